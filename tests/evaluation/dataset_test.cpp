@@ -24,7 +24,7 @@ class DatasetFiles : public ::testing::Test {
  protected:
   std::vector<std::string> pairs(Dataset dataset, const std::string& split) const {
     std::vector<std::string> names;
-    for (const auto& [image, labels] : datasetFiles(dataset, folder_.path(), split))
+    for (const auto& [image, labels, none] : datasetFiles(dataset, folder_.path(), split))
       names.push_back(std::filesystem::relative(image, folder_.path()).string() + " " +
                       std::filesystem::relative(labels, folder_.path()).string());
     return names;

@@ -35,7 +35,7 @@ class CocoTest : public ::testing::Test {
                                  category + R"(, "segmentation": )" + segmentation + "}]}");
   }
   cv::Mat read(const std::string& file, cv::Size size = {6, 4}) const {
-    return readCoco(file, "p", kRiver.classes, 255, size);
+    return CocoFile(readJsonFile(file)).labels("p", kRiver.classes, 255, size);
   }
   std::string refusal(const std::string& file, cv::Size size = {6, 4}) const {
     try {
@@ -56,8 +56,9 @@ TEST_F(CocoTest, ReadsPolygonsAndRunLengths) {
   cv::Mat expected(4, 6, CV_8U, cv::Scalar(255));
   expected(cv::Rect(1, 1, 3, 2)).setTo(2);
   EXPECT_EQ(cv::countNonZero(read(polygon) != expected), 0);
-  EXPECT_THAT(cocoNames(polygon), ElementsAre("ice")) << "sea has no shape";
-  EXPECT_THAT(cocoFiles(folder_.path()), ElementsAre(::testing::Pair("p", polygon)));
+  const CocoFile file(readJsonFile(polygon));
+  EXPECT_THAT(file.names(), ElementsAre("ice")) << "sea has no shape";
+  EXPECT_THAT(file.pictures(), ElementsAre("p"));
 
   expected.setTo(255);
   expected.at<uchar>(3, 0) = expected.at<uchar>(0, 1) = 2;  // down the columns
@@ -78,9 +79,10 @@ TEST_F(CocoTest, WhatIsWrittenIsReadAgainExactly) {
   }
   const std::string file = folder_ / "all.json";
   writeCoco(file, pictures, kRiver);
+  const CocoFile read_again(readJsonFile(file));
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const cv::Mat& labels = pictures[i].labels;
-    const cv::Mat again = readCoco(file, "p" + std::to_string(i), kRiver.classes, 255, labels.size());
+    const cv::Mat again = read_again.labels("p" + std::to_string(i), kRiver.classes, 255, labels.size());
     EXPECT_EQ(cv::countNonZero(again != labels), 0) << i;
   }
   const auto json = nlohmann::json::parse(readFile(file));
@@ -91,16 +93,38 @@ TEST_F(CocoTest, WhatIsWrittenIsReadAgainExactly) {
 }
 
 TEST_F(CocoTest, RefusesWhatItCannotReadInOneLine) {
-  EXPECT_THAT(refusal(one("[[1, 1, 3, 1, 3, 2]]", "9")), HasSubstr("'sea', which is none of the classes"));
-  EXPECT_THAT(refusal(one("[[1, 1, 3, 1, 3, 2]]", "6")), HasSubstr("of no category"));
-  EXPECT_THAT(refusal(one("[[]]")), HasSubstr("without points"));
-  EXPECT_THAT(refusal(one(R"({"size": [4, 6], "counts": "abc"})")), HasSubstr("compressed"));
-  EXPECT_THAT(refusal(one(R"({"size": [6, 4], "counts": [1]})")), HasSubstr("6x4"));
-  EXPECT_THAT(refusal(one("[[1, 1]]"), {4, 6}), HasSubstr("4x6"));
-  EXPECT_THAT(refusal(one("3")), HasSubstr("not a file of COCO"));
-  EXPECT_THAT(refusal(write("one.json", R"({"images": [], "categories": [], "annotations": []})")),
-              HasSubstr("no picture 'p'"));
-  EXPECT_THAT(refusal(write("one.json", "{")), HasSubstr("not valid JSON"));
+  const std::string triangle = "[[1, 1, 3, 1, 3, 2]]";
+  EXPECT_THAT(refusal(one(triangle, "9")), HasSubstr("categories[0].name is the label 'sea', which is none"));
+  EXPECT_THAT(refusal(one(triangle, "6")), HasSubstr("annotations[0].category_id: found 6, expected the id of a"));
+  EXPECT_THAT(refusal(one(triangle), {4, 6}), HasSubstr("4x6"));
+  const std::pair<const char*, const char*> shapes[] = {
+      {"[[]]", "has 0 numbers"},
+      {"[[1, 1]]", "segmentation[0] has 2 numbers: a polygon has three points"},
+      {"[[1, 1, 3, 1, 3, 2, 4]]", "has 7 numbers"},
+      {R"([[1, 1, 3, 1, 3, "2"]])", "segmentation[0][5]: found \"2\", expected a number"},
+      {R"({"size": [4, 6], "counts": "abc"})", "compressed"},
+      {R"({"size": [6, 4], "counts": [24]})", "6x4"},
+      {R"({"size": [4.5, 6], "counts": [24]})", "size[0]: found 4.5"},
+      {R"({"size": [4, 6], "counts": [3, 2]})", "covers 5 of 24 pixels"},
+      {R"({"size": [4, 6], "counts": [3, 22]})", "counts[1]: found 22, expected a whole number from 0 to 21"},
+      {R"({"size": [4, 6], "counts": [-1, 25]})", "counts[0]: found -1"},
+      {"3", "expected a list"}};
+  for (const auto& [segmentation, part] : shapes) EXPECT_THAT(refusal(one(segmentation)), HasSubstr(part));
+  const auto file = [&](const std::string& images, const std::string& categories, const std::string& annotations) {
+    return refusal(write("one.json", R"({"images": [)" + images + R"(], "categories": [)" + categories +
+                                         R"(], "annotations": [)" + annotations + "]}"));
+  };
+  const std::string p = R"({"id": 1, "file_name": "p.png"})", ice = R"({"id": 1, "name": "ice"})",
+                    shape = R"({"id": 4, "image_id": 1, "category_id": 1, "segmentation": []})";
+  EXPECT_THAT(file("", "", ""), HasSubstr("no picture 'p'"));
+  EXPECT_THAT(file(p + "," + p, ice, ""), HasSubstr("images[1] is a picture 'p' for the second time"));
+  EXPECT_THAT(file(p + R"(, {"id": 1, "file_name": "q.png"})", ice, ""), HasSubstr("picture 1 for the second time"));
+  EXPECT_THAT(file(p, ice + R"(, {"id": 1, "name": "sea"})", ""), HasSubstr("category 1 for the second time"));
+  EXPECT_THAT(file(p, ice, shape + "," + shape), HasSubstr("annotation 4 for the second time"));
+  EXPECT_THAT(file("", ice, shape), HasSubstr("image_id: found 1, expected the id of an image"));
+  EXPECT_THAT(file(R"({"id": true, "file_name": "p.png"})", "", ""), HasSubstr("id: found true"));
+  EXPECT_THAT(file(R"({"id": 1, "file_name": ""})", "", ""), HasSubstr("the name of a file"));
+  EXPECT_THAT(file(R"({"id": 1, "file_name": "p.png", "width": 4294967302})", ice, ""), HasSubstr("width: found 4294"));
 }
 
 TEST_F(CocoTest, ALabelFolderExportsAndImportsIt) {

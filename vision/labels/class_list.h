@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -18,14 +17,9 @@ struct ClassList {
 
   int count() const { return static_cast<int>(classes.size()); }
   /// Throws mpm::Error that begins with `what`: two classes of one name, a class without a name, more than
-  /// kMaxClasses, or `ignore` out of range.
+  /// kMaxClasses.
   void validate(const std::string& what) const;
 };
-
-/// [{"name", "color": "#rrggbb"}, ...]; the colour of a class is optional.
-nlohmann::ordered_json toJson(const std::vector<ClassInfo>& classes);
-/// Back from it. Throws nlohmann's exceptions, and mpm::Error for what is no colour.
-std::vector<ClassInfo> classesFromJson(const nlohmann::json& json);
 
 /// Reads classes.json, the .json beside a model, or a bare list. Throws mpm::Error naming the file.
 ClassList readClassList(const std::string& path);

@@ -1,71 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/coco.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/atomic_file.h"
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
-#include "vision/labels/label_json.h"
 #include "vision/labels/outlines.h"
+#include "vision/labels/shapes.h"
 
 namespace mpm::vision {
 namespace {
 
 using Json = nlohmann::json;
 
-bool holdsCoco(const Json& json) {
-  return json.is_object() && json.contains("images") && json.contains("annotations") && json.contains("categories");
-}
+constexpr int kMaxSide = 1 << 20;
 
-std::string stemOf(const Json& image) {
-  return std::filesystem::path(image.at("file_name").get<std::string>()).stem().string();
-}
-
-template <typename Read>
-auto orNotCoco(const std::string& path, Read&& read) {
-  try {
-    return read();
-  } catch (const Json::exception&) {
-    throw Error("'" + path +
-                "' is not a file of COCO: images need \"id\" and \"file_name\", annotations \"image_id\", " +
-                "\"category_id\" and \"segmentation\"");
-  }
-}
-
-std::map<std::int64_t, std::string> categoriesOf(const Json& json) {
-  std::map<std::int64_t, std::string> names;
-  for (const Json& category : json.at("categories")) names[category.at("id")] = category.at("name");
-  return names;
+std::string stemOf(const JsonValue& image) {
+  const std::string stem = std::filesystem::path(image.at("file_name").text()).stem().string();
+  if (stem.empty()) image.fail("the name of a file in \"file_name\"");
+  return stem;
 }
 
 // Lengths of runs of 0 and 1 in turns, down the columns.
-void paintRuns(cv::Mat& labels, const Json& runs, int label, const std::string& path) {
-  if (!runs.at("counts").is_array())
-    throw Error("'" + path + "' holds compressed run lengths: export polygons, or run lengths as numbers");
-  requireSize({runs.at("size").at(1).get<int>(), runs.at("size").at(0).get<int>()}, labels.size(), path);
+void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
+  const JsonValue counts = runs.at("counts");
+  if (!counts.json().is_array())
+    throw Error(counts.place() + " holds compressed run lengths: export polygons, or run lengths as numbers");
+  const auto size = runs.at("size").list(2, 2);
+  requireSize({size[1].integer(1, kMaxSide), size[0].integer(1, kMaxSide)}, labels.size(), runs);
+  const auto total = static_cast<std::int64_t>(labels.total());
   std::int64_t at = 0;
   bool inside = false;
-  for (const Json& run : runs.at("counts")) {
-    const auto end =
-        std::clamp<std::int64_t>(at + run.get<std::int64_t>(), at, static_cast<std::int64_t>(labels.total()));
+  for (const JsonValue& run : counts.list()) {
+    const std::int64_t end = at + run.whole(0, total - at);
     for (; at < end; ++at)
       if (inside)
         labels.at<uchar>(static_cast<int>(at % labels.rows), static_cast<int>(at / labels.rows)) =
             static_cast<uchar>(label);
     inside = !inside;
   }
+  if (at != total)
+    throw Error(counts.place() + " covers " + std::to_string(at) + " of " + std::to_string(total) +
+                " pixels: export the file again");
 }
 
-void paint(cv::Mat& labels, const Json& segmentation, int label, const std::string& path) {
-  if (segmentation.is_object()) return paintRuns(labels, segmentation, label, path);
-  for (const Json& polygon : segmentation.get<std::vector<Json>>()) {
-    std::vector<cv::Point> points;
-    for (std::size_t i = 0; i + 1 < polygon.size(); i += 2)
-      points.push_back(labelPoint(polygon.at(i).get<double>(), polygon.at(i + 1).get<double>()));
-    if (points.empty()) throw Error("'" + path + "' holds a polygon without points");
-    cv::fillPoly(labels, std::vector<std::vector<cv::Point>>{points}, cv::Scalar(label));
+void paint(cv::Mat& labels, const JsonValue& segmentation, int label) {
+  if (segmentation.json().is_object()) return paintRuns(labels, segmentation, label);
+  for (const JsonValue& polygon : segmentation.list()) {
+    const auto numbers = polygon.list();
+    if (numbers.size() < 6 || numbers.size() % 2 != 0)
+      throw Error(polygon.place() + " has " + std::to_string(numbers.size()) +
+                  " numbers: a polygon has three points or more, and two numbers for each");
+    std::vector<cv::Point2d> points;
+    for (std::size_t i = 0; i < numbers.size(); i += 2)
+      points.push_back({numbers[i].number(), numbers[i + 1].number()});
+    fillPolygon(labels, points, label, polygon);
   }
 }
 
@@ -80,52 +74,67 @@ Json polygonOf(const std::vector<cv::Point>& points) {
 
 }  // namespace
 
-std::map<std::string, std::string> cocoFiles(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& [name, file] : jsonFiles(folder))
-    orNotCoco(file, [&, &path = file] {
-      const Json json = readLabelJson(path);
-      if (!holdsCoco(json)) return;
-      std::map<std::int64_t, bool> has_shapes;
-      for (const Json& annotation : json.at("annotations")) has_shapes[annotation.at("image_id")] = true;
-      for (const Json& image : json.at("images"))
-        if (has_shapes[image.at("id")]) files.emplace(stemOf(image), path);
-    });
-  return files;
+bool isCoco(const JsonValue& json) { return json.has("images") && json.has("annotations") && json.has("categories"); }
+
+CocoFile::CocoFile(JsonValue json) : json_(std::move(json)) {
+  const auto refuse = [](const JsonValue& where, const std::string& what) {
+    throw Error(where.place() + " is " + what + " for the second time: each may occur once");
+  };
+  std::unordered_map<std::int64_t, std::size_t> category_of_id;
+  for (const JsonValue& category : json_.at("categories").list()) {
+    const std::int64_t id = category.at("id").count();
+    if (!category_of_id.emplace(id, categories_.size()).second) refuse(category, "category " + std::to_string(id));
+    categories_.push_back({category.at("name"), false});
+  }
+  std::unordered_map<std::int64_t, Picture*> picture_of_id;
+  for (const JsonValue& image : json_.at("images").list()) {
+    const std::string name = stemOf(image);
+    const auto [place, fresh] = pictures_.emplace(name, Picture{image, {}});
+    if (!fresh) refuse(image, "a picture '" + visibleText(name) + "'");
+    if (!picture_of_id.emplace(image.at("id").count(), &place->second).second)
+      refuse(image, "picture " + std::to_string(image.at("id").count()));
+  }
+  std::unordered_set<std::int64_t> ids;
+  for (const JsonValue& annotation : json_.at("annotations").list()) {
+    const auto id = annotation.find("id");
+    if (id && !ids.insert(id->count()).second) refuse(annotation, "annotation " + std::to_string(id->count()));
+    const auto category = category_of_id.find(annotation.at("category_id").count());
+    if (category == category_of_id.end()) annotation.at("category_id").fail("the id of a category");
+    const auto picture = picture_of_id.find(annotation.at("image_id").count());
+    if (picture == picture_of_id.end()) annotation.at("image_id").fail("the id of an image");
+    categories_[category->second].used = true;
+    picture->second->shapes.push_back({category->second, annotation.at("segmentation")});
+  }
 }
 
-bool isCoco(const std::string& path) { return holdsCoco(readLabelJson(path)); }
-
-std::vector<std::string> cocoNames(const std::string& path) {
-  return orNotCoco(path, [&] {
-    const Json json = readLabelJson(path);
-    std::map<std::int64_t, bool> used;
-    for (const Json& annotation : json.at("annotations")) used[annotation.at("category_id")] = true;
-    std::vector<std::string> names;
-    for (const Json& category : json.at("categories"))
-      if (used[category.at("id")]) names.push_back(category.at("name"));
-    return names;
-  });
+std::vector<std::string> CocoFile::pictures() const {
+  std::vector<std::string> names;
+  for (const auto& [name, picture] : pictures_)
+    if (!picture.shapes.empty()) names.push_back(name);
+  return names;
 }
 
-cv::Mat readCoco(const std::string& path, const std::string& name, const std::vector<ClassInfo>& classes, int ignore,
-                 cv::Size size) {
-  return orNotCoco(path, [&] {
-    const Json json = readLabelJson(path);
-    const auto categories = categoriesOf(json);
-    const auto image = std::find_if(json.at("images").begin(), json.at("images").end(),
-                                    [&](const Json& one) { return stemOf(one) == name; });
-    if (image == json.at("images").end()) throw Error("'" + path + "' names no picture '" + name + "'");
-    requireSize({image->value("width", size.width), image->value("height", size.height)}, size, path);
-    cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
-    for (const Json& annotation : json.at("annotations")) {
-      if (annotation.at("image_id") != image->at("id")) continue;
-      const auto category = categories.find(annotation.at("category_id").get<std::int64_t>());
-      if (category == categories.end()) throw Error("'" + path + "' holds a shape of no category");
-      paint(labels, annotation.at("segmentation"), numberOfClass(category->second, classes, path), path);
-    }
-    return labels;
-  });
+std::vector<std::string> CocoFile::names() const {
+  std::vector<std::string> names;
+  for (const Category& category : categories_)
+    if (category.used) names.push_back(category.name.text());
+  return names;
+}
+
+cv::Mat CocoFile::labels(const std::string& name, const std::vector<ClassInfo>& classes, int ignore,
+                         cv::Size size) const {
+  const auto found = pictures_.find(name);
+  if (found == pictures_.end()) throw Error(json_.place() + " names no picture '" + visibleText(name) + "'");
+  const Picture& picture = found->second;
+  const auto side = [&](const char* key, int other) {
+    const auto own = picture.image.find(key);
+    return own ? own->integer(1, kMaxSide) : other;
+  };
+  requireSize({side("width", size.width), side("height", size.height)}, size, picture.image);
+  cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
+  for (const Shape& shape : picture.shapes)
+    paint(labels, shape.segmentation, numberOfClass(categories_[shape.category].name, classes));
+  return labels;
 }
 
 void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures, const ClassList& classes) {

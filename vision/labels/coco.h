@@ -7,32 +7,56 @@
 #include <string>
 #include <vector>
 
+#include "base/json_file.h"
 #include "vision/labels/class_list.h"
 
 namespace mpm::vision {
 
-/// The pictures that the COCO files of a folder describe, by their names without extension, each with its file. Other
-/// JSON files do not count. Throws mpm::Error naming the folder or a file.
-std::map<std::string, std::string> cocoFiles(const std::string& folder);
-/// Whether a JSON file is one of COCO. Throws mpm::Error naming the file.
-bool isCoco(const std::string& path);
+/// Whether JSON is a file of COCO: an object with these three.
+bool isCoco(const JsonValue& json);
 
-/// The categories that have a shape, in the order of the file. Throws mpm::Error naming the file.
-std::vector<std::string> cocoNames(const std::string& path);
+/// A file of COCO that was read once, and what it says of each picture. Pictures have names without folder and
+/// extension.
+class CocoFile {
+ public:
+  /// Throws mpm::Error naming the place of an id or a picture that occurs twice, or of an id that is none.
+  explicit CocoFile(JsonValue json);
 
-/// The label map, CV_8U of `size`, of the picture `name` (without extension): polygons and run lengths, later shapes
-/// over earlier ones, `ignore` where there is none. Categories are names of classes. Throws mpm::Error naming the file:
-/// when a category is none of the classes, a shape is of another kind, or the picture of another size.
-cv::Mat readCoco(const std::string& path, const std::string& name, const std::vector<ClassInfo>& classes, int ignore,
-                 cv::Size size);
+  /// The pictures that have a shape.
+  std::vector<std::string> pictures() const;
+  /// The categories that have a shape, in the order of the file.
+  std::vector<std::string> names() const;
+  /// The label map, CV_8U of `size`, of a picture: polygons and run lengths, later shapes over earlier ones, `ignore`
+  /// where there is none. Categories are names of classes. Throws mpm::Error naming the place: a category is none of
+  /// the classes, a shape of another kind, or the picture of another size.
+  cv::Mat labels(const std::string& name, const std::vector<ClassInfo>& classes, int ignore, cv::Size size) const;
+
+ private:
+  struct Category {
+    JsonValue name;
+    bool used = false;
+  };
+  struct Shape {
+    std::size_t category;
+    JsonValue segmentation;
+  };
+  struct Picture {
+    JsonValue image;
+    std::vector<Shape> shapes;
+  };
+
+  JsonValue json_;
+  std::vector<Category> categories_;
+  std::map<std::string, Picture> pictures_;
+};
 
 struct CocoPicture {
   std::string file;  ///< its name, without folder
   cv::Mat labels;    ///< CV_8U
 };
 
-/// Writes labels so that readCoco() gives the same label maps: an annotation for each region, with the polygons of
-/// outlines(). Whole or not at all. Throws mpm::Error naming the file.
+/// Writes labels so that CocoFile::labels() gives the same label maps: an annotation for each region, with the polygons
+/// of outlines(). Whole or not at all. Throws mpm::Error naming the file.
 void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures, const ClassList& classes);
 
 }  // namespace mpm::vision

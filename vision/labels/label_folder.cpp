@@ -6,7 +6,6 @@
 
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
-#include "vision/labels/coco.h"
 #include "vision/labels/labelled_picture.h"
 #include "vision/labels/labelme.h"
 #include "vision/pictures/pictures.h"
@@ -177,26 +176,13 @@ int LabelFolder::import(const std::string& folder) {
     return folder;
   };
   const std::string images = inside({"pictures", "images"}), labels = inside({"labels"});
-  std::vector<LabelledFile> files;
-  if (images == labels) {  // else the pictures would be taken for label maps
-    auto shape_files = labelMeFiles(labels);
-    shape_files.merge(cocoFiles(labels));
-    for (const auto& [name, shapes] : shape_files)
-      for (const std::string& image : sourceFiles(parseSourceSpec(images)))
-        if (fs::path(image).stem() == name) files.push_back({image, shapes});
-    if (files.empty()) throw Error("there are no pictures with files of LabelMe or COCO in '" + folder + "'");
-  } else {
-    files = labelledFiles(images, labels);
-  }
+  const std::vector<LabelledFile> files = labelledFiles(images, labels);
   ClassList list = classes_;
   const std::string classes = in(folder, "classes.json");
   if (list.classes.empty() && fs::exists(classes)) list.classes = readClassList(classes).classes;
-  for (const LabelledFile& file : files) {
-    if (!file.labels.ends_with(".json")) continue;
-    for (const std::string& name : labelNames(file.labels))
-      if (std::none_of(list.classes.begin(), list.classes.end(), [&](const auto& one) { return one.name == name; }))
-        list.classes.push_back({name});
-  }
+  for (const std::string& name : labelNames(files))
+    if (std::none_of(list.classes.begin(), list.classes.end(), [&](const auto& one) { return one.name == name; }))
+      list.classes.push_back({name});
   list.validate("'" + folder + "'");
   for (const LabelledFile& file : files) readLabelledPicture(file, list);  // all are right before the first is written
   setClasses(list.classes);

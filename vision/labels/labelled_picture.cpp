@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/labelled_picture.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
-#include "vision/labels/coco.h"
 #include "vision/labels/labelme.h"
 #include "vision/sources/source.h"
 
@@ -13,21 +15,52 @@ namespace mpm::vision {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr std::uintmax_t kMaxShapes = 512U << 20;  // bytes: more than the largest file of COCO's own
+
+// Labels by the names of their pictures; LabelledFile::image is not known yet.
+std::map<std::string, LabelledFile> labelFiles(const std::string& folder, bool with_maps) {
+  std::map<std::string, LabelledFile> found;
+  const auto add = [&](const std::string& name, const LabelledFile& labels) {
+    const auto [other, fresh] = found.try_emplace(name, labels);
+    if (!fresh)
+      throw Error("there are two labels for '" + name + "': '" + other->second.labels + "' and '" + labels.labels +
+                  "'; keep one of them");
+  };
+  if (with_maps)
+    for (const auto& [name, file] : labelMapFiles(folder)) add(name, {{}, file});
+  std::error_code error;
+  std::set<std::string> files;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().extension() == ".json") files.insert(entry->path().string());
+  if (error) throw Error("cannot read the folder of labels '" + folder + "': " + error.message());
+  for (const std::string& file : files) {
+    const JsonValue json = readJsonFile(file, kMaxShapes);
+    if (isLabelMe(json)) add(fs::path(file).stem().string(), {{}, file});
+    if (!isCoco(json)) continue;
+    const auto coco = std::make_shared<const CocoFile>(json);
+    for (const std::string& name : coco->pictures()) add(name, {{}, file, coco});
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<LabelledFile> labelledFiles(const std::string& images, const std::string& labels) {
   if (!fs::is_directory(images)) throw Error("there is no folder of images '" + images + "'");
-  std::map<std::string, std::string> pictures;
+  std::map<std::string, std::vector<std::string>> pictures;
   for (const std::string& file : sourceFiles(parseSourceSpec(images)))
-    pictures.emplace(fs::path(file).stem().string(), file);
+    pictures[fs::path(file).stem().string()].push_back(file);
   std::vector<LabelledFile> found;
-  std::map<std::string, std::string> files = labelMapFiles(labels);
-  files.merge(labelMeFiles(labels));
-  files.merge(cocoFiles(labels));
-  for (const auto& [name, file] : files) {
-    const auto picture = pictures.find(name);
-    if (picture == pictures.end())
-      throw Error("no picture for the label map '" + file + "': there is no " + name + ".png (or .jpg) in '" + images +
-                  "'");
-    found.push_back({picture->second, file});
+  for (auto& [name, file] : labelFiles(labels, !sameFile(images, labels))) {
+    const std::vector<std::string>& own = pictures[name];
+    if (own.empty())
+      throw Error("no picture for the labels '" + file.labels + "': there is no " + name + ".png (or .jpg) in '" +
+                  images + "'");
+    if (own.size() > 1) throw Error("there are two pictures '" + own[0] + "' and '" + own[1] + "': keep one of them");
+    file.image = own[0];
+    found.push_back(std::move(file));
   }
   if (found.empty()) throw Error("there are no label maps (PNG, or JSON of LabelMe or COCO) in '" + labels + "'");
   return found;
@@ -54,13 +87,22 @@ LabelledPicture readLabelledPicture(const LabelledFile& file, const ClassList& c
   if (!file.labels.ends_with(".json"))
     return readLabelledPicture(file.image, file.labels, {{classes.ignore}, 0, classes.count(), classes.ignore});
   const cv::Mat image = readStoredImage(file.image);
-  return {image, isCoco(file.labels) ? readCoco(file.labels, fs::path(file.image).stem().string(), classes.classes,
-                                                classes.ignore, image.size())
-                                     : readLabelMe(file.labels, classes.classes, classes.ignore, image.size())};
+  const cv::Size size = image.size();
+  return {image, file.coco
+                     ? file.coco->labels(fs::path(file.image).stem().string(), classes.classes, classes.ignore, size)
+                     : readLabelMe(readJsonFile(file.labels, kMaxShapes), classes.classes, classes.ignore, size)};
 }
 
-std::vector<std::string> labelNames(const std::string& path) {
-  return isCoco(path) ? cocoNames(path) : labelMeNames(path);
+std::vector<std::string> labelNames(const std::vector<LabelledFile>& files) {
+  std::vector<std::string> names;
+  const CocoFile* last = nullptr;
+  for (const LabelledFile& file : files) {
+    if (!file.labels.ends_with(".json") || (file.coco && file.coco.get() == last)) continue;
+    last = file.coco.get();
+    for (const std::string& name : last ? last->names() : labelMeNames(readJsonFile(file.labels, kMaxShapes)))
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace mpm::vision

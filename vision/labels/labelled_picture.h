@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
 
 #include "vision/labels/class_list.h"
+#include "vision/labels/coco.h"
 #include "vision/labels/label_map.h"
 
 namespace mpm::vision {
@@ -13,11 +15,12 @@ namespace mpm::vision {
 /// A picture on disk and its labels: a label map, or a file of LabelMe or COCO.
 struct LabelledFile {
   std::string image, labels;
+  std::shared_ptr<const CocoFile> coco{};  ///< that `labels` holds; null: it is of another kind
 };
 
-/// The files in `labels` with the pictures in `images` that have their names. Where a picture has a label map and a
-/// file of LabelMe or COCO, the label map counts: other tools write it from the same shapes. Throws mpm::Error when
-/// there are none, and for labels without a picture.
+/// The files in `labels` with the pictures in `images` that have their names. Where both are one folder, it holds no
+/// label maps. Throws mpm::Error when there are none, for labels without a picture, and for a picture or labels that
+/// there are twice.
 std::vector<LabelledFile> labelledFiles(const std::string& images, const std::string& labels);
 
 struct LabelledPicture {
@@ -32,7 +35,7 @@ LabelledPicture readLabelledPicture(const std::string& image, const std::string&
 /// The same where labels are the classes of a list, or the shapes of LabelMe or COCO.
 LabelledPicture readLabelledPicture(const LabelledFile& file, const ClassList& classes);
 
-/// The labels in a file of LabelMe or COCO, each once. Throws mpm::Error naming the file.
-std::vector<std::string> labelNames(const std::string& path);
+/// The labels that files of LabelMe and COCO name, each once. Throws mpm::Error naming the file.
+std::vector<std::string> labelNames(const std::vector<LabelledFile>& files);
 
 }  // namespace mpm::vision

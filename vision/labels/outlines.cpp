@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/outlines.h"
 
+#include <algorithm>
 #include <opencv2/imgproc.hpp>
 
 namespace mpm::vision {
@@ -17,6 +18,7 @@ void add(const cv::Mat& mask, cv::Point corner, std::vector<std::vector<cv::Poin
     std::vector<std::vector<cv::Point>> contours;
     cv::findContours(alone, contours, cv::RETR_CCOMP, cv::CHAIN_APPROX_SIMPLE, at);
     if (contours.size() == 1) {
+      contours[0].resize(std::max<std::size_t>(contours[0].size(), 3), contours[0].back());
       polygons.push_back(std::move(contours[0]));
       continue;
     }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of shapes of labelling tools share.
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <vector>
+
+#include "base/json_file.h"
+#include "mpm/model_info.hpp"
+
+namespace mpm::vision {
+
+/// Throws mpm::Error naming the place when it is none of the classes.
+int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes);
+
+/// Throws mpm::Error naming the place where it is for a picture of another size.
+void requireSize(cv::Size own, cv::Size picture, const JsonValue& of);
+
+/// Rounded; what is far outside of a picture comes nearer.
+cv::Point labelPoint(const cv::Point2d& point);
+
+/// Fills as cv::fillPoly(), in a time that follows from the size of the label map and the number of points. Throws
+/// mpm::Error naming the place for an outline whose rows are crossed more often than that of any thing.
+void fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label, const JsonValue& of);
+
+}  // namespace mpm::vision
