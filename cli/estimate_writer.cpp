@@ -82,12 +82,15 @@ cv::Mat EstimateWriter::annotated(const EstimateFiles& files) {
 
 cv::Mat EstimateWriter::legend() const { return drawn_.empty() ? cv::Mat() : legendPicture(model_, drawn_); }
 
-void EstimateWriter::addEarlier(const Json& fields) {
+void EstimateWriter::addEarlier(const JsonValue& fields) {
   std::set<std::string> found;
-  for (const Json& segment : fields.value("segments", Json::array())) found.insert(segment.value("class", ""));
+  if (const auto segments = fields.find("segments"))
+    for (const JsonValue& segment : segments->list()) found.insert(segment.at("class").text());
+  const auto areas = fields.find("classes");
   for (int label = 0; label < static_cast<int>(names_.size()); ++label) {
     const std::string& name = names_[static_cast<std::size_t>(label)];
-    if (found.count(name) > 0 || fields.value("/classes"_json_pointer / name, 0.0) > 0) drawn_.insert(label);
+    const auto area = areas ? areas->find(name) : std::nullopt;
+    if (found.contains(name) || (area && area->number(0, 1) > 0)) drawn_.insert(label);
   }
 }
 

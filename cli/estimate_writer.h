@@ -31,7 +31,7 @@ class EstimateWriter {
   /// The colours of all files so far; empty when they need none.
   cv::Mat legend() const;
   /// The files of this frame, of an earlier run, count for the legend too.
-  void addEarlier(const Json& fields);
+  void addEarlier(const JsonValue& fields);
 
  private:
   std::vector<std::pair<int, double>> areas(const Estimate& estimate) const;

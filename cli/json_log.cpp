@@ -5,9 +5,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <sstream>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -22,15 +22,15 @@ namespace {
 
 }  // namespace
 
-JsonLog::JsonLog(std::string path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+JsonLog::JsonLog(std::string path, const std::vector<std::string>& keys) : path_(std::move(path)) {
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file_ < 0) cannot("open", path_);
   try {
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) cannot("lock", path_);
       throw Error("another process is working with '" + path_ + "'");
     }
-    lines_ = readJsonLines(path_);
+    lines_ = readJsonLines(path_, keys);
   } catch (...) {
     ::close(file_);
     throw;
@@ -49,17 +49,24 @@ void JsonLog::append(const Json& line) {
   if (::fdatasync(file_) != 0 && errno != EINVAL && errno != EROFS) cannot("write", path_);
 }
 
-std::vector<Json> readJsonLines(const std::string& path) {
-  const std::string text = readFile(path);
-  if (!text.empty() && !text.starts_with('{'))
-    throw Error("'" + path + "' is not a manifest or a file of results: name another file");
-  std::vector<Json> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(Json::parse(line, nullptr, false));
-    if (in.eof() || !lines.back().is_object())  // eof: the last one, without its end
-      throw Error("line " + std::to_string(lines.size()) + " of '" + path +
-                  "' is damaged: remove that line, and its work is done again");
+std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys) {
+  constexpr std::uintmax_t kMost = 1U << 30;
+  const std::string text = readFile(path, kMost);
+  std::vector<JsonValue> lines;
+  for (std::size_t from = 0, end = 0; from < text.size(); from = end + 1) {
+    end = std::min(text.find('\n', from), text.size());
+    const std::string what = "line " + std::to_string(lines.size() + 1) + " of '" + path + "'";
+    try {
+      lines.emplace_back(text.substr(from, end - from), what);
+      if (end == text.size() || !lines.back().json().is_object()) throw Error("not a line of ours");
+      if (lines.size() == 1)
+        for (const std::string& key : keys) lines.back().at(key);
+    } catch (const Error&) {
+      if (from == 0)
+        throw Error("'" + path + "' is not a manifest or a file of results of this command, and stays as it is: " +
+                    "name another file");
+      throw Error(what + " is damaged: remove that line, and its work is done again");
+    }
   }
   return lines;
 }

@@ -13,25 +13,25 @@ namespace mpm::cli {
 class JsonLog {
  public:
   /// Opens the file, or makes it. Throws mpm::Error when it cannot be written, another process has it open, or as
-  /// readJsonLines().
-  explicit JsonLog(std::string path);
+  /// readJsonLines(): a file that is not ours stays as it is.
+  JsonLog(std::string path, const std::vector<std::string>& keys);
   JsonLog(const JsonLog&) = delete;
   JsonLog& operator=(const JsonLog&) = delete;
   ~JsonLog();
 
   /// The lines that the file had when it was opened.
-  const std::vector<Json>& lines() const { return lines_; }
+  const std::vector<JsonValue>& lines() const { return lines_; }
   /// Returns when the line is on the disk.
   void append(const Json& line);
 
  private:
   std::string path_;
   int file_ = -1;
-  std::vector<Json> lines_;
+  std::vector<JsonValue> lines_;
 };
 
-/// The lines of such a file. Throws mpm::Error naming the file and the line that is no JSON object, or has no end
-/// because the power went.
-std::vector<Json> readJsonLines(const std::string& path);
+/// The lines of such a file. Throws mpm::Error naming the file when its first line lacks one of these keys, by which
+/// our files are known; naming the line that is no JSON object, or has no end because the power went.
+std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys);
 
 }  // namespace mpm::cli

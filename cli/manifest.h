@@ -13,11 +13,12 @@ namespace mpm::cli {
 /// that was killed goes on where the file ends.
 class Manifest {
  public:
-  /// Throws mpm::Error as JsonLog does, and when the file is of other settings.
-  Manifest(const std::string& path, const Json& settings);
+  /// `images`: the names of all. Throws mpm::Error as JsonLog does, when the file is of other settings, and naming the
+  /// line of an image that is none of these or occurs twice.
+  Manifest(const std::string& path, const Json& settings, const std::set<std::string>& images);
 
   /// The images that were finished before. Each line has "name", the stem of the image file.
-  std::span<const Json> entries() const;
+  std::span<const JsonValue> entries() const;
   bool contains(const std::string& name) const { return names_.contains(name); }
   /// The image of this entry is finished. Returns when the line is on the disk.
   void append(const Json& entry);

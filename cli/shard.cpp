@@ -49,8 +49,9 @@ void addShard(CLI::App& verb, Shard& shard) {
       ->group(kJobGroup);
 }
 
-void requireNamedImages(const std::string& option, const std::vector<std::string>& sources) {
+std::set<std::string> requireNamedImages(const std::string& option, const std::vector<std::string>& sources) {
   std::map<std::string, std::string> file_of_stem;
+  std::set<std::string> names;
   for (const std::string& source : sources) {
     const vision::SourceSpec spec = vision::parseSourceSpec(source);
     using enum vision::SourceKind;
@@ -61,8 +62,10 @@ void requireNamedImages(const std::string& option, const std::vector<std::string
       if (!fresh)
         throw UsageError(option + " needs images of different names, and '" + other->second + "' and '" + file +
                          "' have the same: work on them one after the other");
+      names.insert(other->first);
     }
   }
+  return names;
 }
 
 void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes) {

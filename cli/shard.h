@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ Shard parseShard(const std::string& text);
 void addShard(CLI::App& verb, Shard& shard);
 
 /// For work on parts of the images: throws UsageError unless all sources are image files, each with another name, so
-/// that what is written about one of them replaces nothing of another.
-void requireNamedImages(const std::string& option, const std::vector<std::string>& sources);
+/// that what is written about one of them replaces nothing of another. Returns their names.
+std::set<std::string> requireNamedImages(const std::string& option, const std::vector<std::string>& sources);
 
 /// Reuse needs all frames in their order: throws UsageError for one that is on, beside --shard or --resume.
 void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes);

@@ -57,7 +57,10 @@ void ConfusionMatrix::add(int truth, int prediction, std::int64_t pixels) {
   if (std::min(truth, prediction) < 0 || std::max(truth, prediction) >= classes_ || pixels < 0)
     throw Error("there is no count of " + std::to_string(pixels) + " pixels for the classes " + std::to_string(truth) +
                 " and " + std::to_string(prediction) + " of " + std::to_string(classes_));
-  counts_[static_cast<std::size_t>(truth) * classes_ + prediction] += pixels;
+  std::int64_t& count = counts_[static_cast<std::size_t>(truth) * classes_ + prediction];
+  constexpr std::int64_t kMaxPixels = std::int64_t{1} << 46;  // the sum of all 256 x 256 counts has 62 bits
+  if (pixels > kMaxPixels - count) throw Error("more pixels of a class than can be counted");
+  count += pixels;
 }
 
 void ConfusionMatrix::add(const PairCounts& counts) {

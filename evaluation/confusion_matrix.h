@@ -20,7 +20,8 @@ class ConfusionMatrix {
   /// Both CV_8U and of one size. Throws mpm::Error otherwise, or when a truth label is neither a class nor `ignore`.
   void add(const cv::Mat& truth, const cv::Mat& prediction);
 
-  /// Adds pixels that were counted before. Throws mpm::Error for a class that there is not or a negative number.
+  /// Adds pixels that were counted before. Throws mpm::Error for a class that there is not, a negative
+  /// number or more than 2^46 in all.
   void add(int truth, int prediction, std::int64_t pixels);
   void add(const PairCounts& counts);
   PairCounts pairs() const;

@@ -2,8 +2,6 @@
 #include "evaluation/cross_validation.h"
 
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "mpm/error.hpp"
 
@@ -21,26 +19,27 @@ Json toJson(const ConfusionMatrix& matrix) {
   return rows;
 }
 
-std::optional<ConfusionMatrix> confusionMatrixOf(const Json& rows, int classes) {
-  try {
-    if (rows.size() != static_cast<std::size_t>(classes)) return std::nullopt;
-    ConfusionMatrix matrix(classes, -1);
-    for (int truth = 0; truth < classes; ++truth)
-      for (int given = 0; given < classes; ++given)
-        matrix.add(truth, given, rows.at(truth).at(given).get<std::int64_t>());
-    return matrix;
-  } catch (const Json::exception&) {
-  } catch (const Error&) {
+ConfusionMatrix confusionMatrixOf(const JsonValue& rows, int classes) {
+  const auto count = static_cast<std::size_t>(classes);
+  ConfusionMatrix matrix(classes, -1);
+  const auto lines = rows.list(count, count);
+  for (int truth = 0; truth < classes; ++truth) {
+    const auto counts = lines[static_cast<std::size_t>(truth)].list(count, count);
+    for (int given = 0; given < classes; ++given)
+      matrix.add(truth, given, counts[static_cast<std::size_t>(given)].count());
   }
-  return std::nullopt;
+  return matrix;
 }
 
 std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path, int classes) {
-  std::ifstream file(std::filesystem::path(model_path).replace_extension(".json"));
-  const Json facts = Json::parse(file, nullptr, false);
-  const Json::json_pointer place("/taught/cross_validation/confusion");
-  if (facts.is_discarded() || !facts.contains(place)) return std::nullopt;
-  return confusionMatrixOf(facts[place], classes);
+  const auto path = std::filesystem::path(model_path).replace_extension(".json");
+  std::error_code unseen;
+  if (!std::filesystem::exists(path, unseen)) return std::nullopt;
+  try {
+    return confusionMatrixOf(readJsonFile(path.string()).at("taught").at("cross_validation").at("confusion"), classes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 std::vector<double> correctedShares(const std::vector<double>& shares, const ConfusionMatrix& validation) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_file.h"
 #include "evaluation/confusion_matrix.h"
 
 namespace mpm::vision {
 
 /// Counts as JSON: a row for each true class, a column for each class that the model gave.
 nlohmann::ordered_json toJson(const ConfusionMatrix& matrix);
-/// The inverse of toJson(). nullopt for anything but counts of so many classes.
-std::optional<ConfusionMatrix> confusionMatrixOf(const nlohmann::ordered_json& rows, int classes);
+/// The inverse of toJson(). Throws mpm::Error naming the place for anything but counts of so many classes.
+ConfusionMatrix confusionMatrixOf(const JsonValue& rows, int classes);
 
 /// How a model did on pictures that it was not trained on: what `mpm teach` notes in the JSON beside it. nullopt where
 /// that file has none for so many classes.

@@ -12,9 +12,9 @@ Json toJson(const StageTimes& times) {
   return json;
 }
 
-StageTimes stageTimesOf(const Json& json) {
+StageTimes stageTimesOf(const JsonValue& json) {
   StageTimes times;
-  for (const auto& [name, stage] : kStages) times.*stage = json.at(name).get<double>();
+  for (const auto& [name, stage] : kStages) times.*stage = json.at(name).number(0);
   return times;
 }
 

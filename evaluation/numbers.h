@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/json_file.h"
 #include "mpm/estimator.hpp"
 
 namespace mpm::cli {
@@ -23,8 +24,8 @@ inline constexpr std::pair<const char*, double StageTimes::*> kStages[] = {{"tot
                                                                            {"postprocess", &StageTimes::postprocess}};
 /// {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}, ms.
 Json toJson(const StageTimes& times);
-/// Back from it. Throws nlohmann's exceptions when a stage is missing.
-StageTimes stageTimesOf(const Json& json);
+/// Back from it. Throws mpm::Error naming the place.
+StageTimes stageTimesOf(const JsonValue& json);
 
 /// The number; null for none and for NaN.
 Json orNull(std::optional<double> number);

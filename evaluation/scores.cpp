@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kConfusion = "confusion";
 
-double numberOr(const Json& json, double other) { return json.is_number() ? json.get<double>() : other; }
+constexpr int kMaxImages = 1 << 30;
 
 }  // namespace
 
@@ -34,18 +34,26 @@ Scores::Scores(vision::ConfusionMatrix matrix, const std::vector<double>& tokens
   for (const double count : tokens) tokens_.emplace_back(1, count, 0);
 }
 
-Scores::Scores(const Json& json, const std::vector<std::string>& names)
-    : images_(json.at("images")), matrix_(static_cast<int>(names.size()), -1) {
-  const int classes = matrix_.classes();
-  for (int truth = 0; truth < classes; ++truth)
-    for (int predicted = 0; predicted < classes; ++predicted)
-      matrix_.add(truth, predicted, json.at(kConfusion).at(truth).at(predicted).get<std::int64_t>());
-  for (std::size_t i = 0; i < json.at("tokens_mean").size(); ++i)
-    tokens_.emplace_back(images_, numberOr(json["tokens_mean"][i], 0), numberOr(json.at("tokens_sd").at(i), 0));
+Scores::Scores(const JsonValue& json, const std::vector<std::string>& names)
+    : images_(json.at("images").integer(0, kMaxImages)),
+      matrix_(vision::confusionMatrixOf(json.at(kConfusion), static_cast<int>(names.size()))) {
+  const auto means = json.at("tokens_mean").list(), deviations = json.at("tokens_sd").list(means.size(), means.size());
+  const auto tokens = [](const JsonValue& value) { return value.json().is_null() ? 0 : value.number(0); };
+  for (std::size_t i = 0; i < means.size(); ++i) tokens_.emplace_back(images_, tokens(means[i]), tokens(deviations[i]));
   ms_ = stageTimesOf(json.at("ms_mean"));
+  const Json own = toJson(names);
+  for (const char* key : {"miou", "pixel_accuracy", "iou"})
+    if (own[key] != json.at(key).json())
+      throw Error(json.at(key).place() + " is not what the counts in '" + kConfusion +
+                  "' give: the file was changed, make it again");
+  if (images_ == 0 && !matrix_.pairs().empty()) json.at("images").fail("the images that the pixels are of");
 }
 
 void Scores::add(const Scores& other) {
+  if (images_ > 0 && other.images_ > 0 && tokens_.size() != other.tokens_.size())
+    throw Error("the tokens are of " + std::to_string(other.tokens_.size()) + " steps, those before of " +
+                std::to_string(tokens_.size()));
+  if (images_ > kMaxImages - other.images_) throw Error("more than " + std::to_string(kMaxImages) + " images");
   matrix_.add(other.matrix_.pairs());
   if (other.images_ == 0) return;
   images_ += other.images_;

@@ -38,9 +38,10 @@ class Scores {
   Scores(int classes, int ignore) : matrix_(classes, ignore) {}
   /// Of one image.
   Scores(vision::ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms);
-  /// What toJson() wrote. Throws nlohmann's exceptions when it is something else.
-  Scores(const Json& json, const std::vector<std::string>& names);
+  /// What toJson() wrote. Throws mpm::Error naming the place when it is something else, or says what its counts do not.
+  Scores(const JsonValue& json, const std::vector<std::string>& names);
 
+  /// Throws mpm::Error for scores of another number of merging steps, and where a sum is too large.
   void add(const Scores& other);
 
   int images() const { return images_; }

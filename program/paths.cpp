@@ -2,6 +2,7 @@
 #include "program/paths.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -26,6 +27,15 @@ void makeFolder(const std::string& path) {
   fs::create_directories(path, error);
   if (error || !fs::is_directory(path))
     throw Error("cannot make the folder '" + path + "'" + (error ? ": " + error.message() : ""));
+}
+
+std::string fileName(const std::string& text) {
+  constexpr std::size_t kMost = 100;
+  std::string name = text.substr(0, kMost);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && (c != '.' || &c == name.data()))
+      c = '_';
+  return name.empty() ? "_" : name;
 }
 
 std::string UniqueNames::operator()(const std::string& name) {

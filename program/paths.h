@@ -10,6 +10,10 @@ namespace mpm::cli {
 /// Throws mpm::Error when there is no such folder and none can be made.
 void makeFolder(const std::string& path);
 
+/// A text from outside as the name of a file in a folder: other characters than letters, digits and "._-" of ASCII, and
+/// a point at the start, become "_"; what is longer than 100 is cut.
+std::string fileName(const std::string& text);
+
 /// Names of files, each once: the second "a" is "a_2".
 class UniqueNames {
  public:

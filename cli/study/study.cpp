@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 #include <set>
 
 #include "base/size_text.h"
@@ -154,45 +155,67 @@ Json lineOf(const StudyRow& row, int first) {
           {"pairs", {row.pairs, row.pairs_of_one_class}}};
 }
 
-StudyRow parsed(const Json& line) {
-  StudyRow row{.model = line.at("model"),
-               .digest = line.at("digest"),
-               .data = line.at("data"),
-               .source = line.at("source"),
-               .precision = line.at("precision"),
-               .variant = line.at("variant"),
-               .reduce = line.at("reduce"),
-               .net = line.at("net"),
-               .limit = line.at("limit"),
-               .sweep = line.at("sweep"),
-               .classes = line.at("classes"),
-               .ms = line.at("ms"),
-               .full_ms = line.at("full_ms"),
-               .tokens = line.at("tokens"),
-               .gflop = line.at("gflop"),
-               .agreement = line.at("agreement"),
-               .stages = {},
-               .batches = {.batches = line.at("batches").at("count"),
-                           .ragged = line.at("batches").at("ragged"),
-                           .padded = line.at("batches").at("padded"),
-                           .minimum = line.at("batches").at("minimum")},
-               .near = line.at("near"),
-               .elsewhere = line.at("elsewhere"),
-               .distances = line.at("distances"),
-               .pairs = line.at("pairs").at(0),
-               .pairs_of_one_class = line.at("pairs").at(1)};
-  for (std::size_t i = 0; i < std::size(kStages); ++i) row.stages.*kStages[i].second = line.at("stages").at(i);
-  row.stages.blocks = line.at("blocks").get<std::vector<double>>();
+std::vector<double> numbersOf(const JsonValue& list, std::optional<std::size_t> size = {}) {
+  std::vector<double> numbers;
+  for (const JsonValue& one : size ? list.list(*size, *size) : list.list()) numbers.push_back(one.number(0));
+  return numbers;
+}
+
+std::vector<std::int64_t> countsOf(const JsonValue& list) {
+  std::vector<std::int64_t> counts;
+  for (const JsonValue& one : list.list()) counts.push_back(one.count());
+  return counts;
+}
+
+std::vector<PairCounts> pairsOf(const JsonValue& list, std::size_t images, int classes) {
+  std::vector<PairCounts> all;
+  for (const JsonValue& image : list.list(images, images)) {
+    PairCounts& pairs = all.emplace_back();
+    for (const JsonValue& one : image.list()) {
+      const auto numbers = one.list(3, 3);
+      pairs.push_back({numbers[0].whole(0, classes - 1), numbers[1].whole(0, classes - 1), numbers[2].count()});
+    }
+  }
+  return all;
+}
+
+StudyRow parsed(const JsonValue& line) {
+  StudyRow row;
+  static constexpr std::pair<const char*, std::string StudyRow::*> kTexts[] = {
+      {"model", &StudyRow::model},         {"digest", &StudyRow::digest},   {"data", &StudyRow::data},
+      {"source", &StudyRow::source},       {"variant", &StudyRow::variant}, {"reduce", &StudyRow::reduce},
+      {"precision", &StudyRow::precision}, {"net", &StudyRow::net}};
+  static constexpr std::pair<const char*, std::vector<double> StudyRow::*> kNumbers[] = {
+      {"full_ms", &StudyRow::full_ms},
+      {"tokens", &StudyRow::tokens},
+      {"gflop", &StudyRow::gflop},
+      {"agreement", &StudyRow::agreement}};
+  static constexpr std::pair<const char*, std::vector<double> BatchCosts::*> kCosts[] = {
+      {"ragged", &BatchCosts::ragged}, {"padded", &BatchCosts::padded}, {"minimum", &BatchCosts::minimum}};
+  for (const auto& [key, text] : kTexts) row.*text = line.at(key).text();
+  row.limit = line.at("limit").integer(0, 1 << 30);
+  row.sweep = line.at("sweep").flag();
+  for (const JsonValue& name : line.at("classes").list(1, 256)) row.classes.push_back(name.text());
+  row.ms = numbersOf(line.at("ms"));
+  const std::size_t images = row.ms.size();
+  for (const auto& [key, numbers] : kNumbers) row.*numbers = numbersOf(line.at(key), images);
+  const JsonValue batches = line.at("batches"), pairs = line.at("pairs");
+  row.batches.batches = countsOf(batches.at("count"));
+  const std::size_t sizes = row.batches.batches.size();
+  for (const auto& [key, costs] : kCosts) row.batches.*costs = numbersOf(batches.at(key), sizes);
+  const auto classes = static_cast<int>(row.classes.size());
+  row.near = pairsOf(line.at("near"), images, classes);
+  row.elsewhere = pairsOf(line.at("elsewhere"), images, classes);
+  row.distances = countsOf(line.at("distances"));
+  row.pairs = pairs.list(2, 2)[0].count();
+  row.pairs_of_one_class = pairs.list(2, 2)[1].count();
+  const std::vector<double> stages = numbersOf(line.at("stages"), std::size(kStages));
+  for (std::size_t i = 0; i < stages.size(); ++i) row.stages.*kStages[i].second = stages[i];
+  row.stages.blocks = numbersOf(line.at("blocks"));
   return row;
 }
 
-StudyRow rowOf(const Json& line, const std::string& file) {
-  try {
-    return parsed(line);
-  } catch (const Json::exception&) {
-    throw Error("'" + file + "' holds no results of this version of 'mpm study': name another folder");
-  }
-}
+const std::vector<std::string> kStudyKeys = {"model", "digest", "data", "precision", "variant", "first"};
 
 /// What a line is of.
 std::string keyOf(const StudyRow& row, int first) {
@@ -220,8 +243,11 @@ struct ModelWork {
 
 class Measurement {
  public:
-  Measurement(const StudyPlan& plan, const std::string& file, bool show_progress) : plan_(plan), log_(file) {
-    for (const Json& line : log_.lines()) done_.insert(keyOf(rowOf(line, file), line.at("first")));
+  Measurement(const StudyPlan& plan, const std::string& file, bool show_progress)
+      : plan_(plan), log_(file, kStudyKeys) {
+    for (const JsonValue& line : log_.lines())
+      if (!done_.insert(keyOf(parsed(line), line.at("first").integer(0, 1 << 30))).second)
+        throw Error(line.place() + " is of the same images as a line before it: remove that line");
     int runs = 0;
     for (const std::string& model : plan.models)
       for (const StudyData& data : plan.data)
@@ -375,8 +401,8 @@ bool measureStudy(const StudyPlan& plan, const std::string& file, bool show_prog
 std::vector<StudyRow> readStudy(const std::string& file) {
   std::vector<StudyRow> rows;
   std::map<std::string, std::size_t> row_of;
-  for (const Json& line : readJsonLines(file)) {
-    StudyRow part = rowOf(line, file);
+  for (const JsonValue& line : readJsonLines(file, kStudyKeys)) {
+    StudyRow part = parsed(line);
     const auto [place, fresh] = row_of.emplace(keyOf(part, 0), rows.size());
     if (fresh) {
       rows.push_back(std::move(part));

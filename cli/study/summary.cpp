@@ -158,7 +158,7 @@ std::vector<Json> summariesOf(const std::vector<StudyRow>& rows) {
   UniqueNames unique;
   for (const StudyRow& row : rows) {
     if (row.sweep || !seen.insert({row.digest, row.source, std::to_string(row.limit), row.precision}).second) continue;
-    const std::string name = unique(row.model + "_" + row.data + "_" + row.precision);
+    const std::string name = unique(fileName(row.model + "_" + row.data + "_" + row.precision));
     for (const bool sweep : {false, true}) {
       std::vector<const StudyRow*> own;
       const StudyRow* full = nullptr;

@@ -151,10 +151,8 @@ int serve(const WorkerArguments& arguments) {
       printLine(worker->answer(question));
     } catch (const BrokenPipe&) {
       break;
-    } catch (const cv::Exception& error) {
-      printLine(Json{{"ok", false}, {"why", error.err}});
     } catch (const std::exception& error) {
-      printLine(Json{{"ok", false}, {"why", error.what()}});
+      printLine(Json{{"ok", false}, {"why", messageOf(error)}});
     }
   }
   return kOk;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -108,15 +109,25 @@ Json manifestLine(const ImageResult& image) {
   return json;
 }
 
-ImageResult fromManifest(Json json, vision::ConfusionMatrix matrix, const std::string& manifest) try {
-  matrix.add(json.at("confusion").get<vision::PairCounts>());
-  const std::vector<double> tokens = json.at("tokens");
-  const StageTimes ms = stageTimesOf(json.at("ms"));
+ImageResult fromManifest(const JsonValue& entry, vision::ConfusionMatrix matrix) {
+  const int last = matrix.classes() - 1;
+  for (const JsonValue& pair : entry.at("confusion").list()) {
+    const auto counts = pair.list(3, 3);
+    pair.named([&] { matrix.add(counts[0].integer(0, last), counts[1].integer(0, last), counts[2].count()); });
+  }
+  const std::pair<const char*, double> shares[] = {{"miou", matrix.meanIou()},
+                                                   {"pixel_accuracy", matrix.pixelAccuracy()}};
+  for (const auto& [key, share] : shares)
+    if (entry.at(key).json() != percentJson(share))
+      throw Error(entry.at(key).place() +
+                  " is not what its counts give: remove that line, and its image is done again");
+  std::vector<double> tokens;
+  for (const JsonValue& count : entry.at("tokens").list()) tokens.push_back(count.number(0));
+  const StageTimes ms = stageTimesOf(entry.at("ms"));
+  Json json = entry.json();
   json.erase("ms");
   json.erase("confusion");
   return {json, Scores(std::move(matrix), tokens, ms), std::nullopt};
-} catch (const Json::exception& error) {
-  throw Error("the manifest '" + manifest + "' is damaged: " + error.what());
 }
 
 void printTable(const Evaluation& evaluation, const std::vector<std::string>& names) {
@@ -193,7 +204,8 @@ int eval(EvalArguments arguments) {
     return arguments.shard.contains(path) && !(manifest && manifest->contains(fs::path(path).stem().string()));
   });
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", frames.sources());
-  if (!arguments.manifest.empty()) requireNamedImages("--resume", frames.sources());
+  std::set<std::string> images;
+  if (!arguments.manifest.empty()) images = requireNamedImages("--resume", frames.sources());
   std::vector<std::string> inputs = frames.files();
   inputs.push_back(model_path);
   requireOutput("--per-image", arguments.per_image, inputs);
@@ -204,7 +216,7 @@ int eval(EvalArguments arguments) {
     work.update({{"model", fileIdentity(model_path)},
                  {"images", labelled.dataset ? labelled.source : labelled.images},
                  {"labels", labelled.labels}});
-    manifest.emplace(arguments.manifest, work);
+    manifest.emplace(arguments.manifest, work, images);
   }
 
   const vision::ConfusionMatrix no_pixels(model.classes, frames.voidLabel());
@@ -219,7 +231,7 @@ int eval(EvalArguments arguments) {
     per_image += toLine(image.line) + '\n';
   };
   if (manifest)
-    for (const Json& entry : manifest->entries()) add(fromManifest(entry, no_pixels, arguments.manifest));
+    for (const JsonValue& entry : manifest->entries()) entry.named([&] { add(fromManifest(entry, no_pixels)); });
 
   while (const std::optional<LabelledFrame> one = frames.next()) {
     const auto& [frame, truth, label] = *one;

@@ -223,7 +223,7 @@ int monitorSource(const MonitorArguments& arguments) {
     for (const auto& [data, line] : waiting) {
       try {
         if (!data) printNote(line);
-        if (data && output_failure.empty()) printLine(line);
+        if (data && output_failure.empty()) printData(line);
       } catch (const Error& error) {
         output_failure = error.what();
         session->addEvent({unixNow(), EventKind::kStorage, Severity::kError, output_failure + "; storing goes on"});

@@ -140,8 +140,9 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
   namespace fs = std::filesystem;
   const std::string program = program_invocation_name;
   const std::string model = arguments.model.empty() ? "" : " --model " + arguments.model;
-  printNote(pictures.empty() ? "\npictures  " + program + " run " + kDay + model + " --out mpm_day"
-                             : "\nlook at   " + pictures);
+  printNote("");
+  printNote(pictures.empty() ? "pictures  " + program + " run " + kDay + model + " --out mpm_day"
+                             : "look at   " + pictures);
   const auto named = [](const char* variable) {
     const char* value = std::getenv(variable);
     return value && *value;
@@ -189,9 +190,9 @@ class PictureFolder {
   }
 
   /// A frame whose pictures are in the folder already: the legend is of all of them.
-  void addEarlier(const Json& frame_json) {
+  void addEarlier(const JsonValue& frame_json) {
     writer_.addEarlier(frame_json);
-    pictures_ += static_cast<int>(frame_json.value("outputs", Json::array()).size());
+    if (const auto outputs = frame_json.find("outputs")) pictures_ += static_cast<int>(outputs->list().size());
   }
 
   /// Writes the legend. Returns what there is in the folder.
@@ -230,7 +231,8 @@ int run(RunArguments arguments) {
                                      std::pair("--only", !arguments.only.empty())})
     if (used && arguments.folder.empty()) throw UsageError(std::string(option) + " needs --out DIR");
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
-  if (arguments.resume) requireNamedImages("--resume", arguments.frames.sources);
+  std::set<std::string> images;
+  if (arguments.resume) images = requireNamedImages("--resume", arguments.frames.sources);
   requireAllFrames(arguments.options.reuse, arguments.shard, arguments.resume);
   const std::string model_path = chosenModel(arguments.model);
   arguments.options.min_score = arguments.min_score.value_or(arguments.options.min_score);
@@ -255,8 +257,8 @@ int run(RunArguments arguments) {
   if (!arguments.video.empty()) video.emplace(arguments.video, frameRateOf(arguments.frames.sources));
   std::optional<Manifest> manifest;
   if (arguments.resume) {
-    manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model));
-    for (const Json& entry : manifest->entries()) pictures->addEarlier(entry);
+    manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model), images);
+    for (const JsonValue& entry : manifest->entries()) pictures->addEarlier(entry);
   }
   arguments.frames.chosen = [&](const std::string& path) {
     return arguments.shard.contains(path) &&

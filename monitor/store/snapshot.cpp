@@ -7,7 +7,6 @@
 #include <ctime>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/json_file.h"
 #include "monitor/clocks.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
@@ -59,10 +59,11 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
 
 // As describe() wrote it; empty: there is none.
 std::string sourceOf(const std::string& stem) {
-  std::ifstream file(stem + ".json");
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  const auto source = json.is_object() ? json.find("source") : json.end();
-  return source != json.end() && source->is_string() ? source->get<std::string>() : "";
+  try {
+    return readJsonFile(stem + ".json").at("source").text();
+  } catch (const Error&) {
+    return "";
+  }
 }
 
 // Where a picture of this moment goes: without an ending, in a folder that exists.

@@ -61,8 +61,11 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
     session.longitude = row.real(10);
   }
   session.model_digest = row.text(11);
-  session.cross_validation = vision::confusionMatrixOf(nlohmann::ordered_json::parse(row.text(12), nullptr, false),
-                                                       static_cast<int>(session.classes.size()));
+  try {
+    session.cross_validation = vision::confusionMatrixOf({std::string(row.text(12)), "cross_validation"},
+                                                         static_cast<int>(session.classes.size()));
+  } catch (const Error&) {  // none, or of other classes
+  }
   return session;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
 
@@ -26,11 +27,13 @@ bool colors() {
   return stderrIsTerminal() && !(no_color && *no_color);
 }
 
+constexpr std::size_t kMaxLine = 4000, kMaxCell = 60;  // characters
+
 // Errors of other libraries may have several lines; a person gets one.
 std::string oneLine(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return visibleText(text, kMaxLine);
 }
 
 /// "35 s", "12 min", "2.5 h".
@@ -41,7 +44,9 @@ std::string timeText(double seconds) {
 
 }  // namespace
 
-void printLine(const std::string& line) {
+void printLine(const std::string& text) { printData(visibleText(text, kMaxLine)); }
+
+void printData(const std::string& line) {
   if (std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fputc('\n', stdout) != EOF &&
       std::fflush(stdout) == 0)
     return;
@@ -63,10 +68,11 @@ std::string tokensText(const std::vector<double>& tokens) {
 std::string tableRow(const std::vector<std::string>& cells, const std::vector<int>& widths) {
   std::string row;
   for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string cell = visibleText(cells[i], i + 1 < cells.size() ? kMaxCell : kMaxLine);
     const int width = widths[std::min(i, widths.size() - 1)];  // the last one is that of all further cells
-    const std::string padding(
-        static_cast<std::size_t>(std::max(0, std::abs(width) - static_cast<int>(cells[i].size()))), ' ');
-    row += width < 0 ? cells[i] + padding : padding + cells[i];
+    const std::string padding(static_cast<std::size_t>(std::max(0, std::abs(width) - static_cast<int>(cell.size()))),
+                              ' ');
+    row += width < 0 ? cell + padding : padding + cell;
   }
   return row.substr(0, row.find_last_not_of(' ') + 1);
 }
@@ -79,7 +85,7 @@ void printError(const std::string& command, const std::string& message) {
                oneLine(message).c_str());
 }
 
-void printNote(const std::string& message) { std::fprintf(stderr, "%s\n", message.c_str()); }
+void printNote(const std::string& message) { std::fprintf(stderr, "%s\n", visibleText(message, kMaxLine).c_str()); }
 
 Progress::Progress(bool shown, std::optional<int> total, std::string step)
     : shown_(shown), total_(total), name_(step.empty() ? step : step + " ") {}

@@ -10,12 +10,15 @@
 
 namespace mpm::cli {
 
-/// One line on stdout, flushed. Throws BrokenPipe when its reader is gone, mpm::Error when it cannot be written.
-void printLine(const std::string& line);
-inline void printLine(const char* line) { printLine(std::string(line)); }
+/// One line on stdout as it is, flushed. Throws BrokenPipe when its reader is gone, mpm::Error when it cannot be
+/// written.
+void printData(const std::string& line);
+/// The same for a person to read: visibleText().
+void printLine(const std::string& text);
+inline void printLine(const char* text) { printLine(std::string(text)); }
 /// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
 std::string toLine(const Json& json);
-inline void printLine(const Json& json) { printLine(toLine(json)); }
+inline void printLine(const Json& json) { printData(toLine(json)); }
 
 /// {"height", "width"}.
 Json toJson(Size2 size);
@@ -23,7 +26,8 @@ Json toJson(Size2 size);
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);
 
-/// A line of a table: each text in a cell of that many columns, aligned right; left for a negative number.
+/// A line of a table: each text, by visibleText(), in a cell of that many columns, aligned right; left for a negative
+/// number.
 std::string tableRow(const std::vector<std::string>& cells, const std::vector<int>& widths);
 
 /// True when stderr is a terminal that understands escapes.

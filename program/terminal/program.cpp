@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "mpm/version.hpp"
@@ -155,13 +158,20 @@ int runProgram(CLI::App& program, int argc, char** argv, const std::function<int
     return fail(error.what(), kUsageError);
   } catch (const BrokenPipe&) {
     return kBrokenPipe;
-  } catch (const std::bad_alloc&) {
-    return fail("out of memory");
-  } catch (const cv::Exception& error) {
-    return fail(error.err);
   } catch (const std::exception& error) {
-    return fail(error.what());
+    return fail(messageOf(error));
   }
+}
+
+std::string messageOf(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
+  if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+    return "cannot use '" + file->path1().string() + "': " + file->code().message();
+  if (const auto* system = dynamic_cast<const std::system_error*>(&error)) return system->code().message();
+  if (dynamic_cast<const nlohmann::json::exception*>(&error))
+    return "another program answered what this one does not know";
+  const auto* opencv = dynamic_cast<const cv::Exception*>(&error);
+  return opencv ? opencv->err : error.what();
 }
 
 const std::atomic<bool>& interrupted() { return flag; }

@@ -36,6 +36,9 @@ void prepare(CLI::App& program);
 /// OPENCV_FFMPEG_LOGLEVEL in the environment say so.
 int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work);
 
+/// What an error says to a person: the words of the libraries below us only where they are meant for one.
+std::string messageOf(const std::exception& error);
+
 const std::atomic<bool>& interrupted();
 
 /// The verbs that the help shows.
