@@ -14,6 +14,10 @@ namespace {
 constexpr const char* kClassWeights = "loss.class_weights";
 constexpr const char* kAverage = "average.";
 
+Recipe recipeOf(const std::string& path, const std::string& text) {
+  return recipeFromJson({text, "'" + path + "': the recipe in it"});
+}
+
 }  // namespace
 
 void writeCheckpoint(const std::string& path, const Checkpoint& checkpoint) {
@@ -31,7 +35,7 @@ Checkpoint readCheckpoint(const std::string& path) {
   TensorFile file = readTensorFile(path);
   Checkpoint checkpoint;
   try {
-    checkpoint.recipe = recipeFromJson(nlohmann::json::parse(file.metadata.at("mpm_train.recipe")));
+    checkpoint.recipe = recipeOf(path, file.metadata.at("mpm_train.recipe"));
     checkpoint.step = std::stoi(file.metadata.at("mpm_train.step"));
     checkpoint.seconds = std::stod(file.metadata.at("mpm_train.seconds"));
   } catch (const Error&) {
@@ -62,7 +66,7 @@ StartingWeights readStartingWeights(const std::string& path, const NetworkConfig
       start.weights[name.starts_with("encoder.") || name.starts_with("decoder.") ? name : "encoder." + name] = tensor;
 
   if (const auto recipe = file.metadata.find("mpm_train.recipe"); recipe != file.metadata.end()) {
-    start.config.input = recipeFromJson(nlohmann::json::parse(recipe->second)).size;
+    start.config.input = recipeOf(path, recipe->second).size;
     return start;
   }
   const auto positions = start.weights.find("encoder.pos_embed");

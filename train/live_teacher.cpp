@@ -37,14 +37,15 @@ class LiveTeacher {
 
   Json answer(const std::string& line) {
     try {
-      const Json question = Json::parse(line, nullptr, false);
-      if (question.is_object() && question.contains("candidates"))
-        return nextOf(question["candidates"].get<std::vector<std::string>>(), question.value("count", 1));
-      if (!question.is_object() || !question.contains("picture") || !question["picture"].is_string())
-        throw Error("a question is {\"picture\": NAME} or {\"candidates\": [FILE, ...], \"count\": N}");
-      return answerOn(question["picture"]);
+      const JsonValue question(
+          line, "a question is {\"picture\": NAME} or {\"candidates\": [FILE, ...], \"count\": N}; this one");
+      const auto candidates = question.find("candidates"), count = question.find("count");
+      if (!candidates) return answerOn(question.at("picture").text());
+      std::vector<std::string> files;
+      for (const JsonValue& file : candidates->list()) files.push_back(file.text());
+      return nextOf(files, count ? count->integer(1, 1 << 20) : 1);
     } catch (const std::exception& error) {
-      return {{"ok", false}, {"why", error.what()}};
+      return {{"ok", false}, {"why", cli::messageOf(error)}};
     }
   }
 

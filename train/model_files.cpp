@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_files.h"
 
+#include <cinttypes>
+#include <cstdio>
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "base/class_json.h"
+#include "onnx/model/model_file.h"
+#include "onnx/model/model_info_json.h"
 #include "onnx_file.h"
-#include "vision/labels/class_list.h"
+#include "vision/hash.h"
 
 namespace mpm::train {
 
@@ -15,7 +20,7 @@ nlohmann::ordered_json toJson(const ModelFacts& facts, Size2 input) {
   json["input"] = {{"height", input.height}, {"width", input.width}, {"channels", toString(facts.channels)}};
   json["mean"] = facts.mean;
   json["std"] = facts.std;
-  json["classes"] = vision::toJson(facts.classes);
+  json["classes"] = mpm::toJson(facts.classes);
   json["ignore"] = facts.ignore;
   return json;
 }
@@ -29,10 +34,13 @@ void writeModel(const std::string& stem, const NetworkConfig& trained, const Ten
   writeModel(stem + ".onnx", model, toJson(facts, input));
 }
 
-void writeModel(const std::string& path, const std::string& onnx, const nlohmann::ordered_json& json) {
+void writeModel(const std::string& path, const std::string& onnx, nlohmann::ordered_json json) {
   const std::string json_path = std::filesystem::path(path).replace_extension(".json").string();
-  writeFileAtomically(json_path, json.dump(2) + "\n", true);
-  writeFileAtomically(path, onnx, true);
+  char id[17];
+  std::snprintf(id, sizeof id, "%016" PRIx64, vision::hashBytes(json.dump(), vision::hashBytes(onnx)));
+  json["onnx_id"] = id;
+  const std::string bytes = onnx_graph::withMetadata(onnx, onnx_graph::kIdKey, id), text = json.dump(2) + "\n";
+  writeFilesAtomically({{json_path, text}, {path, bytes}});  // a new JSON without its model does no harm
 }
 
 }  // namespace mpm::train

@@ -17,7 +17,8 @@ void writeModel(const std::string& stem, const NetworkConfig& trained, const Ten
 /// MODEL.json of these facts (docs/converter.md).
 nlohmann::ordered_json toJson(const ModelFacts& facts, Size2 input);
 
-/// Writes MODEL.onnx as `path` and MODEL.json beside it. Each file whole or not at all.
-void writeModel(const std::string& path, const std::string& onnx, const nlohmann::ordered_json& json);
+/// Writes MODEL.onnx as `path` and MODEL.json beside it, both or none. A kill between the two renames leaves the new
+/// JSON and the old model, which every reader refuses: both hold the same id.
+void writeModel(const std::string& path, const std::string& onnx, nlohmann::ordered_json json);
 
 }  // namespace mpm::train

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe.h"
 
+#include "base/class_json.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "vision/labels/class_list.h"
@@ -18,18 +19,21 @@ void put(Json& json, const char* name, const Size2& value) {
   json[name] = {{"height", value.height}, {"width", value.width}};
 }
 
-template <class T>
-void get(const nlohmann::json& json, const char* name, T& value) {
-  if (json.contains(name)) value = json.at(name).get<T>();
+constexpr int kMost = 1 << 30;
+
+void get(const JsonValue& json, std::string& value) { value = json.text(); }
+void get(const JsonValue& json, int& value) { value = json.integer(-kMost, kMost); }
+void get(const JsonValue& json, std::uint64_t& value) {
+  if (!json.json().is_number_unsigned()) json.fail("a whole number that is not negative");
+  value = json.json().get<std::uint64_t>();
 }
-void get(const nlohmann::json& json, const char* name, Size2& value) {
-  if (!json.contains(name)) return;
-  const nlohmann::json& size = json.at(name);
-  if (size.is_string()) {  // of a checkpoint before 0.1: width first
-    const Size2 swapped = parseSize(size.get<std::string>());
+void get(const JsonValue& json, double& value) { value = json.number(); }
+void get(const JsonValue& json, Size2& value) {
+  if (json.json().is_string()) {  // of a checkpoint before 0.1: width first
+    const Size2 swapped = json.parsed(parseSize);
     value = {swapped.width, swapped.height};
   } else {
-    value = {size.at("height").get<int>(), size.at("width").get<int>()};
+    value = {json.at("height").integer(1, kMost), json.at("width").integer(1, kMost)};
   }
 }
 
@@ -81,18 +85,16 @@ Json toJson(const Recipe& recipe) {
   Json json;
   Recipe copy = recipe;  // the list of fields is written once, for readers and writers
   visit(copy, [&](const char*, const char* name, const auto& value, const char*) { put(json, name, value); });
-  if (!recipe.classes.empty()) json["classes"] = vision::toJson(recipe.classes);
+  if (!recipe.classes.empty()) json["classes"] = mpm::toJson(recipe.classes);
   return json;
 }
 
-Recipe recipeFromJson(const nlohmann::json& json) {
+Recipe recipeFromJson(const JsonValue& json) {
   Recipe recipe;
-  try {
-    visit(recipe, [&](const char*, const char* name, auto& value, const char*) { get(json, name, value); });
-    if (json.contains("classes")) recipe.classes = vision::classesFromJson(json.at("classes"));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string("the recipe in the checkpoint is not one of this version: ") + error.what());
-  }
+  visit(recipe, [&](const char*, const char* name, auto& value, const char*) {
+    if (const auto found = json.find(name)) get(*found, value);
+  });
+  if (const auto classes = json.find("classes")) recipe.classes = classesFromJson(*classes);
   return recipe;
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "augmentation.h"
+#include "base/json_file.h"
 #include "mpm/model_info.hpp"
 #include "network_config.h"
 #include "samples.h"
@@ -119,7 +119,7 @@ void visit(Recipe& r, Field&& field) {
 nlohmann::ordered_json toJson(const Recipe& recipe);
 /// A field that a checkpoint of an older version lacks keeps its default. Throws mpm::Error when one is of another
 /// type.
-Recipe recipeFromJson(const nlohmann::json& json);
+Recipe recipeFromJson(const JsonValue& json);
 
 /// The classes of vision::readClassList(). Throws mpm::Error, also for fewer than two.
 std::vector<ClassInfo> readClasses(const std::string& path);

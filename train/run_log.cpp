@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/json_file.h"
 #include "mpm/error.hpp"
 
 namespace mpm::train {
@@ -14,8 +15,10 @@ RunLog::RunLog(const std::string& path, int steps) : path_(path) {
   if (steps > 0 && std::filesystem::exists(path)) {
     std::istringstream old(readFile(path));
     for (std::string line; std::getline(old, line);) {
-      const auto json = nlohmann::json::parse(line, nullptr, false);  // the last line of a killed run may be cut
-      if (json.is_object() && json.value("step", steps + 1) <= steps) kept += line + '\n';
+      try {
+        if (JsonValue(line, path).at("step").count() <= steps) kept += line + '\n';
+      } catch (const Error&) {  // the last line of a killed run may be cut
+      }
     }
   }
   writeFileAtomically(path, kept, true);

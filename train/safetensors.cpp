@@ -7,6 +7,8 @@
 #include <span>
 
 #include "base/atomic_file.h"
+#include "base/json_file.h"
+#include "base/visible_text.h"
 #include "half.h"
 #include "mpm/error.hpp"
 
@@ -20,20 +22,21 @@ float fromBfloat(std::uint16_t bits) {
   return value;
 }
 
-HostTensor readTensor(const nlohmann::json& entry, std::span<const char> data) {
-  const auto dtype = entry.at("dtype").get<std::string>();
-  const auto offsets = entry.at("data_offsets").get<std::vector<std::size_t>>();
-  HostTensor tensor{entry.at("shape").get<std::vector<std::int64_t>>(), {}};
+HostTensor readTensor(const JsonValue& entry, std::span<const char> data) {
+  const std::string dtype = entry.at("dtype").text();
+  std::vector<std::size_t> offsets;
+  for (const JsonValue& one : entry.at("data_offsets").list(2, 2))
+    offsets.push_back(static_cast<std::size_t>(one.count()));
+  HostTensor tensor;
+  for (const JsonValue& one : entry.at("shape").list()) tensor.shape.push_back(one.count());
   const std::size_t width = dtype == "F32" ? 4 : dtype == "F16" || dtype == "BF16" ? 2 : 0;
   if (width == 0) throw Error("its type " + dtype + " is not F32, F16 or BF16");
   std::size_t count = 1;
   for (const std::int64_t size : tensor.shape) {
-    if (size < 0 || (size > 0 && count > data.size() / static_cast<std::size_t>(size)))
-      throw Error("its shape is beyond the file");
+    if (size > 0 && count > data.size() / static_cast<std::size_t>(size)) throw Error("its shape is beyond the file");
     count *= static_cast<std::size_t>(size);
   }
-  if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size() ||
-      offsets[1] - offsets[0] != count * width)
+  if (offsets[0] > offsets[1] || offsets[1] > data.size() || offsets[1] - offsets[0] != count * width)
     throw Error("its place does not fit its shape");
   tensor.values.resize(count);
   const char* source = data.data() + offsets[0];
@@ -60,22 +63,20 @@ TensorFile readTensorFile(const std::string& path) {
     throw Error("'" + path + "' is not a safetensors file");
   const std::span<const char> data = std::span(bytes).subspan(sizeof header_size + header_size);
   TensorFile file;
-  std::string name;
-  try {
-    const nlohmann::json header =
-        nlohmann::json::parse(bytes.begin() + sizeof header_size,
-                              bytes.begin() + static_cast<std::ptrdiff_t>(sizeof header_size + header_size));
-    for (const auto& [key, entry] : header.items()) {
-      name = key;
-      if (key == "__metadata__")
-        file.metadata = entry.get<std::map<std::string, std::string>>();
-      else
-        file.tensors.emplace(key, readTensor(entry, data));
+  const std::string text = bytes.substr(sizeof header_size, header_size), what = "'" + path + "': its header";
+  const JsonValue header(text, what);
+  for (const auto& [name, unread] : header.json().items()) {
+    const JsonValue entry = header.at(name);
+    if (name == "__metadata__") {
+      for (const auto& [key, value] : entry.json().items()) file.metadata[key] = entry.at(key).text();
+      continue;
     }
-  } catch (const nlohmann::json::exception&) {
-    throw Error("'" + path + "' is not a safetensors file: its header is damaged");
-  } catch (const Error& error) {
-    throw Error("'" + path + "': tensor '" + name + "': " + error.what());
+    try {
+      file.tensors.emplace(name, readTensor(entry, data));
+    } catch (const Error& error) {
+      const std::string why = error.what();
+      throw Error(why.starts_with(what) ? why : "'" + path + "': tensor '" + visibleText(name) + "': " + why);
+    }
   }
   return file;
 }

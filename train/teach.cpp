@@ -76,15 +76,17 @@ class Teacher {
   int run() {
     const int rounds = options_.cross_validation ? roundsOf(pictures_.size()) : 0;
     Watch watch(options_.json, static_cast<int>(pictures_.size()) + (rounds + 1) * options_.steps);
-    encode(watch);
     std::optional<CrossValidation> validation;
-    if (rounds > 1) validation = crossValidate(rounds, watch);
-    const onnx_graph::TokenHead head = trainWithout(std::nullopt, 1, watch);
-    if (cli::interrupted()) {
+    std::optional<onnx_graph::TokenHead> head;
+    if (encode(watch)) {
+      if (rounds > 1) validation = crossValidate(rounds, watch);
+      head = trainWithout(std::nullopt, 1, watch);
+    }
+    if (!head || cli::interrupted()) {
       cli::printNote("interrupted: nothing is written");
       return cli::kInterrupted;
     }
-    write(head, validation);
+    write(*head, validation);
     print(validation);
     return cli::kOk;
   }
@@ -117,7 +119,8 @@ class Teacher {
                   ": label some, or leave the class out of the list");
   }
 
-  void encode(Watch& watch) {
+  // False once a person interrupts: pictures are left without tokens.
+  bool encode(Watch& watch) {
     FrozenEncoder encoder(path_, model_, *options_.reduce);
     const Size2 input = encoder.model().input;
     for (Picture& picture : pictures_) {
@@ -125,8 +128,9 @@ class Teacher {
       picture.pixels = pixelsOfClasses(labels, classes_);
       cv::resize(labels, picture.truth, {input.width, input.height}, 0, 0, cv::INTER_NEAREST);
       picture.tokens = {encoder.tokens(image), cellsOf(labels, encoder.model().grid, classes_)};
-      if (!watch.step()) return;
+      if (!watch.step()) return false;
     }
+    return true;
   }
 
   onnx_graph::TokenHead trainWithout(std::optional<std::size_t> round, std::size_t rounds, Watch& watch) const {

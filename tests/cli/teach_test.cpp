@@ -175,6 +175,51 @@ TEST_F(Teach, AKillLeavesTheOldModel) {
   EXPECT_EQ(files(), before);
 }
 
+// Encoding ends at the first step; training on pictures without tokens would follow.
+TEST_F(Teach, ASignalWhileItEncodesEndsIt) {
+  for (int i = 0; i < 60; ++i) writeFlat("p" + std::to_string(i), {640, 480}, {640, 480}, 0, 1);
+  writeClasses({"low", "high"});
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const CommandResult stopped = teach({"--steps", "100000", "--json"}, {.signal_after_first_line = signal});
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+    EXPECT_THAT(stopped.err, HasSubstr("nothing is written"));
+    EXPECT_EQ(stopped.jsonLines().size(), 1U) << "of the first picture";
+    EXPECT_FALSE(fs::exists(mine_));
+    EXPECT_FALSE(fs::exists(folder_ / "mine.json"));
+  }
+}
+
+// A disk that is full, and a kill between the two files.
+TEST_F(Teach, ModelAndJsonChangeTogether) {
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  writeClasses({"low", "high"});
+  ASSERT_EQ(teach({"--steps", "5"}).exit_code, 0);
+  const std::string model = readFile(mine_), json = readFile(folder_ / "mine.json");
+  const auto files = [&] { return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()); };
+  const auto before = files();
+  writeClasses({"low", "top"});
+  expectFailure(teach({"--steps", "5"}, {.file_size_limit = model.size() / 2}), 1, {"cannot write", "mine.onnx"});
+  EXPECT_EQ(readFile(mine_), model);
+  EXPECT_EQ(readFile(folder_ / "mine.json"), json);
+  EXPECT_EQ(files(), before);
+
+  ASSERT_EQ(teach({"--steps", "5"}).exit_code, 0);
+  EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0);
+  std::ofstream(mine_, std::ios::binary) << model;
+  expectFailure(mpmCommand({"info", mine_}), 1, {"mine.json", "written with another 'mine.onnx'", "Train again"});
+  std::ofstream(folder_ / "mine.json") << json;
+  EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0) << "both are old";
+  fs::remove(folder_ / "mine.json");
+  EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0) << "a model alone";
+
+  // A taught model is taught again: one id, the new one.
+  std::ofstream(folder_ / "mine.json") << json;
+  fs::rename(mine_, folder_ / "first.onnx");
+  fs::rename(folder_ / "mine.json", folder_ / "first.json");
+  ASSERT_EQ(teach({"--steps", "5", "--model", folder_ / "first.onnx"}).exit_code, 0);
+  EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0);
+}
+
 TEST_F(Teach, RefusesLabelsThatMakeNoSense) {
   writeClasses({"low", "high"});
   fs::create_directories(folder_ / "train/images");
@@ -188,7 +233,7 @@ TEST_F(Teach, RefusesLabelsThatMakeNoSense) {
   expectRefusal({}, 1, {"no pixel is labelled 'high'"});
   writeFlat("a", {64, 48}, {64, 48}, 0, 1);
   fs::rename(folder_ / "train/images/a.png", folder_ / "train/images/b.png");
-  expectRefusal({}, 1, {"no picture for the label map", "a.png"});
+  expectRefusal({}, 1, {"no picture for the labels", "a.png"});
   fs::remove(folder_ / "train/labels/a.png");
   expectRefusal({}, 1, {"there are no label maps", "train/labels"});
 }
@@ -211,7 +256,7 @@ TEST_F(Teach, RefusesClassesAndModelsThatMakeNoSense) {
   expectFailure(mpmCommand({"teach", "--images", "a", "--labels", "b"}), 2, {"--output is required"});
 }
 
-// Shapes of LabelMe instead of a label map. A map of the same name wins.
+// Shapes of LabelMe instead of a label map.
 TEST_F(Teach, ReadsFilesOfLabelMe) {
   writeFlat("a", {64, 48}, {64, 48}, 0, 1);
   writeFlat("b", {64, 48}, {64, 48}, 0, 1);
@@ -223,9 +268,11 @@ TEST_F(Teach, ReadsFilesOfLabelMe) {
   };
   const nlohmann::json high = {{"label", "high"}, {"shape_type", "polygon"}, {"points", {{0, 0}, {63, 0}, {63.5, 20}}}};
   const nlohmann::json low = {{"label", "low"}, {"shape_type", "linestrip"}, {"points", {{3, 40}, {30, 44}, {60, 40}}}};
-  write("a", "is not looked at");
   std::ofstream(folder_ / "train/labels/classes.json") << R"({"classes": []})";
   write("b", nlohmann::json::array({high, low}));
+  write("a", nlohmann::json::array({high, low}));
+  expectRefusal({}, 1, {"two labels for 'a'", "a.png", "a.json"});
+  fs::remove(folder_ / "train/labels/a.json");
   const CommandResult result = teach({"--steps", "5", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.jsonLines().back()["pictures"], 2);

@@ -32,7 +32,7 @@ TEST(Recipe, EveryFieldSurvivesJson) {
   recipe.classes = {{"a", {{1, 2, 255}}}, {"b", {{0, 0, 0}}}};
   const auto json = toJson(recipe), untouched = toJson(Recipe{});
   for (const auto& [name, value] : untouched.items()) EXPECT_NE(json.at(name), value) << name;
-  EXPECT_EQ(toJson(recipeFromJson(nlohmann::json::parse(json.dump()))), json);
+  EXPECT_EQ(toJson(recipeFromJson({json.dump(), "recipe"})), json);
 }
 
 TEST(Recipe, AFieldThatAnOlderCheckpointLacksKeepsItsDefault) {
@@ -40,13 +40,13 @@ TEST(Recipe, AFieldThatAnOlderCheckpointLacksKeepsItsDefault) {
   recipe.steps = 7;
   nlohmann::json json = toJson(recipe);
   for (const char* name : {"positions", "size"}) json.erase(name);
-  EXPECT_EQ(toJson(recipeFromJson(json)), toJson(recipe));
+  EXPECT_EQ(toJson(recipeFromJson({json.dump(), "recipe"})), toJson(recipe));
 }
 
 TEST(Recipe, RefusesAFieldOfAnotherType) {
   nlohmann::json json = toJson(Recipe{});
   json["lr"] = "fast";
-  EXPECT_MPM_ERROR((recipeFromJson(json)), "recipe");
+  EXPECT_MPM_ERROR((recipeFromJson({json.dump(), "recipe"})), "recipe");
 }
 
 TEST(Recipe, DefaultsAreSound) { EXPECT_NO_THROW(Recipe{}.validate()); }
@@ -74,7 +74,7 @@ TEST(Recipe, NamesTheOptionThatIsWrong) {
 TEST(Recipe, ReadsTheSizeOfAnOldCheckpointWidthFirst) {
   nlohmann::json json = toJson(Recipe{});
   json["size"] = "640x448";
-  EXPECT_EQ(recipeFromJson(json).size, (Size2{448, 640}));
+  EXPECT_EQ(recipeFromJson({json.dump(), "recipe"}).size, (Size2{448, 640}));
 }
 
 TEST(Classes, ComeFromAListOrAModel) {

@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/class_json.h"
 #include "support/temporary_folder.h"
 #include "train/checkpoint.h"
 #include "train/program.h"
 #include "train/shapes.h"
-#include "vision/labels/class_list.h"
 
 namespace mpm::train {
 namespace {
@@ -30,7 +30,7 @@ class Resume : public testing::Test {
  protected:
   void SetUp() override {
     test::writeShapes(folder_ / "data", 30, {64, 96});
-    writeFileAtomically(folder_ / "classes.json", vision::toJson(test::kShapeClasses).dump());
+    writeFileAtomically(folder_ / "classes.json", toJson(test::kShapeClasses).dump());
   }
 
   std::vector<std::string> arguments(const std::string& out) const {
