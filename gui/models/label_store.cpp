@@ -19,7 +19,7 @@ QStringList texts(const std::vector<std::string>& names) {
 
 }  // namespace
 
-LabelStore::LabelStore(const QString& folder, QObject* parent) : QObject(parent), folder_(folder.toStdString()) {
+LabelStore::LabelStore(const QString& folder, QObject* parent) : QObject(parent), folder_(folder) {
   thread_.setMaxThreadCount(1);
 }
 
@@ -29,7 +29,7 @@ void LabelStore::run(Change change) {
   thread_.start([this, change = std::move(change)] {
     const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
     try {
-      if (!own_) own_.emplace(folder_.path(), vision::LabelFolder::Access::kWrite);
+      if (!own_) own_.emplace(folder_.toStdString(), vision::LabelFolder::Access::kWrite);
       change(*own_, queue);
       queue([this, now = state()] { emit changed(now); });
     } catch (const std::exception& error) {

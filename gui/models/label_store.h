@@ -31,9 +31,9 @@ class LabelStore : public QObject {
  public:
   explicit LabelStore(const QString& folder, QObject* parent = nullptr);
 
-  QString folder() const { return QString::fromStdString(folder_.path()); }
-  QString modelsFolder() const { return QString::fromStdString(folder_.modelsPath()); }
-  const vision::LabelFolder& paths() const { return folder_; }
+  QString folder() const { return folder_; }
+  /// Trained models are kept here.
+  QString modelsFolder() const { return folder_ + QStringLiteral("/models"); }
 
   /// Reads what is there.
   void open();
@@ -68,7 +68,7 @@ class LabelStore : public QObject {
   void run(Change change);
   LabelState state();
 
-  const vision::LabelFolder folder_;                       // for its paths
+  const QString folder_;
   std::optional<vision::LabelFolder> own_;                 // touched on thread_ only, as are the summaries
   std::map<std::string, vision::LabelSummary> summaries_;  // of labelled pictures that did not change since
   std::mutex mutex_;

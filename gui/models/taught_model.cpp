@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "base/atomic_file.h"
+#include "base/class_json.h"
 #include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
 
@@ -15,19 +14,22 @@ namespace mpm::gui {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
-double percent(const Json& number) { return number.is_number() ? number.get<double>() : NAN; }
+constexpr int kMostPictures = 1 << 30;
 
-TaughtModel::Verdict verdictOf(const Json& model, const Json& validation) {
+double percent(const JsonValue& number) { return number.json().is_null() ? NAN : number.number(0, 100); }
+
+TaughtModel::Verdict verdictOf(const JsonValue& model, const JsonValue& validation) {
   TaughtModel::Verdict verdict;
   verdict.miou = percent(validation.at("miou"));
   verdict.pixel_accuracy = percent(validation.at("pixel_accuracy"));
-  for (const Json& one : model.at("classes"))
-    verdict.classes.push_back(QString::fromStdString(one.at("name").get<std::string>()));
+  for (const ClassInfo& one : classesFromJson(model.at("classes")))
+    verdict.classes.push_back(QString::fromStdString(one.name));
   const auto matrix = vision::confusionMatrixOf(validation.at("confusion"), static_cast<int>(verdict.classes.size()));
-  if (!matrix) throw Error("no counts of its classes");
-  verdict.verdicts = vision::classVerdicts(*matrix, validation.at("pictures").get<std::vector<int>>());
+  std::vector<int> pictures;
+  for (const JsonValue& count : validation.at("pictures").list(verdict.classes.size(), verdict.classes.size()))
+    pictures.push_back(count.integer(0, kMostPictures));
+  verdict.verdicts = vision::classVerdicts(matrix, pictures);
   return verdict;
 }
 
@@ -37,14 +39,11 @@ std::optional<TaughtModel> readTaughtModel(const std::string& onnx_path) {
   const QFileInfo file(QString::fromStdString(onnx_path));
   if (!file.exists()) return std::nullopt;
   try {
-    const Json json = Json::parse(readFile(fs::path(onnx_path).replace_extension(".json").string()));
-    const Json& taught = json.at("taught");
-    TaughtModel model{file.absoluteFilePath(), file.lastModified(), taught.at("pictures").get<int>()};
-    if (const Json& validation = taught.at("cross_validation"); !validation.is_null())
-      model.verdict = verdictOf(json, validation);
+    const JsonValue json = readJsonFile(fs::path(onnx_path).replace_extension(".json").string());
+    const JsonValue taught = json.at("taught"), validation = taught.at("cross_validation");
+    TaughtModel model{file.absoluteFilePath(), file.lastModified(), taught.at("pictures").integer(0, kMostPictures)};
+    if (!validation.json().is_null()) model.verdict = verdictOf(json, validation);
     return model;
-  } catch (const Json::exception&) {
-  } catch (const std::out_of_range&) {
   } catch (const Error&) {
   }
   return std::nullopt;

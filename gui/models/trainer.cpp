@@ -186,7 +186,7 @@ void TrainingRun::cancel() {
 void TrainingRun::read() {
   while (process_.canReadLine()) {
     const Json line = Json::parse(process_.readLine().toStdString(), nullptr, false);
-    if (!line.is_object() || !line.contains("progress")) continue;
+    if (!line.is_object() || !line.contains("progress") || !line["progress"].is_number()) continue;
     const double share = line["progress"].get<double>(), spent = static_cast<double>(time_.elapsed()) / 1000;
     emit progressed(share, share > 0.05 ? spent / share * (1 - share) : -1);
   }

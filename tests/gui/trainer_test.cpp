@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "gui/models/label_store.h"
 #include "gui/models/taught_model.h"
 
 namespace mpm::gui {
@@ -161,6 +162,24 @@ TEST_F(Trainer, ReadsTheVerdictOfItsModels) {
   EXPECT_EQ(first->verdict->verdicts[0].taken_for.front().first, 1);
   EXPECT_EQ(first->verdict->verdicts[1].grade, Grade::kUntested);
   EXPECT_FALSE(readTaughtModel(folder_.filePath(QStringLiteral("v2.onnx")).toStdString())->verdict);
+}
+
+// The app stays, and says what is wrong.
+TEST_F(Trainer, NonsenseInClassesJsonIsSaid) {
+  for (const char* text :
+       {"", "[7]", R"({"classes": [{"name": "a"}], "ignore": 255.7})", R"({"classes": {"a": []}})"}) {
+    QFile file(folder_.filePath(QStringLiteral("classes.json")));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    file.write(text);
+    file.close();
+    LabelStore store(folder_.path());
+    QString why;
+    QObject::connect(&store, &LabelStore::failed, [&](const QString& message) { why = message; });
+    store.open();
+    ASSERT_TRUE(wait([&] { return !why.isEmpty(); })) << text;
+    EXPECT_TRUE(why.contains(QStringLiteral("classes.json"))) << why.toStdString();
+    EXPECT_FALSE(why.contains(QStringLiteral("exception"))) << why.toStdString();
+  }
 }
 
 }  // namespace
