@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes the ONNX reader and the converter with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer (clang).
+# Fuzzes the ONNX reader with the converter, and each reader of JSON, with libFuzzer, AddressSanitizer and
+# UndefinedBehaviorSanitizer (clang).
 # It stops at the first crash and leaves the input in build-fuzz/.
-#   scripts/fuzz.sh [SECONDS]      default: 600
+#   scripts/fuzz.sh [SECONDS]      for each; default: 600
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -12,8 +13,14 @@ sh packages/install.sh
 # oneDNN needs OpenMP, which clang has in a package of its own.
 $sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev libomp-dev
 cmake --preset fuzz
-cmake --build --preset fuzz --target fuzz_reader
-mkdir -p build-fuzz/corpus build-fuzz/seeds
-cp tests/data/*.onnx build-fuzz/seeds/
-cd build-fuzz
-bin/fuzz_reader -max_total_time="${1:-600}" -max_len=400000 -timeout=20 -rss_limit_mb=4096 corpus seeds
+cmake --build --preset fuzz --target fuzz_reader fuzz_classes fuzz_labelme fuzz_coco fuzz_results
+for target in reader classes labelme coco results; do
+  mkdir -p "build-fuzz/corpus/$target"
+  seeds="$PWD/tests/data/fuzz/$target" more="-max_len=20000 -dict=$PWD/tests/data/fuzz/json.dict"
+  if [ $target = reader ]; then
+    mkdir -p build-fuzz/seeds && cp tests/data/*.onnx build-fuzz/seeds/
+    seeds="$PWD/build-fuzz/seeds" more=-max_len=400000
+  fi
+  # shellcheck disable=SC2086 # two options
+  (cd build-fuzz && "bin/fuzz_$target" -max_total_time="${1:-600}" -timeout=20 -rss_limit_mb=4096 $more "corpus/$target" "$seeds")
+done
