@@ -21,6 +21,7 @@
 
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
+#include "gui/controllers/folder_view.h"
 #include "gui/controllers/frame_saver.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/panel_docks.h"
@@ -35,6 +36,7 @@
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/events_panel.h"
+#include "gui/views/folder_bar.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/legend_panel.h"
@@ -89,6 +91,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
   opener_ =
       new Opener({options.model, options.inference.read.convert.reduce}, live_.get(), *settings, &settings_, this);
+  folder_ = new FolderView(folder_bar_, live_.get(), actions_->action(QStringLiteral("pause")), this);
   exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), this);
   tuning_ =
       new Tuning(options.inference, live_.get(), pictures_.get(), actions_->action(QStringLiteral("pause")), this);
@@ -102,7 +105,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   history_view_.setNightRule(rules_->night());
   welcome_->setRecents(opener_->recents());
   tick();
-  memory_ = std::make_unique<WindowMemory>(*settings, &settings_, this, pane_, history_view_.chartPanel());
+  memory_ = std::make_unique<WindowMemory>(*settings, &settings_, this, pane_, history_view_.chartPanel(), docks_);
 }
 
 MainWindow::~MainWindow() {
@@ -120,8 +123,15 @@ void MainWindow::makeCentral() {
   welcome_ = new WelcomePage(stack_);
   pane_ = new PicturesPane(&selection_, &legend_, actions_->action(QStringLiteral("previous_insertion")),
                            actions_->action(QStringLiteral("next_insertion")), stack_);
+  folder_bar_ = new FolderBar(actions_->action(QStringLiteral("previous_picture")),
+                              actions_->action(QStringLiteral("next_picture")));
+  watch_page_ = new QWidget;
+  QBoxLayout* column = fill(new QVBoxLayout(watch_page_), pane_, folder_bar_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->setStretch(0, 1);
   stack_->addWidget(welcome_);
-  stack_->addWidget(pane_);
+  stack_->addWidget(watch_page_);
   setCentralWidget(stack_);
 }
 
@@ -153,7 +163,9 @@ void MainWindow::openSource(const QString& asked) {
   const QString shown = QString::fromStdString(live_->session().source());
   source_->setSource(shown);
   history_view_.setNightRule(watch.night);
-  stack_->setCurrentWidget(pane_);
+  stack_->setCurrentWidget(watch_page_);
+  folder_->setSource(source);
+  giveFolderToTeach();
   history_view_.watch(shown);
   refreshTitle();
   if (live_->session().model().empty())
@@ -163,6 +175,7 @@ void MainWindow::openSource(const QString& asked) {
 
 void MainWindow::closeSource() {
   live_->close();
+  folder_->setSource({});
   endPause(false);
   history_view_.stopWatching();
   forgetFrame();
@@ -178,6 +191,25 @@ void MainWindow::refreshTitle() {
   const QString what = live_->session().isOpen() ? sourceTitle(QString::fromStdString(live_->session().source()))
                                                  : history_view_.foreignName();
   setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
+}
+
+void MainWindow::setPaused(bool on) {
+  if (on && live_->session().status().finished) {
+    const auto key = [this](const char* id) {
+      return actions_->action(QString::fromLatin1(id))->shortcut().toString(QKeySequence::NativeText);
+    };
+    const QSignalBlocker quiet(actions_->action(QStringLiteral("pause")));
+    actions_->action(QStringLiteral("pause"))->setChecked(false);
+    return showNotice(
+        folder_->files().isEmpty()
+            ? tr("The source has come to its end: nothing is left to pause. %1 plays it again").arg(key("again"))
+            : tr("The folder has come to its end: nothing is left to pause. %1 and %2 go through its "
+                 "pictures, %3 plays it again")
+                  .arg(key("previous_picture"), key("next_picture"), key("again")));
+  }
+  live_->session().setPaused(on);
+  source_->setPaused(on);
+  tick();
 }
 
 // A pause is of the source that was paused.
@@ -254,6 +286,7 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
   if (first && teach_) teach_pane_->pictures()->setLive(true);
   if (first) remember();
   if (!frozen_) showFrame(frame);
+  folder_->follow(*frame);
   if (!frame->hasGrid()) return;
   selection_.limit(frame->lookup.tokens());
   speed_->setTimes(frame->result.estimate.ms);
@@ -442,6 +475,11 @@ void MainWindow::changeEvent(QEvent* event) {
   QAction* action = actions_->action(QStringLiteral("fullscreen"));
   const QSignalBlocker quiet(action);
   action->setChecked(isFullScreen());
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (docks_ && layout_.isEmpty()) docks_->fit();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

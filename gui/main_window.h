@@ -24,6 +24,8 @@ namespace mpm::gui {
 class ActionRegistry;
 class ComparePanel;
 class Exports;
+class FolderBar;
+class FolderView;
 class FrameSaver;
 class ImageView;
 class InspectorPanel;
@@ -98,6 +100,7 @@ class MainWindow : public QMainWindow {
  protected:
   void closeEvent(QCloseEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -117,6 +120,7 @@ class MainWindow : public QMainWindow {
   // main_window_teach.cpp.
   void offerWhatFits(const ModelInfo& model);
   void giveModelToTeach();
+  void giveFolderToTeach();
   void takeToTeach();
   void suggestToTeach();
   void useTaughtModel(const QString& path);
@@ -133,6 +137,7 @@ class MainWindow : public QMainWindow {
   void showStored(double time);
   void backToLive();
   void forgetFrame();
+  void setPaused(bool on);
   void endPause(bool open);
   void refreshTitle();
   void setRecording(bool recording);
@@ -157,13 +162,16 @@ class MainWindow : public QMainWindow {
   ActionRegistry* actions_;
   Opener* opener_;
   WatchRules* rules_;
-  PanelDocks* docks_;
+  PanelDocks* docks_ = nullptr;
   FrameSaver* saver_;
   Exports* exports_;
   Tuning* tuning_;
   QStackedWidget* stack_;
   WelcomePage* welcome_;
+  QWidget* watch_page_;  // the pictures, and the bar of a folder
   PicturesPane* pane_;
+  FolderBar* folder_bar_;
+  FolderView* folder_;
   QSlider* opacity_;
   SourcePanel* source_;
   ReductionPanel* reduction_;

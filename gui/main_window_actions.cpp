@@ -9,6 +9,7 @@
 
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
+#include "gui/controllers/folder_view.h"
 #include "gui/controllers/frame_saver.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/panel_docks.h"
@@ -29,7 +30,7 @@ void MainWindow::makeActions() {
   const QString file = tr("&File"), view = tr("&View"), watch = tr("&Watch"), help = tr("&Help");
 
   a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
-     opener_->askForSource(vision::SourceKind::kVideo);
+     opener_->askForSource();
    })->setIcon(icon(Glyph::kCamera));
   a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] {
      openSource(QStringLiteral("demo:"));
@@ -118,11 +119,15 @@ void MainWindow::makeActions() {
    })->setIcon(icon(Glyph::kLayout));
 
   a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) {
-     live_->session().setPaused(on);
-     source_->setPaused(on);
-     tick();
+     setPaused(on);
    })->setIcon(icon(Glyph::kPause));
   a.action(QStringLiteral("pause"))->setEnabled(false);  // nothing is watched yet
+  a.add(watch, "previous_picture", tr("Pre&vious picture of the folder"), tr("PgUp"), [this] {
+     folder_->step(-1);
+   })->setIcon(icon(Glyph::kPrevious));
+  a.add(watch, "next_picture", tr("Ne&xt picture of the folder"), tr("PgDown"), [this] {
+     folder_->step(1);
+   })->setIcon(icon(Glyph::kNext));
   a.addToggle(watch, "compare", tr("&Compare with another reduction"), tr("X"), false, [this](bool on) {
      compare_->box()->setChecked(on);
      if (on) docks_->raise(QStringLiteral("compare"));

@@ -6,12 +6,15 @@
 #include <QSettings>
 #include <QStackedWidget>
 
+#include "base/spread.h"
 #include "gui/controllers/action_registry.h"
+#include "gui/controllers/folder_view.h"
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/window_memory.h"
 #include "gui/main_window.h"
 #include "gui/models/picture_store.h"
+#include "gui/models/recents.h"
 #include "gui/views/image_view.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/pictures_pane.h"
@@ -54,6 +57,7 @@ TeachMode& MainWindow::teach() {
   teach_pane_->canvas()->setOpacity(pane_->paint().opacity);
   connect(pane_, &PicturesPane::opacityChanged, teach_pane_->canvas(), &TeachCanvas::setOpacity);
   giveModelToTeach();
+  giveFolderToTeach();
   return *teach_;
 }
 
@@ -62,6 +66,10 @@ void MainWindow::giveModelToTeach() {
   const std::string path = live_->session().model();
   if (model_) teach_->setModel(path, model_, options_.inference);
   teach_pane_->models()->setInUse(QFileInfo(QString::fromStdString(path)).absoluteFilePath(), model_before_);
+}
+
+void MainWindow::giveFolderToTeach() {
+  if (teach_) teach_pane_->pictures()->setFolder(sourceFolder(asked_));
 }
 
 void MainWindow::setTeaching(bool on) {
@@ -76,11 +84,11 @@ void MainWindow::setTeaching(bool on) {
     teach_pane_->canvas()->setFocus();
   } else {
     restoreState(std::exchange(layout_, {}));
+    docks_->fit();
     memory_->setPaused(false);
     teach_->rest();
     if (stack_->currentWidget() == teach_pane_)
-      stack_->setCurrentWidget(live_->session().isOpen() || frozen_ ? static_cast<QWidget*>(pane_)
-                                                                    : static_cast<QWidget*>(welcome_));
+      stack_->setCurrentWidget(live_->session().isOpen() || frozen_ ? watch_page_ : static_cast<QWidget*>(welcome_));
   }
   actions_->action(QStringLiteral("teach"))->setChecked(on);
 }
@@ -88,7 +96,7 @@ void MainWindow::setTeaching(bool on) {
 void MainWindow::takeToTeach() {
   const LiveFramePtr& frame = pane_->image()->frame();
   if (!frame) return showNotice(tr("There is no frame yet"), "warning");
-  teach().take(frame->image(), timeOf(*frame));
+  teach().take(frame->image(), timeOf(*frame), QString::fromStdString(frame->result.frame.file));
   if (layout_.isEmpty())
     showNotice(tr("Taken. %1: label it")
                    .arg(actions_->action(QStringLiteral("teach"))->shortcut().toString(QKeySequence::NativeText)),
@@ -98,9 +106,13 @@ void MainWindow::takeToTeach() {
 // Each picture takes the encoder about as long as a frame of the live view.
 void MainWindow::suggestToTeach() {
   constexpr int kCandidates = 40;
+  const QStringList all = pictures_->filesOf(QString::fromStdString(live_->session().source())) + folder_->files();
+  QStringList files;
+  for (int i = 0; i < all.size(); ++i)
+    if (isInSpread(i, static_cast<int>(all.size()), kCandidates)) files << all[i];
   const LiveFramePtr& frame = pane_->image()->frame();
-  teach().suggest(pictures_->filesOf(QString::fromStdString(live_->session().source()), kCandidates),
-                  frame ? frame->image() : cv::Mat(), frame ? timeOf(*frame) : 0);
+  const bool live = frame && frame->result.frame.file.empty();  // else it is one of the folder
+  teach().suggest(files, live ? frame->image() : cv::Mat(), live ? timeOf(*frame) : 0);
 }
 
 void MainWindow::useTaughtModel(const QString& path) {

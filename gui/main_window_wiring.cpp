@@ -12,6 +12,7 @@
 
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
+#include "gui/controllers/folder_view.h"
 #include "gui/controllers/frame_saver.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/tuning.h"
@@ -38,8 +39,7 @@ void MainWindow::wireOpening() {
     log(text);
     showNotice(text, "warning");
   });
-  connect(source_, &SourcePanel::changeSourceRequested, opener_,
-          [this] { opener_->askForSource(vision::SourceKind::kVideo); });
+  connect(source_, &SourcePanel::changeSourceRequested, opener_, [this] { opener_->askForSource(); });
   connect(source_, &SourcePanel::changeModelRequested, opener_, &Opener::askForModel);
   connect(source_, &SourcePanel::pauseRequested, actions_->action(QStringLiteral("pause")), &QAction::toggle);
   connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);
@@ -49,6 +49,8 @@ void MainWindow::wireOpening() {
 }
 
 void MainWindow::wirePictures() {
+  connect(folder_, &FolderView::said, this, &MainWindow::showNotice);
+  connect(folder_, &FolderView::chosen, this, &MainWindow::backToLive);
   connect(&legend_, &LegendModel::paintChanged, pane_, &PicturesPane::refreshPaint);
   connect(&legend_, &LegendModel::colorChosen, this, [this] {
     settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
@@ -72,7 +74,7 @@ void MainWindow::wirePictures() {
   connect(pictures_.get(), &PictureStore::loaded, this,
           [this](const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
             frozen_ = true;
-            stack_->setCurrentWidget(pane_);
+            stack_->setCurrentWidget(watch_page_);
             showFrame(frame);
             legend_.setNamedAreas(areas);
             const QString when = QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)),

@@ -77,7 +77,7 @@ take_picture() {
   key l
   sleep 2
   click 992 82
-  click 1030 692
+  click 1030 655
   sleep 3
 }
 

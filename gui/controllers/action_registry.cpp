@@ -79,33 +79,49 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setObjectName(QStringLiteral("keys"));
   dialog->setWindowTitle(tr("Keys"));
-  QList<std::pair<QString, QString>> rows;
-  for (const Entry& entry : entries_)
-    rows.append(
-        {entry.action->shortcut().toString(QKeySequence::NativeText), entry.action->text().remove(QLatin1Char('&'))});
-  rows += {{tr("Arrow keys"), tr("In a picture: move the patch cursor")},
-           {tr("Space"), tr("In a picture: pin the patch")},
-           {tr("+  −  0"), tr("In a picture or the chart: zoom in, out, all of it")},
+  QList<std::pair<QString, QString>> rows;  // a group has no key
+  QString group;
+  for (const Entry& entry : entries_) {
+    if (group != entry.menu) rows.append({{}, group = entry.menu});
+    rows.append({entry.action->shortcut().toString(QKeySequence::NativeText), entry.action->text()});
+  }
+  rows += {{{}, tr("In a picture or the chart")},
+           {tr("Arrow keys"), tr("Move the patch cursor")},
+           {tr("Space"), tr("Pin the patch")},
+           {tr("+  −  0"), tr("Zoom in, out, all of it")},
            {tr("Wheel, drag"), tr("Zoom, move")},
-           {tr("Double click"), tr("In the legend: show one class alone")},
-           {tr("Shift+Enter"), tr("In the legend: show the current class alone")},
-           {tr("Enter"), tr("In the legend: change a colour; in the events: go to that time")},
-           {QStringLiteral("1 … 9"), tr("Teach: choose a class")},
-           {QStringLiteral("F  B  G  E  V  H"), tr("Teach: cluster, brush, polygon, eraser, accept, move")},
-           {QStringLiteral(",  ."), tr("Teach: smaller, larger brush")},
-           {QStringLiteral("Q"), tr("Teach: show where the model is not sure")},
-           {tr("Space, Enter"), tr("Teach: draw at the cross of the arrow keys; close the polygon")},
-           {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Teach: undo, redo")},
-           {tr("Page up, page down"), tr("Teach: previous, next picture")}};
+           {{}, tr("In a list")},
+           {tr("Double click"), tr("Legend: show one class alone")},
+           {tr("Shift+Enter"), tr("Legend: show the current class alone")},
+           {tr("Enter"), tr("Legend: change a colour; events: go to that time")},
+           {{}, tr("Teaching")},
+           {QStringLiteral("1 … 9"), tr("Choose a class")},
+           {QStringLiteral("F  B  G  E  V  H"), tr("Cluster, brush, polygon, eraser, accept, move")},
+           {QStringLiteral(",  ."), tr("Smaller, larger brush")},
+           {QStringLiteral("Q"), tr("Show where the model is not sure")},
+           {tr("Space, Enter"), tr("Draw at the cross of the arrow keys; close the polygon")},
+           {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Undo, redo")},
+           {tr("Page up, page down"), tr("Previous, next picture")}};
   auto* table = named(new QTableWidget(static_cast<int>(rows.size()), 2), tr("Keys"));
   table->setHorizontalHeaderLabels({tr("Key"), tr("What it does")});
   makePlain(table, 8);
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table->horizontalHeader()->setStretchLastSection(true);
   table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+  QFont bold = table->font();
+  bold.setBold(true);
   for (int i = 0; i < table->rowCount(); ++i) {
-    table->setItem(i, 0, new QTableWidgetItem(rows[i].first));
-    table->setItem(i, 1, new QTableWidgetItem(rows[i].second));
+    auto [key, text] = rows[i];
+    text.remove(QLatin1Char('&'));
+    auto* item = new QTableWidgetItem(key.isEmpty() ? text : key);
+    table->setItem(i, 0, item);
+    if (!key.isEmpty()) {
+      table->setItem(i, 1, new QTableWidgetItem(text));
+      continue;
+    }
+    item->setFont(bold);
+    item->setFlags(Qt::ItemIsEnabled);
+    table->setSpan(i, 0, 1, 2);
   }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);

@@ -62,7 +62,7 @@ void Exports::ask() {
 
 void Exports::askToGiveUp(const std::function<void()>& then) {
   if (question_) return question_->raise();
-  question_ = new QMessageBox(QMessageBox::Question, tr("Export"),
+  question_ = new QMessageBox(QMessageBox::NoIcon, tr("Export"),
                               tr("An export is not done yet. Give it up, and leave its file as it was?"),
                               QMessageBox::NoButton, window_);
   QPushButton* give_up = question_->addButton(tr("Give it up"), QMessageBox::AcceptRole);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/live_monitor.h"
 
+#include <QFileInfo>
 #include <utility>
+
+#include "vision/time.h"
 
 namespace mpm::gui {
 
@@ -32,7 +35,8 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
   connect(&tick_, &QTimer::timeout, this, [this] {
     session_->tick();
     if (!frame_)  // no result yet, or no model: show what the camera sees
-      if (const auto last = session_->lastFrame()) emit frameArrived(makeLiveFrame(last->image));
+      if (const auto last = picture_ && !session_->framesCome() ? picture_ : session_->lastFrame())
+        emit frameArrived(makeLiveFrame(*last));
     emit ticked();
   });
   tick_.start(500);
@@ -42,11 +46,13 @@ LiveMonitor::~LiveMonitor() = default;
 
 void LiveMonitor::open(const monitor::WatchOptions& options) {
   frame_.reset();
+  picture_.reset();
   session_->open(options);
 }
 
 void LiveMonitor::close() {
   frame_.reset();
+  picture_.reset();
   session_->close();
 }
 
@@ -64,6 +70,19 @@ void LiveMonitor::takeFrame() {
   if (!frame || !session_->owns(frame->result.frame)) return;
   frame_ = frame;
   emit frameArrived(frame);
+}
+
+void LiveMonitor::showPicture(const QString& file, const cv::Mat& image) {
+  picture_ = session_->lastFrame();  // of the stream that is open
+  if (!picture_) return;
+  picture_->image = image;
+  picture_->file = file.toStdString();
+  picture_->name = QFileInfo(file).completeBaseName().toStdString();
+  picture_->time = unixNow();
+  if (session_->status().inference.ready)
+    session_->repeat(*picture_);
+  else
+    emit frameArrived(makeLiveFrame(*picture_));
 }
 
 void LiveMonitor::repeatFrame() {

@@ -28,6 +28,9 @@ class LiveMonitor : public QObject {
   void setReduction(const Reduction& variant);
   void setModel(const std::string& path, const std::optional<Reduction>& variant);
   void setCompare(const std::optional<Reduction>& variant);
+  /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
+  /// alone is shown.
+  void showPicture(const QString& file, const cv::Mat& image);
   /// A frame is on show, and no next one comes by itself: the source is paused, lost or at its end.
   bool repeats() const { return frame_ && !session_->framesCome(); }
 
@@ -46,9 +49,10 @@ class LiveMonitor : public QObject {
   void repeatFrame();
 
   std::mutex mutex_;
-  LiveFramePtr latest_;  // guarded by the mutex; null: the UI thread has taken it
-  LiveFramePtr frame_;   // on show
-  RowAges row_ages_;     // of the model's thread
+  LiveFramePtr latest_;                            // guarded by the mutex; null: the UI thread has taken it
+  LiveFramePtr frame_;                             // on show
+  std::optional<monitor::CapturedFrame> picture_;  // the last of showPicture()
+  RowAges row_ages_;                               // of the model's thread
   QTimer tick_;
   std::optional<monitor::Session> session_;  // last: its threads end first
 };

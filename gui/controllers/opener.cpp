@@ -164,22 +164,34 @@ void Opener::takeModelOf(const Recent& recent, bool take_model, bool take_reduct
   }
 }
 
+void Opener::askForSource(std::optional<vision::SourceKind> kind) {
+  if (!kind && !recents_.isEmpty()) return showSourceDialog({}, recents_.front().source);
+  showSourceDialog(kind.value_or(vision::SourceKind::kVideo), {});
+}
+
 void Opener::showSourceDialog(vision::SourceKind kind, const QString& source) {
   auto* dialog = new SourceDialog(kind, window_);
+  QStringList known;
+  for (const Recent& recent : recents_) known << recent.source;
+  dialog->setKnown(known);
   if (!source.isEmpty()) dialog->setSource(source);
   connect(dialog, &SourceDialog::chosen, this, &Opener::sourceChosen);
   openDialog(dialog);
 }
 
 void Opener::askForModel() {
-  auto* dialog = new QFileDialog(window_, tr("Open a model"), {}, tr("ONNX models (*.onnx)"));
+  const QString running = QString::fromStdString(live_->session().model());
+  auto* dialog =
+      new QFileDialog(window_, tr("Open a model"), QFileInfo(running).absolutePath(), tr("ONNX models (*.onnx)"));
   connect(dialog, &QFileDialog::fileSelected, this, &Opener::chooseModel);
   dialog->setFileMode(QFileDialog::ExistingFile);
   openDialog(dialog);
 }
 
 void Opener::askForDatabase() {
-  auto* dialog = new QFileDialog(window_, tr("Open a database"), {}, tr("Databases (*.db);;All files (*)"));
+  auto* dialog = new QFileDialog(window_, tr("Open a database"),
+                                 recents_.isEmpty() ? QString() : sourceFolder(recents_.front().source),
+                                 tr("Databases (*.db);;All files (*)"));
   connect(dialog, &QFileDialog::fileSelected, this, &Opener::databaseChosen);
   dialog->setFileMode(QFileDialog::ExistingFile);
   openDialog(dialog);

@@ -46,7 +46,8 @@ class Opener : public QObject {
   void openNamed(const QString& asked);
   /// What was watched last; asks for its password if it has one.
   void resumeLast();
-  void askForSource(vision::SourceKind kind) { showSourceDialog(kind, {}); }
+  /// nullopt: of the kind that was watched last.
+  void askForSource(std::optional<vision::SourceKind> kind = {});
   void askForModel();
   void askForDatabase();
   void askForNewDatabase(const QString& proposed);

@@ -71,7 +71,28 @@ QDockWidget* PanelDocks::find(const QString& id) const {
   return *std::find_if(docks_.begin(), docks_.end(), [&](const QDockWidget* dock) { return dock->objectName() == id; });
 }
 
+void PanelDocks::fit() {
+  if (large_ == roomy()) return;
+  const QByteArray now = window_->saveState(), next = other_;
+  restore();
+  if (!next.isEmpty()) window_->restoreState(next);
+  other_ = now;
+}
+
+PanelDocks::Layouts PanelDocks::layouts() const {
+  const QByteArray now = window_->saveState();
+  return large_ ? Layouts{now, other_} : Layouts{other_, now};
+}
+
+void PanelDocks::setLayouts(const Layouts& layouts) {
+  large_ = roomy();
+  other_ = large_ ? layouts.small : layouts.large;
+  window_->restoreState(large_ ? layouts.large : layouts.small);  // none, or damaged: nothing changes
+}
+
 void PanelDocks::restore() {
+  large_ = roomy();
+  other_.clear();
   for (QDockWidget* dock : docks_) {
     dock->setFloating(false);
     window_->removeDockWidget(dock);

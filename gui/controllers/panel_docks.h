@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QByteArray>
 #include <QObject>
 #include <QString>
 #include <QVector>
@@ -30,6 +31,14 @@ class PanelDocks : public QObject {
   void raise(const QString& id);
   /// Every panel where it stood at first; on a small screen none is shown.
   void restore();
+  /// The window has another size: between a large and a small one the panels change to those that it had at that size.
+  void fit();
+  /// Where the panels stand in a large and in a small window, as QMainWindow::saveState(); empty: as at first.
+  struct Layouts {
+    QByteArray large, small;
+  };
+  Layouts layouts() const;
+  void setLayouts(const Layouts& layouts);
 
  private:
   void add(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
@@ -41,7 +50,9 @@ class PanelDocks : public QObject {
   QMainWindow* window_;
   ActionRegistry* actions_;
   QVector<QDockWidget*> docks_;
-  QString last_;  // raised; shown where there is space for one only
+  bool large_ = true;  // the layout on show is that of a large window
+  QByteArray other_;   // that of a window of the other size
+  QString last_;       // raised; shown where there is space for one only
 };
 
 }  // namespace mpm::gui

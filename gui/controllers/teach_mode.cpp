@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
+#include <QKeySequence>
 #include <QTimeZone>
 #include <algorithm>
 #include <utility>
@@ -41,7 +42,12 @@ QString labelFolder(const QString& database, const QString& pictures) {
 }
 
 TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
-    : QObject(parent), options_(options), pane_(pane), store_(options.folder), trainer_(options.trainer) {
+    : QObject(parent),
+      options_(options),
+      pane_(pane),
+      store_(options.folder),
+      thumbnails_(QString::fromStdString(store_.paths().picturesPath())),
+      trainer_(options.trainer) {
   wirePane();
   wireStore();
   connect(&analysis_, &PictureAnalysis::finished, this, [this](const QString& name, const LiveFramePtr& frame) {
@@ -97,6 +103,7 @@ void TeachMode::wirePane() {
   connect(pane_->pictures(), &LabelPicturesPanel::importChosen, &store_, &LabelStore::import);
   connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, &store_, &LabelStore::exportCoco);
   connect(pane_->pictures(), &LabelPicturesPanel::labelMeChosen, &store_, &LabelStore::exportLabelMe);
+  connect(pane_->pictures(), &LabelPicturesPanel::copyRequested, &store_, &LabelStore::readLabels);
   connect(pane_->pictures(), &LabelPicturesPanel::removeRequested, &store_, &LabelStore::remove);
 
   LabelClassesPanel* classes = pane_->classes();
@@ -136,6 +143,8 @@ void TeachMode::wirePane() {
 void TeachMode::wireStore() {
   connect(&store_, &LabelStore::changed, this, &TeachMode::takeState);
   connect(&store_, &LabelStore::loaded, this, &TeachMode::showLoaded);
+  connect(&store_, &LabelStore::labelsRead, this, &TeachMode::copyLabels);
+  connect(&thumbnails_, &Thumbnails::made, pane_->pictures(), &LabelPicturesPanel::setThumbnail);
   connect(&store_, &LabelStore::saved, this, &TeachMode::askTrainer);
   connect(&store_, &LabelStore::added, this, &TeachMode::show);
   connect(&store_, &LabelStore::exported, this,
@@ -166,6 +175,7 @@ void TeachMode::takeState(const LabelState& state) {
   state_ = state;
   showClasses(state.classes);
   pane_->pictures()->setPictures(state.pictures, state.labelled);
+  thumbnails_.setNames(state.pictures);
   QStringList rare;
   for (const int label : state.progress.rare) rare << names_.value(label);
   pane_->pictures()->setProgress(state.progress, rare);
@@ -246,6 +256,21 @@ void TeachMode::showPrediction() {
   pane_->canvas()->setFrame(frame);
 }
 
+// Only what differs is then left to be drawn. What is drawn already stays.
+void TeachMode::copyLabels(const QString& from, const cv::Mat& labels) {
+  if (!editor()) return;
+  if (labels.size() != editor()->labels().size())
+    return emit said(tr("%1 has another size: its labels do not fit this picture").arg(from), "warning");
+  editor()->begin();
+  editor()->fillGaps(labels);
+  if (!editor()->end()) return emit said(tr("%1 has no labels where this picture has none").arg(from), "");
+  pane_->canvas()->refreshLabels();
+  keepStroke();
+  emit said(tr("The labels of %1 are copied. Draw what differs; %2 takes them back")
+                .arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)),
+            "good");
+}
+
 void TeachMode::keepStroke() {
   pane_->setUndo(editor()->canUndo(), editor()->canRedo());
   store_.save(shown_, editor()->labels());
@@ -280,16 +305,21 @@ void TeachMode::setModel(const std::string& path, const std::shared_ptr<const Mo
     analysis_.begin(shown_, now->image());
 }
 
-void TeachMode::take(const cv::Mat& image, qint64 time_ms) { store_.add(nameOf(time_ms), image); }
+void TeachMode::take(const cv::Mat& image, qint64 time_ms, const QString& file) {
+  store_.add(file.isEmpty() ? nameOf(time_ms) : QFileInfo(file).completeBaseName(), image);
+}
 
 void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms) {
   if (!model_) return emit said(tr("No model is loaded"), "warning");
   if (run_) return emit said(tr("Wait until the training has ended"), "warning");
-  if (files.isEmpty() && live.empty())
-    return emit said(tr("There is nothing to choose from: open a camera, or store pictures of it"), "warning");
   candidates_ = files;
+  candidates_.removeIf(
+      [this](const QString& file) { return state_.pictures.contains(QFileInfo(file).completeBaseName()); });
+  if (candidates_.isEmpty() && live.empty())
+    return emit said(tr("There is nothing new to choose from: open a folder or a camera, or store pictures of it"),
+                     "warning");
   comparing_ = true;
-  const int count = static_cast<int>(files.size()) + (live.empty() ? 0 : 1);
+  const int count = static_cast<int>(candidates_.size()) + (live.empty() ? 0 : 1);
   pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
   if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
   store_.writeCandidate(scratch_.filePath(nameOf(time_ms) + QStringLiteral(".png")), live);

@@ -10,6 +10,7 @@
 #include "gui/models/label_store.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/picture_analysis.h"
+#include "gui/models/thumbnails.h"
 #include "gui/models/trainer.h"
 
 namespace mpm::gui {
@@ -36,9 +37,10 @@ class TeachMode : public QObject {
   /// The model that runs: its clusters are filled, and its encoder is trained on.
   void setModel(const std::string& path, const std::shared_ptr<const ModelInfo>& model,
                 const EstimatorOptions& options);
-  /// Names the picture after the time at which it was taken.
-  void take(const cv::Mat& image, qint64 time_ms);
+  /// Names the picture after its file; empty: after the time at which it was taken.
+  void take(const cv::Mat& image, qint64 time_ms, const QString& file = {});
   /// Looks for the pictures to label next in these files and in `live`, which was taken at `time_ms`; empty: none.
+  /// Those whose name a picture has already are left out.
   void suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms);
   /// Lets go of the trainer, which holds much memory.
   void rest();
@@ -64,6 +66,7 @@ class TeachMode : public QObject {
   void showClasses(const vision::ClassList& list);
   void showPrediction();
   cv::Mat predictionOfModel() const;
+  void copyLabels(const QString& from, const cv::Mat& labels);
   void keepStroke();
   void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);
   void addModelClasses();
@@ -91,6 +94,7 @@ class TeachMode : public QObject {
   QTemporaryDir scratch_;      // holds that picture
 
   LabelStore store_;
+  Thumbnails thumbnails_;
   PictureAnalysis analysis_;
   LiveTrainer trainer_;
   TrainingRun* run_ = nullptr;

@@ -5,6 +5,7 @@
 #include <QScreen>
 #include <algorithm>
 
+#include "gui/controllers/panel_docks.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/pictures_pane.h"
@@ -17,7 +18,8 @@ namespace {
 void putBack(QMainWindow* window, QRect place) {
   if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;
   const QRect screen = window->screen()->availableGeometry();
-  if (!place.isValid()) place = window->geometry();  // written by an older version
+  if (!place.isValid()) place = window->geometry();      // written by an older version
+  place.setSize(place.size().boundedTo(screen.size()));  // it may be another screen
   place.moveRight(std::min(place.right(), screen.right()));
   place.moveBottom(std::min(place.bottom(), screen.bottom()));
   place.moveLeft(std::max(place.left(), screen.left()));
@@ -28,22 +30,25 @@ void putBack(QMainWindow* window, QRect place) {
 }  // namespace
 
 WindowMemory::WindowMemory(const QSettings& stored, SettingsWriter* settings, QMainWindow* window,
-                           PicturesPane* pictures, ChartPanel* chart)
-    : settings_(settings), window_(window), pictures_(pictures), chart_(chart) {
+                           PicturesPane* pictures, ChartPanel* chart, PanelDocks* docks)
+    : settings_(settings), window_(window), pictures_(pictures), chart_(chart), docks_(docks) {
   pictures->restore(stored);
   chart->restore(stored);
   if (stored.contains("geometry")) {
     window->restoreGeometry(stored.value("geometry").toByteArray());
-    window->restoreState(stored.value("layout").toByteArray());
     putBack(window, stored.value("place").toRect());
+    docks->setLayouts({stored.value("layout").toByteArray(), stored.value("layout_small").toByteArray()});
   }
   timer_.callOnTimeout([this] { write(); });
   timer_.start(2000);
 }
 
 void WindowMemory::write() {
-  QVariantMap now = {
-      {"geometry", window_->saveGeometry()}, {"place", window_->geometry()}, {"layout", window_->saveState()}};
+  const auto [large, small] = docks_->layouts();
+  QVariantMap now = {{"geometry", window_->saveGeometry()},
+                     {"place", window_->geometry()},
+                     {"layout", large},
+                     {"layout_small", small}};
   now.insert(pictures_->state());
   now.insert(chart_->state());
   if (now == written_) return;

@@ -10,6 +10,7 @@ class QSettings;
 namespace mpm::gui {
 
 class ChartPanel;
+class PanelDocks;
 class PicturesPane;
 class SettingsWriter;
 
@@ -19,7 +20,7 @@ class WindowMemory {
  public:
   /// Restores what `stored` has.
   WindowMemory(const QSettings& stored, SettingsWriter* settings, QMainWindow* window, PicturesPane* pictures,
-               ChartPanel* chart);
+               ChartPanel* chart, PanelDocks* docks);
   void write();
   /// While paused what is on screen is not what is to come back.
   void setPaused(bool paused) { paused ? timer_.stop() : timer_.start(); }
@@ -29,6 +30,7 @@ class WindowMemory {
   QMainWindow* window_;
   PicturesPane* pictures_;
   ChartPanel* chart_;
+  PanelDocks* docks_;
   QVariantMap written_;
   QTimer timer_;
 };

@@ -62,17 +62,17 @@
 <context>
     <name>mpm::gui::SourcePanel</name>
     <message numerus="yes">
-        <source>%1 blocks, %2 wide, %3 × %4 patches, %n class(es)</source>
-        <translation>
-            <numerusform>%1 blocks, %2 wide, %3 × %4 patches, %n class</numerusform>
-            <numerusform>%1 blocks, %2 wide, %3 × %4 patches, %n classes</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%n read(s) hang</source>
         <translation>
             <numerusform>%n read hangs</numerusform>
             <numerusform>%n reads hang</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 blocks of width %2, %3 × %4 patches (width × height), %n class(es)</source>
+        <translation>
+            <numerusform>%1 blocks of width %2, %3 × %4 patches (width × height), %n class</numerusform>
+            <numerusform>%1 blocks of width %2, %3 × %4 patches (width × height), %n classes</numerusform>
         </translation>
     </message>
 </context>

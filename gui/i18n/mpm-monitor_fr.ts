@@ -55,24 +55,12 @@
         <translation>Flèches</translation>
     </message>
     <message>
-        <source>In a picture: move the patch cursor</source>
-        <translation>Dans une image : déplacer le curseur de carrés</translation>
-    </message>
-    <message>
         <source>Space</source>
         <translation>Espace</translation>
     </message>
     <message>
-        <source>In a picture: pin the patch</source>
-        <translation>Dans une image : épingler le carré</translation>
-    </message>
-    <message>
         <source>+  −  0</source>
         <translation>+  −  0</translation>
-    </message>
-    <message>
-        <source>In a picture or the chart: zoom in, out, all of it</source>
-        <translation>Dans une image ou le graphique : agrandir, réduire, tout voir</translation>
     </message>
     <message>
         <source>Wheel, drag</source>
@@ -85,10 +73,6 @@
     <message>
         <source>Double click</source>
         <translation>Double clic</translation>
-    </message>
-    <message>
-        <source>In the legend: show one class alone</source>
-        <translation>Dans la légende : montrer une classe seule</translation>
     </message>
     <message>
         <source>Enter</source>
@@ -107,14 +91,6 @@
         <translation>Maj+Entrée</translation>
     </message>
     <message>
-        <source>In the legend: show the current class alone</source>
-        <translation>Dans la légende : montrer seule la classe courante</translation>
-    </message>
-    <message>
-        <source>In the legend: change a colour; in the events: go to that time</source>
-        <translation>Dans la légende : changer une couleur ; dans les événements : aller à ce moment</translation>
-    </message>
-    <message>
         <source>About MPM Monitor</source>
         <translation>À propos du moniteur MPM</translation>
     </message>
@@ -123,44 +99,80 @@
         <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
     </message>
     <message>
-        <source>Teach: choose a class</source>
-        <translation>Apprendre : choisir une classe</translation>
-    </message>
-    <message>
-        <source>Teach: cluster, brush, polygon, eraser, accept, move</source>
-        <translation>Apprendre : groupe, pinceau, polygone, gomme, accepter, déplacer</translation>
-    </message>
-    <message>
-        <source>Teach: smaller, larger brush</source>
-        <translation>Apprendre : pinceau plus petit, plus grand</translation>
-    </message>
-    <message>
         <source>Space, Enter</source>
         <translation>Espace, Entrée</translation>
-    </message>
-    <message>
-        <source>Teach: draw at the cross of the arrow keys; close the polygon</source>
-        <translation>Apprendre : dessiner à la croix des flèches ; fermer le polygone</translation>
     </message>
     <message>
         <source>Ctrl+Z, Ctrl+Shift+Z</source>
         <translation>Ctrl+Z, Ctrl+Maj+Z</translation>
     </message>
     <message>
-        <source>Teach: undo, redo</source>
-        <translation>Apprendre : annuler, rétablir</translation>
-    </message>
-    <message>
         <source>Page up, page down</source>
         <translation>Page précédente, page suivante</translation>
     </message>
     <message>
-        <source>Teach: previous, next picture</source>
-        <translation>Apprendre : image précédente, suivante</translation>
+        <source>In a picture or the chart</source>
+        <translation>Dans une image ou le graphique</translation>
     </message>
     <message>
-        <source>Teach: show where the model is not sure</source>
-        <translation>Apprendre : montrer où le modèle n&apos;est pas sûr</translation>
+        <source>Move the patch cursor</source>
+        <translation>Déplacer le curseur de carrés</translation>
+    </message>
+    <message>
+        <source>Pin the patch</source>
+        <translation>Épingler le carré</translation>
+    </message>
+    <message>
+        <source>Zoom in, out, all of it</source>
+        <translation>Agrandir, réduire, tout voir</translation>
+    </message>
+    <message>
+        <source>In a list</source>
+        <translation>Dans une liste</translation>
+    </message>
+    <message>
+        <source>Legend: show one class alone</source>
+        <translation>Légende : montrer une classe seule</translation>
+    </message>
+    <message>
+        <source>Legend: show the current class alone</source>
+        <translation>Légende : montrer seule la classe courante</translation>
+    </message>
+    <message>
+        <source>Legend: change a colour; events: go to that time</source>
+        <translation>Légende : changer une couleur ; événements : aller à ce moment</translation>
+    </message>
+    <message>
+        <source>Teaching</source>
+        <translation>Apprendre</translation>
+    </message>
+    <message>
+        <source>Choose a class</source>
+        <translation>Choisir une classe</translation>
+    </message>
+    <message>
+        <source>Cluster, brush, polygon, eraser, accept, move</source>
+        <translation>Groupe, pinceau, polygone, gomme, accepter, déplacer</translation>
+    </message>
+    <message>
+        <source>Smaller, larger brush</source>
+        <translation>Pinceau plus petit, plus grand</translation>
+    </message>
+    <message>
+        <source>Show where the model is not sure</source>
+        <translation>Montrer où le modèle n’est pas sûr</translation>
+    </message>
+    <message>
+        <source>Draw at the cross of the arrow keys; close the polygon</source>
+        <translation>Dessiner à la croix des flèches ; fermer le polygone</translation>
+    </message>
+    <message>
+        <source>Undo, redo</source>
+        <translation>Annuler, rétablir</translation>
+    </message>
+    <message>
+        <source>Previous, next picture</source>
+        <translation>Image précédente, suivante</translation>
     </message>
 </context>
 <context>
@@ -789,6 +801,25 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::FolderBar</name>
+    <message>
+        <source>Picture of the folder</source>
+        <translation>Image du dossier</translation>
+    </message>
+    <message>
+        <source>Picture on show</source>
+        <translation>Image affichée</translation>
+    </message>
+    <message>
+        <source>%1  ·  %2 of %3  ·  %4</source>
+        <translation>%1  ·  %2 sur %3  ·  %4</translation>
+    </message>
+    <message>
+        <source>%1, file of %2</source>
+        <translation>%1, fichier du %2</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::FrameSaver</name>
     <message>
         <source>Saved %1</source>
@@ -1119,10 +1150,6 @@
         <translation>%1 : pas encore d’étiquettes</translation>
     </message>
     <message>
-        <source>Pictures (*.png *.jpg *.jpeg *.bmp *.tif)</source>
-        <translation>Images (*.png *.jpg *.jpeg *.bmp *.tif)</translation>
-    </message>
-    <message>
         <source>Folder of labels and pictures</source>
         <translation>Dossier d’étiquettes et d’images</translation>
     </message>
@@ -1167,10 +1194,6 @@
         <translation>Étiqueter %1</translation>
     </message>
     <message>
-        <source>Finds stored pictures of this source that differ most from the labelled ones</source>
-        <translation>Trouve les images enregistrées de cette source qui diffèrent le plus de celles qui sont étiquetées</translation>
-    </message>
-    <message>
         <source>This needs mpm-train, which is not installed here</source>
         <translation>Il faut pour cela mpm-train, qui n&apos;est pas installé ici</translation>
     </message>
@@ -1205,6 +1228,22 @@
     <message>
         <source>Empty folder for pictures and files of LabelMe</source>
         <translation>Dossier vide pour les images et les fichiers LabelMe</translation>
+    </message>
+    <message>
+        <source>Pictures (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)</source>
+        <translation>Images (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)</translation>
+    </message>
+    <message>
+        <source>Copy labels of</source>
+        <translation>Copier les étiquettes de</translation>
+    </message>
+    <message>
+        <source>Of a fixed camera: take all labels of another picture, then draw only what differs</source>
+        <translation>Caméra fixe : reprendre toutes les étiquettes d’une autre image, puis ne dessiner que ce qui diffère</translation>
+    </message>
+    <message>
+        <source>Finds pictures of this source, stored or in its folder, that differ most from the labelled ones</source>
+        <translation>Trouve les images de cette source, enregistrées ou dans son dossier, qui diffèrent le plus de celles déjà étiquetées</translation>
     </message>
 </context>
 <context>
@@ -1810,6 +1849,30 @@
         <source>5</source>
         <translation>5</translation>
     </message>
+    <message>
+        <source>The source has come to its end: nothing is left to pause. %1 plays it again</source>
+        <translation>La source est arrivée à sa fin : il n’y a plus rien à mettre en pause. %1 la rejoue</translation>
+    </message>
+    <message>
+        <source>The folder has come to its end: nothing is left to pause. %1 and %2 go through its pictures, %3 plays it again</source>
+        <translation>Le dossier est arrivé à sa fin : il n’y a plus rien à mettre en pause. %1 et %2 parcourent ses images, %3 le rejoue</translation>
+    </message>
+    <message>
+        <source>Pre&amp;vious picture of the folder</source>
+        <translation>Image p&amp;récédente du dossier</translation>
+    </message>
+    <message>
+        <source>PgUp</source>
+        <translation>PgUp</translation>
+    </message>
+    <message>
+        <source>Ne&amp;xt picture of the folder</source>
+        <translation>Image suivan&amp;te du dossier</translation>
+    </message>
+    <message>
+        <source>PgDown</source>
+        <translation>PgDown</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::MergeView</name>
@@ -2100,10 +2163,6 @@
         <source>Insertion</source>
         <translation>Insertion</translation>
     </message>
-    <message>
-        <source>%1 × %2 px</source>
-        <translation>%1 × %2 px</translation>
-    </message>
     <message numerus="yes">
         <source>%n patch(es)</source>
         <translation>
@@ -2114,6 +2173,10 @@
     <message>
         <source>Block %1: %2 → %3</source>
         <translation>Bloc %1 : %2 → %3</translation>
+    </message>
+    <message>
+        <source>%1 × %2 px (width × height)</source>
+        <translation>%1 × %2 px (largeur × hauteur)</translation>
     </message>
 </context>
 <context>
@@ -2388,12 +2451,12 @@
         <translation>En attente d’une image…</translation>
     </message>
     <message>
-        <source>It works: %1 × %2 pixels</source>
-        <translation>Cela fonctionne : %1 × %2 pixels</translation>
-    </message>
-    <message>
         <source>It gave no frame</source>
         <translation>Aucune image n’est venue</translation>
+    </message>
+    <message>
+        <source>It works: %1 × %2 px (width × height)</source>
+        <translation>Cela fonctionne : %1 × %2 px (largeur × hauteur)</translation>
     </message>
 </context>
 <context>
@@ -2466,13 +2529,6 @@
         <source>Reading the model…</source>
         <translation>Lecture du modèle…</translation>
     </message>
-    <message numerus="yes">
-        <source>%1 blocks, %2 wide, %3 × %4 patches, %n class(es)</source>
-        <translation>
-            <numerusform>%1 blocs, largeur %2, %3 × %4 carrés, %n classe</numerusform>
-            <numerusform>%1 blocs, largeur %2, %3 × %4 carrés, %n classes</numerusform>
-        </translation>
-    </message>
     <message>
         <source>%1 frames in, %2 dropped</source>
         <translation>%1 images reçues, %2 ignorées</translation>
@@ -2497,8 +2553,15 @@
         <translation>Reprendre</translation>
     </message>
     <message>
-        <source>%1 blocks, %2 wide, %3 × %4 patches, depth</source>
-        <translation>%1 blocs, largeur %2, %3 × %4 carrés, profondeur</translation>
+        <source>%1 blocks of width %2, %3 × %4 patches (width × height), depth</source>
+        <translation>%1 blocs de largeur %2, %3 × %4 carrés (largeur × hauteur), profondeur</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 blocks of width %2, %3 × %4 patches (width × height), %n class(es)</source>
+        <translation>
+            <numerusform>%1 blocs de largeur %2, %3 × %4 carrés (largeur × hauteur), %n classe</numerusform>
+            <numerusform>%1 blocs de largeur %2, %3 × %4 carrés (largeur × hauteur), %n classes</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2817,10 +2880,6 @@
         <source>Wait until the training has ended</source>
         <translation>Attendez la fin de l&apos;entraînement</translation>
     </message>
-    <message>
-        <source>There is nothing to choose from: open a camera, or store pictures of it</source>
-        <translation>Il n&apos;y a rien à choisir : ouvrez une caméra, ou enregistrez-en des images</translation>
-    </message>
     <message numerus="yes">
         <source>Comparing %n picture(s)…</source>
         <translation>
@@ -2831,6 +2890,22 @@
     <message>
         <source>The labels are in %1</source>
         <translation>Les étiquettes sont dans %1</translation>
+    </message>
+    <message>
+        <source>%1 has another size: its labels do not fit this picture</source>
+        <translation>%1 a une autre taille : ses étiquettes ne conviennent pas à cette image</translation>
+    </message>
+    <message>
+        <source>%1 has no labels where this picture has none</source>
+        <translation>%1 n’a pas d’étiquettes là où cette image n’en a pas</translation>
+    </message>
+    <message>
+        <source>The labels of %1 are copied. Draw what differs; %2 takes them back</source>
+        <translation>Les étiquettes de %1 sont copiées. Dessinez ce qui diffère ; %2 les retire</translation>
+    </message>
+    <message>
+        <source>There is nothing new to choose from: open a folder or a camera, or store pictures of it</source>
+        <translation>Il n’y a rien de nouveau à choisir : ouvrez un dossier ou une caméra, ou enregistrez-en des images</translation>
     </message>
 </context>
 <context>
@@ -2909,7 +2984,7 @@
     </message>
     <message>
         <source>Show where the model is not sure</source>
-        <translation>Montrer où le modèle n&apos;est pas sûr</translation>
+        <translation>Montrer où le modèle n’est pas sûr</translation>
     </message>
 </context>
 <context>
@@ -3199,6 +3274,13 @@
     <message>
         <source>%1  ·  %2</source>
         <translation>%1  ·  %2</translation>
+    </message>
+</context>
+<context>
+    <name>pictureDialog</name>
+    <message>
+        <source>Preview</source>
+        <translation>Aperçu</translation>
     </message>
 </context>
 <context>

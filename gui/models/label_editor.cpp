@@ -75,6 +75,12 @@ void LabelEditor::region(const cv::Mat& map, QPointF at) {
   }
 }
 
+void LabelEditor::fillGaps(const cv::Mat& labels) {
+  for (int y = 0; y < labels_.rows; ++y)
+    std::transform(labels_.ptr(y), labels_.ptr(y) + labels_.cols, labels.ptr(y), labels_.ptr(y),
+                   [this](uchar own, uchar other) { return own == ignore_ ? other : own; });
+}
+
 bool LabelEditor::end() {
   const cv::Rect where = difference(before_, labels_);
   if (where.empty()) return false;

@@ -65,6 +65,12 @@ void LabelStore::load(const QString& name) {
   });
 }
 
+void LabelStore::readLabels(const QString& name) {
+  run([this, name](vision::LabelFolder& folder, const auto& queue) {
+    queue([this, name, labels = folder.labels(name.toStdString())] { emit labelsRead(name, labels); });
+  });
+}
+
 void LabelStore::save(const QString& name, const cv::Mat& labels) {
   {
     const std::lock_guard lock(mutex_);

@@ -38,6 +38,8 @@ class LabelStore : public QObject {
   /// Reads what is there.
   void open();
   void load(const QString& name);
+  /// Its labels, for another picture: labelsRead().
+  void readLabels(const QString& name);
   /// Labels of a picture. Where several wait for the disk the last is written.
   void save(const QString& name, const cv::Mat& labels);
   void add(const QString& name, const cv::Mat& image);
@@ -55,6 +57,7 @@ class LabelStore : public QObject {
  signals:
   void changed(const mpm::gui::LabelState& state);
   void loaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
+  void labelsRead(const QString& name, const cv::Mat& labels);
   /// These labels are on the disk.
   void saved(const QString& name);
   /// The name that the last picture of add(), addFiles() or import() got.

@@ -129,12 +129,14 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result, std::vector<int> row
   return frame;
 }
 
-LiveFramePtr makeLiveFrame(const cv::Mat& image) {
+LiveFramePtr makeLiveFrame(const monitor::CapturedFrame& captured) {
   auto frame = std::make_shared<LiveFrame>();
-  frame->result.frame.image = image;
-  frame->scales = {image};
+  frame->result.frame = captured;
+  frame->scales = {captured.image};
   return frame;
 }
+
+LiveFramePtr makeLiveFrame(const cv::Mat& image) { return makeLiveFrame(monitor::CapturedFrame{.image = image}); }
 
 LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms) {
   auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(image));

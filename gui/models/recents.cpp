@@ -58,6 +58,15 @@ bool isNumbered(const vision::SourceSpec& source) {
   return options.queryItemValue(QStringLiteral("frames")).toLongLong() > 0;
 }
 
+QString sourceFolder(const QString& text) {
+  const vision::SourceSpec source = sourceSpec(text);
+  const QString target = QString::fromStdString(source.target);
+  if (source.kind == SourceKind::kFolder) return QFileInfo(target).absoluteFilePath();
+  const bool file =
+      source.kind == SourceKind::kImage || source.kind == SourceKind::kVideo || source.kind == SourceKind::kGlob;
+  return file ? QFileInfo(target).absolutePath() : QString();
+}
+
 QString sourceTitle(const QString& text) {
   const vision::SourceSpec source = sourceSpec(text);
   const QString target = QString::fromStdString(source.target);

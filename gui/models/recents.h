@@ -31,6 +31,8 @@ vision::SourceSpec sourceSpec(const QString& source);
 /// A folder, a glob, a demo of so many frames: what it has is a number of pictures, none to be left out. Nothing passes
 /// in them while a model works, as it does in front of a camera.
 bool isNumbered(const vision::SourceSpec& source);
+/// The folder that the files of a source are in; empty: it has none.
+QString sourceFolder(const QString& source);
 /// "Demo street", "vtest.avi", "rtsp://***@camera/stream".
 QString sourceTitle(const QString& source);
 

@@ -7,12 +7,15 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QMessageBox>
+#include <QPainter>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QToolButton>
 #include <algorithm>
 
+#include "gui/models/thumbnails.h"
 #include "gui/views/look.h"
+#include "gui/views/picture_dialog.h"
 #include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
@@ -25,6 +28,8 @@ constexpr QSize kThumbnail(72, 44);  // px
 LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   list_ = named(new QListWidget, tr("Pictures to label"));
   list_->setMinimumHeight(80);
+  list_->setIconSize(Thumbnails::kSize);
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // names are in the tool tips too
   checklist_ = wrapped(namedValue(mutedLabel(), tr("A good start")));
   take_ = new QPushButton(tr("Take this picture"));
   take_->setToolTip(tr("The frame of the live source that is on show (K)"));
@@ -39,11 +44,16 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
     askForFolder(tr("Empty folder for pictures and files of LabelMe"), &LabelPicturesPanel::labelMeChosen);
   });
   export_->setMenu(formats);
+  copy_ = new QPushButton(tr("Copy labels of"));
+  copy_->setToolTip(tr("Of a fixed camera: take all labels of another picture, then draw only what differs"));
+  auto* others = new QMenu(copy_);
+  copy_->setMenu(others);
+  connect(others, &QMenu::aboutToShow, this, &LabelPicturesPanel::fillCopyMenu);
   remove_ = new QPushButton(tr("Remove"));
   remove_->setToolTip(tr("The picture on show and its labels"));
   auto* row = new WrappingRow;
   row->setSpacing(6);
-  for (QPushButton* button : {take_, files, import, export_, remove_}) row->addWidget(button);
+  for (QPushButton* button : {take_, files, copy_, import, export_, remove_}) row->addWidget(button);
   suggest_ = new QPushButton(tr("What to label next?"));
   suggestions_ = new WrappingRow;
   suggestions_->setSpacing(6);
@@ -69,15 +79,53 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
 void LabelPicturesPanel::setPictures(const QStringList& names, const QStringList& labelled) {
   const QSignalBlocker quiet(list_);
   const QString shown = list_->currentItem() ? list_->currentItem()->text() : QString();
+  labelled_ = labelled;
+  thumbnails_.removeIf([&](const auto& one) { return !names.contains(one.key()); });
   list_->clear();
   for (const QString& name : names) {
     auto* item = new QListWidgetItem(name, list_);
     const bool done = labelled.contains(name);
-    item->setIcon(done ? icon(Glyph::kAccept) : icon(Glyph::kImage));
+    item->setIcon(iconOf(name));
     item->setToolTip(done ? tr("%1: labelled").arg(name) : tr("%1: no labels yet").arg(name));
     item->setData(Qt::AccessibleTextRole, item->toolTip());
   }
   showAs(shown);
+}
+
+void LabelPicturesPanel::setThumbnail(const QString& name, const QImage& thumbnail) {
+  thumbnails_[name] = thumbnail;
+  for (QListWidgetItem* item : list_->findItems(name, Qt::MatchExactly)) item->setIcon(iconOf(name));
+}
+
+// The thumbnail, with a mark where the picture is labelled.
+QIcon LabelPicturesPanel::iconOf(const QString& name) const {
+  constexpr int kMark = 16;  // px
+  QPixmap picture(Thumbnails::kSize);
+  picture.fill(Qt::transparent);
+  QPainter painter(&picture);
+  const QImage thumbnail = thumbnails_.value(name);
+  QRect place(QPoint(), thumbnail.size());
+  place.moveCenter(picture.rect().center());
+  painter.drawImage(place.topLeft(), thumbnail);
+  if (labelled_.contains(name)) {
+    const QRect mark(picture.rect().bottomRight() - QPoint(kMark - 1, kMark - 1), QSize(kMark, kMark));
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(QColor(0, 0, 0, 190));
+    painter.drawEllipse(mark);
+    painter.setPen(QPen(Qt::white, 2));
+    painter.drawPolyline(
+        QPolygon({mark.topLeft() + QPoint(4, 8), mark.topLeft() + QPoint(7, 11), mark.topLeft() + QPoint(12, 5)}));
+  }
+  return QIcon(picture);
+}
+
+void LabelPicturesPanel::fillCopyMenu() {
+  QMenu* menu = copy_->menu();
+  menu->clear();
+  const QString shown = list_->currentItem() ? list_->currentItem()->text() : QString();
+  for (const QString& name : labelled_)
+    if (name != shown) menu->addAction(iconOf(name), name, this, [this, name] { emit copyRequested(name); });
 }
 
 void LabelPicturesPanel::setProgress(const vision::LabelProgress& progress, const QStringList& rare) {
@@ -101,7 +149,7 @@ void LabelPicturesPanel::setSuggestions(const QStringList& files, const QString&
     auto* button = named(new QToolButton, tr("Label %1").arg(QFileInfo(file).completeBaseName()));
     button->setObjectName(QStringLiteral("suggestion"));
     button->setToolTip(button->accessibleName());
-    button->setIcon(QIcon(QPixmap(file).scaled(kThumbnail, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
+    button->setIcon(QIcon(QPixmap::fromImage(smallPicture(file, kThumbnail))));
     button->setIconSize(kThumbnail);
     suggestions_->addWidget(button);
     connect(button, &QToolButton::clicked, this, [this, button, file] {
@@ -117,8 +165,9 @@ void LabelPicturesPanel::setSuggestions(const QStringList& files, const QString&
 
 void LabelPicturesPanel::setCanSuggest(bool can) {
   suggest_->setEnabled(can);
-  suggest_->setToolTip(can ? tr("Finds stored pictures of this source that differ most from the labelled ones")
-                           : tr("This needs mpm-train, which is not installed here"));
+  suggest_->setToolTip(
+      can ? tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones")
+          : tr("This needs mpm-train, which is not installed here"));
 }
 
 void LabelPicturesPanel::showAs(const QString& name) {
@@ -126,6 +175,7 @@ void LabelPicturesPanel::showAs(const QString& name) {
   const auto items = list_->findItems(name, Qt::MatchExactly);
   list_->setCurrentItem(items.isEmpty() ? nullptr : items.front());
   remove_->setEnabled(!items.isEmpty());
+  copy_->setEnabled(!items.isEmpty() && labelled_.size() > (labelled_.contains(name) ? 1 : 0));
 }
 
 void LabelPicturesPanel::move(int step) {
@@ -135,14 +185,15 @@ void LabelPicturesPanel::move(int step) {
 void LabelPicturesPanel::setLive(bool live) { take_->setEnabled(live); }
 
 void LabelPicturesPanel::askForFiles() {
-  auto* dialog = new QFileDialog(this, tr("Pictures to label"), {}, tr("Pictures (*.png *.jpg *.jpeg *.bmp *.tif)"));
+  auto* dialog =
+      pictureDialog(this, tr("Pictures to label"), folder_, tr("Pictures (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)"));
   dialog->setFileMode(QFileDialog::ExistingFiles);
   connect(dialog, &QFileDialog::filesSelected, this, &LabelPicturesPanel::filesChosen);
   openDialog(dialog);
 }
 
 void LabelPicturesPanel::askForFolder(const QString& title, void (LabelPicturesPanel::*chosen)(const QString&)) {
-  auto* dialog = new QFileDialog(this, title);
+  auto* dialog = pictureDialog(this, title, folder_);
   dialog->setFileMode(QFileDialog::Directory);
   connect(dialog, &QFileDialog::fileSelected, this, chosen);
   openDialog(dialog);
@@ -159,7 +210,7 @@ void LabelPicturesPanel::askForCoco() {
 
 void LabelPicturesPanel::askToRemove() {
   const QString name = list_->currentItem()->text();
-  auto* question = new QMessageBox(QMessageBox::Question, tr("Remove"),
+  auto* question = new QMessageBox(QMessageBox::NoIcon, tr("Remove"),
                                    tr("Remove the picture %1 and its labels?").arg(name), QMessageBox::NoButton, this);
   QPushButton* remove = question->addButton(tr("Remove"), QMessageBox::AcceptRole);
   question->setDefaultButton(question->addButton(tr("Keep"), QMessageBox::RejectRole));

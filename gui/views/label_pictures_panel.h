@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QHash>
+#include <QImage>
 #include <QStringList>
 #include <QWidget>
 
@@ -21,6 +23,8 @@ class LabelPicturesPanel : public QWidget {
   explicit LabelPicturesPanel(QWidget* parent = nullptr);
 
   void setPictures(const QStringList& names, const QStringList& labelled);
+  /// Of one of the pictures, for the list.
+  void setThumbnail(const QString& name, const QImage& thumbnail);
   /// How far the labels are from a good start. `rare`: names of the classes in too few pictures.
   void setProgress(const vision::LabelProgress& progress, const QStringList& rare);
   /// Shows these files as pictures to label next; empty: none. `note`: why, below them.
@@ -31,6 +35,8 @@ class LabelPicturesPanel : public QWidget {
   void showAs(const QString& name);
   /// By `step` further in the list.
   void move(int step);
+  /// In which file dialogs begin.
+  void setFolder(const QString& folder) { folder_ = folder; }
   /// There is a frame to take.
   void setLive(bool live);
 
@@ -42,6 +48,8 @@ class LabelPicturesPanel : public QWidget {
   void importChosen(const QString& folder);
   void cocoChosen(const QString& file);
   void labelMeChosen(const QString& folder);
+  /// The labels of this picture are wanted in the one on show.
+  void copyRequested(const QString& name);
   void removeRequested(const QString& name);
 
  private:
@@ -49,10 +57,15 @@ class LabelPicturesPanel : public QWidget {
   void askForFolder(const QString& title, void (LabelPicturesPanel::*chosen)(const QString&));
   void askForCoco();
   void askToRemove();
+  void fillCopyMenu();
+  QIcon iconOf(const QString& name) const;
 
+  QString folder_;
   QListWidget* list_;
   QLabel *checklist_, *note_;
-  QPushButton *take_, *remove_, *suggest_;
+  QPushButton *take_, *copy_, *remove_, *suggest_;
+  QStringList labelled_;
+  QHash<QString, QImage> thumbnails_;
   WrappingRow* suggestions_;
 };
 

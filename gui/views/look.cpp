@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QHeaderView>
 #include <QIconEngine>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMetaEnum>
 #include <QPainter>
@@ -107,6 +108,11 @@ class ThemedStyle : public QProxyStyle {
     return which == SP_ToolBarHorizontalExtensionButton ? icon(Glyph::kNext)
                                                         : QProxyStyle::standardIcon(which, option, widget);
   }
+  // Fusion's pictures of a floppy disk and a red cross fit no theme.
+  int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                QStyleHintReturn* more) const override {
+    return hint == SH_DialogButtonBox_ButtonsHaveIcons ? 0 : QProxyStyle::styleHint(hint, option, widget, more);
+  }
   // The arrow needs space for a finger: Fusion's is hidden by the padding that buttons have here.
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
     return metric == PM_ToolBarExtensionExtent ? 28 : QProxyStyle::pixelMetric(metric, option, widget);
@@ -161,6 +167,10 @@ class RowHeight : public QObject {
  protected:
   bool eventFilter(QObject* object, QEvent* event) override {
     if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) apply();
+    if (event->type() == QEvent::ShortcutOverride) {  // its pages, not the pictures of a folder
+      const int key = static_cast<QKeyEvent*>(event)->key();
+      if (key == Qt::Key_PageUp || key == Qt::Key_PageDown) event->accept();
+    }
     return QObject::eventFilter(object, event);
   }
 

@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDateTime>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
@@ -88,12 +89,14 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   image_->setFrame(frame);
   map_->setFrame(frame);
   const auto& captured = frame->result.frame;
-  QStringList facts = {tr("%1 × %2 px").arg(frame->size().height()).arg(frame->size().width())};
+  QStringList facts;
+  if (!captured.file.empty()) facts << QFileInfo(QString::fromStdString(captured.file)).fileName();
   if (captured.time > 0)
     facts << QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time), QStringLiteral("d MMM HH:mm:ss"));
+  facts << tr("%1 × %2 px (width × height)").arg(frame->size().width()).arg(frame->size().height());
   if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(model->reduction));
   setValue(frame_label_, facts.join(QStringLiteral("  ·  ")));
-  frame_label_->setToolTip(facts.last());
+  frame_label_->setToolTip(facts.join(QLatin1Char('\n')));
   refreshStep();
 }
 

@@ -15,6 +15,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/views/look.h"
+#include "gui/views/picture_dialog.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source_reader.h"
 
@@ -133,7 +134,10 @@ QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFile
   auto* browse = new QPushButton(tr("Browse…"));
   form->addRow(name, fill(new QHBoxLayout, field, browse));
   connect(browse, &QPushButton::clicked, this, [this, field, mode] {
-    auto* dialog = new QFileDialog(this);
+    QString known;
+    for (const QLineEdit* one : {field, folder_, video_})
+      if (known.isEmpty()) known = sourceFolder(one->text());
+    auto* dialog = pictureDialog(this, field->accessibleName(), known);
     dialog->setFileMode(mode);
     connect(dialog, &QFileDialog::fileSelected, field, &QLineEdit::setText);
     openDialog(dialog);
@@ -142,8 +146,18 @@ QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFile
 }
 
 void SourceDialog::setSource(const QString& source) {
-  const int page = pageOf(sourceSpec(source).kind);
+  const int page = fillIn(source);
   kinds_->setCurrentRow(page);
+  if (kKinds[page] == SourceKind::kUrl) (source.contains(QLatin1String("://***@")) ? user_ : address_)->setFocus();
+}
+
+void SourceDialog::setKnown(const QStringList& sources) {
+  for (auto source = sources.rbegin(); source != sources.rend(); ++source) fillIn(*source);
+}
+
+// The page of its kind.
+int SourceDialog::fillIn(const QString& source) {
+  const int page = pageOf(sourceSpec(source).kind);
   switch (kKinds[page]) {
     case SourceKind::kVideo:
       video_->setText(source);
@@ -151,21 +165,19 @@ void SourceDialog::setSource(const QString& source) {
     case SourceKind::kFolder:
       folder_->setText(source);
       break;
-    case SourceKind::kUrl: {
-      QString address = source;
-      address_->setText(address.replace(QLatin1String("://***@"), QLatin1String("://")));
-      (address == source ? address_ : user_)->setFocus();
+    case SourceKind::kUrl:
+      address_->setText(QString(source).replace(QLatin1String("://***@"), QLatin1String("://")));
       break;
-    }
     case SourceKind::kPipeline:
       pipeline_->setText(source.mid(4));
       break;
     case SourceKind::kCamera:
-      camera_->setCurrentIndex(camera_->findData(source));
+      camera_->setCurrentIndex(std::max(0, camera_->findData(source)));
       break;
     default:
       break;
   }
+  return page;
 }
 
 QString SourceDialog::source() const {
@@ -222,7 +234,8 @@ void SourceDialog::lookAtTrial() {
     cv::resize(image, small, {}, scale, scale, cv::INTER_AREA);
     const QImage thumbnail(small.data, small.cols, small.rows, static_cast<qsizetype>(small.step),
                            QImage::Format_BGR888);
-    showTested(QPixmap::fromImage(thumbnail), tr("It works: %1 × %2 pixels").arg(image.rows).arg(image.cols));
+    showTested(QPixmap::fromImage(thumbnail),
+               tr("It works: %1 × %2 px (width × height)").arg(image.cols).arg(image.rows));
   } else if (event.kind == Kind::kEnded) {
     showTested({}, tr("It gave no frame"));
   } else if (event.kind == Kind::kFailed) {

@@ -29,7 +29,10 @@ class SourceDialog : public QDialog {
   explicit SourceDialog(vision::SourceKind kind, QWidget* parent = nullptr);
   ~SourceDialog() override;
 
+  /// Shows its kind, with what it is.
   void setSource(const QString& source);
+  /// What was watched before, the last first: each kind of source begins with the last of its kind.
+  void setKnown(const QStringList& sources);
   /// As vision::openSource() takes it, with credentials.
   QString source() const;
   QString resultText() const;
@@ -42,6 +45,7 @@ class SourceDialog : public QDialog {
 
  private:
   QLineEdit* pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode);
+  int fillIn(const QString& source);
   void refresh();
   void lookAtTrial();
   void showTested(const QPixmap& thumbnail, const QString& message);

@@ -85,13 +85,14 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
                   : path.isEmpty() ? tr("No model")
                                    : tr("Reading the model…"));
   if (info)
-    model_detail_->setText((info->task == Task::kDepth
-                                ? tr("%1 blocks, %2 wide, %3 × %4 patches, depth")
-                                : tr("%1 blocks, %2 wide, %3 × %4 patches, %n class(es)", nullptr, info->classes))
-                               .arg(info->blocks)
-                               .arg(info->dim)
-                               .arg(info->grid.height)
-                               .arg(info->grid.width));
+    model_detail_->setText(
+        (info->task == Task::kDepth
+             ? tr("%1 blocks of width %2, %3 × %4 patches (width × height), depth")
+             : tr("%1 blocks of width %2, %3 × %4 patches (width × height), %n class(es)", nullptr, info->classes))
+            .arg(info->blocks)
+            .arg(info->dim)
+            .arg(info->grid.width)
+            .arg(info->grid.height));
   else
     model_detail_->clear();
   model_->setToolTip(path);

@@ -394,7 +394,7 @@ TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   ASSERT_TRUE(tested.wait(5000));
   EXPECT_TRUE(tested[0][0].toBool());
   EXPECT_TRUE(dialog.hasThumbnail());
-  EXPECT_TRUE(dialog.resultText().contains(QStringLiteral("60 × 80")));
+  EXPECT_TRUE(dialog.resultText().contains(QStringLiteral("80 × 60 px (width × height)")));
 }
 
 TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {

@@ -112,7 +112,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   ASSERT_TRUE(wait([&] { return view->paint().opacity < opacity - 0.01; }));
   QTest::qWait(200);
   EXPECT_NE(seen(view), before);
-  QSlider* slider = part<QSlider>(*window_);
+  QSlider* slider = opacitySlider();
   QStyleOptionSlider option;
   option.initFrom(slider);
   option.minimum = slider->minimum();

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QProcess>
 #include <QProgressBar>
 #include <QPushButton>
@@ -105,6 +106,8 @@ class Teach : public Window {
     QTest::keyClick(text, Qt::Key_Return);
     ASSERT_TRUE(wait([&] { return state().classes.count() > before; }));
   }
+  // Not the canvas, which shows a picture too.
+  ImageView& live() const { return *part<PicturesPane>(*window_)->image(); }
   // Takes the frame on show, which is then the picture on show.
   void take() {
     const QString before = window_->teach().shown();
@@ -230,6 +233,79 @@ TEST_F(Teach, ColoursOfNewClassesAreToldApart) {
     }
     EXPECT_EQ(vision::newClassColor(before, canvas()->frame()->image()), cv::Vec3b((*rgb)[2], (*rgb)[1], (*rgb)[0]));
   }
+}
+
+TEST_F(Teach, TheListShowsThumbnails) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  const auto* list = pane()->pictures()->findChild<QListWidget*>();
+  const auto shown = [&] { return list->item(0)->icon().pixmap(list->iconSize()).toImage(); };
+  const auto middle = [&] { return shown().pixelColor(shown().rect().center()); };
+  ASSERT_TRUE(wait([&] { return middle().alpha() > 0; }));
+  cv::Mat small;
+  cv::resize(canvas()->frame()->image(), small, {64, 32}, 0, 0, cv::INTER_AREA);
+  const auto& expected = small.at<cv::Vec3b>(16, 32);
+  EXPECT_NEAR(middle().blue(), expected[0], 40);
+  EXPECT_NEAR(middle().green(), expected[1], 40);
+  EXPECT_NEAR(middle().red(), expected[2], 40);
+  const QImage before = shown();
+  addClass("road");
+  draw(0);
+  ASSERT_TRUE(wait([&] { return !state().labelled.isEmpty(); }));
+  EXPECT_NE(shown(), before) << "a mark";
+}
+
+TEST_F(Teach, LabelsOfAnotherPictureAreCopied) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  addClass("road");
+  addClass("sky");
+  auto* copy = static_cast<QPushButton*>(buttonOf(pane()->pictures(), LabelPicturesPanel::tr("Copy labels of")));
+  ASSERT_NE(copy, nullptr);
+  EXPECT_FALSE(copy->isEnabled()) << "there is no other picture";
+  key(Qt::Key_B);
+  draw(9);
+  ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
+  const QString first = state().labelled.front();
+  const cv::Mat from = labels().labels(first.toStdString());
+  window_->setTeaching(false);
+  const std::string before = live().frame()->result.frame.file;
+  trigger("next_picture");
+  ASSERT_TRUE(wait([&] { return live().frame()->result.frame.file != before; }));
+  take();
+  const QString second = window_->teach().shown();
+  key(Qt::Key_1);
+  draw(20);
+  ASSERT_TRUE(wait([&] { return state().labelled.size() == 2; }));
+  const cv::Mat own = labels().labels(second.toStdString());
+  ASSERT_TRUE(copy->isEnabled());
+  emit copy->menu()->aboutToShow();
+  ASSERT_EQ(copy->menu()->actions().size(), 1);
+  EXPECT_EQ(copy->menu()->actions()[0]->text(), first);
+  EXPECT_TRUE(QFile::exists(file("street/%1.png").arg(second))) << "it has the name of its file";
+  copy->menu()->actions()[0]->trigger();
+  cv::Mat expected = from.clone();
+  own.copyTo(expected, own != 255);
+  const auto differs = [&](const cv::Mat& map) {
+    return cv::countNonZero(labels().labels(second.toStdString()) != map);
+  };
+  EXPECT_TRUE(wait([&] { return differs(expected) == 0; })) << "what is drawn stays";
+  key(Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_TRUE(wait([&] { return differs(own) == 0; }));
+}
+
+TEST_F(Teach, LabelsOfAnotherSizeAreNotCopied) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  addClass("road");
+  draw(9);
+  ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
+  cv::imwrite(file("small.png").toStdString(), picture(1, {160, 80}));
+  emit pane()->pictures()->filesChosen({file("small.png")});
+  ASSERT_TRUE(wait([&] { return window_->teach().shown() == QStringLiteral("small"); }));
+  emit pane()->pictures()->copyRequested(state().labelled.front());
+  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->notice().contains(QStringLiteral("another size")); }));
+  EXPECT_EQ(state().labelled.size(), 1);
 }
 
 TEST_F(Teach, VerdictsHaveTheColoursOfTheTheme) {
@@ -430,8 +506,6 @@ class TeachTrained : public Teach {
     }
     ASSERT_TRUE(wait([&] { return state().labelled.size() == static_cast<int>(hours.size()); }));
   }
-  // Not the canvas, which shows a picture too.
-  ImageView& live() const { return *part<PicturesPane>(*window_)->image(); }
   QAbstractButton* button(const QString& text) const { return buttonOf(pane()->models(), text); }
   int steps_ = 5;
 };
@@ -497,6 +571,24 @@ TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
   const QImage plain = shot(canvas());
   key(Qt::Key_Q);
   EXPECT_NE(shot(canvas()), plain) << "cells of which the head is not sure are hatched";
+}
+
+TEST_F(TeachTrained, ProposesPicturesOfTheOpenFolder) {
+  MPM_NEEDS_DEMO();
+  label({"09"});
+  window_->openSource(file("street"));
+  ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->result.frame.file == path("street/%1.png", 0); }));
+  trigger("pause");
+  take();
+  window_->setTeaching(true);
+  buttonOf(pane()->pictures(), LabelPicturesPanel::tr("What to label next?"))->click();
+  const auto suggestions = [&] { return pane()->pictures()->findChildren<QToolButton*>(QStringLiteral("suggestion")); };
+  ASSERT_TRUE(wait([&] { return suggestions().size() == 3; }));
+  for (const QToolButton* button : suggestions()) {
+    const QString name = button->toolTip().section(QLatin1Char(' '), -1);
+    EXPECT_TRUE(QFile::exists(file("street/%1.png").arg(name))) << name.toStdString();
+    EXPECT_NE(name, window_->teach().shown()) << "it is there already";
+  }
 }
 
 TEST_F(TeachTrained, AKilledTrainingLeavesLabelsAndModelAsTheyWere) {

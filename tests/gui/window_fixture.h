@@ -8,8 +8,10 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QLabel>
+#include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolBar>
 #include <functional>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -139,6 +141,7 @@ class Window : public ::testing::Test {
     }
     return false;
   }
+  QSlider* opacitySlider() const { return window_->findChild<QToolBar*>()->findChild<QSlider*>(); }
   QImage shot(QWidget* widget) const { return widget->grab().toImage(); }
   QByteArray content(const QString& name) const {
     QFile text(name);

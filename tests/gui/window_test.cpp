@@ -101,8 +101,8 @@ TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
   const QImage overlay = shot(view);
   trigger("transparent");
   EXPECT_NEAR(view->paint().opacity, 0.5, 1e-9);
-  EXPECT_EQ(part<QSlider>(*window_)->value(), 50);
-  part<QSlider>(*window_)->setValue(100);
+  EXPECT_EQ(opacitySlider()->value(), 50);
+  opacitySlider()->setValue(100);
   EXPECT_NE(shot(view), overlay);
   trigger("image");
   const QImage image = shot(view);
@@ -417,6 +417,32 @@ TEST_F(Window, WorksAt800x480WithDocksHidden) {
   window_->setFontPercent(100);
 }
 
+// Saved on a large screen, opened on a 7 inch one, and the other way round.
+TEST_F(Window, EachSizeOfWindowHasItsOwnLayout) {
+  const auto again = [&](QSize size) {
+    window_->close();
+    window_.reset();
+    window_ = std::make_unique<MainWindow>(options());
+    window_->resize(size);
+    window_->show();
+  };
+  dock("events")->hide();
+  again({800, 480});
+  ASSERT_TRUE(openAndWait());
+  for (const QDockWidget* dock : window_->docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
+  EXPECT_GE(part<ImageView>(*window_)->width(), 350);
+  EXPECT_GE(part<ImageView>(*window_)->height(), 300);
+  trigger("dock_source");
+  again({800, 480});
+  EXPECT_FALSE(dock("source")->isHidden()) << "the small layout comes back too";
+  EXPECT_TRUE(dock("legend")->isHidden());
+  window_->resize(1280, 800);
+  EXPECT_FALSE(dock("legend")->isHidden()) << "as it was in the large window";
+  EXPECT_TRUE(dock("events")->isHidden());
+  window_->resize(800, 480);
+  EXPECT_TRUE(dock("legend")->isHidden());
+}
+
 TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
   for (const QSize size : {QSize(800, 480), QSize(640, 400)}) {
     window_->resize(size);
@@ -474,6 +500,32 @@ TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
   ASSERT_NE(table, nullptr);
   EXPECT_GE(table->model()->rowCount(), static_cast<int>(seen.size()));
   help->close();
+}
+
+TEST_F(Window, TheListOfKeysHasGroups) {
+  QDialog* help = window_->actions().showHelp(window_.get());
+  const auto* table = help->findChild<QTableWidget*>();
+  QStringList groups;
+  for (int row = 0; row < table->rowCount(); ++row)
+    if (table->columnSpan(row, 0) == 2) groups << table->item(row, 0)->text();
+  EXPECT_EQ(groups.join(QLatin1Char(' ')),
+            QStringLiteral("File View Watch Help Panels In a picture or the chart In a list Teaching"));
+  for (const QAbstractButton* button : help->findChildren<QAbstractButton*>()) EXPECT_TRUE(button->icon().isNull());
+  help->close();
+}
+
+TEST_F(Window, DialogsHaveNoStockIcons) {
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->chart()->chart().buckets.size() >= 2; }));
+  for (const char* id : {"open", "model", "night", "alarms", "keep", "export", "keys", "about"}) {
+    auto* dialog = dialogOf<QDialog>(id);
+    ASSERT_NE(dialog, nullptr) << id;
+    const auto* box = dialog->findChild<QDialogButtonBox*>();
+    ASSERT_NE(box, nullptr) << id;
+    for (const QAbstractButton* button : box->buttons())
+      EXPECT_TRUE(button->icon().isNull()) << id << ": " << button->text().toStdString();
+    delete dialog;
+  }
 }
 
 TEST_F(Window, EverythingThatTakesTheFocusHasAName) {

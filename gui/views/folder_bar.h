@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+
+class QAction;
+class QLabel;
+class QSlider;
+
+namespace mpm::gui {
+
+/// Goes through the pictures of a folder: a button back, a slider that says the name and the time of its picture, a
+/// button forward. Hidden while there are none.
+class FolderBar : public QWidget {
+  Q_OBJECT
+ public:
+  FolderBar(QAction* previous, QAction* next, QWidget* parent = nullptr);
+
+  void setFiles(const QStringList& files);
+  /// Does not emit picked().
+  void setCurrent(int index);
+  int current() const;
+  /// "noon.jpg  ·  12 of 40  ·  3 Nov 2026 12:30": the time is that of the file.
+  QString text() const;
+
+ signals:
+  /// The user moved the slider.
+  void picked(int index);
+
+ private:
+  void refresh();
+
+  QStringList files_;
+  QAction *previous_, *next_;
+  QSlider* slider_;
+  QLabel* label_;
+};
+
+}  // namespace mpm::gui

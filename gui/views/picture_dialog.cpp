@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/picture_dialog.h"
+
+#include <QCoreApplication>
+#include <QDirIterator>
+#include <QGridLayout>
+#include <QLabel>
+
+#include "gui/models/thumbnails.h"
+#include "gui/views/look.h"
+
+namespace mpm::gui {
+namespace {
+
+constexpr QSize kPreview(180, 180);  // px
+
+QPixmap previewOf(const QString& path) {
+  QString picture = path;
+  if (QFileInfo(path).isDir()) {
+    QDirIterator files(path, {"*.png", "*.jpg", "*.jpeg", "*.bmp", "*.tif", "*.tiff"}, QDir::Files);
+    picture = files.next();
+  }
+  return QPixmap::fromImage(smallPicture(picture, kPreview));
+}
+
+}  // namespace
+
+// The desktop's own dialog has no place for a preview.
+QFileDialog* pictureDialog(QWidget* parent, const QString& title, const QString& folder, const QString& filter) {
+  auto* dialog = new QFileDialog(parent, title, folder, filter);
+  dialog->setOption(QFileDialog::DontUseNativeDialog);
+  auto* preview = named(new QLabel, QCoreApplication::translate("pictureDialog", "Preview"));
+  preview->setObjectName(QStringLiteral("preview"));
+  preview->setFixedSize(kPreview);
+  preview->setAlignment(Qt::AlignCenter);
+  auto* grid = static_cast<QGridLayout*>(dialog->layout());
+  grid->addWidget(preview, 1, grid->columnCount());
+  QObject::connect(dialog, &QFileDialog::currentChanged, preview,
+                   [preview](const QString& path) { preview->setPixmap(previewOf(path)); });
+  fitToWindow(dialog, QSize(820, 480));
+  return dialog;
+}
+
+}  // namespace mpm::gui

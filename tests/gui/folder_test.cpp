@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Going through the pictures of a folder.
+#include <gtest/gtest.h>
+
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QSlider>
+#include <QTableWidget>
+
+#include "gui/controllers/folder_view.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/folder_bar.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/source_dialog.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/status_line.h"
+#include "gui/views/time_chart.h"
+#include "window_fixture.h"
+
+namespace mpm::gui {
+namespace {
+
+class Folder : public Window {
+ protected:
+  // Opens a folder of so many of the pictures, which is played to its end.
+  void playToTheEnd(int pictures) {
+    QDir(folder_.path()).mkpath(QStringLiteral("few"));
+    for (int i = 0; i < pictures; ++i)
+      QFile::copy(QString::fromStdString(path("street/%1.png", i)), QString::fromStdString(path("few/%1.png", i)));
+    window_->openSource(file("few"));
+    ASSERT_TRUE(runs());
+    ASSERT_TRUE(wait([&] { return window_->live().session().status().finished; }));
+  }
+  FolderBar* bar() const { return part<FolderBar>(*window_); }
+  bool onShow(const char* name) const {
+    return wait(
+        [&] { return frame() && frame()->hasGrid() && frame()->result.frame.file == file(name).toStdString(); });
+  }
+  bool begins(const char* name) const { return bar()->text().startsWith(QString::fromUtf8(name)); }
+  QString notice() const { return part<StatusLine>(*window_)->notice(); }
+};
+
+TEST_F(Folder, KeysAndSliderGoThroughIt) {
+  EXPECT_TRUE(bar()->isHidden());
+  playToTheEnd(3);
+  EXPECT_TRUE(bar()->isVisible());
+  EXPECT_TRUE(onShow("few/02.png"));
+  EXPECT_TRUE(begins("02.png  ·  3 of 3  ·  ")) << bar()->text().toStdString();
+  EXPECT_FALSE(window_->actions().action(QStringLiteral("next_picture"))->isEnabled());
+  const auto samples = frame()->result.frame.id;
+  QTest::keyClick(window_.get(), Qt::Key_PageUp);
+  EXPECT_TRUE(begins("01.png")) << "the name does not wait for the model";
+  EXPECT_TRUE(onShow("few/01.png"));
+  EXPECT_TRUE(part<PicturesPane>(*window_)->frameText().startsWith(QStringLiteral("01.png")));
+  const cv::Mat expected = cv::imread(path("few/%1.png", 1));
+  EXPECT_EQ(cv::norm(frame()->image(), expected, cv::NORM_INF), 0);
+  bar()->findChild<QSlider*>()->setValue(0);
+  EXPECT_TRUE(onShow("few/00.png"));
+  QTest::keyClick(window_.get(), Qt::Key_PageDown);
+  EXPECT_TRUE(onShow("few/01.png"));
+  EXPECT_EQ(frame()->result.frame.id, samples) << "no new frames of the source";
+  window_->closeSource();
+  EXPECT_TRUE(bar()->isHidden());
+  window_.reset();
+  EXPECT_EQ(monitor::StoreReader(file("m.db").toStdString()).sources().at(0).samples, 3) << "and no new samples";
+}
+
+TEST_F(Folder, WhatPlaysIsPausedByAStep) {
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return bar()->isVisible() && window_->live().session().framesCome(); }));
+  QAction* pause = window_->actions().action(QStringLiteral("pause"));
+  bar()->findChild<QSlider*>()->setValue(30);
+  EXPECT_TRUE(pause->isChecked());
+  EXPECT_TRUE(onShow("street/30.png"));
+  EXPECT_TRUE(begins("30.png  ·  31 of 40"));
+  pause->toggle();
+  EXPECT_TRUE(wait([&] { return frame()->result.frame.file < file("street/30.png").toStdString(); }))
+      << "it goes on where it was";
+  EXPECT_FALSE(begins("30.png"));
+}
+
+TEST_F(Folder, PauseAtItsEndSaysSo) {
+  playToTheEnd(2);
+  trigger("pause");
+  EXPECT_TRUE(notice().contains(QStringLiteral("come to its end"))) << notice().toStdString();
+  EXPECT_TRUE(notice().contains(QStringLiteral("PgUp")));
+  EXPECT_FALSE(window_->actions().action(QStringLiteral("pause"))->isChecked());
+  EXPECT_FALSE(window_->live().session().paused());
+  EXPECT_NE(buttonOf(part<SourcePanel>(*window_), SourcePanel::tr("Pause")), nullptr);
+}
+
+TEST_F(Folder, APictureThatIsGoneSaysSo) {
+  playToTheEnd(2);
+  ASSERT_TRUE(QFile::remove(file("few/00.png")));
+  trigger("previous_picture");
+  EXPECT_TRUE(wait([&] { return notice().contains(QStringLiteral("00.png")); })) << notice().toStdString();
+  EXPECT_TRUE(onShow("few/01.png"));
+}
+
+TEST_F(Folder, NamesOfPicturesAreStoredAndExported) {
+  playToTheEnd(2);
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->chart()->chart().buckets.size() >= 1; }));
+  window_->exportSamples(ExportDialog::Format::kCsv, 0, INT64_MAX, file("a.csv"));
+  ASSERT_TRUE(wait([&] { return QFile::exists(file("a.csv")); }));
+  const QList<QByteArray> lines = content(file("a.csv")).split('\n');
+  EXPECT_TRUE(lines[0].contains(",picture,"));
+  EXPECT_TRUE(lines[1].contains(",00.png,"));
+  EXPECT_TRUE(lines[2].contains(",01.png,"));
+}
+
+TEST_F(Folder, OpenRemembersKindAndPath) {
+  playToTheEnd(1);
+  window_->closeSource();
+  auto* dialog = dialogOf<SourceDialog>("open");
+  EXPECT_EQ(dialog->source(), file("few"));
+  EXPECT_EQ(dialog->findChild<QListWidget*>()->currentItem()->text(), SourceDialog::tr("Image folder"));
+  dialog->findChild<QListWidget*>()->setCurrentRow(2);
+  EXPECT_TRUE(dialog->source().isEmpty()) << "no video was opened";
+  delete dialog;
+}
+
+TEST_F(Folder, FileDialogsBeginInItWithPreviews) {
+  playToTheEnd(1);
+  auto* dialog = dialogOf<SourceDialog>("open");
+  for (auto* button : dialog->findChildren<QAbstractButton*>())
+    if (button->text() == SourceDialog::tr("Browse…")) button->isVisible() ? button->click() : void();
+  auto* files = dialog->findChild<QFileDialog*>();
+  ASSERT_NE(files, nullptr);
+  EXPECT_EQ(files->directory().absolutePath(), QDir(file("few")).absolutePath());
+  auto* preview = files->findChild<QLabel*>(QStringLiteral("preview"));
+  ASSERT_NE(preview, nullptr);
+  emit files->currentChanged(file("few/00.png"));
+  EXPECT_EQ(preview->pixmap(Qt::ReturnByValue).size(), QSize(180, 90)) << "of 320 x 160 px";
+  emit files->currentChanged(file("m.db"));
+  EXPECT_TRUE(preview->pixmap(Qt::ReturnByValue).isNull());
+  emit files->currentChanged(file("few"));
+  EXPECT_FALSE(preview->pixmap(Qt::ReturnByValue).isNull()) << "of a folder, one of its pictures";
+  delete dialog;
+}
+
+}  // namespace
+}  // namespace mpm::gui
