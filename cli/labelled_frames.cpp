@@ -161,8 +161,8 @@ std::optional<LabelledFrame> LabelledFrames::next() {
   const bool rendered = !options_.dataset && !options_.source.empty();
   result.truth = rendered ? result.frame.labels : vision::readLabelMap(result.label);
   if (result.truth.size() != result.frame.image.size())  // before the work, not after
-    throw Error("label map '" + result.label + "' is " + toString(Size2{result.truth.rows, result.truth.cols}) +
-                ", its image " + toString(Size2{result.frame.image.rows, result.frame.image.cols}));
+    throw Error("label map '" + result.label + "' is " + sizeText({result.truth.rows, result.truth.cols}) +
+                ", its image " + sizeText({result.frame.image.rows, result.frame.image.cols}));
   try {
     result.truth = meaning_.applied(result.truth);
   } catch (const Error& error) {

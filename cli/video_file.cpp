@@ -39,11 +39,11 @@ void VideoFile::add(const cv::Mat& picture, const std::string& name) {
           backend_ = backend;
     if (!writer_.isOpened())
       throw Error("cannot make the video '" + path_ + "': this OpenCV has no codec for " +
-                  toString(Size2{size_.height, size_.width}) + " in this kind of file; .avi needs none");
+                  sizeText({size_.height, size_.width}) + " in this kind of file; .avi needs none");
   }
   if (picture.size() != size_)
-    throw Error("frame '" + name + "' is " + toString(Size2{picture.rows, picture.cols}) + ", and the video '" + path_ +
-                "' has frames of " + toString(Size2{size_.height, size_.width}) + ": make a video of each size");
+    throw Error("frame '" + name + "' is " + sizeText({picture.rows, picture.cols}) + ", and the video '" + path_ +
+                "' has frames of " + sizeText({size_.height, size_.width}) + ": make a video of each size");
   writer_.write(picture);
   ++frames_;
 }

@@ -26,8 +26,8 @@ void ConfusionMatrix::add(const cv::Mat& truth, const cv::Mat& prediction) {
   if (truth.type() != CV_8UC1 || prediction.type() != CV_8UC1)
     throw Error("a label map has one channel of 8 bits, the class index");
   if (truth.size() != prediction.size())
-    throw Error("the label map is " + toString(Size2{truth.rows, truth.cols}) + ", the image " +
-                toString(Size2{prediction.rows, prediction.cols}));
+    throw Error("the label map is " + sizeText({truth.rows, truth.cols}) + ", the image " +
+                sizeText({prediction.rows, prediction.cols}));
 
   // Counted over all 256 x 256 byte pairs first: no branch per pixel, and nothing is kept of a map that is refused.
   std::vector<std::int64_t> pairs(static_cast<std::size_t>(kLabels) * kLabels);

@@ -92,7 +92,8 @@ void NetworkConfig::validate() const {
     throw Error("the width is " + std::to_string(dim) + "; it must be a multiple of " + std::to_string(head_dim));
   if (blocks < 1 || decoder_blocks < 1 || mlp_ratio < 1) throw Error("a network needs at least one block");
   if (input.height < patch || input.width < patch || input.height % patch != 0 || input.width % patch != 0)
-    throw Error("the input is " + toString(input) + "; both sides must be multiples of " + std::to_string(patch));
+    throw Error("the input is " + toString(input) + kHeightFirst + "; both sides must be multiples of " +
+                std::to_string(patch));
   if (positions == Positions::kRotary && head_dim % 4 != 0)
     throw Error("a head has " + std::to_string(head_dim) + " columns; rotary positions need a multiple of 4");
   if (classes < 2 || classes > 255)

@@ -25,7 +25,7 @@ int convert(const ConvertArguments& arguments) {
   if (interrupted()) return kInterrupted;
   writeFileAtomically(arguments.output, bytes, true);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
-            std::to_string(info.dim) + ", input " + toString(info.input) + ", head " + toString(info.head) +
+            std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + toString(info.head) +
             ", reduction " + toString(info.reduction));
   return kOk;
 }

@@ -93,10 +93,10 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("blocks", std::to_string(model.blocks));
   row("dim", std::to_string(model.dim));
   row("heads", std::to_string(model.heads));
-  row("patch", toString(model.patch));
+  row("patch", sizeText(model.patch));
   row("special tokens", std::to_string(model.special_tokens));
   row("input",
-      toString(model.input) + ", " + std::to_string(model.tokens()) + " tokens (" + toString(model.grid) + ")");
+      sizeText(model.input) + ", " + std::to_string(model.tokens()) + " tokens: " + sizeText(model.grid, "patches"));
   row("head", toString(model.head));
   row("task", taskText(model));
   row("classes",

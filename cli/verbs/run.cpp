@@ -91,8 +91,8 @@ cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
   cv::Mat map(grid.height, grid.width, CV_16U);
   for (int i = 0; i < static_cast<int>(cluster_of_token.size()); ++i) {
     if (cluster_of_token[i] > 65535)
-      throw Error("--maps writes clusters 0 to 65535, and this grid of " + toString(grid) +
-                  " tokens has more: choose a smaller --input-size");
+      throw Error("--maps writes clusters 0 to 65535, and this grid of " + sizeText(grid, "tokens") +
+                  " has more: choose a smaller --input-size");
     map.at<std::uint16_t>(i / grid.width, i % grid.width) = static_cast<std::uint16_t>(cluster_of_token[i]);
   }
   return map;

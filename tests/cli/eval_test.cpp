@@ -181,7 +181,7 @@ TEST_F(Eval, NamesALabelMapOfAnotherSize) {
   cv::resize(readLabels(1), smaller, {35, 20}, 0, 0, cv::INTER_NEAREST);
   cv::imwrite(labels(1), smaller);
   const CommandResult result = eval({"--json"});
-  expectFailure(result, 1, {labels(1), "20x35", "40x70"});
+  expectFailure(result, 1, {labels(1), "35 x 20 px", "70 x 40 px"});
   EXPECT_EQ(result.out, "");
 }
 

@@ -78,6 +78,11 @@ TEST(Info, PrintsATable) {
   EXPECT_THAT(result.out, HasSubstr("task            none\n"));
 }
 
+TEST(Info, SizesSayTheirOrder) {
+  EXPECT_THAT(mpmCommand({"info", kSegmenter}).out,
+              HasSubstr("input           64 x 32 px (width x height), 32 tokens: 8 x 4 patches (width x height)\n"));
+}
+
 TEST(Info, NamesTheTask) {
   EXPECT_THAT(mpmCommand({"info", kDepthModel}).out, HasSubstr("task            depth, relative\n"));
   const auto depth = mpmCommand({"info", kDepthModel, "--json"}).json();

@@ -226,7 +226,7 @@ TEST_F(Teach, RefusesLabelsThatMakeNoSense) {
   fs::create_directories(folder_ / "train/labels");
   expectRefusal({}, 1, {"train/images", "no image"});
   writeFlat("a", {64, 48}, {64, 40}, 0, 1);
-  expectRefusal({}, 1, {"a.png", "40x64", "48x64"});
+  expectRefusal({}, 1, {"a.png", "64 x 40 px", "64 x 48 px"});
   writeFlat("a", {64, 48}, {64, 48}, 0, 7);
   expectRefusal({}, 1, {"a.png", "label 7", "2 classes"});
   writeFlat("a", {64, 48}, {64, 48}, 0, 255);
@@ -287,7 +287,7 @@ TEST_F(Teach, ReadsFilesOfLabelMe) {
   write("b", nlohmann::json::array({other}));
   expectRefusal({}, 1, {"b.json", "a mask", "only polygons"});
   write("b", nlohmann::json::array({high, low}), 50);
-  expectRefusal({}, 1, {"b.json", "50x64", "48x64"});
+  expectRefusal({}, 1, {"b.json", "64 x 50 px", "64 x 48 px"});
   std::ofstream(folder_ / "train/labels/b.json") << "{";
   expectRefusal({}, 1, {"b.json", "not valid JSON"});
   write("b", nlohmann::json::array({{{"label", "low"}}}));

@@ -81,7 +81,7 @@ TEST_F(Video, OfDepthShowsItsColours) {
 TEST_F(Video, AnErrorLeavesNothingOfIt) {
   const std::string video = folder_ / "out.avi";
   writeImage(images_ + "/j.png", 32, 64);
-  expectFailure(run({images_, "--video", video, "--json"}), 1, {"frame 'j' is 32x64", "frames of 48x64"});
+  expectFailure(run({images_, "--video", video, "--json"}), 1, {"frame 'j' is 64 x 32 px", "frames of 64 x 48 px"});
   expectFailure(run({images_, "--video", folder_ / "out.txt"}), 2, {"out.txt", "must end in .mp4"});
   expectFailure(run({images_, "--video", folder_ / "none/out.avi"}), 1, {"none/out.avi"});
   expectFailure(mpmCommand({"run", images_, "--model", kClassifier, "--video", video}), 1,

@@ -84,7 +84,8 @@ TEST(ConfusionMatrix, ReadsRowsOfAnyStride) {
 
 TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
   ConfusionMatrix matrix(2, 255);
-  EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 3, CV_8U), cv::Mat::zeros(4, 5, CV_8U)), "is 2x3, the image 4x5");
+  EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 3, CV_8U), cv::Mat::zeros(4, 5, CV_8U)),
+                   "is 3 x 2 px (width x height), the image 5 x 4 px");
   EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 2, CV_8UC3), cv::Mat::zeros(2, 2, CV_8U)), "one channel of 8 bits");
   EXPECT_MPM_ERROR(matrix.add(labels({0, 7}), labels({0, 0})), "holds 7, which is neither one of the 2 classes");
   EXPECT_MPM_ERROR(matrix.add(labels({0, 0}), labels({0, 9})), "prediction holds a label beyond the 2 classes");

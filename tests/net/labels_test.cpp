@@ -292,7 +292,7 @@ TEST(Labels, WindowsHaveTheStrideOfTheOption) {
                    plainWindowLabels({1, 2}, image, image.size(), {0, 16, 18}, {0, 16, 32, 36}));
   for (const int stride : {-1, 33}) {
     options.window_stride = stride;
-    EXPECT_MPM_ERROR(Estimator(kMask, options), "windows of 32x64 px stand 1 to 32 px apart");
+    EXPECT_MPM_ERROR(Estimator(kMask, options), "windows of 64 x 32 px (width x height) stand 1 to 32 px apart");
   }
 }
 

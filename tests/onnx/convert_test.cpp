@@ -219,7 +219,7 @@ TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
   EXPECT_LT(difference(run("hf_dinov3_dynamo18.onnx"), run("hf_dinov3_ts17.onnx")), 1e-4);
   options.input_size = Size2{48, 64};
   EXPECT_MPM_ERROR(convertModel(dataPath("timm_eva02_ts17.onnx"), options),
-                   "rotary positions are constants for 32x48 px: export the model for 48x64 px");
+                   "rotary positions are constants for 32x48 px: export the model for 48x64 px (height x width)");
 }
 
 TEST_F(Convert, MergedPositionsStayInTheFile) {

@@ -390,7 +390,8 @@ TEST_F(Refusal, ScheduleOutsideTheBlocks) {
 TEST_F(Refusal, InputSize) {
   TinyVit(dialect).save(path);
   options.input_size = Size2{18, 20};
-  EXPECT_MPM_ERROR(convertModel(path, options), "input size 18x20 is not a multiple of the patch, 4x4 px");
+  EXPECT_MPM_ERROR(convertModel(path, options),
+                   "input size 18x20 (height x width) is not a multiple of the patch, 4x4 px");
   options.input_size = Size2{0, 20};
   EXPECT_MPM_ERROR(convertModel(path, options), "both sides must be positive");
 }

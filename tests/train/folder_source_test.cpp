@@ -115,7 +115,8 @@ TEST(FolderSource, NamesWhatIsWrong) {
   EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8UC3, cv::Scalar(1, 2, 3)))), "0001.png");
   EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8UC3, cv::Scalar(1, 2, 3)))), "8 bits");
   EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "0001.png");
-  EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "is 16x48, its image 32x48");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))),
+                   "is 48 x 16 px (width x height), its image 48 x 32 px");
   EXPECT_NO_THROW(readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(kIgnore))));
   cv::imwrite(folder / "cut.jpg", test::shapes(1, kImageSize).image);
   std::filesystem::resize_file(folder / "cut.jpg", std::filesystem::file_size(folder / "cut.jpg") - 10);

@@ -96,14 +96,14 @@ TEST_F(CocoTest, RefusesWhatItCannotReadInOneLine) {
   const std::string triangle = "[[1, 1, 3, 1, 3, 2]]";
   EXPECT_THAT(refusal(one(triangle, "9")), HasSubstr("categories[0].name is the label 'sea', which is none"));
   EXPECT_THAT(refusal(one(triangle, "6")), HasSubstr("annotations[0].category_id: found 6, expected the id of a"));
-  EXPECT_THAT(refusal(one(triangle), {4, 6}), HasSubstr("4x6"));
+  EXPECT_THAT(refusal(one(triangle), {4, 6}), HasSubstr("6 x 4 px"));
   const std::pair<const char*, const char*> shapes[] = {
       {"[[]]", "has 0 numbers"},
       {"[[1, 1]]", "segmentation[0] has 2 numbers: a polygon has three points"},
       {"[[1, 1, 3, 1, 3, 2, 4]]", "has 7 numbers"},
       {R"([[1, 1, 3, 1, 3, "2"]])", "segmentation[0][5]: found \"2\", expected a number"},
       {R"({"size": [4, 6], "counts": "abc"})", "compressed"},
-      {R"({"size": [6, 4], "counts": [24]})", "6x4"},
+      {R"({"size": [6, 4], "counts": [24]})", "4 x 6 px"},
       {R"({"size": [4.5, 6], "counts": [24]})", "size[0]: found 4.5"},
       {R"({"size": [4, 6], "counts": [3, 2]})", "covers 5 of 24 pixels"},
       {R"({"size": [4, 6], "counts": [3, 22]})", "counts[1]: found 22, expected a whole number from 0 to 21"},

@@ -132,7 +132,7 @@ TEST_F(LabelFolderTest, RefusesWhatMakesNoSenseAndStaysAsItWas) {
   EXPECT_EQ(folder.classes().count(), 3);
 
   cv::imwrite(path("labels/p.png"), cv::Mat(3, 3, CV_8U, cv::Scalar(0)));
-  EXPECT_THAT(refusal([&] { folder.labels("p"); }), ::testing::AllOf(HasSubstr("p.png"), HasSubstr("3x3")));
+  EXPECT_THAT(refusal([&] { folder.labels("p"); }), ::testing::AllOf(HasSubstr("p.png"), HasSubstr("3 x 3 px")));
   cv::imwrite(path("labels/p.png"), map(7, 255));
   EXPECT_THAT(refusal([&] { folder.labels("p"); }), HasSubstr("label 7"));
   EXPECT_THAT(refusal([&] { folder.mergeClass(0, 1); }), HasSubstr("label 7"));

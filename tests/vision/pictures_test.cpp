@@ -97,7 +97,7 @@ TEST(MergePicture, CoversImagesThatThePatchesDoNotDivide) {
 }
 
 TEST(MergePicture, RefusesAMapOfAnotherGrid) {
-  EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, 1, 2}, {2, 2}), "3 tokens, its grid 2x2");
+  EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, 1, 2}, {2, 2}), "3 tokens, its grid 2 x 2 patches");
   EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, -1, 2, 3}, {2, 2}), "negative cluster");
 }
 

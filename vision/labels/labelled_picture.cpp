@@ -73,8 +73,8 @@ cv::Mat readStoredImage(const std::string& path) {
 LabelledPicture readLabelledPicture(const std::string& image, const std::string& labels, const LabelMeaning& meaning) {
   LabelledPicture picture{readStoredImage(image), readLabelMap(labels)};
   if (picture.labels.size() != picture.image.size())
-    throw Error("label map '" + labels + "' is " + toString(Size2{picture.labels.rows, picture.labels.cols}) +
-                ", its image " + toString(Size2{picture.image.rows, picture.image.cols}));
+    throw Error("label map '" + labels + "' is " + sizeText({picture.labels.rows, picture.labels.cols}) +
+                ", its image " + sizeText({picture.image.rows, picture.image.cols}));
   try {
     picture.labels = meaning.applied(picture.labels);
   } catch (const Error& error) {

@@ -55,8 +55,8 @@ int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes) 
 
 void requireSize(cv::Size own, cv::Size picture, const JsonValue& of) {
   if (own != picture)
-    throw Error(of.place() + " is for a picture of " + toString(Size2{own.height, own.width}) + ", its image is " +
-                toString(Size2{picture.height, picture.width}));
+    throw Error(of.place() + " is for a picture of " + sizeText({own.height, own.width}) + ", its image is " +
+                sizeText({picture.height, picture.width}));
 }
 
 cv::Point labelPoint(const cv::Point2d& point) {

@@ -111,7 +111,7 @@ std::string toString(const Schedule& schedule) {
 void ConvertOptions::validate() const {
   if (reduce) reduce->validate();
   if (input_size && (input_size->height < 1 || input_size->width < 1)) {
-    throw Error("input size " + toString(*input_size) + ": both sides must be positive");
+    throw Error("input size " + toString(*input_size) + kHeightFirst + ": both sides must be positive");
   }
 }
 

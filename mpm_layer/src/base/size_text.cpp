@@ -9,6 +9,10 @@ namespace mpm {
 
 std::string toString(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
 
+std::string sizeText(Size2 size, const std::string& unit) {
+  return std::to_string(size.width) + " x " + std::to_string(size.height) + " " + unit + " (width x height)";
+}
+
 Size2 parseSize(const std::string& text) {
   Size2 size;
   const char* const end = text.data() + text.size();

@@ -7,8 +7,12 @@
 
 namespace mpm {
 
-/// {448, 640} -> "448x640": height x width, as every option and message writes sizes.
+/// {448, 640} -> "448x640": height x width, as options write sizes. In a message kHeightFirst says so.
 std::string toString(Size2 size);
+inline constexpr const char* kHeightFirst = " (height x width)";
+
+/// {448, 640} -> "640 x 448 px (width x height)": as messages write the sizes of pictures.
+std::string sizeText(Size2 size, const std::string& unit = "px");
 
 /// "448x640" -> {448, 640}. Throws mpm::Error unless both sides are whole numbers of at least 1.
 Size2 parseSize(const std::string& text);

@@ -29,8 +29,8 @@ Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
   };
   const std::int64_t height = scaled(image.height, window.height), width = scaled(image.width, window.width);
   if (height * width > kMaxWindowedPixels)
-    throw Error("an image of " + toString(Size2{image.height, image.width}) + " px has more than " +
-                std::to_string(kMaxWindowedPixels) + " px where windows of " + toString(window) +
+    throw Error("an image of " + sizeText({image.height, image.width}) + " has more than " +
+                std::to_string(kMaxWindowedPixels) + " px where windows of " + sizeText(window) +
                 " fit into it: use the fit 'resize'");
   return {static_cast<int>(height), static_cast<int>(width)};
 }
@@ -173,7 +173,7 @@ Size2 windowStride(const EstimatorOptions& options, Size2 window) {
   if (stride == 0) return {window.height - window.height / 16, window.width - window.width / 16};
   const int most = std::min(window.height, window.width);
   if (stride < 0 || stride > most)
-    throw Error("windows of " + toString(window) + " px stand 1 to " + std::to_string(most) + " px apart, not " +
+    throw Error("windows of " + sizeText(window) + " stand 1 to " + std::to_string(most) + " px apart, not " +
                 std::to_string(stride));
   return {stride, stride};
 }

@@ -77,8 +77,8 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
   result.pad = {static_cast<int>(std::clamp<std::int64_t>(attribute("pad_h"), 0, result.patch.height)),
                 static_cast<int>(std::clamp<std::int64_t>(attribute("pad_w"), 0, result.patch.width))};
   if (result.input.height < result.patch.height || result.input.width < result.patch.width)
-    throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + toString(result.input) +
-                " px, smaller than a patch of " + toString(result.patch) + kAgain);
+    throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + sizeText(result.input) +
+                ", smaller than a patch of " + sizeText(result.patch) + kAgain);
   return result;
 }
 

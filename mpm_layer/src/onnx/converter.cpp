@@ -50,7 +50,7 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
                   " images, expected at most " + std::to_string(kLargestBatch));
     if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
       throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +
-                  std::to_string(side(2)) + "x" + std::to_string(side(3)) + " px, expected at most " +
+                  sizeText({static_cast<int>(side(2)), static_cast<int>(side(3))}) + ", expected at most " +
                   std::to_string(kLongestSide) + " px");
     }
     return {side(1), {static_cast<int>(side(2)), static_cast<int>(side(3))}, std::max<std::int64_t>(side(0), 1)};
@@ -123,8 +123,8 @@ Understood understandAt(Graph graph, std::int64_t batch, std::int64_t channels, 
     }
   }
   if (guessed)
-    first +=
-        " (read at " + toString(sizes.front()) + ", a guess: give an input size, or \"input\" in the JSON beside it)";
+    first += " (read at " + toString(sizes.front()) + kHeightFirst +
+             ", a guess: give an input size, or \"input\" in the JSON beside it)";
   throw Error(first);
 }
 
@@ -132,11 +132,12 @@ void requireFits(const Embedding& embedding, Size2 size) {
   const std::int64_t rest_h = (size.height - embedding.weight.shape[2]) % embedding.stride_h;
   const std::int64_t rest_w = (size.width - embedding.weight.shape[3]) % embedding.stride_w;
   if (size.height < embedding.weight.shape[2] || size.width < embedding.weight.shape[3] || rest_h != 0 || rest_w != 0) {
-    throw Error("input size " + toString(size) + " is not a multiple of the patch, " +
+    throw Error("input size " + toString(size) + kHeightFirst + " is not a multiple of the patch, " +
                 std::to_string(embedding.stride_h) + "x" + std::to_string(embedding.stride_w) + " px");
   }
   if (size.height > kLongestSide || size.width > kLongestSide) {
-    throw Error("input size " + toString(size) + " is larger than " + std::to_string(kLongestSide) + " px");
+    throw Error("input size " + toString(size) + kHeightFirst + " is larger than " + std::to_string(kLongestSide) +
+                " px");
   }
 }
 
@@ -178,7 +179,7 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
   if (options.reduce && withDefaults(*options.reduce, info.blocks) != withDefaults(info.reduction, info.blocks))
     no("reduction " + mpm::toString(info.reduction), "reduction " + mpm::toString(*options.reduce));
   if (options.input_size && *options.input_size != info.input)
-    no("input size " + toString(info.input), "input size " + toString(*options.input_size));
+    no("input size " + toString(info.input), "input size " + toString(*options.input_size) + kHeightFirst);
   if (options.precision != Precision::kFp32 && options.precision != info.precision)
     no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
   if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
@@ -209,7 +210,8 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
           "the graph does not say how large its image is: give an input size, or \"input\" in the JSON beside it");
     for (const Size2 size : sizes) {
       if (size.height > kLongestSide || size.width > kLongestSide)
-        throw Error("input size " + toString(size) + " is larger than " + std::to_string(kLongestSide) + " px");
+        throw Error("input size " + toString(size) + kHeightFirst + " is larger than " + std::to_string(kLongestSide) +
+                    " px");
     }
   }
   const Tensor* kernel = firstKernel(graph);

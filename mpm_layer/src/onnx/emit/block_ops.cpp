@@ -12,7 +12,8 @@ std::vector<std::string> Emitter::rotaryTables(const Rotation& rotation, const s
     resized = resizedRotation(rotation, native, grid);
     if (!resized)
       throw Error("its rotary positions are constants for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
-                  " px: export the model for " + mpm::toString(info_.input) + " px, or with symbolic sizes");
+                  " px: export the model for " + mpm::toString(info_.input) + " px" + kHeightFirst +
+                  ", or with symbolic sizes");
   }
   const Rotation& used = resized ? *resized : rotation;
   const std::int64_t patches = info_.tokens();
@@ -113,7 +114,7 @@ struct Emitter::BlockNode {
 std::string Emitter::windowAttention(Block& block, const Tokens& in, const std::string& name) {
   if (retargeted_)
     throw Error("its windows or relative positions are for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
-                " px: export the model for " + mpm::toString(info_.input) + " px");
+                " px: export the model for " + mpm::toString(info_.input) + " px" + kHeightFirst);
   BlockNode node{net_, name, {in.name, in.state}, {{"special_tokens", in.special}, precision()}};
   node.attention(block);
   const auto shared = [&](std::string& constant, const std::string& of, const Shape& shape, const auto& values) {

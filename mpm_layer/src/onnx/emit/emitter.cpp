@@ -125,7 +125,8 @@ Size2 Emitter::classMapSize() const {
   if (own == input) return info_.input;
   if (own == grid) return info_.grid;
   refuse(*graph_.producer(graph_.outputs[0]), "class scores resized to " + mpm::toString(own),
-         "the size of the input, " + mpm::toString(input) + ", or of the patch grid, " + mpm::toString(grid));
+         "the size of the input, " + mpm::toString(input) + ", or of the patch grid, " + mpm::toString(grid) +
+             kHeightFirst);
 }
 
 std::vector<float> Emitter::onGrid(const std::vector<float>& position) const {
@@ -133,7 +134,8 @@ std::vector<float> Emitter::onGrid(const std::vector<float>& position) const {
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   if (native == info_.grid) return position;
   if (!retargeted_)
-    throw Error("the graph has a grid of " + mpm::toString(native) + " patches, expected " + mpm::toString(info_.grid));
+    throw Error("the graph has a grid of " + sizeText(native, "patches") + ", expected " +
+                sizeText(info_.grid, "patches"));
   return resizedPositions(position, native, info_.grid, trunk_.dim);
 }
 

@@ -13,7 +13,7 @@ namespace {
 void requireWindows(const ModelInfo& info) {
   if (info.grid.height % 2 == 0 && info.grid.width % 2 == 0) return;
   throw Error("reduction '" + mpm::toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
-              mpm::toString(info.grid) + ": choose an input size with even numbers of patches");
+              mpm::toString(info.grid) + kHeightFirst + ": choose an input size with even numbers of patches");
 }
 
 }  // namespace
