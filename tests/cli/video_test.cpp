@@ -88,7 +88,7 @@ TEST_F(Video, AnErrorLeavesNothingOfIt) {
                 {"--video needs a model of"});
   std::filesystem::remove(images_ + "/j.png");
   writeImage(images_ + "/thin.png", 48, 1);
-  expectFailure(run({images_ + "/thin.png", "--video", folder_ / "out.mp4"}), 1, {"out.mp4", "no codec for 48x1"});
+  expectFailure(run({images_ + "/thin.png", "--video", folder_ / "out.mp4"}), 1, {"out.mp4", "no codec for 1 x 48 px"});
   std::filesystem::remove(images_ + "/thin.png");
   expectFailure(run({images_, "--video", video}, {.file_size_limit = 3000}), 1, {"out.avi", "the disk may be full"});
   expectFailure(run({images_, "--video", video, "--resume", "--out", folder_ / "out"}), 2, {"--resume", "--video"});
