@@ -108,8 +108,8 @@ class Counter {
       const std::string groups = text(node, "groups");
       if (groups == "windows")
         cost.per_token = 3 * width;  // 6 pairs among 4 tokens, 2 per multiply-add
-      else if (groups !=
-               "scored_windows")  // even x odd is a quarter of N x N; of mutual pairs each similarity once, a half
+      else if (groups != "scored_windows" &&
+               groups != "rule")  // even x odd is a quarter of N x N; of mutual pairs each similarity once, a half
         cost.per_token_pair = groups == "even_odd" ? width / 2 : width;
       insertions_of_state_[node.output(1)] = cost.insertions_before + 1;
       ++insertions;

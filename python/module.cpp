@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -17,6 +18,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <span>
+#include <thread>
 
 #include "evaluation/confusion_matrix.h"
 #include "layers/opencv_adapter.h"
@@ -94,7 +96,7 @@ T argument(const nb::dict& arguments, const char* name, const char* expected) {
   return valueOf<T>(arguments[name], name, expected);
 }
 
-constexpr const char* kWholeNumber = "a whole number";
+constexpr const char *kWholeNumber = "a whole number", *kYesOrNo = "True or False";
 
 /// Throws ArgumentError("WHAT, got VALUE") for what is no path.
 std::string pathOf(nb::handle value, const char* what) {
@@ -198,9 +200,10 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     if (reduce) options.reduce = parseReduction(*reduce);
     if (size) options.input_size = Size2{size->first, size->second};
     options.precision = parsePrecision(precision);
-    if (arguments.contains("output"))
+    if (arguments.contains("output")) {
       options.output = parseOutput(argument<std::string>(arguments, "output", "'labels' or 'logits'"));
-    if (arguments.contains("scores")) options.scores = argument<bool>(arguments, "scores", "True or False");
+      options.scores = argument<bool>(arguments, "scores", kYesOrNo);
+    }
     options.validate();
   });
   if (options.reduce && !options.reduce->policy.empty() && !std::filesystem::exists(options.reduce->policy))
@@ -208,8 +211,30 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
   return options;
 }
 
+/// A rule of merging that is a Python function. Its exceptions pass through OpenCV to the caller.
+MergeFunction mergeFunction(nb::object function) {
+  if (PyCallable_Check(function.ptr()) == 0)
+    throw ArgumentError("a rule is a function of rows and sizes, got " + shown(function));
+  const auto held = std::make_shared<nb::object>(std::move(function));
+  return [held](std::span<const float> rows, int dim, std::span<const float> sizes) {
+    const nb::gil_scoped_acquire gil;
+    const std::size_t count = sizes.size();
+    const nb::object groups = nb::module_::import_("numpy").attr("asarray")(
+        (*held)(toArray(std::vector(rows.begin(), rows.end()), {count, static_cast<std::size_t>(dim)}),
+                toArray(std::vector(sizes.begin(), sizes.end()), {count})));
+    const auto kind = nb::cast<std::string>(groups.attr("dtype").attr("kind"));
+    if ((kind != "i" && kind != "u") || !groups.attr("shape").equal(nb::make_tuple(count)))
+      throw ArgumentError("a rule returns an integer for each of its " + std::to_string(count) + " rows, got shape " +
+                          nb::str(groups.attr("shape")).c_str() + " of " + nb::str(groups.attr("dtype")).c_str());
+    using Groups = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    const auto numbers = nb::cast<Groups>(groups.attr("astype")("int64"));
+    return std::vector<std::int64_t>(numbers.data(), numbers.data() + count);
+  };
+}
+
 ReadOptions readOptions(const nb::dict& arguments) {
   ReadOptions options;
+  if (arguments.contains("rule")) options.rule = mergeFunction(arguments["rule"]);
   options.convert = convertOptions(arguments);
   options.device = argument<std::string>(arguments, "device", "a text such as 'cpu'");
   ofArguments([&] { options.validate(); });
@@ -230,6 +255,7 @@ EstimatorOptions estimatorOptions(const nb::dict& arguments) {
   options.min_score = share("min_score");
   options.min_overlap = share("min_overlap");
   options.threads = count("threads");
+  options.scores = argument<bool>(arguments, "scores", kYesOrNo);
   if (fit != "resize" && fit != "window") throw ArgumentError("the fit is '" + fit + "'; it can be resize or window");
   options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
   if (fit == "resize" && (options.window_stride != 0 || options.short_side != 0))
@@ -304,6 +330,26 @@ Array<std::uint8_t> colorsOf(const ModelInfo& info) {
   return toArray(std::move(values), {colors.size(), 3});
 }
 
+/// Threads take turns.
+class Turns {
+ public:
+  template <class Work>
+  auto take(Work work) {
+    if (holder_ == std::this_thread::get_id()) throw Error("a rule cannot use the object that runs it: make another");
+    const std::lock_guard lock(mutex_);
+    holder_ = std::this_thread::get_id();
+    const struct End {
+      std::atomic<std::thread::id>& holder;
+      ~End() { holder = std::thread::id(); }
+    } end{holder_};
+    return work();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::thread::id> holder_{};
+};
+
 /// An Estimator that several threads may call; they take turns.
 class LockedEstimator {
  public:
@@ -325,8 +371,7 @@ class LockedEstimator {
     Estimate result = withoutGil([&] {
       cv::Mat bgr;  // never the caller's memory
       if (rgb_) cv::cvtColor(image, bgr, cv::COLOR_RGB2BGR);
-      const std::lock_guard lock(mutex_);
-      return estimator_->estimate(rgb_ ? bgr : image);
+      return turns_.take([&] { return estimator_->estimate(rgb_ ? bgr : image); });
     });
     nb::list segments;
     for (const Segment& one : result.segments) segments.append(nb::make_tuple(one.id, one.label, one.score, one.area));
@@ -337,18 +382,15 @@ class LockedEstimator {
     for (const std::vector<int>& map : result.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
     std::vector<long> counts(result.tokens.size());
     std::transform(result.tokens.begin(), result.tokens.end(), counts.begin(), [](double n) { return std::lround(n); });
-    return nb::make_tuple(orNone<std::uint8_t>(std::move(result.labels)), orNone<std::uint16_t>(std::move(result.ids)),
-                          segments, orNone<float>(std::move(result.depth)),
-                          nb::make_tuple(result.grid.height, result.grid.width), nb::tuple(nb::cast(counts)),
-                          toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
-                          result.reuse ? nb::object(toDict(*result.reuse)) : nb::none());
+    return nb::make_tuple(
+        orNone<std::uint8_t>(std::move(result.labels)), orNone<std::uint16_t>(std::move(result.ids)), segments,
+        orNone<float>(std::move(result.depth)), nb::make_tuple(result.grid.height, result.grid.width),
+        nb::tuple(nb::cast(counts)), toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
+        result.reuse ? nb::object(toDict(*result.reuse)) : nb::none(), orNone<float>(std::move(result.scores)));
   }
 
   void reset() {
-    withoutGil([&] {
-      const std::lock_guard lock(mutex_);
-      estimator_->reset();
-    });
+    withoutGil([&] { turns_.take([&] { estimator_->reset(); }); });
   }
 
  private:
@@ -359,7 +401,7 @@ class LockedEstimator {
 
   bool rgb_;
   std::unique_ptr<Estimator> estimator_;
-  std::mutex mutex_;
+  Turns turns_;
 };
 
 /// A cv::dnn::Net that several threads may call; they take turns.
@@ -385,14 +427,14 @@ class LockedNet {
     const cv::Mat input = toMat<float>(array, 4, 1, what);
     if (input.size[0] < 1 || input.size[1] != 3 || input.size[2] != size.height || input.size[3] != size.width)
       throw ArgumentError(what + ", got " + describe(nb::cast<Input>(array)));
-    std::vector<cv::Mat> blobs = withoutGil([&] {
-      const std::lock_guard lock(mutex_);
+    const auto forward = [&] {
       loaded_.net.setInput(input);
       std::vector<cv::Mat> found;
       loaded_.net.forward(found, std::vector<cv::String>(outputs_.begin(), outputs_.end()));
       for (cv::Mat& blob : found) blob = blob.clone();  // the net's own memory: the next forward() writes it
       return found;
-    });
+    };
+    std::vector<cv::Mat> blobs = withoutGil([&] { return turns_.take(forward); });
     std::vector<Array<float>> arrays;
     for (cv::Mat& blob : blobs) arrays.push_back(toArray<float>(std::move(blob)));
     return arrays;
@@ -404,7 +446,7 @@ class LockedNet {
  private:
   LoadedNet loaded_;
   std::vector<std::string> outputs_;
-  std::mutex mutex_;
+  Turns turns_;
 };
 
 /// One ai.mpm layer outside of a net, for the layers that register_cv2() gives to another OpenCV.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -20,8 +20,8 @@ import numpy as np
 from . import _mpm
 from ._mpm import ArgumentError, Error, FileError, __version__
 
-__all__ = ["ArgumentError", "Error", "Estimate", "Estimator", "Evaluation", "FileError", "Net", "Segment", "__version__", "convert", "evaluate", "info",
-           "merge", "overlay", "register_cv2", "restore"]
+__all__ = ["ArgumentError", "Error", "Estimate", "Estimator", "Evaluation", "FileError", "Net", "Rule", "Segment", "__version__",
+           "convert", "evaluate", "info", "merge", "overlay", "register_cv2", "restore"]
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -72,6 +72,40 @@ class Estimate(NamedTuple):
     reuse: dict[str, Any] | None
     """With Estimator(reuse=...): 'rows', the share of the rows that were computed; 'key_frame'; 'agreement' with the full result
     in percent, of a key frame that was due, else None; 'threshold' in grey levels; 'kept_bytes'."""
+    scores: np.ndarray | None
+    """With Estimator(scores=True): float32 (classes, height, width), the probability of each class at each pixel. Of a model of
+    queries the share of its class scores."""
+
+
+class Rule(NamedTuple):
+    """A rule of merging to try, reduce=mpm.Rule(function): slow, exact, on the CPU.
+
+    >>> def neighbours(rows, sizes):               # merges every two rows, whatever they show
+    ...     return np.arange(len(rows)) // 2
+    >>> mpm.Estimator("vit.onnx", reduce=mpm.Rule(neighbours, blocks=(2, 5)))
+    """
+
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    """Called before each of the blocks, for each image, with rows, float32 (N, dim), the image tokens that are left, and sizes,
+    float32 (N,), the patches in each. Returns N integers: rows with the same one become their mean, in the order of their
+    first ones. Its exceptions reach the caller. It must not use the Estimator that calls it."""
+    blocks: Sequence[int] = (2, 5)
+    weighted: bool = True
+    """The mean is weighted by the sizes; else plain, as in MPM."""
+    attention: str = "plain"
+    """'plain' or 'proportional' to the sizes (docs/reduction.md)."""
+
+    @property
+    def spec(self) -> str:
+        """How info['reduction'] says it."""
+        blocks = ",".join(map(str, self.blocks))
+        return f"rule:blocks={blocks}:mean={'weighted' if self.weighted else 'plain'}:attention={self.attention}"
+
+
+def _native(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as the extension takes them."""
+    reduce = arguments["reduce"]
+    return {**arguments, "reduce": reduce.spec, "rule": reduce.function} if isinstance(reduce, Rule) else arguments
 
 
 class _Model:
@@ -79,7 +113,7 @@ class _Model:
 
     def _read(self, native: type, arguments: dict[str, Any]) -> None:
         self._arguments = {name: value for name, value in arguments.items() if name not in ("self", "__class__")}
-        self._native = native(self._arguments)
+        self._native = native(_native(self._arguments))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self._arguments, "model": os.path.abspath(self._arguments["model"])}
@@ -113,7 +147,7 @@ class Estimator(_Model):
     schedule: short for reduce='mpm:blocks=...': blocks before which tokens merge, (2, 5) or '2,5'; () is the full model. None is (2, 5) for a
         plain ViT, and a converted file's own reduction.
     reduce: instead of a schedule, how tokens merge, such as 'mpm:blocks=2,5:attention=proportional' or
-        'gradual:blocks=0-7:count=48' (docs/reduction.md).
+        'gradual:blocks=0-7:count=48' (docs/reduction.md), or a Rule.
     precision: 'fp32', or 'bf16' on a CPU that has it; on a GPU also 'tf32' and 'fp16'.
     device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
     input_size: height and width of the network input, multiples of the patch. None is the size in the model.
@@ -129,13 +163,14 @@ class Estimator(_Model):
     reuse: for the frames of a fixed camera, given one after the other: 'auto', or a spec such as 'threshold=12:refresh=600'.
         Only what changed since earlier frames is computed (docs/reuse.md).
     refine: of labels. 'guided': the edges of classes follow those of the image (docs/refine.md); 'none'; None is info['refine'].
+    scores: also give the probabilities of the classes, for labels: Estimate.scores.
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
-                 device: str = "cpu", *, reduce: str | None = None, input_size: tuple[int, int] | None = None, task: str | None = None,
-                 fit: str = "resize", window_stride: int = 0, short_side: int = 0, min_score: float = 0.8,
-                 min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR", reuse: str = "off",
-                 refine: str | None = None) -> None:
+                 device: str = "cpu", *, reduce: str | Rule | None = None, input_size: tuple[int, int] | None = None,
+                 task: str | None = None, fit: str = "resize", window_stride: int = 0, short_side: int = 0,
+                 min_score: float = 0.8, min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR",
+                 reuse: str = "off", refine: str | None = None, scores: bool = False) -> None:
         self._read(_mpm.Estimator, locals())
 
     def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Estimate | list[Estimate]:
@@ -168,8 +203,8 @@ class Net(_Model):
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
-                 device: str = "cpu", *, reduce: str | None = None, input_size: tuple[int, int] | None = None, output: str = "labels",
-                 scores: bool = False, outputs: Sequence[str] = ()) -> None:
+                 device: str = "cpu", *, reduce: str | Rule | None = None, input_size: tuple[int, int] | None = None,
+                 output: str = "labels", scores: bool = False, outputs: Sequence[str] = ()) -> None:
         self._read(_mpm.Net, locals())
 
     @property
@@ -215,7 +250,7 @@ def convert(model: Path, output_file: Path, schedule: Sequence[int] | str | None
             scores: bool = False) -> dict[str, Any]:
     """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.
     Parameters: as in Net."""
-    return _mpm.convert(locals())
+    return _mpm.convert(_native(locals()))
 
 
 def info(model: Path) -> dict[str, Any]:

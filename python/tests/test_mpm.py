@@ -191,6 +191,16 @@ def test_results_outlive_the_estimator():
     np.testing.assert_array_equal(result.labels, before)
 
 
+def mutual_pairs(rows, sizes):
+    """Mutual Pair Merging as a rule."""
+    unit = rows / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    similarity = unit @ unit.T
+    np.fill_diagonal(similarity, -np.inf)
+    nearest = similarity.argmax(axis=1)
+    own = np.arange(len(rows))
+    return np.where(nearest[nearest] == own, np.minimum(own, nearest), own)
+
+
 IMAGE = "an image is an array (height, width, 3) of uint8"
 
 
@@ -251,6 +261,15 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.restore(np.ones((2, 4), np.float32), np.array([0, 5], np.int32)), "clusters"),
     (ValueError, lambda: mpm.overlay(picture(), np.zeros((2, 2), np.uint8)), "size"),
     (ValueError, lambda: mpm.overlay(picture(), None), "a label map is an array (height, width) of uint8, got None"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, scores=2.5), "scores is True or False, got 2.5"),
+    (mpm.Error, lambda: mpm.Estimator(DEPTH, scores=True), "no probabilities of classes"),
+    (mpm.Error, lambda: mpm.Estimator(QUERIES, scores=True, task="panoptic"), "no probabilities of classes"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(3)), "a rule is a function of rows and sizes, got 3"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, blocks="x")), "rule:blocks=x"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, blocks=())), "blocks"),
+    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce="rule"), "mpm.Rule in Python"),
+    (mpm.Error, lambda: mpm.convert(SEGMENTER, "/tmp/rule.onnx", reduce=mpm.Rule(len, (1,))), "which no file holds"),
+    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, (1,)), reuse="auto"), "'rule'"),
     (ValueError, lambda: mpm.evaluate([], [], classes="x"), "classes is a whole number, got 'x'"),
     (ValueError, lambda: mpm.evaluate([], []), "number of classes"),
     (ValueError, lambda: mpm.evaluate([np.zeros((2, 2), np.uint8)], [], classes=2), "not as many images as label maps"),
@@ -270,6 +289,99 @@ def test_a_schedule_may_be_a_text():
         mpm.Estimator(SEGMENTER, schedule=(1, 2)).estimate(image).tokens
     assert mpm.Net(SEGMENTER, schedule="none").info["reduction"] == "none"
     assert mpm.Net(SEGMENTER, schedule=np.array([1, 2])).info["reduction"] == "mpm:blocks=1,2"
+
+
+def test_a_rule_in_python_can_be_mpm():
+    image = picture()
+    for model in (SEGMENTER, DATA / "timm_dinov3_ts17.onnx"):
+        rule = mpm.Estimator(model, reduce=mpm.Rule(mutual_pairs, (1, 2), weighted=False))
+        assert rule.info["reduction"] == "rule:blocks=1,2:mean=plain:attention=plain"
+        found, expected = rule.estimate(image), mpm.Estimator(model, schedule=(1, 2)).estimate(image)
+        assert found.tokens == expected.tokens and found.tokens[2] < found.tokens[1] < found.tokens[0]
+        np.testing.assert_array_equal(found.maps, expected.maps)
+        if expected.labels is not None:
+            np.testing.assert_array_equal(found.labels, expected.labels)
+    same = pickle.loads(pickle.dumps(mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, (1, 2)))))
+    assert same.estimate(image).tokens[2] < same.info["tokens"]
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_rule_averages_by_the_sizes(weighted):
+    seen = []
+
+    def rule(rows, sizes):
+        seen.append((rows, sizes))
+        groups = np.arange(len(rows)) // 3 if len(seen) <= 2 else -np.arange(len(rows), dtype=np.int8) // 2
+        return groups.tolist()
+
+    names = ["backbone/block1", "merge/before_block2", "merge_map", "token_counts"]
+    net = mpm.Net(SEGMENTER, reduce=mpm.Rule(rule, (1, 2), weighted=weighted), outputs=names)
+    images = np.random.default_rng(1).standard_normal((2, 3, *net.info["input"])).astype(np.float32)
+    before, after, maps, counts = net.forward(images)
+    count, special = net.info["tokens"], net.info["special_tokens"]
+    first = -(-count // 3)
+    assert len(seen) == 4 and (counts == [count, first, len(set(-np.arange(first) // 2))]).all()
+    for image in range(2):
+        rows, sizes = seen[2 + image]
+        np.testing.assert_array_equal(rows, before[image, special:special + first])
+        np.testing.assert_array_equal(sizes, np.bincount(maps[image, 0].astype(int)))
+        groups = np.unique(np.arange(first) // 2 + np.arange(first) % 2, return_inverse=True)[1]  # -i // 2 in int8
+        weights = sizes.astype(np.float64) if weighted else np.ones(first)
+        for group in range(groups.max() + 1):
+            mean = np.average(rows[groups == group].astype(np.float64), axis=0, weights=weights[groups == group])
+            np.testing.assert_allclose(after[image, special + group], mean, atol=1e-6)
+
+
+def test_what_a_rule_raises_reaches_the_caller():
+    image = picture()
+
+    def one(rule):
+        return mpm.Estimator(SEGMENTER, reduce=mpm.Rule(rule, (1,))).estimate(image)
+
+    with pytest.raises(ZeroDivisionError, match="division by zero"):
+        one(lambda rows, sizes: 1 // 0)
+    with pytest.raises(TypeError, match="argument"):
+        one(lambda rows: rows)
+    for wrong in (None, "ab", np.zeros(3, int), lambda rows: np.zeros(len(rows)), lambda rows: np.zeros((len(rows), 1), int)):
+        with pytest.raises(mpm.ArgumentError, match="a rule returns an integer for each of its 32 rows, got shape") as error:
+            one(lambda rows, sizes: wrong(rows) if callable(wrong) else wrong)
+        assert "\n" not in str(error.value)
+    estimator = None
+
+    def again(rows, sizes):
+        estimator.estimate(image)
+
+    estimator = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(again, (1,)))
+    with pytest.raises(mpm.Error, match="cannot use the object that runs it"):
+        estimator.estimate(image)
+    failing = [False, True]
+    estimator = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(lambda r, s: 1 // 0 if failing.pop() else mutual_pairs(r, s), (1,)))
+    with pytest.raises(ZeroDivisionError):
+        estimator.estimate(image)
+    assert estimator.estimate(image).tokens[1] < 32
+
+
+def test_scores_are_probabilities():
+    image = picture()
+    for model, options in ((SEGMENTER, {}), (SEGMENTER, {"fit": "window", "window_stride": 16}), (QUERIES, {})):
+        estimator = mpm.Estimator(model, scores=True, task="semantic", **options)
+        result = estimator.estimate(image)
+        assert result.scores.dtype == np.float32 and result.scores.shape == (len(estimator.classes), *image.shape[:2])
+        np.testing.assert_allclose(result.scores.sum(axis=0), 1, atol=1e-5)
+        assert result.scores.min() >= 0
+        best = np.take_along_axis(result.scores, result.labels[None].astype(int), axis=0)[0]
+        np.testing.assert_allclose(best, result.scores.max(axis=0), atol=1e-6)
+        plain = mpm.Estimator(model, task="semantic", **options).estimate(image)
+        np.testing.assert_array_equal(plain.labels, result.labels)
+        assert plain.scores is None
+    height, width = mpm.info(SEGMENTER)["input"]
+    image = picture(height, width)
+    estimator = mpm.Estimator(SEGMENTER, scores=True, schedule=(), channels="RGB")
+    mean, std = (np.array(estimator.info[key], np.float32) for key in ("mean", "std"))
+    blob = np.ascontiguousarray(((image.astype(np.float32) / np.float32(255) - mean) / std).transpose(2, 0, 1)[None])
+    logits = mpm.Net(SEGMENTER, output="logits", schedule=()).forward(blob)[0][0].astype(np.float64)
+    expected = np.exp(logits) / np.exp(logits).sum(axis=0)
+    np.testing.assert_allclose(estimator.estimate(image).scores, expected, atol=1e-4)
 
 
 def test_models_show_what_they_are():

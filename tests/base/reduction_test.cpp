@@ -27,6 +27,8 @@ TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
       {"algm:blocks=0,4:threshold=0.88:positions=first",
        {.method = kAlgm, .blocks = Schedule{0, 4}, .similarity = 0.88, .positions = MergedPositions::kFirst}},
       {"cts:policy=a folder/p.onnx", {.method = kCts, .policy = "a folder/p.onnx"}},
+      {"rule:blocks=2,5", {.method = kRule, .blocks = Schedule{2, 5}}},
+      {"rule:mean=plain", {.method = kRule, .plain_mean = true}},
       {"cts:policy=p.onnx:share=1", {.method = kCts, .share = 1, .policy = "p.onnx"}},
   };
   for (const auto& [spec, reduction] : specs) {
@@ -49,6 +51,8 @@ TEST(Reduction, WhatIsWrongIsNamed) {
       {"cts:policy=p.onnx:blocks=0", "'cts' has no key 'blocks'; it has policy, share, attention, positions"},
       {"gradual:policy=p.onnx", "'gradual' has no key 'policy'"},
       {"none:count=3", "'none' has no key 'count'"},
+      {"rule:mean=square", "mean: 'square' is not plain or weighted"},
+      {"mpm:mean=plain", "'mpm' has no key 'mean'"},
       {"mpm:count=3", "'mpm' has no key 'count'; it has blocks, attention, positions"},
       {"none:attention=plain", "'none' has no key 'attention'"},
       {"tome:similarity=0.9", "'tome' has no key 'similarity'; it has blocks, count, share, attention, positions"},

@@ -39,6 +39,7 @@ struct EstimatorOptions {
   /// Of kSemantic; nullopt: what the model says (ModelFacts::refine).
   std::optional<Refine> refine = {};
   bool labels = false;  ///< of kPanoptic and kInstance: also fill labels
+  bool scores = false;  ///< of kSemantic: also fill scores
   /// For the frames of a fixed camera, one after the other. Only with Fit::kResize and on the CPU, and with a reduction
   /// that merges mutual pairs or none; pair_similarity stays empty.
   Reuse reuse = {};
@@ -73,6 +74,9 @@ struct Estimate : RunReport {
   std::optional<Task> task = {};          ///< nullopt: tokens and merge maps alone
   std::optional<ReuseReport> reuse = {};  ///< with EstimatorOptions::reuse
   cv::Mat labels = {};                    ///< kSemantic: CV_8U, the class of each pixel
+  /// kSemantic with `scores`: CV_32F {classes, height, width}, the probability of each class; their sum is 1. Of mask
+  /// queries, whose class scores have no sum of 1, the share. Those before edges are refined.
+  cv::Mat scores = {};
   std::vector<float> token_score = {};    ///< kSemantic with `inspect`: {N}, probability of each token's best class
   cv::Mat ids = {};                       ///< kPanoptic, kInstance: CV_16U, the segment of each pixel, 0 for none
   std::vector<Segment> segments = {};     ///< the same: ids 1, 2, ...

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,14 +51,16 @@ enum class ReductionMethod {
   kTome,     ///< Token Merging: even tokens merge into odd ones, inside every block
   kAlgm,     ///< Adaptive Local-then-Global Merging: 2x2 windows in one block, even and odd tokens in a later one
   kCts,      ///< Content-aware Token Sharing: a policy network chooses 2x2 windows that share a token from the start
+  kRule,     ///< as ReadOptions::rule decides, before a few blocks; for experiments, on the CPU
 };
 
 /// How many tokens merge, which ones and where: what --reduce says. "Inside" a block is between its attention and its
 /// MLP. A field that a method lacks stays empty. `count` and `share` are for each block.
 struct Reduction {
   ReductionMethod method = ReductionMethod::kMpm;
-  /// Blocks, strictly increasing. nullopt: 2,5 for kMpm and 0-7 for kGradual, without those that the model lacks; all
-  /// for kTome; 0,4 for kAlgm (0,6 in a model of 24 blocks or more), which needs two. kCts merges before block 0.
+  /// Blocks, strictly increasing. nullopt: 2,5 for kMpm and kRule and 0-7 for kGradual, without those that the model
+  /// lacks; all for kTome; 0,4 for kAlgm (0,6 in a model of 24 blocks or more), which needs two. kCts merges before
+  /// block 0.
   std::optional<Schedule> blocks = {};
   std::optional<int> count = {};  ///< kGradual, kTome: merges at most so many pairs
   /// The same as a share of the tokens at the input, 0..1. kCts: share of the windows; nullopt: 0.4.
@@ -69,6 +74,7 @@ struct Reduction {
   /// kCts: an ONNX file, {1, C, H, W} -> {1, 1, grid height / 2, grid width / 2}. It becomes a part of the converted
   /// model, so a converted file does not need it.
   std::string policy = {};
+  bool plain_mean = false;  ///< kRule: a merged row is the plain mean of its rows, else the mean by their sizes
 
   /// Throws mpm::Error for a field that the method lacks or a value out of range.
   MPM_API void validate() const;
@@ -137,6 +143,12 @@ struct ConvertOptions {
   MPM_API void validate() const;
 };
 
+/// Decides which rows of one image merge (ReductionMethod::kRule). `rows` {N, dim}: the image tokens that are left
+/// before a block; `sizes` {N}: the patches in each of them. Returns {N}: rows with the same number merge into one row,
+/// in the order of the first members. Its exceptions reach the caller of forward() or estimate().
+using MergeFunction =
+    std::function<std::vector<std::int64_t>(std::span<const float> rows, int dim, std::span<const float> sizes)>;
+
 /// How a model is read: converted first if it is a plain ViT, then placed on a device.
 struct ReadOptions {
   ConvertOptions convert = ConvertOptions();  // after = {} GCC 12 warns of an uninitialised optional
@@ -146,8 +158,10 @@ struct ReadOptions {
   /// The outputs of the net, in this order: values that the converted net computes, by the names in docs/ops.md, such
   /// as "merge_map" or "backbone/block1". What they do not need is not computed. Empty: the outputs of the model.
   std::vector<std::string> outputs = {};
+  MergeFunction rule = {};  ///< needs convert.reduce with kRule, which needs it
 
-  /// Calls convert.validate(), and throws mpm::Error for a device that is none of these words. readNet() checks that
+  /// Calls convert.validate(), and throws mpm::Error for a device that is none of these words and a rule without
+  /// kRule. readNet() checks that
   /// this machine has the device.
   MPM_API void validate() const;
 };

@@ -118,6 +118,9 @@ void ConvertOptions::validate() const {
 void ReadOptions::validate() const {
   convert.validate();
   parseDeviceSpec(device);
+  if (rule && (!convert.reduce || convert.reduce->method != ReductionMethod::kRule))
+    throw Error("a rule is for the reduction 'rule', not for '" +
+                (convert.reduce ? toString(*convert.reduce) : std::string("the one of the model")) + "'");
 }
 
 }  // namespace mpm

@@ -53,7 +53,7 @@ const std::vector<Key>& keys() {
   using enum ReductionMethod;
   static const std::vector<Key> all = {
       {"blocks",
-       {kMpm, kGradual, kTome, kAlgm},
+       {kMpm, kGradual, kTome, kAlgm, kRule},
        [](const Reduction& r) { return r.blocks ? textOf(*r.blocks) : ""; },
        [](const std::string& value, Reduction& r) { r.blocks = parseBlocks(value, "'" + value + "'"); }},
       {"policy",
@@ -85,12 +85,19 @@ const std::vector<Key>& keys() {
        {kAlgm},
        [](const Reduction& r) { return r.similarity && r.method == kAlgm ? numberText(*r.similarity) : ""; },
        [](const std::string& value, Reduction& r) { r.similarity = parseNumber(value, -1, 1, kSimilarity); }},
+      {"mean",
+       {kRule},
+       [](const Reduction& r) { return r.plain_mean ? "plain" : ""; },
+       [](const std::string& value, Reduction& r) {
+         if (value != "plain" && value != "weighted") refuse(value, "plain or weighted");
+         r.plain_mean = value == "plain";
+       }},
       {"attention",
-       {kMpm, kGradual, kTome, kAlgm, kCts},
+       {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
        [](const Reduction& r) { return r.attention ? toString(*r.attention) : ""; },
        [](const std::string& value, Reduction& r) { r.attention = parseAttention(value); }},
       {"positions",
-       {kMpm, kGradual, kTome, kAlgm, kCts},
+       {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
        [](const Reduction& r) { return r.positions ? toString(*r.positions) : ""; },
        [](const std::string& value, Reduction& r) { r.positions = parseMergedPositions(value); }},
   };
@@ -99,7 +106,8 @@ const std::vector<Key>& keys() {
 
 constexpr std::pair<ReductionMethod, const char*> kMethods[] = {
     {ReductionMethod::kNone, "none"}, {ReductionMethod::kMpm, "mpm"},   {ReductionMethod::kGradual, "gradual"},
-    {ReductionMethod::kTome, "tome"}, {ReductionMethod::kAlgm, "algm"}, {ReductionMethod::kCts, "cts"}};
+    {ReductionMethod::kTome, "tome"}, {ReductionMethod::kAlgm, "algm"}, {ReductionMethod::kCts, "cts"},
+    {ReductionMethod::kRule, "rule"}};
 
 std::string wordOf(ReductionMethod method) {
   for (const auto& [known, word] : kMethods)
@@ -160,7 +168,8 @@ Schedule defaultBlocks(ReductionMethod method, int blocks) {
   switch (method) {
     case ReductionMethod::kNone:
       break;
-    case ReductionMethod::kMpm: {
+    case ReductionMethod::kMpm:
+    case ReductionMethod::kRule: {
       Schedule schedule = kDefaultSchedule;
       std::erase_if(schedule, [&](int block) { return block >= blocks; });
       return schedule;

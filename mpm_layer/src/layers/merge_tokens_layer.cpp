@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
+#include "kernels/finite.h"
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
 #include "merging/kept_groups.h"
@@ -12,11 +15,12 @@ namespace {
 
 MergeGroups groupsOf(const cv::dnn::LayerParams& params) {
   const std::string groups = params.get<cv::String>("groups", "mutual_pairs");
-  if (groups == "mutual_pairs") return MergeGroups::kMutualPairs;
-  if (groups == "even_odd") return MergeGroups::kEvenOdd;
-  if (groups == "windows") return MergeGroups::kWindows;
-  if (groups == "scored_windows") return MergeGroups::kScoredWindows;
-  throw Error("groups '" + groups + "' are unknown; they can be mutual_pairs, even_odd, windows or scored_windows");
+  std::string names;
+  for (const auto& [known, name] : kMergeGroups) {
+    if (groups == name) return known;
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  throw Error("groups '" + groups + "' are unknown; they can be " + names);
 }
 
 /// MergeTokens, and MutualPairMerge, which is MergeTokens without attributes.
@@ -32,6 +36,8 @@ class MergeTokensLayer final : public MpmLayer {
               .deviations = params.get<float>("deviations", -1.f),
               .weighted = params.get<int>("weighted", 0) != 0,
               .grid_width = params.get<int>("grid_w", 0)} {}
+
+  void setRule(const MergeFunction& rule) { function_ = rule; }
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
@@ -70,10 +76,6 @@ class MergeTokensLayer final : public MpmLayer {
     const auto metric = tokensOf(inputs.size() == 3 ? inputs[2] : inputs[0], rows);
     const auto windows = static_cast<std::size_t>(stateOf(inputs[1], 0).patches / 4);
     const auto merged = tokensOf(outputs[0], rows);
-    const auto notFinite = [&](int b) {
-      return "a token of image " + std::to_string(b) +
-             " holds a NaN or an infinity, so nothing was merged; check the input image and the weights";
-    };
     const bool key_frame = reuse() == nullptr || stateOf(inputs[1], 0).computedRows() == stateOf(inputs[1], 0).live();
     if (!key_frame) {
       expect(kept_.merge(rule_, tokens.image(0), metric.image(0), special_, stateOf(inputs[1], 0),
@@ -85,6 +87,12 @@ class MergeTokensLayer final : public MpmLayer {
       const TokenState<const float> state = stateOf(inputs[1], b);
       expect(!(scored() || rule_.groups == MergeGroups::kWindows) || state.live() == state.patches,
              "windows need the full grid, but tokens were merged before");
+      if (rule_.groups == MergeGroups::kRule) {
+        groupByFunction(tokens.image(b).rowRange(special_, special_ + state.live()), b, state);
+        mergeRows(cluster_of_row_, clusters_, rule_.weighted, tokens.image(b), special_, state, merged.image(b),
+                  stateOf(outputs[1], b));
+        continue;
+      }
       MatrixView<const float> shared;
       if (scored()) {
         expect(findScoredWindows(rule_, {inputs[2].ptr<float>(b), windows}, found_),
@@ -107,11 +115,35 @@ class MergeTokensLayer final : public MpmLayer {
     kept_.takeOver(found_, before, {after.data, after.patches});
   }
 
+  /// Fills cluster_of_row_: groups in the order of their first members.
+  void groupByFunction(MatrixView<const float> rows, int image, TokenState<const float> state) {
+    const auto count = static_cast<std::size_t>(rows.rows);
+    expect(static_cast<bool>(function_), "merges by a function of the program, which ReadOptions::rule gives");
+    expect(allFinite(rows.data, count * static_cast<std::size_t>(rows.cols)), notFinite(image));
+    const std::vector<std::int64_t> groups =
+        function_({rows.data, count * static_cast<std::size_t>(rows.cols)}, rows.cols, {state.clusterSize(), count});
+    expect(groups.size() == count, "the rule gave " + std::to_string(groups.size()) + " groups for " +
+                                       std::to_string(count) + " rows; it gives one number for each row");
+    std::unordered_map<std::int64_t, int> clusters;
+    cluster_of_row_.clear();
+    for (const std::int64_t group : groups)
+      cluster_of_row_.push_back(clusters.emplace(group, static_cast<int>(clusters.size())).first->second);
+    clusters_ = static_cast<int>(clusters.size());
+  }
+
+  std::string notFinite(int image) const {
+    return "a token of image " + std::to_string(image) +
+           " holds a NaN or an infinity, so nothing was merged; check the input image and the weights";
+  }
+
   bool scored() const { return rule_.groups == MergeGroups::kScoredWindows; }
 
   int special_;
   bool plain_mpm_;
   MergeRule rule_;
+  MergeFunction function_;  // of kRule
+  std::vector<int> cluster_of_row_;
+  int clusters_ = 0;
   GroupsOfImage found_;
   KeptGroups kept_;
 };
@@ -119,5 +151,9 @@ class MergeTokensLayer final : public MpmLayer {
 }  // namespace
 
 cv::Ptr<cv::dnn::Layer> makeMergeTokens(cv::dnn::LayerParams& params) { return cv::makePtr<MergeTokensLayer>(params); }
+
+void setRule(cv::dnn::Layer& layer, const MergeFunction& rule) {
+  if (auto* const merge = dynamic_cast<MergeTokensLayer*>(&layer)) merge->setRule(rule);
+}
 
 }  // namespace mpm

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "mpm/options.hpp"
+
 namespace mpm {
 
 /// Constructors of the operators of docs/ops.md for cv::dnn::LayerFactory. Each operator has its own file.
@@ -48,6 +50,9 @@ enum class RowReuse {
   kRefused,  ///< rows cannot be reused behind it
 };
 RowReuse rowReuseOf(const std::string& op);
+
+/// ReadOptions::rule for a layer that merges rows by it; does nothing to others.
+void setRule(cv::dnn::Layer& layer, const MergeFunction& rule);
 
 /// Names of all operators, such as "PatchEmbed".
 std::vector<std::string> operatorNames();

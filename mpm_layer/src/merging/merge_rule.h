@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 namespace mpm {
 
 /// Which groups of rows may merge (docs/ops.md, `groups`).
@@ -9,7 +11,15 @@ enum class MergeGroups {
   kEvenOdd,        ///< each even row of the sequence with the odd row that is its best match
   kWindows,        ///< the 2x2 windows of the full grid
   kScoredWindows,  ///< the same, by scores and with merged rows that come from elsewhere
+  kRule,           ///< what a function says
 };
+
+/// Their names in files.
+inline constexpr std::pair<MergeGroups, const char*> kMergeGroups[] = {{MergeGroups::kMutualPairs, "mutual_pairs"},
+                                                                       {MergeGroups::kEvenOdd, "even_odd"},
+                                                                       {MergeGroups::kWindows, "windows"},
+                                                                       {MergeGroups::kScoredWindows, "scored_windows"},
+                                                                       {MergeGroups::kRule, "rule"}};
 
 /// How one merging step chooses groups and averages them: the attributes of the op MergeTokens. The defaults are MPM.
 struct MergeRule {

@@ -120,6 +120,8 @@ Plan planFor(const MergeRule& rule, const std::vector<MergeGroup>& groups, int s
       keep(0, 1);
       for (const MergeGroup& group : groups) plan.into[group.first] = group.first;
       break;
+    case MergeGroups::kRule:
+      break;  // mergeRows()
   }
   plan.kept = plan.kept.first(kept);
   return plan;
@@ -182,8 +184,9 @@ bool findGroups(const MergeRule& rule, MatrixView<const float> metric, int speci
     case MergeGroups::kWindows:
       finite = findWindows(rows, rule.grid_width, found.groups, parallel);
       break;
-    case MergeGroups::kScoredWindows:
-      break;  // findScoredWindows()
+    case MergeGroups::kScoredWindows:  // findScoredWindows()
+    case MergeGroups::kRule:           // mergeRows()
+      break;
   }
   found.threshold = static_cast<double>(rule.similarity);
   if (rule.deviations >= 0)
@@ -223,11 +226,17 @@ void mergeGroups(const MergeRule& rule, GroupsOfImage& found, MatrixView<const f
   for (int k = 0; k < clusters; ++k) cluster_of_row[plan.kept[k]] = k;
   for (int i = 0; i < live; ++i) cluster_of_row[i] = cluster_of_row[plan.into[i]];
 
-  for (int i = 0; i < special; ++i) std::copy_n(tokens.row(i), tokens.cols, merged.row(i));
-  average(tokens.rowRange(special, special + live), cluster_of_row, rule.weighted ? before.clusterSize() : nullptr,
-          merged.rowRange(special, special + clusters));
+  mergeRows(cluster_of_row, clusters, rule.weighted, tokens, special, before, merged, after);
   for (int k = 0; rule.groups == MergeGroups::kScoredWindows && k < static_cast<int>(groups.size()); ++k)
     std::copy_n(shared.row(groups[k].second), shared.cols, merged.row(special + k));
+}
+
+void mergeRows(std::span<const int> cluster_of_row, int clusters, bool weighted, MatrixView<const float> tokens,
+               int special, TokenState<const float> before, MatrixView<float> merged, TokenState<float> after) {
+  const int live = before.live();
+  for (int i = 0; i < special; ++i) std::copy_n(tokens.row(i), tokens.cols, merged.row(i));
+  average(tokens.rowRange(special, special + live), cluster_of_row, weighted ? before.clusterSize() : nullptr,
+          merged.rowRange(special, special + clusters));
   after.data[0] = static_cast<float>(clusters);
   std::fill_n(after.clusterSize(), clusters, 0.f);
   for (int i = 0; i < live; ++i) after.clusterSize()[cluster_of_row[i]] += before.clusterSize()[i];

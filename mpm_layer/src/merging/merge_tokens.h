@@ -45,6 +45,11 @@ void mergeGroups(const MergeRule& rule, GroupsOfImage& found, MatrixView<const f
                  TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
                  MatrixView<const float> shared = {});
 
+/// The tail of mergeGroups(), and all of kRule: each cluster's rows become one row, in the order of the clusters.
+/// `cluster_of_row` {before.live()}, each 0 ... clusters - 1, and no cluster without rows.
+void mergeRows(std::span<const int> cluster_of_row, int clusters, bool weighted, MatrixView<const float> tokens,
+               int special, TokenState<const float> before, MatrixView<float> merged, TokenState<float> after);
+
 /// findGroups() and mergeGroups() of one image, whose tokens are compared themselves.
 [[nodiscard]] bool mergeTokens(const MergeRule& rule, MatrixView<const float> tokens, int special,
                                TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,

@@ -94,7 +94,7 @@ std::optional<double> agreementOf(const Estimate& reused, const Estimate& whole)
 
 // One that shares no memory with `estimate`.
 Estimate cloned(Estimate estimate) {
-  for (cv::Mat* const map : {&estimate.labels, &estimate.ids, &estimate.depth}) *map = map->clone();
+  for (cv::Mat* const map : {&estimate.labels, &estimate.scores, &estimate.ids, &estimate.depth}) *map = map->clone();
   return estimate;
 }
 
@@ -118,6 +118,8 @@ struct Estimator::Impl {
       throw Error("'" + model + "' gives no labels, so its windows have nothing to average: use the fit 'resize'");
     if (task != Task::kSemantic && options.refine == Refine::kGuided)
       throw Error("'" + model + "' gives no labels, so there are no edges of classes to refine");
+    if (task != Task::kSemantic && options.scores)
+      throw Error("'" + model + "' gives no labels for this task, so it has no probabilities of classes");
     if (task == Task::kSemantic) labels.emplace(net, options);
     if (isSegmentTask(task)) segments.emplace(net, options, *task);
   }

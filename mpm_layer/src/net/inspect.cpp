@@ -19,6 +19,23 @@ std::vector<float> bestClassShare(MatrixView<const float> scores) {
   return result;
 }
 
+void toProbabilities(cv::Mat& scores, bool logits, const Parallel& parallel) {
+  const int classes = scores.size[0], width = scores.size[2];
+  parallel.run(scores.size[1], [&](int y) {
+    thread_local std::vector<float> best, sum;
+    best.assign(width, -std::numeric_limits<float>::infinity());
+    sum.assign(width, 0);
+    for (int c = 0; c < classes; ++c)
+      for (int x = 0; x < width; ++x) best[x] = std::max(best[x], scores.ptr<float>(c, y)[x]);
+    for (int c = 0; c < classes; ++c) {
+      float* const row = scores.ptr<float>(c, y);
+      for (int x = 0; x < width; ++x) sum[x] += row[x] = logits ? std::exp(row[x] - best[x]) : row[x];
+    }
+    for (int c = 0; c < classes; ++c)
+      for (int x = 0; x < width; ++x) scores.ptr<float>(c, y)[x] /= sum[x];
+  });
+}
+
 std::vector<float> pairSimilarity(MatrixView<const float> tokens, const std::vector<int>& before,
                                   const std::vector<int>& after) {
   struct Cluster {

@@ -48,7 +48,8 @@ LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options)
   score_grid_ = info_.grid;
   net_.requireLabelsFit();
   windowStride(options_, info_.input);
-  if (options_.fit == Fit::kResize && !options_.inspect && refine_ == Refine::kNone && info_.segments())
+  if (options_.fit == Fit::kResize && !options_.inspect && !options_.scores && refine_ == Refine::kNone &&
+      info_.segments())
     device_labels_ = DeviceLabels::of(net_.net(), net_.answerName(0));
 }
 
@@ -99,19 +100,26 @@ void LabelMaker::runGuided(const cv::Mat& image, const GuidedLabels::Scores& log
   guided_.run(image, info_.classes, radius, scores, labels, net_.parallel());
 }
 
+// Those before the edges of classes are refined.
+void LabelMaker::addScores(const GuidedLabels::Scores& resize, cv::Size size, cv::Mat& result) {
+  if (!options_.scores) return;
+  result.create(std::vector<int>{info_.classes, size.height, size.width}, CV_32F);
+  resize(size, result.ptr<float>());
+  toProbabilities(result, info_.head != HeadKind::kMaskQueries, net_.parallel());
+}
+
 void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
   net_.run(image, result);
   takeScores(result.ms);
   if (options_.inspect && info_.segments()) result.token_score = bestClassShare(scores());
   StopWatch watch;
+  const auto resize = [&](cv::Size size, float* logits) {
+    resizeLogits(scores(), throughInput(score_grid_.height, info_.input.height, size.height),
+                 throughInput(score_grid_.width, info_.input.width, size.width), logits, net_.parallel());
+  };
+  addScores(resize, image.size(), result.scores);
   if (refine_ == Refine::kGuided) {
-    runGuided(
-        image,
-        [&](cv::Size size, float* logits) {
-          resizeLogits(scores(), throughInput(score_grid_.height, info_.input.height, size.height),
-                       throughInput(score_grid_.width, info_.input.width, size.width), logits, net_.parallel());
-        },
-        result.labels);
+    runGuided(image, resize, result.labels);
     result.ms.postprocess += watch.lap();
     return;
   }
@@ -157,10 +165,10 @@ void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
       windows.scores.push_back(cv::Mat(live.rows, live.cols, CV_32F, const_cast<float*>(live.data)).clone());
     }
   watch.lap();
+  const auto resize = [&](cv::Size size, float* logits) { resizeWindows(windows, size, logits, net_.parallel()); };
+  addScores(resize, image.size(), result.scores);
   if (refine_ == Refine::kGuided) {
-    runGuided(
-        image, [&](cv::Size size, float* logits) { resizeWindows(windows, size, logits, net_.parallel()); },
-        result.labels);
+    runGuided(image, resize, result.labels);
   } else {
     result.labels.create(image.size(), CV_8U);
     labelWindows(windows, result.labels, net_.parallel());

@@ -11,6 +11,7 @@
 #include "layers/cuda_plugin.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
+#include "layers/ops.h"
 #include "layers/quiet_opencv.h"
 #include "mpm/error.hpp"
 #include "net/choose_outputs.h"
@@ -63,6 +64,9 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
   if (device && !converted.info.schedule().empty() && converted.info.reduction.method != ReductionMethod::kMpm)
     throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
                 "' does not run on a GPU, only mpm does: use the device cpu");
+  if (converted.info.reduction.method == ReductionMethod::kRule && !options.rule)
+    throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
+                "' is a function of a program: give it one, ReadOptions::rule or mpm.Rule in Python");
   onnx::GraphProto& graph = *converted.model.mutable_graph();
   try {
     onnx_graph::requireNoSession(graph);
@@ -85,7 +89,10 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
       net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
       net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     }
-    for (const std::string& name : net.getLayerNames()) net.getLayer(net.getLayerId(name));  // made now, if not before
+    for (const std::string& name : net.getLayerNames()) {
+      const cv::Ptr<cv::dnn::Layer> layer = net.getLayer(net.getLayerId(name));  // made now, if not before
+      setRule(*layer, options.rule);
+    }
     onnx_graph::returnFreedMemory();
     return {net, std::move(converted.info)};
   } catch (const Error& error) {

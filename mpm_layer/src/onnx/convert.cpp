@@ -57,6 +57,9 @@ ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& opti
 ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& options) {
   onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
   return naming(onnx_path, [&] {
+    if (result.info.reduction.method == ReductionMethod::kRule)
+      throw Error("reduction '" + toString(result.info.reduction) +
+                  "' is a function of a program, which no file holds");
     return ConvertedModel{onnx_graph::serialised(std::move(result.model)), std::move(result.info)};
   });
 }

@@ -248,7 +248,7 @@ Emitter::Tokens Emitter::addPositions(const LaterPositions& positions, const Tok
 
 std::vector<std::string> Emitter::withStates(const Tokens& in) const {
   std::vector<std::string> inputs{in.name, in.state};
-  const bool weighted = info_.reduction.method != ReductionMethod::kMpm;
+  const bool weighted = info_.reduction.method != ReductionMethod::kMpm && !info_.reduction.plain_mean;
   if (!weighted && states_.size() > 2) inputs.insert(inputs.end(), states_.begin() + 1, states_.end() - 1);
   return inputs;
 }

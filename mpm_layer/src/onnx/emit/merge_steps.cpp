@@ -42,7 +42,8 @@ std::vector<MergeStep> mergeSteps(const ModelInfo& info) {
     MergeStep step;
     step.block = block;
     step.scored = reduction.method == ReductionMethod::kCts;
-    step.inside = reduction.method != ReductionMethod::kMpm && !step.scored;
+    step.inside =
+        reduction.method != ReductionMethod::kMpm && reduction.method != ReductionMethod::kRule && !step.scored;
     const auto set = [&](const char* name, auto value) { step.attributes.emplace_back(name, value); };
     switch (reduction.method) {
       case ReductionMethod::kNone:
@@ -75,8 +76,12 @@ std::vector<MergeStep> mergeSteps(const ModelInfo& info) {
         set("count", std::int64_t{std::llround(*reduction.share * info.tokens() / 4)});
         set("grid_w", std::int64_t{info.grid.width});
         break;
+      case ReductionMethod::kRule:
+        set("groups", std::string("rule"));
+        break;
     }
-    if (step.inside) set("weighted", std::int64_t{1});
+    if (step.inside || (reduction.method == ReductionMethod::kRule && !reduction.plain_mean))
+      set("weighted", std::int64_t{1});
     steps.push_back(std::move(step));
   }
   return steps;
