@@ -361,6 +361,20 @@ def test_what_a_rule_raises_reaches_the_caller():
     assert estimator.estimate(image).tokens[1] < 32
 
 
+def test_the_page_of_methods_is_true(tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "adding-a-method.md").read_text()
+    files = [name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall(r"`([^`]+)`", row)]
+    assert len(files) > 15 and files.count("mpm_layer/src/merging/NAME.h") == 1
+    assert [name for name in files if not (ROOT / name).exists()] == ["mpm_layer/src/merging/NAME.h"]
+    for name, part in (("merging/merge_tokens.cpp", "planFor"), ("base/reduction.cpp", "stepOf"), ("base/merge_rule.h", "MergeGroups")):
+        assert part in page and part in (ROOT / "mpm_layer/src" / name).read_text()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vit.onnx").write_bytes(SEGMENTER.read_bytes())
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", page, re.S)[1].replace("(2, 5)", "(1, 2)"), names)
+    assert names["estimator"].estimate(picture()).tokens == (32, 16, 8)
+
+
 def test_scores_are_probabilities():
     image = picture()
     for model, options in ((SEGMENTER, {}), (SEGMENTER, {"fit": "window", "window_stride": 16}), (QUERIES, {})):

@@ -89,7 +89,7 @@ TEST_F(Reductions, AreAttributesOfTheSteps) {
       {"gradual:count=4", "merge/in_block4", {{"groups", "mutual_pairs"}, {"count", "4"}, {"weighted", "1"}}},
       {"gradual", "merge/in_block0", {{"count", "2"}}},            // 0.073 of 24 tokens is 1.75
       {"gradual:share=0.1", "merge/in_block0", {{"count", "2"}}},  // 2.4
-      {"gradual:similarity=0.5", "merge/in_block0", {{"count", "-1"}, {"similarity", "0.500000"}}},
+      {"gradual:similarity=0.5", "merge/in_block0", {{"count", "absent"}, {"similarity", "0.500000"}}},
       {"tome", "merge/in_block0", {{"groups", "even_odd"}, {"count", "1"}, {"weighted", "1"}}},  // 0.96
       {"tome:count=3", "backbone/block0/attention", {{"keys", "1"}}},
       {"tome:count=3", "backbone/block4/attention", {{"key_bias", "1"}}},

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
 #include "base/blocks_text.h"
 #include "base/number_text.h"
 #include "base/reduction_defaults.h"
+#include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
@@ -27,7 +29,7 @@ std::string textOf(const Schedule& blocks) {
   return text;
 }
 
-[[noreturn]] void refuse(const std::string& value, const char* expected) {
+[[noreturn]] void refuse(const std::string& value, const std::string& expected) {
   throw Error("'" + value + "' is not " + expected);
 }
 
@@ -108,6 +110,15 @@ constexpr std::pair<ReductionMethod, const char*> kMethods[] = {
     {ReductionMethod::kNone, "none"}, {ReductionMethod::kMpm, "mpm"},   {ReductionMethod::kGradual, "gradual"},
     {ReductionMethod::kTome, "tome"}, {ReductionMethod::kAlgm, "algm"}, {ReductionMethod::kCts, "cts"},
     {ReductionMethod::kRule, "rule"}};
+
+/// Those that a person can give; kRule, the last, is for programs.
+std::string methodWords() {
+  std::string words;
+  constexpr std::size_t kWords = std::size(kMethods) - 1;
+  for (std::size_t i = 0; i < kWords; ++i)
+    words += (i == 0 ? "" : i + 1 < kWords ? ", " : " or ") + std::string(kMethods[i].second);
+  return words;
+}
 
 std::string wordOf(ReductionMethod method) {
   for (const auto& [known, word] : kMethods)
@@ -191,7 +202,7 @@ Reduction parsed(const std::string& spec) {
   for (const char c : spec) c == ':' ? void(parts.emplace_back()) : parts.back().push_back(c);
   const auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
                                    [&](const auto& known) { return known.second == parts.front(); });
-  if (method == std::end(kMethods)) refuse(parts.front(), "none, mpm, gradual, tome, algm or cts");
+  if (method == std::end(kMethods)) refuse(parts.front(), methodWords());
   Reduction reduction{.method = method->first};
   std::vector<std::string> seen;
   for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -274,6 +285,44 @@ Reduction withDefaults(Reduction reduction, int blocks) {
   if (!reduction.attention) reduction.attention = defaultAttention(reduction.method);
   if (!reduction.positions) reduction.positions = MergedPositions::kMean;
   return reduction;
+}
+
+ReductionStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t index) {
+  const auto requireWindows = [&] {
+    if (info.grid.height % 2 != 0 || info.grid.width % 2 != 0)
+      throw Error("reduction '" + toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
+                  toString(info.grid) + kHeightFirst + ": choose an input size with even numbers of patches");
+  };
+  const int count = full.share ? static_cast<int>(std::llround(*full.share * info.tokens())) : full.count.value_or(-1);
+  const auto similarity = static_cast<float>(full.similarity.value_or(-2));
+  switch (full.method) {
+    case ReductionMethod::kNone:
+    case ReductionMethod::kMpm:
+      return {.inside = false};
+    case ReductionMethod::kGradual:
+      return {.rule = {.count = count, .similarity = similarity, .weighted = true}};
+    case ReductionMethod::kTome:
+      return {.rule = {.groups = MergeGroups::kEvenOdd, .count = count, .weighted = true}, .keys = true};
+    case ReductionMethod::kAlgm:
+      if (index > 0) {
+        const float deviations = 1 / static_cast<float>((*full.blocks)[index] + 1);
+        return {.rule = {.groups = MergeGroups::kEvenOdd, .deviations = deviations, .weighted = true}};
+      }
+      requireWindows();
+      return {.rule = {.groups = MergeGroups::kWindows,
+                       .similarity = similarity,
+                       .weighted = true,
+                       .grid_width = info.grid.width}};
+    case ReductionMethod::kCts:
+      requireWindows();
+      return {.rule = {.groups = MergeGroups::kScoredWindows,
+                       .count = static_cast<int>(std::llround(*full.share * info.tokens() / 4)),
+                       .grid_width = info.grid.width},
+              .inside = false};
+    case ReductionMethod::kRule:
+      return {.rule = {.groups = MergeGroups::kRule, .weighted = !full.plain_mean}, .inside = false};
+  }
+  return {};
 }
 
 Schedule ModelInfo::schedule() const { return *withDefaults(reduction, blocks).blocks; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/merge_rule.h"
+#include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
 
 namespace mpm {
@@ -11,5 +13,16 @@ Attention defaultAttention(ReductionMethod method);
 /// `reduction` with its blocks, and every other default that counts, in a model of so many blocks. Merging in no block
 /// is kNone.
 Reduction withDefaults(Reduction reduction, int blocks);
+
+/// One merging step of a reduction.
+struct ReductionStep {
+  MergeRule rule = {};
+  bool inside = true;  ///< between attention and MLP of the block; else before it
+  bool keys = false;   ///< compares the mean keys of the block's attention; else the tokens
+};
+
+/// The step in the `index`-th of the blocks of `full`, which is info.reduction with its defaults. Throws mpm::Error for
+/// a grid that the method cannot merge.
+ReductionStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t index);
 
 }  // namespace mpm

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "base/merge_rule.h"
 #include "kernels/parallel.h"
 #include "kernels/view.h"
-#include "merging/merge_rule.h"
 #include "merging/token_state.h"
 
 namespace mpm {

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/emit/merge_steps.h"
 
-#include <cmath>
-
 #include "base/reduction_defaults.h"
-#include "base/size_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm::onnx_graph {
 namespace {
 
-void requireWindows(const ModelInfo& info) {
-  if (info.grid.height % 2 == 0 && info.grid.width % 2 == 0) return;
-  throw Error("reduction '" + mpm::toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
-              mpm::toString(info.grid) + kHeightFirst + ": choose an input size with even numbers of patches");
+/// What differs from the defaults, and always the groups.
+std::vector<Attribute> attributesOf(const MergeRule& rule) {
+  const MergeRule usual;
+  std::vector<Attribute> attributes;
+  const auto set = [&](bool differs, const char* name, auto value) {
+    if (differs) attributes.emplace_back(name, value);
+  };
+  for (const auto& [groups, name] : kMergeGroups) set(groups == rule.groups, "groups", std::string(name));
+  set(rule.count != usual.count, "count", std::int64_t{rule.count});
+  set(rule.similarity != usual.similarity, "similarity", rule.similarity);
+  set(rule.deviations != usual.deviations, "deviations", rule.deviations);
+  set(rule.weighted, "weighted", std::int64_t{1});
+  set(rule.grid_width != usual.grid_width, "grid_w", std::int64_t{rule.grid_width});
+  return attributes;
 }
 
 }  // namespace
@@ -34,54 +41,15 @@ Reduction reductionFor(const Reduction& reduction, int blocks) {
 
 std::vector<MergeStep> mergeSteps(const ModelInfo& info) {
   const Reduction reduction = withDefaults(info.reduction, info.blocks);
-  const auto similarity = static_cast<float>(reduction.similarity.value_or(-2));
-  const auto count = static_cast<std::int64_t>(reduction.share ? std::llround(*reduction.share * info.tokens())
-                                                               : reduction.count.value_or(-1));
   std::vector<MergeStep> steps;
-  for (const int block : *reduction.blocks) {
-    MergeStep step;
-    step.block = block;
-    step.scored = reduction.method == ReductionMethod::kCts;
-    step.inside =
-        reduction.method != ReductionMethod::kMpm && reduction.method != ReductionMethod::kRule && !step.scored;
-    const auto set = [&](const char* name, auto value) { step.attributes.emplace_back(name, value); };
-    switch (reduction.method) {
-      case ReductionMethod::kNone:
-      case ReductionMethod::kMpm:
-        break;
-      case ReductionMethod::kGradual:
-        set("groups", std::string("mutual_pairs"));
-        set("count", count);
-        set("similarity", similarity);
-        break;
-      case ReductionMethod::kTome:
-        step.keys = true;
-        set("groups", std::string("even_odd"));
-        set("count", count);
-        break;
-      case ReductionMethod::kAlgm:
-        if (steps.empty()) {
-          requireWindows(info);
-          set("groups", std::string("windows"));
-          set("similarity", similarity);
-          set("grid_w", std::int64_t{info.grid.width});
-        } else {
-          set("groups", std::string("even_odd"));
-          set("deviations", 1 / static_cast<float>(block + 1));
-        }
-        break;
-      case ReductionMethod::kCts:
-        requireWindows(info);
-        set("groups", std::string("scored_windows"));
-        set("count", std::int64_t{std::llround(*reduction.share * info.tokens() / 4)});
-        set("grid_w", std::int64_t{info.grid.width});
-        break;
-      case ReductionMethod::kRule:
-        set("groups", std::string("rule"));
-        break;
-    }
-    if (step.inside || (reduction.method == ReductionMethod::kRule && !reduction.plain_mean))
-      set("weighted", std::int64_t{1});
+  for (std::size_t i = 0; i < reduction.blocks->size(); ++i) {
+    const ReductionStep one = stepOf(reduction, info, i);
+    MergeStep step{.block = (*reduction.blocks)[i],
+                   .inside = one.inside,
+                   .keys = one.keys,
+                   .scored = one.rule.groups == MergeGroups::kScoredWindows,
+                   .attributes = {}};
+    if (reduction.method != ReductionMethod::kMpm) step.attributes = attributesOf(one.rule);
     steps.push_back(std::move(step));
   }
   return steps;
