@@ -362,7 +362,10 @@ def test_what_a_rule_raises_reaches_the_caller():
 
 
 def test_the_page_of_methods_is_true(tmp_path, monkeypatch):
-    page = (ROOT / "docs" / "adding-a-method.md").read_text()
+    page = ROOT / "docs" / "adding-a-method.md"
+    if not page.exists():
+        pytest.skip("only the Python package is here")
+    page = page.read_text()
     files = [name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall(r"`([^`]+)`", row)]
     assert len(files) > 15 and files.count("mpm_layer/src/merging/NAME.h") == 1
     assert [name for name in files if not (ROOT / name).exists()] == ["mpm_layer/src/merging/NAME.h"]
