@@ -81,6 +81,34 @@ TEST(Estimator, FillsWhatTheTaskGives) {
   EXPECT_EQ(tokens.tokens.size(), 3u);
 }
 
+TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
+  const cv::Mat image = noise();
+  for (const auto& [model, fit] :
+       {std::pair(kOfLabels, Fit::kResize), {kOfLabels, Fit::kWindow}, {kOfQueries, Fit::kResize}}) {
+    EstimatorOptions options;
+    options.scores = true;
+    options.fit = fit;
+    Estimator estimator(model, options);
+    const Estimate result = estimator.estimate(image);
+    const std::vector<int> shape(result.scores.size.p, result.scores.size.p + result.scores.dims);
+    ASSERT_EQ(shape, (std::vector<int>{estimator.model().classes, image.rows, image.cols}));
+    for (int y = 0; y < image.rows; ++y)
+      for (int x = 0; x < image.cols; ++x) {
+        float sum = 0, most = 0;
+        for (int c = 0; c < shape[0]; ++c) {
+          const float one = result.scores.at<float>(c, y, x);
+          sum += one;
+          most = std::max(most, one);
+        }
+        ASSERT_NEAR(sum, 1, 1e-5);
+        ASSERT_NEAR(result.scores.at<float>(result.labels.at<std::uint8_t>(y, x), y, x), most, 1e-6);
+      }
+  }
+  EstimatorOptions options;
+  options.scores = true;
+  EXPECT_MPM_ERROR(Estimator(kOfDepth, options), "no probabilities of classes");
+}
+
 TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
   EXPECT_MPM_ERROR(Estimator(kOfScores, mergingOptions(Task::kSemantic)),
                    "does not segment (its head is 'classifier')");
