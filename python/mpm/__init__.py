@@ -89,7 +89,7 @@ class Rule(NamedTuple):
     """Called before each of the blocks, for each image, with rows, float32 (N, dim), the image tokens that are left, and sizes,
     float32 (N,), the patches in each. Returns N integers: rows with the same one become their mean, in the order of their
     first ones. Its exceptions reach the caller. It must not use the Estimator that calls it."""
-    blocks: Sequence[int] = (2, 5)
+    blocks: Sequence[int] | str = (2, 5)
     weighted: bool = True
     """The mean is weighted by the sizes; else plain, as in MPM."""
     attention: str = "plain"
@@ -98,7 +98,9 @@ class Rule(NamedTuple):
     @property
     def spec(self) -> str:
         """How info['reduction'] says it."""
-        blocks = ",".join(map(str, self.blocks))
+        if not isinstance(self.blocks, Iterable):
+            raise ArgumentError(f"the blocks of a rule are such as (2, 5) or '2,5', got {self.blocks!r}")
+        blocks = self.blocks if isinstance(self.blocks, str) else ",".join(map(str, self.blocks))
         return f"rule:blocks={blocks}:mean={'weighted' if self.weighted else 'plain'}:attention={self.attention}"
 
 

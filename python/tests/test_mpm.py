@@ -267,6 +267,7 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(3)), "a rule is a function of rows and sizes, got 3"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, blocks="x")), "rule:blocks=x"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, blocks=())), "blocks"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, 3)), "the blocks of a rule are such as (2, 5) or '2,5', got 3"),
     (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce="rule"), "mpm.Rule in Python"),
     (mpm.Error, lambda: mpm.convert(SEGMENTER, "/tmp/rule.onnx", reduce=mpm.Rule(len, (1,))), "which no file holds"),
     (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, (1,)), reuse="auto"), "'rule'"),
@@ -301,7 +302,7 @@ def test_a_rule_in_python_can_be_mpm():
         np.testing.assert_array_equal(found.maps, expected.maps)
         if expected.labels is not None:
             np.testing.assert_array_equal(found.labels, expected.labels)
-    same = pickle.loads(pickle.dumps(mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, (1, 2)))))
+    same = pickle.loads(pickle.dumps(mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, "1,2"))))
     assert same.estimate(image).tokens[2] < same.info["tokens"]
 
 
