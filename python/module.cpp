@@ -190,7 +190,8 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
   const auto reduce = argument<std::optional<std::string>>(arguments, "reduce", "a text such as 'tome:count=8'");
   const auto size = argument<std::optional<Pair>>(arguments, "input_size", "(height, width) in px");
   const auto precision = argument<std::string>(arguments, "precision", "a text such as 'fp32'");
-  if (schedule && reduce) throw ArgumentError("schedule is short for reduce: give one of the two");
+  const bool rule = arguments.contains("rule");
+  if (schedule && (reduce || rule)) throw ArgumentError("schedule is short for reduce: give one of the two");
   ConvertOptions options;
   ofArguments([&] {
     if (schedule) {
@@ -198,6 +199,12 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
       options.reduce = mpmBefore(text != nullptr ? parseSchedule(*text) : std::get<std::vector<int>>(*schedule));
     }
     if (reduce) options.reduce = parseReduction(*reduce);
+    if (rule)
+      options.reduce = Reduction{
+          .method = ReductionMethod::kRule,
+          .blocks = parseSchedule(argument<std::string>(arguments, "blocks", "a text")),
+          .attention = parseAttention(argument<std::string>(arguments, "attention", "'plain' or 'proportional'")),
+          .plain_mean = !argument<bool>(arguments, "weighted", kYesOrNo)};
     if (size) options.input_size = Size2{size->first, size->second};
     options.precision = parsePrecision(precision);
     if (arguments.contains("output")) {

@@ -95,19 +95,17 @@ class Rule(NamedTuple):
     attention: str = "plain"
     """'plain' or 'proportional' to the sizes (docs/reduction.md)."""
 
-    @property
-    def spec(self) -> str:
-        """How info['reduction'] says it."""
-        if not isinstance(self.blocks, Iterable):
-            raise ArgumentError(f"the blocks of a rule are such as (2, 5) or '2,5', got {self.blocks!r}")
-        blocks = self.blocks if isinstance(self.blocks, str) else ",".join(map(str, self.blocks))
-        return f"rule:blocks={blocks}:mean={'weighted' if self.weighted else 'plain'}:attention={self.attention}"
-
 
 def _native(arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments as the extension takes them."""
-    reduce = arguments["reduce"]
-    return {**arguments, "reduce": reduce.spec, "rule": reduce.function} if isinstance(reduce, Rule) else arguments
+    rule = arguments["reduce"]
+    if not isinstance(rule, Rule):
+        return arguments
+    if not isinstance(rule.blocks, Iterable):
+        raise ArgumentError(f"the blocks of a rule are such as (2, 5) or '2,5', got {rule.blocks!r}")
+    blocks = rule.blocks if isinstance(rule.blocks, str) else ",".join(map(str, rule.blocks))
+    return {**arguments, "reduce": None, "rule": rule.function, "blocks": blocks, "weighted": rule.weighted,
+            "attention": rule.attention}
 
 
 class _Model:

@@ -27,8 +27,6 @@ TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
       {"algm:blocks=0,4:threshold=0.88:positions=first",
        {.method = kAlgm, .blocks = Schedule{0, 4}, .similarity = 0.88, .positions = MergedPositions::kFirst}},
       {"cts:policy=a folder/p.onnx", {.method = kCts, .policy = "a folder/p.onnx"}},
-      {"rule:blocks=2,5", {.method = kRule, .blocks = Schedule{2, 5}}},
-      {"rule:mean=plain", {.method = kRule, .plain_mean = true}},
       {"cts:policy=p.onnx:share=1", {.method = kCts, .share = 1, .policy = "p.onnx"}},
   };
   for (const auto& [spec, reduction] : specs) {
@@ -38,6 +36,14 @@ TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
   }
   EXPECT_EQ(toString(parseReduction("gradual:similarity=0.90:count=3:blocks=0,1,2")),
             "gradual:blocks=0-2:count=3:similarity=0.9");
+}
+
+TEST(Reduction, RuleIsWrittenButNotRead) {
+  const Reduction rule{.method = kRule, .blocks = Schedule{2, 5}, .plain_mean = true};
+  EXPECT_NO_THROW(rule.validate());
+  EXPECT_EQ(toString(rule), "rule:blocks=2,5:mean=plain");
+  EXPECT_EQ(toString(Reduction{.method = kRule}), "rule");
+  EXPECT_MPM_ERROR((Reduction{.plain_mean = true}.validate()), "'mpm' has no key 'mean'");
 }
 
 TEST(Reduction, WhatIsWrongIsNamed) {
@@ -51,7 +57,7 @@ TEST(Reduction, WhatIsWrongIsNamed) {
       {"cts:policy=p.onnx:blocks=0", "'cts' has no key 'blocks'; it has policy, share, attention, positions"},
       {"gradual:policy=p.onnx", "'gradual' has no key 'policy'"},
       {"none:count=3", "'none' has no key 'count'"},
-      {"rule:mean=square", "mean: 'square' is not plain or weighted"},
+      {"rule:blocks=2", "'rule' is not none, mpm, gradual, tome, algm or cts"},
       {"mpm:mean=plain", "'mpm' has no key 'mean'"},
       {"mpm:count=3", "'mpm' has no key 'count'; it has blocks, attention, positions"},
       {"none:attention=plain", "'none' has no key 'attention'"},

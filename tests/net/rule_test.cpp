@@ -32,9 +32,13 @@ std::vector<std::int64_t> mutualPairs(std::span<const float> rows, int dim, std:
   return groups;
 }
 
-EstimatorOptions optionsOf(const MergeFunction& rule, const std::string& spec) {
+Reduction ruleBefore(const Schedule& blocks) {
+  return {.method = ReductionMethod::kRule, .blocks = blocks, .plain_mean = true};
+}
+
+EstimatorOptions optionsOf(const MergeFunction& rule, const Reduction& reduction) {
   EstimatorOptions options;
-  options.read.convert.reduce = parseReduction(spec);
+  options.read.convert.reduce = reduction;
   options.read.rule = rule;
   return options;
 }
@@ -46,9 +50,8 @@ cv::Mat ruleImage() {
 }
 
 TEST(Rule, OfMutualPairsGivesWhatMpmGives) {
-  const Estimate found =
-      Estimator(kRuleModel, optionsOf(mutualPairs, "rule:blocks=1,2:mean=plain")).estimate(ruleImage());
-  const Estimate expected = Estimator(kRuleModel, optionsOf({}, "mpm:blocks=1,2")).estimate(ruleImage());
+  const Estimate found = Estimator(kRuleModel, optionsOf(mutualPairs, ruleBefore({1, 2}))).estimate(ruleImage());
+  const Estimate expected = Estimator(kRuleModel, optionsOf({}, mpmBefore({1, 2}))).estimate(ruleImage());
   EXPECT_EQ(found.tokens, expected.tokens);
   EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
   EXPECT_EQ(cv::norm(found.labels, expected.labels, cv::NORM_INF), 0);
@@ -57,22 +60,22 @@ TEST(Rule, OfMutualPairsGivesWhatMpmGives) {
 
 TEST(Rule, ErrorOfTheFunctionReachesTheCaller) {
   const MergeFunction fails = [](auto...) -> std::vector<std::int64_t> { throw std::domain_error("not today"); };
-  Estimator estimator(kRuleModel, optionsOf(fails, "rule:blocks=1"));
+  Estimator estimator(kRuleModel, optionsOf(fails, ruleBefore({1})));
   EXPECT_THROW(estimator.estimate(ruleImage()), std::domain_error);
   const MergeFunction few = [](auto...) { return std::vector<std::int64_t>(3); };
-  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf(few, "rule:blocks=1")).estimate(ruleImage()),
+  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf(few, ruleBefore({1}))).estimate(ruleImage()),
                    "the rule gave 3 groups for ");
 }
 
 TEST(Rule, NeedsItsReductionAndAFunction) {
   const mpm::test::TemporaryFolder folder;
-  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf({}, "rule:blocks=1")), "is a function of a program");
-  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf(mutualPairs, "mpm:blocks=1")),
+  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf({}, ruleBefore({1}))), "is a function of a program");
+  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf(mutualPairs, mpmBefore({1}))),
                    "for the reduction 'rule', not for 'mpm");
-  EXPECT_MPM_ERROR(convertFile(kRuleModel, folder / "m.onnx", {.reduce = parseReduction("rule:blocks=1")}),
+  EXPECT_MPM_ERROR(convertFile(kRuleModel, folder / "m.onnx", {.reduce = ruleBefore({1})}),
                    "a function of a program, which no file holds");
   ConvertOptions options;
-  options.reduce = parseReduction("rule:blocks=99");
+  options.reduce = ruleBefore({99});
   EXPECT_MPM_ERROR(readNet(kRuleModel, {.convert = options, .rule = mutualPairs}), "block 99 does not exist");
 }
 

@@ -111,10 +111,11 @@ constexpr std::pair<ReductionMethod, const char*> kMethods[] = {
     {ReductionMethod::kTome, "tome"}, {ReductionMethod::kAlgm, "algm"}, {ReductionMethod::kCts, "cts"},
     {ReductionMethod::kRule, "rule"}};
 
-/// Those that a person can give; kRule, the last, is for programs.
+/// The methods that a text can name: kRule, the last, needs a function.
+constexpr std::size_t kWords = std::size(kMethods) - 1;
+
 std::string methodWords() {
   std::string words;
-  constexpr std::size_t kWords = std::size(kMethods) - 1;
   for (std::size_t i = 0; i < kWords; ++i)
     words += (i == 0 ? "" : i + 1 < kWords ? ", " : " or ") + std::string(kMethods[i].second);
   return words;
@@ -200,9 +201,10 @@ Schedule defaultBlocks(ReductionMethod method, int blocks) {
 Reduction parsed(const std::string& spec) {
   std::vector<std::string> parts(1);
   for (const char c : spec) c == ':' ? void(parts.emplace_back()) : parts.back().push_back(c);
-  const auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
-                                   [&](const auto& known) { return known.second == parts.front(); });
-  if (method == std::end(kMethods)) refuse(parts.front(), methodWords());
+  const auto* const end = kMethods + kWords;
+  const auto* const method =
+      std::find_if(kMethods, end, [&](const auto& known) { return known.second == parts.front(); });
+  if (method == end) refuse(parts.front(), methodWords());
   Reduction reduction{.method = method->first};
   std::vector<std::string> seen;
   for (std::size_t i = 1; i < parts.size(); ++i) {
