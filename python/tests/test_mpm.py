@@ -270,7 +270,7 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, attention="low")), "attention 'low'"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule=(1,), reduce=mpm.Rule(len)), "give one of the two"),
     (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, (99,))), "block 99 does not exist"),
-    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, 3)), "the blocks of a rule are such as (2, 5) or '2,5', got 3"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, 3)), "blocks of a rule are such as (2, 5) or '2,5', got 3"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce="rule"), "'rule' is not none, mpm"),
     (mpm.Error, lambda: mpm.convert(SEGMENTER, "/tmp/rule.onnx", reduce=mpm.Rule(len, (1,))), "which no file holds"),
     (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, (1,)), reuse="auto"), "'rule'"),

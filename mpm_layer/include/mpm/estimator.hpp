@@ -77,11 +77,11 @@ struct Estimate : RunReport {
   /// kSemantic with `scores`: CV_32F {classes, height, width}, the probability of each class; their sum is 1. Of mask
   /// queries, whose class scores have no sum of 1, the share. Those before edges are refined.
   cv::Mat scores = {};
-  std::vector<float> token_score = {};    ///< kSemantic with `inspect`: {N}, probability of each token's best class
-  cv::Mat ids = {};                       ///< kPanoptic, kInstance: CV_16U, the segment of each pixel, 0 for none
-  std::vector<Segment> segments = {};     ///< the same: ids 1, 2, ...
-  cv::Mat depth = {};                     ///< kDepth: CV_32F; ModelFacts::depth says what its values mean
-  DepthRange depth_range = {};            ///< of `depth`
+  std::vector<float> token_score = {};  ///< kSemantic with `inspect`: {N}, probability of each token's best class
+  cv::Mat ids = {};                     ///< kPanoptic, kInstance: CV_16U, the segment of each pixel, 0 for none
+  std::vector<Segment> segments = {};   ///< the same: ids 1, 2, ...
+  cv::Mat depth = {};                   ///< kDepth: CV_32F; ModelFacts::depth says what its values mean
+  DepthRange depth_range = {};          ///< of `depth`
 };
 
 /// The class of the segment of each pixel, CV_8U; 255 for none. `ids`, `segments`: of an Estimate.
