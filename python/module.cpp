@@ -232,8 +232,8 @@ MergeFunction mergeFunction(nb::object function) {
     const nb::object shape = groups.attr("shape"), type = groups.attr("dtype");
     const auto kind = nb::cast<std::string>(type.attr("kind"));
     if ((kind != "i" && kind != "u") || !shape.equal(nb::make_tuple(count)))
-      throw ArgumentError("a rule returns an integer for each of its " + std::to_string(count) + " rows, got shape " +
-                          nb::str(nb::handle(shape)).c_str() + " of " + nb::str(nb::handle(type)).c_str());
+      throw Error("a rule returns an integer for each of its " + std::to_string(count) + " rows, got shape " +
+                  nb::str(nb::handle(shape)).c_str() + " of " + nb::str(nb::handle(type)).c_str());
     using Groups = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     const auto numbers = nb::cast<Groups>(groups.attr("astype")("int64"));
     return std::vector<std::int64_t>(numbers.data(), numbers.data() + count);

@@ -120,7 +120,7 @@ def test_depth_is_that_of_the_net_at_the_size_of_the_image():
 
 
 def test_refined_labels_are_asked_for():
-    image = picture(40, 60)
+    image = picture(120, 180)
     plain, guided = (mpm.Estimator(SEGMENTER, refine=how).estimate(image).labels for how in (None, "guided"))
     assert mpm.info(SEGMENTER)["refine"] == "none"
     assert guided.shape == plain.shape and (guided != plain).any()
@@ -347,7 +347,7 @@ def test_what_a_rule_raises_reaches_the_caller():
     with pytest.raises(TypeError, match="argument"):
         one(lambda rows: rows)
     for wrong in (None, "ab", np.zeros(3, int), lambda rows: np.zeros(len(rows)), lambda rows: np.zeros((len(rows), 1), int)):
-        with pytest.raises(mpm.ArgumentError, match="a rule returns an integer for each of its 32 rows, got shape") as error:
+        with pytest.raises(mpm.Error, match="a rule returns an integer for each of its 32 rows, got shape") as error:
             one(lambda rows, sizes: wrong(rows) if callable(wrong) else wrong)
         assert "\n" not in str(error.value)
     estimator = None
