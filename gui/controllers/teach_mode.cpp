@@ -46,7 +46,7 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
       options_(options),
       pane_(pane),
       store_(options.folder),
-      thumbnails_(QString::fromStdString(store_.paths().picturesPath())),
+      thumbnails_(options.folder + QStringLiteral("/pictures")),
       trainer_(options.trainer) {
   wirePane();
   wireStore();
