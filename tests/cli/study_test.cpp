@@ -248,6 +248,41 @@ TEST_F(Study, SaysWhatItsReportIsMissing) {
   EXPECT_TRUE(std::filesystem::exists(report_));
 }
 
+// Whatever a line says: the figures stay in the folder, and a line that was changed is named.
+TEST_F(Study, NamesInResultsStayInTheFolder) {
+  ASSERT_EQ(study(small_).exit_code, 0);
+  const std::vector<std::string> before = tableLines(results_);
+  const auto change = [&](const std::function<void(nlohmann::json&)>& edit) {
+    std::ofstream file(results_);
+    for (const std::string& line : before) {
+      nlohmann::json json = nlohmann::json::parse(line);
+      edit(json);
+      file << json << '\n';
+    }
+  };
+  change([](auto& line) { line["model"] = "../../x"; });
+  ASSERT_EQ(study(small_).exit_code, 0);
+  for (const std::string& line : tableLines(out_ + "/summary.jsonl")) {
+    const std::string group = nlohmann::json::parse(line)["group"];
+    EXPECT_EQ(group.find('/'), std::string::npos) << group;
+    EXPECT_NE(group.front(), '.') << group;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+    EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("out", "tiny.onnx", "tiny.json"));
+
+  const std::pair<std::function<void(nlohmann::json&)>, const char*> cases[] = {
+      {[](auto& line) { line["near"][0][0][2] = -1; }, "near[0][0][2]: found -1"},
+      {[](auto& line) { line["near"][0][0][0] = 99; }, "near[0][0][0]: found 99"},
+      {[](auto& line) { line["ms"].push_back(1); }, "full_ms: found"},
+      {[](auto& line) { line["first"] = -64; }, "first: found -64"},
+      {[](auto& line) { line["classes"] = nlohmann::json::array(); }, "classes: found []"},
+      {[](auto& line) { line.erase("digest"); }, "is not a manifest or a file of results"}};
+  for (const auto& [edit, part] : cases) {
+    change(edit);
+    expectFailure(study(small_), 1, {"results.jsonl", part});
+  }
+}
+
 TEST_F(Study, GoesOnWhereItWasKilled) {
   ASSERT_EQ(study(small_).exit_code, 0);
   const std::string all = fileText(results_);

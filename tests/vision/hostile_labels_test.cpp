@@ -43,7 +43,7 @@ TEST(HostileLabels, OfLabelMeAreRefusedInOneLine) {
       {R"({"label": "ice", "shape_type": null, "points": [[1, 2], [3, 4]]})", "", "shape_type: found null"},
       {"", R"(, "imageWidth": 60.5)", "imageWidth: found 60.5"},
       {"", R"(, "imageHeight": 0)", "imageHeight: found 0"},
-      {"", R"(, "imageHeight": 41)", "picture of 41x60, its image is 40x60"},
+      {"", R"(, "imageHeight": 41)", "picture of 60 x 41 px (width x height), its image is 60 x 40 px"},
   };
   for (const auto& one : cases) {
     EXPECT_MPM_ERROR(read(one.shapes, one.more), one.part);
