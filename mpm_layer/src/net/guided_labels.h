@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <opencv2/core.hpp>
+#include <vector>
 
 #include "kernels/parallel.h"
 
