@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
 #include "cli/verbs/verbs.h"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
@@ -20,9 +22,8 @@ Verb addHelp(CLI::App& mpm) {
               if (one->get_name() == *name) of = one;
             if (!of) throw UsageError(unknownVerb(mpm, *name));
             const std::string called = of == &mpm ? "mpm" : "mpm " + *name;
-            std::string text = mpm.get_formatter()->make_help(of, called, CLI::AppFormatMode::Normal);
-            text.pop_back();
-            printLine(text);
+            std::istringstream text(mpm.get_formatter()->make_help(of, called, CLI::AppFormatMode::Normal));
+            for (std::string line; std::getline(text, line);) printLine(line);
             return kOk;
           }};
 }

@@ -214,9 +214,11 @@ class PictureFolder {
 
 int printUsage() {
   const std::string program = program_invocation_name;
-  printNote(
-      "Usage: mpm run [OPTIONS] SOURCE...\n\nA day of the built-in scene, its tokens by hour and its pictures:\n  " +
-      program + " run " + kDay + " --out mpm_day\n\nSources and options: " + program + " help run");
+  for (const std::string& line : {std::string("Usage: mpm run [OPTIONS] SOURCE..."), std::string(),
+                                  std::string("A day of the built-in scene, its tokens by hour and its pictures:"),
+                                  "  " + program + " run " + kDay + " --out mpm_day", std::string(),
+                                  "Sources and options: " + program + " help run"})
+    printNote(line);
   return kUsageError;
 }
 
