@@ -161,13 +161,6 @@ double JsonValue::number(double least, double most) const {
   return number;
 }
 
-void JsonValue::requireKeys(const std::vector<std::string>& known) const {
-  if (!value_->is_object()) fail("an object");
-  for (const auto& [key, value] : value_->items())
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      throw Error(place() + " has the key '" + visibleText(key) + "', which no version of this program writes there");
-}
-
 std::string JsonValue::place() const {
   std::string way;
   wayTo(*value_, document_->root, way);

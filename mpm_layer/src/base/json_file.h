@@ -63,8 +63,6 @@ class JsonValue {
       throw Error(why.starts_with(document_->what) ? why : place() + ": " + why);
     }
   }
-  /// Throws unless this is an object whose keys are all among these.
-  void requireKeys(const std::vector<std::string>& known) const;
 
   /// "'m.json': classes[2].color".
   std::string place() const;
