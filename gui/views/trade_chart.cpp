@@ -57,11 +57,6 @@ void TradeChart::paintEvent(QPaintEvent*) {
   painter.setPen(QPen(theme().muted, 1, Qt::DashLine));
   painter.drawLine(at(slow, wanted_), at(fast, wanted_));
 
-  QPolygonF front;
-  for (const cli::TuneRow& row : result_->rows)
-    if (row.front) front << at(row.speed_up, row.agreement);
-  painter.setPen(QPen(theme().accent, 1.5));
-  painter.drawPolyline(front);
   for (std::size_t i = 0; i < result_->rows.size(); ++i) {
     const cli::TuneRow& row = result_->rows[i];
     const bool chosen = static_cast<int>(i) == row_;
