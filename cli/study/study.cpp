@@ -215,7 +215,8 @@ StudyRow parsed(const JsonValue& line) {
   return row;
 }
 
-const std::vector<std::string> kStudyKeys = {"model", "digest", "data", "precision", "variant", "first"};
+// "blocks" is the newest key: a file without it is of an older version.
+const std::vector<std::string> kStudyKeys = {"model", "digest", "data", "precision", "variant", "first", "blocks"};
 
 /// What a line is of.
 std::string keyOf(const StudyRow& row, int first) {

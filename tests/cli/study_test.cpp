@@ -214,7 +214,7 @@ TEST_F(Study, RefusesResultsOfAnotherVersion) {
   std::string text = fileText(results_);
   text.replace(text.find("\"blocks\""), 8, "\"others\"");
   std::ofstream(results_, std::ios::trunc) << text;
-  expectFailure(study(small_), 1, {"holds no results of this version of 'mpm study': name another folder"});
+  expectFailure(study(small_), 1, {"a file of results of this version of the command", "name another file or folder"});
   EXPECT_EQ(fileText(results_), text);
 }
 

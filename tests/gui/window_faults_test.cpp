@@ -199,6 +199,7 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
 TEST_F(Faults, HowModelsRunIsSaidOnce) {
   WindowOptions chosen = options();
   chosen.inference.read.convert.input_size = Size2{64, 64};
+  chosen.choose_reuse = true;
   make(chosen);
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));

@@ -34,6 +34,6 @@ endif()
 refused("MPM_WITH_QT is ON but Qt 6.4 or later was not found" ${missing} -DMPM_WITH_QT=yes)
 refused("MPM_BUILD_BENCHMARKS is ON but Google Benchmark was not found" ${missing} -DMPM_BUILD_BENCHMARKS=ON)
 foreach(both IN ITEMS "90\\;90a" "90-real\\;90a-virtual" "80-real\\;90a-real\\;90")
-  refused("code for 90 and for 90a cannot be in one build" -DMPM_BUILD_TESTS=OFF "-DCMAKE_CUDA_ARCHITECTURES=${both}"
+  refused("code for 90 and for 90a cannot be in one build" -DMPM_BUILD_TESTS=OFF -DMPM_WITH_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=${both}"
     -DMPM_WITH_QT=OFF -DMPM_WITH_LIBTORCH=OFF)
 endforeach()
