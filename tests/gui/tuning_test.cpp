@@ -48,7 +48,7 @@ TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
   EXPECT_TRUE(paused());
   ASSERT_TRUE(found(dialog)) << dialog->text().toStdString();
   EXPECT_FALSE(paused()) << "and goes on again";
-  EXPECT_TRUE(dialog->text().contains(QStringLiteral("reductions in the table"))) << dialog->text().toStdString();
+  EXPECT_TRUE(dialog->text().contains(QStringLiteral(" reductions "))) << dialog->text().toStdString();
   const QTableWidget* table = dialog->table();
   ASSERT_GT(table->rowCount(), 1);
   EXPECT_GE(table->currentRow(), 0) << "the choice of the search";
