@@ -55,7 +55,11 @@
 namespace mpm::gui {
 
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
-    : QMainWindow(parent), options_(options), settings_(options.settings), history_view_(options.database) {
+    : QMainWindow(parent),
+      options_(options),
+      refine_at_start_(options.inference.refine),
+      settings_(options.settings),
+      history_view_(options.database) {
   const auto settings = openSettings(options.settings);
   font_percent_ = settings->value(QStringLiteral("font"), 100).toInt();
   setAcceptDrops(true);
@@ -248,6 +252,7 @@ void MainWindow::openDatabase(const QString& path) {
 
 void MainWindow::openModel(const QString& path, const std::optional<Reduction>& variant) {
   if (!model_) pane_->setBanner({});
+  if (path.toStdString() != live_->session().model()) options_.inference.refine = refine_at_start_;
   live_->setModel(path.toStdString(), variant);
   showNotice(tr("Reading %1…").arg(QFileInfo(path).fileName()));
 }

@@ -152,6 +152,7 @@ class MainWindow : public QMainWindow {
   void copyCommandLine();
 
   WindowOptions options_;
+  const std::optional<Refine> refine_at_start_;
   SettingsWriter settings_;
   int font_percent_ = 100;
   LegendModel legend_;

@@ -80,6 +80,11 @@ void MainWindow::makeActions() {
   a.add(view, "curtain_right", tr("Cu&rtain to the right"), tr(">"), [this] {
      pane_->setCurtain(pane_->paint().curtain + 0.05);
    })->setEnabled(false);
+  a.addToggle(view, "sharp_edges", tr("Sharp &edges of classes"), tr("Shift+E"), false, [this](bool on) {
+     options_.inference.refine = on ? Refine::kGuided : Refine::kNone;
+     live_->setRefine(*options_.inference.refine);
+     sayWhenItShows(on ? tr("sharp edges") : tr("edges as the model gives them"));
+   })->setEnabled(false);
   a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
   a.separate();
   a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
@@ -156,6 +161,10 @@ void MainWindow::offerWhatFits(const ModelInfo& model) {
   for (const char* id : {"teach", "take", "tune", "classes"})
     actions_->setPossible(QString::fromLatin1(id),
                           depth ? tr("not with a model of depth, which has no classes") : QString());
+  QAction* sharp = actions_->action(QStringLiteral("sharp_edges"));
+  const QSignalBlocker quiet(sharp);
+  sharp->setEnabled(model.task == Task::kSemantic);
+  sharp->setChecked(model.facts.refine == Refine::kGuided);
 }
 
 void MainWindow::makeToolBar() {

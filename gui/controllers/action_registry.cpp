@@ -133,14 +133,16 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
 
 void ActionRegistry::showAbout(QWidget* parent) {
   const BuildInfo build = buildInfo();
-  openDialog(new QMessageBox(
+  auto* about = new QMessageBox(
       QMessageBox::NoIcon, tr("About MPM Monitor"),
       tr("<b>MPM Monitor %1</b><p>Live segmentation, merge maps and day/night token counts for a camera on a fixed "
          "scene.</p><p>Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.</p>"
          "<p>OpenCV %2, Qt %3, %4</p><p>Apache License 2.0</p>")
           .arg(QString::fromStdString(build.version), QString::fromStdString(build.opencv),
                QString::fromLatin1(qVersion()), QString::fromStdString(build.instruction_set)),
-      QMessageBox::Close, parent));
+      QMessageBox::Close, parent);
+  about->setTextFormat(Qt::RichText);
+  openDialog(about);
 }
 
 }  // namespace mpm::gui

@@ -94,6 +94,11 @@ void LiveMonitor::setReduction(const Reduction& variant) {
   repeatFrame();
 }
 
+void LiveMonitor::setRefine(Refine refine) {
+  session_->setRefine(refine);
+  repeatFrame();
+}
+
 void LiveMonitor::setModel(const std::string& path, const std::optional<Reduction>& variant) {
   session_->setModel(path, variant);
   repeatFrame();

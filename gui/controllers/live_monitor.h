@@ -23,9 +23,10 @@ class LiveMonitor : public QObject {
 
   void open(const monitor::WatchOptions& options);
   void close();
-  /// These three show on the next frame. Where repeats(), on the last one: the model runs on it again; it is no new
+  /// These show on the next frame. Where repeats(), on the last one: the model runs on it again; it is no new
   /// sample.
   void setReduction(const Reduction& variant);
+  void setRefine(Refine refine);
   void setModel(const std::string& path, const std::optional<Reduction>& variant);
   void setCompare(const std::optional<Reduction>& variant);
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture

@@ -1873,6 +1873,22 @@
         <source>PgDown</source>
         <translation>PgDown</translation>
     </message>
+    <message>
+        <source>Sharp &amp;edges of classes</source>
+        <translation>C&amp;ontours nets des classes</translation>
+    </message>
+    <message>
+        <source>Shift+E</source>
+        <translation>Shift+E</translation>
+    </message>
+    <message>
+        <source>sharp edges</source>
+        <translation>contours nets</translation>
+    </message>
+    <message>
+        <source>edges as the model gives them</source>
+        <translation>contours tels que le modèle les donne</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::MergeView</name>

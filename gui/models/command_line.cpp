@@ -37,6 +37,7 @@ QString commandLine(const WatchedJob& job) {
   };
   sayShare("--min-score", job.inference.min_score, EstimatorOptions().min_score);
   sayShare("--min-overlap", job.inference.min_overlap, EstimatorOptions().min_overlap);
+  if (job.inference.refine) say("--refine", toString(*job.inference.refine), "");
   if (!job.choose_reuse) say("--reuse", toString(job.inference.reuse), "");
   say("--threads", std::to_string(job.inference.threads), std::to_string(EstimatorOptions().threads));
   if (!job.database.isEmpty()) words << QStringLiteral("--db") << quoted(job.database);

@@ -13,7 +13,7 @@ struct WatchedJob {
   QString source;  ///< without credentials; empty: none
   QString model;   ///< empty: the default one
   Reduction reduction;
-  EstimatorOptions inference;  ///< but for the reduction
+  EstimatorOptions inference;  ///< but for the reduction; refine as it runs
   bool choose_reuse = true;    ///< as in monitor::InferenceWorker
   QString database;            ///< empty: nothing is stored
 };

@@ -26,7 +26,6 @@ FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
   slider_->setPageStep(1);
   label_ = namedValue(new QLabel, tr("Picture on show"));
   label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  label_->setTextFormat(Qt::PlainText);
   QBoxLayout* row = fill(new QHBoxLayout(this), button(previous), slider_, button(next), label_);
   row->setContentsMargins(6, 4, 10, 4);
   row->setSpacing(6);

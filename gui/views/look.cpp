@@ -117,6 +117,13 @@ class ThemedStyle : public QProxyStyle {
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
     return metric == PM_ToolBarExtensionExtent ? 28 : QProxyStyle::pixelMetric(metric, option, widget);
   }
+  // A class or a file may be called "<b>": a label is plain text unless it says that it is not.
+  void polish(QWidget* widget) override {
+    QProxyStyle::polish(widget);
+    if (auto* label = qobject_cast<QLabel*>(widget); label && label->textFormat() == Qt::AutoText)
+      label->setTextFormat(Qt::PlainText);
+  }
+  using QProxyStyle::polish;
 };
 
 void ThemedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,

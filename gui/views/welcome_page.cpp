@@ -20,6 +20,7 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
   // A size in words follows the font, whatever that becomes.
   auto* title = wrapped(
       new QLabel(QStringLiteral("<span style='font-size: xx-large; font-weight: 700'>%1</span>").arg(headline)));
+  title->setTextFormat(Qt::RichText);
   title->setAccessibleName(headline);
   auto* text =
       wrapped(mutedLabel(tr("A vision transformer cuts each picture into patches. Mutual Pair Merging joins patches "

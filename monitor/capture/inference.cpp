@@ -66,6 +66,7 @@ struct InferenceWorker::Impl {
   std::shared_ptr<FrameMailbox> frames;
   Callbacks callbacks;
   bool choose_reuse = false;
+  std::optional<Refine> first_refine;  // of the options at the start
 
   // Written by the callers.
   mutable std::mutex mutex;
@@ -145,7 +146,8 @@ struct InferenceWorker::Impl {
   static std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest,
                                       bool choose_reuse) {
     Estimator estimator(path, options);
-    auto info = std::make_shared<const ModelInfo>(estimator.model());
+    auto info = std::make_shared<ModelInfo>(estimator.model());
+    info->facts.refine = options.refine.value_or(info->facts.refine);
     auto loaded = std::make_unique<Loaded>(
         Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert, options.reuse});
     if (!choose_reuse || loaded->info->reduction.method != ReductionMethod::kNone) return loaded;
@@ -347,6 +349,7 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
   impl_->frames = std::move(frames);
   impl_->callbacks = std::move(callbacks);
   impl_->choose_reuse = choose_reuse;
+  impl_->first_refine = options.refine;
   impl_->wanted.path = std::move(model);
   impl_->wanted.options = std::move(options);
   impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;
@@ -364,9 +367,17 @@ void InferenceWorker::setReduction(const Reduction& variant) {
   });
 }
 
+void InferenceWorker::setRefine(Refine refine) {
+  impl_->change([&](Impl::Wanted& wanted) {
+    wanted.options.refine = refine;
+    ++wanted.version;
+  });
+}
+
 void InferenceWorker::setModel(std::string path, const std::optional<Reduction>& variant) {
   if (variant) variant->validate();
   impl_->change([&](Impl::Wanted& wanted) {
+    if (wanted.path != path) wanted.options.refine = impl_->first_refine;
     wanted.path = std::move(path);
     wanted.options.read.convert.reduce = variant;
     ++wanted.version;

@@ -54,7 +54,7 @@ struct InferenceStatus {
   /// One frame has taken two minutes, which never happens: the supervisor should restart the process.
   bool stuck() const { return busy_s >= 120; }
   std::string model;                      ///< the file of the model that is ready; empty: none
-  std::shared_ptr<const ModelInfo> info;  ///< what that model is; null: none
+  std::shared_ptr<const ModelInfo> info;  ///< what that model is, and how it is read (refine); null: none
   bool comparing = false;                 ///< setCompare() asks for it
   std::string no_comparison;              ///< why it was given up; empty: it was not
 };
@@ -81,6 +81,8 @@ class InferenceWorker {
 
   /// Throws mpm::Error for a reduction that is not valid. One that the model or the device lacks is an event.
   void setReduction(const Reduction& variant);
+  /// Until another file is the model. A model that gives no labels does not load with kGuided.
+  void setRefine(Refine refine);
   /// Keeps the options but for the reduction, which becomes `variant` (nullopt: the model's own).
   void setModel(std::string path, const std::optional<Reduction>& variant = std::nullopt);
   /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QLabel>
 #include <QMetaEnum>
 #include <QPushButton>
 #include <QRadioButton>
@@ -99,6 +100,17 @@ TEST(Theme, DrawsEveryIconInItsTextColour) {
     }
   }
   applyLook(lightTheme(), 100);
+}
+
+// A class, a file or a camera may be called anything.
+TEST(Theme, ShowsTextFromOutsideAsItIs) {
+  applyLook(lightTheme(), 100);
+  QWidget window;
+  QLabel plain(QStringLiteral("<b>road</b>"), &window), meant(QStringLiteral("<b>road</b>"), &window);
+  meant.setTextFormat(Qt::RichText);
+  plain.ensurePolished();
+  meant.ensurePolished();
+  EXPECT_GT(plain.sizeHint().width(), 2 * meant.sizeHint().width());
 }
 
 TEST(Theme, StyleSheetIsComplete) {

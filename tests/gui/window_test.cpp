@@ -238,6 +238,20 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   EXPECT_TRUE(line.contains(QStringLiteral("segmenter_mask_ts17.onnx")));
 }
 
+TEST_F(Window, SharpensEdgesAndSaysSoInTheCommandLine) {
+  ASSERT_TRUE(openAndWait());
+  const QAction* const sharp = window_->actions().action(QStringLiteral("sharp_edges"));
+  ASSERT_TRUE(sharp->isEnabled());
+  EXPECT_FALSE(sharp->isChecked());
+  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("--refine")));
+  trigger("sharp_edges");
+  ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kGuided; }));
+  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral(" --refine guided ")))
+      << window_->commandLine().toStdString();
+  trigger("sharp_edges");
+  ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kNone; }));
+}
+
 TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   ASSERT_TRUE(openAndWait());
   trigger("compare");

@@ -135,6 +135,27 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
   EXPECT_MPM_ERROR(worker.setReduction(mpmBefore({2, 1})), "");
 }
 
+TEST_F(InferenceWorkerTest, RefinesUntilAnotherModelComes) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  const auto first = one();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->model->facts.refine, Refine::kNone);
+  worker.setRefine(Refine::kGuided);
+  const auto refined = until([](const InferenceResult& now) { return now.model->facts.refine == Refine::kGuided; });
+  ASSERT_TRUE(refined);
+  EXPECT_GT(refined->session, first->session) << "areas of classes are not those of before";
+  EstimatorOptions oracle = options();
+  oracle.refine = Refine::kGuided;
+  oracle.labels = true;
+  EXPECT_EQ(
+      cv::norm(refined->estimate.labels, Estimator(kModel, oracle).estimate(refined->frame.image).labels, cv::NORM_INF),
+      0);
+  const std::string other = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
+  worker.setModel(other);
+  EXPECT_TRUE(until(
+      [&](const InferenceResult& now) { return now.model_path == other && now.model->facts.refine == Refine::kNone; }));
+}
+
 TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
   EstimatorOptions gradual = options();
   gradual.read.convert.reduce = parseReduction("gradual:count=2");

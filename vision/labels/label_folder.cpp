@@ -70,6 +70,7 @@ std::vector<std::string> LabelFolder::labelled() const {
 }
 
 std::string LabelFolder::picturePath(const std::string& name) const {
+  if (const std::string usual = in(picturesPath(), name + ".png"); fs::exists(usual)) return usual;
   const auto files = pictureFiles();
   const auto file = files.find(name);
   if (file == files.end()) throw Error("there is no picture '" + name + "' in '" + picturesPath() + "'");
@@ -93,10 +94,17 @@ void LabelFolder::beginChange() const {
 
 std::string LabelFolder::addPicture(const std::string& name, const cv::Mat& image) {
   beginChange();
-  const auto taken = pictureFiles();
+  auto taken = pictureFiles();
+  return addPicture(name, image, taken);
+}
+
+std::string LabelFolder::addPicture(const std::string& name, const cv::Mat& image,
+                                    std::map<std::string, std::string>& taken) const {
   std::string free = name;
   for (int i = 2; taken.contains(free); ++i) free = name + "_" + std::to_string(i);
-  writePicture(in(picturesPath(), free + ".png"), image);
+  const std::string file = in(picturesPath(), free + ".png");
+  writePicture(file, image);
+  taken.emplace(free, file);
   return free;
 }
 
@@ -186,9 +194,10 @@ int LabelFolder::import(const std::string& folder) {
   list.validate("'" + folder + "'");
   for (const LabelledFile& file : files) readLabelledPicture(file, list);  // all are right before the first is written
   setClasses(list.classes);
+  auto taken = pictureFiles();
   for (const LabelledFile& file : files) {
     const LabelledPicture picture = readLabelledPicture(file, list);
-    saveLabels(addPicture(fs::path(file.image).stem().string(), picture.image), picture.labels);
+    saveLabels(addPicture(fs::path(file.image).stem().string(), picture.image, taken), picture.labels);
   }
   return static_cast<int>(files.size());
 }

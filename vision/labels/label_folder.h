@@ -64,6 +64,9 @@ class LabelFolder {
 
  private:
   std::map<std::string, std::string> pictureFiles() const;
+  // `taken`: pictureFiles(), to which the new one is added; so many can be added without reading the folder each time.
+  std::string addPicture(const std::string& name, const cv::Mat& image,
+                         std::map<std::string, std::string>& taken) const;
   void beginChange() const;
   void finishRewrite() const;
 
