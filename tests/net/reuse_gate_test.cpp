@@ -167,7 +167,8 @@ TEST(ReuseGate, EveryPixelOfAPatchCounts) {
         std::vector<int> expected;
         for (int patch = 0; patch < kPatches; ++patch) {
           const int top = patch / 5 * places.stride_h - places.pad_h, left = patch % 5 * places.stride_w - places.pad_w;
-          if (cv::Rect(left, top, places.kernel_w, places.kernel_h).contains({x, y})) expected.push_back(patch);
+          if (cv::Rect(left, top, places.kernel_w, places.kernel_h).contains(cv::Point(x, y)))
+            expected.push_back(patch);
         }
         ASSERT_EQ(look(gate, picture).changed, expected) << y << ", " << x;
       }
