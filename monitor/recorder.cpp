@@ -40,13 +40,12 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   return info;
 }
 
-Event moved(const ViewShift& shift, UnixMs time) {
-  const auto part = [](double pixels, const char* forward, const char* back) {
-    return std::to_string(std::lround(std::abs(pixels))) + " px " + (pixels < 0 ? back : forward);
-  };
-  return {time, EventKind::kView, Severity::kWarning,
-          "the camera was moved: what it shows is now " + part(shift.right, "right", "left") + " and " +
-              part(shift.down, "down", "up") + " of where it was. Labels and series before belong to the old view"};
+Event moved(const ViewMotion& motion, ViewChange change, UnixMs time) {
+  return {time, EventKind::kView, change == ViewChange::kLarge ? Severity::kWarning : Severity::kInfo,
+          std::string("the camera was moved") + (change == ViewChange::kLarge ? "" : " a little") + ": what it shows " +
+              toText(motion) +
+              (change == ViewChange::kLarge ? ". Labels, regions and series before belong to the old view"
+                                            : ". Regions move along")};
 }
 
 Event takeover(const InferenceResult& result) {
@@ -87,12 +86,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     const std::lock_guard lock(mutex_);
     if (!open_) return std::nullopt;
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
-    // Pictures of a folder need not be of one camera.
-    const auto shift = options_.every_frame ? std::nullopt : view_.add(result.frame.image, steady);
-    if (shift) {
-      events.push_back(moved(*shift, result.frame.time));
-      session_ = -1;
-    }
+    const ViewChange change = view_.add(result.frame.image, result.frame.time, !result.frame.file.empty());
+    if (change != ViewChange::kNone) events.push_back(moved(view_.moved(), change, result.frame.time));
+    if (change == ViewChange::kLarge) session_ = -1;
     const bool fresh = result.session != session_;
     if (fresh) {
       if (session_ >= 0) events.push_back(takeover(result));
@@ -117,11 +113,17 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       dropped_ = dropped;
       sample->agreement = std::exchange(agreement_, std::nullopt);
       for (Event& event : alarms_.add(*sample, steady)) events.push_back(std::move(event));
-      if (store_) store_->append(*sample);
+      sample->motion = view_.motion();
+      if (store_) store_->append(*sample, view_.takeLearned());
     }
   }
   post(events);
   return sample;
+}
+
+void Recorder::setView(ViewReference view) {
+  const std::lock_guard lock(mutex_);
+  view_.start(std::move(view));
 }
 
 void Recorder::close() {

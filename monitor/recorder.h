@@ -30,8 +30,8 @@ struct RecorderOptions {
 Sample sampleOf(const InferenceResult& result, std::optional<bool> night);
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
-/// Area alarms follow the class names of each new model. A view that moved is an event and begins a new session.
-/// Thread-safe.
+/// Area alarms follow the class names of each new model. A view that moved is an event; one that moved far
+/// begins a new session. Thread-safe.
 class Recorder {
  public:
   Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event = {});
@@ -42,6 +42,9 @@ class Recorder {
   void close();
   /// Call it every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
+
+  /// What the source showed at an earlier watch; ignored after the first frame.
+  void setView(ViewReference view);
 
   /// Whether the last sample was taken by night; nullopt: no rule, or no sample under this rule yet.
   std::optional<bool> night() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/session.h"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace {
 struct Watch {
   std::string source;  // without credentials
   int stream = 0;      // of its frames
-  Recorder recorder;
+  std::shared_ptr<Recorder> recorder;
   Capture capture;
 };
 
@@ -26,6 +27,15 @@ std::optional<UnixMs> lastStored(const std::string& database, const std::string&
   } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
   }
   return std::nullopt;
+}
+
+// What it showed then.
+std::optional<ViewReference> storedView(const std::string& database, const std::string& source) {
+  try {
+    return StoreReader(database).view(source);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ struct Session::Impl {
 
   void take(InferenceResult result) {
     if (const auto now = current(); now && !result.repeated && result.frame.stream == now->stream) {
-      const auto sample = now->recorder.add(result, now->capture.status().dropped);
+      const auto sample = now->recorder->add(result, now->capture.status().dropped);
       snapshots->add(result, sample ? &*sample : nullptr, now->source);
       if (sample && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
@@ -147,15 +157,24 @@ void Session::open(const WatchOptions& options) {
       return open(how);
     };
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
+  const auto recorder = std::make_shared<Recorder>(RecorderOptions{.source = name,
+                                                                   .every_s = options.every_s,
+                                                                   .every_frame = every_frame,
+                                                                   .night = options.night,
+                                                                   .alarms = options.alarms},
+                                                   store, [this](const Event& event) { impl_->report(event); });
+  if (store)  // on the thread that opens the source: the disk may hang, and then the source is opened once more without
+    factory = [database = impl_->options.database, name, asked = std::make_shared<std::atomic_flag>(),
+               weak = std::weak_ptr(recorder), open = std::move(factory)](const vision::SourceOptions& how) {
+      if (!asked->test_and_set())
+        if (auto view = storedView(database, name))
+          if (const auto still = weak.lock()) still->setView(std::move(*view));
+      return open(how);
+    };
   const auto watch = std::shared_ptr<Watch>(  // NOLINT(modernize-make-shared): an aggregate
       new Watch{.source = name,
                 .stream = capture.stream,
-                .recorder = Recorder({.source = name,
-                                      .every_s = options.every_s,
-                                      .every_frame = every_frame,
-                                      .night = options.night,
-                                      .alarms = options.alarms},
-                                     store, [this](const Event& event) { impl_->report(event); }),
+                .recorder = recorder,
                 .capture = Capture(std::move(factory), capture, impl_->frames,
                                    [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (store) store->setSource(name);
@@ -173,7 +192,7 @@ void Session::close() {
   impl_->watch->capture.stop();
   impl_->frames->tryTake();  // else the next source would count it as a dropped frame
   if (impl_->worker) impl_->worker->setStream(++impl_->streams);  // finish() may have ended it
-  impl_->watch->recorder.close();                                 // a result may be on its way to it
+  impl_->watch->recorder->close();                                // a result may be on its way to it
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->watch.reset();
@@ -197,10 +216,11 @@ bool Session::framesCome() const {
 }
 
 void Session::tick() {
-  if (impl_->watch) impl_->watch->recorder.tick(impl_->watch->capture.status(), impl_->options.now(), steadyNow());
+  if (impl_->watch) impl_->watch->recorder->tick(impl_->watch->capture.status(), impl_->options.now(), steadyNow());
 }
 
 void Session::setReduction(const Reduction& variant) { impl_->worker->setReduction(variant); }
+void Session::setRefine(Refine refine) { impl_->worker->setRefine(refine); }
 
 void Session::setModel(const std::string& path, const std::optional<Reduction>& variant) {
   impl_->worker->setModel(path, variant);
@@ -222,11 +242,11 @@ std::string Session::model() const {
 }
 
 void Session::setNightRule(const NightRule& rule) {
-  if (impl_->watch) impl_->watch->recorder.setNightRule(rule);
+  if (impl_->watch) impl_->watch->recorder->setNightRule(rule);
 }
 
 void Session::setAlarms(const AlarmOptions& alarms) {
-  if (impl_->watch) impl_->watch->recorder.setAlarms(alarms, impl_->options.now());
+  if (impl_->watch) impl_->watch->recorder->setAlarms(alarms, impl_->options.now());
 }
 
 void Session::setRetention(double keep_days, double max_megabytes) {
@@ -244,7 +264,7 @@ SnapshotWriter& Session::snapshots() { return *impl_->snapshots; }
 
 bool Session::save(const InferenceResult& result) {
   const auto watch = impl_->current();
-  return impl_->snapshots->save(result, sampleOf(result, watch ? watch->recorder.night() : std::nullopt),
+  return impl_->snapshots->save(result, sampleOf(result, watch ? watch->recorder->night() : std::nullopt),
                                 watch ? watch->source : "");
 }
 

@@ -92,6 +92,7 @@ class Session {
 
   /// As InferenceWorker. A model file that changes on the disk is read again.
   void setReduction(const Reduction& variant);
+  void setRefine(Refine refine);
   void setModel(const std::string& path, const std::optional<Reduction>& variant = std::nullopt);
   void setCompare(const std::optional<Reduction>& variant);
   void repeat(const CapturedFrame& frame);

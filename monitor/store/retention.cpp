@@ -15,11 +15,12 @@ std::set<std::int64_t> allSources(const Database& database) {
 
 // The oldest kBatch samples before `time`, per source because the index is. True when there were any.
 bool forgetSamples(Database& database, const std::set<std::int64_t>& sources, UnixMs time) {
-  Statement remove = database.prepare(
-      "DELETE FROM sample WHERE id IN"
-      " (SELECT id FROM sample WHERE source = ? AND time_ms < ? ORDER BY time_ms LIMIT ?)");
+  const std::string oldest = "(SELECT id FROM sample WHERE source = ? AND time_ms < ? ORDER BY time_ms LIMIT ?)";
+  Statement remove_regions = database.prepare("DELETE FROM region_sample WHERE sample IN " + oldest);
+  Statement remove = database.prepare("DELETE FROM sample WHERE id IN " + oldest);
   int gone = 0;
   for (std::int64_t source : sources) {
+    remove_regions.run(source, time, kBatch);
     remove.run(source, time, kBatch);
     gone += sqlite3_changes(database.handle());
   }

@@ -12,6 +12,31 @@
 
 namespace mpm::monitor {
 
+/// How well a picture shows the scene.
+struct PictureQuality {
+  double sharpness = 0;  ///< variance of the Laplacian of the grey picture, squared grey levels
+  double contrast = 0;   ///< standard deviation of the grey picture, grey levels
+  double saturated = 0;  ///< share of the pixels with a channel at its end, 0..1
+  int flags = 0;         ///< what is wrong with it; 0: nothing
+};
+
+/// How what a picture shows has moved since the reference of its source was taken.
+struct ViewMotion {
+  double right = 0, down = 0;  ///< pixels of the picture, at its centre
+  double turn = 0;             ///< degrees, clockwise, about its centre
+  double zoom = 1;             ///< above 1: things look larger
+};
+
+/// What is kept of one region of a frame.
+struct RegionSample {
+  std::int64_t region = 0;                                            ///< id in the table `region`
+  std::int64_t pixels = 0;                                            ///< that count
+  double red = 0, green = 0, blue = 0;                                ///< their means, 0..255
+  double red_deviation = 0, green_deviation = 0, blue_deviation = 0;  ///< their standard deviations
+  std::optional<double> tokens{};                                     ///< kept in the region
+  std::vector<std::pair<int, double>> areas{};                        ///< as Sample::areas, of the region's pixels
+};
+
 /// What is kept of one frame.
 struct Sample {
   std::int64_t id = 0;         ///< given by the store; grows with every sample, also when the clock goes back
@@ -28,6 +53,9 @@ struct Sample {
   std::optional<double> rows = {};
   /// Percent, the lowest of the key frames since the sample before that compared reuse with the full result.
   std::optional<double> agreement = {};
+  std::optional<PictureQuality> quality{};
+  std::optional<ViewMotion> motion{};  ///< nullopt: not measured, or not sure
+  std::vector<RegionSample> regions{};
 };
 
 /// Mean of the grey image, 0..255, of a CV_8UC3 image.

@@ -13,7 +13,7 @@
 namespace mpm::monitor {
 namespace {
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
@@ -26,12 +26,25 @@ constexpr const char* kTables =
     "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
     "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, tokens TEXT NOT NULL,"
     "  inference_ms REAL NOT NULL, areas TEXT NOT NULL, night INTEGER, brightness REAL NOT NULL,"
-    "  dropped INTEGER NOT NULL, rows REAL, agreement REAL, picture TEXT NOT NULL);"
+    "  dropped INTEGER NOT NULL, rows REAL, agreement REAL, picture TEXT NOT NULL,"
+    "  sharpness REAL, contrast REAL, saturated REAL, quality INTEGER,"
+    "  moved_right REAL, moved_down REAL, turned REAL, zoomed REAL);"
     "CREATE INDEX sample_by_time ON sample(source, time_ms);"
+    // `shape` is JSON of one region, as in a file of regions.
+    "CREATE TABLE region(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
+    "  ignored INTEGER NOT NULL, shape TEXT NOT NULL, from_ms INTEGER, to_ms INTEGER);"
+    "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL REFERENCES region,"
+    "  pixels INTEGER NOT NULL, red REAL NOT NULL, green REAL NOT NULL, blue REAL NOT NULL,"
+    "  red_deviation REAL NOT NULL, green_deviation REAL NOT NULL, blue_deviation REAL NOT NULL, tokens REAL,"
+    "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
     "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
     "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
     "CREATE INDEX event_by_time ON event(time_ms);"
     "CREATE INDEX event_by_source ON event(source, time_ms);"
+    "CREATE TABLE view_reference(source INTEGER PRIMARY KEY REFERENCES source, width INTEGER NOT NULL,"
+    "  height INTEGER NOT NULL, pictures INTEGER NOT NULL, learned_ms INTEGER NOT NULL, moved_right REAL NOT NULL,"
+    "  moved_down REAL NOT NULL, turned REAL NOT NULL, zoomed REAL NOT NULL, rows INTEGER NOT NULL,"
+    "  edges BLOB NOT NULL);"
     // Sums per minute, hour and day, so that a year opens at once; histograms of token counts per hour. Sums are per
     // session, because models differ in what they call a class of one number.
     "CREATE TABLE bucket(source INTEGER NOT NULL, width_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
@@ -181,6 +194,13 @@ std::string areasJson(const std::vector<std::pair<int, double>>& areas) {
   return text + "}";
 }
 
+std::vector<std::pair<int, double>> readAreas(std::string_view text) {
+  std::vector<std::pair<int, double>> areas;
+  int label = 0;
+  for (float area = 0; takeNumber(text, label) && takeNumber(text, area);) areas.emplace_back(label, area);
+  return areas;
+}
+
 Sample readSample(const Statement& row) {
   Sample sample;
   sample.id = row.integer(0);
@@ -188,9 +208,7 @@ Sample readSample(const Statement& row) {
   std::string_view text = row.text(2);
   for (double count = 0; takeNumber(text, count);) sample.tokens.push_back(count);
   sample.inference_ms = row.real(3);
-  text = row.text(4);
-  int label = 0;
-  for (float area = 0; takeNumber(text, label) && takeNumber(text, area);) sample.areas.emplace_back(label, area);
+  sample.areas = readAreas(row.text(4));
   if (!row.isNull(5)) sample.night = row.integer(5) != 0;
   sample.brightness = row.real(6);
   sample.dropped = row.integer(7);
@@ -198,7 +216,28 @@ Sample readSample(const Statement& row) {
   if (!row.isNull(9)) sample.rows = row.real(9);
   if (!row.isNull(10)) sample.agreement = row.real(10);
   sample.picture = row.text(11);
+  if (!row.isNull(12)) sample.quality = {row.real(12), row.real(13), row.real(14), static_cast<int>(row.integer(15))};
+  if (!row.isNull(16)) sample.motion = {row.real(16), row.real(17), row.real(18), row.real(19)};
   return sample;
+}
+
+std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample) {
+  std::vector<RegionSample> regions;
+  rows.bind(sample);
+  while (rows.step()) {
+    RegionSample region{.region = rows.integer(0),
+                        .pixels = rows.integer(1),
+                        .red = rows.real(2),
+                        .green = rows.real(3),
+                        .blue = rows.real(4),
+                        .red_deviation = rows.real(5),
+                        .green_deviation = rows.real(6),
+                        .blue_deviation = rows.real(7),
+                        .areas = readAreas(rows.text(9))};
+    if (!rows.isNull(8)) region.tokens = rows.real(8);
+    regions.push_back(std::move(region));
+  }
+  return regions;
 }
 
 }  // namespace mpm::monitor

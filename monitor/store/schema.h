@@ -25,7 +25,14 @@ std::string areasJson(const std::vector<std::pair<int, double>>& areas);
 
 /// Columns that a query for readSample() must name, in this order.
 inline constexpr const char* kSampleColumns =
-    "id, time_ms, tokens, inference_ms, areas, night, brightness, dropped, session, rows, agreement, picture";
+    "id, time_ms, tokens, inference_ms, areas, night, brightness, dropped, session, rows, agreement, picture, "
+    "sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed";
+/// Without Sample::regions.
 Sample readSample(const Statement& row);
+/// Sample::regions of a sample, by readRegions(), which binds its id to the statement.
+inline constexpr const char* kRegionsOfSample =
+    "SELECT region, pixels, red, green, blue, red_deviation, green_deviation, blue_deviation, tokens, areas"
+    " FROM region_sample WHERE sample = ? ORDER BY region";
+std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample);
 
 }  // namespace mpm::monitor

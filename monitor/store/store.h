@@ -41,6 +41,15 @@ struct SessionRecord : SessionInfo {
   std::optional<UnixMs> ended;  ///< nullopt: running, or it was killed and no session of its source began since
 };
 
+/// What a source shows while its camera has not moved, as ViewWatch learns it.
+struct ViewReference {
+  cv::Size size;        ///< of the pictures, px
+  int pictures = 0;     ///< that were averaged
+  UnixMs learned = 0;   ///< time of the last of them
+  ViewMotion motion{};  ///< of the pictures since the view last changed for good
+  cv::Mat edges{};      ///< CV_16SC2: edgeDirections() times 4096
+};
+
 struct StoreOptions {
   /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
   bool open_at_once = true;
@@ -105,7 +114,8 @@ class StoreWriter {
   void storeIn(const std::string& path);
 
   /// Sample::id and ::session are ignored. Without a session: does nothing.
-  void append(const Sample& sample);
+  /// With a view, that of the source is replaced in the same commit.
+  void append(const Sample& sample, const std::optional<ViewReference>& view = {});
   void append(const Event& event);
 
   /// Waits until all that was appended is committed and its events are reported; false when it failed, or took longer
@@ -160,6 +170,9 @@ class StoreReader {
 
   std::vector<SourceRecord> sources() const;
   std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
+
+  /// What the source with this name showed; nullopt: not stored.
+  std::optional<ViewReference> view(const std::string& source) const;
 
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
   /// that needs no more than some ten thousand rows: a year opens in well under a second.

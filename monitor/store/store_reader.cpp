@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json_file.h"
 #include "base/quantiles.h"
 #include "evaluation/cross_validation.h"
 #include "monitor/store/bucket.h"
@@ -52,9 +52,11 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   session.model_name = row.text(4);
   session.reduce = row.text(5);
   session.tokens = static_cast<int>(row.integer(6));
-  const nlohmann::json classes = nlohmann::json::parse(row.text(7), nullptr, false);
-  if (classes.is_array())
-    for (const auto& name : classes) session.classes.push_back(name.is_string() ? name.get<std::string>() : "");
+  try {
+    for (const JsonValue& name : JsonValue(std::string(row.text(7)), "classes").list())
+      session.classes.push_back(name.json().is_string() ? name.text() : "");
+  } catch (const Error&) {  // another program wrote it
+  }
   session.every_s = row.real(8);
   if (!row.isNull(9) && !row.isNull(10)) {
     session.latitude = row.real(9);
@@ -318,6 +320,24 @@ std::vector<SourceRecord> StoreReader::sources() const {
   return sources;
 }
 
+std::optional<ViewReference> StoreReader::view(const std::string& source) const {
+  Statement row = impl_->database.prepare(
+      "SELECT width, height, pictures, learned_ms, moved_right, moved_down, turned, zoomed, rows, edges"
+      " FROM view_reference WHERE source = (SELECT id FROM source WHERE name = ?)");
+  if (!row.bind(source).step()) return std::nullopt;
+  const auto integer = [&](int column) { return static_cast<int>(row.integer(column)); };
+  const std::string_view bytes = row.blob(9);
+  const int rows = integer(8), columns = rows > 0 ? static_cast<int>(bytes.size() / 4) / rows : 0;
+  ViewReference view{.size = {integer(0), integer(1)},
+                     .pictures = integer(2),
+                     .learned = row.integer(3),
+                     .motion = {row.real(4), row.real(5), row.real(6), row.real(7)},
+                     .edges = cv::Mat(rows, columns, CV_16SC2)};
+  if (columns < 1 || view.edges.total() * view.edges.elemSize() != bytes.size()) return std::nullopt;
+  std::copy(bytes.begin(), bytes.end(), view.edges.ptr<char>());
+  return view;
+}
+
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
@@ -387,8 +407,10 @@ void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
                                            " ORDER BY time_ms, id");
   rows.bind(source, from, to);
   DayNight rule(impl_->night);
+  Statement regions = impl_->database.prepare(kRegionsOfSample);
   while (rows.step()) {
     Sample sample = readSample(rows);
+    sample.regions = readRegions(regions, sample.id);
     if (impl_->judges()) sample.night = rule.night(sample.time, sample.brightness);
     if (!visit(sample)) return;
   }

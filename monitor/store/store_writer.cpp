@@ -43,7 +43,7 @@ struct SetSource {
   std::string name;  // empty: none
   UnixMs time = 0;
 };
-using Operation = std::variant<Sample, Event, BeginSession, SetSource>;
+using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource>;
 
 // Where samples and events go: known once the session's row is written.
 struct Place {
@@ -54,6 +54,12 @@ struct Place {
   std::optional<UnixMs> last_before;     // when samples of the first of them came last, before this writer
 };
 
+// One number of what a sample may lack.
+template <typename Whole, typename Part>
+std::optional<Part> partOf(const std::optional<Whole>& whole, Part Whole::*part) {
+  return whole ? std::optional<Part>((*whole).*part) : std::nullopt;
+}
+
 // The writing itself, on one thread.
 class Connection {
  public:
@@ -62,7 +68,9 @@ class Connection {
     try {
       insert_sample_ = database_.prepare(
           "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
-          " rows, agreement, picture) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+          " rows, agreement, picture, sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      insert_region_sample_ = database_.prepare("INSERT INTO region_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
       insert_event_ =
           database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
     } catch (const SqliteError& error) {
@@ -113,13 +121,32 @@ class Connection {
     if (place.session == 0) return;
     insert_sample_.run(place.session, place.source, sample.time, tokensJson(sample.tokens), sample.inference_ms,
                        areasJson(sample.areas), sample.night, sample.brightness, sample.dropped, sample.rows,
-                       sample.agreement, sample.picture);
+                       sample.agreement, sample.picture, partOf(sample.quality, &PictureQuality::sharpness),
+                       partOf(sample.quality, &PictureQuality::contrast),
+                       partOf(sample.quality, &PictureQuality::saturated),
+                       partOf(sample.quality, &PictureQuality::flags), partOf(sample.motion, &ViewMotion::right),
+                       partOf(sample.motion, &ViewMotion::down), partOf(sample.motion, &ViewMotion::turn),
+                       partOf(sample.motion, &ViewMotion::zoom));
+    const std::int64_t id = database_.lastId();
+    for (const RegionSample& region : sample.regions)
+      insert_region_sample_.run(id, region.region, region.pixels, region.red, region.green, region.blue,
+                                region.red_deviation, region.green_deviation, region.blue_deviation, region.tokens,
+                                areasJson(region.areas));
     aggregates.add(place.source, place.session, sample);
   }
 
   void write(const Event& event, Place& place, AggregateUpdate&) {
     insert_event_.run(place.source == 0 ? std::nullopt : std::optional(place.source), event.time,
                       static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
+  }
+
+  void write(const ViewReference& view, Place& place, AggregateUpdate&) {
+    if (place.source == 0) return;
+    const std::string_view edges(view.edges.ptr<char>(), view.edges.total() * view.edges.elemSize());
+    const ViewMotion& motion = view.motion;
+    database_.prepare("INSERT OR REPLACE INTO view_reference VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .run(place.source, view.size.width, view.size.height, view.pictures, view.learned, motion.right, motion.down,
+             motion.turn, motion.zoom, view.edges.rows, Statement::Blob{edges});
   }
 
   void write(const BeginSession& begin, Place& place, AggregateUpdate&) {
@@ -188,7 +215,7 @@ class Connection {
   std::optional<FileIdentity> identity_;
   HeldFile file_;
   bool knows_place_ = false;
-  Statement insert_sample_, insert_event_;
+  Statement insert_sample_, insert_region_sample_, insert_event_;
 };
 
 }  // namespace
@@ -224,7 +251,7 @@ struct StoreWriter::Impl {
   mutable std::mutex mutex;
   std::condition_variable_any changed;
   std::deque<Operation> queue;
-  Operation context = SetSource{};  // the last that was neither a sample nor an event
+  Operation context = SetSource{};  // the last that began a session or named a source
   std::size_t samples_queued = 0;
   std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
   std::size_t in_hand = 0;                           // samples of the attempt that is under way
@@ -237,13 +264,23 @@ struct StoreWriter::Impl {
   std::optional<Clock::time_point> reported_at;  // of any outage
   std::jthread thread;                           // last: it commits what waits before the rest goes
 
-  void enqueue(Operation operation) {
+  // All of them in one transaction.
+  template <typename... Operations>
+  void enqueue(Operations... operations) {
     {
       const std::lock_guard guard(mutex);
-      if (!std::holds_alternative<Sample>(operation) && !std::holds_alternative<Event>(operation)) context = operation;
-      push(std::move(operation));
+      (enqueueOne(std::move(operations)), ...);
     }
     changed.notify_all();
+  }
+
+  void enqueueOne(Operation operation) {  // the mutex is held
+    if (std::holds_alternative<BeginSession>(operation) || std::holds_alternative<SetSource>(operation))
+      context = operation;
+    if (std::holds_alternative<ViewReference>(operation))  // each takes the place of the one before
+      done += static_cast<std::int64_t>(std::erase_if(
+          queue, [](const Operation& earlier) { return std::holds_alternative<ViewReference>(earlier); }));
+    push(std::move(operation));
   }
 
   void push(Operation operation) {  // the mutex is held
@@ -520,7 +557,12 @@ void StoreWriter::storeIn(const std::string& path) {
   impl_->start();
 }
 
-void StoreWriter::append(const Sample& sample) { impl_->enqueue(sample); }
+void StoreWriter::append(const Sample& sample, const std::optional<ViewReference>& view) {
+  if (view)
+    impl_->enqueue(sample, *view);
+  else
+    impl_->enqueue(sample);
+}
 
 void StoreWriter::append(const Event& event) {
   Event shown = event;

@@ -120,33 +120,82 @@ TEST(Recorder, ASessionNamesItsReduction) {
                                                      "gradual:blocks=1,2:count=3"));
 }
 
-TEST(Recorder, AViewThatMovesIsAnEventAndANewSession) {
+TEST(Recorder, AViewThatMovesIsAnEvent) {
   const TemporaryFolder folder;
   cv::Mat scene(200, 300, CV_8UC3);
   cv::theRNG().state = 5;
   cv::randu(scene, 0, 256);
   cv::GaussianBlur(scene, scene, {}, 3);
-  const auto watch = [&](bool every_frame) {
-    StoreWriter store(folder / (every_frame ? "folder.db" : "camera.db"));
-    Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = every_frame}, &store);
+  const std::string path = folder / "a.db";
+  // An hour in which the view moves by this. Returns the last sample.
+  const auto watch = [&](int right, int down, const std::string& file) {
+    std::filesystem::remove(path);
+    StoreWriter store(path);
+    Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = !file.empty()}, &store);
+    std::optional<Sample> sample;
     for (int minute = 0; minute < 60; ++minute) {
       InferenceResult result = resultAt(minute * 60'000);
-      result.frame.image = scene(cv::Rect(minute < 30 ? 30 : 15, minute < 30 ? 20 : 28, 240, 160)).clone();
-      EXPECT_TRUE(recorder.add(result, 0));
+      const bool moved = minute >= 30;
+      result.frame.image = scene(cv::Rect(moved ? 30 - right : 30, moved ? 20 - down : 20, 240, 160)).clone();
+      result.frame.file = file;
+      sample = recorder.add(result, 0);
+      EXPECT_TRUE(sample);
     }
+    return *sample;
   };
-  watch(false);
-  const StoreReader camera(folder / "camera.db");
-  const auto events = camera.events(1, INT64_MIN, INT64_MAX);
+  for (const char* file : {"", "folder/a.png"}) {
+    watch(15, -8, file);
+    const StoreReader reader(path);
+    const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+    ASSERT_THAT(events, SizeIs(1));
+    EXPECT_EQ(events[0].kind, EventKind::kView);
+    EXPECT_STREQ(toString(events[0].kind), "view");
+    EXPECT_EQ(events[0].severity, Severity::kWarning);
+    EXPECT_THAT(events[0].message, HasSubstr("the camera was moved: what it shows moved 15 px right and 8 px up. "));
+    EXPECT_EQ(events[0].time, kNoon + 34 * kMinuteMs) << "the fifth picture";
+    EXPECT_THAT(reader.sessions(1), SizeIs(2));
+  }
+  const Sample last = watch(4, 2, "");
+  ASSERT_TRUE(last.motion);
+  EXPECT_NEAR(last.motion->right, 4, 0.3);
+  EXPECT_NEAR(last.motion->down, 2, 0.3);
+  const StoreReader reader(path);
+  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
   ASSERT_THAT(events, SizeIs(1));
-  EXPECT_EQ(events[0].kind, EventKind::kView);
-  EXPECT_STREQ(toString(events[0].kind), "view");
-  EXPECT_THAT(events[0].message, HasSubstr("is now 15 px right and 8 px up of where it was"));
-  EXPECT_GT(events[0].time, kNoon + 30 * kMinuteMs);
-  EXPECT_LE(events[0].time, kNoon + 42 * kMinuteMs);
-  EXPECT_THAT(camera.sessions(1), SizeIs(2));
-  watch(true);
-  EXPECT_THAT(StoreReader(folder / "folder.db").sessions(1), SizeIs(1)) << "pictures of a folder may show anything";
+  EXPECT_EQ(events[0].severity, Severity::kInfo);
+  EXPECT_THAT(events[0].message, HasSubstr("the camera was moved a little: what it shows moved 4 px right and 2 px d"));
+  EXPECT_THAT(reader.sessions(1), SizeIs(1)) << "regions move along";
+  EXPECT_FALSE(allSamples(reader).front().motion) << "the view is not known yet";
+}
+
+TEST(Recorder, KnowsTheViewOfAnEarlierWatch) {
+  const TemporaryFolder folder;
+  cv::Mat scene(160, 240, CV_8UC3);
+  cv::theRNG().state = 5;
+  cv::randu(scene, 0, 256);
+  cv::GaussianBlur(scene, scene, {}, 3);
+  InferenceResult result = resultAt(0);
+  result.frame.image = scene;
+  {
+    StoreWriter store(folder / "a.db");
+    Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
+    for (int minute = 0; minute < 12; ++minute) {
+      result.frame.time = kNoon + minute * kMinuteMs;
+      recorder.add(result, 0);
+    }
+  }
+  const StoreReader reader(folder / "a.db");
+  EXPECT_FALSE(reader.view("camera 1"));
+  const auto view = reader.view("camera 0");
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->size, scene.size());
+  EXPECT_EQ(view->pictures, 10);
+  EXPECT_EQ(view->learned, kNoon + 9 * kMinuteMs);
+  for (const bool known : {false, true}) {
+    Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);
+    if (known) recorder.setView(*view);
+    EXPECT_EQ(recorder.add(result, 0)->motion.has_value(), known) << "at the first picture";
+  }
 }
 
 TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {

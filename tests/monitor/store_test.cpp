@@ -25,6 +25,7 @@ namespace {
 using mpm::test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 TEST(Store, GivesBackWhatWasPutIn) {
@@ -35,6 +36,19 @@ TEST(Store, GivesBackWhatWasPutIn) {
   odd.dropped = 7;
   odd.rows = 0.125;
   odd.agreement = 98.75;
+  odd.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = 5};
+  odd.motion = {.right = 3.5, .down = -2, .turn = 0.25, .zoom = 1.03125};
+  odd.regions = {{.region = 2,
+                  .pixels = 100,
+                  .red = 90,
+                  .green = 120.5,
+                  .blue = 60,
+                  .red_deviation = 4,
+                  .green_deviation = 5,
+                  .blue_deviation = 6,
+                  .tokens = 17,
+                  .areas = {{0, 0.25}, {3, 0.75}}},
+                 {.region = 9}};
   {
     StoreWriter writer(path);
     writer.beginSession(session());
@@ -63,6 +77,26 @@ TEST(Store, GivesBackWhatWasPutIn) {
   EXPECT_EQ(samples[0].agreement, std::nullopt);
   EXPECT_EQ(samples[1].rows, 0.125);
   EXPECT_EQ(samples[1].agreement, 98.75);
+  EXPECT_FALSE(samples[0].quality || samples[0].motion);
+  EXPECT_THAT(samples[0].regions, IsEmpty());
+  ASSERT_TRUE(samples[1].quality && samples[1].motion);
+  EXPECT_EQ(samples[1].quality->sharpness, 41.5);
+  EXPECT_EQ(samples[1].quality->contrast, 12.25);
+  EXPECT_EQ(samples[1].quality->saturated, 0.125);
+  EXPECT_EQ(samples[1].quality->flags, 5);
+  EXPECT_EQ(samples[1].motion->right, 3.5);
+  EXPECT_EQ(samples[1].motion->down, -2);
+  EXPECT_EQ(samples[1].motion->turn, 0.25);
+  EXPECT_EQ(samples[1].motion->zoom, 1.03125);
+  ASSERT_THAT(samples[1].regions, SizeIs(2));
+  const RegionSample& region = samples[1].regions[0];
+  EXPECT_EQ(region.region, 2);
+  EXPECT_EQ(region.pixels, 100);
+  EXPECT_THAT((std::array{region.red, region.green, region.blue}), ElementsAre(90, 120.5, 60));
+  EXPECT_THAT((std::array{region.red_deviation, region.green_deviation, region.blue_deviation}), ElementsAre(4, 5, 6));
+  EXPECT_EQ(region.tokens, 17);
+  EXPECT_THAT(region.areas, ElementsAre(std::pair(0, 0.25), std::pair(3, 0.75)));
+  EXPECT_EQ(samples[1].regions[1].tokens, std::nullopt);
   EXPECT_EQ(samples[1].inference_ms, 12.5);
   ASSERT_THAT(samples[1].areas, SizeIs(2));
   EXPECT_EQ(samples[1].areas[1].first, 149);
@@ -170,8 +204,8 @@ TEST(Store, RefusesWhatItDoesNotKnow) {
   EXPECT_MPM_ERROR(StoreReader{folder / "other.db"}, "another program");
   { const StoreWriter writer(folder / "new.db"); }
   runSql(folder / "new.db", "PRAGMA user_version = 99");
-  EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "has schema 99, this program knows schema 2");
-  EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "has schema 99, this program knows schema 2");
+  EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "has schema 99, this program knows schema 3");
+  EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "has schema 99, this program knows schema 3");
   EXPECT_MPM_ERROR(StoreWriter{folder / "no/such/folder/a.db"}, "no/such/folder/a.db");
   StoreOptions options;
   options.commit_s = 0;
@@ -186,7 +220,11 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
   options.now = [] { return kNoon + 10 * kDayMs; };
   StoreWriter writer(folder / "a.db", options);
   writer.beginSession(session());
-  for (int minute = 0; minute < 10 * 24 * 60; ++minute) writer.append(sampleAt(kNoon + minute * kMinuteMs));
+  for (int minute = 0; minute < 10 * 24 * 60; ++minute) {
+    Sample sample = sampleAt(kNoon + minute * kMinuteMs);
+    sample.regions = {{.region = 1}};
+    writer.append(sample);
+  }
   writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "old"});
   writer.append(Event{kNoon + 9 * kDayMs, EventKind::kSource, Severity::kInfo, "young"});
   ASSERT_TRUE(writer.flush());
@@ -196,6 +234,7 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
     ASSERT_TRUE(writer.flush());
   }
   EXPECT_EQ(reader.sources()[0].samples, 2 * 24 * 60);
+  EXPECT_EQ(runSql(folder / "a.db", "SELECT count(*) FROM region_sample"), std::to_string(2 * 24 * 60));
   EXPECT_EQ(allSamples(reader)[0].time, kNoon + 8 * kDayMs);
   const auto events = reader.events(1, INT64_MIN, INT64_MAX, 100000);
   EXPECT_EQ(events.front().message, "young");

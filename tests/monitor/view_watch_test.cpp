@@ -3,52 +3,35 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
-#include <utility>
 
-#include "vision/sources/source.h"
+#include "monitor/moving_camera.h"
 
-namespace mpm::monitor {
+namespace mpm::monitor::test {
 namespace {
 
-constexpr int kMargin = 40;  // px of the rendering around the view
-constexpr std::int64_t kBetweenMs = 40'000;
-
-/// A view of the street that can be moved: a window of a larger rendering.
-class Camera {
- public:
-  explicit Camera(const std::string& options) : source_(vision::openSource("demo:street?size=320x400&" + options)) {}
-
-  cv::Mat next() {
-    const cv::Mat all = source_->next()->image;
-    const cv::Rect view(kMargin - right, kMargin - down, all.cols - 2 * kMargin, all.rows - 2 * kMargin);
-    return all(view).clone();
-  }
-
-  int right = 0, down = 0;  // by how much what it shows is moved
-
- private:
-  std::unique_ptr<vision::FrameSource> source_;
-};
+const cv::Size kSize(320, 240);
+constexpr UnixMs kBetween = 40'000;
 
 struct Found {
   int after = -1;  // pictures
-  ViewShift shift;
+  ViewChange change = ViewChange::kNone;
 };
 
 class Watched {
  public:
-  // The first move within so many pictures.
-  Found watch(Camera& camera, int pictures) {
-    for (int i = 0; i < pictures; ++i, steady_ += kBetweenMs)
-      if (const auto shift = watch_.add(camera.next(), steady_)) return {i, *shift};
+  // The first change within so many pictures.
+  Found watch(MovingCamera& camera, int pictures) {
+    for (int i = 0; i < pictures; ++i, time_ += kBetween)
+      if (const ViewChange change = view.add(camera.next().image, time_, false); change != ViewChange::kNone)
+        return {i, change};
     return {};
   }
 
+  ViewWatch view;
+
  private:
-  ViewWatch watch_;
-  std::int64_t steady_ = 0;
+  UnixMs time_ = 0;
 };
 
 struct Moment {
@@ -59,17 +42,31 @@ struct Moment {
 class ViewWatchAt : public ::testing::TestWithParam<Moment> {};
 
 TEST_P(ViewWatchAt, FindsTheViewThatMoved) {
-  for (const auto& [right, down] : {std::pair(17, 6), {-24, 0}, {0, -9}}) {
-    Camera camera(GetParam().options);
+  for (const ViewMotion& motion : {ViewMotion{.right = 27, .down = 9}, {.right = -32}, {.turn = 4}}) {
+    MovingCamera camera(GetParam().options, kSize);
     Watched watched;
-    ASSERT_EQ(watched.watch(camera, 30).after, -1) << "it has not moved yet";
-    camera.right = right;
-    camera.down = down;
-    const Found found = watched.watch(camera, 24);
-    ASSERT_GE(found.after, 0) << right << ", " << down;
-    EXPECT_NEAR(found.shift.right, right, 3);
-    EXPECT_NEAR(found.shift.down, down, 3);
-    EXPECT_EQ(watched.watch(camera, 30).after, -1) << "one move is found once";
+    ASSERT_EQ(watched.watch(camera, 12).after, -1) << "it has not moved yet";
+    camera.motion = motion;
+    const Found found = watched.watch(camera, 12);
+    ASSERT_EQ(found.change, ViewChange::kLarge) << toText(motion);
+    EXPECT_LT(distance(watched.view.moved(), motion, kSize), 2) << toText(motion);
+    EXPECT_FALSE(watched.view.motion()) << "of a view that is not known yet";
+    EXPECT_EQ(watched.watch(camera, 12).after, -1) << "one move is found once";
+    ASSERT_TRUE(watched.view.motion());
+    EXPECT_LT(distance(*watched.view.motion(), {}, kSize), 2) << "the moved view is the one to compare with";
+  }
+}
+
+TEST_P(ViewWatchAt, SmallMotionKeepsTheReference) {
+  MovingCamera camera(GetParam().options, kSize);
+  Watched watched;
+  ASSERT_EQ(watched.watch(camera, 12).after, -1);
+  for (const ViewMotion& motion : {ViewMotion{.right = 9, .down = -4, .turn = 1.5, .zoom = 1.03}, {}}) {
+    camera.motion = motion;
+    ASSERT_EQ(watched.watch(camera, 12).change, ViewChange::kSmall) << toText(motion);
+    EXPECT_LT(distance(watched.view.place(), motion, kSize), 1.5);
+    EXPECT_EQ(watched.watch(camera, 12).after, -1) << "one move is found once";
+    EXPECT_LT(distance(watched.view.place(), motion, kSize), 1.5);
   }
 }
 
@@ -82,28 +79,63 @@ INSTANTIATE_TEST_SUITE_P(Street, ViewWatchAt,
 
 TEST(ViewWatch, ThirtyDaysOfAnUnmovedViewRaiseNoAlarm) {
   for (const char* seed : {"seed=5", "seed=6"}) {
-    Camera camera(std::string(seed) + "&weather=auto&start=2026-03-01T00:00&step=7237");
-    Watched watched;
-    const Found found = watched.watch(camera, 30 * 86400 / 7237);
-    EXPECT_EQ(found.after, -1) << seed << ": moved by " << found.shift.right << ", " << found.shift.down;
+    MovingCamera camera(std::string(seed) + "&weather=auto&start=2026-03-01T00:00&step=7237", kSize);
+    ViewWatch view;
+    for (UnixMs time = 0; time < 30 * kDayMs; time += 7237 * kSecondMs)
+      ASSERT_EQ(view.add(camera.next().image, time, false), ViewChange::kNone) << seed << ": " << toText(view.moved());
   }
 }
 
 // Dawn, when everything changes within an hour, picture by picture.
 TEST(ViewWatch, DawnIsNoMove) {
-  Camera camera("seed=7&start=2026-04-02T03:30&step=60");
+  MovingCamera camera("seed=7&start=2026-04-02T03:30&step=120", kSize);
   Watched watched;
-  EXPECT_EQ(watched.watch(camera, 240).after, -1);
+  EXPECT_EQ(watched.watch(camera, 120).after, -1);
 }
 
 TEST(ViewWatch, APictureWithoutEdgesIsNoMove) {
-  Camera camera("seed=1&start=2026-06-21T10:00&step=40");
-  ViewWatch watch;
-  std::int64_t steady = 0;
-  for (int i = 0; i < 30; ++i) EXPECT_FALSE(watch.add(camera.next(), steady += kBetweenMs));
-  for (int i = 0; i < 30; ++i)
-    EXPECT_FALSE(watch.add(cv::Mat(240, 320, CV_8UC3, cv::Scalar(9, 9, 9)), steady += kBetweenMs)) << "a black lens";
+  MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
+  ViewWatch view;
+  UnixMs time = 0;
+  for (int i = 0; i < 12; ++i) view.add(camera.next().image, time += kBetween, false);
+  EXPECT_TRUE(view.motion());
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(view.add(cv::Mat(kSize, CV_8UC3, cv::Scalar(9, 9, 9)), time += kBetween, false), ViewChange::kNone);
+    EXPECT_FALSE(view.motion()) << "a black lens";
+  }
+}
+
+TEST(ViewWatch, LooksTwiceAMinuteOrAtEachPicture) {
+  MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
+  ViewWatch seldom, each;
+  for (int i = 0; i < 20; ++i) {
+    const cv::Mat image = camera.next().image;
+    seldom.add(image, i * kSecondMs, false);
+    each.add(image, i * kSecondMs, true);
+  }
+  EXPECT_EQ(seldom.takeLearned()->pictures, 1);
+  EXPECT_EQ(each.takeLearned()->pictures, 10) << "then one an hour";
+  EXPECT_FALSE(each.takeLearned()) << "nothing new";
+  EXPECT_FALSE(seldom.motion());
+  EXPECT_TRUE(each.motion());
+}
+
+TEST(ViewWatch, GoesOnWithTheReferenceOfAnEarlierWatch) {
+  MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
+  Watched before;
+  before.watch(camera, 12);
+  const auto reference = before.view.takeLearned();
+  ASSERT_TRUE(reference);
+  camera.motion = {.right = 8, .turn = -1};
+  ViewWatch after, other_size;
+  after.start(*reference);
+  after.add(camera.next().image, 0, true);
+  ASSERT_TRUE(after.motion()) << "from the first picture on";
+  EXPECT_LT(distance(*after.motion(), camera.motion, kSize), 1.5);
+  other_size.start(*reference);
+  other_size.add(cv::Mat(480, 640, CV_8UC3, cv::Scalar::all(0)), 0, true);
+  EXPECT_EQ(other_size.takeLearned()->pictures, 1) << "pictures of another size: it learns anew";
 }
 
 }  // namespace
-}  // namespace mpm::monitor
+}  // namespace mpm::monitor::test
