@@ -49,20 +49,6 @@ void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
                 " pixels: export the file again");
 }
 
-void paint(cv::Mat& labels, const JsonValue& segmentation, int label) {
-  if (segmentation.json().is_object()) return paintRuns(labels, segmentation, label);
-  for (const JsonValue& polygon : segmentation.list()) {
-    const auto numbers = polygon.list();
-    if (numbers.size() < 6 || numbers.size() % 2 != 0)
-      throw Error(polygon.place() + " has " + std::to_string(numbers.size()) +
-                  " numbers: a polygon has three points or more, and two numbers for each");
-    std::vector<cv::Point2d> points;
-    for (std::size_t i = 0; i < numbers.size(); i += 2)
-      points.push_back({numbers[i].number(), numbers[i + 1].number()});
-    fillPolygon(labels, points, label, polygon);
-  }
-}
-
 Json polygonOf(const std::vector<cv::Point>& points) {
   Json polygon = Json::array();
   for (const cv::Point& point : points) {
@@ -75,6 +61,21 @@ Json polygonOf(const std::vector<cv::Point>& points) {
 }  // namespace
 
 bool isCoco(const JsonValue& json) { return json.has("images") && json.has("annotations") && json.has("categories"); }
+
+std::vector<cv::Point2d> cocoPolygon(const JsonValue& polygon) {
+  const auto numbers = polygon.list();
+  if (numbers.size() < 6 || numbers.size() % 2 != 0)
+    throw Error(polygon.place() + " has " + std::to_string(numbers.size()) +
+                " numbers: a polygon has three points or more, and two numbers for each");
+  std::vector<cv::Point2d> points;
+  for (std::size_t i = 0; i < numbers.size(); i += 2) points.push_back({numbers[i].number(), numbers[i + 1].number()});
+  return points;
+}
+
+void paintSegmentation(cv::Mat& labels, const JsonValue& segmentation, int label) {
+  if (segmentation.json().is_object()) return paintRuns(labels, segmentation, label);
+  for (const JsonValue& polygon : segmentation.list()) fillPolygon(labels, cocoPolygon(polygon), label, polygon);
+}
 
 CocoFile::CocoFile(JsonValue json) : json_(std::move(json)) {
   const auto refuse = [](const JsonValue& where, const std::string& what) {
@@ -133,8 +134,20 @@ cv::Mat CocoFile::labels(const std::string& name, const std::vector<ClassInfo>& 
   requireSize({side("width", size.width), side("height", size.height)}, size, picture.image);
   cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
   for (const Shape& shape : picture.shapes)
-    paint(labels, shape.segmentation, numberOfClass(categories_[shape.category].name, classes));
+    paintSegmentation(labels, shape.segmentation, numberOfClass(categories_[shape.category].name, classes));
   return labels;
+}
+
+std::vector<CocoFile::NamedShape> CocoFile::shapes(const std::string& name) const {
+  std::vector<NamedShape> shapes;
+  for (const Shape& shape : pictures_.at(name).shapes)
+    shapes.push_back({categories_[shape.category].name.text(), shape.segmentation});
+  return shapes;
+}
+
+cv::Size CocoFile::size(const std::string& name) const {
+  const JsonValue& image = pictures_.at(name).image;
+  return {image.at("width").integer(1, kMaxSide), image.at("height").integer(1, kMaxSide)};
 }
 
 void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures, const ClassList& classes) {

@@ -31,6 +31,15 @@ class CocoFile {
   /// the classes, a shape of another kind, or the picture of another size.
   cv::Mat labels(const std::string& name, const std::vector<ClassInfo>& classes, int ignore, cv::Size size) const;
 
+  struct NamedShape {
+    std::string category;
+    JsonValue segmentation;
+  };
+  /// The shapes of a picture that pictures() names, in the order of the file.
+  std::vector<NamedShape> shapes(const std::string& name) const;
+  /// "width" and "height" of it. Throws mpm::Error naming the place where they are missing.
+  cv::Size size(const std::string& name) const;
+
  private:
   struct Category {
     JsonValue name;
@@ -49,6 +58,11 @@ class CocoFile {
   std::vector<Category> categories_;
   std::map<std::string, Picture> pictures_;
 };
+
+/// The points of one polygon of a "segmentation". Throws mpm::Error naming the place.
+std::vector<cv::Point2d> cocoPolygon(const JsonValue& polygon);
+/// Paints polygons or run lengths ("segmentation") into a label map, CV_8U. Throws mpm::Error naming the place.
+void paintSegmentation(cv::Mat& labels, const JsonValue& segmentation, int label);
 
 struct CocoPicture {
   std::string file;  ///< its name, without folder

@@ -65,20 +65,25 @@ cv::Point labelPoint(const cv::Point2d& point) {
   return {rounded(point.x), rounded(point.y)};
 }
 
-void fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label, const JsonValue& of) {
+bool fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label) {
   std::vector<cv::Point> points;
   for (const cv::Point2d& point : nearPicture(polygon, labels.size()))
     if (const cv::Point next = labelPoint(point); points.empty() || next != points.back()) points.push_back(next);
-  if (points.empty()) return;
+  if (points.empty()) return true;
   // OpenCV sorts the edges of each row by exchanging neighbours: 3,300 of them in each of 2,000 rows took 4 s.
   constexpr double kMaxWork = 5e9;
   double crossings = 0;
   for (std::size_t i = 0; i < points.size(); ++i)
     crossings += std::abs(points[i].y - points[i == 0 ? points.size() - 1 : i - 1].y);
-  if (crossings * crossings / labels.rows > kMaxWork)
+  if (crossings * crossings / labels.rows > kMaxWork) return false;
+  cv::fillPoly(labels, std::vector<std::vector<cv::Point>>{points}, cv::Scalar(label));
+  return true;
+}
+
+void fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label, const JsonValue& of) {
+  if (!fillPolygon(labels, polygon, label))
     throw Error(of.place() +
                 " goes up and down too often for the outline of a thing: draw it again, or write a label map");
-  cv::fillPoly(labels, std::vector<std::vector<cv::Point>>{points}, cv::Scalar(label));
 }
 
 }  // namespace mpm::vision

@@ -19,8 +19,10 @@ void requireSize(cv::Size own, cv::Size picture, const JsonValue& of);
 /// Rounded; what is far outside of a picture comes nearer.
 cv::Point labelPoint(const cv::Point2d& point);
 
-/// Fills as cv::fillPoly(), in a time that follows from the size of the label map and the number of points. Throws
-/// mpm::Error naming the place for an outline whose rows are crossed more often than that of any thing.
+/// Fills as cv::fillPoly(), in a time that follows from the size of the label map and the number of points. False, and
+/// nothing is filled: its rows are crossed more often than those of any thing.
+bool fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label);
+/// The same; throws mpm::Error naming the place.
 void fillPolygon(cv::Mat& labels, const std::vector<cv::Point2d>& polygon, int label, const JsonValue& of);
 
 }  // namespace mpm::vision

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/error.hpp"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+#include "vision/regions/region.h"
+
+namespace mpm::vision {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Region square(const std::string& name, std::optional<UnixMs> from = {}, std::optional<UnixMs> to = {}) {
+  return {
+      .name = name, .size = {64, 48}, .polygons = {{{10, 10}, {29, 10}, {29, 29}, {10, 29}}}, .from = from, .to = to};
+}
+
+class Regions : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  std::string picture(const std::string& name, const cv::Mat& pixels) const {
+    cv::imwrite(folder_ / name, pixels);
+    return folder_ / name;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+int inside(const Region& region) { return cv::countNonZero(maskOf(region, region.size)); }
+
+TEST_F(Regions, MaskScalesWithThePicture) {
+  const Region region = square("a");
+  EXPECT_EQ(inside(region), 20 * 20);
+  const cv::Mat twice = maskOf(region, {128, 96}), half = maskOf(region, {32, 24});
+  EXPECT_NEAR(cv::countNonZero(twice), 40 * 40, 80);
+  EXPECT_NEAR(cv::countNonZero(half), 10 * 10, 25);
+  EXPECT_EQ(cv::boundingRect(twice).tl(), cv::Point(20, 20) + cv::Point(1, 1));
+}
+
+TEST_F(Regions, PolygonsOfOneRegionMayOverlap) {
+  Region region = square("a");
+  region.polygons.push_back({{20, 10}, {39, 10}, {39, 29}, {20, 29}});
+  EXPECT_EQ(inside(region), 30 * 20);
+}
+
+TEST_F(Regions, MaskOfAnotherSizeIsRefused) {
+  Region region{.name = "a", .size = {64, 48}, .mask = cv::Mat(48, 64, CV_8UC1, cv::Scalar(1))};
+  EXPECT_EQ(cv::countNonZero(maskOf(region, {64, 48}) == 255), 64 * 48);
+  EXPECT_MPM_ERROR(maskOf(region, {32, 24}), "the mask of region 'a' is 64 x 48 px");
+  region.size = {32, 24};
+  EXPECT_MPM_ERROR(check({region}), "give a mask of the picture's size");
+}
+
+TEST_F(Regions, FileGivesThemBack) {
+  Region drawn = square("tree \"a\"", 1000, 90'000'500), masked{.name = "sky", .ignore = true, .size = {64, 48}};
+  drawn.polygons.push_back({{1.25, 2}, {7, 2}, {3, 8.5}});
+  cv::RNG random(3);
+  masked.mask = cv::Mat(48, 64, CV_8UC1);
+  random.fill(masked.mask, cv::RNG::UNIFORM, 0, 2);
+  writeRegions(folder_ / "r.json", {drawn, masked});
+  const auto back = readRegions(folder_ / "r.json");
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[0].polygons, drawn.polygons);
+  EXPECT_EQ(back[0].from, drawn.from);
+  EXPECT_EQ(back[0].to, drawn.to);
+  EXPECT_TRUE(back[1].ignore);
+  EXPECT_EQ(cv::countNonZero((back[1].mask != 0) != (masked.mask != 0)), 0);
+  for (const Region& region : back) EXPECT_EQ(regionJson(regionOf(regionJson(region), "x")), regionJson(region));
+}
+
+TEST_F(Regions, MaskPictureIsReadBesideTheFile) {
+  cv::Mat mask(48, 64, CV_8UC1, cv::Scalar(0));
+  mask(cv::Rect(3, 4, 5, 6)).setTo(255);
+  picture("m.png", mask);
+  const auto regions = readRegions(write("r.json", R"({"regions": [{"name": "a", "mask": "m.png"}]})"));
+  EXPECT_EQ(inside(regions.at(0)), 30);
+  const auto wrong = write("w.json", R"({"regions": [{"name": "a", "mask": "m.png", "width": 64, "height": 40}]})");
+  EXPECT_MPM_ERROR(readRegions(wrong), "the mask of region 'a' is 64 x 48 px");
+}
+
+TEST_F(Regions, LabelMeShapesOfALabelAreOne) {
+  const auto regions = readRegions(write("l.json", R"({"imageWidth": 64, "imageHeight": 48, "shapes": [
+    {"label": "tree", "points": [[1, 1], [10, 1], [10, 10]]},
+    {"label": "ignore", "shape_type": "rectangle", "points": [[0, 40], [63, 47]]},
+    {"label": "tree", "shape_type": "circle", "points": [[30, 20], [30, 30]]}]})"));
+  ASSERT_EQ(regions.size(), 2U);
+  EXPECT_EQ(regions[0].name, "tree");
+  EXPECT_EQ(regions[0].polygons.size(), 2U);
+  EXPECT_NEAR(inside(regions[0]), 55 + CV_PI * 100, 40);
+  EXPECT_FALSE(regions[0].ignore);
+  EXPECT_TRUE(regions[1].ignore);
+  EXPECT_EQ(inside(regions[1]), 64 * 8);
+}
+
+TEST_F(Regions, CocoGivesARegionForEachCategory) {
+  const auto file = [&](const std::string& annotations, const std::string& images = "") {
+    return write("c.json", R"({"images": [{"id": 1, "file_name": "p.jpg", "width": 6, "height": 4})" + images +
+                               R"(], "categories": [{"id": 1, "name": "tree"}, {"id": 2, "name": "lake"}],
+      "annotations": [)" + annotations +
+                               "]}");
+  };
+  const std::string polygon = R"({"image_id": 1, "category_id": 1, "segmentation": [[0, 0, 2, 0, 2, 2, 0, 2]]})",
+                    runs = R"("image_id": 1, "segmentation": {"size": [4, 6], "counts": [16, 8]}})";
+  auto regions = readRegions(file(polygon + R"(, {"category_id": 2, )" + runs));
+  ASSERT_EQ(regions.size(), 2U);
+  EXPECT_EQ(inside(regions[0]), 9);
+  EXPECT_EQ(inside(regions[1]), 8);
+  regions = readRegions(file(polygon + R"(, {"category_id": 1, )" + runs));
+  ASSERT_EQ(regions.size(), 1U);
+  EXPECT_EQ(inside(regions[0]), 17);
+  EXPECT_MPM_ERROR(readRegions(file(polygon + R"(, {"image_id": 2, "category_id": 1, "segmentation": [[0,0,2,0,2,2]]})",
+                                    R"(, {"id": 2, "file_name": "q.jpg", "width": 6, "height": 4})")),
+                   "shapes of 2 pictures");
+}
+
+TEST_F(Regions, PhenoCamMaskIsBlackInside) {
+  cv::Mat mask(48, 64, CV_8UC1, cv::Scalar(255));
+  mask(cv::Rect(0, 0, 10, 10)).setTo(0);
+  picture("x_DB_1000_01.tif", mask);
+  const std::string head =
+      "#\n# ROI List for x\n# Veg Type: DB\n# ROI ID Number: 1000\n#\n"
+      "start_date,start_time,end_date,end_time,maskfile,sample_image\r\n";
+  const auto regions = readRegions(
+      write("x_DB_1000_roi.csv", head + "2012-05-03,13:05:07,2013-06-10,06:35:12,x_DB_1000_01.tif,a.jpg\r\n"
+                                        "2013-06-10,06:35:12,9999-12-31,23:59:59,x_DB_1000_01.tif,b.jpg\r\n"),
+      -5 * kHourMs);
+  ASSERT_EQ(regions.size(), 2U);
+  EXPECT_EQ(regions[0].name, "DB_1000");
+  EXPECT_EQ(inside(regions[0]), 100);
+  EXPECT_EQ(regions[0].from, timeOfIso("2012-05-03T18:05:07Z"));
+  EXPECT_EQ(regions[0].to, timeOfIso("2013-06-10T11:35:13Z")) << "its last second is part of it";
+  EXPECT_EQ(regions[1].from, regions[0].to);
+  EXPECT_EQ(regions[1].to, std::nullopt);
+  EXPECT_MPM_ERROR(readRegions(write("y.csv", head + "2012-05-03,13:05,2012-13-10,06:35:12,m.tif,a.jpg\n")),
+                   "line 7: '2012-13-10,06:35:12' is no time");
+  EXPECT_MPM_ERROR(readRegions(write("z.csv", head + "2012-05-03,13:05:00\n")), "line 7: expected start_date");
+}
+
+TEST_F(Regions, CheckNamesWhatIsWrong) {
+  Region region = square("tree");
+  EXPECT_NO_THROW(check({region}));
+  region.polygons[0][1] = {80, 10};
+  EXPECT_MPM_ERROR(check({region}),
+                   "region 'tree' reaches out of its picture of 64 x 48 px (width x height) at x 80, y 10");
+  region.polygons[0] = {{1, 1}, {5, 5}, {9, 9}};
+  EXPECT_MPM_ERROR(check({region}), "region 'tree' has no area");
+  region.polygons.clear();
+  EXPECT_MPM_ERROR(check({region}), "region 'tree' has no area");
+  region.mask = cv::Mat(48, 64, CV_8UC1, cv::Scalar(0));
+  EXPECT_MPM_ERROR(check({region}), "region 'tree' has no area");
+  EXPECT_MPM_ERROR(check({square("")}), "no name");
+  EXPECT_MPM_ERROR(check({square("tree", 5000, 1000)}), "before it begins");
+}
+
+TEST_F(Regions, NameMayReturnAtAnotherTime) {
+  EXPECT_MPM_ERROR(check({square("tree"), square("tree")}), "two regions have the name 'tree'");
+  EXPECT_NO_THROW(check({square("tree", 1000), square("lake"), square("tree", {}, 1000)}));
+  EXPECT_MPM_ERROR(check({square("tree", 1000), square("tree", {}, 1001)}),
+                   "two regions 'tree' are valid at 1970-01-01T00:00:01Z");
+  EXPECT_MPM_ERROR(check({square("tree", 0, 3000), square("tree", 2000)}), "let one end before the next begins");
+}
+
+TEST_F(Regions, FileThatHoldsNoneIsRefused) {
+  EXPECT_MPM_ERROR(readRegions(write("n.json", "{}")), "holds no regions");
+  EXPECT_MPM_ERROR(readRegions(write("e.json", R"({"regions": []})")), "holds no region");
+  EXPECT_MPM_ERROR(readRegions(folder_ / "none.json"), "none.json");
+  EXPECT_MPM_ERROR(
+      readRegions(write("t.json", R"({"regions": [{"name": "a", "width": 4, "height": 4, "from": "May"}]})")),
+      "regions[0].from");
+  EXPECT_MPM_ERROR(
+      readRegions(write("m.json", R"({"regions": [{"name": "a", "width": 4, "height": 4, "mask": [3, 4]}]})")),
+      "covers 7 of 16 pixels");
+}
+
+TEST(IsoTime, ComesBackFromText) {
+  for (const UnixMs time : {UnixMs{0}, UnixMs{1'794'000'123'456}, UnixMs{-86'400'000}})
+    EXPECT_EQ(timeOfIso(isoTime(time, true)), time);
+  EXPECT_EQ(timeOfIso("2026-11-03"), timeOfIso("2026-11-03T00:00Z"));
+  EXPECT_EQ(timeOfIso("2026-11-03 01:30:00+01:00"), timeOfIso("2026-11-03T00:30:00.000Z"));
+  for (const char* text :
+       {"", "2026-02-30", "2026-11-03T24:00", "2026-11-03T1:00", "2026-11-03T01:00x", "May", "2026-11-3"})
+    EXPECT_EQ(timeOfIso(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace mpm::vision

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vision/time.h"
+
+namespace mpm::vision {
+
+/// A part of what a camera shows. Its pixels are measured apart, or with `ignore` count nowhere. It is the inside of
+/// polygons, or of a mask: one of both.
+struct Region {
+  std::string name{};
+  bool ignore = false;
+  cv::Size size{};                                   ///< of the picture it was drawn on
+  std::vector<std::vector<cv::Point2d>> polygons{};  ///< px; pixel centres are whole numbers
+  cv::Mat mask{};                                    ///< CV_8UC1 of `size`, not 0 inside
+  std::optional<UnixMs> from{}, to{};                ///< valid in [from, to); nullopt: no end
+
+  bool validAt(UnixMs time) const { return (!from || time >= *from) && (!to || time < *to); }
+};
+
+/// CV_8UC1 of the picture's size, 255 inside. Polygons scale with the picture. Throws mpm::Error naming the region for
+/// a mask of another size and for polygons that go up and down too often.
+cv::Mat maskOf(const Region& region, cv::Size picture);
+
+/// {"name", "width", "height", "polygons": [[[x, y], ...], ...]} with "ignore", "from" and "to" where they say
+/// something. A mask is "mask" instead of "polygons": run lengths outside and inside in turns, row by row.
+std::string regionJson(const Region& region);
+/// Back from it. `where` names it in errors. Throws mpm::Error naming the place.
+Region regionOf(std::string_view json, const std::string& where);
+
+/// The regions in a file, after check():
+/// - {"regions": [...]} of writeRegions(). "mask" may also name a picture beside the file, not black inside.
+/// - LabelMe: polygons, rectangles and circles. The shapes of one label are one region.
+/// - COCO with the shapes of one picture: a region for each category.
+/// - a list of PhenoCam (CSV) with its masks beside it, black inside. Its times have no offset; they are this long
+///   ahead of UTC.
+/// In LabelMe and COCO, what has the label "ignore" is ignored. Throws mpm::Error naming the file.
+std::vector<Region> readRegions(const std::string& path, UnixMs ahead_of_utc = 0);
+/// Whole or not at all. Throws mpm::Error naming the file.
+void writeRegions(const std::string& path, const std::vector<Region>& regions);
+
+/// Throws mpm::Error naming a region that has no name, no area or no time, reaches out of its picture, or has the name
+/// of another at the same time.
+void check(const std::vector<Region>& regions);
+
+}  // namespace mpm::vision

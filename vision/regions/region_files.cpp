@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of regions: our own, and those of labelling tools and of PhenoCam.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <opencv2/imgproc.hpp>
+#include <sstream>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/json_file.h"
+#include "base/visible_text.h"
+#include "mpm/error.hpp"
+#include "vision/labels/coco.h"
+#include "vision/labels/labelme.h"
+#include "vision/regions/region.h"
+#include "vision/regions/region_json.h"
+
+namespace mpm::vision {
+namespace {
+
+constexpr const char* kIgnored = "ignore";  // the label
+
+Region& regionNamed(std::vector<Region>& regions, const std::string& name, cv::Size size) {
+  const auto same = [&](const Region& one) { return one.name == name; };
+  const auto found = std::find_if(regions.begin(), regions.end(), same);
+  if (found != regions.end()) return *found;
+  return regions.emplace_back(Region{.name = name, .ignore = name == kIgnored, .size = size});
+}
+
+std::vector<cv::Point2d> outlineOf(const JsonValue& shape) {
+  std::vector<cv::Point2d> points;
+  for (const JsonValue& point : shape.at("points").list()) {
+    const auto xy = point.list(2, 2);
+    points.emplace_back(xy[0].number(), xy[1].number());
+  }
+  const auto named = shape.find("shape_type");
+  const std::string kind = named ? named->text() : "polygon";
+  if (kind == "polygon" && points.size() >= 3) return points;
+  if (kind == "rectangle" && points.size() == 2)
+    return {points[0], {points[1].x, points[0].y}, points[1], {points[0].x, points[1].y}};
+  if (kind != "circle" || points.size() != 2)
+    throw Error(shape.place() + " is a " + visibleText(kind) + " with " + std::to_string(points.size()) +
+                " points: a region is made of polygons of three points or more, rectangles and circles");
+  constexpr int kCorners = 90;
+  std::vector<cv::Point2d> circle;
+  for (int i = 0; i < kCorners; ++i)
+    circle.push_back(points[0] + cv::norm(points[1] - points[0]) * cv::Point2d(std::cos(i * 2 * CV_PI / kCorners),
+                                                                               std::sin(i * 2 * CV_PI / kCorners)));
+  return circle;
+}
+
+cv::Size sizeOf(const JsonValue& json, const char* width, const char* height) {
+  constexpr int kMaxSide = 1 << 14;  // px
+  return {json.at(width).integer(1, kMaxSide), json.at(height).integer(1, kMaxSide)};
+}
+
+std::vector<Region> ofLabelMe(const JsonValue& json) {
+  const cv::Size size = sizeOf(json, "imageWidth", "imageHeight");
+  std::vector<Region> regions;
+  for (const JsonValue& shape : json.at("shapes").list())
+    regionNamed(regions, shape.at("label").text(), size).polygons.push_back(outlineOf(shape));
+  return regions;
+}
+
+std::vector<Region> ofCoco(const JsonValue& json) {
+  const CocoFile file(json);
+  const std::vector<std::string> pictures = file.pictures();
+  if (pictures.size() != 1)
+    throw Error(json.place() + " has shapes of " + std::to_string(pictures.size()) +
+                " pictures: export those of one picture");
+  const cv::Size size = file.size(pictures[0]);
+  std::vector<Region> regions;
+  for (const CocoFile::NamedShape& shape : file.shapes(pictures[0])) {
+    Region& region = regionNamed(regions, shape.category, size);
+    if (shape.segmentation.json().is_object()) {
+      if (region.mask.empty()) region.mask = cv::Mat(size, CV_8UC1, cv::Scalar(0));
+      paintSegmentation(region.mask, shape.segmentation, 255);
+    } else {
+      for (const JsonValue& polygon : shape.segmentation.list()) region.polygons.push_back(cocoPolygon(polygon));
+    }
+  }
+  for (Region& region : regions)
+    if (!region.mask.empty() && !region.polygons.empty()) {  // the inside of both
+      cv::Mat mask;
+      std::swap(mask, region.mask);
+      region.mask = mask | maskOf(region, size);
+      region.polygons.clear();
+    }
+  return regions;
+}
+
+// "# Veg Type: DB", "# ROI ID Number: 1000"; then rows start_date,start_time,end_date,end_time,maskfile,sample_image.
+std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
+  constexpr std::uintmax_t kMaxBytes = 16U << 20;
+  std::istringstream lines(readFile(path, kMaxBytes));
+  std::string type, number;
+  std::vector<Region> regions;
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++count;
+    while (!line.empty() && std::string_view(" \r\t,").find(line.back()) != std::string_view::npos) line.pop_back();
+    const auto header = [&](std::string_view key, std::string& value) {
+      if (const auto at = line.find(key); line.starts_with('#') && at != std::string::npos)
+        value = line.substr(std::min(line.find_first_not_of(' ', at + key.size()), line.size()));
+    };
+    header("Veg Type:", type);
+    header("ROI ID Number:", number);
+    if (line.empty() || line.starts_with('#') || line.starts_with("start_date")) continue;
+    const auto refuse = [&](const std::string& why) {
+      throw Error("'" + path + "', line " + std::to_string(count) + ": " + why);
+    };
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    if (cells.size() < 5) refuse("expected start_date,start_time,end_date,end_time,maskfile,sample_image");
+    const auto begin = timeOfIso(cells[0] + "T" + cells[1]), end = timeOfIso(cells[2] + "T" + cells[3]);
+    if (!begin || !end)
+      refuse("'" + visibleText(cells[begin ? 2 : 0] + "," + cells[begin ? 3 : 1]) +
+             "' is no time: write YYYY-MM-DD,HH:MM:SS");
+    if (*end < *begin) refuse("it ends at " + cells[2] + " " + cells[3] + ", before it begins");
+    Region region{.name = type.empty() || number.empty() ? std::filesystem::path(path).stem().string()
+                                                         : type + "_" + number};
+    region.mask = readMask((std::filesystem::path(path).parent_path() / cells[4]).string()) == 0;
+    region.size = region.mask.size();
+    region.from = *begin - ahead_of_utc;
+    // The last second belongs to it. One that begins in it gives it up, as in vegindex, which takes the first that
+    // fits.
+    if (!cells[2].starts_with("9999")) region.to = *end - ahead_of_utc + kSecondMs;
+    if (!regions.empty() && regions.back().to == *region.from + kSecondMs) *region.from += kSecondMs;
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
+}  // namespace
+
+std::vector<Region> readRegions(const std::string& path, UnixMs ahead_of_utc) {
+  std::vector<Region> regions;
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (extension == ".csv") {
+    regions = ofPhenoCam(path, ahead_of_utc);
+  } else {
+    const JsonValue json = readJsonFile(path);
+    if (json.has("regions")) {
+      const std::string folder = std::filesystem::absolute(path).parent_path().string();
+      for (const JsonValue& one : json.at("regions").list()) regions.push_back(regionFromJson(one, folder));
+    } else if (isLabelMe(json)) {
+      regions = ofLabelMe(json);
+    } else if (isCoco(json)) {
+      regions = ofCoco(json);
+    } else {
+      throw Error("'" + path +
+                  "' holds no regions: expected {\"regions\": [...]}, a file of LabelMe or COCO, or a CSV " +
+                  "list of PhenoCam");
+    }
+  }
+  if (regions.empty()) throw Error("'" + path + "' holds no region: draw one");
+  try {
+    check(regions);
+  } catch (const Error& error) {
+    throw Error("'" + path + "': " + error.what());
+  }
+  return regions;
+}
+
+}  // namespace mpm::vision

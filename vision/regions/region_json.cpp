@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/regions/region_json.h"
+
+#include <cmath>
+#include <filesystem>
+#include <opencv2/imgproc.hpp>
+#include <utility>
+
+#include "base/size_text.h"
+#include "mpm/error.hpp"
+#include "vision/labels/labelled_picture.h"
+
+namespace mpm::vision {
+namespace {
+
+using Json = JsonValue::Json;
+
+constexpr int kMaxSide = 1 << 14;  // px
+
+Json runsOf(const cv::Mat& mask) {
+  Json runs = Json::array();
+  std::int64_t length = 0;
+  bool inside = false;
+  for (int y = 0; y < mask.rows; ++y)
+    for (int x = 0; x < mask.cols; ++x, ++length)
+      if ((mask.at<uchar>(y, x) != 0) != inside) {
+        runs.push_back(std::exchange(length, 0));
+        inside = !inside;
+      }
+  runs.push_back(length);
+  return runs;
+}
+
+cv::Mat maskOfRuns(const JsonValue& runs, cv::Size size) {
+  cv::Mat mask(size, CV_8UC1, cv::Scalar(0));
+  const auto total = static_cast<std::int64_t>(mask.total());
+  std::int64_t at = 0;
+  bool inside = false;
+  for (const JsonValue& run : runs.list()) {
+    const std::int64_t end = at + run.whole(0, total - at);
+    if (inside) std::fill(mask.data + at, mask.data + end, uchar{255});
+    at = end;
+    inside = !inside;
+  }
+  if (at != total)
+    throw Error(runs.place() + " covers " + std::to_string(at) + " of " + std::to_string(total) +
+                " pixels: export it again");
+  return mask;
+}
+
+// A number without the digits that no drawing has.
+Json shortNumber(double value) {
+  const double rounded = std::round(value * 100) / 100;
+  return rounded == std::floor(rounded) ? Json(static_cast<std::int64_t>(rounded)) : Json(rounded);
+}
+
+std::optional<UnixMs> timeIn(const JsonValue& json, const char* key) {
+  const auto value = json.find(key);
+  if (!value || value->json().is_null()) return std::nullopt;
+  const auto time = timeOfIso(value->text());
+  if (!time) value->fail("a time such as 2026-11-03T17:04:05Z");
+  return time;
+}
+
+}  // namespace
+
+JsonValue::Json toJson(const Region& region) {
+  Json json = {{"name", region.name}, {"width", region.size.width}, {"height", region.size.height}};
+  if (region.ignore) json["ignore"] = true;
+  if (region.from) json["from"] = isoTime(*region.from, true);
+  if (region.to) json["to"] = isoTime(*region.to, true);
+  if (!region.mask.empty()) {
+    json["mask"] = runsOf(region.mask);
+    return json;
+  }
+  Json& polygons = json["polygons"] = Json::array();
+  for (const auto& polygon : region.polygons) {
+    Json points = Json::array();
+    for (const cv::Point2d& point : polygon) points.push_back({shortNumber(point.x), shortNumber(point.y)});
+    polygons.push_back(std::move(points));
+  }
+  return json;
+}
+
+Region regionFromJson(const JsonValue& json, const std::string& folder) {
+  Region region;
+  region.name = json.at("name").text();
+  if (const auto ignore = json.find("ignore")) region.ignore = ignore->flag();
+  region.from = timeIn(json, "from");
+  region.to = timeIn(json, "to");
+  const auto mask = json.find("mask");
+  if (mask && mask->json().is_string() && !folder.empty()) {
+    region.mask = readMask((std::filesystem::path(folder) / mask->text()).string());
+    region.size = region.mask.size();
+    if (!json.has("width") && !json.has("height")) return region;
+  }
+  region.size = {json.at("width").integer(1, kMaxSide), json.at("height").integer(1, kMaxSide)};
+  if (mask && region.mask.empty()) region.mask = maskOfRuns(*mask, region.size);
+  if (const auto polygons = json.find("polygons"))
+    for (const JsonValue& polygon : polygons->list()) {
+      auto& points = region.polygons.emplace_back();
+      for (const JsonValue& point : polygon.list(3)) {
+        const auto xy = point.list(2, 2);
+        points.emplace_back(xy[0].number(), xy[1].number());
+      }
+    }
+  return region;
+}
+
+cv::Mat readMask(const std::string& path) {
+  cv::Mat picture = readStoredImage(path), brightest;
+  cv::reduce(picture.reshape(1, static_cast<int>(picture.total())), brightest, 1, cv::REDUCE_MAX);
+  return brightest.reshape(1, picture.rows) != 0;
+}
+
+std::string regionJson(const Region& region) { return toJson(region).dump(); }
+
+Region regionOf(std::string_view json, const std::string& where) {
+  return regionFromJson(JsonValue(std::string(json), where), "");
+}
+
+}  // namespace mpm::vision

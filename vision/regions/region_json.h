@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/json_file.h"
+#include "vision/regions/region.h"
+
+namespace mpm::vision {
+
+/// What regionJson() writes.
+JsonValue::Json toJson(const Region& region);
+/// Back from it. A mask may be the name of a picture in `folder`; empty: it may not. Throws mpm::Error naming the
+/// place.
+Region regionFromJson(const JsonValue& json, const std::string& folder);
+
+/// The pixels of a picture that are not black: CV_8UC1, 255 there. Throws mpm::Error naming the file.
+cv::Mat readMask(const std::string& path);
+
+}  // namespace mpm::vision
