@@ -190,6 +190,43 @@ class Tuner {
            options_.agreement;
   }
 
+  /// The full model with reuse, in turns with the full model. A key frame costs more than the others, so the speed-up
+  /// is that of all frames together.
+  TuneRow reuseRow() {
+    EstimatorOptions options = options_.segmenter;
+    options.task = Task::kSemantic;
+    options.read.convert = options.read.convert.with(kFullModel);
+    Estimator full(options_.model, options);
+    options.reuse = options_.reuse;
+    Estimator reusing(options_.model, options);
+    full.estimate(options_.sequence.front());  // packs the weights
+    reusing.estimate(options_.sequence.front());
+    reusing.reset();
+    Sample agreement;
+    double full_ms = 0, ms = 0;
+    for (const cv::Mat& image : options_.sequence) {
+      const Estimate whole = full.estimate(image), part = reusing.estimate(image);
+      agreement.add(100.0 * cv::countNonZero(whole.labels == part.labels) / static_cast<double>(whole.labels.total()));
+      full_ms += whole.ms.total;
+      ms += part.ms.total;
+      ++done_;
+      if (options_.progress && !options_.progress(done_, std::max(done_, estimate_))) throw Stopped();
+    }
+    const std::vector<int> blocks = monitor::blocksOf(std::vector<int>(options_.sequence.size()));
+    TuneRow row{
+        .variant = kFullModel,
+        .reuse = options_.reuse,
+        .speed_up = std::max(0.01, floored(full_ms / ms)),
+        .tokens = static_cast<double>(model_.tokens()),
+        .agreement = floored(agreement.mean()),
+        .agreement_low = floored(agreement.mean() - monitor::halfInterval(agreement.values, blocks).value_or(100)),
+        .example = held_back_.full.example};
+    row.ms = quantile(held_back_.full.ms, 0.5) / row.speed_up;
+    row.passes = row.agreement_low >= options_.agreement;
+    ++tried_;
+    return row;
+  }
+
   TuneRow row(const Reduction& variant, const Quality& quality) const {
     TuneRow row{.variant = variant,
                 .speed_up = std::max(0.01, floored(quantile(quality.ratio, 0.5))),
@@ -266,7 +303,8 @@ class Tuner {
       for (const double step : kLadder)
         if (b < 2 && branches[b].amount * step <= 1) insert(branches[b].variant(branches[b].amount * step));
     }
-    estimate_ = done_ + held_back_.size() * static_cast<int>(last.size() + 1);
+    const int sequence = options_.reuse.on ? static_cast<int>(options_.sequence.size()) : 0;
+    estimate_ = done_ + held_back_.size() * static_cast<int>(last.size() + 1) + sequence;
     TuneResult result;
     result.searched = search_.size();
     result.held_back = held_back_.size();
@@ -276,6 +314,7 @@ class Tuner {
     TuneRow full = row(kFullModel, held_back_.full);
     full.speed_up = 1;
     result.rows.push_back(full);
+    if (sequence > 0) result.rows.push_back(reuseRow());
     result.tried = tried_;
     finish(result);
     return result;
@@ -316,6 +355,11 @@ class Tuner {
 void TuneOptions::validate() const {
   if (!(agreement > 0 && agreement <= 100)) throw Error("the agreement must be more than 0 and at most 100 percent");
   if (loss && !(*loss >= 0 && *loss <= 100)) throw Error("the loss must be 0 to 100 points of mIoU");
+  reuse.validate();
+  if (reuse.on && loss) throw Error("reuse is tried by its agreement, not by a loss of mIoU");
+  if (reuse.on && static_cast<int>(sequence.size()) < kMinTunePictures)
+    throw Error("reuse needs at least " + std::to_string(kMinTunePictures) + " frames that follow each other, not " +
+                std::to_string(sequence.size()));
 }
 
 std::optional<double> largestPassing(int steps, const std::function<bool(double x)>& passes) {
@@ -335,6 +379,10 @@ std::optional<TuneResult> tune(const std::vector<TunePicture>& pictures, const T
   return Tuner(pictures, options).run();
 }
 
+std::string toString(const TuneRow& row) {
+  return mpm::toString(row.variant) + (row.reuse.on ? " --reuse " + mpm::toString(row.reuse) : "");
+}
+
 std::string explanation(const TuneResult& result, const TuneOptions& options) {
   const TuneRow& best = result.choice();
   const std::string wanted =
@@ -348,19 +396,24 @@ std::string explanation(const TuneResult& result, const TuneOptions& options) {
                     : agrees;
   };
   const std::string on = " on " + counted(result.held_back, "picture") + " that the search did not use";
-  if (best.variant == kFullModel) {
+  const std::string in_a_row =
+      " on " + counted(static_cast<std::int64_t>(options.sequence.size()), "frame") + " that follow each other";
+  if (best.variant == kFullModel && !best.reuse.on) {
     const std::string none = "None of " + counted(result.tried, "reduction") +
                              " that were tried is faster than the full model and " + wanted +
                              ", so the full model stays.";
     const TuneRow& fastest = result.rows.front();
-    if (fastest.variant == kFullModel) return none;
-    return none + " The fastest was " + toString(fastest.variant) + ", " + fixed(fastest.speed_up, 2) +
-           " times as fast:" + on + " " + quality(fastest) + ".";
+    if (fastest.variant == kFullModel && !fastest.reuse.on) return none;
+    return none + " The fastest was " + toString(fastest) + ", " + fixed(fastest.speed_up, 2) +
+           " times as fast:" + (fastest.reuse.on ? in_a_row : on) + " " + quality(fastest) + ".";
   }
   return "Of the " + counted(static_cast<std::int64_t>(result.rows.size()), "row") + " of the table, " +
-         toString(best.variant) + " is the fastest that " + wanted + ": " + fixed(best.ms, 1) + " ms per picture, " +
-         fixed(best.speed_up, 2) + " times as fast as the full model. That was measured" + on + ", where " +
-         quality(best) + ".";
+         toString(best) + " is the fastest that " + wanted + ": " + fixed(best.ms, 1) + " ms per picture, " +
+         fixed(best.speed_up, 2) + " times as fast as the full model. That was measured" +
+         (best.reuse.on ? in_a_row : on) + ", where " + quality(best) + "." +
+         (best.reuse.on ? " No file holds it: give 'mpm run' and 'mpm monitor' the option --reuse " +
+                              mpm::toString(best.reuse) + "."
+                        : "");
 }
 
 }  // namespace mpm::cli

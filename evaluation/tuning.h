@@ -18,11 +18,13 @@ struct TunePicture {
 };
 
 struct TuneOptions {
-  std::string model;             ///< a plain ViT
-  EstimatorOptions segmenter{};  ///< without a reduction
-  double agreement = 99;         ///< percent of the pixels that keep the label of the full model
-  std::optional<double> loss{};  ///< instead of it: mIoU that may be lost, percentage points
-  int void_label = 255;          ///< of the truth
+  std::string model;                ///< a plain ViT
+  EstimatorOptions segmenter{};     ///< without a reduction
+  double agreement = 99;            ///< percent of the pixels that keep the label of the full model
+  std::optional<double> loss{};     ///< instead of it: mIoU that may be lost, percentage points
+  int void_label = 255;             ///< of the truth
+  Reuse reuse{};                    ///< when on: the full model with it is tried as well, without a loss
+  std::vector<cv::Mat> sequence{};  ///< for `reuse`: frames of a fixed camera that follow each other, CV_8UC3
   /// Called after each picture, with the number of those done and an estimate of all. False: stop.
   std::function<bool(int done, int estimate)> progress{};
 
@@ -34,6 +36,7 @@ struct TuneOptions {
 /// decimals, as they are shown: the choice is by these numbers.
 struct TuneRow {
   Reduction variant;
+  Reuse reuse{};                                  ///< on: measured on TuneOptions::sequence, its speed-up is of sums
   double ms = 0;                                  ///< the full model's, median over the pictures, divided by speed_up
   double speed_up = 1;                            /**< full model's time / this one's, median over the pictures */
   double tokens = 0;                              ///< at the end, mean
@@ -64,7 +67,10 @@ constexpr int kMinTunePictures = 8;
 /// that is converted already or does not segment.
 std::optional<TuneResult> tune(const std::vector<TunePicture>& pictures, const TuneOptions& options);
 
-/// Two sentences: what was chosen and why.
+/// As the options of a command spell it.
+std::string toString(const TuneRow& row);
+
+/// Two or three sentences: what was chosen and why.
 std::string explanation(const TuneResult& result, const TuneOptions& options);
 
 /// The largest x in (0, 1] that passes, by `steps` halvings; nullopt when none of the tried ones does. What passes at x

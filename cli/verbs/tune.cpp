@@ -26,22 +26,26 @@ struct TuneArguments {
 };
 
 /// `next` gives an object with the frame in hand, as long as there is one.
+/// `sequence` takes the first of them, all that follow each other.
 template <class Next, class Make>
-std::vector<TunePicture> spread(std::optional<int> total, int wanted, Next next, Make make) {
+std::vector<TunePicture> spread(std::optional<int> total, int wanted, Next next, Make make,
+                                std::vector<cv::Mat>* sequence = nullptr) {
   std::vector<TunePicture> pictures;
   for (int index = 0; static_cast<int>(pictures.size()) < wanted; ++index) {
     auto item = next();
     if (!item) break;
+    if (sequence && static_cast<int>(sequence->size()) < wanted) sequence->push_back(make(*item).image);
     if (isInSpread(index, total.value_or(wanted), wanted)) pictures.push_back(make(*item));
   }
   return pictures;
 }
 
-std::vector<TunePicture> picturesOf(const TuneArguments& arguments) {
+std::vector<TunePicture> picturesOf(const TuneArguments& arguments, TuneOptions& tune) {
   Frames frames({.sources = {arguments.source}}, stderrIsTerminal());
   auto pictures = spread(
       frames.size(), arguments.pictures, [&] { return frames.next(); },
-      [](const vision::Frame& frame) { return TunePicture{.image = frame.image.clone(), .film = frame.film}; });
+      [](const vision::Frame& frame) { return TunePicture{.image = frame.image.clone(), .film = frame.film}; },
+      tune.reuse.on ? &tune.sequence : nullptr);
   if (!interrupted()) frames.requireAll();
   return pictures;
 }
@@ -84,7 +88,8 @@ double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 Json rounded(std::optional<double> value) { return value ? Json(rounded(*value)) : Json(nullptr); }
 
 Json rowJson(const TuneRow& row) {
-  return {{"reduce", toString(row.variant)},
+  return {{"reduce", mpm::toString(row.variant)},
+          {"reuse", mpm::toString(row.reuse)},
           {"ms", rounded(row.ms)},
           {"speed_up", rounded(row.speed_up)},
           {"tokens", rounded(row.tokens)},
@@ -99,7 +104,7 @@ Json rowJson(const TuneRow& row) {
 
 void printTable(const TuneResult& result, bool with_loss) {
   int width = 10;
-  for (const TuneRow& row : result.rows) width = std::max(width, static_cast<int>(toString(row.variant).size()));
+  for (const TuneRow& row : result.rows) width = std::max(width, static_cast<int>(toString(row).size()));
   const auto line = [&](std::vector<std::string> cells) {
     if (!with_loss) cells.erase(cells.end() - 3, cells.end() - 1);
     printLine(tableRow(cells, {-2, -width, 9, 9, 9, 12, 10, with_loss ? 8 : -1, 16, -1}));
@@ -107,7 +112,7 @@ void printTable(const TuneResult& result, bool with_loss) {
   line({"", "reduction", "ms", "speed-up", "tokens", "agreement %", "from", "loss", "interval", ""});
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     const TuneRow& row = result.rows[i];
-    line({row.front ? "*" : "", toString(row.variant), fixed(row.ms, 1), fixed(row.speed_up, 2), fixed(row.tokens, 1),
+    line({row.front ? "*" : "", toString(row), fixed(row.ms, 1), fixed(row.speed_up, 2), fixed(row.tokens, 1),
           fixed(row.agreement, 2), fixed(row.agreement_low, 2), fixed(row.loss, 2),
           fixed(row.loss_low, 2) + " to " + fixed(row.loss_high, 2),
           i == result.chosen ? "  chosen"
@@ -130,7 +135,7 @@ int tuneVerb(TuneArguments arguments) {
   }
   if (!arguments.output.empty()) requireOutput("--out", arguments.output, modelFiles(tuning.model));
   const std::vector<TunePicture> pictures =
-      labelled ? labelledPicturesOf(arguments, *labelled, tuning) : picturesOf(arguments);
+      labelled ? labelledPicturesOf(arguments, *labelled, tuning) : picturesOf(arguments, tuning);
   std::optional<Progress> progress;
   progress.emplace(stderrIsTerminal(), 1);
   tuning.progress = [&](int, int estimate) {
@@ -185,13 +190,15 @@ Verb addTune(CLI::App& mpm) {
             "Pictures of your scene: a folder, a glob, a video or the built-in scene (\"demo:street?frames=40\")")
       ->required();
   addOption(*verb, "--model", tuning.model, "M.onnx", "A plain ViT as ONNX. Default: as in 'mpm run'");
+  CLI::Option* const reuse = addReuse(*verb, tuning.reuse);
   CLI::Option* const agreement =
       addNumber(*verb, "--agreement", tuning.agreement, "PERCENT", 50, 100,
                 "Share of the pixels that keep the label of the full model: the lower end of a 95 % interval over "
                 "the pictures. Default: 99");
   addNumber(*verb, "--loss", tuning.loss, "POINTS", 0, 100,
             "Instead, with labels: mIoU that may be lost on the pictures, in percentage points")
-      ->excludes(agreement);
+      ->excludes(agreement)
+      ->excludes(reuse);
   addOption(*verb, "--labels", arguments->labels, "DIR",
             "Folder of label maps with the names of the pictures. The built-in scene has its own");
   addOption(*verb, "--dataset", arguments->dataset, "NAME", "SOURCE is the folder of this data set, as in 'mpm eval'");
@@ -207,10 +214,11 @@ Verb addTune(CLI::App& mpm) {
       R"(Use pictures of all that the camera sees: day and night, empty and crowded. A fifth of them (a third with --loss)
 serves to find how much each method may merge. The best of each and some steps around them then run on the other
 pictures, in turns with the full model, and the fastest that passes there is chosen. Times are of this machine: use it
-for nothing else meanwhile. On a GPU only schedules of mpm are tried.
+for nothing else meanwhile. On a GPU only schedules of mpm are tried. With --reuse auto, for a fixed camera, the full
+model with reuse is tried as well, on the first frames of the source as they follow each other (--pictures of them).
 
 With --json: {"model", "source", "precision", "wanted_agreement", "wanted_loss", "searched", "held_back", "tried",
-"seconds", "cpu_seconds", "chosen": a row, "rows": [{"reduce", "ms", "speed_up", "tokens", "agreement",
+"seconds", "cpu_seconds", "chosen": a row, "rows": [{"reduce", "reuse", "ms", "speed_up", "tokens", "agreement",
 "agreement_low", "miou_loss", "miou_loss_low", "miou_loss_high", "passes", "front"}..], "explanation"}. The numbers of a
 row are of the pictures that the search did not use: speed_up is a median, ms the median of the full model divided by
 it, tokens a mean at the end. The choice is by speed_up, agreement_low and miou_loss with the two decimals that the
@@ -218,7 +226,7 @@ table shows. Intervals are of 95 %.
 
 Examples:
   mpm tune pictures --model vit.onnx -o tuned.onnx
-  mpm tune camera.mp4 --agreement 99.5 --json
+  mpm tune camera.mp4 --reuse auto --agreement 98.5 --json
   mpm tune val/images --labels val/labels --loss 0.3 --model vit.onnx
   mpm tune "demo:street?weather=auto&step=7200&frames=40" -o tuned.onnx
 )");

@@ -56,7 +56,22 @@ TEST_F(TuneVerb, PrintsTheFrontAndTwoSentences) {
   EXPECT_THAT(result.err, HasSubstr("CPU time"));
 }
 
+TEST_F(TuneVerb, TriesReuse) {
+  const CommandResult result = tune({"--agreement", "50", "--reuse", "threshold=12:flush=1", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json();
+  int with_reuse = 0;
+  for (const auto& row : json["rows"])
+    if (row["reuse"] != "off") {
+      ++with_reuse;
+      EXPECT_EQ(row["reduce"], "none");
+      EXPECT_GT(row["agreement"], 50);
+    }
+  EXPECT_EQ(with_reuse, 1);
+}
+
 TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
+  expectFailure(tune({"--loss", "0.3", "--reuse", "auto"}), 2, {"--loss", "--reuse"});
   expectFailure(tune({"--labels", folder_ / "labels"}), 2, {"labels are for --loss"});
   expectFailure(tune({"--loss", "0.3"}), 2, {"has no labels"});
   expectFailure(tune({"--loss", "0.3", "--agreement", "99"}), 2, {"--loss", "--agreement"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -213,6 +214,27 @@ TEST(Explanation, NamesTheChoiceOrTheFastest) {
   std::swap(result.rows[0], result.rows[1]);
   result.chosen = 0;
   EXPECT_THAT(explanation(result, options), ::testing::EndsWith("the full model stays."));
+  result.rows[0].reuse = parseReuse("threshold=12");
+  EXPECT_THAT(explanation(result, options),
+              AllOf(HasSubstr("none --reuse threshold=12 is the fastest that"),
+                    HasSubstr("frames that follow each other"), HasSubstr("No file holds it")));
+}
+
+TEST_F(Tune, TriesReuseOnFramesInARow) {
+  options_.reuse = parseReuse("threshold=12");
+  EXPECT_THROW(tune(pictures_, options_), Error) << "without such frames";
+  options_.sequence.assign(12, pictures_.front().image);
+  const auto result = tune(pictures_, options_);
+  ASSERT_TRUE(result.has_value());
+  const auto row =
+      std::find_if(result->rows.begin(), result->rows.end(), [](const TuneRow& one) { return one.reuse.on; });
+  ASSERT_NE(row, result->rows.end());
+  EXPECT_EQ(row->agreement, 100) << "nothing changes";
+  EXPECT_EQ(row->agreement_low, 100);
+  EXPECT_TRUE(row->passes);
+  EXPECT_EQ(toString(*row), "none --reuse threshold=12");
+  options_.loss = 1;
+  EXPECT_THROW(tune(pictures_, options_), Error) << "a loss is not measured with it";
 }
 
 TEST_F(Tune, MeasuresTheLossWithLabels) {
