@@ -31,6 +31,7 @@ class Viewport {
   QRectF pictureRect() const { return rect_; }
 
   QPointF toPicture(QPointF widget) const { return (widget - rect_.topLeft()) / scale_; }
+  QPointF toWidget(QPointF picture) const { return rect_.topLeft() + picture * scale_; }
 
   /// The state after zooming by `factor` with the point of the picture under `widget` staying where it is.
   ViewState zoomedAt(QPointF widget, double factor) const;

@@ -119,8 +119,7 @@ void ImageView::paintAbove(QPainter& painter, const Viewport& view) const {
                                                             : readout(*frame(), *cursor);
   if (text.isEmpty()) return;
   constexpr int kAway = 14, kAir = 5;
-  const QRectF picture = view.pictureRect();
-  const QPointF at(picture.left() + cursor->x() * picture.width(), picture.top() + cursor->y() * picture.height());
+  const QPointF at = view.toWidget(*PictureView::cursor());
   QRectF box = QRectF(fontMetrics().boundingRect(text)).adjusted(-kAir, -kAir, kAir, kAir);
   box.moveTopLeft(at + QPointF(kAway, kAway));
   if (box.right() > width()) box.moveRight(at.x() - kAway);

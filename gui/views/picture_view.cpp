@@ -54,6 +54,12 @@ void PictureView::setPlaceholder(const QString& text) {
 
 Viewport PictureView::viewport() const { return {frame_ ? frame_->size() : QSize(), QSizeF(size()), state_}; }
 
+std::optional<QPointF> PictureView::cursor() const {
+  const auto at = selection_->cursor();
+  if (!at) return std::nullopt;
+  return QPointF(at->x() * frame_->size().width(), at->y() * frame_->size().height());
+}
+
 void PictureView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), theme().canvas);
@@ -128,10 +134,9 @@ void PictureView::paintCluster(QPainter& painter, const Viewport& view) {
 }
 
 void PictureView::paintCursor(QPainter& painter, const Viewport& view) {
-  const auto cursor = selection_->cursor();
-  if (!cursor || underMouse()) return;
-  const QRectF picture = view.pictureRect();
-  const QPointF at(picture.left() + cursor->x() * picture.width(), picture.top() + cursor->y() * picture.height());
+  const auto there = cursor();
+  if (!there || underMouse()) return;
+  const QPointF at = view.toWidget(*there);
   const QVector<QLineF> cross = {{at - QPointF(9, 0), at - QPointF(3, 0)},
                                  {at + QPointF(3, 0), at + QPointF(9, 0)},
                                  {at - QPointF(0, 9), at - QPointF(0, 3)},

@@ -48,6 +48,8 @@ class PictureView : public QWidget {
   virtual void pictureChanged() {}
 
   const PatchSelection& selection() const { return *selection_; }
+  /// Where the mouse or the cross of the arrow keys is, px of the picture. There must be a frame.
+  std::optional<QPointF> cursor() const;
 
   void paintEvent(QPaintEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;

@@ -10,7 +10,7 @@ namespace mpm::gui {
 
 void TeachCanvas::setEditor(LabelEditor* editor) {
   editor_ = editor;
-  polygon_.clear();
+  pen_.take();
   refreshLabels();
 }
 
@@ -96,27 +96,12 @@ void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
       painter.fillRect(cell, QBrush(Qt::black, Qt::BDiagPattern));
       painter.fillRect(cell.translated(1, 0), QBrush(Qt::white, Qt::BDiagPattern));
     }
-  const auto toWidget = [&](QPointF at) { return view.pictureRect().topLeft() + at * view.scale(); };
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.setBrush(Qt::NoBrush);
-  const auto outline = [&](const auto& shape) {
-    for (const QPen& pen : {QPen(Qt::black, 3), QPen(Qt::white, 1)}) {
-      painter.setPen(pen);
-      shape();
-    }
-  };
-  const auto cursor = selection().cursor();
-  const QPointF at =
-      cursor ? QPointF(cursor->x() * frame()->size().width(), cursor->y() * frame()->size().height()) : QPointF();
-  if (!polygon_.isEmpty()) {
-    QPolygonF corners;
-    for (const QPointF& corner : polygon_) corners << toWidget(corner);
-    if (cursor) corners << toWidget(at);
-    outline([&] { painter.drawPolygon(corners); });
-    for (int i = 0; i < polygon_.size(); ++i) outline([&] { painter.drawEllipse(corners[i], 3, 3); });
-  }
-  if (cursor && (tool_ == Tool::kBrush || tool_ == Tool::kErase))
-    outline([&] { painter.drawEllipse(toWidget(at), brush_ * view.scale() / 2, brush_ * view.scale() / 2); });
+  const auto at = cursor();
+  pen_.paint(painter, view, at);
+  if (at && (tool_ == Tool::kBrush || tool_ == Tool::kErase))
+    strokeOnPicture(painter, [&] {
+      painter.drawEllipse(view.toWidget(*at), brush_ * view.scale() / 2, brush_ * view.scale() / 2);
+    });
 }
 
 bool TeachCanvas::canDraw() {
@@ -142,7 +127,7 @@ bool TeachCanvas::beginDrag(QPointF at) {
   if (!canDraw()) return true;  // and nothing moves
   last_ = viewport().toPicture(at);
   if (tool_ == Tool::kPolygon) {
-    polygon_ << last_;
+    pen_.add(last_);
     update();
     return true;
   }
@@ -169,7 +154,7 @@ void TeachCanvas::draw(QPointF from, QPointF to) {
     case Tool::kFill: {
       const MergeLookup& lookup = frame()->lookup;
       const Viewport view = viewport();
-      const auto token = view.tokenAt(view.pictureRect().topLeft() + to * view.scale(), lookup.grid());
+      const auto token = view.tokenAt(view.toWidget(to), lookup.grid());
       if (!token) return;
       const int step = lookup.steps() - 1;
       editor_->cells(lookup.grid(), lookup.members(step, lookup.cluster(step, *token)), label_);
@@ -199,15 +184,15 @@ void TeachCanvas::finish() {
 }
 
 void TeachCanvas::closePolygon() {
-  if (polygon_.isEmpty() || !canDraw()) return;
+  if (!pen_.hasPolygon() || !canDraw()) return;
   editor_->begin();
-  editor_->polygon(std::exchange(polygon_, {}), label_);
+  editor_->polygon(pen_.take(), label_);
   refreshLabels();
   finish();
 }
 
 void TeachCanvas::dropPolygon() {
-  polygon_.clear();
+  pen_.take();
   update();
 }
 
@@ -225,10 +210,8 @@ void TeachCanvas::keyPressEvent(QKeyEvent* event) {
   const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
   if (enter && hasPolygon()) return closePolygon();
   if (!enter && event->key() != Qt::Key_Space) return ImageView::keyPressEvent(event);
-  const auto cursor = selection().cursor();
-  if (!cursor || !frame()) return;
-  const QRectF picture = viewport().pictureRect();
-  if (beginDrag(picture.topLeft() + QPointF(cursor->x() * picture.width(), cursor->y() * picture.height()))) endDrag();
+  const auto at = frame() ? cursor() : std::nullopt;
+  if (at && beginDrag(viewport().toWidget(*at))) endDrag();
 }
 
 // The keys of classes and tools are for the picture under the mouse, not for the name of a class.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QPolygonF>
-
 #include "gui/models/label_editor.h"
 #include "gui/views/image_view.h"
+#include "gui/views/polygon_pen.h"
 
 namespace mpm::gui {
 
@@ -37,7 +36,7 @@ class TeachCanvas : public ImageView {
   /// The labels changed, or there are others.
   void refreshLabels();
   /// A polygon is begun.
-  bool hasPolygon() const { return !polygon_.isEmpty(); }
+  bool hasPolygon() const { return pen_.hasPolygon(); }
   void closePolygon();
   void dropPolygon();
 
@@ -73,7 +72,7 @@ class TeachCanvas : public ImageView {
   QImage labels_;  // of the picture's size
   std::vector<int> unsure_;
   bool shows_unsure_ = false;
-  QPolygonF polygon_;
+  PolygonPen pen_;
   bool stroke_ = false;
   QPointF last_;  // of the stroke, px of the picture
 };
