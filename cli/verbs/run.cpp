@@ -64,6 +64,7 @@ constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
 
 constexpr const char* kMerge = "_merge.png";
 constexpr const char* kComputed = "_computed.png";
+constexpr const char* kPicture = "_picture.jpg";  // only where --only names it
 constexpr const char* kLegend = "legend.png";
 
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
@@ -73,6 +74,7 @@ std::vector<std::string> endings(const RunArguments& arguments, const EstimateWr
   std::vector<std::string> all = writer.endings();
   all.emplace_back(kMerge);
   if (arguments.options.reuse.on) all.emplace_back(kComputed);
+  if (!arguments.only.empty()) all.emplace_back(kPicture);
   std::set<std::string> names;
   for (const std::string& ending : all) names.insert(nameOf(ending));
   for (const std::string& name : arguments.only)
@@ -184,6 +186,7 @@ class PictureFolder {
     if (arguments_.wants(kMerge)) put(kMerge, vision::mergePicture(image, estimate));
     if (estimate.reuse && arguments_.wants(kComputed))
       put(kComputed, vision::computedPicture(image, *estimate.reuse, estimate.grid));
+    if (!arguments_.only.empty() && arguments_.wants(kPicture)) put(kPicture, image);
     for (int k = 0; arguments_.maps && k < static_cast<int>(estimate.cluster_of_token.size()); ++k)
       put(mapEnding(k), clusterMap(estimate.cluster_of_token[k], estimate.grid));
     return written;
@@ -368,9 +371,10 @@ Verb addRun(CLI::App& mpm) {
             "overlay: NAME_depth.png (16 bits) and NAME_depth_colors.png. With --reuse also NAME_computed.png (patches "
             "that were kept are dark). Default: nowhere");
   addOption(*verb, "--only", arguments->only, "NAME,NAME",
-            "Of these files write only those: labels, overlay, merge, segments, depth, depth_colors or computed")
+            "Of these files write only those: labels, overlay, merge, segments, depth, depth_colors or computed; or "
+            "picture: the frame itself, NAME_picture.jpg")
       ->delimiter(',')
-      ->check(CLI::IsMember({"labels", "overlay", "merge", "segments", "depth", "depth_colors", "computed"}))
+      ->check(CLI::IsMember({"labels", "overlay", "merge", "segments", "depth", "depth_colors", "computed", "picture"}))
       ->allow_extra_args(false);
   CLI::Option* const video =
       addOption(*verb, "--video", arguments->video, "FILE.mp4",

@@ -155,7 +155,11 @@ TEST(Run, WritesOnlyTheNamedPictures) {
   EXPECT_EQ(filesIn(folder / "o"), (std::set<std::string>{"a_overlay.png", "legend.png"}));
   ASSERT_EQ(only("labels,merge", "l").exit_code, 0);
   EXPECT_EQ(filesIn(folder / "l"), (std::set<std::string>{"a_labels.png", "a_merge.png"}));
-  expectFailure(only("depth", "d"), 2, {"--only depth", "are labels, merge, overlay"});
+  ASSERT_EQ(only("picture", "p").exit_code, 0);
+  EXPECT_EQ(filesIn(folder / "p"), (std::set<std::string>{"a_picture.jpg"}));
+  const cv::Mat kept = cv::imread(folder / "p/a_picture.jpg"), image = cv::imread(folder / "a.png");
+  EXPECT_LT(cv::norm(kept, image, cv::NORM_L1) / static_cast<double>(3 * image.total()), 5);
+  expectFailure(only("depth", "d"), 2, {"--only depth", "are labels, merge, overlay, picture"});
   expectFailure(only("pictures", "d"), 2, {"--only", "pictures"});
   expectFailure(mpmCommand(runArguments({folder / "a.png", "--only", "overlay"})), 2, {"--only needs --out DIR"});
 }

@@ -43,7 +43,8 @@ cv::Mat mergePicture(const cv::Mat& image, const RunReport& result);
 /// computed are as they are, with an outline. `grid`: of the patches.
 cv::Mat computedPicture(const cv::Mat& image, const ReuseReport& reuse, Size2 grid);
 
-/// Writes `picture` as a PNG, whole or not at all. Throws mpm::Error.
+/// Writes `picture` as a PNG, or as a JPEG of OpenCV's default quality (95) where the name ends with .jpg, whole or not
+/// at all. Throws mpm::Error.
 void writePicture(const std::string& path, const cv::Mat& picture);
 
 }  // namespace mpm::vision

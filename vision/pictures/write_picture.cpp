@@ -9,12 +9,14 @@ namespace mpm::vision {
 
 void writePicture(const std::string& path, const cv::Mat& picture) {
   std::vector<unsigned char> bytes;
+  const bool jpeg = path.ends_with(".jpg");
   try {
-    if (!cv::imencode(".png", picture, bytes)) bytes.clear();
+    if (!cv::imencode(jpeg ? ".jpg" : ".png", picture, bytes)) bytes.clear();
   } catch (const cv::Exception&) {
     bytes.clear();
   }
-  if (bytes.empty()) throw Error("cannot write '" + path + "': the picture does not encode as PNG");
+  if (bytes.empty())
+    throw Error("cannot write '" + path + "': the picture does not encode as " + (jpeg ? "JPEG" : "PNG"));
   writeFileAtomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
