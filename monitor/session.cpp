@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
 
+#include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "mpm/error.hpp"
 
@@ -50,8 +52,9 @@ struct Session::Impl {
   bool paused = false;
 
   mutable std::mutex mutex;
-  std::shared_ptr<Watch> watch;  // guarded by the mutex: several threads look at it
-  bool picture_failed = false;   // and this was reported; of the thread that writes pictures
+  std::shared_ptr<Watch> watch;           // guarded by the mutex: several threads look at it
+  std::shared_ptr<EventCommand> command;  // the same; null: none
+  bool picture_failed = false;            // and this was reported; of the thread that writes pictures
 
   // In this order: each outlives those that hand something to it.
   std::optional<StoreWriter> store;
@@ -65,11 +68,28 @@ struct Session::Impl {
 
   void report(const Event& event) const {
     if (callbacks.on_event) callbacks.on_event(event);
+    std::unique_lock lock(mutex);
+    const auto telling = command;
+    const std::string source = watch ? watch->source : "";
+    lock.unlock();
+    if (telling) telling->add(event, source);
+  }
+
+  // `patience_s`: for the one before.
+  void setCommand(std::vector<std::string> arguments, double patience_s = 0) {
+    std::shared_ptr<EventCommand> next;
+    if (!arguments.empty())
+      next = std::make_shared<EventCommand>(std::move(arguments), [this](const Event& event) { post(event); });
+    {
+      const std::lock_guard lock(mutex);
+      std::swap(command, next);
+    }
+    if (next) next->finish(patience_s);
   }
 
   // Of the source that is open, if any.
   void post(const Event& event) {
-    if (store && current()) store->append(event);
+    if (current() && store) store->append(event);
     report(event);
   }
 
@@ -98,6 +118,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   Impl* const impl = impl_.get();
   impl->options = std::move(options);
   impl->callbacks = std::move(callbacks);
+  impl->setCommand(impl->options.on_event);
   if (!impl->options.database.empty()) {
     StoreOptions storing = impl->options.store;
     storing.now = impl->options.now;
@@ -127,6 +148,7 @@ Session::~Session() {
   close();
   impl_->frames->close();
   impl_->worker.reset();
+  impl_->setCommand({});
 }
 
 void Session::open(const WatchOptions& options) {
@@ -259,6 +281,7 @@ void Session::storeIn(const std::string& path) {
 }
 
 void Session::addEvent(const Event& event) { impl_->post(event); }
+void Session::setEventCommand(std::vector<std::string> arguments) { impl_->setCommand(std::move(arguments)); }
 
 SnapshotWriter& Session::snapshots() { return *impl_->snapshots; }
 
@@ -273,6 +296,7 @@ bool Session::finish(double patience_s) {
   impl_->frames->close();
   impl_->worker.reset();
   impl_->snapshots.reset();
+  impl_->setCommand({}, std::min(patience_s, 10.0));
   return !impl_->store || impl_->store->flush(patience_s);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "monitor/capture/capture.h"
 #include "monitor/capture/inference.h"
@@ -23,6 +24,7 @@ struct SessionOptions {
   std::string database{};                 ///< empty: nothing is stored
   StoreOptions store{};                   ///< its `now` is replaced by the one below
   SnapshotOptions snapshots{};            ///< without a folder: no pictures
+  std::vector<std::string> on_event{};    ///< as setEventCommand()
   std::function<UnixMs()> now = unixNow;  ///< the wall clock
 };
 
@@ -106,13 +108,16 @@ class Session {
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
   void storeIn(const std::string& path);                      ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);                          ///< stores it and calls on_event
+  /// Runs this program with its arguments for each event from now on, as EventCommand does; empty: none.
+  void setEventCommand(std::vector<std::string> arguments);
 
   SnapshotWriter& snapshots();
   /// Writes a picture of this frame. False: the disk is too slow, several wait already.
   bool save(const InferenceResult& result);
 
   /// Stops the source, finishes the current frame, and waits at most this many seconds until all samples are stored.
-  /// True when it is. Afterwards only status() and the destructor may be called.
+  /// The command of events gets ten of its own. True when all are stored. Afterwards only status() and the destructor
+  /// may be called.
   bool finish(double patience_s);
   SessionStatus status() const;
 

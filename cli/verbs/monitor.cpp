@@ -9,6 +9,7 @@
 
 #include "cli/night_rule.h"
 #include "cli/verbs/verbs.h"
+#include "monitor/event_command.h"
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
 #include "mpm/convert.hpp"
@@ -39,6 +40,7 @@ struct MonitorArguments {
   double alarm_no_frame_s = 0, alarm_minutes = 1;
   std::optional<double> alarm_tokens_above, alarm_tokens_below;
   std::vector<std::string> alarm_areas;
+  std::string on_event;
   bool json = false;
 };
 
@@ -136,6 +138,11 @@ SessionOptions sessionOptions(const MonitorArguments& arguments, const std::stri
   options.snapshots.every_minutes = arguments.snapshot_minutes;
   options.snapshots.keep_days = arguments.keep_days;
   options.snapshots.min_free_megabytes = arguments.min_free_megabytes;
+  try {
+    if (!arguments.on_event.empty()) options.on_event = parseCommand(arguments.on_event);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--on-event: ") + error.what());
+  }
   return options;
 }
 
@@ -320,6 +327,9 @@ Verb addMonitor(CLI::App& mpm) {
       ->allow_extra_args(false);
   addNumber(*verb, "--alarm-minutes", arguments->alarm_minutes, "MINUTES", 0, 1e6,
             "How long before the alarms of tokens and areas go off. Default: 1");
+  addOption(*verb, "--on-event", arguments->on_event, "COMMAND",
+            "Run this program for each event: a program and its arguments,\nno shell. The facts are in MPM_EVENT_KIND, "
+            "_SEVERITY, _MESSAGE,\n_TIME and _SOURCE, and as JSON on its standard input. See\ndocs/monitor.md");
   verb->footer(
       "Runs until Ctrl-C or SIGTERM, or the end of a file. A camera that is lost or hangs is opened again after 1, 2, "
       "5,\n10, then every 30 s; a full disk is tried again every 10 s; a model file that changes is read again.\n"
@@ -327,6 +337,7 @@ Verb addMonitor(CLI::App& mpm) {
       "Examples:\n"
       "  mpm monitor 0 --model vit.onnx --db street.db --lat 48.1 --lon 11.6\n"
       "  mpm monitor rtsp://user:password@camera/stream --model vit.onnx --db yard.db --keep 90\n"
+      "  mpm monitor 0 --db gate.db --alarm-no-frame 60 --on-event 'sh tell.sh'\n"
       "  mpm report street.db\n");
   return {verb, [arguments, reuse] {
             arguments->choose_reuse = reuse->empty();

@@ -676,6 +676,14 @@
         <source>Reuse</source>
         <translation>Réutilisation</translation>
     </message>
+    <message>
+        <source>Quality</source>
+        <translation>Qualité</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>Commande</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::EventsPanel</name>

@@ -13,8 +13,8 @@ QString EventsModel::severityText(monitor::Severity severity) {
 }
 
 QString EventsModel::kindText(monitor::EventKind kind) {
-  const QString texts[] = {tr("Session"), tr("Source"),      tr("Model"), tr("Storage"), tr("Clock"),
-                           tr("Alarm"),   tr("Alarm ended"), tr("View"),  tr("Reuse")};
+  const QString texts[] = {tr("Session"),     tr("Source"), tr("Model"), tr("Storage"), tr("Clock"),  tr("Alarm"),
+                           tr("Alarm ended"), tr("View"),   tr("Reuse"), tr("Quality"), tr("Command")};
   const auto index = static_cast<std::size_t>(kind);
   return index < std::size(texts) ? texts[index] : QStringLiteral("?");  // a newer version wrote it
 }

@@ -21,8 +21,10 @@ enum class EventKind {
   kAlarmEnded = 6,  ///< and is over
   kView = 7,        ///< the camera was bumped
   kReuse = 8,       ///< the reuse of rows agrees less with the full model than wanted, or enough again
+  kQuality = 9,     ///< the pictures have become bad, or good again
+  kCommand = 10,    ///< the command that is run for each event fails, or is too slow
 };
-/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse".
+/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command".
 const char* toString(EventKind kind);
 
 struct Event {

@@ -108,6 +108,8 @@ TEST(EventsModel, EveryKindHasAName) {
   };
   EXPECT_EQ(kind(monitor::EventKind::kView), QStringLiteral("View"));
   EXPECT_EQ(kind(monitor::EventKind::kReuse), QStringLiteral("Reuse"));
+  EXPECT_EQ(kind(monitor::EventKind::kQuality), QStringLiteral("Quality"));
+  EXPECT_EQ(kind(monitor::EventKind::kCommand), QStringLiteral("Command"));
   EXPECT_EQ(kind(static_cast<monitor::EventKind>(99)), QStringLiteral("?")) << "of a newer version";
 }
 

@@ -74,6 +74,21 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   EXPECT_THAT(again.err, HasSubstr("5 new samples, 10 in"));
 }
 
+TEST_F(MonitorCommand, RunsACommandForEachEvent) {
+  const std::string script = folder_ / "tell.sh", log = folder_ / "log";
+  std::ofstream(script) << "echo \"$MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log << "'\necho said\n";
+  const CommandResult result = monitor(images(3), {"--every", "0", "--json", "--alarm-tokens-above", "1",
+                                                   "--alarm-minutes", "0", "--on-event", "sh '" + script + "'"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("said\n")) << "stdout is for data";
+  std::ifstream file(log);
+  const std::string told{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(told, HasSubstr("alarm: tokens "));
+  expectFailure(monitor(folder_ / "in", {"--on-event", "mail 'x"}), 2, {"--on-event: ", "' that is not closed"});
+  expectFailure(monitor(folder_ / "in", {"--on-event", "no-such-program-of-mpm"}), 2,
+                {"--on-event: there is no program 'no-such-program-of-mpm'"});
+}
+
 TEST_F(MonitorCommand, AFolderCalledLikeACameraIsAFolder) {
   fs::rename(images(3), folder_ / "2026");
   const CommandResult result = monitor("2026", {"--every", "0"}, {.folder = folder_.path()});

@@ -474,5 +474,33 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   EXPECT_FALSE(session_->owns(*last));
 }
 
+TEST_F(SessionTest, EachEventRunsTheCommand) {
+  const std::string log = folder_ / "log";
+  SessionOptions telling = options();
+  telling.on_event = {"sh", "-c", "echo \"$MPM_EVENT_SOURCE $MPM_EVENT_MESSAGE\" >> " + log + "; exit 4"};
+  make(telling);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 3; }));
+  session_->addEvent({clock_, EventKind::kAlarm, Severity::kWarning, "too many cars"});
+  EXPECT_TRUE(session_->finish(60));
+  std::ifstream file(log);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  EXPECT_THAT(lines, Contains("rtsp://***@yard/1 too many cars"));
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(), [](auto& line) { return line.find("exit") != line.npos; }), 0);
+  EXPECT_THAT(messagesOf(stored()), Contains("'sh' ended with exit status 4"));
+}
+
+TEST_F(SessionTest, ACommandThatHangsHoldsNothingUp) {
+  SessionOptions telling = options();
+  telling.on_event = {"sleep", "1000"};
+  make(telling);
+  session_->open(watch());
+  session_->addEvent({clock_, EventKind::kAlarm, Severity::kWarning, "x"});
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
+  session_->setEventCommand({});
+  EXPECT_TRUE(reported("'sleep' was killed at the end of the program"));
+}
+
 }  // namespace
 }  // namespace mpm::monitor::test
