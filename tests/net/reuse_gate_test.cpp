@@ -6,6 +6,7 @@
 
 #include <numeric>
 #include <opencv2/imgproc.hpp>
+#include <random>
 
 #include "kernels/threads.h"
 
@@ -18,9 +19,12 @@ constexpr int kPatches = 20;
 cv::Mat grey(int level) { return cv::Mat(64, 80, CV_8UC3, cv::Scalar::all(level)); }
 
 cv::Mat noisy(int level, double sigma, int seed) {
-  cv::Mat noise(64, 80, CV_16SC3), picture = grey(level);
-  cv::RNG(static_cast<std::uint64_t>(seed)).fill(noise, cv::RNG::NORMAL, 0, sigma);
-  cv::add(picture, noise, picture, cv::noArray(), CV_8UC3);
+  // Not cv::RNG: OpenCV 5.0 fills such a small matrix of 16-bit numbers with zeros.
+  std::mt19937 random(static_cast<std::uint32_t>(seed));
+  std::normal_distribution<double> noise(level, sigma);
+  cv::Mat picture(64, 80, CV_8UC3);
+  for (auto& pixel : cv::Mat_<cv::Vec3b>(picture))
+    for (int channel = 0; channel < 3; ++channel) pixel[channel] = cv::saturate_cast<std::uint8_t>(noise(random));
   return picture;
 }
 
