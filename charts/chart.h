@@ -20,9 +20,18 @@ struct Quantity {
     kRows,         ///< share of the rows that were computed, 0..1, with the reuse of rows
     kAgreement,    ///< percent, at the key frames that compared reuse with the full result
     kClassArea,    ///< share of the pixels of the class `name`, 0..1; models differ in its number
+    kGcc,          ///< G / (R + G + B) of the mean digital numbers of a region
+    kRcc,          ///< R / (R + G + B) of them
+    kExg,          ///< 2 G - R - B of them
+    kRed,          ///< mean digital number, 0..255
+    kGreen,
+    kBlue,
   } kind = Kind::kTokens;
   int index = -1;
   std::string name{};
+  /// Name of a region that it is of: kTokens (after the last insertion), kBrightness, kClassArea and those from kGcc
+  /// on, which need one. Empty: the whole picture.
+  std::string region{};
 
   friend bool operator==(const Quantity&, const Quantity&) = default;
 };

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/visible_text.h"
 #include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
@@ -57,13 +58,13 @@ Event takeover(const InferenceResult& result) {
 
 }  // namespace
 
-Sample sampleOf(const InferenceResult& result, std::optional<bool> night) {
+Sample sampleOf(const InferenceResult& result, std::optional<bool> night, const cv::Mat& counted) {
   Sample sample;
   sample.time = result.frame.time;
   sample.tokens = result.estimate.tokens;
   sample.inference_ms = result.estimate.ms.total;
-  sample.areas = vision::classAreas(result.estimate.labels);
-  sample.brightness = meanBrightness(result.frame.image);
+  sample.areas = vision::classAreas(result.estimate.labels, counted);
+  sample.brightness = meanBrightness(result.frame.image, counted);
   sample.night = night;
   if (result.estimate.reuse) sample.rows = result.estimate.reuse->rows;
   sample.picture = std::filesystem::path(result.frame.file).filename().string();
@@ -107,7 +108,15 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     // A frame that comes a little early takes its turn; the next one is not moved by it.
     if (fresh || options_.every_frame || !next_due_ || steady >= *next_due_ - step / 4) {
       next_due_ = next_due_ && steady - *next_due_ < step ? *next_due_ + step : steady + step;
-      sample = sampleOf(result, std::nullopt);
+      std::vector<RegionSample> regions;
+      try {
+        regions = regions_.measure(result.frame.image, result.estimate.labels, result.estimate, result.frame.time);
+      } catch (const Error& error) {
+        events.push_back({result.frame.time, EventKind::kSource, Severity::kError,
+                          std::string("regions are not measured: ") + error.what()});
+      }
+      sample = sampleOf(result, std::nullopt, regions_.counted());
+      sample->regions = std::move(regions);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness);
       sample->dropped = std::max<std::int64_t>(0, dropped - dropped_);
       dropped_ = dropped;
@@ -124,6 +133,26 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
 void Recorder::setView(ViewReference view) {
   const std::lock_guard lock(mutex_);
   view_.start(std::move(view));
+}
+
+void Recorder::setRegions(const std::vector<vision::Region>& regions) {
+  RegionMeter meter(regions);
+  const std::lock_guard lock(mutex_);
+  regions_ = std::move(meter);
+  regions_given_ = true;
+  if (store_) store_->setRegions(options_.source, regions);
+}
+
+void Recorder::setStoredRegions(const std::vector<vision::Region>& regions) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (regions_given_) return;
+  }
+  setRegions(regions);
+  std::string names;
+  for (const std::string& name : vision::namesOf(regions)) names += (names.empty() ? "" : ", ") + visibleText(name);
+  if (on_event_)
+    on_event_({unixNow(), EventKind::kSource, Severity::kInfo, "measures the regions that were stored: " + names});
 }
 
 void Recorder::close() {

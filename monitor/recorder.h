@@ -12,6 +12,7 @@
 #include "monitor/clocks.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
+#include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/reuse_watch.h"
 #include "monitor/statistics/view_watch.h"
 #include "monitor/store/store.h"
@@ -26,8 +27,9 @@ struct RecorderOptions {
   AlarmOptions alarms{};
 };
 
-/// What a sample says about one frame; its `dropped` is 0, and its `agreement` that of this frame.
-Sample sampleOf(const InferenceResult& result, std::optional<bool> night);
+/// What a sample says about one frame; its `dropped` is 0, and its `agreement` that of this frame. `counted`: CV_8UC1,
+/// not 0 where pixels count; empty: everywhere.
+Sample sampleOf(const InferenceResult& result, std::optional<bool> night, const cv::Mat& counted = {});
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
 /// Area alarms follow the class names of each new model. A view that moved is an event; one that moved far
@@ -45,6 +47,11 @@ class Recorder {
 
   /// What the source showed at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
+
+  /// What is measured from the next sample on. Throws mpm::Error as vision::check().
+  void setRegions(const std::vector<vision::Region>& regions);
+  /// Those of an earlier watch, reported as an event that is not stored; ignored once there are others.
+  void setStoredRegions(const std::vector<vision::Region>& regions);
 
   /// Whether the last sample was taken by night; nullopt: no rule, or no sample under this rule yet.
   std::optional<bool> night() const;
@@ -73,6 +80,8 @@ class Recorder {
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
   std::int64_t dropped_ = 0;
+  bool regions_given_ = false;
+  RegionMeter regions_;
   ReuseWatch reuse_;
   std::optional<double> agreement_;  // Sample::agreement, since the last sample
 };

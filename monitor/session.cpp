@@ -31,13 +31,19 @@ std::optional<UnixMs> lastStored(const std::string& database, const std::string&
   return std::nullopt;
 }
 
-// What it showed then.
-std::optional<ViewReference> storedView(const std::string& database, const std::string& source) {
+// What it showed then, and its regions.
+void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder) {
+  std::optional<ViewReference> view;
+  std::vector<vision::Region> regions;
   try {
-    return StoreReader(database).view(source);
+    const StoreReader stored(database);
+    view = stored.view(source);
+    regions = currentRegions(stored, source);
   } catch (const Error&) {
-    return std::nullopt;
   }
+  const auto still = recorder.lock();
+  if (still && view) still->setView(std::move(*view));
+  if (still && !regions.empty()) still->setStoredRegions(regions);
 }
 
 }  // namespace
@@ -152,6 +158,7 @@ Session::~Session() {
 }
 
 void Session::open(const WatchOptions& options) {
+  if (options.regions) vision::check(*options.regions);
   close();
   const bool live = options.source.isLive(), every_frame = options.every_frame && !live;
   const std::string name = options.source.shownText();
@@ -188,9 +195,7 @@ void Session::open(const WatchOptions& options) {
   if (store)  // on the thread that opens the source: the disk may hang, and then the source is opened once more without
     factory = [database = impl_->options.database, name, asked = std::make_shared<std::atomic_flag>(),
                weak = std::weak_ptr(recorder), open = std::move(factory)](const vision::SourceOptions& how) {
-      if (!asked->test_and_set())
-        if (auto view = storedView(database, name))
-          if (const auto still = weak.lock()) still->setView(std::move(*view));
+      if (!asked->test_and_set()) recall(database, name, weak);
       return open(how);
     };
   const auto watch = std::shared_ptr<Watch>(  // NOLINT(modernize-make-shared): an aggregate
@@ -200,6 +205,7 @@ void Session::open(const WatchOptions& options) {
                 .capture = Capture(std::move(factory), capture, impl_->frames,
                                    [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (store) store->setSource(name);
+  if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setStream(watch->stream);
   impl_->worker->setInterval(options.samples_only && !every_frame ? options.every_s : 0);
   {
@@ -269,6 +275,10 @@ void Session::setNightRule(const NightRule& rule) {
 
 void Session::setAlarms(const AlarmOptions& alarms) {
   if (impl_->watch) impl_->watch->recorder->setAlarms(alarms, impl_->options.now());
+}
+
+void Session::setRegions(const std::vector<vision::Region>& regions) {
+  if (impl_->watch) impl_->watch->recorder->setRegions(regions);
 }
 
 void Session::setRetention(double keep_days, double max_megabytes) {

@@ -40,6 +40,8 @@ struct WatchOptions {
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
   AlarmOptions alarms{};
+  /// Measured in each sample. nullopt: those that the database has for the source.
+  std::optional<std::vector<vision::Region>> regions{};
   SourceFactory factory{};  ///< opens the source instead of vision::openSource(); for tests
 };
 
@@ -105,6 +107,8 @@ class Session {
 
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms);
+  /// Of the open source, from the next sample on; stored at once. Throws mpm::Error as vision::check().
+  void setRegions(const std::vector<vision::Region>& regions);
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
   void storeIn(const std::string& path);                      ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);                          ///< stores it and calls on_event

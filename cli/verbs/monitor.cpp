@@ -12,6 +12,7 @@
 #include "monitor/event_command.h"
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
+#include "monitor/store/export.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
@@ -34,6 +35,7 @@ struct MonitorArguments {
   bool choose_reuse = false;
   double timeout_s = vision::SourceOptions{}.timeout_s, every_s = 1;
   NightRuleOptions night;
+  std::string regions;  // a file, or "none"
   double keep_days = 0, max_megabytes = 0;
   std::string snapshots;
   double snapshot_minutes = 60, min_free_megabytes = 0;
@@ -87,8 +89,9 @@ AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<s
 }
 
 Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& names) {
-  Json areas = Json::object();
+  Json areas = Json::object(), regions = Json::object();
   for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
+  for (const RegionSample& region : sample.regions) regions[region.name] = regionJson(region, names);
   return {{"time", isoTime(sample.time, true)},
           {"tokens", sample.tokens},
           {"inference_ms", std::round(sample.inference_ms * 1e3) / 1e3},
@@ -97,7 +100,8 @@ Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& n
           {"brightness", std::round(sample.brightness * 100) / 100},
           {"dropped", sample.dropped},
           {"reuse", sample.rows ? Json{{"rows", *sample.rows}, {"agreement", orNull(sample.agreement)}} : Json()},
-          {"picture", sample.picture}};
+          {"picture", sample.picture},
+          {"regions", regions}};
 }
 
 Json eventJson(const Event& event) {
@@ -159,6 +163,9 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
   std::vector<std::string> names;
   if (!arguments.alarm_areas.empty()) names = vision::classNames(readModelInfo(model, arguments.options.read.convert));
   watch.alarms = alarmOptions(arguments, names);
+  if (!arguments.regions.empty())
+    watch.regions =
+        arguments.regions == "none" ? std::vector<vision::Region>() : vision::readRegions(arguments.regions);
   return watch;
 }
 
@@ -306,6 +313,11 @@ Verb addMonitor(CLI::App& mpm) {
   verb->option_defaults()->group("Day and night");
   addNightRule(*verb, arguments->night);
 
+  verb->option_defaults()->group("Regions");
+  addOption(*verb, "--regions", arguments->regions, "FILE",
+            "Measure these parts of the picture: a file of ours, LabelMe,\nCOCO or PhenoCam (docs/regions.md). 'none': "
+            "none. Default: those\nthat the database has for this source");
+
   verb->option_defaults()->group("What is kept");
   addNumber(
       *verb, "--keep", arguments->keep_days, "DAYS", 0, 1e6,
@@ -338,6 +350,7 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor 0 --model vit.onnx --db street.db --lat 48.1 --lon 11.6\n"
       "  mpm monitor rtsp://user:password@camera/stream --model vit.onnx --db yard.db --keep 90\n"
       "  mpm monitor 0 --db gate.db --alarm-no-frame 60 --on-event 'sh tell.sh'\n"
+      "  mpm monitor 0 --db yard.db --regions yard.json\n"
       "  mpm report street.db\n");
   return {verb, [arguments, reuse] {
             arguments->choose_reuse = reuse->empty();

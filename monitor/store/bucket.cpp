@@ -12,7 +12,7 @@ namespace {
 
 // Codes of the stored series: part of the file format.
 constexpr int kLastTokens = 0, kMerged = 1, kInferenceMs = 2, kBrightness = 3, kDropped = 4, kRowShare = 5,
-              kAgreement = 6;
+              kAgreement = 6, kGcc = 7, kRcc = 8, kExg = 9, kRed = 10, kGreen = 11, kBlue = 12;
 constexpr int kFirstTokens = 0x100;
 constexpr int kFirstArea = 0x1000;
 
@@ -34,6 +34,18 @@ int codeOf(const Quantity& quantity) {
       return kAgreement;
     case Quantity::Kind::kClassArea:
       return kFirstArea + quantity.index;
+    case Quantity::Kind::kGcc:
+      return kGcc;
+    case Quantity::Kind::kRcc:
+      return kRcc;
+    case Quantity::Kind::kExg:
+      return kExg;
+    case Quantity::Kind::kRed:
+      return kRed;
+    case Quantity::Kind::kGreen:
+      return kGreen;
+    case Quantity::Kind::kBlue:
+      return kBlue;
   }
   return -1;
 }
@@ -111,6 +123,20 @@ void Bucket::add(const Sample& sample) {
   for (const auto& [label, area] : sample.areas) addValue(kFirstArea + label, area);
 }
 
+void Bucket::add(const RegionSample& region, std::optional<bool> is_night) {
+  ++samples;
+  if (is_night) ++(*is_night ? night : day);
+  if (region.tokens) addValue(kLastTokens, *region.tokens);
+  addValue(kBrightness, region.brightness());
+  addValue(kGcc, region.gcc());
+  addValue(kRcc, region.rcc());
+  addValue(kExg, region.exg());
+  addValue(kRed, region.red);
+  addValue(kGreen, region.green);
+  addValue(kBlue, region.blue);
+  for (const auto& [label, area] : region.areas) addValue(kFirstArea + label, area);
+}
+
 void Bucket::add(const Bucket& other) {
   samples += other.samples;
   day += other.day;
@@ -186,8 +212,12 @@ void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>
 }
 
 void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
-  for (std::int64_t width : kBucketWidths)
-    buckets_[{source, width, bucketStart(sample.time, width), session}].add(sample);
+  for (std::int64_t width : kBucketWidths) {
+    const UnixMs start = bucketStart(sample.time, width);
+    buckets_[{source, width, start, session, 0}].add(sample);
+    for (const RegionSample& region : sample.regions)
+      buckets_[{source, width, start, session, region.region}].add(region, sample.night);
+  }
   const int night = sample.night ? static_cast<int>(*sample.night) : kNightUnknown;
   if (const auto tenths = tenthsOfTokens(sample))
     ++hours_[{session, bucketStart(sample.time, kHourMs), night}][*tenths];
@@ -196,11 +226,12 @@ void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sampl
 void AggregateUpdate::write(Database& database) {
   Statement read = database.prepare(
       "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND session = "
-      "?");
-  Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+      "?"
+      " AND region = ?");
+  Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (auto& [key, bucket] : buckets_) {
-    const auto& [source, width, start, session] = key;
-    if (read.bind(source, width, start, session).step()) {
+    const auto& [source, width, start, session, region] = key;
+    if (read.bind(source, width, start, session, region).step()) {
       // A sum that an SD card damaged begins anew: the samples, which it is only made from, must go on being stored.
       try {
         Bucket stored;
@@ -213,7 +244,7 @@ void AggregateUpdate::write(Database& database) {
       }
     }
     read.reset();
-    replace.run(source, width, start, session, bucket.samples, bucket.day, bucket.night,
+    replace.run(source, width, start, session, region, bucket.samples, bucket.day, bucket.night,
                 Statement::Blob{bucket.pack()});
   }
   Statement read_hour =

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -29,6 +30,7 @@ inline UnixMs bucketStart(UnixMs time, std::int64_t width) {
 class Bucket {
  public:
   void add(const Sample& sample);
+  void add(const RegionSample& region, std::optional<bool> night);
   void add(const Bucket& other);
   Spread spread(const Quantity& quantity) const;
 
@@ -57,13 +59,14 @@ class Bucket {
 /// the samples, so the two never disagree.
 class AggregateUpdate {
  public:
+  /// With the ids of its regions.
   void add(std::int64_t source, std::int64_t session, const Sample& sample);
   /// Adds what was collected to what is stored, and forgets it.
   void write(Database& database);
 
  private:
-  std::map<std::tuple<std::int64_t, std::int64_t, UnixMs, std::int64_t>, Bucket>
-      buckets_;  // source, width, start, session
+  std::map<std::tuple<std::int64_t, std::int64_t, UnixMs, std::int64_t, std::int64_t>, Bucket>
+      buckets_;  // source, width, start, session, region
   std::map<std::tuple<std::int64_t, UnixMs, int>, std::map<std::int32_t, std::int64_t>>
       hours_;  // session, start, night -> tenths of a token -> occurrences
 };

@@ -244,6 +244,24 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
 
 }  // namespace
 
+nlohmann::ordered_json regionJson(const RegionSample& region, const std::vector<std::string>& classes) {
+  nlohmann::ordered_json areas = nlohmann::ordered_json::object();
+  for (const auto& [label, area] : region.areas) areas[vision::className(classes, label)] = area;
+  return {{"pixels", region.pixels},
+          {"red", region.red},
+          {"green", region.green},
+          {"blue", region.blue},
+          {"red_deviation", region.red_deviation},
+          {"green_deviation", region.green_deviation},
+          {"blue_deviation", region.blue_deviation},
+          {"brightness_0_255", region.brightness()},
+          {"gcc", region.gcc()},
+          {"rcc", region.rcc()},
+          {"exg", region.exg()},
+          {"tokens", cli::orNull(region.tokens)},
+          {"area_fraction", areas}};
+}
+
 std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
                                           const std::string& path, const std::function<bool(double)>& go_on) {
   AtomicFile file(path);

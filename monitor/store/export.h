@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "monitor/store/store.h"
 
@@ -20,6 +22,10 @@ struct ExportOptions {
   std::int64_t source = 0;
   UnixMs from = 0, to = INT64_MAX;
 };
+
+/// {"pixels", "red", ..., "gcc", "rcc", "exg", "brightness_0_255", "tokens", "area_fraction": {class: share}}.
+/// `classes`: names of the model.
+nlohmann::ordered_json regionJson(const RegionSample& region, const std::vector<std::string>& classes);
 
 /// Writes every sample in [from, to) as text, with units in the header, and returns their number. `path` is whole or as
 /// it was. `go_on` is called now and then with the share that is done, 0..1; nullopt when it said false. Throws

@@ -5,8 +5,9 @@
 
 namespace mpm::monitor {
 
-double meanBrightness(const cv::Mat& image) {
-  const cv::Scalar mean = cv::mean(image);  // grey is linear in the channels, so the mean may come first
+double meanBrightness(const cv::Mat& image, const cv::Mat& mask) {
+  // Grey is linear in the channels, so the mean may come first.
+  const cv::Scalar mean = mask.empty() ? cv::mean(image) : cv::mean(image, mask);
   return 0.114 * mean[0] + 0.587 * mean[1] + 0.299 * mean[2];
 }
 

@@ -29,12 +29,22 @@ struct ViewMotion {
 
 /// What is kept of one region of a frame.
 struct RegionSample {
-  std::int64_t region = 0;                                            ///< id in the table `region`
+  /// Id in the table `region`; until it is stored, the index among the regions that are watched.
+  std::int64_t region = 0;
+  std::string name{};                                                 ///< of the region
   std::int64_t pixels = 0;                                            ///< that count
   double red = 0, green = 0, blue = 0;                                ///< their means, 0..255
   double red_deviation = 0, green_deviation = 0, blue_deviation = 0;  ///< their standard deviations
-  std::optional<double> tokens{};                                     ///< kept in the region
-  std::vector<std::pair<int, double>> areas{};                        ///< as Sample::areas, of the region's pixels
+  std::optional<double> tokens{};               ///< kept in it: each patch counts one over the size of its cluster
+  std::vector<std::pair<int, double>> areas{};  ///< as Sample::areas, of the region's pixels
+
+  double gcc() const { return chromatic(green); }  ///< G / (R + G + B) of the means; 0 where all is black
+  double rcc() const { return chromatic(red); }
+  double exg() const { return 2 * green - red - blue; }
+  double brightness() const { return 0.114 * blue + 0.587 * green + 0.299 * red; }  ///< mean of the grey pixels
+
+ private:
+  double chromatic(double channel) const { return channel > 0 ? channel / (red + green + blue) : 0; }
 };
 
 /// What is kept of one frame.
@@ -58,7 +68,7 @@ struct Sample {
   std::vector<RegionSample> regions{};
 };
 
-/// Mean of the grey image, 0..255, of a CV_8UC3 image.
-double meanBrightness(const cv::Mat& image);
+/// Mean of the grey image, 0..255, of a CV_8UC3 image; with a mask, CV_8UC1, of its pixels inside.
+double meanBrightness(const cv::Mat& image, const cv::Mat& mask = {});
 
 }  // namespace mpm::monitor

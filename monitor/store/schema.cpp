@@ -30,13 +30,22 @@ constexpr const char* kTables =
     "  sharpness REAL, contrast REAL, saturated REAL, quality INTEGER,"
     "  moved_right REAL, moved_down REAL, turned REAL, zoomed REAL);"
     "CREATE INDEX sample_by_time ON sample(source, time_ms);"
-    // `shape` is JSON of one region, as in a file of regions.
+    // `shape` is JSON of one region, as in a file of regions. `current`: samples to come are measured in it.
     "CREATE TABLE region(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
-    "  ignored INTEGER NOT NULL, shape TEXT NOT NULL, from_ms INTEGER, to_ms INTEGER);"
+    "  ignored INTEGER NOT NULL, shape TEXT NOT NULL, from_ms INTEGER, to_ms INTEGER, current INTEGER NOT NULL);"
     "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL REFERENCES region,"
     "  pixels INTEGER NOT NULL, red REAL NOT NULL, green REAL NOT NULL, blue REAL NOT NULL,"
     "  red_deviation REAL NOT NULL, green_deviation REAL NOT NULL, blue_deviation REAL NOT NULL, tokens REAL,"
     "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
+    // For any SQLite client: a row per sample and region.
+    "CREATE VIEW region_values AS SELECT sample.id AS sample, datetime(time_ms / 1000, 'unixepoch') AS time_utc,"
+    "  time_ms, source.name AS source, region.name AS region, picture, night, pixels, red,"
+    "  green, blue, red_deviation, green_deviation, blue_deviation,"
+    "  0.299 * red + 0.587 * green + 0.114 * blue AS brightness, green / nullif(red + green + blue, 0) AS gcc,"
+    "  red / nullif(red + green + blue, 0) AS rcc, 2 * green - red - blue AS exg, region_sample.tokens AS tokens,"
+    "  region_sample.areas AS areas, session.classes AS classes"
+    "  FROM region_sample JOIN sample ON sample.id = region_sample.sample JOIN region ON region.id ="
+    "  region_sample.region JOIN source ON source.id = sample.source JOIN session ON session.id = sample.session;"
     "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
     "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
     "CREATE INDEX event_by_time ON event(time_ms);"
@@ -46,10 +55,11 @@ constexpr const char* kTables =
     "  moved_down REAL NOT NULL, turned REAL NOT NULL, zoomed REAL NOT NULL, rows INTEGER NOT NULL,"
     "  edges BLOB NOT NULL);"
     // Sums per minute, hour and day, so that a year opens at once; histograms of token counts per hour. Sums are per
-    // session, because models differ in what they call a class of one number.
+    // session, because models differ in what they call a class of one number. `region` 0: of the whole picture.
     "CREATE TABLE bucket(source INTEGER NOT NULL, width_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
-    "  session INTEGER NOT NULL, samples INTEGER NOT NULL, day INTEGER NOT NULL, night INTEGER NOT NULL,"
-    "  series BLOB NOT NULL, PRIMARY KEY(source, width_ms, start_ms, session)) WITHOUT ROWID;"
+    "  session INTEGER NOT NULL, region INTEGER NOT NULL, samples INTEGER NOT NULL, day INTEGER NOT NULL,"
+    "  night INTEGER NOT NULL, series BLOB NOT NULL,"
+    "  PRIMARY KEY(source, width_ms, start_ms, session, region)) WITHOUT ROWID;"
     "CREATE TABLE hour_of_tokens(session INTEGER NOT NULL, start_ms INTEGER NOT NULL, night INTEGER NOT NULL,"
     "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;";
 
@@ -226,6 +236,7 @@ std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample) {
   rows.bind(sample);
   while (rows.step()) {
     RegionSample region{.region = rows.integer(0),
+                        .name = std::string(rows.text(10)),
                         .pixels = rows.integer(1),
                         .red = rows.real(2),
                         .green = rows.real(3),

@@ -31,8 +31,8 @@ inline constexpr const char* kSampleColumns =
 Sample readSample(const Statement& row);
 /// Sample::regions of a sample, by readRegions(), which binds its id to the statement.
 inline constexpr const char* kRegionsOfSample =
-    "SELECT region, pixels, red, green, blue, red_deviation, green_deviation, blue_deviation, tokens, areas"
-    " FROM region_sample WHERE sample = ? ORDER BY region";
+    "SELECT region, pixels, red, green, blue, red_deviation, green_deviation, blue_deviation, tokens, areas, name"
+    " FROM region_sample JOIN region ON region.id = region WHERE sample = ? ORDER BY region";
 std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample);
 
 }  // namespace mpm::monitor

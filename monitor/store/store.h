@@ -16,6 +16,7 @@
 #include "monitor/store/sample.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
+#include "vision/regions/region.h"
 #include "vision/time.h"
 
 namespace mpm::monitor {
@@ -110,6 +111,9 @@ class StoreWriter {
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
+  /// The regions of this source from now on: RegionSample::region of samples that follow is an index among them. One
+  /// that changed is a new one, and stored samples keep the old one. Ends no session.
+  void setRegions(const std::string& source, const std::vector<vision::Region>& regions);
   /// Where the writing has ended: goes on in this file, which may be the same one, as a new writer would.
   void storeIn(const std::string& path);
 
@@ -149,6 +153,16 @@ struct SourceRecord {
   std::int64_t samples = 0;    ///< kept one by one
 };
 
+struct RegionRecord {
+  std::int64_t id = 0;  ///< RegionSample::region of stored samples
+  vision::Region region;
+  bool current = true;  ///< false: only earlier samples have it
+};
+
+class StoreReader;
+/// Those that samples to come are measured in.
+std::vector<vision::Region> currentRegions(const StoreReader& store, const std::string& source);
+
 /// A database file without tables: its writer is about to create them, or was stopped before.
 class EmptyDatabase : public Error {
  public:
@@ -173,6 +187,9 @@ class StoreReader {
 
   /// What the source with this name showed; nullopt: not stored.
   std::optional<ViewReference> view(const std::string& source) const;
+
+  /// The regions that the source with this name has, or had, by id; none where it is not stored.
+  std::vector<RegionRecord> regions(const std::string& source) const;
 
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
   /// that needs no more than some ten thousand rows: a year opens in well under a second.

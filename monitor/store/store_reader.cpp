@@ -74,9 +74,10 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
 // Collects rows, ascending by time, into the buckets of a chart.
 class ChartBuilder {
  public:
-  ChartBuilder(const ChartQuery& query, const std::vector<SessionRecord>& sessions, std::int64_t width,
-               std::int64_t longest_step)
-      : query_(query), longest_step_(longest_step) {
+  // `regions`: names by id, of those that are asked for.
+  ChartBuilder(const ChartQuery& query, const std::vector<SessionRecord>& sessions,
+               const std::map<std::int64_t, std::string>& regions, std::int64_t width, std::int64_t longest_step)
+      : query_(query), regions_(regions), longest_step_(longest_step) {
     chart_.bucket_ms = width;
     for (const SessionRecord& session : sessions)
       for (const Quantity& quantity : query.quantities) {
@@ -86,12 +87,13 @@ class ChartBuilder {
       }
   }
 
-  template <typename Row>  // Sample or Bucket
-  void add(UnixMs start, std::int64_t session, const Row& row) {
-    const UnixMs bucket = bucketStart(start, chart_.bucket_ms);
-    if (bucket != start_) finish();
-    start_ = bucket;
-    sums_[session].add(row);
+  void add(const Sample& sample) {
+    at(sample.time, sample.session, 0).add(sample);
+    for (const RegionSample& region : sample.regions)
+      at(sample.time, sample.session, region.region).add(region, sample.night);
+  }
+  void add(UnixMs start, std::int64_t session, std::int64_t region, const Bucket& bucket) {
+    at(start, session, region).add(bucket);
   }
 
   Chart take() {
@@ -101,6 +103,13 @@ class ChartBuilder {
   }
 
  private:
+  Bucket& at(UnixMs start, std::int64_t session, std::int64_t region) {
+    const UnixMs bucket = bucketStart(start, chart_.bucket_ms);
+    if (bucket != start_) finish();
+    start_ = bucket;
+    return sums_[{session, region}];
+  }
+
   // Where more than two samples are missing. For a source with its own pace (longest step 0), the usual step decides.
   void markGaps() {
     std::vector<UnixMs> steps;
@@ -120,11 +129,17 @@ class ChartBuilder {
     bucket.start = start_;
     bucket.values.resize(query_.quantities.size());
     std::int64_t day = 0, night = 0;
-    for (const auto& [session, sum] : sums_) {
-      bucket.samples += sum.samples;
-      day += sum.day;
-      night += sum.night;
-      for (std::size_t q = 0; q < bucket.values.size(); ++q) addSpread(bucket.values[q], sum, session, q);
+    for (const auto& [of, sum] : sums_) {
+      const auto& [session, region] = of;
+      if (region == 0) {
+        bucket.samples += sum.samples;
+        day += sum.day;
+        night += sum.night;
+      }
+      const auto name = regions_.find(region);
+      const std::string& of_region = name == regions_.end() ? std::string() : name->second;
+      for (std::size_t q = 0; q < bucket.values.size(); ++q)
+        if (query_.quantities[q].region == of_region) addSpread(bucket.values[q], sum, session, q);
     }
     if (night + day > 0) bucket.night = static_cast<double>(night) / static_cast<double>(night + day);
     chart_.buckets.push_back(std::move(bucket));
@@ -142,10 +157,11 @@ class ChartBuilder {
   }
 
   const ChartQuery& query_;
+  const std::map<std::int64_t, std::string>& regions_;
   std::int64_t longest_step_;
   Chart chart_;
   std::map<std::int64_t, std::vector<int>> labels_;  // session -> of the class that each quantity names; -1: none
-  std::map<std::int64_t, Bucket> sums_;              // by session
+  std::map<std::pair<std::int64_t, std::int64_t>, Bucket> sums_;  // by session and region
   UnixMs start_ = 0;
 };
 
@@ -214,7 +230,8 @@ struct StoreReader::Impl {
 
   Spread brightnessOfHour(std::int64_t source, UnixMs start) const {
     Spread brightness;
-    Statement rows = database.prepare("SELECT series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ?");
+    Statement rows =
+        database.prepare("SELECT series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND region = 0");
     rows.bind(source, kHourMs, start);
     while (rows.step()) {
       Bucket bucket;
@@ -279,10 +296,39 @@ struct StoreReader::Impl {
     const std::optional<Extent> kept = sampleExtent(source);
     if (!kept) return 0;
     const UnixMs whole = bucketStart(kept->first, kHourMs) + kHourMs;
-    Statement row =
-        database.prepare("SELECT total(samples) FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ?");
+    Statement row = database.prepare(
+        "SELECT total(samples) FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND region = 0");
     row.bind(source, kHourMs, whole).step();
     return row.integer(0) + countSamples(source, kept->first, whole, std::numeric_limits<std::int64_t>::max());
+  }
+
+  void visit(std::int64_t source, UnixMs from, UnixMs to, bool with_regions,
+             const std::function<bool(const Sample&)>& visit) const {
+    Statement rows = database.prepare(std::string("SELECT ") + kSampleColumns +
+                                      " FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?"
+                                      " ORDER BY time_ms, id");
+    rows.bind(source, from, to);
+    DayNight rule(night);
+    Statement regions = database.prepare(kRegionsOfSample);
+    while (rows.step()) {
+      Sample sample = readSample(rows);
+      if (with_regions) sample.regions = readRegions(regions, sample.id);
+      if (judges()) sample.night = rule.night(sample.time, sample.brightness);
+      if (!visit(sample)) return;
+    }
+  }
+
+  // Names by id of the regions that a chart asks for.
+  std::map<std::int64_t, std::string> regionsIn(const ChartQuery& query) const {
+    std::map<std::int64_t, std::string> names;
+    Statement rows = database.prepare("SELECT id FROM region WHERE source = ? AND name = ?");
+    for (const Quantity& quantity : query.quantities) {
+      if (quantity.region.empty()) continue;
+      rows.bind(query.source, quantity.region);
+      while (rows.step()) names[rows.integer(0)] = quantity.region;
+      rows.reset();
+    }
+    return names;
   }
 
   // Two and a half of the intervals that samples were meant to have; 0: they came as they liked.
@@ -338,6 +384,26 @@ std::optional<ViewReference> StoreReader::view(const std::string& source) const 
   return view;
 }
 
+std::vector<RegionRecord> StoreReader::regions(const std::string& source) const {
+  std::vector<RegionRecord> regions;
+  Statement rows = impl_->database.prepare(
+      "SELECT id, shape, current FROM region WHERE source = (SELECT id FROM source WHERE name = ?) ORDER BY id");
+  rows.bind(source);
+  while (rows.step()) {
+    const std::string where = "region " + std::to_string(rows.integer(0)) + " of '" + impl_->path + "'";
+    regions.push_back(
+        {.id = rows.integer(0), .region = vision::regionOf(rows.text(1), where), .current = rows.integer(2) != 0});
+  }
+  return regions;
+}
+
+std::vector<vision::Region> currentRegions(const StoreReader& store, const std::string& source) {
+  std::vector<vision::Region> regions;
+  for (RegionRecord& one : store.regions(source))
+    if (one.current) regions.push_back(std::move(one.region));
+  return regions;
+}
+
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
@@ -355,13 +421,15 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   const UnixMs from = std::max(query.from, all->first), to = std::min(query.to, all->last + 1);
   if (from >= to) return {};
   const std::int64_t longest_step = impl_->longestStep(query.source, from, to);
+  const auto regions = impl_->regionsIn(query);
 
   // Samples, unless there are too many or retention took some of the stretch.
   const std::optional<Extent> kept = impl_->sampleExtent(query.source);
   if (kept && kept->first <= from && impl_->countSamples(query.source, from, to, kMaxRows + 1) <= kMaxRows) {
-    ChartBuilder builder(query, sessions(query.source), widthFor(from, to, kSecondMs, query.max_buckets), longest_step);
-    samples(query.source, from, to, [&](const Sample& sample) {
-      builder.add(sample.time, sample.session, sample);
+    ChartBuilder builder(query, sessions(query.source), regions, widthFor(from, to, kSecondMs, query.max_buckets),
+                         longest_step);
+    impl_->visit(query.source, from, to, !regions.empty(), [&](const Sample& sample) {
+      builder.add(sample);
       return true;
     });
     return builder.take();
@@ -373,25 +441,26 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     level = width;
     break;
   }
-  ChartBuilder builder(query, sessions(query.source), widthFor(bucketStart(from, level), to, level, query.max_buckets),
-                       longest_step);
+  ChartBuilder builder(query, sessions(query.source), regions,
+                       widthFor(bucketStart(from, level), to, level, query.max_buckets), longest_step);
   Statement rows = impl_->database.prepare(
-      "SELECT start_ms, samples, day, night, series, session"
+      "SELECT start_ms, samples, day, night, series, session, region"
       " FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms");
   rows.bind(query.source, level, bucketStart(from, level), to);
   DayNight rule(impl_->night);
   while (rows.step()) {
+    if (rows.integer(6) != 0 && !regions.contains(rows.integer(6))) continue;
     Bucket bucket;
     bucket.samples = rows.integer(1);
     bucket.day = rows.integer(2);
     bucket.night = rows.integer(3);
     bucket.unpack(rows.blob(4));
-    if (impl_->judges() && level <= kHourMs) {
+    if (impl_->judges() && level <= kHourMs && rows.integer(6) == 0) {
       const double brightness = bucket.spread({Quantity::Kind::kBrightness}).mean;
       bucket.night = *rule.night(rows.integer(0) + level / 2, brightness) ? bucket.samples : 0;
       bucket.day = bucket.samples - bucket.night;
     }
-    builder.add(rows.integer(0), rows.integer(5), bucket);
+    builder.add(rows.integer(0), rows.integer(5), rows.integer(6), bucket);
   }
   return builder.take();
 }
@@ -402,18 +471,7 @@ std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to) con
 
 void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
                           const std::function<bool(const Sample&)>& visit) const {
-  Statement rows = impl_->database.prepare(std::string("SELECT ") + kSampleColumns +
-                                           " FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?"
-                                           " ORDER BY time_ms, id");
-  rows.bind(source, from, to);
-  DayNight rule(impl_->night);
-  Statement regions = impl_->database.prepare(kRegionsOfSample);
-  while (rows.step()) {
-    Sample sample = readSample(rows);
-    sample.regions = readRegions(regions, sample.id);
-    if (impl_->judges()) sample.night = rule.night(sample.time, sample.brightness);
-    if (!visit(sample)) return;
-  }
+  impl_->visit(source, from, to, true, visit);
 }
 
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {

@@ -43,7 +43,11 @@ struct SetSource {
   std::string name;  // empty: none
   UnixMs time = 0;
 };
-using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource>;
+struct SetRegions {
+  std::string source;
+  std::vector<vision::Region> regions;
+};
+using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions>;
 
 // Where samples and events go: known once the session's row is written.
 struct Place {
@@ -52,6 +56,8 @@ struct Place {
   UnixMs started = 0;                    // the session
   std::set<std::int64_t> own;            // every source that this writer had
   std::optional<UnixMs> last_before;     // when samples of the first of them came last, before this writer
+  std::string regions_of;                // a source; its regions by index
+  std::vector<std::int64_t> regions{};
 };
 
 // One number of what a sample may lack.
@@ -117,8 +123,14 @@ class Connection {
                                     .step();
   }
 
-  void write(const Sample& sample, Place& place, AggregateUpdate& aggregates) {
+  void write(Sample sample, Place& place, AggregateUpdate& aggregates) {
     if (place.session == 0) return;
+    std::erase_if(sample.regions, [&](RegionSample& region) {  // of a source before
+      const auto index = static_cast<std::size_t>(region.region);
+      const bool known = place.regions_of == place.name && index < place.regions.size();
+      if (known) region.region = place.regions[index];
+      return !known;
+    });
     insert_sample_.run(place.session, place.source, sample.time, tokensJson(sample.tokens), sample.inference_ms,
                        areasJson(sample.areas), sample.night, sample.brightness, sample.dropped, sample.rows,
                        sample.agreement, sample.picture, partOf(sample.quality, &PictureQuality::sharpness),
@@ -149,15 +161,43 @@ class Connection {
              motion.turn, motion.zoom, view.edges.rows, Statement::Blob{edges});
   }
 
+  std::int64_t idOf(const std::string& source) {
+    database_.prepare("INSERT OR IGNORE INTO source(name) VALUES (?)").run(source);
+    Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
+    find.bind(source).step();
+    return find.integer(0);
+  }
+
+  void write(const SetRegions& set, Place& place, AggregateUpdate&) {
+    place.regions_of = set.source;
+    place.regions.clear();
+    database_.prepare("UPDATE region SET current = 0 WHERE source = (SELECT id FROM source WHERE name = ?)")
+        .run(set.source);
+    if (set.regions.empty()) return;
+    const std::int64_t source = idOf(set.source);
+    for (const vision::Region& region : set.regions) {
+      const std::string shape = vision::regionJson(region);
+      Statement find = database_.prepare("SELECT id FROM region WHERE source = ? AND shape = ?");
+      if (find.bind(source, shape).step()) {
+        place.regions.push_back(find.integer(0));
+        database_.prepare("UPDATE region SET current = 1 WHERE id = ?").run(place.regions.back());
+      } else {
+        database_
+            .prepare(
+                "INSERT INTO region(source, name, ignored, shape, from_ms, to_ms, current) VALUES (?, ?, ?, ?, ?, ?, "
+                "1)")
+            .run(source, region.name, region.ignore ? 1 : 0, shape, region.from, region.to);
+        place.regions.push_back(database_.lastId());
+      }
+    }
+  }
+
   void write(const BeginSession& begin, Place& place, AggregateUpdate&) {
     end(begin.time, place);
     const SessionInfo& info = begin.info;
     place.name = info.source;
     place.started = begin.time;
-    database_.prepare("INSERT OR IGNORE INTO source(name) VALUES (?)").run(info.source);
-    Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
-    find.bind(info.source).step();
-    place.source = find.integer(0);
+    place.source = idOf(info.source);
     own(place);
     endKilledSessions(place.source);
     nlohmann::json classes = nlohmann::json::array();
@@ -252,6 +292,7 @@ struct StoreWriter::Impl {
   std::condition_variable_any changed;
   std::deque<Operation> queue;
   Operation context = SetSource{};  // the last that began a session or named a source
+  std::optional<SetRegions> regions;
   std::size_t samples_queued = 0;
   std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
   std::size_t in_hand = 0;                           // samples of the attempt that is under way
@@ -277,6 +318,7 @@ struct StoreWriter::Impl {
   void enqueueOne(Operation operation) {  // the mutex is held
     if (std::holds_alternative<BeginSession>(operation) || std::holds_alternative<SetSource>(operation))
       context = operation;
+    if (const auto* set = std::get_if<SetRegions>(&operation)) regions = *set;
     if (std::holds_alternative<ViewReference>(operation))  // each takes the place of the one before
       done += static_cast<std::int64_t>(std::erase_if(
           queue, [](const Operation& earlier) { return std::holds_alternative<ViewReference>(earlier); }));
@@ -526,6 +568,10 @@ void StoreWriter::setSource(const std::string& name) {
   impl_->enqueue(SetSource{vision::redactCredentials(name), impl_->options.now()});
 }
 
+void StoreWriter::setRegions(const std::string& source, const std::vector<vision::Region>& regions) {
+  impl_->enqueue(SetRegions{vision::redactCredentials(source), regions});
+}
+
 void StoreWriter::setRetention(double keep_days, double max_megabytes) {
   StoreOptions check;
   check.keep_days = keep_days;
@@ -552,6 +598,7 @@ void StoreWriter::storeIn(const std::string& path) {
     impl_->status.stopped = false;
     impl_->status.writing = true;
     impl_->status.problem.clear();
+    if (impl_->regions) impl_->push(*impl_->regions);
     impl_->push(impl_->context);
   }
   impl_->start();

@@ -36,6 +36,10 @@ inline SessionInfo session(const std::string& source = "camera 0") {
   return info;
 }
 
+inline vision::Region regionNamed(const std::string& name, double left = 0) {
+  return {.name = name, .size = {64, 48}, .polygons = {{{left, 0}, {left + 9, 0}, {left + 9, 9}, {left, 9}}}};
+}
+
 inline std::vector<Sample> allSamples(const StoreReader& store, std::int64_t source = 1) {
   std::vector<Sample> samples;
   store.samples(source, INT64_MIN, INT64_MAX, [&](const Sample& sample) {

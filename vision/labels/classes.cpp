@@ -23,13 +23,20 @@ std::vector<std::string> classNames(const ModelInfo& model) {
   return names;
 }
 
-std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
+std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels, const cv::Mat& mask) {
   std::array<std::int64_t, 256> counts{};
-  for (int y = 0; y < labels.rows; ++y)
-    for (int x = 0; x < labels.cols; ++x) ++counts[labels.ptr<unsigned char>(y)[x]];
+  std::int64_t total = 0;
+  for (int y = 0; y < labels.rows; ++y) {
+    const unsigned char *const row = labels.ptr<unsigned char>(y), *const inside = mask.empty() ? nullptr : mask.ptr(y);
+    for (int x = 0; x < labels.cols; ++x) {
+      const int counted = !inside || inside[x] != 0 ? 1 : 0;
+      counts[row[x]] += counted;
+      total += counted;
+    }
+  }
   std::vector<std::pair<int, double>> areas;
   for (int c = 0; c < 256; ++c)
-    if (counts[c] > 0) areas.emplace_back(c, static_cast<double>(counts[c]) / static_cast<double>(labels.total()));
+    if (counts[c] > 0) areas.emplace_back(c, static_cast<double>(counts[c]) / static_cast<double>(total));
   return areas;
 }
 

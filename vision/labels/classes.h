@@ -18,7 +18,7 @@ std::vector<std::string> classNames(const ModelInfo& model);
 std::string className(const std::vector<std::string>& names, int label);
 
 /// Share of the pixels, 0..1, of each class that occurs in a CV_8U label map, ascending by class. Empty for an empty
-/// map.
-std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels);
+/// map. With a mask, CV_8UC1, of the pixels inside.
+std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels, const cv::Mat& mask = {});
 
 }  // namespace mpm::vision

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <opencv2/imgproc.hpp>
+#include <set>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -73,6 +74,12 @@ void writeRegions(const std::string& path, const std::vector<Region>& regions) {
   JsonValue::Json list = JsonValue::Json::array();
   for (const Region& region : regions) list.push_back(toJson(region));
   writeFileAtomically(path, JsonValue::Json{{"regions", std::move(list)}}.dump() + "\n");
+}
+
+std::vector<std::string> namesOf(const std::vector<Region>& regions) {
+  std::set<std::string> names;
+  for (const Region& region : regions) names.insert(region.name);
+  return {names.begin(), names.end()};
 }
 
 void check(const std::vector<Region>& regions) {

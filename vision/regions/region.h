@@ -45,6 +45,9 @@ std::vector<Region> readRegions(const std::string& path, UnixMs ahead_of_utc = 0
 /// Whole or not at all. Throws mpm::Error naming the file.
 void writeRegions(const std::string& path, const std::vector<Region>& regions);
 
+/// Each once, in alphabetical order.
+std::vector<std::string> namesOf(const std::vector<Region>& regions);
+
 /// Throws mpm::Error naming a region that has no name, no area or no time, reaches out of its picture, or has the name
 /// of another at the same time.
 void check(const std::vector<Region>& regions);

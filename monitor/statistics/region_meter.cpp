@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/statistics/region_meter.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <opencv2/imgproc.hpp>
+
+namespace mpm::monitor {
+namespace {
+
+// 32 bits hold the sum of the squares of this many pixels.
+constexpr std::ptrdiff_t kLongestRun = 65536;
+
+struct Sums {
+  std::array<std::uint64_t, 3> values{}, squares{};  // B, G, R
+
+  void add(const uchar* pixel, int pixels) {
+    std::array<std::uint32_t, 3> v{}, s{};
+    for (int i = 0; i < pixels; ++i, pixel += 3)
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::uint32_t value = pixel[c];
+        v[c] += value;
+        s[c] += value * value;
+      }
+    for (std::size_t c = 0; c < 3; ++c) {
+      values[c] += v[c];
+      squares[c] += s[c];
+    }
+  }
+};
+
+// Labels come in long runs: counting each pixel would wait for the count before it.
+void addLabels(const uchar* label, int pixels, std::array<std::int64_t, 256>& counts) {
+  for (int i = 0; i < pixels;) {
+    int end = i + 1;
+    while (end < pixels && label[end] == label[i]) ++end;
+    counts[label[i]] += end - i;
+    i = end;
+  }
+}
+
+double keptTokens(const std::vector<std::pair<std::size_t, double>>& patches, const std::vector<double>& share) {
+  double kept = 0;
+  for (const auto& [patch, part] : patches) kept += part * (share.empty() ? 1 : share[patch]);
+  return kept;
+}
+
+// Of each patch, one over the size of its cluster; empty without merging.
+std::vector<double> sharesOf(const RunReport& report) {
+  if (report.cluster_of_token.empty()) return {};
+  const std::vector<int>& clusters = report.cluster_of_token.back();
+  std::vector<double> sizes, share;
+  for (const int cluster : clusters) {
+    sizes.resize(std::max(sizes.size(), static_cast<std::size_t>(cluster) + 1));
+    ++sizes[static_cast<std::size_t>(cluster)];
+  }
+  for (const int cluster : clusters) share.push_back(1 / sizes[static_cast<std::size_t>(cluster)]);
+  return share;
+}
+
+}  // namespace
+
+RegionMeter::RegionMeter(std::vector<vision::Region> regions) : regions_(std::move(regions)) {
+  vision::check(regions_);
+}
+
+std::vector<RegionSample> RegionMeter::measure(const cv::Mat& image, const cv::Mat& labels, const RunReport& report,
+                                               UnixMs time) {
+  if (regions_.empty()) return {};
+  if (image.size() != place_.picture || report.grid != place_.grid || time < place_.from || time >= place_.to)
+    prepare(image.size(), report.grid, time);
+  const std::vector<double> share = sharesOf(report);
+  std::vector<RegionSample> samples;
+  for (const Part& part : place_.parts) {
+    Sums sums;
+    std::array<std::int64_t, 256> counts{};
+    std::int64_t pixels = 0;
+    for (const Run& run : part.runs) {
+      const int length = run.end - run.begin;
+      pixels += length;
+      sums.add(image.ptr(run.y) + 3 * static_cast<std::ptrdiff_t>(run.begin), length);
+      if (!labels.empty()) addLabels(labels.ptr(run.y) + run.begin, length, counts);
+    }
+    const auto n = static_cast<double>(pixels);
+    const auto mean = [&](std::size_t c) { return static_cast<double>(sums.values[c]) / n; };
+    const auto deviation = [&](std::size_t c) {
+      return std::sqrt(std::max(0.0, static_cast<double>(sums.squares[c]) / n - mean(c) * mean(c)));
+    };
+    RegionSample sample{.region = static_cast<std::int64_t>(part.index),
+                        .name = regions_[part.index].name,
+                        .pixels = pixels,
+                        .red = mean(2),
+                        .green = mean(1),
+                        .blue = mean(0),
+                        .red_deviation = deviation(2),
+                        .green_deviation = deviation(1),
+                        .blue_deviation = deviation(0)};
+    if (!part.patches.empty()) sample.tokens = keptTokens(part.patches, share);
+    for (std::size_t label = 0; label < counts.size(); ++label)
+      if (counts[label] > 0) sample.areas.emplace_back(static_cast<int>(label), static_cast<double>(counts[label]) / n);
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time) {
+  place_ = {.picture = picture,
+            .grid = grid,
+            .from = std::numeric_limits<UnixMs>::min(),
+            .to = std::numeric_limits<UnixMs>::max()};
+  for (const vision::Region& region : regions_)
+    for (const auto& change : {region.from, region.to})
+      if (change)
+        (*change <= time ? place_.from : place_.to) =
+            *change <= time ? std::max(place_.from, *change) : std::min(place_.to, *change);
+  cv::Mat counted;
+  for (const vision::Region& region : regions_)
+    if (region.ignore && region.validAt(time)) {
+      if (counted.empty()) counted = cv::Mat(picture, CV_8UC1, cv::Scalar(255));
+      counted.setTo(0, vision::maskOf(region, picture));
+    }
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    if (regions_[i].ignore || !regions_[i].validAt(time)) continue;
+    cv::Mat mask = vision::maskOf(regions_[i], picture);
+    if (!counted.empty()) mask &= counted;
+    Part part{.index = i, .runs = {}, .patches = {}};
+    for (int y = 0; y < mask.rows; ++y) {
+      const uchar *const row = mask.ptr(y), *const end = row + mask.cols;
+      for (const uchar* at = std::find(row, end, 255); at != end;) {
+        const uchar* const stop = std::find(at, at + std::min(end - at, kLongestRun), 0);
+        part.runs.push_back({y, static_cast<int>(at - row), static_cast<int>(stop - row)});
+        at = std::find(stop, end, 255);
+      }
+    }
+    if (part.runs.empty()) continue;
+    if (grid.height > 0 && grid.width > 0) {
+      cv::Mat share;
+      mask.convertTo(mask, CV_32F, 1.0 / 255);
+      cv::resize(mask, share, {grid.width, grid.height}, 0, 0, cv::INTER_AREA);
+      for (std::size_t p = 0; p < share.total(); ++p)
+        if (const float inside = share.ptr<float>()[p]; inside > 0) part.patches.emplace_back(p, inside);
+    }
+    parts.push_back(std::move(part));
+  }
+  place_.counted = counted;
+  place_.parts = std::move(parts);
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <utility>
+#include <vector>
+
+#include "monitor/store/sample.h"
+#include "mpm/run_report.hpp"
+#include "vision/regions/region.h"
+
+namespace mpm::monitor {
+
+/// Measures the regions of pictures. Where they lie is worked out anew only when the size of the pictures changes, or a
+/// region begins or ends. Not thread-safe.
+class RegionMeter {
+ public:
+  /// Throws mpm::Error as vision::check().
+  explicit RegionMeter(std::vector<vision::Region> regions = {});
+
+  /// Of each region that is valid at `time`, is not ignored and has a pixel that counts. RegionSample::region is its
+  /// index. `image`: CV_8UC3; `labels`: CV_8U of its size, or empty. Throws mpm::Error, once for a size of pictures,
+  /// where maskOf() does; then nothing is measured.
+  std::vector<RegionSample> measure(const cv::Mat& image, const cv::Mat& labels, const RunReport& report, UnixMs time);
+
+  /// Where pixels of the last picture count: CV_8UC1, 255 there. Empty: everywhere.
+  const cv::Mat& counted() const { return place_.counted; }
+
+ private:
+  struct Run {  // pixels of a row that are next to each other
+    int y, begin, end;
+  };
+  struct Part {
+    std::size_t index;
+    std::vector<Run> runs;
+    std::vector<std::pair<std::size_t, double>> patches;  // that it touches; its share of each
+  };
+  struct Place {
+    cv::Size picture{};
+    Size2 grid{};
+    UnixMs from = 0, to = 0;  // [from, to)
+    std::vector<Part> parts{};
+    cv::Mat counted{};
+  };
+
+  void prepare(cv::Size picture, Size2 grid, UnixMs time);
+
+  std::vector<vision::Region> regions_;
+  Place place_;
+};
+
+}  // namespace mpm::monitor

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/statistics/region_meter.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const cv::Size kSize{64, 48};
+
+vision::Region box(const std::string& name, cv::Rect place) {
+  const double l = place.x, t = place.y, r = place.br().x - 1, b = place.br().y - 1;
+  return {.name = name, .size = kSize, .polygons = {{{l, t}, {r, t}, {r, b}, {l, b}}}};
+}
+
+struct Picture {
+  Picture() : image(kSize, CV_8UC3), labels(kSize, CV_8U) {
+    cv::RNG random(7);
+    random.fill(image, cv::RNG::UNIFORM, 0, 256);
+    random.fill(labels, cv::RNG::UNIFORM, 0, 4);
+    report.grid = {6, 8};
+    report.cluster_of_token = {std::vector<int>(48)};
+    for (int i = 0; i < 48; ++i) report.cluster_of_token[0][i] = i < 24 ? i : 24 + (i - 24) / 2;  // pairs below
+  }
+  std::vector<RegionSample> measure(RegionMeter& meter, UnixMs time = 0) const {
+    return meter.measure(image, labels, report, time);
+  }
+
+  cv::Mat image, labels;
+  RunReport report;
+};
+
+TEST(RegionMeter, AgreesWithOpenCvOnAnyShape) {
+  const Picture picture;
+  vision::Region shape{.name = "a", .size = kSize, .mask = cv::Mat(kSize, CV_8UC1)};
+  cv::RNG(5).fill(shape.mask, cv::RNG::UNIFORM, 0, 2);
+  vision::Region polygon{
+      .name = "b", .size = {128, 96}, .polygons = {{{3, 4}, {100, 20}, {60, 90}}, {{60, 5}, {120, 5}, {90, 80}}}};
+  RegionMeter meter({shape, polygon});
+  const auto samples = picture.measure(meter);
+  ASSERT_THAT(samples, SizeIs(2));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const RegionSample& sample = samples[i];
+    const cv::Mat mask = vision::maskOf(i == 0 ? shape : polygon, kSize);
+    cv::Scalar mean, deviation;
+    cv::meanStdDev(picture.image, mean, deviation, mask);
+    EXPECT_EQ(sample.region, static_cast<std::int64_t>(i));
+    EXPECT_EQ(sample.pixels, cv::countNonZero(mask));
+    EXPECT_NEAR(sample.blue, mean[0], 1e-9);
+    EXPECT_NEAR(sample.green, mean[1], 1e-9);
+    EXPECT_NEAR(sample.red, mean[2], 1e-9);
+    EXPECT_NEAR(sample.blue_deviation, deviation[0], 1e-6);
+    EXPECT_NEAR(sample.green_deviation, deviation[1], 1e-6);
+    EXPECT_NEAR(sample.red_deviation, deviation[2], 1e-6);
+    EXPECT_NEAR(sample.gcc(), mean[1] / (mean[0] + mean[1] + mean[2]), 1e-12);
+    EXPECT_NEAR(sample.exg(), 2 * mean[1] - mean[0] - mean[2], 1e-9);
+    ASSERT_THAT(sample.areas, SizeIs(4));
+    for (const auto& [label, area] : sample.areas)
+      EXPECT_NEAR(area, cv::countNonZero((picture.labels == label) & mask) / static_cast<double>(sample.pixels), 1e-12);
+  }
+}
+
+TEST(RegionMeter, CountsTheTokensKeptInARegion) {
+  Picture picture;
+  RegionMeter meter(
+      {box("top", {0, 0, 64, 24}), box("below", {0, 24, 64, 24}), box("patch and a half", {0, 40, 12, 8})});
+  auto samples = picture.measure(meter);
+  ASSERT_THAT(samples, SizeIs(3));
+  EXPECT_NEAR(*samples[0].tokens, 24, 1e-5) << "nothing is merged there";
+  EXPECT_NEAR(*samples[1].tokens, 12, 1e-5) << "pairs";
+  EXPECT_NEAR(*samples[2].tokens, 0.75, 1e-5);
+  picture.report.cluster_of_token.clear();
+  samples = picture.measure(meter);
+  EXPECT_NEAR(*samples[1].tokens, 24, 1e-5) << "without merging";
+  picture.report.grid = {};
+  EXPECT_EQ(picture.measure(meter)[0].tokens, std::nullopt);
+}
+
+TEST(RegionMeter, IgnoredPixelsCountNowhere) {
+  const Picture picture;
+  vision::Region stamp = box("time stamp", {0, 0, 64, 12});
+  stamp.ignore = true;
+  RegionMeter meter({box("left", {0, 0, 20, 48}), stamp, box("gone", {5, 5, 5, 5})});
+  const auto samples = picture.measure(meter);
+  ASSERT_THAT(samples, SizeIs(1)) << "one is ignored, one has no pixel left";
+  EXPECT_EQ(samples[0].pixels, 20 * 36);
+  EXPECT_NEAR(*samples[0].tokens, 2.5 * 1.5 + 2.5 * 3 / 2, 0.01);
+  EXPECT_EQ(cv::countNonZero(meter.counted()), 64 * 36);
+}
+
+TEST(RegionMeter, RegionIsMeasuredWhileItIsValid) {
+  const Picture picture;
+  vision::Region before = box("tree", {0, 0, 10, 10}), after = box("tree", {20, 0, 20, 10});
+  before.to = after.from = 1000;
+  after.to = 2000;
+  RegionMeter meter({before, after});
+  const auto at = [&](UnixMs time) {
+    std::vector<std::int64_t> found;
+    for (const RegionSample& sample : picture.measure(meter, time)) found.push_back(sample.region);
+    return found;
+  };
+  EXPECT_THAT(at(-5), ElementsAre(0));
+  EXPECT_THAT(at(999), ElementsAre(0));
+  EXPECT_THAT(at(1000), ElementsAre(1));
+  EXPECT_THAT(at(2000), IsEmpty());
+  EXPECT_THAT(at(0), ElementsAre(0)) << "an archive may go back";
+}
+
+TEST(RegionMeter, MaskOfAnotherSizeIsReportedOnce) {
+  const Picture picture;
+  RegionMeter meter({vision::Region{.name = "a", .size = {8, 8}, .mask = cv::Mat::ones(8, 8, CV_8UC1)}});
+  EXPECT_THROW(picture.measure(meter), Error);
+  EXPECT_THAT(picture.measure(meter), IsEmpty());
+}
+
+TEST(RegionMeter, PicturesWithoutLabelsHaveColours) {
+  Picture picture;
+  picture.labels = cv::Mat();
+  picture.image.setTo(cv::Scalar(10, 30, 20));
+  RegionMeter meter({box("a", {0, 0, 10, 10})});
+  const RegionSample sample = picture.measure(meter).at(0);
+  EXPECT_THAT(sample.areas, IsEmpty());
+  EXPECT_DOUBLE_EQ(sample.gcc(), 0.5);
+  EXPECT_DOUBLE_EQ(sample.rcc(), 20 / 60.0);
+  EXPECT_DOUBLE_EQ(sample.exg(), 30);
+  picture.image.setTo(0);
+  EXPECT_EQ(picture.measure(meter).at(0).gcc(), 0);
+}
+
+}  // namespace
+}  // namespace mpm::monitor

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions from the recorder to the chart.
+#include <gmock/gmock.h>
+
+#include "monitor/recorder.h"
+#include "monitor/samples.h"
+#include "monitor/sql.h"
+#include "mpm/error.hpp"
+#include "support/temporary_folder.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Kind = Quantity::Kind;
+
+Sample withRegion(UnixMs time, double green, std::int64_t region = 0) {
+  Sample sample = sampleAt(time);
+  sample.regions = {
+      {.region = region, .pixels = 100, .red = 100, .green = green, .blue = 50, .tokens = 7.5, .areas = {{3, 0.5}}}};
+  return sample;
+}
+
+InferenceResult resultOf(const cv::Mat& image, UnixMs time) {
+  InferenceResult result;
+  result.frame.image = image;
+  result.frame.time = time;
+  result.frame.steady = time - kNoon;
+  result.estimate.labels = cv::Mat::zeros(image.size(), CV_8U);
+  result.estimate.labels(cv::Rect(0, 0, image.cols, image.rows / 2)).setTo(1);
+  result.estimate.tokens = {16};
+  result.estimate.grid = {4, 4};
+  auto info = std::make_shared<ModelInfo>();
+  info->facts.classes = {{"road", {}}, {"sky", {}}};
+  info->classes = 2;
+  info->grid = {4, 4};
+  result.model = info;
+  result.model_path = "m.onnx";
+  result.session = 1;
+  return result;
+}
+
+TEST(StoredRegions, AChangedRegionIsANewOne) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    StoreWriter writer(path);
+    writer.setRegions("camera 0", {regionNamed("tree"), regionNamed("lake", 20)});
+    writer.beginSession(session());
+    writer.append(withRegion(kNoon, 80, 0));
+    writer.setRegions("camera 0", {regionNamed("tree", 5), regionNamed("lake", 20)});
+    writer.append(withRegion(kNoon + kSecondMs, 90, 0));
+    writer.append(withRegion(kNoon + 2 * kSecondMs, 95, 1));
+    writer.setRegions("camera 0", {regionNamed("tree")});
+    writer.append(withRegion(kNoon + 3 * kSecondMs, 99, 0));
+    ASSERT_TRUE(writer.flush());
+  }
+  const StoreReader reader(path);
+  std::vector<std::int64_t> ids;
+  for (const Sample& sample : allSamples(reader)) ids.push_back(sample.regions.at(0).region);
+  EXPECT_THAT(ids, ElementsAre(1, 3, 2, 1)) << "one that comes back is the same";
+  const auto regions = reader.regions("camera 0");
+  ASSERT_THAT(regions, SizeIs(3));
+  EXPECT_TRUE(regions[0].current);
+  EXPECT_FALSE(regions[1].current || regions[2].current);
+  EXPECT_EQ(regions[2].region.polygons, regionNamed("tree", 5).polygons);
+  EXPECT_THAT(currentRegions(reader, "camera 0"), SizeIs(1));
+  EXPECT_THAT(reader.regions("camera 1"), IsEmpty());
+}
+
+TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    StoreWriter writer(path);
+    writer.setRegions("camera 0", {regionNamed("tree"), regionNamed("tree", 9)});
+    writer.beginSession(session());
+    for (int i = 0; i < 4; ++i) writer.append(withRegion(kNoon + i * kSecondMs, 50 + 25 * (i % 2), i / 2));
+    writer.append(sampleAt(kNoon + 4 * kSecondMs));
+    ASSERT_TRUE(writer.flush());
+  }
+  ChartQuery query{.source = 1, .from = kNoon, .to = kNoon + kMinuteMs};
+  for (const Kind kind :
+       {Kind::kGcc, Kind::kRcc, Kind::kExg, Kind::kRed, Kind::kGreen, Kind::kBlue, Kind::kBrightness, Kind::kTokens})
+    query.quantities.push_back({kind, -1, "", "tree"});
+  query.quantities.push_back({Kind::kClassArea, -1, "tree", "tree"});
+  query.quantities.push_back({Kind::kClassArea, -1, "tree"});
+  query.quantities.push_back({Kind::kGcc, -1, "", "no such region"});
+  query.max_buckets = 2;
+  const auto check = [&](const Chart& chart) {
+    Spread all[11];
+    std::int64_t samples = 0;
+    for (const ChartBucket& bucket : chart.buckets) {
+      samples += bucket.samples;
+      for (std::size_t q = 0; q < 11; ++q) addTo(all[q], bucket.values[q]);
+    }
+    EXPECT_EQ(samples, 5);
+    EXPECT_EQ(all[0].samples, 4);
+    EXPECT_NEAR(all[0].mean, (50 / 200.0 + 75 / 225.0) / 2, 1e-9);
+    EXPECT_NEAR(all[1].max, 0.5, 1e-6);
+    EXPECT_NEAR(all[2].min, -50, 1e-6);
+    EXPECT_NEAR(all[3].mean, 100, 1e-9);
+    EXPECT_NEAR(all[4].mean, 62.5, 1e-9);
+    EXPECT_NEAR(all[5].mean, 50, 1e-9);
+    EXPECT_NEAR(all[6].mean, 0.114 * 50 + 0.587 * 62.5 + 29.9, 1e-9);
+    EXPECT_NEAR(all[7].mean, 7.5, 1e-9);
+    EXPECT_NEAR(all[8].mean, 0.5, 1e-9);
+    EXPECT_NEAR(all[9].mean, 0.25, 1e-9) << "of the whole picture";
+    EXPECT_EQ(all[10].samples, 0);
+  };
+  check(StoreReader(path).chart(query));
+  runSql(path, "DELETE FROM sample; DELETE FROM region_sample");
+  query.from = kNoon - kDayMs;
+  check(StoreReader(path).chart(query));  // from the sums
+}
+
+TEST(StoredRegions, ViewHasTheirValues) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    StoreWriter writer(path);
+    writer.setRegions("camera 0", {regionNamed("tree")});
+    writer.beginSession(session());
+    writer.append(withRegion(kNoon, 50));
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_EQ(
+      runSql(path,
+             "SELECT time_utc || ' ' || source || ' ' || region || ' ' || gcc || ' ' || rcc || ' ' || exg || ' ' ||"
+             " tokens || ' ' || json_extract(areas, '$.3') || ' ' || json_extract(classes, '$[3]')"
+             " FROM region_values"),
+      "2026-06-01 12:00:00 camera 0 tree 0.25 0.5 -50.0 7.5 0.5 tree");
+}
+
+TEST(StoredRegions, RecorderMeasuresAndRemembersThem) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  cv::Mat image(48, 64, CV_8UC3, cv::Scalar(10, 30, 20));
+  image(cv::Rect(0, 0, 10, 10)).setTo(cv::Scalar(50, 100, 50));
+  vision::Region stamp{
+      .name = "stamp", .ignore = true, .size = {64, 48}, .polygons = {{{0, 24}, {63, 24}, {63, 47}, {0, 47}}}};
+  {
+    StoreWriter store(path);
+    std::vector<std::string> messages;
+    Recorder recorder({.source = "camera 0", .every_s = 0}, &store,
+                      [&](const Event& event) { messages.push_back(event.message); });
+    recorder.setRegions({stamp, regionNamed("tree")});
+    recorder.setStoredRegions({regionNamed("too late")});
+    const auto sample = recorder.add(resultOf(image, kNoon), 0);
+    ASSERT_THAT(sample->regions, SizeIs(1));
+    EXPECT_EQ(sample->regions[0].region, 1);
+    EXPECT_DOUBLE_EQ(sample->regions[0].gcc(), 0.5);
+    EXPECT_THAT(sample->areas, ElementsAre(std::pair(1, 1.0))) << "the road is under the stamp";
+    EXPECT_NEAR(sample->brightness, (14 * 76.9 + 0) / 14, 80) << "of the pixels that count";
+    recorder.setRegions({});
+    EXPECT_THAT(recorder.add(resultOf(image, kNoon + 1000), 0)->areas, SizeIs(2));
+    recorder.setRegions({vision::Region{.name = "odd", .size = {8, 8}, .mask = cv::Mat::ones(8, 8, CV_8UC1)}});
+    recorder.add(resultOf(image, kNoon + 2000), 0);
+    recorder.add(resultOf(image, kNoon + 3000), 0);
+    EXPECT_THAT(messages, ElementsAre(HasSubstr("regions are not measured: the mask of region 'odd' is 8 x 8 px")));
+    EXPECT_THROW(recorder.setRegions({regionNamed("a"), regionNamed("a")}), Error);
+    ASSERT_TRUE(store.flush());
+  }
+  const StoreReader reader(path);
+  EXPECT_THAT(allSamples(reader), SizeIs(4));
+  EXPECT_EQ(currentRegions(reader, "camera 0").at(0).name, "odd");
+  EXPECT_TRUE(reader.regions("camera 0").at(0).region.ignore);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test
