@@ -33,17 +33,15 @@ std::optional<UnixMs> lastStored(const std::string& database, const std::string&
 
 // What it showed then, and its regions.
 void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder) {
-  std::optional<ViewReference> view;
-  std::vector<vision::Region> regions;
   try {
     const StoreReader stored(database);
-    view = stored.view(source);
-    regions = currentRegions(stored, source);
+    auto view = stored.view(source);
+    const auto regions = currentRegions(stored, source);
+    const auto still = recorder.lock();
+    if (still && view) still->setView(std::move(*view));
+    if (still && !regions.empty()) still->setStoredRegions(regions);
   } catch (const Error&) {
   }
-  const auto still = recorder.lock();
-  if (still && view) still->setView(std::move(*view));
-  if (still && !regions.empty()) still->setStoredRegions(regions);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ class ChartBuilder {
   void add(const Sample& sample) {
     at(sample.time, sample.session, 0).add(sample);
     for (const RegionSample& region : sample.regions)
-      at(sample.time, sample.session, region.region).add(region, sample.night);
+      if (regions_.contains(region.region)) at(sample.time, sample.session, region.region).add(region, sample.night);
   }
   void add(UnixMs start, std::int64_t session, std::int64_t region, const Bucket& bucket) {
     at(start, session, region).add(bucket);

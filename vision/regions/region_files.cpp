@@ -52,8 +52,7 @@ std::vector<cv::Point2d> outlineOf(const JsonValue& shape) {
 }
 
 cv::Size sizeOf(const JsonValue& json, const char* width, const char* height) {
-  constexpr int kMaxSide = 1 << 14;  // px
-  return {json.at(width).integer(1, kMaxSide), json.at(height).integer(1, kMaxSide)};
+  return {json.at(width).integer(1, kMaxRegionSide), json.at(height).integer(1, kMaxRegionSide)};
 }
 
 std::vector<Region> ofLabelMe(const JsonValue& json) {

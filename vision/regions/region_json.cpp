@@ -15,8 +15,6 @@ namespace {
 
 using Json = JsonValue::Json;
 
-constexpr int kMaxSide = 1 << 14;  // px
-
 Json runsOf(const cv::Mat& mask) {
   Json runs = Json::array();
   std::int64_t length = 0;
@@ -94,7 +92,7 @@ Region regionFromJson(const JsonValue& json, const std::string& folder) {
     region.size = region.mask.size();
     if (!json.has("width") && !json.has("height")) return region;
   }
-  region.size = {json.at("width").integer(1, kMaxSide), json.at("height").integer(1, kMaxSide)};
+  region.size = {json.at("width").integer(1, kMaxRegionSide), json.at("height").integer(1, kMaxRegionSide)};
   if (mask && region.mask.empty()) region.mask = maskOfRuns(*mask, region.size);
   if (const auto polygons = json.find("polygons"))
     for (const JsonValue& polygon : polygons->list()) {
