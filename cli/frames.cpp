@@ -65,7 +65,7 @@ void Frames::requireAll() const {
 void addMoment(const vision::Frame& frame, Json& json) {
   if (frame.unix_time) {
     json["time"] = isoTime(std::llround(*frame.unix_time * kSecondMs), true);
-    json["film"] = frame.film;
+    if (frame.night) json["film"] = frame.film;
   }
   if (frame.night) json["night"] = *frame.night;
   if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;

@@ -99,7 +99,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       const SessionInfo session = sessionOf(result, options_);
       if (std::exchange(classes_, session.classes) != session.classes)
         for (Event& event : alarms_.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
-      if (store_) store_->beginSession(session);
+      if (store_) store_->beginSession(session, options_.archive ? std::optional(result.frame.time) : std::nullopt);
     }
     if (const auto& report = result.estimate.reuse) {
       if (report->agreement) agreement_ = std::min(agreement_.value_or(100), *report->agreement);
@@ -121,7 +121,8 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       sample->dropped = std::max<std::int64_t>(0, dropped - dropped_);
       dropped_ = dropped;
       sample->agreement = std::exchange(agreement_, std::nullopt);
-      for (Event& event : alarms_.add(*sample, steady)) events.push_back(std::move(event));
+      for (Event& event : alarms_.add(*sample, options_.archive ? sample->time : steady))
+        events.push_back(std::move(event));
       sample->motion = view_.motion();
       if (store_) store_->append(*sample, view_.takeLearned());
     }
@@ -164,7 +165,7 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
   std::vector<Event> events;
   {
     const std::lock_guard lock(mutex_);
-    events = alarms_.tick(time, steady, status.frame_age_s);
+    if (!options_.archive) events = alarms_.tick(time, steady, status.frame_age_s);
     if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +

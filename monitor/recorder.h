@@ -23,6 +23,7 @@ struct RecorderOptions {
   std::string source{};      ///< as the user wrote it
   double every_s = 1;        ///< at most one sample in this time; 0: one per frame
   bool every_frame = false;  ///< each frame is a sample, whatever every_s
+  bool archive = false;      ///< frames have times of their own: alarms go by these, and sessions begin with them
   NightRule night{};
   AlarmOptions alarms{};
 };

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "mpm/error.hpp"
+#include "vision/hash.h"
 
 namespace mpm::monitor {
 namespace {
@@ -29,6 +31,20 @@ std::optional<UnixMs> lastStored(const std::string& database, const std::string&
   } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
   }
   return std::nullopt;
+}
+
+// The pictures of `source` that the database has.
+std::function<bool(const std::string&, UnixMs)> storedPictures(const std::string& database, const std::string& source) {
+  const auto key = [](const std::string& name, UnixMs time) { return vision::hash(vision::hashBytes(name), time); };
+  auto keys = std::make_shared<std::unordered_set<std::uint64_t>>();
+  try {
+    const StoreReader store(database);
+    for (const SourceRecord& stored : store.sources())
+      if (stored.name == source)
+        store.pictures(stored.id, [&](const std::string& name, UnixMs time) { keys->insert(key(name, time)); });
+  } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
+  }
+  return [keys, key](const std::string& name, UnixMs time) { return keys->contains(key(name, time)); };
 }
 
 // What it showed then, and its regions.
@@ -171,7 +187,19 @@ void Session::open(const WatchOptions& options) {
   capture.source.on_unreadable = [this](const std::string& why) {
     impl_->post({impl_->options.now(), EventKind::kSource, Severity::kWarning, "left out: " + why});
   };
+  capture.source.on_note = [this](const std::string& text) {
+    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, text});
+  };
+  capture.source.chosen = options.chosen;
+  const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
   SourceFactory factory = options.factory;
+  if (archive && !factory)
+    factory = [source = options.source, how = *options.archive, database = impl_->options.database,
+               name](const vision::SourceOptions& own) {
+      vision::ArchiveOptions archived = how;
+      if (!database.empty()) archived.done = storedPictures(database, name);
+      return vision::openArchive(source, archived, own);
+    };
   if (!factory)
     factory = [source = options.source](const vision::SourceOptions& how) {
       return vision::openUnguarded(source, how);
@@ -187,6 +215,7 @@ void Session::open(const WatchOptions& options) {
   const auto recorder = std::make_shared<Recorder>(RecorderOptions{.source = name,
                                                                    .every_s = options.every_s,
                                                                    .every_frame = every_frame,
+                                                                   .archive = archive,
                                                                    .night = options.night,
                                                                    .alarms = options.alarms},
                                                    store, [this](const Event& event) { impl_->report(event); });

@@ -13,6 +13,7 @@
 #include "monitor/statistics/day_night.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
+#include "vision/times/archive.h"
 
 namespace mpm::monitor {
 
@@ -37,6 +38,10 @@ struct WatchOptions {
   bool samples_only = false;  ///< the model runs on the frames that become samples, not on those between them
   double max_fps = 0;         ///< files, folders, demo: read no faster; 0: as fast as the model takes the frames
   double timeout_s = vision::SourceOptions{}.timeout_s;  ///< a live source that is silent for this long is reopened
+  /// Pictures and videos that say when they were taken (vision::isArchive): each is stored once, at its own time. Its
+  /// `done` is replaced where there is a store. nullopt: their time is that of reading.
+  std::optional<vision::ArchiveOptions> archive{};
+  std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
   AlarmOptions alarms{};

@@ -14,7 +14,7 @@ namespace mpm::cli {
 
 // Headings of the help for options that many verbs have. What people use every day stands above them, under "Options".
 constexpr const char *kMergingGroup = "How tokens merge", *kNetworkGroup = "Network and computer",
-                     *kJobGroup = "Large jobs", *kNightGroup = "Simulated night";
+                     *kJobGroup = "Large jobs", *kNightGroup = "Simulated night", *kTimesGroup = "Times of pictures";
 
 /// An option that takes one of a few words, each for a value.
 template <typename T>

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "cli/night_rule.h"
+#include "cli/shard.h"
+#include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/event_command.h"
 #include "monitor/service_notify.h"
@@ -33,7 +35,12 @@ struct MonitorArguments {
   std::string source, model, database;
   EstimatorOptions options;
   bool choose_reuse = false;
-  double timeout_s = vision::SourceOptions{}.timeout_s, every_s = 1;
+  double timeout_s = vision::SourceOptions{}.timeout_s;
+  std::optional<double> every_s;
+  vision::TimeOptions times;
+  std::string start;  // of a video
+  bool follow = false;
+  Shard shard;
   NightRuleOptions night;
   std::string regions;  // a file, or "none"
   double keep_days = 0, max_megabytes = 0;
@@ -46,10 +53,35 @@ struct MonitorArguments {
   bool json = false;
 };
 
+// How the times of pictures are read; nullopt: the source is none of pictures, or of a video without --start.
+std::optional<vision::ArchiveOptions> archiveOptions(const MonitorArguments& arguments,
+                                                     const vision::SourceSpec& source) {
+  using enum vision::SourceKind;
+  const bool many = source.kind == kFolder || source.kind == kGlob;
+  if (!many && (arguments.follow || !arguments.shard.isWhole()))
+    throw UsageError(std::string(arguments.follow ? "--follow" : "--shard") + " needs a folder or a glob");
+  vision::ArchiveOptions archive{
+      .times = arguments.times, .every_s = arguments.every_s.value_or(0), .follow = arguments.follow};
+  if (!arguments.start.empty()) {
+    if (source.kind != kVideo) throw UsageError("--start is for a video");
+    const auto start = vision::readTime(arguments.start);
+    if (!start) throw UsageError("--start: '" + arguments.start + "' is no time such as 2013-07-08T05:54:13+02:00");
+    archive.start = start->utc(vision::PictureTimes(arguments.times).timeZone());
+  }
+  if (!vision::isArchive(source, archive)) {
+    if (arguments.times != vision::TimeOptions()) throw UsageError("--times and --time-zone are for pictures");
+    return std::nullopt;
+  }
+  if (arguments.keep_days > 0 || arguments.max_megabytes > 0)
+    throw UsageError("--keep and --max-size are for a camera: pictures with times of their own are old from the first");
+  requireAllFrames(arguments.options.reuse, arguments.shard, false);
+  return archive;
+}
+
 NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec& source) {
   const NightRule rule = arguments.night.rule();
   if (source.kind == vision::SourceKind::kDemo && std::holds_alternative<std::monostate>(rule))
-    if (const auto place = vision::openSource(source, {.frame_step_s = arguments.every_s})->place())
+    if (const auto place = vision::openSource(source, {.frame_step_s = arguments.every_s.value_or(1)})->place())
       return NightBySun{.latitude = place->latitude, .longitude = place->longitude};
   return rule;
 }
@@ -152,14 +184,18 @@ SessionOptions sessionOptions(const MonitorArguments& arguments, const std::stri
 
 WatchOptions watchOptions(const MonitorArguments& arguments, const vision::SourceSpec& source,
                           const std::string& model) {
+  const auto archive = archiveOptions(arguments, source);
   WatchOptions watch{.source = source,
-                     .every_s = arguments.every_s,
+                     .every_s = arguments.every_s.value_or(archive ? 0 : 1),
                      .every_frame = true,
                      .samples_only = true,
                      .timeout_s = arguments.timeout_s,
                      .resume_demo = true,
                      .night = nightRule(arguments, source)};
-  if (arguments.every_s > 0) watch.max_fps = 1 / arguments.every_s;
+  watch.archive = archive;
+  if (!arguments.shard.isWhole())
+    watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
+  if (watch.every_s > 0 && !archive) watch.max_fps = 1 / watch.every_s;
   std::vector<std::string> names;
   if (!arguments.alarm_areas.empty()) names = vision::classNames(readModelInfo(model, arguments.options.read.convert));
   watch.alarms = alarmOptions(arguments, names);
@@ -213,8 +249,10 @@ int monitorSource(const MonitorArguments& arguments) {
     if (arguments.json) lines.emplace_back(true, toLine(sampleJson(sample, names)));
     last = sample;
   };
+  SessionOptions options = sessionOptions(arguments, model);
+  if (watch.archive) options.choose_reuse = false;  // pictures are far apart, and after a kill some are left out
   std::optional<Session> session;
-  session.emplace(sessionOptions(arguments, model), callbacks);
+  session.emplace(std::move(options), callbacks);
   InferenceStatus loading = session->status().inference;
   for (; loading.loading && !interrupted(); loading = session->status().inference) std::this_thread::sleep_for(10ms);
   if (!loading.ready && !interrupted()) {
@@ -226,12 +264,15 @@ int monitorSource(const MonitorArguments& arguments) {
   service.ready();
 
   std::string failure, output_failure;
+  std::optional<Progress> progress;  // of an archive
+  std::int64_t progressed = 0;
   const auto print = [&](const std::string& status) {
     std::vector<std::pair<bool, std::string>> waiting;
     {
       const std::lock_guard lock(mutex);
       waiting.swap(lines);
     }
+    if (progress && waiting.empty()) return;
     const char* const clear = stderrIsTerminal() ? "\r\033[K" : "";
     std::fputs(clear, stderr);
     for (const auto& [data, line] : waiting) {
@@ -259,13 +300,17 @@ int monitorSource(const MonitorArguments& arguments) {
       service.status(text);
     }
     if (!status.stuck()) service.alive();
-    print(text);
+    const bool counts = watch.archive && !watch.archive->follow && status.source.of > 0;
+    print(counts ? "" : text);
+    if (counts && !progress) progress.emplace(stderrIsTerminal(), static_cast<int>(status.source.of), "picture");
+    for (; counts && progressed < status.inference.processed; ++progressed) progress->step();
     if (status.finished || status.store->stopped) {
       failure = status.source.message;
       break;
     }
     std::this_thread::sleep_for(100ms);
   }
+  progress.reset();
   service.stopping();
   const bool all_stored = session->finish(kPatienceS);
   const WriterStatus written = *session->status().store;
@@ -305,10 +350,18 @@ Verb addMonitor(CLI::App& mpm) {
   addSegmentLimits(*verb, arguments->options.min_score, arguments->options.min_overlap);
   addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");
   addNumber(*verb, "--every", arguments->every_s, "SECONDS", 0, 86400,
-            "At most one sample in this time; 0: every frame. Default: 1");
+            "At most one sample in this time; 0: every frame. Default: 1.\nOf pictures by the times when they were "
+            "taken, default: 0");
   addNumber(*verb, "--timeout", arguments->timeout_s, "SECONDS", 0.01, 1e6,
             "Reopen a camera or URL that gives no frame for this long.\nDefault: 10");
   verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line");
+
+  verb->option_defaults()->group(kTimesGroup);
+  addTimes(*verb, arguments->times);
+  addOption(*verb, "--start", arguments->start, "TIME",
+            "When the first frame of a video was taken: 2013-07-08T05:54:13Z");
+  verb->add_flag("--follow", arguments->follow, "Do not end with the pictures of a folder: wait for new ones");
+  addShard(*verb, arguments->shard);
 
   verb->option_defaults()->group("Day and night");
   addNightRule(*verb, arguments->night);
@@ -351,6 +404,7 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor rtsp://user:password@camera/stream --model vit.onnx --db yard.db --keep 90\n"
       "  mpm monitor 0 --db gate.db --alarm-no-frame 60 --on-event 'sh tell.sh'\n"
       "  mpm monitor 0 --db yard.db --regions yard.json\n"
+      "  mpm monitor archive/ --db archive.db --lat 48.1 --lon 11.6       pictures with times in EXIF or name\n"
       "  mpm report street.db\n");
   return {verb, [arguments, reuse] {
             arguments->choose_reuse = reuse->empty();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -11,6 +13,7 @@
 #include "cli/verbs/verbs.h"
 #include "monitor/store/class_areas.h"
 #include "monitor/store/export.h"
+#include "monitor/store/merge.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
@@ -26,7 +29,8 @@ namespace {
 using namespace monitor;
 
 struct ReportArguments {
-  std::string database, source, export_path, chart_path;
+  std::vector<std::string> databases;
+  std::string merged, source, export_path, chart_path;
   ExportFormat format = ExportFormat::kCsv;
   double days = 0;  // 0: all
   NightRuleOptions night;
@@ -48,16 +52,20 @@ struct Span {
 };
 
 // A clock that was wrong for a minute left samples of days to come, or of 1970: they are not the last ones, and not the
-// first, unless all are such.
+// first, unless all are such. Pictures have times of their own.
 Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
   constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
+  const auto begin = [&](UnixMs from, UnixMs to) {
+    return days > 0 ? std::max(from, to - static_cast<UnixMs>(days * kDayMs)) : from;
+  };
+  if (source.archive) return {begin(source.first, source.last + 1), source.last + 1};
   const UnixMs now = unixNow(), to = (source.first <= now ? std::min(source.last, now) : source.last) + 1;
   UnixMs from = source.first;
   if (from < kNoClockWasSet && kNoClockWasSet < to) {
     const Chart later = store.chart({.source = source.id, .from = kNoClockWasSet, .to = to});
     if (!later.buckets.empty()) from = std::max(later.buckets.front().start, kNoClockWasSet);
   }
-  return {days > 0 ? std::max(from, to - static_cast<UnixMs>(days * kDayMs)) : from, to};
+  return {begin(from, to), to};
 }
 
 const Quantity kRows{Quantity::Kind::kRows, -1}, kAgreement{Quantity::Kind::kAgreement, -1};
@@ -203,18 +211,44 @@ Json reportJson(const SourceReport& report) {
   return json;
 }
 
+// Where a database of several parts is made; removed with what is in it.
+struct ScratchFolder {
+  ScratchFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "mpm_report_XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw Error("cannot make a folder in '" + name.substr(0, name.rfind('/')) + "'");
+    path = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::filesystem::path path;
+};
+
 int report(const ReportArguments& arguments) {
-  // The files of the database stand beside what a link to it leads to.
-  std::error_code ignored;
-  const std::string database = std::filesystem::weakly_canonical(arguments.database, ignored).string();
+  // The files of a database stand beside what a link to it leads to.
   std::vector<std::string> inputs;
-  for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"}) inputs.push_back(database + ending);
+  for (const std::string& one : arguments.databases) {
+    std::error_code ignored;
+    const std::string database = std::filesystem::weakly_canonical(one, ignored).string();
+    for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"}) inputs.push_back(database + ending);
+  }
+  requireOutput("--merge", arguments.merged, inputs);
   requireOutput("--export", arguments.export_path, inputs);
   requireOutput("--chart", arguments.chart_path, inputs);
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");
-  StoreReader store(arguments.database);
+  std::optional<ScratchFolder> scratch;
+  std::string database = arguments.databases.front();
+  if (arguments.databases.size() > 1 || !arguments.merged.empty()) {
+    database = arguments.merged.empty() ? (scratch.emplace().path / "all.db").string() : arguments.merged;
+    mergeDatabases(arguments.databases, database);
+    if (!scratch) printNote("wrote " + database);
+  }
+  StoreReader store(database);
   store.setNightRule(arguments.night.rule());
   const auto sources = chosenSources(store, arguments.source);
   const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty();
@@ -260,8 +294,11 @@ int report(const ReportArguments& arguments) {
 Verb addReport(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("report", "Sum up, export or draw what 'mpm monitor' stored");
   const auto arguments = std::make_shared<ReportArguments>();
-  addOption(*verb, "DB", arguments->database, " ", "The database; 'mpm monitor' may write it at the same time")
+  addOption(
+      *verb, "DB", arguments->databases, " ...",
+      "The database; 'mpm monitor' may write it at the same time. Several\nare taken together: the parts of --shard")
       ->required();
+  addOption(*verb, "--merge", arguments->merged, "FILE", "Write what the databases hold into this new one, too");
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
   addNumber(*verb, "--days", arguments->days, "N", 0, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
@@ -285,6 +322,7 @@ docs/teach.md.
 Examples:
   mpm report street.db
   mpm report street.db --days 30 --chart month.png
+  mpm report part1.db part2.db --merge all.db
   mpm report street.db --export street.csv --format phenocam
   mpm report street.db --night-brightness 70                  judge day and night of what is stored anew
 )");

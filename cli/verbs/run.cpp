@@ -17,6 +17,7 @@
 #include "cli/pictures/contact_sheet.h"
 #include "cli/pictures/token_history.h"
 #include "cli/shard.h"
+#include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/video_file.h"
 #include "mpm/error.hpp"
@@ -42,6 +43,7 @@ struct RunArguments {
   EstimatorOptions options;
   std::optional<double> min_score, min_overlap;
   Night night;
+  vision::TimeOptions times;
   Shard shard;
   bool maps = false, resume = false, json = false;
 
@@ -272,6 +274,7 @@ int run(RunArguments arguments) {
   TokenHistory history(model);
   ContactSheet sheet(model);
 
+  const vision::PictureTimes times(arguments.times);
   Frames frames(arguments.frames, stderrIsTerminal());
   std::pair<std::size_t, int> film;
   while (std::optional<vision::Frame> frame = frames.next()) {
@@ -301,6 +304,8 @@ int run(RunArguments arguments) {
                 estimate.task == Task::kSemantic ? estimate.labels : cv::Mat());
     }
     if (day && pictures && outputs.is_null()) outputs = Json::array();
+    if (const auto taken = frame->seconds() ? std::nullopt : times.of(frame->source))
+      frame->unix_time = static_cast<double>(taken->time) / kSecondMs;
     const Json line = frameJson(number, *frame, estimate, writer.fields(estimate), outputs);
     if (manifest) manifest->append(line);
     if (stdoutIsTerminal()) frames.clearProgress();
@@ -391,6 +396,7 @@ Verb addRun(CLI::App& mpm) {
   verb->option_defaults()->group(kJobGroup);
   addNight(*verb, arguments->night);
   addShard(*verb, arguments->shard);
+  addTimes(*verb, arguments->times);
   verb->add_flag("--resume", arguments->resume,
                  "Note every finished image in DIR/manifest.jsonl, as a line of --json, and leave out those that it "
                  "names: a run that was killed goes on. Of shard 2/8 the file is manifest-2-of-8.jsonl")

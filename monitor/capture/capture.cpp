@@ -181,6 +181,10 @@ struct Capture::Impl {
         lock.unlock();
         options.source.on_unreadable(event.text);
         lock.lock();
+      } else if (event.kind == Kind::kNote) {
+        lock.unlock();
+        if (!event.text.empty()) options.source.on_note(event.text);
+        lock.lock();
       } else if (event.kind == Kind::kFailed) {
         over = event.text;
       } else if (left_out > 0) {

@@ -20,7 +20,7 @@ struct CapturedFrame {
   cv::Mat image{};          ///< CV_8UC3 BGR; shared, not to be written to
   std::int64_t id = 0;      ///< 1, 2, ... within a Capture, over reconnections
   int stream = 0;           ///< CaptureOptions::stream
-  UnixMs time = 0;          ///< when it arrived
+  UnixMs time = 0;          ///< when it was taken, if the source says that, else when it arrived
   std::int64_t steady = 0;  ///< the same moment by steadyNow()
   std::string name{};       ///< vision::Frame::name
   std::string file{};       ///< path of an image file; empty: the frame is of a video or camera
@@ -44,8 +44,8 @@ const char* toString(CaptureState state);
 
 struct CaptureOptions {
   /// `stop` is ignored: see Capture::stop(). timeout_s: a read that takes longer is abandoned. `abandoned_reads` null:
-  /// each Capture has its own counter. `on_unreadable` is called on the Capture's thread, as StateCallback is; the
-  /// message of Ended counts these pictures.
+  /// each Capture has its own counter. `on_unreadable` and `on_note` are called on the Capture's thread, as
+  /// StateCallback is; the message of Ended counts these pictures.
   vision::SourceOptions source;
   std::string name = "the source";                    ///< in messages, without credentials
   double stall_s = 2;                                 ///< at least this long without a frame: Stalled

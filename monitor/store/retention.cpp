@@ -6,9 +6,10 @@ namespace {
 
 constexpr int kBatch = 5000;
 
-std::set<std::int64_t> allSources(const Database& database) {
+// But for archives, whose pictures were old from the first.
+std::set<std::int64_t> watchedSources(const Database& database) {
   std::set<std::int64_t> ids;
-  Statement rows = database.prepare("SELECT id FROM source");
+  Statement rows = database.prepare("SELECT id FROM source WHERE NOT archive");
   while (rows.step()) ids.insert(rows.integer(0));
   return ids;
 }
@@ -56,8 +57,11 @@ bool forgetEvents(Database& database, const std::set<std::int64_t>& sources, Uni
 bool forgetHistograms(Database& database, UnixMs before) {
   database
       .prepare(
-          "DELETE FROM hour_of_tokens WHERE start_ms < ?1 AND start_ms <= (SELECT max(start_ms) FROM"
-          " (SELECT start_ms FROM hour_of_tokens WHERE start_ms < ?1 ORDER BY start_ms LIMIT ?2))")
+          "WITH old AS (SELECT start_ms FROM hour_of_tokens WHERE start_ms < ?1 AND session IN"
+          "  (SELECT session.id FROM session JOIN source ON source.id = session.source WHERE NOT archive)"
+          "  ORDER BY start_ms LIMIT ?2)"
+          " DELETE FROM hour_of_tokens WHERE start_ms <= (SELECT max(start_ms) FROM old) AND session IN"
+          "  (SELECT session.id FROM session JOIN source ON source.id = session.source WHERE NOT archive)")
       .run(before, kBatch);
   return sqlite3_changes(database.handle()) > 0;
 }
@@ -85,17 +89,19 @@ std::int64_t usedBytes(const Database& database) {
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits) {
   Transaction transaction(database);
   bool gone = false;
+  const std::set<std::int64_t> sources = watchedSources(database);
   if (limits.keep_days > 0) {
     const UnixMs limit = now - static_cast<UnixMs>(limits.keep_days * kDayMs);
-    gone = forgetDetails(database, limits.all_sources ? allSources(database) : limits.sources, limit, limit, limit);
+    std::set<std::int64_t> mine = sources;
+    if (!limits.all_sources) std::erase_if(mine, [&](std::int64_t id) { return !limits.sources.contains(id); });
+    gone = forgetDetails(database, mine, limit, limit, limit);
   }
   bool above = false;
   if (!gone && limits.max_bytes > 0) {
     above = usedBytes(database) > limits.max_bytes;
     if (above) {
-      const auto all = allSources(database);
-      gone = forgetDetails(database, all, now - kHourMs, now - kDayMs, now - kDayMs) ||
-             forgetSums(database, all, now - 30 * kDayMs);
+      gone = forgetDetails(database, sources, now - kHourMs, now - kDayMs, now - kDayMs) ||
+             forgetSums(database, sources, now - 30 * kDayMs);
     }
   }
   transaction.commit();

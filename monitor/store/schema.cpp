@@ -17,7 +17,7 @@ constexpr int kVersion = 3;
 
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
-    "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, archive INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,"
     "  started_ms INTEGER NOT NULL, ended_ms INTEGER, model TEXT NOT NULL, model_name TEXT NOT NULL,"
     "  model_digest TEXT NOT NULL, cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, tokens INTEGER NOT NULL,"

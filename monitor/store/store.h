@@ -32,7 +32,7 @@ struct SessionInfo {
   std::vector<std::string> classes;  ///< names, by index
   /// How the model did on pictures that it was not trained on (vision::readCrossValidation); nullopt: not known.
   std::optional<vision::ConfusionMatrix> cross_validation;
-  double every_s = 1;                         ///< how often a sample was meant to come
+  double every_s = 1;                         ///< how often a sample was meant to come; 0: no fixed time
   std::optional<double> latitude, longitude;  ///< degrees north and east
 };
 
@@ -56,6 +56,7 @@ struct StoreOptions {
   bool open_at_once = true;
   double commit_s = 1;  ///< what a kill may lose; not more often than this
   /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
+  /// An archive is always kept.
   /// Waits while the clock is a day ahead of what is stored, for an hour at most.
   double keep_days = 0;
   bool keep_days_of_all = false;   ///< of every source in the file: for its owner
@@ -107,7 +108,9 @@ class StoreWriter {
 
   /// Ends the session before it, if any; samples and events that follow belong to the new one.
   /// One of the same source that was killed ends with its last sample.
-  void beginSession(const SessionInfo& info);
+  /// `archive`: samples have times of pictures, not of the clock, and this is that of the first one. Such a session
+  /// begins with its first sample and ends with its last; a sample whose picture and time are stored is left out.
+  void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {});
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
@@ -151,6 +154,7 @@ struct SourceRecord {
   std::string name;            ///< without credentials
   UnixMs first = 0, last = 0;  ///< of what is kept, in any resolution
   std::int64_t samples = 0;    ///< kept one by one
+  bool archive = false;        ///< its times are those of pictures, however old: nothing of it expires
 };
 
 struct RegionRecord {
@@ -198,6 +202,8 @@ class StoreReader {
   /// Every sample in [from, to), by time; `visit` returns false to stop.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
   std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
+  /// Name and time of each.
+  void pictures(std::int64_t source, const std::function<void(const std::string& name, UnixMs time)>& visit) const;
 
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;

@@ -353,9 +353,9 @@ void StoreReader::setNightRule(const NightRule& rule) {
 
 std::vector<SourceRecord> StoreReader::sources() const {
   std::vector<SourceRecord> sources;
-  Statement rows = impl_->database.prepare("SELECT id, name FROM source ORDER BY id");
+  Statement rows = impl_->database.prepare("SELECT id, name, archive FROM source ORDER BY id");
   while (rows.step()) {
-    SourceRecord source{.id = rows.integer(0), .name = std::string(rows.text(1))};
+    SourceRecord source{.id = rows.integer(0), .name = std::string(rows.text(1)), .archive = rows.integer(2) != 0};
     if (const auto extent = impl_->extent(source.id)) {
       source.first = extent->first;
       source.last = extent->last;
@@ -467,6 +467,13 @@ Chart StoreReader::chart(const ChartQuery& query) const {
 
 std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to) const {
   return impl_->countSamples(source, from, to, std::numeric_limits<std::int64_t>::max());
+}
+
+void StoreReader::pictures(std::int64_t source,
+                           const std::function<void(const std::string& name, UnixMs time)>& visit) const {
+  Statement rows = impl_->database.prepare("SELECT picture, time_ms FROM sample WHERE source = ?");
+  rows.bind(source);
+  while (rows.step()) visit(std::string(rows.text(0)), rows.integer(1));
 }
 
 void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,

@@ -38,6 +38,7 @@ Clock::duration seconds(double s) {
 struct BeginSession {
   SessionInfo info;
   UnixMs time = 0;
+  bool archive = false;
 };
 struct SetSource {
   std::string name;  // empty: none
@@ -54,6 +55,8 @@ struct Place {
   std::int64_t source = 0, session = 0;  // 0: none
   std::string name;                      // of the source
   UnixMs started = 0;                    // the session
+  bool archive = false;                  // its times are those of its samples
+  UnixMs last = 0;                       // of an archive: of its samples
   std::set<std::int64_t> own;            // every source that this writer had
   std::optional<UnixMs> last_before;     // when samples of the first of them came last, before this writer
   std::string regions_of;                // a source; its regions by index
@@ -75,7 +78,8 @@ class Connection {
       insert_sample_ = database_.prepare(
           "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
           " rows, agreement, picture, sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+          " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?21 OR NOT EXISTS"
+          " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12)");
       insert_region_sample_ = database_.prepare("INSERT INTO region_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
       insert_event_ =
           database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
@@ -138,7 +142,9 @@ class Connection {
                        partOf(sample.quality, &PictureQuality::saturated),
                        partOf(sample.quality, &PictureQuality::flags), partOf(sample.motion, &ViewMotion::right),
                        partOf(sample.motion, &ViewMotion::down), partOf(sample.motion, &ViewMotion::turn),
-                       partOf(sample.motion, &ViewMotion::zoom));
+                       partOf(sample.motion, &ViewMotion::zoom), place.archive);
+    if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
+    place.last = std::max(place.last, sample.time);
     const std::int64_t id = database_.lastId();
     for (const RegionSample& region : sample.regions)
       insert_region_sample_.run(id, region.region, region.pixels, region.red, region.green, region.blue,
@@ -196,8 +202,10 @@ class Connection {
     end(begin.time, place);
     const SessionInfo& info = begin.info;
     place.name = info.source;
-    place.started = begin.time;
+    place.started = place.last = begin.time;
+    place.archive = begin.archive;
     place.source = idOf(info.source);
+    database_.prepare("UPDATE source SET archive = ? WHERE id = ?").run(begin.archive, place.source);
     own(place);
     endKilledSessions(place.source);
     nlohmann::json classes = nlohmann::json::array();
@@ -215,7 +223,8 @@ class Connection {
 
   void end(UnixMs time, Place& place) {
     if (place.session == 0) return;
-    database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?").run(time, place.session);
+    database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?")
+        .run(place.archive ? place.last : time, place.session);
     place.session = 0;
   }
 
@@ -528,7 +537,8 @@ struct StoreWriter::Impl {
       if (!clock || !clock->believes(now, steadyNow())) limits.keep_days = 0;
       const Retention result = connection->maintain(now, limits);
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))
-        post(Severity::kWarning, "'" + path + "' is larger than its limit, and all that is left is recent");
+        post(Severity::kWarning,
+             "'" + path + "' is larger than its limit, and all that is left is recent or an archive");
       if (result == Retention::kDone) hopeless = false;
       return result == Retention::kMore;
     } catch (const std::exception& error) {
@@ -555,11 +565,11 @@ StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCal
 
 StoreWriter::~StoreWriter() { endSession(); }
 
-void StoreWriter::beginSession(const SessionInfo& info) {
+void StoreWriter::beginSession(const SessionInfo& info, std::optional<UnixMs> archive) {
   SessionInfo shown = info;
   shown.source = vision::redactCredentials(info.source);
   shown.model = vision::redactCredentials(info.model);
-  impl_->enqueue(BeginSession{std::move(shown), impl_->options.now()});
+  impl_->enqueue(BeginSession{std::move(shown), archive.value_or(impl_->options.now()), archive.has_value()});
 }
 
 void StoreWriter::endSession() { setSource({}); }

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "monitor/samples.h"
+#include "monitor/sql.h"
 #include "monitor/store/store.h"
 #include "support/demo.h"
 #include "support/temporary_folder.h"
@@ -32,7 +33,8 @@ class MonitorCommand : public ::testing::Test {
 
   std::string images(int count) {
     fs::create_directory(folder_ / "in");
-    for (int i = 0; i < count; ++i) writeImage(folder_ / ("in/" + std::to_string(100 + i) + ".png"), 40, 60, i);
+    for (int i = 0; i < count; ++i)
+      writeImage(folder_ / ("in/20260301_1200" + std::to_string(10 + i) + ".png"), 40, 60, i);
     return folder_ / "in";
   }
 
@@ -70,8 +72,8 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
 
   const CommandResult again = monitor(folder_ / "in", {"--every", "0"});
   EXPECT_EQ(again.exit_code, 0);
-  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 10) << "goes on with the same database";
-  EXPECT_THAT(again.err, HasSubstr("5 new samples, 10 in"));
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 5) << "each picture once";
+  EXPECT_THAT(again.err, HasSubstr("0 new samples, 5 in"));
 }
 
 TEST_F(MonitorCommand, RunsACommandForEachEvent) {
@@ -101,10 +103,10 @@ TEST_F(MonitorCommand, AFolderCalledLikeACameraIsAFolder) {
 
 TEST_F(MonitorCommand, LeavesOutAPictureThatCannotBeReadAndGoesOn) {
   const std::string source = images(3);
-  std::ofstream(folder_ / "in/101.png") << "no picture";
+  std::ofstream(folder_ / "in/20260301_120011.png") << "no picture";
   const CommandResult result = monitor(source, {"--every", "0"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("left out: cannot read image '" + (folder_ / "in/101.png") + "'"));
+  EXPECT_THAT(result.err, HasSubstr("left out: cannot read image '" + (folder_ / "in/20260301_120011.png") + "'"));
   EXPECT_THAT(result.err, HasSubstr("2 new samples, 2 in"));
   EXPECT_THAT(result.err, HasSubstr("error: 1 of 3 pictures could not be read\n"));
   const StoreReader store(database_);
@@ -114,7 +116,7 @@ TEST_F(MonitorCommand, LeavesOutAPictureThatCannotBeReadAndGoesOn) {
                           [](const auto& event) { return event.message.starts_with("left out: "); }),
             1);
   EXPECT_EQ(events.back().message, "Ended: 1 of 3 pictures could not be read");
-  expectFailure(monitor(folder_ / "in/101.png"), 1, {"cannot read"});
+  expectFailure(monitor(folder_ / "in/20260301_120011.png"), 1, {"cannot read"});
 }
 
 TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
@@ -125,8 +127,8 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
   std::int64_t before = 0;
   for (int signal : {SIGINT, SIGTERM}) {
     const CommandResult result =
-        monitor(folder_ / "large", {"--every", "0"},
-                {.signal_after_first_line = signal, .signal_at_stderr = "tokens ", .stderr_is_terminal = true});
+        monitor(folder_ / "large", {"--times", "modified"},
+                {.signal_after_first_line = signal, .signal_at_stderr = "] picture ", .stderr_is_terminal = true});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const std::int64_t all = StoreReader(database_).sources()[0].samples;
     EXPECT_LT(all - before, 41) << "it ended of itself";
@@ -153,6 +155,7 @@ TEST_F(MonitorCommand, TheOldestSnapshotsMakeRoomWithoutADateToKeepThem) {
   std::ofstream(shots + "/mine.png") << "not ours";
   ASSERT_EQ(monitor(folder_ / "in", {"--snapshots", shots, "--min-free", "0.001"}).exit_code, 0);
   EXPECT_TRUE(fs::exists(old)) << "there is room";
+  fs::remove(database_);
   ASSERT_EQ(monitor(folder_ / "in", {"--snapshots", shots, "--min-free", "1e9"}).exit_code, 0);
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(shots + "/mine.png"));
@@ -245,8 +248,12 @@ TEST_F(MonitorCommand, ADamagedDatabaseIsRenamedAtTheStart) {
 // Damage that no start notices: the service fails, and its next start stores in a new file.
 TEST_F(MonitorCommand, DamageOfADatabaseEndsIt) {
   ASSERT_EQ(monitor(images(3), {"--every", "0"}).exit_code, 0);
-  const std::string rows(fs::file_size(database_) - 4096, '\xff');
-  std::fstream(database_, std::ios::in | std::ios::out | std::ios::binary).seekp(4096) << rows;
+  for (const char* table : {"sample", "sample_by_time"}) {
+    const std::string page = monitor::test::runSql(
+        database_, std::string("SELECT rootpage FROM sqlite_master WHERE name = '") + table + "'");
+    std::fstream(database_, std::ios::in | std::ios::out | std::ios::binary).seekp(4096 * (std::stoi(page) - 1))
+        << std::string(4096, '\xff');
+  }
   const CommandResult result = monitor(folder_ / "in", {"--every", "0"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("storage: nothing is stored any more: '" + database_ + "' is damaged"));

@@ -14,6 +14,7 @@
 #include "monitor/clocks.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/store/merge.h"
 #include "monitor/store/retention.h"
 #include "monitor/wait.h"
 #include "support/temporary_folder.h"
@@ -614,7 +615,7 @@ TEST(Store, EventsOfASourceAndOfNoneByTime) {
   const std::string path = folder / "a.db";
   { const StoreWriter made(path); }
   runSql(path,
-         "INSERT INTO source VALUES (1, 'camera 0'), (2, 'camera 1');"
+         "INSERT INTO source(id, name) VALUES (1, 'camera 0'), (2, 'camera 1');"
          "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)"
          " INSERT INTO event(source, time_ms, kind, severity, message)"
          " SELECT nullif(i % 3, 0), i / 2, 1, 0, i FROM n");
@@ -624,6 +625,93 @@ TEST(Store, EventsOfASourceAndOfNoneByTime) {
   EXPECT_THAT(messages, ElementsAre("891", "892", "894", "895", "897", "898"));
   EXPECT_EQ(reader.events(1, 0, 450, 10000).size(), 600u);
   EXPECT_EQ(reader.events(2, 0, 1000, 10000).size(), 667u);
+}
+
+TEST(Store, AnArchiveOutlivesEveryLimit) {
+  const TemporaryFolder folder;
+  StoreOptions options;
+  options.keep_days = 2;
+  options.keep_days_of_all = true;
+  options.max_megabytes = 0.001;
+  options.maintenance_s = 0.01;
+  options.now = [] { return kNoon + 4000 * kDayMs; };
+  StoreWriter writer(folder / "a.db", options);
+  writer.beginSession(session("camera 0"));
+  writer.append(sampleAt(kNoon));
+  writer.beginSession(session("archive"), kNoon);
+  for (int i = 0; i < 50; ++i) writer.append(sampleAt(kNoon + i * kDayMs));
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(folder / "a.db");
+  for (int i = 0; i < 2000 && !allSamples(reader, 1).empty(); ++i) ::usleep(5000);
+  EXPECT_THAT(allSamples(reader, 1), SizeIs(0)) << "of the camera";
+  ::usleep(100'000);
+  EXPECT_THAT(allSamples(reader, 2), SizeIs(50));
+  EXPECT_EQ(reader.hoursOfTokens(2, 0, INT64_MAX).size(), 50u);
+  EXPECT_TRUE(reader.sources().at(1).archive);
+}
+
+TEST(Store, APictureOfAnArchiveIsStoredOnce) {
+  const TemporaryFolder folder;
+  const auto picture = [](UnixMs time, const char* name) {
+    Sample sample = sampleAt(time);
+    sample.picture = name;
+    return sample;
+  };
+  for (int start = 0; start < 2; ++start) {
+    StoreWriter writer(folder / "a.db");
+    writer.beginSession(session("archive"), kNoon);
+    for (const char* name : {"a.jpg", "b.jpg", "a.jpg"}) writer.append(picture(kNoon, name));
+    writer.append(picture(kNoon + kDayMs, "a.jpg"));
+  }
+  const StoreReader reader(folder / "a.db");
+  EXPECT_THAT(allSamples(reader), SizeIs(3));
+  std::int64_t counted = 0;
+  for (const ChartBucket& bucket :
+       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .quantities = {{Quantity::Kind::kTokens, -1}}}).buckets)
+    counted += bucket.values[0].samples;
+  EXPECT_EQ(counted, 3);
+  const SessionRecord session = reader.sessions(1).at(0);
+  EXPECT_EQ(session.started, kNoon);
+  EXPECT_EQ(session.ended, kNoon + kDayMs);
+}
+
+TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
+  const TemporaryFolder folder;
+  for (int part = 0; part < 2; ++part) {
+    const std::string path = folder / ("part" + std::to_string(part) + ".db");
+    {
+      StoreWriter writer(path);
+      if (part == 1) {
+        writer.beginSession(session("other"));
+        writer.append(sampleAt(kNoon));
+      }
+      writer.beginSession(session("archive"), kNoon);
+      writer.append(sampleAt(kNoon + part * kDayMs, 300 + 10 * part));
+    }
+    runSql(path,
+           "INSERT INTO region(id, source, name, ignored, shape, from_ms, to_ms, current) SELECT 5 + id, id, 'tree', 0,"
+           " '{}', NULL, 7, 1"
+           " FROM source WHERE name = 'archive';"
+           "INSERT INTO region_sample SELECT s.id, r.id, 9, 1, 2, 3, 0, 0, 0, NULL, '{}' FROM sample s JOIN region r "
+           "USING(source)");
+  }
+  mergeDatabases({folder / "part0.db", folder / "part1.db"}, folder / "all.db");
+  const StoreReader reader(folder / "all.db");
+  const auto sources = reader.sources();
+  ASSERT_EQ(sources.size(), 2u);
+  EXPECT_TRUE(sources[0].archive);
+  EXPECT_FALSE(sources[1].archive);
+  const auto samples = allSamples(reader, sources[0].id);
+  ASSERT_THAT(samples, SizeIs(2));
+  for (int part = 0; part < 2; ++part) {
+    EXPECT_EQ(samples[part].tokens.back(), 300 + 10 * part);
+    ASSERT_THAT(samples[part].regions, SizeIs(1));
+    EXPECT_EQ(samples[part].regions[0].region, samples[0].regions[0].region) << "one region";
+  }
+  EXPECT_THAT(allSamples(reader, sources[1].id), SizeIs(1));
+  EXPECT_EQ(reader.hoursOfTokens(sources[0].id, 0, INT64_MAX).size(), 2u);
+  EXPECT_MPM_ERROR(mergeDatabases({folder / "none.db"}, folder / "more.db"), "none.db");
+  EXPECT_FALSE(std::filesystem::exists(folder / "more.db"));
 }
 
 TEST(Store, RetentionCanBeChangedWhileItRuns) {

@@ -19,7 +19,7 @@ struct Frame {
   std::string source;  ///< path of the image, else the source as the user wrote it, without credentials
   int index = 0;       ///< 0-based within the source; files that are not chosen count
   cv::Mat labels{};    ///< CV_8U true class of each pixel, where the source knows it (demo:), else empty
-  // The time that the frame shows, where the source knows it (demo:).
+  // The time that the frame shows, where the source knows it (demo:, openArchive()).
   std::optional<double> unix_time{};      ///< s
   std::optional<double> sun_elevation{};  ///< of its centre above the flat horizon, degrees
   std::optional<bool> night{};            ///< civil twilight is over
@@ -41,6 +41,9 @@ struct SourceOptions {
   /// Called by next() for an image of a folder or glob that cannot be read, with one line that names the image and the
   /// cause; next() goes on with the following image. Null: such an image is an error.
   std::function<void(const std::string& why)> on_unreadable{};
+  /// Called by opening and by next() with a line for a person, or with an empty one while work or waiting takes long:
+  /// it is no hang. Null: nobody listens.
+  std::function<void(const std::string& text)> on_note{};
   /// Of a folder or glob: whether next() reads this file. Null: all of them.
   std::function<bool(const std::string& path)> chosen{};
   /// Rotate and mirror images as their EXIF orientation says. False: the pixels as they are stored. Label maps match

@@ -59,6 +59,10 @@ struct SourceReader::Shared {
         options.on_unreadable = [this](const std::string& why) {
           put({.kind = Kind::kUnreadable, .text = redactCredentials(why)});
         };
+      if (options.on_note)
+        options.on_note = [this](const std::string& text) {
+          put({.kind = Kind::kNote, .text = redactCredentials(text)});
+        };
       const std::unique_ptr<FrameSource> source = open(options);
       if (!source) throw Error("there is no source");
       {

@@ -19,7 +19,8 @@ namespace mpm::vision {
 /// source are called and destroyed on the reader's thread, and may outlive the reader: they must own what they use.
 class SourceReader {
  public:
-  /// Opens the source with the options of the reader; `stop` and `on_unreadable` are replaced. May throw and may hang.
+  /// Opens the source with the options of the reader; `stop`, `on_unreadable` and `on_note` are replaced. May throw and
+  /// may hang.
   using Open = std::function<std::unique_ptr<FrameSource>(const SourceOptions& options)>;
 
   struct Event {
@@ -28,6 +29,7 @@ class SourceReader {
       kOpened,      ///< first event of a source that opens
       kFrame,       ///< `frame`
       kUnreadable,  ///< `text`: see SourceOptions::on_unreadable
+      kNote,        ///< `text`: see SourceOptions::on_note
       kEnded,       ///< last event, repeated: the source has no more frames, and was closed
       kFailed,      ///< last event, repeated: `text` says why, without credentials
     };

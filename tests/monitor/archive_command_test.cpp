@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "monitor/samples.h"
+#include "monitor/store/store.h"
+#include "support/exif.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+namespace fs = std::filesystem;
+using monitor::StoreReader;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ArchiveCommand : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::string database_ = folder_ / "a.db", in_ = folder_ / "in";
+
+  void SetUp() override { fs::create_directory(in_); }
+
+  void add(const std::string& name, int seed = 0) { writeImage(in_ + "/" + name, 40, 60, seed); }
+
+  CommandResult monitor(const std::string& source, std::vector<std::string> more = {}, CommandOptions options = {}) {
+    std::vector<std::string> arguments = {"monitor", source, "--model", kSegmenter,    "--schedule",
+                                          "1,2",     "--db", database_, "--time-zone", "+01:00"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return mpmCommand(arguments, options);
+  }
+
+  std::vector<std::string> stored() const {
+    std::vector<std::string> lines;
+    for (const monitor::Sample& sample : monitor::test::allSamples(StoreReader(database_)))
+      lines.push_back(sample.picture + " " + isoTime(sample.time));
+    return lines;
+  }
+};
+
+TEST_F(ArchiveCommand, PicturesAreStoredAtTheirTimes) {
+  add("b_20130708_055413.png");
+  add("c_20130101_000000.png");
+  const CommandResult result = monitor(in_, {"--lat", "48", "--lon", "11"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("2 pictures from 2012-12-31T23:00:00Z to 2013-07-08T04:54:13Z, by the name, read "
+                                    "as UTC+01:00\n"));
+  EXPECT_THAT(stored(),
+              ElementsAre("c_20130101_000000.png 2012-12-31T23:00:00Z", "b_20130708_055413.png 2013-07-08T04:54:13Z"));
+  const StoreReader store(database_);
+  const auto samples = monitor::test::allSamples(store);
+  EXPECT_EQ(samples[0].night, true) << "by the sun of that time";
+  EXPECT_EQ(samples[1].night, false);
+  const auto session = store.sessions(1).at(0);
+  EXPECT_EQ(isoTime(session.started), "2012-12-31T23:00:00Z");
+  EXPECT_EQ(isoTime(*session.ended), "2013-07-08T04:54:13Z");
+  EXPECT_TRUE(store.sources()[0].archive);
+  const auto json = mpmCommand({"report", database_, "--json"}).json();
+  EXPECT_EQ(json["from"], "2012-12-31T23:00:00.000Z");
+  EXPECT_EQ(json["samples"], 2);
+}
+
+TEST_F(ArchiveCommand, AFolderWithoutTimesIsRefused) {
+  add("a.png");
+  add("b.png");
+  const CommandResult result = monitor(in_);
+  expectFailure(result, 1, {"has a time in its EXIF or its name", "--times list:FILE", "--times modified"});
+  EXPECT_EQ(monitor(in_, {"--times", "modified"}).exit_code, 0);
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 2);
+  EXPECT_EQ(mpmCommand({"run", in_, "--model", kSegmenter}).exit_code, 0) << "goes on without";
+}
+
+TEST_F(ArchiveCommand, RunSaysTheTimesOfPictures) {
+  add("20130708_055413.png");
+  const auto line = mpmCommand({"run", in_, "--model", kSegmenter, "--json", "--time-zone", "-03:00"}).json();
+  EXPECT_EQ(line["time"], "2013-07-08T08:54:13.000Z");
+  EXPECT_FALSE(line.contains("film"));
+}
+
+TEST_F(ArchiveCommand, NewPicturesAreAddedToAnArchive) {
+  add("20130708_055413.png");
+  ASSERT_EQ(monitor(in_).exit_code, 0);
+  add("20130101_000000.png");
+  const CommandResult again = monitor(in_);
+  EXPECT_THAT(again.err, HasSubstr("1 stored already"));
+  EXPECT_THAT(again.err, HasSubstr("1 new sample, 2 in"));
+  EXPECT_THAT(stored(), ElementsAre(HasSubstr("20130101"), HasSubstr("20130708")));
+}
+
+TEST_F(ArchiveCommand, OptionsThatDoNotFitAreRefused) {
+  add("20130708_055413.png");
+  expectFailure(monitor(in_, {"--keep", "30"}), 2, {"--keep and --max-size are for a camera"});
+  expectFailure(monitor(in_, {"--start", "2013-07-08T00:00"}), 2, {"--start is for a video"});
+  expectFailure(monitor("0", {}), 2, {"--times and --time-zone are for pictures"});
+  expectFailure(monitor("0", {"--follow"}), 2, {"--follow needs a folder"});
+  expectFailure(monitor("0", {"--shard", "1/2"}), 2, {"--shard needs a folder"});
+  expectFailure(monitor(in_, {"--times", "date"}), 2, {"'date' is not auto"});
+  expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--time-zone", "Mars"}), 2, {"'Mars' is neither"});
+  expectFailure(monitor(in_, {"--times", "list:" + in_ + "/none.csv"}), 1, {"cannot read the list"});
+}
+
+TEST_F(ArchiveCommand, FollowStoresWhatIsNewUntilASignal) {
+  add("20130708_055413.png");
+  const auto stored_two = [&] {
+    static int looks = 0;
+    if (looks++ == 0) add("20130708_060000.png");
+    try {
+      const StoreReader store(database_);
+      return !store.sources().empty() && store.sources()[0].samples >= 2;
+    } catch (const Error&) {
+      return false;  // no database yet
+    }
+  };
+  const CommandResult result =
+      monitor(in_, {"--follow"}, {.signal_after_first_line = SIGTERM, .signal_when = stored_two});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(stored(), ElementsAre(HasSubstr("055413"), HasSubstr("060000")));
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/times/archive.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+#include <set>
+#include <thread>
+
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::vision {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr UnixMs kTime = 1'373'262'853'000;  // 2013-07-08 05:54:13 UTC
+
+class Archive : public ::testing::Test {
+ protected:
+  test::TemporaryFolder folder_;
+  ArchiveOptions archive_{.times = {.time_zone = 0}};
+  SourceOptions options_;
+  std::vector<std::string> notes_;
+
+  void add(const std::string& name) { cv::imwrite(folder_ / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(9))); }
+
+  // "a 2013-07-08T05:54:13Z" of each frame.
+  std::vector<std::string> frames() {
+    notes_.clear();
+    options_.on_note = [this](const std::string& text) {
+      if (!text.empty()) notes_.push_back(text);
+    };
+    std::vector<std::string> found;
+    const auto source = openArchive(parseSourceSpec(folder_.path()), archive_, options_);
+    while (const auto frame = source->next())
+      found.push_back(frame->name + " " + isoTime(std::llround(*frame->unix_time * 1000)));
+    return found;
+  }
+};
+
+TEST_F(Archive, PicturesComeByTheirTimes) {
+  for (const char* name : {"b_20130708_055413.png", "a_20130708_060000.png", "c_20120101_000000.png"}) add(name);
+  EXPECT_THAT(frames(), ElementsAre("c_20120101_000000 2012-01-01T00:00:00Z", "b_20130708_055413 2013-07-08T05:54:13Z",
+                                    "a_20130708_060000 2013-07-08T06:00:00Z"));
+  EXPECT_THAT(notes_, Contains("3 pictures from 2012-01-01T00:00:00Z to 2013-07-08T06:00:00Z, by the name, read as "
+                               "UTC+00:00"));
+  EXPECT_THAT(notes_, Contains(HasSubstr("not of their names: 'b_20130708_055413.png' is before 'a_")));
+  archive_.times.time_zone.reset();
+  frames();
+  EXPECT_THAT(notes_, Contains(HasSubstr("the standard time of this machine (--time-zone)")));
+}
+
+TEST_F(Archive, PicturesOfOneTimeAllCome) {
+  for (const char* name : {"a_20130708_055413.png", "b_20130708_055413.png"}) add(name);
+  EXPECT_EQ(frames().size(), 2u);
+  EXPECT_THAT(notes_, Contains("1 picture has the time of another, such as 'a_20130708_055413.png' and "
+                               "'b_20130708_055413.png', 2013-07-08T05:54:13Z: all are kept"));
+}
+
+TEST_F(Archive, WithoutAnyTimeItIsRefused) {
+  for (const char* name : {"a.png", "b.png"}) add(name);
+  EXPECT_MPM_ERROR(frames(), "has a time in its EXIF or its name: give a list with --times list:FILE");
+}
+
+TEST_F(Archive, APictureWithoutTimeIsLeftOutAndCounted) {
+  for (const char* name : {"a.png", "20130708_055413.png"}) add(name);
+  EXPECT_MPM_ERROR(frames(), "1 of 2 pictures has no time and was left out");
+  EXPECT_THAT(notes_,
+              Contains(HasSubstr("1 picture without a time in its EXIF or its name is left out, such as 'a.png'")));
+}
+
+TEST_F(Archive, APictureThatTheListLacksIsSaid) {
+  for (const char* name : {"a.png", "20130708_055413.png"}) add(name);
+  std::ofstream(folder_ / "list.csv") << "a.png,2013-07-08T00:00:00\n";
+  archive_.times.list = folder_ / "list.csv";
+  EXPECT_EQ(frames().size(), 2u);
+  EXPECT_THAT(notes_, Contains("1 picture not in the list '" + folder_ / "list.csv" + "'"));
+  std::ofstream(folder_ / "list.csv") << "a.png,2013-07-08T00:00:00\na.png,2013-07-08T00:00:00\n";
+  EXPECT_MPM_ERROR(frames(), "line 2: 'a.png' is in line 1 already");
+}
+
+TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {
+  for (const char* name : {"a_20130708_055413.png", "b_20130708_055413.png", "20130708_060000.png"}) add(name);
+  archive_.done = [](const std::string& name, UnixMs time) { return name.starts_with("a_") && time == kTime; };
+  EXPECT_EQ(frames().size(), 2u);
+  EXPECT_THAT(notes_, Contains(HasSubstr("; 1 stored already")));
+}
+
+TEST_F(Archive, EveryIsOfTheTimesOfPictures) {
+  for (const char* name : {"20130708_055400.png", "20130708_055430.png", "20130708_055500.png", "20130708_060000.png"})
+    add(name);
+  archive_.every_s = 60;
+  EXPECT_THAT(frames(), ElementsAre(HasSubstr("05:54:00Z"), HasSubstr("05:55:00Z"), HasSubstr("06:00:00Z")));
+}
+
+TEST_F(Archive, ShardsOfOneEveryAreTheWhole) {
+  for (int i = 10; i < 60; ++i) add("20130708_0554" + std::to_string(i) + ".png");
+  archive_.every_s = 2;
+  const auto whole = frames();
+  std::multiset<std::string> parts;
+  for (int part = 0; part < 3; ++part) {
+    options_.chosen = [&](const std::string& path) {
+      return std::filesystem::path(path).stem().string().back() % 3 == part;
+    };
+    for (const std::string& frame : frames()) parts.insert(frame);
+  }
+  EXPECT_EQ(std::vector<std::string>(parts.begin(), parts.end()), whole);
+}
+
+TEST_F(Archive, AGrowingFolderGivesWhatIsNew) {
+  add("20130708_055413.png");
+  archive_.follow = true;
+  archive_.look_s = 0.05;
+  std::atomic<bool> stop = false;
+  options_.stop = &stop;
+  const auto source = openArchive(parseSourceSpec(folder_.path()), archive_, options_);
+  EXPECT_EQ(source->next()->name, "20130708_055413");
+  add("20130708_060000.png");
+  add("20130708_055959.png");
+  std::set<std::string> names;
+  for (int i = 0; i < 2; ++i) names.insert(source->next()->name);
+  EXPECT_EQ(names, (std::set<std::string>{"20130708_060000", "20130708_055959"}));
+  std::thread ends([&] { stop = true; });
+  EXPECT_FALSE(source->next());
+  ends.join();
+}
+
+TEST_F(Archive, AVideoBeginsAtItsStart) {
+  const std::string path = folder_ / "clip.avi";
+  {
+    cv::VideoWriter writer(path, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 4, {16, 16});
+    for (int i = 0; i < 9; ++i) writer.write(cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(20 * i)));
+  }
+  const auto times = [&] {
+    std::vector<double> seconds;
+    const auto source = openArchive(parseSourceSpec(path), archive_, options_);
+    while (const auto frame = source->next()) seconds.push_back(*frame->unix_time - kTime / 1000);
+    return seconds;
+  };
+  EXPECT_FALSE(isArchive(parseSourceSpec(path), archive_));
+  archive_.start = kTime;
+  EXPECT_TRUE(isArchive(parseSourceSpec(path), archive_));
+  EXPECT_THAT(times(), ElementsAre(0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2));
+  archive_.every_s = 1;
+  EXPECT_THAT(times(), ElementsAre(0, 1, 2));
+  archive_.done = [](const std::string&, UnixMs time) { return time <= kTime + 1000; };
+  EXPECT_THAT(times(), ElementsAre(2));
+}
+
+}  // namespace
+}  // namespace mpm::vision

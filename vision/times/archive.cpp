@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/times/archive.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "mpm/error.hpp"
+#include "vision/sources/sources.h"
+
+namespace mpm::vision {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string nameOf(const std::string& path) { return fs::path(path).filename().string(); }
+
+std::string pictures(std::size_t count) { return std::to_string(count) + (count == 1 ? " picture" : " pictures"); }
+
+struct TimedPicture {
+  std::string path;
+  UnixMs time;
+};
+
+class ArchiveSource final : public FrameSource {
+ public:
+  ArchiveSource(SourceSpec source, ArchiveOptions archive, const SourceOptions& options)
+      : source_(std::move(source)), archive_(std::move(archive)), options_(options), times_(archive_.times) {
+    std::vector<std::string> files;
+    try {
+      files = sourceFiles(source_);
+    } catch (const Error&) {
+      if (!archive_.follow) throw;
+    }
+    known_.insert(files.begin(), files.end());
+    alone_ = files.size() == 1 && !archive_.follow;
+    plan(files);
+    if (untimed_ > 0 && untimed_ == files.size() && !archive_.follow)
+      throw Error("no picture of '" + source_.shownText() + "' has a time " + whereLooked() +
+                  ": give a list with --times list:FILE, or take the dates of the files with --times modified");
+  }
+
+  std::optional<Frame> next() override {
+    while (!stopped(options_)) {
+      try {
+        if (auto frame = images_ ? images_->next() : std::nullopt) {
+          frame->unix_time = static_cast<double>(plan_[static_cast<std::size_t>(frame->index)].time) / kSecondMs;
+          return frame;
+        }
+      } catch (const Error& error) {
+        if (!options_.on_unreadable || alone_) throw;
+        options_.on_unreadable(error.what());
+        continue;
+      }
+      if (stopped(options_)) break;
+      if (!archive_.follow) {
+        if (untimed_ == 0) break;
+        throw Error(std::to_string(untimed_) + " of " + pictures(known_.size()) +
+                    (untimed_ == 1 ? " has no time and was left out" : " have no time and were left out"));
+      }
+      look();
+    }
+    return std::nullopt;
+  }
+
+  std::optional<int> size() const override { return static_cast<int>(plan_.size()); }
+
+ private:
+  void note(const std::string& text) const {
+    if (options_.on_note) options_.on_note(text);
+  }
+
+  // That this goes on: at most twice a second.
+  void working() {
+    if (const auto now = steadyNow(); now - said_ >= 500) {
+      said_ = now;
+      note({});
+    }
+  }
+
+  std::string whereLooked() const {
+    const auto from = archive_.times.from;
+    if (from == TimeFrom::kExif) return "in its EXIF";
+    if (from == TimeFrom::kName) return "in its name";
+    return "in its EXIF or its name";
+  }
+
+  // Adds these to what comes next, by their times.
+  void plan(const std::vector<std::string>& files) {
+    std::vector<TimedPicture> found;
+    std::array<std::size_t, 4> from{};
+    std::vector<std::string> untimed;
+    std::size_t assumed = 0;
+    const std::string* later = nullptr;  // a file whose name is before that of a picture of an earlier time
+    std::string backwards;
+    UnixMs last = INT64_MIN;
+    for (const std::string& file : files) {
+      if (stopped(options_)) return;
+      working();
+      const auto time = times_.of(file);
+      if (!time) {
+        untimed.push_back(file);
+        continue;
+      }
+      ++from[static_cast<std::size_t>(time->from)];
+      assumed += time->assumed_zone;
+      if (time->time < last && backwards.empty())
+        backwards = "'" + nameOf(file) + "' is before '" + nameOf(*later) + "'";
+      last = time->time;
+      later = &file;
+      found.push_back({file, time->time});
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+    untimed_ += untimed.size();
+    if (!untimed.empty() && (!found.empty() || archive_.follow))
+      note(pictures(untimed.size()) + " without a time " + whereLooked() + (untimed.size() == 1 ? " is" : " are") +
+           " left out, such as '" + nameOf(untimed.front()) + "': --times list:FILE gives them one");
+    if (found.empty()) return;
+
+    std::string text =
+        pictures(found.size()) + " from " + isoTime(found.front().time) + " to " + isoTime(found.back().time) + ", by ";
+    for (std::size_t i = 0, kinds = 0; i < from.size(); ++i)
+      if (from[i] > 0)
+        text += (kinds++ > 0 ? " and " : "") + std::string(toString(static_cast<TimeFrom>(i))) +
+                (from[i] == found.size() ? "" : " (" + std::to_string(from[i]) + ")");
+    if (assumed > 0)
+      text += ", read as " + timeZoneText(times_.timeZone()) +
+              (times_.machinesZone() ? ", the standard time of this machine (--time-zone)" : "");
+    if (const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
+        !archive_.times.list.empty() && listed < found.size())
+      note(pictures(found.size() - listed) + " not in the list '" + archive_.times.list + "'");
+    if (!backwards.empty()) note("taken in the order of their times, not of their names: " + backwards);
+    noteEqualTimes(found);
+
+    std::vector<TimedPicture> wanted;
+    std::size_t done = 0;
+    const TimedPicture* last_done = nullptr;
+    for (TimedPicture& picture : found) {
+      if (archive_.every_s > 0 && last_taken_ &&
+          picture.time < *last_taken_ + std::llround(archive_.every_s * kSecondMs) && picture.time >= *last_taken_)
+        continue;
+      last_taken_ = picture.time;
+      if (options_.chosen && !options_.chosen(picture.path)) continue;
+      working();
+      if (!archive_.done || !archive_.done(nameOf(picture.path), picture.time)) {
+        wanted.push_back(std::move(picture));
+      } else {
+        ++done;
+        last_done = &picture;
+      }
+    }
+    const std::size_t chosen = wanted.size() + done;
+    if (archive_.show_last && wanted.empty() && done > 0) wanted.push_back(*last_done);
+    if (chosen < found.size()) text += "; " + std::to_string(chosen) + " chosen";
+    if (done > 0) text += "; " + std::to_string(done) + " stored already";
+    if (!alone_) note(text);
+    plan_ = std::move(wanted);
+    std::vector<std::string> paths;
+    for (const TimedPicture& picture : plan_) paths.push_back(picture.path);
+    SourceOptions all = options_;
+    all.chosen = nullptr;
+    images_ = openImages(std::move(paths), all);
+  }
+
+  void noteEqualTimes(const std::vector<TimedPicture>& found) const {
+    std::size_t count = 0;
+    std::string example;
+    for (std::size_t i = 1; i < found.size(); ++i)
+      if (found[i].time == found[i - 1].time && count++ == 0)
+        example = "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time);
+    if (count > 0)
+      note(pictures(count) + (count == 1 ? " has" : " have") + " the time of another, such as " + example +
+           ": all are kept");
+  }
+
+  // Waits a little, then plans the files that are new and no longer change.
+  void look() {
+    for (int i = 0; i < static_cast<int>(archive_.look_s * 20) && !stopped(options_); ++i) {
+      working();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> changing;
+    std::vector<std::string> complete;
+    try {
+      for (const std::string& file : sourceFiles(source_)) {
+        if (known_.contains(file)) continue;
+        std::error_code error;
+        const std::pair state(fs::file_size(file, error), fs::last_write_time(file, error));
+        const auto before = changing_.find(file);
+        if (before != changing_.end() && before->second == state && !error)
+          complete.push_back(file);
+        else
+          changing.emplace(file, state);
+      }
+      changing_ = std::move(changing);
+      if (complete.empty()) return;
+      if (!archive_.times.list.empty()) times_ = PictureTimes(archive_.times);
+    } catch (const Error&) {  // no picture yet, a disk that is away for a while, a list that is being written
+      return;
+    }
+    known_.insert(complete.begin(), complete.end());
+    images_.reset();
+    plan(complete);
+  }
+
+  SourceSpec source_;
+  ArchiveOptions archive_;
+  SourceOptions options_;
+  PictureTimes times_;
+  std::set<std::string> known_;                                                    // files that were planned
+  std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> changing_;  // since the last look
+  std::vector<TimedPicture> plan_;
+  std::unique_ptr<FrameSource> images_;  // of the plan
+  std::optional<UnixMs> last_taken_;
+  std::size_t untimed_ = 0;
+  std::int64_t said_ = 0;
+  bool alone_ = false;
+};
+
+class DatedVideo final : public FrameSource {
+ public:
+  DatedVideo(const SourceSpec& source, ArchiveOptions archive, const SourceOptions& options)
+      : name_(source.shownText()),
+        archive_(std::move(archive)),
+        options_(options),
+        video_(openUnguarded(source, options)) {}
+
+  std::optional<Frame> next() override {
+    while (auto frame = video_->next()) {
+      if (!frame->media_time) throw Error("'" + name_ + "' does not say when its frames come: --start needs that");
+      const UnixMs time = *archive_.start + std::llround(*frame->media_time * kSecondMs);
+      if (last_taken_ && time < *last_taken_ + std::llround(archive_.every_s * kSecondMs)) continue;
+      last_taken_ = time;
+      if (archive_.done && archive_.done({}, time)) {
+        if (options_.on_note) options_.on_note({});
+        continue;
+      }
+      frame->unix_time = static_cast<double>(time) / kSecondMs;
+      return frame;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<int> size() const override { return archive_.every_s > 0 ? std::nullopt : video_->size(); }
+
+ private:
+  std::string name_;
+  ArchiveOptions archive_;
+  SourceOptions options_;
+  std::unique_ptr<FrameSource> video_;
+  std::optional<UnixMs> last_taken_;
+};
+
+}  // namespace
+
+bool isArchive(const SourceSpec& source, const ArchiveOptions& options) {
+  using enum SourceKind;
+  return source.kind == kImage || source.kind == kFolder || source.kind == kGlob ||
+         (source.kind == kVideo && options.start);
+}
+
+std::unique_ptr<FrameSource> openArchive(const SourceSpec& source, const ArchiveOptions& archive,
+                                         const SourceOptions& options) {
+  if (source.kind == SourceKind::kVideo) return std::make_unique<DatedVideo>(source, archive, options);
+  return std::make_unique<ArchiveSource>(source, archive, options);
+}
+
+}  // namespace mpm::vision

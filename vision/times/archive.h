@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "vision/sources/source.h"
+#include "vision/times/picture_times.h"
+
+namespace mpm::vision {
+
+struct ArchiveOptions {
+  TimeOptions times{};
+  std::optional<UnixMs> start{};  ///< of a video: when its first frame was taken
+  double every_s = 0;             ///< at most one picture in this time, by the times of the pictures; 0: all
+  bool follow = false;            ///< of a folder or glob: never ends, and waits for new pictures
+  double look_s = 2;              ///< with `follow`: between two looks. A file counts once two find it the same
+  bool show_last = false;         ///< where all is done, the last picture comes again: there is one to look at
+  /// Whether the picture of this file name, without folder, and of this time is done already; a frame of a video has
+  /// no name. Null: none is.
+  std::function<bool(const std::string& name, UnixMs time)> done{};
+};
+
+/// Whether openArchive() knows times of what this source gives.
+bool isArchive(const SourceSpec& source, const ArchiveOptions& options);
+
+/// The pictures of an image, folder or glob in the order of their times, or the frames of a video that began at
+/// options.start; Frame::unix_time is set. The pictures of --shard, SourceOptions::chosen, are chosen last, so that the
+/// parts of all machines are the whole. Says through SourceOptions::on_note what it found: how many pictures, where
+/// their times come from, the time zone that it assumed, pictures of one time, names that have another order.
+///
+/// A picture without time is left out: next() throws mpm::Error that counts them, after the last picture. Throws
+/// mpm::Error when none has a time, and as openSource() and readTimeList() do.
+std::unique_ptr<FrameSource> openArchive(const SourceSpec& source, const ArchiveOptions& archive,
+                                         const SourceOptions& options);
+
+}  // namespace mpm::vision

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/times/picture_times.h"
+
+#include <libexif/exif-data.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "base/number_text.h"
+#include "base/visible_text.h"
+#include "mpm/error.hpp"
+
+namespace mpm::vision {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The cells of a line, without the spaces and quotes around them.
+std::vector<std::string> cellsOf(const std::string& line) {
+  const char mark = line.find(',') != std::string::npos ? ',' : line.find(';') != std::string::npos ? ';' : '\t';
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == mark && !quoted)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  for (std::string& cell : cells) {
+    const auto from = cell.find_first_not_of(" \r\t"), to = cell.find_last_not_of(" \r\t");
+    cell = from == std::string::npos ? "" : cell.substr(from, to - from + 1);
+  }
+  return cells;
+}
+
+// Of the cells after the name.
+std::optional<WrittenTime> timeOf(const std::vector<std::string>& cells) {
+  if (cells.size() == 2) return readTime(cells[1]);
+  if (cells.size() != 7) return std::nullopt;
+  std::array<int, 5> whole{};
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const auto number = readNumber<int>(cells[i + 1]);
+    if (!number) return std::nullopt;
+    whole[i] = *number;
+  }
+  const auto second = readNumber<double>(cells[6]);
+  if (!second || !(*second >= 0 && *second < 60)) return std::nullopt;
+  const auto time = unixTime(whole[0], whole[1], whole[2], whole[3], whole[4], static_cast<int>(*second));
+  if (!time) return std::nullopt;
+  return WrittenTime{*time + std::min<UnixMs>(999, std::llround((*second - std::floor(*second)) * 1000))};
+}
+
+std::string exifText(ExifData* data, ExifTag tag) {
+  ExifEntry* const entry = exif_content_get_entry(data->ifd[EXIF_IFD_EXIF], tag);
+  if (!entry || entry->format != EXIF_FORMAT_ASCII || !entry->data) return "";
+  const auto* const text = reinterpret_cast<const char*>(entry->data);
+  std::string result(text, ::strnlen(text, entry->size));
+  while (result.ends_with(' ')) result.pop_back();
+  return result;
+}
+
+std::optional<UnixMs> modifiedTime(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return std::nullopt;
+  return file.st_mtim.tv_sec * kSecondMs + file.st_mtim.tv_nsec / 1'000'000;
+}
+
+constexpr std::pair<const char*, TimeFrom> kWords[] = {
+    {"exif", TimeFrom::kExif}, {"name", TimeFrom::kName}, {"modified", TimeFrom::kModified}};
+
+}  // namespace
+
+TimeOptions parseTimes(const std::string& text) {
+  if (text == "auto") return {};
+  for (const auto& [word, from] : kWords)
+    if (text == word) return {.from = from};
+  if (text.starts_with("list:") && text.size() > 5) return {.from = TimeFrom::kList, .list = text.substr(5)};
+  throw Error("'" + text + "' is not auto, exif, name, modified or list:FILE");
+}
+
+std::string toString(const TimeOptions& options) {
+  for (const auto& [word, from] : kWords)
+    if (options.from == from) return word;
+  return options.list.empty() ? "auto" : "list:" + options.list;
+}
+
+const char* toString(TimeFrom from) {
+  constexpr const char* kNames[] = {"a list", "EXIF", "the name", "the date of the file"};
+  return kNames[static_cast<int>(from)];
+}
+
+std::map<std::string, WrittenTime> readTimeList(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error("cannot read the list of times '" + path + "'");
+  std::map<std::string, WrittenTime> list;
+  std::map<std::string, int> lines;
+  std::string line;
+  bool header = true;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    const std::vector<std::string> cells = cellsOf(line);
+    if ((cells.size() == 1 && cells[0].empty()) || cells[0].starts_with('#')) continue;
+    const auto fail = [&](const std::string& what) {
+      return Error("'" + path + "', line " + std::to_string(number) + ": " + what);
+    };
+    const auto time = timeOf(cells);
+    const bool first = std::exchange(header, false);
+    if (!time && first) continue;
+    if (!time)
+      throw fail("'" + visibleText(line) +
+                 "' is not a name with year, month, day, hour, minute and second, or with a time such as "
+                 "2013-07-08T05:54:13");
+    if (cells[0].empty()) throw fail("the name of the picture is missing");
+    if (const auto [before, fresh] = lines.emplace(cells[0], number); !fresh)
+      throw fail("'" + visibleText(cells[0]) + "' is in line " + std::to_string(before->second) + " already");
+    list.emplace(cells[0], *time);
+  }
+  if (list.empty()) throw Error("'" + path + "' lists no picture with its time");
+  return list;
+}
+
+std::optional<WrittenTime> exifTime(const std::string& path) {
+  const std::unique_ptr<ExifData, void (*)(ExifData*)> data(exif_data_new_from_file(path.c_str()), exif_data_unref);
+  if (!data) return std::nullopt;
+  std::string text = exifText(data.get(), EXIF_TAG_DATE_TIME_ORIGINAL);
+  if (const std::string fraction = exifText(data.get(), EXIF_TAG_SUB_SEC_TIME_ORIGINAL); !fraction.empty())
+    text += "." + fraction;
+  const auto time = readTime(text);
+  const auto whole = readTime(text + exifText(data.get(), EXIF_TAG_OFFSET_TIME_ORIGINAL));
+  return whole ? whole : time;
+}
+
+PictureTimes::PictureTimes(TimeOptions options)
+    : options_(std::move(options)), time_zone_(options_.time_zone ? *options_.time_zone : machineTimeZone()) {
+  if (!options_.list.empty()) list_ = readTimeList(options_.list);
+}
+
+std::optional<PictureTime> PictureTimes::of(const std::string& path) const {
+  const auto found = [&](const WrittenTime& written, TimeFrom from) {
+    return PictureTime{written.utc(time_zone_), from, !written.offset};
+  };
+  const fs::path file(path);
+  if (!list_.empty())
+    for (const std::string& name : {path, file.filename().string()})
+      if (const auto entry = list_.find(name); entry != list_.end()) return found(entry->second, TimeFrom::kList);
+  const bool any = !options_.from || options_.from == TimeFrom::kList;
+  if (any || options_.from == TimeFrom::kExif)
+    if (const auto written = exifTime(path)) return found(*written, TimeFrom::kExif);
+  if (any || options_.from == TimeFrom::kName)
+    if (const auto written = timeInName(file.stem().string())) return found(*written, TimeFrom::kName);
+  if (options_.from == TimeFrom::kModified)
+    if (const auto time = modifiedTime(path)) return PictureTime{*time, TimeFrom::kModified};
+  return std::nullopt;
+}
+
+}  // namespace mpm::vision
