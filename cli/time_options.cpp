@@ -35,12 +35,16 @@ void addTimes(CLI::App& verb, vision::TimeOptions& options) {
           })
       ->option_text("auto|exif|name|list:FILE|modified")
       ->group(kTimesGroup);
-  addText(verb, "--time-zone",
-          "Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all year. "
-          "Default: the standard time of this machine",
-          [&options](const std::string& text) { options.time_zone = vision::parseTimeZone(text); })
-      ->option_text("ZONE")
-      ->group(kTimesGroup);
+  addTimeZone(verb, options.time_zone, "Of times without an offset")->group(kTimesGroup);
+}
+
+CLI::Option* addTimeZone(CLI::App& verb, std::optional<int>& zone, const std::string& meaning) {
+  return addText(verb, "--time-zone",
+                 meaning +
+                     ": +01:00, or a zone such as Europe/Paris, whose standard time counts all year. Default: the "
+                     "standard time of this machine",
+                 [&zone](const std::string& text) { zone = vision::parseTimeZone(text); })
+      ->option_text("ZONE");
 }
 
 }  // namespace mpm::cli

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
 
 #include "vision/times/picture_times.h"
 
@@ -9,5 +11,8 @@ namespace mpm::cli {
 
 /// --times and --time-zone: when pictures were taken.
 void addTimes(CLI::App& verb, vision::TimeOptions& options);
+
+/// --time-zone of what `meaning` says: minutes east of UTC.
+CLI::Option* addTimeZone(CLI::App& verb, std::optional<int>& zone, const std::string& meaning);
 
 }  // namespace mpm::cli

@@ -46,6 +46,17 @@ SkyPosition sunPosition(double unix_time, double latitude, double longitude) {
   return seenFrom(eclipticOfSun(days), days, latitude, longitude);
 }
 
+double apparentElevation(double elevation) {
+  if (elevation < -1) return elevation;
+  constexpr double kAir = 1010 / (273.0 + 15);  // pressure by temperature
+  double seen = elevation;
+  for (int i = 0; i < 8; ++i)  // the formulas are of the apparent elevation
+    seen = elevation + kAir * (seen > 15 ? 0.00452 / std::tan(seen * kDegree)
+                                         : (0.1594 + 0.0196 * seen + 0.00002 * seen * seen) /
+                                               (1 + 0.505 * seen + 0.0845 * seen * seen));
+  return seen;
+}
+
 Moon moonPosition(double unix_time, double latitude, double longitude) {
   const double days = daysSinceJ2000(unix_time), t = days / 36525;
   const Ecliptic place = {218.32 + 481267.881 * t + 6.29 * sine(135.0 + 477198.87 * t) -

@@ -12,6 +12,10 @@ struct SkyPosition {
 /// Accurate to about 0.02 degrees between 1950 and 2050 (low-precision formulas of the Astronomical Almanac, page C5).
 SkyPosition sunPosition(double unix_time, double latitude, double longitude);
 
+/// Where the sun seems to stand: its elevation lifted by the refraction of air of 1010 hPa and 15 degrees C, by 0.09
+/// degrees at 10 and half a degree at the horizon (the Almanac's page B62). Below -1 degree it is as it was.
+double apparentElevation(double elevation);
+
 struct Moon {
   SkyPosition position;    ///< from the surface; accurate to about 0.3 degrees (the Almanac's page D22)
   double illuminated = 0;  ///< share of the disc, 0..1

@@ -201,7 +201,10 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
   watch.alarms = alarmOptions(arguments, names);
   if (!arguments.regions.empty())
     watch.regions =
-        arguments.regions == "none" ? std::vector<vision::Region>() : vision::readRegions(arguments.regions);
+        arguments.regions == "none"
+            ? std::vector<vision::Region>()
+            : vision::readRegions(arguments.regions,
+                                  arguments.times.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs);
   return watch;
 }
 

@@ -5,15 +5,16 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "base/atomic_file.h"
 #include "charts/chart_picture.h"
 #include "cli/night_rule.h"
+#include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/store/class_areas.h"
 #include "monitor/store/export.h"
 #include "monitor/store/merge.h"
+#include "monitor/store/phenocam.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
@@ -30,7 +31,8 @@ using namespace monitor;
 
 struct ReportArguments {
   std::vector<std::string> databases;
-  std::string merged, source, export_path, chart_path;
+  std::string merged, source, export_path, chart_path, folder, site;
+  std::optional<int> time_zone;  // minutes east of UTC
   ExportFormat format = ExportFormat::kCsv;
   double days = 0;  // 0: all
   NightRuleOptions night;
@@ -226,6 +228,31 @@ struct ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   std::filesystem::path path;
 };
+// What the name of a source says of the place: the last part of a path or URL.
+std::string siteOf(const std::string& source) {
+  const std::filesystem::path path(source);
+  return fileName((path.has_filename() ? path : path.parent_path()).filename().string());
+}
+
+void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Span span,
+                        const ReportArguments& arguments) {
+  SessionInfo session;  // the latest says where the camera stands
+  for (const SessionRecord& record : store.sessions(source.id)) session = record;
+  const auto latitude = arguments.night.latitude ? arguments.night.latitude : session.latitude;
+  const auto longitude = arguments.night.longitude ? arguments.night.longitude : session.longitude;
+  if (!latitude || !longitude)
+    throw UsageError("PhenoCam's files need the height of the sun: say where the camera stands with --lat and --lon");
+  PhenoCamOptions options;
+  options.source = source.id;
+  options.from = span.from;
+  options.to = span.to;
+  options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
+  options.latitude = *latitude;
+  options.longitude = *longitude;
+  options.ahead_of_utc = arguments.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs;
+  makeFolder(arguments.folder);
+  for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
+}
 
 int report(const ReportArguments& arguments) {
   // The files of a database stand beside what a link to it leads to.
@@ -241,6 +268,8 @@ int report(const ReportArguments& arguments) {
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");
+  if (!arguments.folder.empty() && arguments.format != ExportFormat::kPhenoCam)
+    throw UsageError("--out is for --format phenocam; --export names the file of the others");
   std::optional<ScratchFolder> scratch;
   std::string database = arguments.databases.front();
   if (arguments.databases.size() > 1 || !arguments.merged.empty()) {
@@ -251,7 +280,7 @@ int report(const ReportArguments& arguments) {
   StoreReader store(database);
   store.setNightRule(arguments.night.rule());
   const auto sources = chosenSources(store, arguments.source);
-  const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty();
+  const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.folder.empty();
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
@@ -261,9 +290,11 @@ int report(const ReportArguments& arguments) {
   if (!writes) return kOk;
   const SourceRecord& source = sources[0];
   const Span span = spanOf(store, source, arguments.days);
+  const Span exported = arguments.days > 0 ? span : Span{source.first, source.last + 1};
+  if (!arguments.folder.empty()) writePhenoCamFiles(store, source, exported, arguments);
   if (!arguments.export_path.empty()) {
-    ExportOptions options{.format = arguments.format, .source = source.id, .from = source.first, .to = source.last + 1};
-    if (arguments.days > 0) std::tie(options.from, options.to) = std::pair(span.from, span.to);
+    const ExportOptions options{
+        .format = arguments.format, .source = source.id, .from = exported.from, .to = exported.to};
     const auto samples = exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
   }
@@ -306,6 +337,11 @@ Verb addReport(CLI::App& mpm) {
       *verb, "--format", arguments->format,
       {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
       "Of --export: CSV, CSV with the header of PhenoCam's files, or a line of JSON per sample. Default: csv");
+  addOption(*verb, "--out", arguments->folder, "DIR",
+            "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
+            "_1day.csv and _3day.csv");
+  addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
+  addTimeZone(*verb, arguments->time_zone, "Of the dates and times in them");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
             "Draw the tokens over time and, with --reuse, rows and agreement");
   verb->add_flag("--json", arguments->json, "One JSON object per source");

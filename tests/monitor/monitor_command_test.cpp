@@ -323,6 +323,27 @@ TEST_F(MonitorCommand, SamplesOf1970AreNotTheFirstOnes) {
   EXPECT_THAT(mpmCommand({"report", database_, "--export", folder_ / "a.csv"}).err, HasSubstr(": 7 samples"));
 }
 
+TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
+  std::ofstream(folder_ / "regions.json")
+      << R"({"regions": [{"name": "DB_1000", "width": 60, "height": 40, "polygons": [[[5, 5], [50, 5], [50, 30]]]}]})";
+  ASSERT_EQ(monitor(images(3), {"--every", "0", "--regions", folder_ / "regions.json"}).exit_code, 0);
+  const auto report = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"report", database_, "--out", folder_ / "out"});
+    return mpmCommand(more);
+  };
+  expectFailure(report({}), 2, {"--out", "--format phenocam"});
+  const CommandResult without_place = report({"--format", "phenocam"});
+  EXPECT_EQ(without_place.exit_code, 2);
+  EXPECT_THAT(without_place.err, HasSubstr("--lat and --lon"));
+  const CommandResult written = report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--site", "a/yard"});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  for (const char* name : {"roistats", "1day", "3day"})
+    EXPECT_TRUE(fs::exists((folder_ / "out/a_yard_DB_1000_") + name + ".csv")) << name;
+  EXPECT_THAT(written.err, HasSubstr("a_yard_DB_1000_3day.csv"));
+  ASSERT_EQ(report({"--format", "phenocam", "--lat", "48", "--lon", "11"}).exit_code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "out/in_DB_1000_roistats.csv")) << "the name of the folder of pictures";
+}
+
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   ASSERT_EQ(monitor(images(4), {"--every", "0", "--night-hours", "00:00-24:00"}).exit_code, 0);
   const CommandResult report = mpmCommand(

@@ -46,6 +46,18 @@ TEST(Sun, NoonHeightsAtSolsticesAndEquinox) {
   EXPECT_NEAR(highest("2024-03-20T00:00", 51.4779), 90 - 51.4779 + 9 * 0.0165, 0.02);
 }
 
+TEST(Sun, AirLiftsItByHalfADegreeAtTheHorizon) {
+  EXPECT_NEAR(apparentElevation(-0.559), 0, 0.001);
+  EXPECT_NEAR(apparentElevation(0), 0.47, 0.01);
+  EXPECT_NEAR(apparentElevation(10), 10.0885, 0.001);
+  EXPECT_NEAR(apparentElevation(45), 45.0158, 0.0005);
+  EXPECT_EQ(apparentElevation(-6), -6);
+  for (double before = apparentElevation(-1), e = -0.99; e < 90; e += 0.01) {
+    EXPECT_GT(apparentElevation(e), before) << e;
+    before = apparentElevation(e);
+  }
+}
+
 TEST(Sun, StandsOverhead) {
   // On the tropic at the solstice, the sundial 1 min 50 s behind the clock.
   EXPECT_GT(sunPosition(at("2024-06-20T12:01:50"), kTilt, 0).elevation, 89.9);
