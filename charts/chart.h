@@ -19,6 +19,9 @@ struct Quantity {
     kDropped,      ///< frames dropped per sample
     kRows,         ///< share of the rows that were computed, 0..1, with the reuse of rows
     kAgreement,    ///< percent, at the key frames that compared reuse with the full result
+    kSharpness,    ///< of the picture, squared grey levels
+    kContrast,     ///< of the picture, grey levels
+    kFlagged,      ///< 0 or 1; index -1: the picture is flagged, k: by bit k of PictureQuality::flags
     kClassArea,    ///< share of the pixels of the class `name`, 0..1; models differ in its number
     kGcc,          ///< G / (R + G + B) of the mean digital numbers of a region
     kRcc,          ///< R / (R + G + B) of them

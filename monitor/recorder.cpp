@@ -76,7 +76,8 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
       store_(store),
       on_event_(std::move(on_event)),
       day_night_(options_.night),
-      alarms_(options_.alarms) {
+      alarms_(options_.alarms),
+      quality_(options_.quality.pictures) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
 }
 
@@ -124,6 +125,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       for (Event& event : alarms_.add(*sample, options_.archive ? sample->time : steady))
         events.push_back(std::move(event));
       sample->motion = view_.motion();
+      sample->quality = measureQuality(result.frame.image, options_.quality);
+      if (sample->quality)
+        if (auto event = quality_.add(*sample->quality, night_, sample->time)) events.push_back(std::move(*event));
       if (store_) store_->append(*sample, view_.takeLearned());
     }
   }

@@ -12,6 +12,7 @@
 #include "monitor/clocks.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
+#include "monitor/statistics/picture_quality.h"
 #include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/reuse_watch.h"
 #include "monitor/statistics/view_watch.h"
@@ -26,6 +27,7 @@ struct RecorderOptions {
   bool archive = false;      ///< frames have times of their own: alarms go by these, and sessions begin with them
   NightRule night{};
   AlarmOptions alarms{};
+  QualityOptions quality{};
 };
 
 /// What a sample says about one frame; its `dropped` is 0, and its `agreement` that of this frame. `counted`: CV_8UC1,
@@ -81,6 +83,7 @@ class Recorder {
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
   std::int64_t dropped_ = 0;
+  QualityWatch quality_;
   bool regions_given_ = false;
   RegionMeter regions_;
   ReuseWatch reuse_;

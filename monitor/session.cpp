@@ -217,7 +217,8 @@ void Session::open(const WatchOptions& options) {
                                                                    .every_frame = every_frame,
                                                                    .archive = archive,
                                                                    .night = options.night,
-                                                                   .alarms = options.alarms},
+                                                                   .alarms = options.alarms,
+                                                                   .quality = options.quality},
                                                    store, [this](const Event& event) { impl_->report(event); });
   if (store)  // on the thread that opens the source: the disk may hang, and then the source is opened once more without
     factory = [database = impl_->options.database, name, asked = std::make_shared<std::atomic_flag>(),

@@ -11,6 +11,7 @@
 #include "monitor/capture/inference.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
+#include "monitor/statistics/picture_quality.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
 #include "vision/times/archive.h"
@@ -45,6 +46,7 @@ struct WatchOptions {
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
   AlarmOptions alarms{};
+  QualityOptions quality{};
   /// Measured in each sample. nullopt: those that the database has for the source.
   std::optional<std::vector<vision::Region>> regions{};
   SourceFactory factory{};  ///< opens the source instead of vision::openSource(); for tests

@@ -49,6 +49,7 @@ struct MonitorArguments {
   double alarm_no_frame_s = 0, alarm_minutes = 1;
   std::optional<double> alarm_tokens_above, alarm_tokens_below;
   std::vector<std::string> alarm_areas;
+  QualityOptions quality;
   std::string on_event;
   bool json = false;
 };
@@ -120,6 +121,15 @@ AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<s
   return alarms;
 }
 
+std::string qualityProblem(const std::string& text) {
+  try {
+    parseQuality(text);
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& names) {
   Json areas = Json::object(), regions = Json::object();
   for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
@@ -131,6 +141,11 @@ Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& n
           {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
           {"brightness", std::round(sample.brightness * 100) / 100},
           {"dropped", sample.dropped},
+          {"quality", sample.quality ? Json{{"sharpness", std::round(sample.quality->sharpness * 10) / 10},
+                                            {"contrast", std::round(sample.quality->contrast * 10) / 10},
+                                            {"saturated_fraction", sample.quality->saturated},
+                                            {"is", toText(*sample.quality)}}
+                                     : Json()},
           {"reuse", sample.rows ? Json{{"rows", *sample.rows}, {"agreement", orNull(sample.agreement)}} : Json()},
           {"picture", sample.picture},
           {"regions", regions}};
@@ -191,7 +206,8 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
                      .samples_only = true,
                      .timeout_s = arguments.timeout_s,
                      .resume_demo = true,
-                     .night = nightRule(arguments, source)};
+                     .night = nightRule(arguments, source),
+                     .quality = arguments.quality};
   watch.archive = archive;
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
@@ -395,6 +411,15 @@ Verb addMonitor(CLI::App& mpm) {
       ->allow_extra_args(false);
   addNumber(*verb, "--alarm-minutes", arguments->alarm_minutes, "MINUTES", 0, 1e6,
             "How long before the alarms of tokens and areas go off. Default: 1");
+  verb->add_option_function<std::string>(
+          "--quality", [arguments](const std::string& text) { arguments->quality = parseQuality(text); },
+          "Which pictures are flagged, left out by 'mpm report', and an\nevent: dark=25 when less than 1 % of the "
+          "pixels "
+          "exceed this grey\nlevel; white=50 when more percent are white; contrast=3 and\nsharp=5 when they have "
+          "less; "
+          "pictures=5 in a row make an event.\nSeveral keys are joined by ':'. See docs/monitor.md. Default: auto")
+      ->check(qualityProblem)
+      ->option_text("SPEC");
   addOption(*verb, "--on-event", arguments->on_event, "COMMAND",
             "Run this program for each event: a program and its arguments,\nno shell. The facts are in MPM_EVENT_KIND, "
             "_SEVERITY, _MESSAGE,\n_TIME and _SOURCE, and as JSON on its standard input. See\ndocs/monitor.md");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -85,11 +87,14 @@ struct SourceReport {
       days_of_pooled.insert(hour.start / kDayMs);
     pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
     areas = classAreas(store, record.id, span.from, span.to);
-    for (const ChartBucket& bucket :
-         store.chart({.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}})
-             .buckets) {
+    ChartQuery query{.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}};
+    for (int flag = -1; flag < static_cast<int>(kQualityFlags.size()); ++flag)
+      query.quantities.push_back({Quantity::Kind::kFlagged, flag});
+    for (const ChartBucket& bucket : store.chart(query).buckets) {
       addTo(rows, bucket.values[0]);
       addTo(agreement, bucket.values[1]);
+      addTo(flagged, bucket.values[2]);
+      for (std::size_t bit = 0; bit < by_flag.size(); ++bit) by_flag[bit] += bucket.values[3 + bit].samples;
     }
     if (pooled == 0)
       for (ClassArea& area : areas) area.day = area.night = std::nullopt;  // not known
@@ -104,6 +109,9 @@ struct SourceReport {
                pooled_days = 0;  // samples of its model and reduction that know day and night, on days of UTC
   std::vector<ClassArea> areas;  // of the latest model
   Spread rows, agreement;        // of the reuse of rows, of all sessions: a share; percent at key frames
+  Spread flagged;                // of the pictures whose quality was measured: the mean is a share
+  std::array<std::int64_t, kQualityFlags.size()> by_flag{};  // pictures
+  std::int64_t leftOut() const { return std::llround(flagged.mean * static_cast<double>(flagged.samples)); }
 };
 
 void printAreas(const std::vector<ClassArea>& areas) {
@@ -137,6 +145,14 @@ void printReport(const SourceReport& report) {
                                         : "; " + counted(report.agreement.samples, "key frame") +
                                               " compared, with an agreement of " + fixed(report.agreement.mean, 2) +
                                               " % on average and " + fixed(report.agreement.min, 2) + " % at worst"));
+  if (const auto left_out = report.leftOut(); left_out > 0) {
+    std::string why;
+    for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
+      if (report.by_flag[bit] > 0)
+        why += (why.empty() ? "" : ", ") + std::to_string(report.by_flag[bit]) + " " + kQualityFlags[bit];
+    line("quality: " + std::to_string(left_out) + " of " + counted(report.flagged.samples, "picture") +
+         " left out: " + why);
+  }
   printAreas(report.areas);
   if (report.pooled == 0)
     return line("day and night are not known: give --lat and --lon, --night-brightness or --night-hours");
@@ -192,12 +208,15 @@ Json reportJson(const SourceReport& report) {
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
                {"night_minus_day", nullptr},
                {"reuse", nullptr},
+               {"quality", {{"pictures", report.flagged.samples}, {"left_out", report.leftOut()}}},
                {"areas", Json::object()}};
   if (const bool known = report.agreement.samples > 0; report.rows.samples > 0)
     json["reuse"] = {{"rows", report.rows.mean},
                      {"key_frames", report.agreement.samples},
                      {"agreement", known ? Json(report.agreement.mean) : Json()},
                      {"worst_agreement", known ? Json(report.agreement.min) : Json()}};
+  for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
+    json["quality"][kQualityFlags[bit]] = report.by_flag[bit];
   for (const ClassArea& area : report.areas)
     json["areas"][area.name] = {{"all", area.all},
                                 {"day", orNull(area.day)},

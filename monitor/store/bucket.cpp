@@ -12,7 +12,9 @@ namespace {
 
 // Codes of the stored series: part of the file format.
 constexpr int kLastTokens = 0, kMerged = 1, kInferenceMs = 2, kBrightness = 3, kDropped = 4, kRowShare = 5,
-              kAgreement = 6, kGcc = 7, kRcc = 8, kExg = 9, kRed = 10, kGreen = 11, kBlue = 12;
+              kAgreement = 6, kGcc = 7, kRcc = 8, kExg = 9, kRed = 10, kGreen = 11, kBlue = 12, kSharpness = 13,
+              kContrast = 14;
+constexpr int kFlagged = 0x80;  // any; 0x81 and so on: by its bits
 constexpr int kFirstTokens = 0x100;
 constexpr int kFirstArea = 0x1000;
 
@@ -32,6 +34,12 @@ int codeOf(const Quantity& quantity) {
       return kRowShare;
     case Quantity::Kind::kAgreement:
       return kAgreement;
+    case Quantity::Kind::kSharpness:
+      return kSharpness;
+    case Quantity::Kind::kContrast:
+      return kContrast;
+    case Quantity::Kind::kFlagged:
+      return kFlagged + 1 + quantity.index;
     case Quantity::Kind::kClassArea:
       return kFirstArea + quantity.index;
     case Quantity::Kind::kGcc:
@@ -109,17 +117,25 @@ void Bucket::addValue(int code, double value) {
 void Bucket::add(const Sample& sample) {
   ++samples;
   if (sample.night) ++(*sample.night ? night : day);
+  addValue(kInferenceMs, sample.inference_ms);
+  addValue(kBrightness, sample.brightness);
+  addValue(kDropped, static_cast<double>(sample.dropped));
+  if (sample.rows) addValue(kRowShare, *sample.rows);
+  if (sample.agreement) addValue(kAgreement, *sample.agreement);
+  if (const auto& quality = sample.quality) {
+    addValue(kSharpness, quality->sharpness);
+    addValue(kContrast, quality->contrast);
+    addValue(kFlagged, quality->flags != 0);
+    for (int bit = 0; bit < static_cast<int>(kQualityFlags.size()); ++bit)
+      if (quality->flags >> bit & 1) addValue(kFlagged + 1 + bit, 1);
+  }
+  if (sample.flagged()) return;
   if (!sample.tokens.empty()) {
     addValue(kLastTokens, sample.tokens.back());
     if (sample.tokens.front() > 0) addValue(kMerged, 1 - sample.tokens.back() / sample.tokens.front());
     for (std::size_t k = 0; k < sample.tokens.size(); ++k)
       addValue(kFirstTokens + static_cast<int>(k), sample.tokens[k]);
   }
-  addValue(kInferenceMs, sample.inference_ms);
-  addValue(kBrightness, sample.brightness);
-  addValue(kDropped, static_cast<double>(sample.dropped));
-  if (sample.rows) addValue(kRowShare, *sample.rows);
-  if (sample.agreement) addValue(kAgreement, *sample.agreement);
   for (const auto& [label, area] : sample.areas) addValue(kFirstArea + label, area);
 }
 
@@ -154,9 +170,11 @@ Spread Bucket::spread(const Quantity& quantity) const {
   const Totals* totals = find(codeOf(quantity));
   // A sample names only the classes that occur: in the others the area is 0.
   if (quantity.kind == Quantity::Kind::kClassArea) {
-    if (!totals) return {samples, 0, 0, 0};
-    const bool always = totals->count == samples;
-    return {samples, totals->sum / static_cast<double>(samples), always ? totals->min : 0.0, totals->max};
+    const Totals* flagged = find(kFlagged);
+    const std::int64_t counted = samples - (flagged ? std::llround(flagged->sum) : 0);
+    if (!totals) return {counted, 0, 0, 0};
+    const bool always = totals->count == counted;
+    return {counted, totals->sum / static_cast<double>(counted), always ? totals->min : 0.0, totals->max};
   }
   if (!totals) return {};
   return {totals->count, totals->sum / static_cast<double>(totals->count), totals->min, totals->max};
@@ -190,7 +208,7 @@ void Bucket::unpack(std::string_view bytes) {
 }
 
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample) {
-  if (sample.tokens.empty() || !std::isfinite(sample.tokens.back())) return std::nullopt;
+  if (sample.flagged() || sample.tokens.empty() || !std::isfinite(sample.tokens.back())) return std::nullopt;
   return static_cast<std::int32_t>(std::lround(sample.tokens.back() * 10));
 }
 
@@ -215,6 +233,7 @@ void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sampl
   for (std::int64_t width : kBucketWidths) {
     const UnixMs start = bucketStart(sample.time, width);
     buckets_[{source, width, start, session, 0}].add(sample);
+    if (sample.flagged()) continue;
     for (const RegionSample& region : sample.regions)
       buckets_[{source, width, start, session, region.region}].add(region, sample.night);
   }

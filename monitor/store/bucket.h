@@ -73,7 +73,7 @@ class AggregateUpdate {
 
 /// In the column `night` of an hour, of samples that were stored without a rule.
 inline constexpr int kNightUnknown = 2;
-/// Of the tokens after the last insertion; nullopt: the sample has none.
+/// Of the tokens after the last insertion; nullopt: the sample has none, or its picture is flagged.
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample);
 
 /// {tenths of a token, occurrences} pairs, 32 bits each, little-endian.

@@ -159,8 +159,8 @@ long standardOffset(UnixMs time) {
 void writeCsvHeader(std::ostream& out, const Columns& columns) {
   out << "tokens";
   for (std::size_t k = 1; k < columns.tokens; ++k) out << ",tokens_after_merge_" << k;
-  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,rows_percent,agreement_percent,reduction,"
-         "picture";
+  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,rows_percent,agreement_percent,"
+         "sharpness,contrast,saturated_percent,quality,reduction,picture";
   for (const std::string& name : columns.classes) out << ',' << field("area_" + oneLine(name) + "_percent");
   out << '\n';
 }
@@ -177,8 +177,13 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
           : *sample.night ? "1"
                           : "0")
       << ',' << sample.dropped << ',' << (sample.rows ? number(100 * *sample.rows, 2) : missing) << ','
-      << (sample.agreement ? number(*sample.agreement, 3) : missing) << ',' << field(columns.reduction(sample)) << ','
-      << field(oneLine(sample.picture));
+      << (sample.agreement ? number(*sample.agreement, 3) : missing) << ',';
+  if (const auto& quality = sample.quality)
+    out << number(quality->sharpness, 1) << ',' << number(quality->contrast, 2) << ','
+        << number(100 * quality->saturated, 2) << ',' << field(toText(*quality));
+  else
+    out << missing << ',' << missing << ',' << missing << ',' << missing;
+  out << ',' << field(columns.reduction(sample)) << ',' << field(oneLine(sample.picture));
   for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
   out << '\n';
 }
@@ -237,6 +242,11 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
       {"dropped_frames", sample.dropped},
       {"rows_fraction", cli::orNull(sample.rows)},
       {"agreement_percent", cli::orNull(sample.agreement)},
+      {"quality", sample.quality ? nlohmann::ordered_json{{"sharpness", sample.quality->sharpness},
+                                                          {"contrast", sample.quality->contrast},
+                                                          {"saturated_fraction", sample.quality->saturated},
+                                                          {"is", toText(*sample.quality)}}
+                                 : nlohmann::ordered_json()},
       {"picture", sample.picture},
       {"area_fraction", areas}};
   out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';

@@ -11,4 +11,11 @@ double meanBrightness(const cv::Mat& image, const cv::Mat& mask) {
   return 0.114 * mean[0] + 0.587 * mean[1] + 0.299 * mean[2];
 }
 
+std::string toText(const PictureQuality& quality) {
+  std::string text;
+  for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
+    if (quality.flags >> bit & 1) text += (text.empty() ? "" : ", ") + std::string(kQualityFlags[bit]);
+  return text.empty() ? "good" : text;
+}
+
 }  // namespace mpm::monitor

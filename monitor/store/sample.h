@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <opencv2/core.hpp>
 #include <optional>
@@ -12,13 +13,25 @@
 
 namespace mpm::monitor {
 
-/// How well a picture shows the scene.
+/// Bits of PictureQuality::flags: part of the file format.
+enum QualityFlag {
+  kDark = 1,         ///< nothing in it shines
+  kOverexposed = 2,  ///< most of it is white
+  kBlurred = 4,      ///< it has no fine detail
+  kFogged = 8,       ///< the lens is covered, or the fog dense: it hardly has any contrast
+};
+inline constexpr std::array kQualityFlags = {"dark", "overexposed", "blurred", "covered or fogged"};  ///< by bit
+
+/// How well a picture shows the scene, measured on a grey picture 320 px wide.
 struct PictureQuality {
-  double sharpness = 0;  ///< variance of the Laplacian of the grey picture, squared grey levels
-  double contrast = 0;   ///< standard deviation of the grey picture, grey levels
-  double saturated = 0;  ///< share of the pixels with a channel at its end, 0..1
+  double sharpness = 0;  ///< variance of the Laplacian less that of the noise, squared grey levels
+  /// Standard deviation within squares of a twentieth of the width, which a tenth of them exceed, grey levels.
+  double contrast = 0;
+  double saturated = 0;  ///< share of the pixels with a channel of 250 or more, 0..1
   int flags = 0;         ///< what is wrong with it; 0: nothing
 };
+/// "good", "blurred", "dark, overexposed".
+std::string toText(const PictureQuality& quality);
 
 /// How what a picture shows has moved since the reference of its source was taken.
 struct ViewMotion {
@@ -66,6 +79,9 @@ struct Sample {
   std::optional<PictureQuality> quality{};
   std::optional<ViewMotion> motion{};  ///< nullopt: not measured, or not sure
   std::vector<RegionSample> regions{};
+
+  /// Statistics, charts and reports leave a flagged picture out.
+  bool flagged() const { return quality && quality->flags != 0; }
 };
 
 /// Mean of the grey image, 0..255, of a CV_8UC3 image; with a mask, CV_8UC1, of its pixels inside.

@@ -89,6 +89,7 @@ class ChartBuilder {
 
   void add(const Sample& sample) {
     at(sample.time, sample.session, 0).add(sample);
+    if (sample.flagged()) return;
     for (const RegionSample& region : sample.regions)
       if (regions_.contains(region.region)) at(sample.time, sample.session, region.region).add(region, sample.night);
   }

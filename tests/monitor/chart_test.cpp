@@ -118,6 +118,44 @@ TEST(Chart, AnHourShowsEverySample) {
   EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo}).buckets.empty());
 }
 
+TEST(Chart, FlaggedPicturesAreLeftOut) {
+  const TemporaryFolder folder;
+  std::vector<Sample> samples;
+  for (int i = 0; i < 48 * 60; ++i) {
+    const bool bad = i % 4 == 0;
+    samples.push_back(sampleAt(kNoon + i * kMinuteMs, bad ? 9999 : 300 + i % 2, i / 720 % 2 == 0));
+    samples.back().quality = {.sharpness = 90, .contrast = 20, .flags = bad ? i % 8 == 0 ? kDark : kFogged : 0};
+    if (bad) samples.back().areas = {{0, 1.0}};
+    if (i == 1) samples.back().areas = {{0, 1.0}};
+  }
+  fill(folder / "a.db", samples, 60);
+  const StoreReader reader(folder / "a.db");
+  ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo};
+  for (int flag : {-1, 0, 1, 3}) query.quantities.push_back({Kind::kFlagged, flag});
+  query.quantities.push_back({Kind::kBrightness});
+  for (int max_buckets : {5000, 50, 2}) {
+    query.max_buckets = max_buckets;
+    std::vector<Spread> all(query.quantities.size());
+    for (const ChartBucket& bucket : reader.chart(query).buckets)
+      for (std::size_t q = 0; q < all.size(); ++q) addTo(all[q], bucket.values[q]);
+    EXPECT_EQ(all[0].samples, 2160);
+    EXPECT_EQ(all[0].max, 301);
+    EXPECT_EQ(all[1].samples, 2160) << "areas";
+    EXPECT_NEAR(all[1].mean, 0.25 * 2159 / 2160, 1e-6);
+    EXPECT_EQ(all[1].min, 0) << "the class does not occur in one good picture";
+    EXPECT_EQ(all[2].samples, 2880);
+    EXPECT_NEAR(all[2].mean, 0.25, 1e-12);
+    EXPECT_EQ(all[3].samples, 360) << "dark";
+    EXPECT_EQ(all[4].samples, 0) << "overexposed";
+    EXPECT_EQ(all[5].samples, 360) << "covered or fogged";
+    EXPECT_EQ(all[6].samples, 2880) << "brightness is of every picture";
+  }
+  const DayNightStatistics statistics = reader.dayNight(1, INT64_MIN, INT64_MAX);
+  EXPECT_EQ(statistics.day.samples, 1080);
+  EXPECT_EQ(statistics.night.samples, 1080);
+  EXPECT_EQ(statistics.night.max, 301);
+}
+
 TEST(Chart, TheGapsOfASourceOfItsOwnPace) {
   const TemporaryFolder folder;
   std::vector<Sample> samples;

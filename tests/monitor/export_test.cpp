@@ -55,6 +55,7 @@ class ExportTest : public ::testing::Test {
     other.dropped = 3;
     other.rows = 0.125;
     other.agreement = 98.75;
+    other.quality = {.sharpness = 90.125, .contrast = 20.5, .saturated = 0.0125, .flags = kBlurred | kFogged};
     other.picture = "noon, \"1\".jpg";
     writer.append(other);
   }
@@ -64,15 +65,17 @@ class ExportTest : public ::testing::Test {
 };
 
 TEST_F(ExportTest, Csv) {
-  EXPECT_THAT(linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1})),
-              ElementsAre("time_utc,unix_ms,tokens,tokens_after_merge_1,tokens_after_merge_2,merged_percent,"
-                          "inference_ms,brightness_0_255,night,dropped_frames,rows_percent,"
-                          "agreement_percent,reduction,picture,area_road_percent,"
-                          "\"area_tree, \"\"old\"\"_percent\"",
-                          "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,,,"
-                          "\"mpm:blocks=2,5\",,75.0000,25.0000",
-                          "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,12.50,98.750,"
-                          "\"mpm:blocks=2,5\",\"noon, \"\"1\"\".jpg\",100.0000,0.0000"));
+  EXPECT_THAT(
+      linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1})),
+      ElementsAre(
+          "time_utc,unix_ms,tokens,tokens_after_merge_1,tokens_after_merge_2,merged_percent,"
+          "inference_ms,brightness_0_255,night,dropped_frames,rows_percent,"
+          "agreement_percent,sharpness,contrast,saturated_percent,quality,reduction,picture,area_road_percent,"
+          "\"area_tree, \"\"old\"\"_percent\"",
+          "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,,,,,,,"
+          "\"mpm:blocks=2,5\",,75.0000,25.0000",
+          "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,12.50,98.750,"
+          "90.1,20.50,1.25,\"blurred, covered or fogged\",\"mpm:blocks=2,5\",\"noon, \"\"1\"\".jpg\",100.0000,0.0000"));
   EXPECT_EQ(linesOf(exportText(reader(), {.source = 1, .from = kNoon + kHourMs})).size(), 2u);
 }
 
@@ -121,6 +124,9 @@ TEST_F(ExportTest, JsonLines) {
   EXPECT_TRUE(first["rows_fraction"].is_null() && first["agreement_percent"].is_null());
   EXPECT_EQ(second["rows_fraction"], 0.125);
   EXPECT_EQ(second["agreement_percent"], 98.75);
+  EXPECT_TRUE(first["quality"].is_null());
+  EXPECT_EQ(second["quality"]["is"], "blurred, covered or fogged");
+  EXPECT_EQ(second["quality"]["saturated_fraction"], 0.0125);
   EXPECT_EQ(second["picture"], "noon, \"1\".jpg");
 }
 
@@ -142,7 +148,7 @@ TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModelAndItsReduction) {
   EXPECT_THAT(csv[0], ::testing::EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
   EXPECT_THAT(csv[1], ::testing::EndsWith(",75.0000,0.0000,25.0000"));
   EXPECT_THAT(csv[3], ::testing::EndsWith(",87.5000,12.5000,")) << "it knows no tree";
-  EXPECT_THAT(csv[0], HasSubstr(",agreement_percent,reduction,picture,area_"));
+  EXPECT_THAT(csv[0], HasSubstr(",quality,reduction,picture,area_"));
   EXPECT_THAT(csv[1], HasSubstr(",\"mpm:blocks=2,5\",,75.0000"));
   EXPECT_THAT(csv[3], HasSubstr(",gradual:blocks=0-7:count=48,,87.5000"));
   const auto json = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));

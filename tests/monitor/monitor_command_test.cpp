@@ -76,6 +76,30 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   EXPECT_THAT(again.err, HasSubstr("0 new samples, 5 in"));
 }
 
+TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
+  fs::create_directory(folder_ / "in");
+  for (int i = 0; i < 6; ++i) {
+    cv::Mat image(100, 150, CV_8UC3, cv::Scalar::all(i % 3 == 2 ? 8 : 60));
+    for (int x = 0; i % 3 != 2 && x < 150; x += 30) image(cv::Rect(x, 0, 12, 100)).setTo(cv::Scalar::all(180));
+    cv::imwrite(folder_ / ("in/" + std::to_string(i) + ".png"), image);
+  }
+  const CommandResult result = monitor(folder_ / "in", {"--every", "0", "--json", "--quality", "pictures=1"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("the pictures are dark: reports leave them out"));
+  std::vector<std::string> found;
+  for (const auto& line : result.jsonLines())
+    if (!line.contains("event")) found.push_back(line["quality"]["is"]);
+  EXPECT_EQ(found, (std::vector<std::string>{"good", "good", "dark", "good", "good", "dark"}));
+  const CommandResult report = mpmCommand({"report", database_});
+  EXPECT_THAT(report.out, HasSubstr(", 6 samples kept\n"));
+  EXPECT_THAT(report.out, HasSubstr("  quality: 2 of 6 pictures left out: 2 dark\n"));
+  const auto json = mpmCommand({"report", database_, "--json"}).json()["quality"];
+  EXPECT_EQ(json["pictures"], 6);
+  EXPECT_EQ(json["left_out"], 2);
+  EXPECT_EQ(json["dark"], 2);
+  expectFailure(monitor(folder_ / "in", {"--quality", "bright=3"}), 2, {"--quality", "'bright' is none of dark=25"});
+}
+
 TEST_F(MonitorCommand, RunsACommandForEachEvent) {
   const std::string script = folder_ / "tell.sh", log = folder_ / "log";
   std::ofstream(script) << "echo \"$MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log << "'\necho said\n";

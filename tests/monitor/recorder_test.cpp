@@ -131,7 +131,8 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   const auto watch = [&](int right, int down, const std::string& file) {
     std::filesystem::remove(path);
     StoreWriter store(path);
-    Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = !file.empty()}, &store);
+    Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = !file.empty(), .quality = {.sharp = 0}},
+                      &store);
     std::optional<Sample> sample;
     for (int minute = 0; minute < 60; ++minute) {
       InferenceResult result = resultAt(minute * 60'000);
@@ -166,6 +167,30 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   EXPECT_THAT(events[0].message, HasSubstr("the camera was moved a little: what it shows moved 4 px right and 2 px d"));
   EXPECT_THAT(reader.sessions(1), SizeIs(1)) << "regions move along";
   EXPECT_FALSE(allSamples(reader).front().motion) << "the view is not known yet";
+}
+
+TEST(Recorder, BadPicturesAreFlaggedAndAnEvent) {
+  const TemporaryFolder folder;
+  cv::Mat scene(200, 300, CV_8UC3, cv::Scalar::all(60));
+  for (int x = 0; x < 300; x += 30) scene(cv::Rect(x, 0, 12, 200)).setTo(cv::Scalar::all(180));
+  {
+    StoreWriter store(folder / "a.db");
+    Recorder recorder({.source = "camera 0", .every_s = 0, .quality = {.pictures = 3}}, &store);
+    for (int i = 0; i < 12; ++i) {
+      InferenceResult result = resultAt(i * 1000);
+      result.frame.image = i >= 4 && i < 8 ? cv::Mat(200, 300, CV_8UC3, cv::Scalar::all(90)) : scene;
+      EXPECT_EQ(recorder.add(result, 0)->quality->flags, i >= 4 && i < 8 ? kFogged : 0) << i;
+    }
+  }
+  const StoreReader reader(folder / "a.db");
+  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_STREQ(toString(events[0].kind), "quality");
+  EXPECT_EQ(events[0].message, "the pictures are covered or fogged: reports leave them out");
+  EXPECT_EQ(events[0].time, kNoon + 6000);
+  EXPECT_EQ(events[1].message, "the pictures are good again");
+  EXPECT_EQ(events[1].time, kNoon + 10'000);
+  EXPECT_EQ(allSamples(reader)[5].quality->flags, kFogged);
 }
 
 TEST(Recorder, KnowsTheViewOfAnEarlierWatch) {
