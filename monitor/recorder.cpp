@@ -111,7 +111,8 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       next_due_ = next_due_ && steady - *next_due_ < step ? *next_due_ + step : steady + step;
       std::vector<RegionSample> regions;
       try {
-        regions = regions_.measure(result.frame.image, result.estimate.labels, result.estimate, result.frame.time);
+        regions = regions_.measure(result.frame.image, result.estimate.labels, result.estimate, result.frame.time,
+                                   view_.place());
       } catch (const Error& error) {
         events.push_back({result.frame.time, EventKind::kSource, Severity::kError,
                           std::string("regions are not measured: ") + error.what()});

@@ -7,11 +7,15 @@
 #include <limits>
 #include <opencv2/imgproc.hpp>
 
+#include "monitor/statistics/view_motion.h"
+
 namespace mpm::monitor {
 namespace {
 
 // 32 bits hold the sum of the squares of this many pixels.
 constexpr std::ptrdiff_t kLongestRun = 65536;
+
+constexpr double kFollow = 0.5;  // px that a corner of the picture moves before the regions follow
 
 struct Sums {
   std::array<std::uint64_t, 3> values{}, squares{};  // B, G, R
@@ -41,6 +45,13 @@ void addLabels(const uchar* label, int pixels, std::array<std::int64_t, 256>& co
   }
 }
 
+cv::Mat movedMask(const vision::Region& region, cv::Size picture, const ViewMotion& moved) {
+  cv::Mat mask = vision::maskOf(region, picture);
+  if (distance(moved, {}, picture) > kFollow)
+    cv::warpAffine(mask, mask, matrixOf(moved, picture), picture, cv::INTER_NEAREST);
+  return mask;
+}
+
 double keptTokens(const std::vector<std::pair<std::size_t, double>>& patches, const std::vector<double>& share) {
   double kept = 0;
   for (const auto& [patch, part] : patches) kept += part * (share.empty() ? 1 : share[patch]);
@@ -67,10 +78,11 @@ RegionMeter::RegionMeter(std::vector<vision::Region> regions) : regions_(std::mo
 }
 
 std::vector<RegionSample> RegionMeter::measure(const cv::Mat& image, const cv::Mat& labels, const RunReport& report,
-                                               UnixMs time) {
+                                               UnixMs time, const ViewMotion& moved) {
   if (regions_.empty()) return {};
-  if (image.size() != place_.picture || report.grid != place_.grid || time < place_.from || time >= place_.to)
-    prepare(image.size(), report.grid, time);
+  if (image.size() != place_.picture || report.grid != place_.grid || time < place_.from || time >= place_.to ||
+      distance(moved, place_.moved, image.size()) > kFollow)
+    prepare(image.size(), report.grid, time, moved);
   const std::vector<double> share = sharesOf(report);
   std::vector<RegionSample> samples;
   for (const Part& part : place_.parts) {
@@ -105,11 +117,12 @@ std::vector<RegionSample> RegionMeter::measure(const cv::Mat& image, const cv::M
   return samples;
 }
 
-void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time) {
+void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewMotion& moved) {
   place_ = {.picture = picture,
             .grid = grid,
             .from = std::numeric_limits<UnixMs>::min(),
-            .to = std::numeric_limits<UnixMs>::max()};
+            .to = std::numeric_limits<UnixMs>::max(),
+            .moved = moved};
   for (const vision::Region& region : regions_)
     for (const auto& change : {region.from, region.to})
       if (change)
@@ -119,12 +132,13 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time) {
   for (const vision::Region& region : regions_)
     if (region.ignore && region.validAt(time)) {
       if (counted.empty()) counted = cv::Mat(picture, CV_8UC1, cv::Scalar(255));
-      counted.setTo(0, vision::maskOf(region, picture));
+      counted.setTo(0, movedMask(region, picture, moved));
+      counted.setTo(0, vision::maskOf(region, picture));  // a time stamp in the picture does not move
     }
   std::vector<Part> parts;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     if (regions_[i].ignore || !regions_[i].validAt(time)) continue;
-    cv::Mat mask = vision::maskOf(regions_[i], picture);
+    cv::Mat mask = movedMask(regions_[i], picture, moved);
     if (!counted.empty()) mask &= counted;
     Part part{.index = i, .runs = {}, .patches = {}};
     for (int y = 0; y < mask.rows; ++y) {

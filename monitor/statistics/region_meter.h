@@ -11,17 +11,19 @@
 
 namespace mpm::monitor {
 
-/// Measures the regions of pictures. Where they lie is worked out anew only when the size of the pictures changes, or a
-/// region begins or ends. Not thread-safe.
+/// Measures the regions of pictures. Where they lie is worked out anew only when the size of the pictures changes, a
+/// region begins or ends, or the view has moved by half a pixel. Not thread-safe.
 class RegionMeter {
  public:
   /// Throws mpm::Error as vision::check().
   explicit RegionMeter(std::vector<vision::Region> regions = {});
 
   /// Of each region that is valid at `time`, is not ignored and has a pixel that counts. RegionSample::region is its
-  /// index. `image`: CV_8UC3; `labels`: CV_8U of its size, or empty. Throws mpm::Error, once for a size of pictures,
-  /// where maskOf() does; then nothing is measured.
-  std::vector<RegionSample> measure(const cv::Mat& image, const cv::Mat& labels, const RunReport& report, UnixMs time);
+  /// index. `image`: CV_8UC3; `labels`: CV_8U of its size, or empty; `moved`: how the picture has moved since the one
+  /// that the regions were drawn on, which they follow. Throws mpm::Error, once for a size of pictures, where maskOf()
+  /// does; then nothing is measured.
+  std::vector<RegionSample> measure(const cv::Mat& image, const cv::Mat& labels, const RunReport& report, UnixMs time,
+                                    const ViewMotion& moved = {});
 
   /// Where pixels of the last picture count: CV_8UC1, 255 there. Empty: everywhere.
   const cv::Mat& counted() const { return place_.counted; }
@@ -39,11 +41,12 @@ class RegionMeter {
     cv::Size picture{};
     Size2 grid{};
     UnixMs from = 0, to = 0;  // [from, to)
+    ViewMotion moved{};
     std::vector<Part> parts{};
     cv::Mat counted{};
   };
 
-  void prepare(cv::Size picture, Size2 grid, UnixMs time);
+  void prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewMotion& moved);
 
   std::vector<vision::Region> regions_;
   Place place_;

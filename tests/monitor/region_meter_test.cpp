@@ -136,5 +136,25 @@ TEST(RegionMeter, PicturesWithoutLabelsHaveColours) {
   EXPECT_EQ(picture.measure(meter).at(0).gcc(), 0);
 }
 
+TEST(RegionMeter, FollowsTheViewThatMoved) {
+  const Picture picture;
+  const vision::Region stamp = {
+      .name = "stamp", .ignore = true, .size = kSize, .polygons = {{{0, 0}, {19, 0}, {19, 5}, {0, 5}}}};
+  RegionMeter meter({box("a", {20, 16, 16, 12}), stamp});
+  Picture later = picture;
+  later.image = cv::Mat();  // else one picture would be both
+  const cv::Matx23d matrix(1, 0, 6, 0, 1, -4);
+  cv::warpAffine(picture.image, later.image, matrix, kSize);
+  const auto before = picture.measure(meter), still = later.measure(meter);
+  const auto after = meter.measure(later.image, later.labels, later.report, 0, {.right = 6, .down = -4});
+  EXPECT_EQ(after[0].pixels, before[0].pixels);
+  EXPECT_EQ(after[0].green, before[0].green);
+  EXPECT_NE(still[0].green, before[0].green);
+  EXPECT_EQ(meter.counted().at<uchar>(4, 2), 0) << "a time stamp stays where it is";
+  EXPECT_EQ(meter.counted().at<uchar>(0, 24), 0) << "and what was covered stays covered";
+  EXPECT_EQ(meter.counted().at<uchar>(3, 24), 255);
+  EXPECT_EQ(picture.measure(meter)[0].green, before[0].green) << "and back";
+}
+
 }  // namespace
 }  // namespace mpm::monitor

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <string>
+#include <vector>
 
 #include "monitor/moving_camera.h"
+#include "monitor/statistics/region_meter.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -68,6 +73,52 @@ TEST_P(ViewWatchAt, SmallMotionKeepsTheReference) {
     EXPECT_EQ(watched.watch(camera, 12).after, -1) << "one move is found once";
     EXPECT_LT(distance(watched.view.place(), motion, kSize), 1.5);
   }
+}
+
+// The numbers of a region in a view that moved are those of the view before, but for what the sampling does to its
+// edge.
+TEST_P(ViewWatchAt, RegionsFollowASmallMotion) {
+  const auto box = [](const char* name, double left, double top, double right, double bottom) {
+    return vision::Region{
+        .name = name, .size = {640, 448}, .polygons = {{{left, top}, {right, top}, {right, bottom}, {left, bottom}}}};
+  };
+  const std::vector<vision::Region> regions = {box("left", 60, 120, 240, 300), box("right", 420, 60, 580, 240),
+                                               box("road", 200, 300, 500, 400)};
+  const cv::Size size(640, 448);
+  MovingCamera camera(GetParam().options, size);
+  Watched watched;
+  ASSERT_EQ(watched.watch(camera, 12).after, -1);
+  RegionMeter meter(regions);
+  const auto measured = [&](const cv::Mat& image, const ViewMotion& moved) {
+    return meter.measure(image, {}, {}, 0, moved);
+  };
+  double worst_still = 0, worst = 0;
+  for (const ViewMotion& motion : {ViewMotion{.right = 28, .down = -12},
+                                   {.turn = 3},
+                                   {.turn = -2, .zoom = 1.045},
+                                   {.right = -15, .down = 9, .turn = 1.5, .zoom = 0.97}}) {
+    camera.motion = motion;
+    ASSERT_EQ(watched.watch(camera, 12).change, ViewChange::kSmall) << toText(motion);
+    const auto before = measured(camera.view({}), {}), after = measured(camera.view(motion), watched.view.place()),
+               still = measured(camera.view(motion), {});
+    ASSERT_EQ(after.size(), regions.size());
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+      const auto apart = [&](const RegionSample& one) {
+        return std::max({std::abs(one.red - before[i].red), std::abs(one.green - before[i].green),
+                         std::abs(one.blue - before[i].blue)});
+      };
+      const auto gcc = [](const RegionSample& one) { return one.green / (one.red + one.green + one.blue); };
+      EXPECT_LT(apart(after[i]), 1.5) << regions[i].name << ", " << toText(motion);
+      EXPECT_NEAR(gcc(after[i]), gcc(before[i]), 0.002) << regions[i].name << ", " << toText(motion);
+      EXPECT_NEAR(static_cast<double>(after[i].pixels) / static_cast<double>(before[i].pixels),
+                  motion.zoom * motion.zoom, 0.02);
+      worst = std::max(worst, apart(after[i]));
+      worst_still = std::max(worst_still, apart(still[i]));
+    }
+  }
+  EXPECT_GT(worst_still, 5 * worst) << "without following";
+  std::printf("%s: means differ by at most %.2f grey levels, without following by %.1f\n", GetParam().name, worst,
+              worst_still);
 }
 
 INSTANTIATE_TEST_SUITE_P(Street, ViewWatchAt,
