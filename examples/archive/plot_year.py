@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws gcc and the area of a class in a region over time, by day and by night, from a database of `mpm monitor`.
+
+    plot_year.py DATABASE REGION CLASS FIGURE.png
+
+Needs matplotlib (python3-matplotlib).
+"""
+import datetime
+import json
+import sqlite3
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+
+def main():
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    database, region, name, figure_path = sys.argv[1:]
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = connection.execute("SELECT time_ms, night, gcc, areas, classes FROM region_values WHERE region = ? "
+                              "ORDER BY time_ms", (region,)).fetchall()
+    if not rows:
+        sys.exit(f"plot_year.py: '{database}' has no samples of a region '{region}'")
+    figure, (gcc_axis, area_axis) = plt.subplots(2, sharex=True, figsize=(10, 5.5), layout="constrained")
+    for night, label, colour in ((0, "day", "#c77700"), (1, "night", "#2b4a8b")):
+        times, gccs, areas = [], [], []
+        for time_ms, at_night, gcc, areas_json, classes_json in rows:
+            classes = json.loads(classes_json)
+            if at_night != night or name not in classes:
+                continue
+            times.append(datetime.datetime.fromtimestamp(time_ms / 1000, datetime.timezone.utc))
+            gccs.append(gcc)
+            areas.append(100 * json.loads(areas_json).get(str(classes.index(name)), 0))
+        gcc_axis.plot(times, gccs, ".", color=colour, markersize=3, label=label)
+        area_axis.plot(times, areas, ".", color=colour, markersize=3, label=label)
+    gcc_axis.set_ylabel(f"gcc of {region}")
+    area_axis.set_ylabel(f"{name} in {region}, %")
+    gcc_axis.legend(markerscale=3)
+    for axis in gcc_axis, area_axis:
+        axis.grid(alpha=0.3)
+    figure.savefig(figure_path, dpi=110)
+    print(f"wrote {figure_path}: {len(rows)} samples")
+
+
+if __name__ == "__main__":
+    main()
