@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 
+#include "base/hash.h"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"
-#include "vision/hash.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 }  // namespace
 
 bool Shard::contains(const std::string& path) const {
-  return vision::hashBytes(fs::path(path).filename().string()) % static_cast<std::uint64_t>(of) ==
+  return hashBytes(fs::path(path).filename().string()) % static_cast<std::uint64_t>(of) ==
          static_cast<std::uint64_t>(number - 1);
 }
 

@@ -7,10 +7,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/hash.h"
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "mpm/error.hpp"
-#include "vision/hash.h"
 
 namespace mpm::monitor {
 namespace {
@@ -35,7 +35,7 @@ std::optional<UnixMs> lastStored(const std::string& database, const std::string&
 
 // The pictures of `source` that the database has.
 std::function<bool(const std::string&, UnixMs)> storedPictures(const std::string& database, const std::string& source) {
-  const auto key = [](const std::string& name, UnixMs time) { return vision::hash(vision::hashBytes(name), time); };
+  const auto key = [](const std::string& name, UnixMs time) { return mpm::hash(hashBytes(name), time); };
   auto keys = std::make_shared<std::unordered_set<std::uint64_t>>();
   try {
     const StoreReader store(database);

@@ -5,9 +5,9 @@
 
 namespace mpm::scene {
 
+using mpm::hash;
+using mpm::mix;
 using vision::Draws;
-using vision::hash;
-using vision::mix;
 using vision::normalQuantiles;
 using vision::poisson;
 using vision::unit;

@@ -3,8 +3,8 @@
 
 #include <opencv2/core.hpp>
 
+#include "base/random.h"
 #include "mpm/options.hpp"
-#include "random.h"
 
 namespace mpm::train {
 

@@ -7,15 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/learning_rate.h"
+#include "base/random.h"
 #include "mpm/error.hpp"
 #include "optimizer.h"
-#include "random.h"
-#include "schedule.h"
 
 namespace mpm::train {
 namespace {
-
-using onnx_graph::TokenHead;
 
 // Tensors of the head in one flat tensor, as Optimizer wants them. Matrices are {in, out}.
 std::vector<Parameter> table(int dim, int hidden, int classes) {

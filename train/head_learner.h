@@ -33,20 +33,20 @@ struct HeadRecipe {
   std::vector<float> class_weights{};  ///< of the loss
   int threads = 0;                     ///< 0: LibTorch's default
   /// Training goes on from this head, of the same size, instead of from random weights.
-  const onnx_graph::TokenHead* start = nullptr;
+  const TokenHead* start = nullptr;
 };
 
 /// Trains a head on the tokens of a frozen encoder with AdamW. The loss is the cross entropy of the scores, resized to
 /// the cells as the model resizes them to pixels. The same for the same seed and number of threads. `step` is called
 /// after each step; when it returns false, training ends early. Throws mpm::Error when training diverges.
-onnx_graph::TokenHead trainHead(const HeadRecipe& recipe, const std::vector<const LabelledTokens*>& pictures,
-                                const std::function<bool()>& step);
+TokenHead trainHead(const HeadRecipe& recipe, const std::vector<const LabelledTokens*>& pictures,
+                    const std::function<bool()>& step);
 
 /// The classes, CV_8U of `size`, that a head gives to the tokens of a picture.
-cv::Mat predictLabels(const onnx_graph::TokenHead& head, const cv::Mat& tokens, Size2 grid, Size2 size);
+cv::Mat predictLabels(const TokenHead& head, const cv::Mat& tokens, Size2 grid, Size2 size);
 
 /// How sure the head is of each token, CV_32F {grid.height, grid.width}: the probability of the likeliest class minus
 /// that of the second.
-cv::Mat predictMargins(const onnx_graph::TokenHead& head, const cv::Mat& tokens, Size2 grid);
+cv::Mat predictMargins(const TokenHead& head, const cv::Mat& tokens, Size2 grid);
 
 }  // namespace mpm::train

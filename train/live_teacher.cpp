@@ -140,7 +140,7 @@ class LiveTeacher {
   FrozenEncoder encoder_;
   std::map<std::string, Known> known_;       // tokens, by name
   std::map<std::string, Known> candidates_;  // features, by file
-  std::optional<onnx_graph::TokenHead> head_;
+  std::optional<TokenHead> head_;
 };
 
 }  // namespace

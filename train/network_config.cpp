@@ -6,9 +6,9 @@
 #include <numbers>
 #include <opencv2/imgproc.hpp>
 
+#include "base/random.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
-#include "random.h"
 
 namespace mpm::train {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "augmentation.h"
 #include "base/json_file.h"
+#include "base/learning_rate.h"
 #include "mpm/model_info.hpp"
 #include "network_config.h"
 #include "samples.h"
-#include "schedule.h"
 
 namespace mpm::train {
 

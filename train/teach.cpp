@@ -9,10 +9,10 @@
 
 #include "evaluation/class_verdict.h"
 #include "evaluation/cross_validation.h"
-#include "model_files.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "onnx/token_head.h"
+#include "onnx/write_model.h"
 #include "program/model_options.h"
 #include "program/paths.h"
 #include "program/terminal/output.h"
@@ -77,7 +77,7 @@ class Teacher {
     const int rounds = options_.cross_validation ? roundsOf(pictures_.size()) : 0;
     Watch watch(options_.json, static_cast<int>(pictures_.size()) + (rounds + 1) * options_.steps);
     std::optional<CrossValidation> validation;
-    std::optional<onnx_graph::TokenHead> head;
+    std::optional<TokenHead> head;
     if (encode(watch)) {
       if (rounds > 1) validation = crossValidate(rounds, watch);
       head = trainWithout(std::nullopt, 1, watch);
@@ -133,7 +133,7 @@ class Teacher {
     return true;
   }
 
-  onnx_graph::TokenHead trainWithout(std::optional<std::size_t> round, std::size_t rounds, Watch& watch) const {
+  TokenHead trainWithout(std::optional<std::size_t> round, std::size_t rounds, Watch& watch) const {
     std::vector<const TaughtPicture*> chosen;
     for (std::size_t i = 0; i < pictures_.size(); ++i)
       if (!round || i % rounds != *round) chosen.push_back(&pictures_[i]);
@@ -148,7 +148,7 @@ class Teacher {
       for (std::size_t c = 0; c < picture.pixels.size(); ++c) result.pictures[c] += picture.pixels[c] > 0;
     const auto count = static_cast<std::size_t>(rounds);
     for (std::size_t round = 0; round < count && !cli::interrupted(); ++round) {
-      const onnx_graph::TokenHead head = trainWithout(round, count, watch);
+      const TokenHead head = trainWithout(round, count, watch);
       for (std::size_t i = round; i < pictures_.size(); i += count)
         result.matrix.add(pictures_[i].truth,
                           predictLabels(head, pictures_[i].tokens.tokens, model_.grid, model_.input));
@@ -174,18 +174,18 @@ class Teacher {
             {"cross_validation", validation ? validationJson(*validation) : Json(nullptr)}};
   }
 
-  void write(const onnx_graph::TokenHead& head, const std::optional<CrossValidation>& validation) const {
+  void write(const TokenHead& head, const std::optional<CrossValidation>& validation) const {
     ModelFacts facts = model_.facts;
     facts.name = fs::path(options_.output).stem().string();
     facts.classes = classes_.classes;
     facts.ignore = classes_.ignore;
-    Json json = toJson(facts, model_.input);
+    Json json = onnx_graph::factsJson(facts, model_.input);
     json["refine"] = toString(Refine::kGuided);  // a few pictures teach classes, and no fine edges
     Reduction reduce = model_.reduction;
     if (!reduce.policy.empty()) reduce.policy = fs::absolute(reduce.policy).string();  // else relative to the JSON
     json["reduce"] = toString(reduce);
     json["taught"] = resultJson(validation);
-    writeModel(options_.output, onnx_graph::withTokenHead(path_, head), json);
+    onnx_graph::writeModel(options_.output, onnx_graph::withTokenHead(path_, head), json);
   }
 
   void print(const std::optional<CrossValidation>& validation) const {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "class_balance.h"
+#include "base/class_balance.h"
 #include "program/model_options.h"
 #include "program/terminal/program.h"
 #include "recipe.h"
@@ -52,8 +52,8 @@ cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, const vision::ClassList& clas
   return cells;
 }
 
-onnx_graph::TokenHead trainOn(const std::vector<const TaughtPicture*>& pictures, const vision::ClassList& classes,
-                              Size2 grid, HeadRecipe recipe, const std::function<bool()>& step) {
+TokenHead trainOn(const std::vector<const TaughtPicture*>& pictures, const vision::ClassList& classes, Size2 grid,
+                  HeadRecipe recipe, const std::function<bool()>& step) {
   recipe.grid = grid;
   recipe.classes = classes.count();
   recipe.ignore = classes.ignore;

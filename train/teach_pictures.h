@@ -36,7 +36,7 @@ struct TaughtPicture {
 
 /// Trains a head on these pictures with class-balanced loss. `recipe`: steps, seed, threads and the like; the rest is
 /// filled in.
-onnx_graph::TokenHead trainOn(const std::vector<const TaughtPicture*>& pictures, const vision::ClassList& classes,
-                              Size2 grid, HeadRecipe recipe, const std::function<bool()>& step);
+TokenHead trainOn(const std::vector<const TaughtPicture*>& pictures, const vision::ClassList& classes, Size2 grid,
+                  HeadRecipe recipe, const std::function<bool()>& step);
 
 }  // namespace mpm::train

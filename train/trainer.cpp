@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/class_balance.h"
 #include "checkpoint.h"
-#include "class_balance.h"
 #include "evaluation.h"
 #include "learner.h"
 #include "model_files.h"
@@ -126,7 +126,7 @@ class Run {
     }
     counts[static_cast<std::size_t>(checkpoint_.recipe.ignore)] = 0;
     counts.resize(classes);
-    return train::balancedWeights(counts, checkpoint_.recipe.class_balance);
+    return mpm::balancedWeights(counts, checkpoint_.recipe.class_balance);
   }
 
   void steps(Learner& learner, Progress& progress, RunLog& log) {

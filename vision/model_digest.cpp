@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/hash.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "vision/hash.h"
 
 namespace mpm::vision {
 namespace {

@@ -6,7 +6,7 @@
 namespace mpm::vision {
 
 /// 16 hexadecimal digits for what all files of the model hold (mpm::modelFiles): the same for the same bytes wherever
-/// they lie, another one after a training or an edit of the JSON. 64 bits (vision/hash.h): it tells versions of one
+/// they lie, another one after a training or an edit of the JSON. 64 bits (base/hash.h): it tells versions of one
 /// model apart and is no protection against deliberate deception. Throws mpm::Error naming the file that cannot be
 /// read; a JSON that does not exist is no error.
 std::string modelDigest(const std::string& onnx_path);

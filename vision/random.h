@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "vision/hash.h"
+#include "base/hash.h"
 
 namespace mpm::vision {
 

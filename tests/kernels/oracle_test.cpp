@@ -6,9 +6,11 @@
 
 #include "kernels/attention.h"
 #include "kernels/block_weights.h"
+#include "kernels/head_batch.h"
 #include "kernels/pairing.h"
 #include "kernels/reference.h"
 #include "kernels/resample.h"
+#include "net/head_training.h"
 
 namespace mpm {
 namespace {
@@ -82,6 +84,34 @@ TEST(LibTorch, BilinearResize) {
     resizeLogits(scores.view(), bilinearAxis(4, height), bilinearAxis(5, width), logits.data(), Serial());
     EXPECT_LE(maxDifference(logits, oracle::resize(scores.view(), 4, 5, height, width)), 2e-6);
   }
+}
+
+TEST(LibTorch, LossOfAHeadAndItsGradient) {
+  for (const auto& [shape, height, width] :
+       {std::tuple{HeadShape{24, 16, 3}, 5, 7}, {HeadShape{192, 256, 9}, 20, 28}, {HeadShape{17, 5, 2}, 1, 3}}) {
+    const test::HeadBatch batch(shape, height, width);
+    const auto found = batch.gradient(Serial());
+    std::vector<MatrixView<const float>> tokens;
+    for (const Matrix& matrix : batch.tokens) tokens.push_back(matrix.view());
+    std::vector<float> expected =
+        oracle::headGradient(shape, batch.weights, tokens, batch.cells, height, width, batch.class_weights);
+    EXPECT_NEAR(found.loss, static_cast<double>(expected.front()), 1e-5);
+    expected.erase(expected.begin());
+    EXPECT_LE(maxDifference(found.values, expected), 1e-5);
+  }
+}
+
+TEST(LibTorch, StepsOfAdamW) {
+  constexpr std::size_t kCount = 60, kDecaying = 40;
+  std::vector<std::vector<float>> gradients;
+  for (unsigned i = 0; i < 30; ++i) gradients.push_back(test::normal(kCount, i, 0.1f));
+  const std::vector<float> start = test::normal(kCount, 99);
+  std::vector<float> weights = start;
+  std::vector<bool> decays(kCount);
+  std::fill_n(decays.begin(), kDecaying, true);
+  AdamW adam(decays, 0.05);
+  for (const auto& gradient : gradients) adam.step(weights.data(), gradient.data(), 5e-3);
+  EXPECT_LE(maxDifference(weights, oracle::adamW(start, gradients, kDecaying, 5e-3, 0.05)), 2e-6);
 }
 
 TEST(LibTorch, BestNeighbours) {

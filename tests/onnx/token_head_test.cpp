@@ -15,7 +15,6 @@
 namespace mpm::test {
 namespace {
 
-using onnx_graph::TokenHead;
 using Values = std::vector<double>;
 
 constexpr int kHidden = 7, kClasses = 4;

@@ -119,6 +119,51 @@ std::vector<float> resize(MatrixView<const float> scores, int grid_h, int grid_w
                                          .align_corners(false)));
 }
 
+std::vector<float> headGradient(const HeadShape& shape, const std::vector<float>& weights,
+                                const std::vector<MatrixView<const float>>& tokens,
+                                const std::vector<std::vector<std::uint8_t>>& cells, int grid_h, int grid_w,
+                                const std::vector<float>& class_weights) {
+  Tensor flat = vector(weights.data(), static_cast<std::int64_t>(weights.size())).requires_grad_(true);
+  const std::int64_t dim = shape.dim, hidden = shape.hidden, classes = shape.classes;
+  const std::vector<Tensor> w = flat.split_with_sizes({dim, dim, dim * hidden, hidden, hidden * classes, classes});
+  std::vector<Tensor> pictures, labels;
+  for (std::size_t p = 0; p < tokens.size(); ++p) {
+    pictures.push_back(matrix(tokens[p]));
+    labels.push_back(
+        torch::from_blob(const_cast<std::uint8_t*>(cells[p].data()), {4 * grid_h, 4 * grid_w}, torch::kByte)
+            .to(torch::kLong));
+  }
+  Tensor x = torch::layer_norm(torch::stack(pictures), {dim}, w[0], w[1], 1e-5);
+  x = torch::gelu(torch::matmul(x, w[2].view({dim, hidden})) + w[3]);
+  x = torch::matmul(x, w[4].view({hidden, classes})) + w[5];
+  x = x.transpose(1, 2).reshape({x.size(0), classes, grid_h, grid_w});
+  x = torch::upsample_bilinear2d(x, {4 * grid_h, 4 * grid_w}, false);
+  const Tensor loss =
+      F::cross_entropy(x, torch::stack(labels),
+                       F::CrossEntropyFuncOptions().weight(vector(class_weights.data(), classes)).ignore_index(255));
+  loss.backward();
+  return values(torch::cat({loss.detach().view({1}), flat.grad()}));
+}
+
+std::vector<float> adamW(const std::vector<float>& weights, const std::vector<std::vector<float>>& gradients,
+                         std::size_t decaying, double learning_rate, double weight_decay) {
+  const auto count = static_cast<std::int64_t>(weights.size()), first = static_cast<std::int64_t>(decaying);
+  const Tensor start = vector(weights.data(), count);
+  const std::vector<Tensor> parts = {start.narrow(0, 0, first).clone().requires_grad_(true),
+                                     start.narrow(0, first, count - first).clone().requires_grad_(true)};
+  const auto options = torch::optim::AdamWOptions(learning_rate).betas({0.9, 0.98}).eps(1e-8);
+  torch::optim::AdamW decays({parts[0]}, torch::optim::AdamWOptions(options).weight_decay(weight_decay));
+  torch::optim::AdamW keeps({parts[1]}, torch::optim::AdamWOptions(options).weight_decay(0));
+  for (const std::vector<float>& gradient : gradients) {
+    const Tensor all = vector(gradient.data(), count);
+    parts[0].mutable_grad() = all.narrow(0, 0, first);
+    parts[1].mutable_grad() = all.narrow(0, first, count - first);
+    decays.step();
+    keeps.step();
+  }
+  return values(torch::cat(parts).detach());
+}
+
 std::vector<int> bestNeighbours(MatrixView<const float> x) {
   const Tensor unit = F::normalize(matrix(x), F::NormalizeFuncOptions().dim(1).eps(0));
   const Tensor best = torch::matmul(unit, unit.transpose(0, 1)).fill_diagonal_(-2).argmax(1).to(torch::kInt);

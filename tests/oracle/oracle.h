@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kernels/head_gradient.h"
 #include "kernels/patch_embed.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
@@ -27,6 +28,17 @@ std::vector<float> patchEmbed(const std::vector<float>& image, const PatchGeomet
 
 /// Scores {grid_h * grid_w, classes} -> logits {classes, height, width}, bilinear, align_corners false.
 std::vector<float> resize(MatrixView<const float> scores, int grid_h, int grid_w, int height, int width);
+
+/// The loss of a head (HeadGradient) behind it, its gradient by autograd. `tokens`, `cells`: of each picture; the
+/// LayerNorm is LibTorch's.
+std::vector<float> headGradient(const HeadShape& shape, const std::vector<float>& weights,
+                                const std::vector<MatrixView<const float>>& tokens,
+                                const std::vector<std::vector<std::uint8_t>>& cells, int grid_h, int grid_w,
+                                const std::vector<float>& class_weights);
+
+/// `weights` after steps of AdamW (beta 0.9 and 0.98) with these gradients. The first `decaying` weights decay.
+std::vector<float> adamW(const std::vector<float>& weights, const std::vector<std::vector<float>>& gradients,
+                         std::size_t decaying, double learning_rate, double weight_decay);
 
 /// Best neighbour by cosine similarity.
 std::vector<int> bestNeighbours(MatrixView<const float> x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/schedule.h"
+#include "base/learning_rate.h"
 
 #include <gtest/gtest.h>
 

@@ -32,6 +32,9 @@ void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<floa
 /// x = activation(x), in place, on the calling thread. |error| <= 3e-7 |x| against double precision.
 void activate(Activation activation, MatrixView<float> x);
 
+/// x = gelu_erf(x) in place, and its derivative at the x before. `slope` as large as x. On the calling thread.
+void geluWithSlope(MatrixView<float> x, MatrixView<float> slope);
+
 /// x {rows, 2m} -> first m columns = activation(first m columns) * last m columns, in place (such as SwiGLU).
 void activateGated(Activation activation, MatrixView<float> x);
 

@@ -2,20 +2,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "mpm/options.hpp"
+#include "mpm/token_head.hpp"
 
 namespace mpm::onnx_graph {
-
-/// A head that scores each token alone: LayerNorm, linear, GELU (erf), linear. Matrices are {in, out}, row-major.
-struct TokenHead {
-  static constexpr float kNormEps = 1e-5f;
-  int dim = 0, hidden = 0, classes = 0;
-  std::vector<float> norm_weight, norm_bias;      ///< {dim}
-  std::vector<float> hidden_weight, hidden_bias;  ///< {dim, hidden}, {hidden}
-  std::vector<float> score_weight, score_bias;    ///< {hidden, classes}, {classes}
-};
 
 /// The ONNX file of a plain ViT with this head, instead of its own, behind the last block: bytes of one file, without
 /// external data. Its only output, "logits" {batch, classes, H, W}, is resized to the size of the network input. Throws

@@ -115,6 +115,17 @@ void activateAnyRow(Activation activation, float* x, const float* gate, int n) {
   }
 }
 
+void geluRow(float* HWY_RESTRICT x, float* HWY_RESTRICT slope, int n) {
+  const auto each = [&](auto d, int i) {
+    auto slopes = hn::Zero(d);
+    hn::StoreU(geluErf(d, hn::LoadU(d, x + i), slopes), d, x + i);
+    hn::StoreU(slopes, d, slope + i);
+  };
+  int i = 0;
+  for (; i + kLanes <= n; i += kLanes) each(Floats(), i);
+  for (; i < n; ++i) each(hn::CappedTag<float, 1>(), i);
+}
+
 void rotateRow(float* HWY_RESTRICT x, int heads, int head_dim, const float* HWY_RESTRICT cosine,
                const float* HWY_RESTRICT sine, int pairs, int step) {
   const Floats d;
@@ -166,6 +177,7 @@ HWY_AFTER_NAMESPACE();
 namespace mpm {
 HWY_EXPORT(normRow);
 HWY_EXPORT(activateAnyRow);
+HWY_EXPORT(geluRow);
 HWY_EXPORT(rotateRow);
 HWY_EXPORT(roundRow);
 
@@ -193,6 +205,10 @@ void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<floa
 
 void activate(Activation activation, MatrixView<float> x) {
   for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(activateAnyRow)(activation, x.row(i), nullptr, x.cols);
+}
+
+void geluWithSlope(MatrixView<float> x, MatrixView<float> slope) {
+  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(geluRow)(x.row(i), slope.row(i), x.cols);
 }
 
 void activateGated(Activation activation, MatrixView<float> x) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/gemm.h"
 #include "kernels/linear.h"
 #include "kernels/precision.h"
 #include "kernels/scratch.h"
@@ -79,6 +80,14 @@ void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accu
 
 int PackedLinear::in() const { return impl_->in; }
 int PackedLinear::out() const { return impl_->out; }
+
+void multiply(const Operand& a, const Operand& b, MatrixView<float> c, bool accumulate) {
+  useOneThread();
+  const auto order = [](const Operand& of) { return of.transposed ? CblasTrans : CblasNoTrans; };
+  cblas_sgemm(CblasRowMajor, order(a), order(b), c.rows, c.cols, a.cols(), 1.0f, a.view.data,
+              static_cast<int>(a.view.stride), b.view.data, static_cast<int>(b.view.stride), accumulate ? 1.0f : 0.0f,
+              c.data, static_cast<int>(c.stride));
+}
 
 bool cpuHasBf16() { return false; }
 

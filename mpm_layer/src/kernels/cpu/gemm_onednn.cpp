@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/cpu/rounding.h"
+#include "kernels/gemm.h"
 #include "kernels/instruction_set.h"
 #include "kernels/linear.h"
 #include "kernels/precision.h"
@@ -279,6 +280,18 @@ void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accu
 
 int PackedLinear::in() const { return impl_->in; }
 int PackedLinear::out() const { return impl_->out; }
+
+void multiply(const Operand& a, const Operand& b, MatrixView<float> c, bool accumulate) {
+  limitInstructionSet();
+  const OneThread one;
+  const auto order = [](const Operand& of) { return of.transposed ? 'T' : 'N'; };
+  withOurErrors([&] {
+    const dnnl_status_t status =
+        dnnl_sgemm(order(a), order(b), c.rows, c.cols, a.cols(), 1.0f, a.view.data, a.view.stride, b.view.data,
+                   b.view.stride, accumulate ? 1.0f : 0.0f, c.data, c.stride);
+    dnnl::error::wrap_c_api(status, "a matrix product failed");
+  });
+}
 
 bool cpuHasBf16() {
   limitInstructionSet();

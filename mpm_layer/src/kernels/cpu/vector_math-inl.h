@@ -52,11 +52,10 @@ HWY_INLINE hn::Vec<D> timesSigmoid(D d, hn::Vec<D> x, hn::Vec<D> argument) {
   return hn::Div(x, hn::Add(constant(d, 1.0f), e));
 }
 
-/// x Phi(x) = max(x, 0) - a Phi(-a) with a = |x|; log2 Phi(-a) = -1 + a p(a), p fitted on [0, 5.5] so that Phi is right
-/// to 6e-8. Its leading coefficient is negative, so beyond 5.5 2^... goes to exactly 0. No division, no clamp.
+/// Phi(-a) of a >= 0: log2 Phi(-a) = -1 + a p(a), p fitted on [0, 5.5] so that Phi is right to 6e-8. Its leading
+/// coefficient is negative, so beyond 5.5 2^... goes to exactly 0. No division, no clamp.
 template <class D>
-HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x) {
-  const auto a = hn::Abs(x);
+HWY_INLINE hn::Vec<D> normalTail(D d, hn::Vec<D> a) {
   auto p = hn::MulAdd(constant(d, -9.680240964371478e-7f), a, constant(d, 1.6589416190981865e-5f));
   p = hn::MulAdd(p, a, constant(d, -7.801345782354474e-5f));
   p = hn::MulAdd(p, a, constant(d, -3.9109212229959667e-4f));
@@ -64,8 +63,25 @@ HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x) {
   p = hn::MulAdd(p, a, constant(d, -5.269104987382889e-2f));
   p = hn::MulAdd(p, a, constant(d, -4.591536521911621e-1f));
   p = hn::MulAdd(p, a, constant(d, -1.151110053062439f));
-  p = hn::MulAdd(p, a, constant(d, -1.0f));
-  return hn::NegMulAdd(a, exp2(d, p), hn::Max(x, hn::Zero(d)));
+  return exp2(d, hn::MulAdd(p, a, constant(d, -1.0f)));
+}
+
+/// x Phi(x) = max(x, 0) - a Phi(-a) with a = |x|.
+template <class D>
+HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x) {
+  const auto a = hn::Abs(x);
+  return hn::NegMulAdd(a, normalTail(d, a), hn::Max(x, hn::Zero(d)));
+}
+
+/// The same and its derivative, Phi(x) + x phi(x).
+template <class D>
+HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x, hn::Vec<D>& slope) {
+  const auto a = hn::Abs(x), tail = normalTail(d, a);
+  const auto below = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(constant(d, 1.0f), tail));
+  const auto density =
+      hn::Mul(constant(d, 0.3989422804014327f), exp2(d, hn::Mul(hn::Mul(x, x), constant(d, -0.7213475204444817f))));
+  slope = hn::MulAdd(x, density, below);
+  return hn::NegMulAdd(a, tail, hn::Max(x, hn::Zero(d)));
 }
 
 /// x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), the tanh form rewritten.

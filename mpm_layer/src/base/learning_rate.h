@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace mpm::train {
+namespace mpm {
 
 /// Linear warm-up to the peak, then half a cosine down to a share of it.
 struct LearningRate {
@@ -21,4 +21,4 @@ struct LearningRate {
   }
 };
 
-}  // namespace mpm::train
+}  // namespace mpm

@@ -4,18 +4,18 @@
 #include <cmath>
 #include <cstdint>
 
-#include "vision/hash.h"
+#include "base/hash.h"
 
-namespace mpm::train {
+namespace mpm {
 
 /// Random numbers that are a pure function of a seed and a position: sample i of step s is the same whichever thread
 /// makes it, and a run that is resumed needs no state of a generator. Also the same on every platform, which the
 /// distributions of the standard library are not. (SplitMix64.)
 class Random {
  public:
-  Random(std::uint64_t seed, std::uint64_t stream) : state_(vision::finalise(vision::finalise(seed) ^ stream)) {}
+  Random(std::uint64_t seed, std::uint64_t stream) : state_(finalise(finalise(seed) ^ stream)) {}
 
-  std::uint64_t bits() { return vision::finalise(state_ += vision::kGoldenRatio); }
+  std::uint64_t bits() { return finalise(state_ += kGoldenRatio); }
   /// In [0, 1).
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
   double uniform(double from, double to) { return from + (to - from) * uniform(); }
@@ -31,4 +31,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace mpm::train
+}  // namespace mpm

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mpm::vision {
+namespace mpm {
 
-// The only hash of the programs. It never changes: random numbers, parts of a folder and digests of models depend on
-// it. No protection against deliberate deception.
+// The only hash of the library and the programs. It never changes: random numbers, parts of a folder and digests of
+// models depend on it. No protection against deliberate deception.
 
 /// A bijection of 64 bits in which every input bit reaches every output bit (the finaliser of splitmix64). finalise(0)
 /// is 0.
@@ -41,4 +41,4 @@ inline std::uint64_t hashBytes(std::string_view bytes, std::uint64_t before = 0)
   return h;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "base/quantiles.h"
 
-namespace mpm::train {
+namespace mpm {
 
 /// Weight of each class in the loss: (median frequency / frequency)^power, 0.2 to 5, so that a bicycle weighs more than
 /// the sky. 1 for a class that does not occur.
@@ -22,4 +23,4 @@ inline std::vector<float> balancedWeights(const std::vector<double>& counts, dou
   return weights;
 }
 
-}  // namespace mpm::train
+}  // namespace mpm

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/hash.h"
+#include "base/hash.h"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <string>
 
-namespace mpm::vision {
+namespace mpm {
 namespace {
 
 // Values of another implementation (Python). Another hash would give another machine other parts of a folder.
@@ -29,4 +29,4 @@ TEST(HashBytes, DependsOnWhatComesBefore) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "mpm/export.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/options.hpp"
+#include "mpm/token_head.hpp"
+
+namespace mpm {
+
+/// What the encoder says about a picture, and what its pixels are.
+struct LabelledTokens {
+  static constexpr int kCellsPerPatch = 4;  ///< to the side of a patch
+  static constexpr int kNoClass = 255;
+  cv::Mat tokens;  ///< {grid.height * grid.width, dim} CV_32F, behind the last block, merging undone
+  /// CV_8U {grid.height * kCellsPerPatch, grid.width * kCellsPerPatch}: the class with most labelled pixels in each
+  /// cell, so that a stroke thinner than a cell counts, or kNoClass.
+  cv::Mat cells;
+  std::vector<double> pixels;  ///< of each class, in the label map
+};
+
+struct HeadTrainingOptions {
+  int hidden = 256;  ///< width of the head
+  int steps = 150;
+  int batch = 8;                ///< pictures per step, at most
+  double learning_rate = 5e-3;  ///< the highest; a linear rise over 1/20 of the steps, then half a cosine down to 1 %
+  double weight_decay = 0.05;   ///< of the two matrices
+  std::uint64_t seed = 1;       ///< of the first weights and of the order of pictures
+  /// Training goes on from this head, whose classes are as many, instead of from random weights.
+  const TokenHead* start = nullptr;
+  /// Called after each step, on the calling thread; false ends the training early.
+  std::function<bool()> step = {};
+
+  /// Throws mpm::Error for a value out of range.
+  MPM_API void validate() const;
+};
+
+/// Teaches a model new classes: a new head on the encoder of a plain ViT, which stays as it is (docs/teach.md). Use one
+/// trainer from one thread at a time. It computes on OpenCV's threads; results do not depend on their number.
+class MPM_API HeadTrainer {
+ public:
+  /// `model`: a plain ViT as ONNX, not converted. The head is trained on tokens that merge by `reduce`, and the new
+  /// model merges the same way by default. Throws mpm::Error naming the file where a head does not fit.
+  explicit HeadTrainer(const std::string& model, const Reduction& reduce = kFullModel);
+  ~HeadTrainer();
+  HeadTrainer(HeadTrainer&&) noexcept;
+  HeadTrainer& operator=(HeadTrainer&&) noexcept;
+
+  const ModelInfo& model() const;
+
+  /// What the new model tells apart, instead of the classes of `model`. `ignore`: the label of pixels without a label,
+  /// 0..255. Throws mpm::Error for fewer than two classes or more than 255.
+  void setClasses(const std::vector<ClassInfo>& classes, int ignore = 255);
+
+  /// {N, dim} CV_32F. `image`: CV_8UC3 BGR of any size. Most of the time of a training.
+  cv::Mat tokens(const cv::Mat& image);
+  /// `tokens` with the labels of their picture, CV_8U of any size. Throws mpm::Error for a label that is no class.
+  LabelledTokens label(const cv::Mat& tokens, const cv::Mat& labels) const;
+
+  /// Trains with AdamW. The loss is the cross entropy of the scores, resized to the cells as the model resizes them to
+  /// pixels; rare classes weigh more. The same for the same pictures, options and kind of processor. Throws mpm::Error
+  /// when nothing is labelled and when training diverges.
+  TokenHead train(const std::vector<const LabelledTokens*>& pictures, const HeadTrainingOptions& options = {}) const;
+
+  /// The classes that a head gives to the tokens of a picture, CV_8U of the size of the network input.
+  cv::Mat predict(const TokenHead& head, const cv::Mat& tokens) const;
+  /// How sure it is of each token, CV_32F {grid.height, grid.width}: the probability of the likeliest class minus that
+  /// of the second.
+  cv::Mat margins(const TokenHead& head, const cv::Mat& tokens) const;
+
+  /// Writes the model with this head as `path`, which ends in .onnx, and the JSON beside it, both or none. `taught`:
+  /// JSON for its field of that name; empty: none. Throws mpm::Error naming the file.
+  void write(const std::string& path, const TokenHead& head, const std::string& taught = {}) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/head_trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/class_balance.h"
+#include "kernels/resample.h"
+#include "net/head_training.h"
+#include "net/image_net.h"
+#include "onnx/token_head.h"
+#include "onnx/write_model.h"
+
+namespace mpm {
+namespace {
+
+std::string lastBlock(const ModelInfo& info) { return "backbone/block" + std::to_string(info.blocks - 1); }
+
+ImageNet encoderOf(const std::string& model, const Reduction& reduce) {
+  onnx_graph::requireTokenHeadFits(model);
+  EstimatorOptions options;
+  options.read.convert.reduce = reduce;
+  return {model, options,
+          [](const onnx::GraphProto&, const ModelInfo& info) { return std::vector<std::string>{lastBlock(info)}; }};
+}
+
+// The class with most labelled pixels in each cell.
+cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, int classes, int ignore) {
+  const Size2 size{grid.height * LabelledTokens::kCellsPerPatch, grid.width * LabelledTokens::kCellsPerPatch};
+  std::vector<int> pixels(static_cast<std::size_t>(size.width * classes));
+  cv::Mat cells(size.height, size.width, CV_8U, cv::Scalar(LabelledTokens::kNoClass));
+  for (int row = 0; row < size.height; ++row) {
+    std::fill(pixels.begin(), pixels.end(), 0);
+    const int from = row * labels.rows / size.height, to = std::max(from + 1, (row + 1) * labels.rows / size.height);
+    for (int y = from; y < to; ++y)
+      for (int x = 0; x < labels.cols; ++x)
+        if (const int label = labels.at<uchar>(y, x); label != ignore)
+          ++pixels[static_cast<std::size_t>(static_cast<std::int64_t>(x) * size.width / labels.cols * classes + label)];
+    for (int column = 0; column < size.width; ++column) {
+      const auto first = pixels.begin() + column * classes, best = std::max_element(first, first + classes);
+      if (*best > 0) cells.at<uchar>(row, column) = static_cast<uchar>(best - first);
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+void HeadTrainingOptions::validate() const {
+  if (hidden < 1 || steps < 1 || batch < 1) throw Error("the width, steps and batch of a training must be at least 1");
+  if (!(learning_rate > 0) || !(weight_decay >= 0))
+    throw Error("the learning rate of a training must be positive, and its weight decay not negative");
+}
+
+struct HeadTrainer::Impl {
+  Impl(const std::string& model, const Reduction& reduce)
+      : net(encoderOf(model, reduce)), classes(net.info().facts.classes), ignore(net.info().facts.ignore) {}
+
+  Size2 grid() const { return net.info().grid; }
+
+  // {N, classes}
+  std::vector<float> scores(const TokenHead& head, const cv::Mat& tokens) const {
+    if (tokens.type() != CV_32F || tokens.rows != net.info().tokens() || tokens.cols != head.dim)
+      throw Error("the tokens are not those of a picture from this encoder");
+    std::vector<float> values(static_cast<std::size_t>(tokens.rows) * static_cast<std::size_t>(head.classes));
+    const cv::Mat units = normalisedTokens(tokens);
+    headScores({head.dim, head.hidden, head.classes}, flatWeights(head).data(),
+               {units.ptr<float>(), units.rows, units.cols}, {values.data(), units.rows, head.classes}, net.parallel());
+    return values;
+  }
+
+  ImageNet net;
+  std::vector<ClassInfo> classes;
+  int ignore;
+};
+
+HeadTrainer::HeadTrainer(const std::string& model, const Reduction& reduce)
+    : impl_(withOurErrors([&] { return std::make_unique<Impl>(model, reduce); })) {}
+HeadTrainer::~HeadTrainer() = default;
+HeadTrainer::HeadTrainer(HeadTrainer&&) noexcept = default;
+HeadTrainer& HeadTrainer::operator=(HeadTrainer&&) noexcept = default;
+
+const ModelInfo& HeadTrainer::model() const { return impl_->net.info(); }
+
+void HeadTrainer::setClasses(const std::vector<ClassInfo>& classes, int ignore) {
+  if (classes.size() < 2) throw Error("fewer than two classes: a model tells at least two apart");
+  if (classes.size() > LabelledTokens::kNoClass)
+    throw Error(std::to_string(classes.size()) + " classes: a head has at most 255");
+  impl_->classes = classes;
+  impl_->ignore = ignore;
+}
+
+cv::Mat HeadTrainer::tokens(const cv::Mat& image) {
+  if (image.empty() || image.type() != CV_8UC3) throw Error("an image to encode must be CV_8UC3 and not empty");
+  return withOurErrors([&] {
+    const ModelInfo& info = model();
+    RunReport report;
+    impl_->net.run(image, report);
+    impl_->net.requireSize(
+        0, static_cast<std::size_t>(info.special_tokens + info.tokens()) * static_cast<std::size_t>(info.dim));
+    const float* const rows =
+        impl_->net.answer(0).ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens) * info.dim;
+    std::vector<int> own(static_cast<std::size_t>(info.tokens()));
+    std::iota(own.begin(), own.end(), 0);
+    const std::vector<int>& clusters = report.cluster_of_token.empty() ? own : report.cluster_of_token.back();
+    cv::Mat tokens(info.tokens(), info.dim, CV_32F);
+    for (int i = 0; i < tokens.rows; ++i)
+      std::copy_n(rows + static_cast<std::ptrdiff_t>(clusters[static_cast<std::size_t>(i)]) * info.dim, info.dim,
+                  tokens.ptr<float>(i));
+    return tokens;
+  });
+}
+
+LabelledTokens HeadTrainer::label(const cv::Mat& tokens, const cv::Mat& labels) const {
+  if (labels.empty() || labels.type() != CV_8U) throw Error("a label map must be CV_8U and not empty");
+  const auto classes = static_cast<int>(impl_->classes.size());
+  std::vector<double> pixels(impl_->classes.size());
+  for (int y = 0; y < labels.rows; ++y)
+    for (int x = 0; x < labels.cols; ++x)
+      if (const int label = labels.at<uchar>(y, x); label != impl_->ignore) {
+        if (label >= classes)
+          throw Error("a label map holds label " + std::to_string(label) + ", but there are " +
+                      std::to_string(classes) + " classes");
+        ++pixels[static_cast<std::size_t>(label)];
+      }
+  return {tokens, cellsOf(labels, impl_->grid(), classes, impl_->ignore), pixels};
+}
+
+TokenHead HeadTrainer::train(const std::vector<const LabelledTokens*>& pictures,
+                             const HeadTrainingOptions& options) const {
+  std::vector<double> pixels(impl_->classes.size());
+  for (const LabelledTokens* picture : pictures)
+    std::transform(pixels.begin(), pixels.end(), picture->pixels.begin(), pixels.begin(), std::plus<>());
+  if (std::none_of(pixels.begin(), pixels.end(), [](double count) { return count > 0; }))
+    throw Error("no pixel is labelled");
+  return withOurErrors(
+      [&] { return trainHead(pictures, impl_->grid(), balancedWeights(pixels, 0.5), options, impl_->net.parallel()); });
+}
+
+cv::Mat HeadTrainer::predict(const TokenHead& head, const cv::Mat& tokens) const {
+  const std::vector<float> scores = impl_->scores(head, tokens);
+  const Size2 grid = impl_->grid(), size = model().input;
+  cv::Mat labels(size.height, size.width, CV_8U);
+  resizeArgmax<unsigned char>({scores.data(), tokens.rows, head.classes}, bilinearAxis(grid.height, size.height),
+                              bilinearAxis(grid.width, size.width), {labels.ptr(), labels.rows, labels.cols},
+                              impl_->net.parallel());
+  return labels;
+}
+
+cv::Mat HeadTrainer::margins(const TokenHead& head, const cv::Mat& tokens) const {
+  const std::vector<float> scores = impl_->scores(head, tokens);
+  cv::Mat margins(impl_->grid().height, impl_->grid().width, CV_32F);
+  for (int i = 0; i < tokens.rows; ++i) {
+    const float* const row = scores.data() + static_cast<std::ptrdiff_t>(i) * head.classes;
+    float best = -std::numeric_limits<float>::infinity(), second = best, sum = 0;
+    for (int c = 0; c < head.classes; ++c) {
+      second = std::max(second, std::min(best, row[c]));
+      best = std::max(best, row[c]);
+    }
+    for (int c = 0; c < head.classes; ++c) sum += std::exp(row[c] - best);
+    margins.ptr<float>()[i] = (1 - std::exp(second - best)) / sum;
+  }
+  return margins;
+}
+
+void HeadTrainer::write(const std::string& path, const TokenHead& head, const std::string& taught) const {
+  if (!path.ends_with(".onnx")) throw Error("the new model is '" + path + "'; its name must end in .onnx");
+  ModelFacts facts = model().facts;
+  facts.name = std::filesystem::path(path).stem().string();
+  facts.classes = impl_->classes;
+  facts.ignore = impl_->ignore;
+  auto json = onnx_graph::factsJson(facts, model().input);
+  json["refine"] = toString(Refine::kGuided);  // a few pictures teach classes, and no fine edges
+  Reduction reduce = model().reduction;
+  if (!reduce.policy.empty()) reduce.policy = std::filesystem::absolute(reduce.policy).string();  // not by the JSON
+  json["reduce"] = toString(reduce);
+  if (!taught.empty()) json["taught"] = nlohmann::ordered_json::parse(taught);
+  onnx_graph::writeModel(path, onnx_graph::withTokenHead(impl_->net.path(), head), std::move(json));
+}
+
+}  // namespace mpm

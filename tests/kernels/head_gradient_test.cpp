@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss and gradient of a head; tests/kernels/oracle_test.cpp compares them with LibTorch.
+#include "kernels/head_gradient.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "kernels/elementwise.h"
+#include "kernels/head_batch.h"
+#include "kernels/threads.h"
+
+namespace mpm {
+namespace {
+
+using test::HeadBatch;
+
+TEST(HeadGradient, IsTheSlopeOfTheLoss) {
+  HeadBatch batch({10, 12, 3}, 3, 5);
+  const auto gradient = batch.gradient(Serial());
+  for (std::size_t i = 0; i < batch.weights.size(); i += 7) {
+    const float step = 1e-2f, before = batch.weights[i];
+    batch.weights[i] = before + step;
+    const double above = batch.gradient(Serial()).loss;
+    batch.weights[i] = before - step;
+    const double below = batch.gradient(Serial()).loss;
+    batch.weights[i] = before;
+    EXPECT_NEAR(static_cast<double>(gradient.values[i]), (above - below) / (2 * static_cast<double>(step)), 1e-3) << i;
+  }
+}
+
+TEST(HeadGradient, HasTheSameBytesForAnyThreads) {
+  HeadBatch batch({32, 48, 5}, 20, 28);
+  const auto expected = batch.gradient(Serial());
+  for (const int threads : {2, 3, 8}) {
+    const auto found = batch.gradient(test::Threads(threads));
+    EXPECT_EQ(found.loss, expected.loss);
+    EXPECT_EQ(std::memcmp(found.values.data(), expected.values.data(), found.values.size() * sizeof(float)), 0);
+  }
+}
+
+TEST(HeadGradient, OfAPictureTwiceIsThatOfOne) {
+  HeadBatch batch({8, 16, 4}, 4, 6, 1);
+  const auto once = batch.gradient(Serial());
+  batch.pictures.push_back(batch.pictures.front());
+  const auto twice = batch.gradient(Serial());
+  EXPECT_NEAR(twice.loss, once.loss, 1e-6);
+  for (std::size_t i = 0; i < once.values.size(); ++i) EXPECT_NEAR(twice.values[i], once.values[i], 1e-6);
+}
+
+TEST(HeadGradient, IgnoresCellsWithoutAClass) {
+  HeadBatch batch({8, 16, 4}, 4, 6, 1);
+  std::fill(batch.cells[0].begin(), batch.cells[0].end(), std::uint8_t{255});
+  EXPECT_TRUE(std::isnan(batch.gradient(Serial()).loss));
+  batch.cells[0][17] = 2;
+  const auto found = batch.gradient(Serial());
+  EXPECT_TRUE(std::isfinite(found.loss));
+  double sum = 0;  // the bias of the scores: probabilities minus one, which add up to nothing
+  for (std::size_t i = batch.shape.scoreBias(); i < batch.shape.size(); ++i)
+    sum += static_cast<double>(found.values[i]);
+  EXPECT_NEAR(sum, 0, 1e-6);
+  EXPECT_LT(found.values[batch.shape.scoreBias() + 2], 0);
+}
+
+TEST(GeluWithSlope, MatchesDoublePrecision) {
+  std::vector<float> x;
+  for (int i = -9000; i <= 9000; ++i) x.push_back(static_cast<float>(i) * 1e-3f);
+  const std::vector<float> from = x;
+  std::vector<float> slope(x.size()), alone = x;
+  const int count = static_cast<int>(x.size());
+  geluWithSlope({x.data(), 1, count}, {slope.data(), 1, count});
+  activate(Activation::kGeluErf, {alone.data(), 1, count});
+  EXPECT_EQ(x, alone);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double at = static_cast<double>(from[i]);
+    const double expected = 0.5 * (1 + std::erf(at / std::sqrt(2))) + at * std::exp(-at * at / 2) / std::sqrt(2 * M_PI);
+    ASSERT_NEAR(static_cast<double>(slope[i]), expected, 1e-6) << at;
+  }
+}
+
+}  // namespace
+}  // namespace mpm
