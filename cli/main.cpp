@@ -47,7 +47,7 @@ Ctrl-C once finishes the current frame and ends; twice ends at once.)");
   const auto add = [&](const char* group, std::vector<Verb> some) {
     for (Verb& verb : some) verbs.emplace_back(std::move(verb)).app->group(group);
   };
-  add("Every day", {addRun(app), addInfo(app), addConvert(app), addTeach(app, argv)});
+  add("Every day", {addRun(app), addInfo(app), addConvert(app), addTeach(app)});
   add("A camera for months", {addMonitor(app), addReport(app)});
   add("Accuracy and speed", {addEval(app), addBench(app), addTune(app), addStudy(app), addDayNight(app)});
   add("Help", {addHelp(app)});

@@ -54,8 +54,8 @@ struct WindowOptions {
   QString pictures;                  ///< folder of snapshots
   QString settings;                  ///< an .ini file instead of the user's settings
   monitor::SourceFactory factory{};  ///< instead of every source's own; for tests
-  std::optional<QString> trainer{};  ///< instead of the mpm-train that is found; empty: none. For tests
-  int teach_steps = 0;               ///< of training; 0: the trainer's default. For tests
+  bool teach_live = true;            ///< train after each stroke. For tests
+  int teach_steps = 0;               ///< of training; 0: the usual number. For tests
 };
 
 /// The window: it makes the parts and wires them, nothing else.

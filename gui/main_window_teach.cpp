@@ -40,8 +40,7 @@ TeachMode& MainWindow::teach() {
   if (teach_) return *teach_;
   teach_pane_ = new TeachPane;
   stack_->addWidget(teach_pane_);
-  teach_ = new TeachMode({labelFolder(options_.database, options_.pictures),
-                          options_.trainer.value_or(trainerProgram()), options_.teach_steps},
+  teach_ = new TeachMode({labelFolder(options_.database, options_.pictures), options_.teach_live, options_.teach_steps},
                          teach_pane_, this);
   model_before_ = openSettings(options_.settings)->value(kBefore).toString();
   connect(teach_, &TeachMode::said, this, [this](const QString& text, const char* badge) {

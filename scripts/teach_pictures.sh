@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Takes the pictures of docs/teach.md: labels four pictures of a street in the app on a virtual screen, trains, uses the
-# model, and compares it with the default one (teach_before_after.jpg). Needs mpm-train beside the app, and the packages xvfb, xdotool and imagemagick.
+# model, and compares it with the default one (teach_before_after.jpg). Needs the packages xvfb, xdotool and imagemagick.
 #   scripts/teach_pictures.sh BUILD_FOLDER [OUTPUT_FOLDER]     default: docs/images
 set -eu
 [ $# -ge 1 ] || { echo "usage: $0 BUILD_FOLDER [OUTPUT_FOLDER]" >&2; exit 2; }

@@ -5,16 +5,12 @@
 #include <new>
 #include <opencv2/core.hpp>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "base/size_text.h"
-#include "live_teacher.h"
 #include "mpm/error.hpp"
-#include "program/teach_options.h"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
-#include "teach.h"
 #include "trainer.h"
 
 namespace {
@@ -46,9 +42,7 @@ constexpr const char* kNotes =
     "validation/ in each, where label 0 is ignored and 1 is the first class.\n"
     "classes.json: [{\"name\": \"road\", \"color\": \"#804080\"}, ...], or the .json beside any model.\n"
     "Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,\n"
-    "2 wrong usage, 130 stopped with the run saved.\n\n"
-    "'mpm-train teach' does the work of 'mpm teach': see 'mpm teach --help'. 'mpm-train live' works for the\n"
-    "app's Teach mode.";
+    "2 wrong usage, 130 stopped with the run saved.";
 
 constexpr int kMaxThreads = 1024;
 
@@ -118,28 +112,9 @@ int runTraining(const train::Recipe& recipe, const train::RunOptions& run) {
   return cli::kInterrupted;
 }
 
-int teachMain(int argc, char** argv) {
-  cli::TeachOptions options;
-  CLI::App app("Trains a model for your camera from a few labelled pictures.", "mpm-train");
-  cli::prepare(app);
-  CLI::App* const verb = app.add_subcommand("teach", "The work of 'mpm teach'");
-  cli::addTeachOptions(*verb, options);
-  return cli::runProgram(app, argc, argv, [&] { return train::teach(options); });
-}
+}  // namespace
 
-int liveMain(int argc, char** argv) {
-  train::LiveOptions options;
-  CLI::App app("Trains a head after each stroke of the app's Teach mode.", "mpm-train");
-  cli::prepare(app);
-  CLI::App* const verb =
-      app.add_subcommand("live", "Answers lines of JSON on stdin until it ends (train/live_teacher.h)");
-  verb->add_option("--folder", options.folder, "Holds classes.json, pictures/ and labels/")->required();
-  verb->add_option("--model", options.model, "A plain ViT as ONNX, whose encoder is used");
-  verb->add_option("--threads", options.threads, "CPU threads. Default: all");
-  return cli::runProgram(app, argc, argv, [&] { return train::teachLive(options); });
-}
-
-int trainMain(int argc, char** argv) {
+int main(int argc, char** argv) {
   train::Recipe recipe;
   train::RunOptions run;
   run.stop = &cli::interrupted();
@@ -168,11 +143,4 @@ int trainMain(int argc, char** argv) {
       throw Error("out of memory: a smaller --batch or --size needs less");
     }
   });
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string_view verb = argc > 1 ? argv[1] : "";
-  return verb == "teach" ? teachMain(argc, argv) : verb == "live" ? liveMain(argc, argv) : trainMain(argc, argv);
 }

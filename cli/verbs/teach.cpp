@@ -1,45 +1,184 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <opencv2/core/utility.hpp>
 
 #include "cli/verbs/verbs.h"
-#include "mpm/error.hpp"
-#include "program/teach_options.h"
+#include "evaluation/class_verdict.h"
+#include "evaluation/numbers.h"
+#include "evaluation/teaching.h"
+#include "mpm/convert.hpp"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
 #include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
 
-constexpr const char* kTrainer = "mpm-train";
+namespace fs = std::filesystem;
 
-// Replaces this process, so that Ctrl-C, output and exit status are those of the trainer.
-int startTrainer(char** words) {
-  const std::string beside = std::filesystem::read_symlink("/proc/self/exe").replace_filename(kTrainer).string();
-  words[0] = const_cast<char*>(kTrainer);
-  // The threads of LibTorch wait thousands of times a second. Waiting in a loop they take the time of other programs:
-  // on two busy cores training took 3 times as long.
-  ::setenv("OMP_WAIT_POLICY", "passive", 0);
-  ::execv(beside.c_str(), words);
-  if (errno == ENOENT) ::execvp(kTrainer, words);
-  if (errno == ENOENT)
-    throw Error(
-        "training needs mpm-train, which is neither beside mpm nor in PATH: install it (it needs LibTorch), or run "
-        "'mpm teach' with the same folders on a computer that has it and copy the model back");
-  throw Error(std::string("cannot start mpm-train: ") + std::strerror(errno));
+struct TeachOptions {
+  std::string images, labels;                    ///< folders; a label map has the name of its picture
+  std::string classes;                           ///< JSON file; empty: the classes of the model
+  std::string model;                             ///< empty: the default model
+  std::string output;                            ///< the new ONNX file
+  std::optional<Reduction> reduce = kFullModel;  ///< never nullopt
+  bool cross_validation = true;
+  int steps = 150;  ///< of the optimiser
+  std::uint64_t seed = 1;
+  int threads = 0;    ///< 0: all
+  bool json = false;  ///< results and progress as lines of JSON
+};
+
+vision::ClassList classesOf(const TeachOptions& options, const std::string& model) {
+  if (!options.classes.empty()) {
+    vision::ClassList list = vision::readClassList(options.classes);
+    list.validate("'" + options.classes + "'");
+    return list;
+  }
+  const ModelFacts facts = readModelInfo(model, {.reduce = options.reduce}).facts;
+  if (facts.classes.empty()) throw UsageError("the model names no classes: name them with --classes FILE.json");
+  return {facts.classes, facts.ignore};
+}
+
+std::string join(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
+  return joined;
+}
+
+// For people: a line per class, the means, then which classes are good and which need more labels.
+void printVerdict(const vision::CrossValidation& result, const std::vector<ClassInfo>& classes) {
+  using Grade = vision::ClassVerdict::Grade;
+  const std::vector<int> widths = {-18, 9, 10, -3};
+  printLine(tableRow({"class", "IoU, %", "pictures", "", "taken for"}, widths));
+  std::map<Grade, std::vector<std::string>> groups;
+  const auto nameOf = [&](int index) { return classes[static_cast<std::size_t>(index)].name; };
+  for (const vision::ClassVerdict& one : vision::classVerdicts(result.matrix, result.pictures)) {
+    std::vector<std::string> taken;
+    for (const auto& [given, share] : one.taken_for)
+      taken.push_back(nameOf(given) + " (" + fixed(100 * share, 0) + " %)");
+    printLine(tableRow({nameOf(one.index), one.grade == Grade::kUntested ? "-" : fixed(100 * one.iou, 1),
+                        std::to_string(one.pictures), "", join(taken)},
+                       widths));
+    const bool explain = one.grade == Grade::kWeak && !taken.empty();
+    groups[one.grade].push_back(nameOf(one.index) +
+                                (explain ? " (often taken for " + nameOf(one.taken_for.front().first) + ")" : ""));
+  }
+  printLine("mIoU " + fixed(100 * result.matrix.meanIou(), 1) + " %, " + fixed(100 * result.matrix.pixelAccuracy(), 1) +
+            " % of the labelled pixels are right, in " + counted(result.rounds, "round"));
+  const std::pair<Grade, const char*> titles[] = {{Grade::kGood, "good: "},
+                                                  {Grade::kFair, "fair: "},
+                                                  {Grade::kWeak, "needs more labels: "},
+                                                  {Grade::kUntested, "labelled in one picture only, so not tested: "}};
+  for (const auto& [grade, title] : titles)
+    if (!groups[grade].empty()) printLine(title + join(groups[grade]));
+}
+
+int teach(const TeachOptions& options) {
+  if (!options.output.ends_with(".onnx")) throw UsageError("-o is '" + options.output + "'; it must end in .onnx");
+  if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+  const std::string model = chosenModel(options.model);
+  vision::TeachJob job{.model = model, .classes = classesOf(options, model), .output = options.output};
+  const std::vector<vision::LabelledFile> files = vision::labelledFiles(options.images, options.labels);
+  std::vector<std::string> inputs = modelFiles(model);
+  if (!options.classes.empty()) inputs.push_back(options.classes);
+  if (!options.reduce->policy.empty()) inputs.push_back(options.reduce->policy);
+  for (const vision::LabelledFile& file : files) inputs.insert(inputs.end(), {file.image, file.labels});
+  for (const fs::path& output : {fs::path(options.output), fs::path(options.output).replace_extension(".json")})
+    requireOutput("-o", output.string(), inputs);
+
+  job.pictures = files.size();
+  job.picture = [&](std::size_t i) { return vision::readLabelledPicture(files[i], job.classes); };
+  job.reduce = *options.reduce;
+  job.cross_validation = options.cross_validation;
+  job.steps = options.steps;
+  job.seed = options.seed;
+  Progress bar(!options.json && stderrIsTerminal(), std::nullopt);
+  int percent = -1;
+  job.progress = [&](int done, int of) {
+    bar.setTotal(of);
+    bar.step();
+    if (options.json && done * 100 / of > percent) printLine(Json{{"progress", (percent = done * 100 / of) / 100.}});
+    return !interrupted();
+  };
+  const auto taught = vision::teach(job);
+  bar.clear();
+  if (!taught) {
+    printNote("interrupted: nothing is written");
+    return kInterrupted;
+  }
+  if (options.json) {
+    Json json = {{"model", options.output}};
+    json.update(toJson(*taught));
+    printLine(json);
+    return kOk;
+  }
+  if (taught->validation)
+    printVerdict(*taught->validation, job.classes.classes);
+  else if (options.cross_validation)
+    printLine("one picture is labelled: a cross-validation needs at least two");
+  printLine(options.output);
+  printNote("next: mpm run PICTURE --model " + options.output);
+  return kOk;
 }
 
 }  // namespace
 
-Verb addTeach(CLI::App& mpm, char** words) {
+Verb addTeach(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("teach", "Train a model for your camera from a few labelled pictures");
-  const auto options = std::make_shared<TeachOptions>();  // only parsed here; the trainer parses the same words again
-  addTeachOptions(*verb, *options);
-  return {verb, [options, words] { return startTrainer(words); }};
+  const auto options = std::make_shared<TeachOptions>();
+  addOption(*verb, "--images", options->images, "DIR", "Folder of pictures. Those without a label map are not used")
+      ->required();
+  addOption(*verb, "--labels", options->labels, "DIR",
+            "Folder of label maps (PNG) with the names of their pictures: one channel of 8 bits, the class index of "
+            "each pixel, as large as the picture. Pixels with the label \"ignore\" (255) are not labelled: a few "
+            "strokes are enough. Or JSON of LabelMe or COCO, whose labels are names of classes")
+      ->required();
+  addOption(*verb, "--classes", options->classes, "FILE.json",
+            "Names and colours of the classes, in the order of their labels. Default: the classes of the model");
+  addOption(*verb, "--model", options->model, "M.onnx",
+            "A plain ViT as ONNX, whose encoder is used. Default: MPM_MODEL of the environment, else the default "
+            "model ('mpm info' names it)");
+  addReduction(*verb, options->reduce,
+               "The head is trained on merged tokens, and the new model merges the same way by default. Default: none");
+  addOption(*verb, "-o,--output", options->output, "MINE.onnx",
+            "The new model. Its classes and colours go to MINE.json beside it")
+      ->required();
+  verb->add_flag_callback(
+          "--no-cross-validation", [options] { options->cross_validation = false; },
+          "Leave out the test on pictures that the head was not trained on. The test takes most of the time")
+      ->group("Training");
+  addNumber(*verb, "--steps", options->steps, "N", 1, 1e6, "Steps of training. Default: 150")->group("Training");
+  addNumber(*verb, "--seed", options->seed, "N", 0, 1e9,
+            "Of the first weights and of the order of pictures. Default: 1")
+      ->group("Training");
+  addThreads(*verb, options->threads);
+  verb->add_flag("--json", options->json, "Lines of JSON: {\"progress\": 0.5} while it works, then the result");
+  verb->footer(
+      R"(Trains a new head (LayerNorm, linear, GELU, linear) on the encoder of the model, which stays as it is. Label about
+four pictures that differ, by day and by night, each class in at least two of them. Four pictures take seconds.
+
+The cross-validation trains on some pictures and tests on the others. It says which classes are good and which need
+more labels. The model itself is then trained on all pictures.
+
+classes.json: {"classes": [{"name": "river", "color": "#2060c0"}, {"name": "bank"}], "ignore": 255}. Colours are
+optional; the .json beside any model will do. The result is plain ONNX, which mpm run, eval, monitor, info, convert and
+the app open. Both files are written at the end, so an error or a kill leaves an older model as it was.
+
+With --json the last line is {"model", "pictures", "reduce", "cross_validation": {"rounds", "miou", "pixel_accuracy",
+"iou": {name: value}, "pictures": [..], "confusion": [[..]..]}}, in percent. "pictures": of each class, in how many it
+is labelled. "cross_validation" is null where there was none.
+
+Examples:
+  mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx
+  mpm teach --images pictures --labels labels --classes classes.json --schedule 2,5 -o mine.onnx
+  mpm run picture.png --model mine.onnx --out results
+)");
+  return {verb, [options] { return teach(*options); }};
 }
 
 }  // namespace mpm::cli

@@ -23,7 +23,6 @@ Verb addStudy(CLI::App& mpm);
 Verb addTune(CLI::App& mpm);
 Verb addMonitor(CLI::App& mpm);
 Verb addReport(CLI::App& mpm);
-/// `words`: the command line, which it passes on.
-Verb addTeach(CLI::App& mpm, char** words);
+Verb addTeach(CLI::App& mpm);
 
 }  // namespace mpm::cli

@@ -46,8 +46,7 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
       options_(options),
       pane_(pane),
       store_(options.folder),
-      thumbnails_(options.folder + QStringLiteral("/pictures")),
-      trainer_(options.trainer) {
+      thumbnails_(options.folder + QStringLiteral("/pictures")) {
   wirePane();
   wireStore();
   connect(&analysis_, &PictureAnalysis::finished, this, [this](const QString& name, const LiveFramePtr& frame) {
@@ -75,11 +74,6 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
     pane_->setStatus(why, "warning");
     endComparing();
   });
-  pane_->pictures()->setCanSuggest(!options_.trainer.isEmpty());
-  if (options_.trainer.isEmpty())
-    pane_->models()->setHint(tr("Training needs mpm-train, which is not installed here. Copy %1 to a computer that has "
-                                "it, run 'mpm teach' there, and open the model that it makes")
-                                 .arg(options_.folder));
   store_.open();
 }
 
@@ -231,7 +225,8 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   pane_->pictures()->showAs(name);
   pane_->setUndo(editor()->canUndo(), editor()->canRedo());
   analysis_.begin(name, image);
-  if (!state_.labelled.isEmpty()) askTrainer();
+  if (!state_.labelled.isEmpty()) return askTrainer();
+  if (options_.train_live && !model_path_.empty() && !run_) trainer_.prepare(job(), name);
 }
 
 // The model has classes of its own: those of the same name are shown, the others are not.
@@ -342,7 +337,7 @@ TrainerJob TeachMode::job() const {
 }
 
 void TeachMode::askTrainer() {
-  if (options_.trainer.isEmpty() || model_path_.empty() || run_ || shown_.isEmpty()) return;
+  if (!options_.train_live || model_path_.empty() || run_ || shown_.isEmpty()) return;
   pane_->setStatus(tr("Training on your labels…"));
   trainer_.ask(job(), shown_);
 }
@@ -354,14 +349,14 @@ void TeachMode::train() {
 }
 
 void TeachMode::beginTraining() {
-  if (run_ || options_.trainer.isEmpty()) return;
+  if (run_) return;
   if (!model_) return emit said(tr("No model is loaded"), "warning");
   rest();
   QDir().mkpath(store_.modelsFolder());
   QString model;
   for (int version = 1; model.isEmpty() || QFileInfo::exists(model); ++version)
     model = QStringLiteral("%1/v%2.onnx").arg(store_.modelsFolder()).arg(version);
-  run_ = new TrainingRun(options_.trainer, job(), model, this);
+  run_ = new TrainingRun(job(), model, this);
   pane_->models()->setProgress(0, -1);
   pane_->models()->setProblem({});
   pane_->setStatus({});

@@ -26,9 +26,9 @@ class TeachMode : public QObject {
   Q_OBJECT
  public:
   struct Options {
-    QString folder;   ///< of the labels
-    QString trainer;  ///< the program mpm-train; empty: it is not installed
-    int steps = 0;    ///< of training; 0: the trainer's default
+    QString folder;          ///< of the labels
+    bool train_live = true;  ///< after each stroke. For tests
+    int steps = 0;           ///< of training; 0: the usual number
   };
 
   TeachMode(const Options& options, TeachPane* pane, QObject* parent = nullptr);
@@ -48,8 +48,6 @@ class TeachMode : public QObject {
 
   // For tests.
   const LabelState& state() const { return state_; }
-  const LiveTrainer& trainer() const { return trainer_; }
-  const TrainingRun* run() const { return run_; }
   const QString& shown() const { return shown_; }
   LabelEditor* editor();
 

@@ -50,6 +50,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::LiveTrainer</name>
+    <message numerus="yes">
+        <source>none of the %n stored picture(s) can be read</source>
+        <translation>
+            <numerusform>the stored picture cannot be read</numerusform>
+            <numerusform>none of the %n stored pictures can be read</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::PicturesPane</name>
     <message numerus="yes">
         <source>%n patch(es)</source>

@@ -1202,10 +1202,6 @@
         <translation>Étiqueter %1</translation>
     </message>
     <message>
-        <source>This needs mpm-train, which is not installed here</source>
-        <translation>Il faut pour cela mpm-train, qui n&apos;est pas installé ici</translation>
-    </message>
-    <message>
         <source>A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures</source>
         <translation>Un dossier de cartes d&apos;étiquettes (PNG) ou de fichiers LabelMe ou COCO, avec leurs images</translation>
     </message>
@@ -1331,20 +1327,15 @@
 <context>
     <name>mpm::gui::LiveTrainer</name>
     <message>
-        <source>The trainer was killed; the next stroke starts it again</source>
-        <translation>L’entraîneur a été arrêté ; le prochain trait le relance</translation>
+        <source>label two classes, and training begins</source>
+        <translation>étiquetez deux classes, et l’entraînement commence</translation>
     </message>
-    <message>
-        <source>The trainer ended; the next stroke starts it again</source>
-        <translation>L’entraîneur s’est terminé ; le prochain trait le relance</translation>
-    </message>
-    <message>
-        <source>%1 cannot be started: %2</source>
-        <translation>%1 ne peut pas être lancé : %2</translation>
-    </message>
-    <message>
-        <source>The trainer answers in a way that this program does not know</source>
-        <translation>L’entraîneur répond d’une façon que ce programme ne connaît pas</translation>
+    <message numerus="yes">
+        <source>none of the %n stored picture(s) can be read</source>
+        <translation>
+            <numerusform>l’image enregistrée ne peut pas être lue</numerusform>
+            <numerusform>aucune des %n images enregistrées ne peut être lue</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2873,10 +2864,6 @@
         <translation>Entraîné sur vos étiquettes : les couleurs pâles sont ce que le modèle voit dans cette image</translation>
     </message>
     <message>
-        <source>Training needs mpm-train, which is not installed here. Copy %1 to a computer that has it, run &apos;mpm teach&apos; there, and open the model that it makes</source>
-        <translation>L’entraînement demande mpm-train, qui n’est pas installé ici. Copiez %1 sur un ordinateur qui l’a, lancez-y « mpm teach », et ouvrez le modèle qu’il fait</translation>
-    </message>
-    <message>
         <source>No model is loaded</source>
         <translation>Aucun modèle n’est chargé</translation>
     </message>
@@ -3043,17 +3030,6 @@
     <message>
         <source>times as fast</source>
         <translation>fois plus rapide</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::TrainingRun</name>
-    <message>
-        <source>The trainer was killed; labels and models are as they were</source>
-        <translation>L’entraîneur a été arrêté ; étiquettes et modèles sont inchangés</translation>
-    </message>
-    <message>
-        <source>%1 cannot be started: %2</source>
-        <translation>%1 ne peut pas être lancé : %2</translation>
     </message>
 </context>
 <context>

@@ -1,195 +1,198 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/trainer.h"
 
-#include <QCoreApplication>
-#include <QSignalBlocker>
-#include <QStandardPaths>
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <filesystem>
+#include <map>
 #include <utility>
+
+#include "evaluation/teaching.h"
+#include "mpm/error.hpp"
+#include "mpm/head_trainer.hpp"
+#include "vision/labels/label_folder.h"
+#include "vision/labels/next_picture.h"
 
 namespace mpm::gui {
 namespace {
 
-using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
 
-void startTrainer(QProcess& process, const QString& program, const QStringList& words) {
-  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  // The threads of LibTorch wait thousands of times a second; waiting in a loop they take the time of the live view.
-  if (!environment.contains(QStringLiteral("OMP_WAIT_POLICY")))
-    environment.insert(QStringLiteral("OMP_WAIT_POLICY"), QStringLiteral("passive"));
-  process.setProcessEnvironment(environment);
-  process.start(program, words);
-}
+// From random weights 60 steps show the shapes; each stroke after it only has to move them.
+constexpr int kFirstSteps = 60, kNextSteps = 25, kBatch = 4;
+constexpr float kUnsure = 0.25f;  // the margin of a cell below which it is shown
 
-// Without a signal, and what it was doing is lost.
-void killTrainer(QProcess& process) {
-  const QSignalBlocker quiet(process);
-  process.kill();
-  process.waitForFinished(1000);
-}
-
-// What it said of its end on stderr: "mpm-train: error: WHY".
-QString complaint(QProcess& process) {
-  const QString mark = QStringLiteral("error: "), text = QString::fromUtf8(process.readAllStandardError());
-  const auto at = text.lastIndexOf(mark);
-  return at < 0 ? QString() : text.mid(at + mark.size()).section(QLatin1Char('\n'), 0, 0);
-}
-
-cv::Mat labelsOf(const Json& answer) {
-  cv::Mat labels(answer.at("size").at("height").get<int>(), answer.at("size").at("width").get<int>(), CV_8U,
-                 cv::Scalar(0));
-  const Json& runs = answer.at("runs");
-  std::size_t at = 0;
-  for (std::size_t i = 0; i + 1 < runs.size(); i += 2) {
-    const auto length = std::min(runs[i + 1].get<std::size_t>(), labels.total() - at);
-    std::fill_n(labels.ptr() + at, length, runs[i].get<uchar>());
-    at += length;
-  }
-  return labels;
-}
+struct Known {
+  fs::file_time_type written;
+  cv::Mat value;
+};
 
 }  // namespace
 
-QString trainerProgram() {
-  const QString name = QStringLiteral("mpm-train");
-  const QString beside = QStandardPaths::findExecutable(name, {QCoreApplication::applicationDirPath()});
-  return beside.isEmpty() ? QStandardPaths::findExecutable(name) : beside;
-}
+// The encoder of a model, what it said about pictures, and the head.
+struct LiveTrainer::Pupil {
+  explicit Pupil(const TrainerJob& of) : job(of), trainer(of.model.toStdString()) {}
 
-LiveTrainer::LiveTrainer(const QString& program, QObject* parent) : QObject(parent), program_(program) {
-  connect(&process_, &QProcess::readyReadStandardOutput, this, &LiveTrainer::read);
-  connect(&process_, &QProcess::finished, this, [this](int, QProcess::ExitStatus status) {
-    const QString why = complaint(process_);
-    end(!why.isEmpty()                  ? why
-        : status == QProcess::CrashExit ? tr("The trainer was killed; the next stroke starts it again")
-                                        : tr("The trainer ended; the next stroke starts it again"));
-  });
-  connect(
-      &process_, &QProcess::errorOccurred, this,
-      [this](QProcess::ProcessError error) {
-        if (error == QProcess::FailedToStart) end(tr("%1 cannot be started: %2").arg(program_, process_.errorString()));
+  const cv::Mat& tokensOf(const vision::LabelFolder& folder, const std::string& name) {
+    const fs::file_time_type written = fs::last_write_time(folder.picturePath(name));
+    Known& one = known[name];
+    if (one.value.empty() || one.written != written) one = {written, trainer.tokens(folder.picture(name))};
+    return one.value;
+  }
+
+  // One file may be gone by now, or be no picture.
+  const cv::Mat* featureOf(const std::string& file) {
+    try {
+      const fs::file_time_type written = fs::last_write_time(file);
+      Known& one = candidates[file];
+      if (one.value.empty() || one.written != written)
+        one = {written, vision::pictureFeature(trainer.tokens(vision::readStoredImage(file)))};
+      return &one.value;
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }
+
+  void train(const vision::LabelFolder& folder, const std::function<bool()>& step) {
+    const vision::ClassList& classes = folder.classes();
+    std::vector<LabelledTokens> pictures;
+    int labelled = 0;
+    if (classes.count() > 1) {
+      trainer.setClasses(classes.classes, classes.ignore);
+      for (const std::string& name : folder.labelled())
+        pictures.push_back(trainer.label(tokensOf(folder, name), folder.labels(name)));
+    }
+    for (std::size_t c = 0; c < classes.classes.size(); ++c)
+      labelled += std::any_of(pictures.begin(), pictures.end(), [c](const auto& one) { return one.pixels[c] > 0; });
+    if (labelled < 2) throw Error(LiveTrainer::tr("label two classes, and training begins").toStdString());
+    std::vector<const LabelledTokens*> all;
+    for (const LabelledTokens& picture : pictures) all.push_back(&picture);
+    const bool goes_on = head && head->classes == classes.count();
+    head = trainer.train(all, {.steps = goes_on ? kNextSteps : kFirstSteps,
+                               .batch = kBatch,
+                               .start = goes_on ? &*head : nullptr,
+                               .step = step});
+  }
+
+  QStringList next(const vision::LabelFolder& folder, const QStringList& files, int count,
+                   const std::function<bool()>& goes_on) {
+    cv::Mat labelled, features;
+    for (const std::string& name : folder.labelled())
+      labelled.push_back(vision::pictureFeature(tokensOf(folder, name)));
+    QStringList names, chosen;
+    for (const QString& file : files) {
+      if (!goes_on()) return {};
+      if (const cv::Mat* feature = featureOf(file.toStdString())) {
+        features.push_back(*feature);
+        names << file;
+      }
+    }
+    if (names.isEmpty())
+      throw Error(
+          tr("none of the %n stored picture(s) can be read", nullptr, static_cast<int>(files.size())).toStdString());
+    for (const vision::NextPicture& one : vision::furthestFirst(features, labelled, count)) chosen << names[one.index];
+    return chosen;
+  }
+
+  TrainerJob job;
+  HeadTrainer trainer;
+  std::map<std::string, Known> known;       // tokens, by name
+  std::map<std::string, Known> candidates;  // features, by file
+  std::optional<TokenHead> head;
+};
+
+LiveTrainer::LiveTrainer(QObject* parent) : QObject(parent) { thread_.setMaxThreadCount(1); }
+
+LiveTrainer::~LiveTrainer() { ++ended_; }
+
+// `work` gets the pupil, the folder and whether to go on, and returns what to emit.
+template <typename Work>
+void LiveTrainer::run(const TrainerJob& job, int priority, Work work) {
+  thread_.start(
+      [this, job, work = std::move(work), turn = ended_.load()] {
+        const auto goes_on = [this, turn] { return turn == ended_; };
+        if (!goes_on()) return;
+        const auto queue = [this, goes_on](auto emission) {
+          QMetaObject::invokeMethod(this, [goes_on, emission = std::move(emission)] {
+            if (goes_on()) emission();
+          });
+        };
+        try {
+          if (!pupil_ || pupil_->job.folder != job.folder || pupil_->job.model != job.model)
+            pupil_ = std::make_unique<Pupil>(job);
+          queue(work(*pupil_, vision::LabelFolder(job.folder.toStdString()), goes_on));
+        } catch (const std::exception& error) {
+          queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
+        }
       },
-      Qt::QueuedConnection);
+      priority);
 }
 
-LiveTrainer::~LiveTrainer() { killTrainer(process_); }
-
-void LiveTrainer::use(const TrainerJob& job) {
-  const bool other = job.folder != job_.folder || job.model != job_.model;
-  job_ = job;
-  if (other) stop();
+void LiveTrainer::prepare(const TrainerJob& job, const QString& picture) {
+  run(job, 0, [picture](Pupil& pupil, const vision::LabelFolder& folder, auto) {
+    pupil.tokensOf(folder, picture.toStdString());
+    return [] {};
+  });
 }
 
 void LiveTrainer::ask(const TrainerJob& job, const QString& picture) {
-  use(job);
-  waiting_ = picture;
-  if (!asked_) send();
+  run(job, 1, [this, picture, number = ++asked_](Pupil& pupil, const vision::LabelFolder& folder, auto goes_on) {
+    std::function<void()> emission = [] {};
+    if (number != asked_) return emission;
+    pupil.train(folder, goes_on);
+    const cv::Mat& tokens = pupil.tokensOf(folder, picture.toStdString());
+    const cv::Mat labels = pupil.trainer.predict(*pupil.head, tokens),
+                  margins = pupil.trainer.margins(*pupil.head, tokens);
+    std::vector<int> unsure;
+    for (int i = 0; i < tokens.rows; ++i)
+      if (margins.ptr<float>()[i] < kUnsure) unsure.push_back(i);
+    return emission = [this, picture, labels, unsure] { emit predicted(picture, labels, unsure); };
+  });
 }
 
 void LiveTrainer::suggest(const TrainerJob& job, const QStringList& files, int count) {
-  use(job);
-  candidates_ = files;
-  count_ = count;
-  if (!asked_) send();
+  run(job, 0, [this, files, count](Pupil& pupil, const vision::LabelFolder& folder, auto goes_on) {
+    return [this, chosen = pupil.next(folder, files, count, goes_on)] { emit suggested(chosen); };
+  });
 }
 
 void LiveTrainer::stop() {
-  asked_.reset();
-  waiting_.reset();
-  candidates_.clear();
-  killTrainer(process_);
+  ++ended_;
+  thread_.start([this] { pupil_.reset(); });
 }
 
-void LiveTrainer::send() {
-  if (!waiting_ && candidates_.isEmpty()) return;
-  if (process_.state() == QProcess::NotRunning)
-    startTrainer(
-        process_, program_,
-        {QStringLiteral("live"), QStringLiteral("--folder"), job_.folder, QStringLiteral("--model"), job_.model});
-  Json question;
-  if (waiting_) {  // first: a person looks at the picture
-    question["picture"] = waiting_->toStdString();
-  } else {
-    for (const QString& file : std::exchange(candidates_, {})) question["candidates"].push_back(file.toStdString());
-    question["count"] = count_;
-  }
-  asked_ = std::exchange(waiting_, std::nullopt).value_or(QString());
-  process_.write(QByteArray::fromStdString(question.dump() + "\n"));
-}
-
-void LiveTrainer::read() {
-  while (process_.canReadLine()) {
-    const Json answer = Json::parse(process_.readLine().toStdString(), nullptr, false);
-    if (!asked_) continue;
-    const QString picture = *std::exchange(asked_, std::nullopt);
-    try {
-      if (!answer.at("ok").get<bool>()) {
-        emit failed(QString::fromStdString(answer.at("why").get<std::string>()));
-      } else if (picture.isEmpty()) {
-        QStringList files;
-        for (const Json& file : answer.at("next")) files << QString::fromStdString(file.get<std::string>());
-        emit suggested(files);
-      } else {
-        emit predicted(picture, labelsOf(answer), answer.value("unsure", std::vector<int>()));
-      }
-    } catch (const Json::exception&) {
-      emit failed(tr("The trainer answers in a way that this program does not know"));
-    }
-    send();
-  }
-}
-
-void LiveTrainer::end(const QString& why) {
-  const bool was_asked = std::exchange(asked_, std::nullopt).has_value();
-  waiting_.reset();
-  candidates_.clear();
-  if (was_asked) emit failed(why);
-}
-
-TrainingRun::TrainingRun(const QString& program, const TrainerJob& job, const QString& model, QObject* parent)
-    : QObject(parent) {
-  connect(&process_, &QProcess::readyReadStandardOutput, this, &TrainingRun::read);
-  connect(&process_, &QProcess::finished, this, [this, model](int code, QProcess::ExitStatus status) {
-    if (cancelled_) return emit cancelled();
-    if (status == QProcess::NormalExit && code == 0) return emit finished(model);
-    const QString why = complaint(process_);
-    emit failed(why.isEmpty() ? tr("The trainer was killed; labels and models are as they were") : why);
-  });
-  connect(
-      &process_, &QProcess::errorOccurred, this,
-      [this, program](QProcess::ProcessError error) {
-        if (error == QProcess::FailedToStart)
-          emit failed(tr("%1 cannot be started: %2").arg(program, process_.errorString()));
-      },
-      Qt::QueuedConnection);
-  const auto inFolder = [&](const char* name) { return job.folder + QLatin1Char('/') + QLatin1String(name); };
-  QStringList words = {QStringLiteral("teach"),     QStringLiteral("--json"),
-                       QStringLiteral("--images"),  inFolder("pictures"),
-                       QStringLiteral("--labels"),  inFolder("labels"),
-                       QStringLiteral("--classes"), inFolder("classes.json"),
-                       QStringLiteral("--model"),   job.model,
-                       QStringLiteral("-o"),        model};
-  if (job.reduce) words << QStringLiteral("--reduce") << QString::fromStdString(toString(*job.reduce));
-  if (job.steps > 0) words << QStringLiteral("--steps") << QString::number(job.steps);
+TrainingRun::TrainingRun(const TrainerJob& job, const QString& model, QObject* parent) : QObject(parent) {
   time_.start();
-  startTrainer(process_, program, words);
+  thread_.start([this, job, model] { train(job, model); });
 }
 
-TrainingRun::~TrainingRun() { killTrainer(process_); }
-
-void TrainingRun::cancel() {
-  cancelled_ = true;
-  process_.terminate();
-}
-
-void TrainingRun::read() {
-  while (process_.canReadLine()) {
-    const Json line = Json::parse(process_.readLine().toStdString(), nullptr, false);
-    if (!line.is_object() || !line.contains("progress") || !line["progress"].is_number()) continue;
-    const double share = line["progress"].get<double>(), spent = static_cast<double>(time_.elapsed()) / 1000;
-    emit progressed(share, share > 0.05 ? spent / share * (1 - share) : -1);
+void TrainingRun::train(const TrainerJob& job, const QString& model) {
+  const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
+  try {
+    const vision::LabelFolder folder(job.folder.toStdString());
+    const auto files = vision::labelledFiles(folder.picturesPath(), folder.labelsPath());
+    vision::TeachJob work{.model = job.model.toStdString(), .classes = folder.classes(), .output = model.toStdString()};
+    work.pictures = files.size();
+    work.picture = [&](std::size_t i) { return vision::readLabelledPicture(files[i], work.classes); };
+    work.reduce = job.reduce.value_or(kFullModel);
+    if (job.steps > 0) work.steps = job.steps;
+    work.progress = [this](int done, int of) { return report(done, of); };
+    if (vision::teach(work))
+      queue([this, model] { emit finished(model); });
+    else
+      queue([this] { emit cancelled(); });
+  } catch (const std::exception& error) {
+    queue([this, why = QString::fromStdString(error.what())] { emit failed(why); });
   }
+}
+
+bool TrainingRun::report(int done, int of) {
+  const double share = static_cast<double>(done) / of, spent = static_cast<double>(time_.elapsed()) / 1000;
+  if (const int percent = static_cast<int>(100 * share); percent > percent_) {
+    percent_ = percent;
+    QMetaObject::invokeMethod(
+        this, [this, share, left = share > 0.05 ? spent / share * (1 - share) : -1] { emit progressed(share, left); });
+  }
+  return !cancelled_;
 }
 
 }  // namespace mpm::gui

@@ -3,9 +3,11 @@
 
 #include <QElapsedTimer>
 #include <QObject>
-#include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <QThreadPool>
+#include <atomic>
+#include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
 #include <vector>
@@ -14,33 +16,30 @@
 
 namespace mpm::gui {
 
-/// The program mpm-train: beside this one, else in PATH; empty where it is not installed.
-QString trainerProgram();
-
 /// What the trainer works with.
 struct TrainerJob {
   QString folder;                     ///< as vision::LabelFolder
   QString model;                      ///< whose encoder is used
   std::optional<Reduction> reduce{};  ///< of the new model; nullopt: none
-  int steps = 0;                      ///< 0: the trainer's default
+  int steps = 0;                      ///< 0: the usual number
 };
 
-/// Trains a head after each stroke in a process of its own, which keeps what it knows of the pictures. When it dies the
-/// next ask() starts it again.
+/// Trains a head after each stroke on its own thread, and keeps what it knows of the pictures.
 class LiveTrainer : public QObject {
   Q_OBJECT
  public:
-  explicit LiveTrainer(const QString& program, QObject* parent = nullptr);
+  explicit LiveTrainer(QObject* parent = nullptr);
   ~LiveTrainer() override;
 
-  /// Trains on the labels of the folder, and predicts this picture. Of several that wait the last is answered.
+  /// Reads the model and looks at this picture, so that the answer to its first stroke comes soon.
+  void prepare(const TrainerJob& job, const QString& picture);
+  /// Trains on the labels of the folder, going on from the head before, and predicts this picture. Of several that
+  /// wait the last is answered.
   void ask(const TrainerJob& job, const QString& picture);
   /// Looks for the files, at most `count`, that differ most from what is labelled: suggested().
   void suggest(const TrainerJob& job, const QStringList& files, int count);
-  bool busy() const { return asked_.has_value(); }
-  /// Ends the process: its processors are needed for something else.
+  /// Ends without an answer, and forgets the pictures: memory and processors are needed for something else.
   void stop();
-  qint64 processId() const { return process_.processId(); }
 
  signals:
   /// `labels`: CV_8U, of the size of the network input. `unsure`: tokens of which the head is not sure.
@@ -50,30 +49,26 @@ class LiveTrainer : public QObject {
   void failed(const QString& message);
 
  private:
-  void use(const TrainerJob& job);
-  void send();
-  void read();
-  void end(const QString& why);
+  struct Pupil;
+  template <typename Work>
+  void run(const TrainerJob& job, int priority, Work work);
 
-  const QString program_;
-  QProcess process_;
-  TrainerJob job_;
-  std::optional<QString> asked_, waiting_;  // pictures; asked_ is empty while files are compared
-  QStringList candidates_;                  // files that wait to be compared
-  int count_ = 0;
+  std::atomic<int> asked_ = 0;    // the number of the last ask()
+  std::atomic<int> ended_ = 0;    // how often it was stopped: what began before that is not answered
+  std::unique_ptr<Pupil> pupil_;  // touched on thread_ only
+  QThreadPool thread_;            // last: waits for the work
 };
 
-/// One run of `mpm-train teach`, with its cross-validation. Nothing is written when it is cancelled, fails or is
-/// killed.
+/// One training as of `mpm teach` on its own thread, with its cross-validation. Nothing is written when it is cancelled
+/// or fails, or when the app is killed.
 class TrainingRun : public QObject {
   Q_OBJECT
  public:
   /// Begins at once; `model`: the ONNX file to write. Ends in finished(), failed() or cancelled().
-  TrainingRun(const QString& program, const TrainerJob& job, const QString& model, QObject* parent = nullptr);
-  ~TrainingRun() override;
+  TrainingRun(const TrainerJob& job, const QString& model, QObject* parent = nullptr);
+  ~TrainingRun() override { cancel(); }
 
-  void cancel();
-  qint64 processId() const { return process_.processId(); }
+  void cancel() { cancelled_ = true; }
 
  signals:
   /// 0..1; `seconds_left`: an estimate, negative: not known yet.
@@ -83,11 +78,13 @@ class TrainingRun : public QObject {
   void cancelled();
 
  private:
-  void read();
+  void train(const TrainerJob& job, const QString& model);
+  bool report(int done, int of);
 
-  QProcess process_;
   QElapsedTimer time_;
-  bool cancelled_ = false;
+  int percent_ = -1;
+  std::atomic<bool> cancelled_ = false;
+  QThreadPool thread_;  // last: waits for the training
 };
 
 }  // namespace mpm::gui

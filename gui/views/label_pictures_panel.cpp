@@ -59,6 +59,8 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   suggestions_->setSpacing(6);
   note_ = wrapped(namedValue(mutedLabel(), tr("What to label next")));
   note_->hide();
+  suggest_->setToolTip(
+      tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones"));
   row->addWidget(suggest_);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 8);
@@ -73,7 +75,6 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   connect(remove_, &QPushButton::clicked, this, &LabelPicturesPanel::askToRemove);
   setPictures({}, {});
   setProgress({}, {});
-  setCanSuggest(true);
 }
 
 void LabelPicturesPanel::setPictures(const QStringList& names, const QStringList& labelled) {
@@ -161,13 +162,6 @@ void LabelPicturesPanel::setSuggestions(const QStringList& files, const QString&
   }
   setValue(note_, note);
   note_->setVisible(!note.isEmpty());
-}
-
-void LabelPicturesPanel::setCanSuggest(bool can) {
-  suggest_->setEnabled(can);
-  suggest_->setToolTip(
-      can ? tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones")
-          : tr("This needs mpm-train, which is not installed here"));
 }
 
 void LabelPicturesPanel::showAs(const QString& name) {

@@ -29,8 +29,6 @@ class LabelPicturesPanel : public QWidget {
   void setProgress(const vision::LabelProgress& progress, const QStringList& rare);
   /// Shows these files as pictures to label next; empty: none. `note`: why, below them.
   void setSuggestions(const QStringList& files, const QString& note);
-  /// Without a trainer nothing can be suggested.
-  void setCanSuggest(bool can);
   /// Marks the picture on show; empty: none is.
   void showAs(const QString& name);
   /// By `step` further in the list.

@@ -54,7 +54,6 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   progress_->setRange(0, 100);
   left_ = namedValue(mutedLabel(), tr("Time left"));
   progress_->setTextVisible(false);
-  hint_ = wrapped(mutedLabel());
   problem_ = wrapped(namedValue(new QLabel, tr("Why there is no model")));
   setBadge(problem_, "bad");
   choice_ = named(new QComboBox, tr("Trained model"));
@@ -73,8 +72,8 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
 
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 8);
-  fill(column, fill(new QHBoxLayout, train_, cancel_), progress_, left_, hint_, problem_, choice_, summary_, table_,
-       use_, back_);
+  fill(column, fill(new QHBoxLayout, train_, cancel_), progress_, left_, problem_, choice_, summary_, table_, use_,
+       back_);
   column->setStretchFactor(table_, 1);
   column->addStretch();
 
@@ -84,7 +83,6 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   connect(use_, &QPushButton::clicked, this, [this] { emit useRequested(choice_->currentData().toString()); });
   connect(back_, &QPushButton::clicked, this, [this] { emit useRequested(before_); });
   setProgress(-1, -1);
-  setHint({});
   setProblem({});
   showModel();
 }
@@ -113,12 +111,6 @@ void TaughtModelsPanel::setInUse(const QString& running, const QString& before) 
   refresh();
 }
 
-void TaughtModelsPanel::setHint(const QString& text) {
-  hint_->setText(text);
-  hint_->setVisible(!text.isEmpty());
-  train_->setEnabled(text.isEmpty() && !training_);
-}
-
 void TaughtModelsPanel::setProblem(const QString& text) {
   setValue(problem_, text);
   problem_->setVisible(!text.isEmpty());
@@ -129,7 +121,7 @@ void TaughtModelsPanel::setProgress(double share, double seconds_left) {
   progress_->setVisible(training_);
   left_->setVisible(training_);
   cancel_->setVisible(training_);
-  train_->setEnabled(!training_ && hint_->text().isEmpty());
+  train_->setEnabled(!training_);
   progress_->setValue(static_cast<int>(100 * share));
   setValue(left_, seconds_left < 0 ? tr("It begins…") : tr("About %1 left").arg(spanText(seconds_left)));
 }

@@ -24,8 +24,6 @@ class TaughtModelsPanel : public QWidget {
   void setModels(const std::vector<TaughtModel>& models);
   /// The model that runs, and the one before it; empty: there was none.
   void setInUse(const QString& running, const QString& before);
-  /// Why nothing can be trained here; empty: it can.
-  void setHint(const QString& text);
   /// 0..1, negative: nothing is trained; `seconds_left` negative: not known.
   void setProgress(double share, double seconds_left);
   /// Why the last training made no model; empty: it did.
@@ -45,7 +43,7 @@ class TaughtModelsPanel : public QWidget {
 
   QPushButton *train_, *cancel_, *use_, *back_;
   QProgressBar* progress_;
-  QLabel *left_, *hint_, *problem_, *summary_;
+  QLabel *left_, *problem_, *summary_;
   QComboBox* choice_;
   QTableWidget* table_;
   std::vector<TaughtModel> models_;

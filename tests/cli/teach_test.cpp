@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
-#include <sstream>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -157,7 +156,7 @@ TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
   EXPECT_THAT(teach({"--steps", "5"}).out, HasSubstr("one picture is labelled: a cross-validation needs at least two"));
 }
 
-// The trainer is killed in the middle of its work.
+// It is killed in the middle of its work.
 TEST_F(Teach, AKillLeavesTheOldModel) {
   writeFlat("a", {64, 48}, {64, 48}, 0, 1);
   writeClasses({"low", "high"});
@@ -294,46 +293,17 @@ TEST_F(Teach, ReadsFilesOfLabelMe) {
   expectRefusal({}, 1, {"b.json", "\"points\""});
 }
 
-// The process behind the app's Teach mode: labels change between two questions, and a bad question is one line.
-TEST_F(Teach, AnswersAfterEachStroke) {
-  writeFlat("a", {64, 48}, {64, 48}, 255, 255);
-  writeFlat("b", {64, 48}, {64, 48}, 0, 1);
-  fs::rename(folder_ / "train/images", folder_ / "train/pictures");
-  writeClasses({"low", "high"});
-  fs::copy_file(classes_, folder_ / "train/classes.json");
-  const std::string questions = R"({"picture": "a"}\n{"picture": "b"}\n{"picture": "nowhere"}\nnonsense\n)";
-  const std::string command = "printf '" + questions + "' | '" + MPM_BINARY_DIR + "/mpm-train' live --folder '" +
-                              (folder_ / "train") + "' --model '" + MPM_TEST_DATA_DIR + "/timm_vit_ts17.onnx'";
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::string out;
-  for (char buffer[4096]; const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe);) out.append(buffer, got);
-  EXPECT_EQ(::pclose(pipe), 0);
-  std::vector<nlohmann::json> answers;
-  std::istringstream lines(out);
-  for (std::string line; std::getline(lines, line);) answers.push_back(nlohmann::json::parse(line));
-  ASSERT_EQ(answers.size(), 4U) << out;
-  for (std::size_t i = 0; i < 2; ++i) {
-    ASSERT_EQ(answers[i]["ok"], true) << answers[i];
-    int pixels = 0;
-    for (std::size_t k = 0; k < answers[i]["runs"].size(); k += 2) {
-      EXPECT_LT(answers[i]["runs"][k], 2);
-      pixels += answers[i]["runs"][k + 1].get<int>();
-    }
-    EXPECT_EQ(pixels, answers[i]["size"]["height"].get<int>() * answers[i]["size"]["width"].get<int>());
-  }
-  EXPECT_THAT(answers[2]["why"], HasSubstr("no picture 'nowhere'"));
-  EXPECT_THAT(answers[3]["why"], HasSubstr("a question is"));
-}
-
-// A program alone, without the trainer beside it or in PATH.
-TEST_F(Teach, SaysWhatToDoWithoutLibTorch) {
+// A program alone: nothing beside it and nothing in PATH.
+TEST_F(Teach, NeedsNoOtherProgram) {
   fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", folder_ / "mpm");
   writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  writeClasses({"low", "high"});
   const CommandOptions alone = {
       .program = fs::relative(folder_ / "mpm", MPM_BINARY_DIR).string(),
       .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}, {"PATH", "/nowhere"}}};
-  expectFailure(teach({}, alone), 1, {"needs mpm-train", "LibTorch", "on a computer that has it"});
+  const CommandResult result = teach(
+      {"--steps", "3", "--threads", "1", "--model", std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx"}, alone);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
 // Four pictures of CamVid's validation, every 25th, against the other 97: the nine classes that the street has too.
@@ -360,8 +330,8 @@ TEST_F(Teach, CamVidFromFourPictures) {
       {.timeout_s = 280});
   ASSERT_EQ(scores.exit_code, 0) << scores.err;
   EXPECT_EQ(scores.json()["images"], 97);
-  EXPECT_GE(scores.json()["miou"], 63);
-  EXPECT_GE(scores.json()["pixel_accuracy"], 92.5);
+  EXPECT_GE(scores.json()["miou"], 71);
+  EXPECT_GE(scores.json()["pixel_accuracy"], 94);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class Teach : public Window {
  protected:
   WindowOptions options() const override {
     WindowOptions options = Window::options();
-    options.trainer = QString();
+    options.teach_live = false;
     return options;
   }
 
@@ -369,15 +369,6 @@ TEST_F(Teach, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   EXPECT_TRUE(wait([&] { return differing() == 0; }));
 }
 
-TEST_F(Teach, WithoutATrainerItSaysHowToTrainElsewhere) {
-  window_->setTeaching(true);
-  EXPECT_TRUE(textOf(pane()->models()).contains(QStringLiteral("mpm-train")) || pane()->models()->isHidden() == false);
-  QStringList texts;
-  for (const auto* label : pane()->models()->findChildren<QLabel*>()) texts << label->text();
-  EXPECT_TRUE(texts.join(QLatin1Char(' ')).contains(QStringLiteral("mpm teach")));
-  EXPECT_FALSE(buttonOf(pane(), TaughtModelsPanel::tr("Train"))->isEnabled());
-}
-
 TEST_F(Teach, FitsOnASmallScreenAndEverythingHasAName) {
   window_->setTeaching(true);
   window_->resize(800, 480);
@@ -475,14 +466,13 @@ TEST_F(Teach, AKilledAppLosesAtMostTheStrokeInHand) {
   }
 }
 
-#ifdef MPM_TRAIN_PROGRAM
 class TeachTrained : public Teach {
  protected:
   WindowOptions options() const override {
     WindowOptions options = Teach::options();
     options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
     options.inference.read.convert.reduce.reset();
-    options.trainer = QStringLiteral(MPM_TRAIN_PROGRAM);
+    options.teach_live = true;
     options.teach_steps = steps_;
     return options;
   }
@@ -591,26 +581,34 @@ TEST_F(TeachTrained, ProposesPicturesOfTheOpenFolder) {
   }
 }
 
-TEST_F(TeachTrained, AKilledTrainingLeavesLabelsAndModelAsTheyWere) {
+TEST_F(TeachTrained, ACancelledTrainingLeavesAllAsItWas) {
   MPM_NEEDS_DEMO();
   steps_ = 100000;
   make();
   label({"09", "15"});
   const QByteArray before = content(file("m.labels/labels/%1.png").arg(state().pictures[0]));
   button(TaughtModelsPanel::tr("Train"))->click();
-  ASSERT_TRUE(
-      wait([&] { return pane()->models()->findChild<QProgressBar*>()->value() > 0 || window_->teach().run(); }));
-  ASSERT_TRUE(wait([&] { return window_->teach().run()->processId() > 0; }));
-  QTest::qWait(500);
-  ::kill(static_cast<pid_t>(window_->teach().run()->processId()), SIGKILL);
+  ASSERT_TRUE(wait([&] { return window_->teach().training(); }));
+  EXPECT_FALSE(button(TaughtModelsPanel::tr("Train"))->isEnabled());
+  button(TaughtModelsPanel::tr("Cancel"))->click();
   ASSERT_TRUE(wait([&] { return !window_->teach().training(); }));
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("killed")));
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("cancelled")));
   EXPECT_EQ(content(file("m.labels/labels/%1.png").arg(state().pictures[0])), before);
   EXPECT_TRUE(state().models.empty());
   EXPECT_TRUE(QDir(file("m.labels/models")).entryList(QDir::Files).isEmpty());
   EXPECT_TRUE(button(TaughtModelsPanel::tr("Train"))->isEnabled());
 }
-#endif
+
+TEST_F(TeachTrained, AWindowThatIsClosedEndsItsTraining) {
+  MPM_NEEDS_DEMO();
+  steps_ = 100000;
+  make();
+  label({"09", "15"});
+  button(TaughtModelsPanel::tr("Train"))->click();
+  ASSERT_TRUE(wait([&] { return window_->teach().training(); }));
+  window_.reset();
+  EXPECT_TRUE(QDir(file("m.labels/models")).entryList(QDir::Files).isEmpty());
+}
 
 }  // namespace
 }  // namespace mpm::gui

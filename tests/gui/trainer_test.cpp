@@ -1,117 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of the Teach mode, with a script in place of mpm-train.
+// The trainings of the Teach mode, on a small ViT.
 #include "gui/models/trainer.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <QFile>
-#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/label_store.h"
 #include "gui/models/taught_model.h"
+#include "vision/labels/label_folder.h"
 
 namespace mpm::gui {
 namespace {
 
 class Trainer : public ::testing::Test {
  protected:
-  QString program(const char* script) const {
-    const QString path = folder_.filePath(QStringLiteral("trainer"));
-    QFile file(path);
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write("#!/bin/sh\n");
-    file.write(script);
-    file.close();
-    file.setPermissions(file.permissions() | QFile::ExeOwner);
-    return path;
+  TrainerJob job() const {
+    return {folder_.path(), QStringLiteral(MPM_TEST_DATA_DIR "/timm_vit_ts17.onnx"), kFullModel, 5};
   }
-  TrainerJob job() const { return {folder_.path(), QStringLiteral("m.onnx")}; }
+  // Dark above, bright below; labelled so where `strokes`.
+  void add(const std::string& name, bool strokes) const {
+    vision::LabelFolder folder(folder_.path().toStdString(), vision::LabelFolder::Access::kWrite);
+    if (folder.classes().count() == 0) folder.setClasses({{"low"}, {"high"}});
+    cv::Mat picture(64, 64, CV_8UC3, cv::Scalar(20, 30, 40)), labels(64, 64, CV_8U, cv::Scalar(0));
+    picture.rowRange(32, 64).setTo(cv::Scalar(200, 220, 240));
+    labels.rowRange(32, 64).setTo(1);
+    folder.addPicture(name, picture);
+    if (strokes) folder.saveLabels(name, labels);
+  }
+  QString picture(const char* name) const {
+    return folder_.filePath(QStringLiteral("pictures/%1.png").arg(QLatin1String(name)));
+  }
   static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, 20000); }
 
   QTemporaryDir folder_;
 };
 
 TEST_F(Trainer, AnswersTheLastOfSeveralQuestions) {
-  LiveTrainer trainer(program(R"(while read -r line; do
-  sleep 0.3
-  echo '{"ok": true, "size": {"height": 2, "width": 3}, "runs": [1, 4, 0, 2]}'
-done)"));
+  for (const char* name : {"a", "b", "c"}) add(name, true);
+  LiveTrainer trainer;
   QStringList answered;
   cv::Mat labels;
   QObject::connect(&trainer, &LiveTrainer::predicted, [&](const QString& picture, const cv::Mat& what) {
     answered << picture;
     labels = what;
   });
-  for (const char* picture : {"a", "b", "c", "d"}) trainer.ask(job(), QString::fromLatin1(picture));
-  ASSERT_TRUE(wait([&] { return answered.size() == 2; }));
-  EXPECT_EQ(answered, (QStringList{QStringLiteral("a"), QStringLiteral("d")}));
-  EXPECT_EQ(labels.size(), cv::Size(3, 2));
-  EXPECT_EQ(cv::countNonZero(labels == 1), 4);
-  EXPECT_FALSE(trainer.busy());
+  for (const char* name : {"a", "b", "a", "c"}) trainer.ask(job(), QString::fromLatin1(name));
+  ASSERT_TRUE(wait([&] { return answered.contains(QStringLiteral("c")); }));
+  EXPECT_LE(answered.size(), 2) << "the one that was in work, and the last";
+  const int half = labels.rows / 2, area = half * labels.cols;
+  EXPECT_GT(cv::countNonZero(labels.rowRange(0, half) == 0), area * 8 / 10);
+  EXPECT_GT(cv::countNonZero(labels.rowRange(half, labels.rows) == 1), area * 8 / 10);
 }
 
 TEST_F(Trainer, ComparesFilesBehindThePictureOnShow) {
-  LiveTrainer trainer(program(R"(while read -r line; do
-  case $line in
-    *candidates*) echo "$line" >> "$0.asked"; echo '{"ok": true, "next": ["/b.png"]}' ;;
-    *) sleep 0.3; echo '{"ok": true, "size": {"height": 1, "width": 2}, "runs": [0, 2], "unsure": [3, 5]}' ;;
-  esac
-done)"));
+  add("a", true);
+  add("b", false);
+  cv::imwrite(picture("other").toStdString(), cv::Mat(64, 64, CV_8UC3, cv::Scalar(0, 0, 250)));
+  LiveTrainer trainer;
   QStringList order;
-  QObject::connect(&trainer, &LiveTrainer::predicted,
-                   [&](const QString& picture, const cv::Mat&, const std::vector<int>& unsure) {
-                     order << picture;
-                     EXPECT_EQ(unsure, (std::vector<int>{3, 5}));
-                   });
+  QObject::connect(&trainer, &LiveTrainer::predicted, [&](const QString& name) { order << name; });
   QObject::connect(&trainer, &LiveTrainer::suggested, [&](const QStringList& files) { order << files; });
-  trainer.ask(job(), QStringLiteral("x"));
-  trainer.suggest(job(), {QStringLiteral("/a.png"), QStringLiteral("/b.png")}, 2);
-  trainer.ask(job(), QStringLiteral("y"));
-  ASSERT_TRUE(wait([&] { return order.size() == 3; }));
-  EXPECT_EQ(order, (QStringList{QStringLiteral("x"), QStringLiteral("y"), QStringLiteral("/b.png")}));
-  QFile asked(folder_.filePath(QStringLiteral("trainer.asked")));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  EXPECT_EQ(asked.readAll(), "{\"candidates\":[\"/a.png\",\"/b.png\"],\"count\":2}\n");
+  trainer.ask(job(), QStringLiteral("a"));
+  trainer.suggest(job(), {picture("gone"), picture("b"), picture("other")}, 2);
+  trainer.ask(job(), QStringLiteral("b"));
+  ASSERT_TRUE(wait([&] { return order.contains(picture("other")); }));
+  EXPECT_EQ(order, (QStringList{QStringLiteral("b"), picture("other")})) << "b is like a, which is labelled";
 }
 
-TEST_F(Trainer, ItsDeathIsOneLineAndTheNextStrokeStartsItAgain) {
-  LiveTrainer trainer(program(R"(read -r line
-if [ -e "$0.again" ]; then echo '{"ok": false, "why": "nothing is labelled yet"}'; fi
-touch "$0.again"
-sleep 60)"));
-  QSignalSpy failed(&trainer, &LiveTrainer::failed);
-  trainer.ask(job(), QStringLiteral("a"));
-  ASSERT_TRUE(wait([&] { return QFile::exists(folder_.filePath(QStringLiteral("trainer.again"))); }));
-  ::kill(static_cast<pid_t>(trainer.processId()), SIGKILL);
-  ASSERT_TRUE(wait([&] { return failed.count() == 1; }));
-  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("killed")));
-  trainer.ask(job(), QStringLiteral("a"));
-  ASSERT_TRUE(wait([&] { return failed.count() == 2; }));
-  EXPECT_EQ(failed[1][0].toString(), QStringLiteral("nothing is labelled yet"));
+TEST_F(Trainer, SaysWhyThereIsNoAnswer) {
+  LiveTrainer trainer;
+  QStringList why;
+  QObject::connect(&trainer, &LiveTrainer::failed, [&](const QString& message) { why << message; });
+  add("a", false);
+  TrainerJob nowhere = job();
+  nowhere.model = folder_.filePath(QStringLiteral("none.onnx"));
+  for (const auto& [work, name] : {std::pair(nowhere, "a"), std::pair(job(), "a")}) {
+    trainer.ask(work, QString::fromLatin1(name));
+    const auto before = why.size();
+    ASSERT_TRUE(wait([&] { return why.size() > before; }));
+  }
+  add("b", true);
+  trainer.ask(job(), QStringLiteral("missing"));
+  ASSERT_TRUE(wait([&] { return why.size() == 3; }));
+  EXPECT_TRUE(why[0].contains(QStringLiteral("none.onnx"))) << why[0].toStdString();
+  EXPECT_TRUE(why[1].contains(QStringLiteral("label two classes"))) << why[1].toStdString();
+  EXPECT_TRUE(why[2].contains(QStringLiteral("missing"))) << why[2].toStdString();
 }
 
-TEST_F(Trainer, SaysWhyItCannotBegin) {
-  LiveTrainer refusing(program("echo 'mpm-train: error: no model m.onnx' >&2; exit 1"));
-  QSignalSpy refused(&refusing, &LiveTrainer::failed);
-  refusing.ask(job(), QStringLiteral("a"));
-  ASSERT_TRUE(wait([&] { return refused.count() == 1; }));
-  EXPECT_EQ(refused[0][0].toString(), QStringLiteral("no model m.onnx"));
-  LiveTrainer missing(folder_.filePath(QStringLiteral("nowhere")));
-  QSignalSpy failed(&missing, &LiveTrainer::failed);
-  missing.ask(job(), QStringLiteral("a"));
-  ASSERT_TRUE(wait([&] { return failed.count() == 1; }));
-  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("nowhere")));
+TEST_F(Trainer, GivesNoAnswerOnceStoppedAndBeginsAgain) {
+  add("a", true);
+  LiveTrainer trainer;
+  int answers = 0;
+  QObject::connect(&trainer, &LiveTrainer::predicted, [&] { ++answers; });
+  trainer.ask(job(), QStringLiteral("a"));
+  trainer.stop();
+  trainer.ask(job(), QStringLiteral("a"));
+  ASSERT_TRUE(wait([&] { return answers > 0; }));
+  QTest::qWait(50);
+  EXPECT_EQ(answers, 1);
 }
 
 TEST_F(Trainer, ATrainingTellsHowFarItIsAndHowItEnds) {
-  const QString model = folder_.filePath(QStringLiteral("v1.onnx"));
+  add("a", true);
+  add("b", true);
   QStringList ends;
   QList<double> shares;
-  const auto run = [&](const char* script, bool cancel) {
-    TrainingRun training(program(script), job(), model);
+  const auto run = [&](const TrainerJob& work, const char* name, bool cancel) {
+    shares.clear();
+    TrainingRun training(work, folder_.filePath(QString::fromLatin1(name)));
     QObject::connect(&training, &TrainingRun::progressed, [&](double share, double) { shares << share; });
     QObject::connect(&training, &TrainingRun::finished, [&](const QString& path) { ends << path; });
     QObject::connect(&training, &TrainingRun::failed, [&](const QString& why) { ends << why; });
@@ -123,17 +123,23 @@ TEST_F(Trainer, ATrainingTellsHowFarItIsAndHowItEnds) {
     }
     EXPECT_TRUE(wait([&] { return ends.size() > before; }));
   };
-  run(R"(echo '{"progress": 0.5}'; echo '{"progress": 1.0}'; echo '{"model": "v1"}')", false);
-  EXPECT_EQ(shares, (QList<double>{0.5, 1.0}));
-  run("echo 'mpm-train: error: no pixel is labelled' >&2; exit 1", false);
-  shares.clear();
-  run(R"(echo '{"progress": 0.1}'; exec sleep 60)", true);
-  run("kill -9 $$", false);
-  ASSERT_EQ(ends.size(), 4);
-  EXPECT_EQ(ends[0], model);
-  EXPECT_EQ(ends[1], QStringLiteral("no pixel is labelled"));
-  EXPECT_EQ(ends[2], QStringLiteral("cancelled"));
-  EXPECT_TRUE(ends[3].contains(QStringLiteral("killed")));
+  run(job(), "v1.onnx", false);
+  EXPECT_EQ(shares.back(), 1);
+  const auto model = readTaughtModel(folder_.filePath(QStringLiteral("v1.onnx")).toStdString());
+  ASSERT_TRUE(model && model->verdict);
+  EXPECT_EQ(model->pictures, 2);
+  TrainerJob endless = job();
+  endless.steps = 1000000;
+  run(endless, "v2.onnx", true);
+  vision::LabelFolder(folder_.path().toStdString(), vision::LabelFolder::Access::kWrite)
+      .setClasses({{"low"}, {"high"}, {"more"}});
+  run(job(), "v4.onnx", false);
+  ASSERT_EQ(ends.size(), 3);
+  EXPECT_EQ(ends[0], folder_.filePath(QStringLiteral("v1.onnx")));
+  EXPECT_EQ(ends[1], QStringLiteral("cancelled"));
+  EXPECT_TRUE(ends[2].contains(QStringLiteral("no pixel is labelled 'more'"))) << ends[2].toStdString();
+  for (const char* name : {"v2.onnx", "v4.onnx"})
+    EXPECT_FALSE(QFile::exists(folder_.filePath(QString::fromLatin1(name))));
 }
 
 TEST_F(Trainer, ReadsTheVerdictOfItsModels) {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/teaching.h"
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+#include <utility>
+
+#include "evaluation/cross_validation.h"
+#include "evaluation/numbers.h"
+#include "mpm/error.hpp"
+#include "mpm/head_trainer.hpp"
+
+namespace mpm::vision {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxRounds = 5;
+
+struct Picture {
+  std::size_t index;  // of TeachJob::picture
+  LabelledTokens labelled;
+  cv::Mat truth;  // CV_8U, as large as the network input
+};
+
+class Teacher {
+ public:
+  explicit Teacher(const TeachJob& job) : job_(job), trainer_(job.model, job.reduce), classes_(job.classes) {
+    if (!job.output.ends_with(".onnx"))
+      throw Error("the new model is '" + job.output + "'; its name must end in .onnx");
+    classes_.validate("the list of classes");
+    trainer_.setClasses(classes_.classes, classes_.ignore);
+    choosePictures();
+  }
+
+  std::optional<Taught> run() {
+    // One picture alone cannot be tested on another.
+    const std::size_t rounds =
+        job_.cross_validation && pictures_.size() > 1 ? std::min(pictures_.size(), kMaxRounds) : 0;
+    of_ = static_cast<int>(pictures_.size()) + static_cast<int>(rounds + 1) * job_.steps;
+    encode();
+    Taught taught{classes_, pictures_.size(), trainer_.model().reduction, {}};
+    if (rounds > 0 && !stopped_) taught.validation = crossValidate(rounds);
+    const TokenHead head = stopped_ ? TokenHead() : train(pictures_.size(), 1);
+    if (stopped_) return std::nullopt;
+    trainer_.write(job_.output, head, toJson(taught).dump());
+    return taught;
+  }
+
+ private:
+  void step() {
+    ++done_;
+    if (job_.progress && !job_.progress(done_, of_)) stopped_ = true;
+  }
+
+  // Before the encoder works for a minute: every label map is right, and every class occurs. A map without a label
+  // would be a round of the cross-validation that tests nothing.
+  void choosePictures() {
+    std::vector<bool> found(classes_.classes.size());
+    for (std::size_t i = 0; i < job_.pictures; ++i) {
+      LabelledTokens labelled = trainer_.label({}, job_.picture(i).labels);
+      bool any = false;
+      for (std::size_t c = 0; c < found.size(); ++c) {
+        any = any || labelled.pixels[c] > 0;
+        found[c] = found[c] || labelled.pixels[c] > 0;
+      }
+      if (any) pictures_.push_back({i, std::move(labelled), {}});
+    }
+    std::string missing;
+    for (std::size_t c = 0; c < found.size(); ++c)
+      if (!found[c]) missing += (missing.empty() ? "'" : ", '") + classes_.classes[c].name + "'";
+    if (!missing.empty())
+      throw Error("no pixel is labelled " + missing + " in " +
+                  cli::counted(static_cast<std::int64_t>(job_.pictures), "label map") +
+                  ": label some, or leave the class out of the list");
+  }
+
+  void encode() {
+    const Size2 input = trainer_.model().input;
+    for (Picture& picture : pictures_) {
+      const LabelledPicture read = job_.picture(picture.index);
+      cv::resize(read.labels, picture.truth, {input.width, input.height}, 0, 0, cv::INTER_NEAREST);
+      picture.labelled.tokens = trainer_.tokens(read.image);
+      step();
+      if (stopped_) return;
+    }
+  }
+
+  // On all pictures but each `rounds`-th from `round` on.
+  TokenHead train(std::size_t round, std::size_t rounds) {
+    std::vector<const LabelledTokens*> chosen;
+    for (std::size_t i = 0; i < pictures_.size(); ++i)
+      if (i % rounds != round) chosen.push_back(&pictures_[i].labelled);
+    return trainer_.train(chosen, {.steps = job_.steps, .seed = job_.seed, .step = [this] {
+                                     step();
+                                     return !stopped_;
+                                   }});
+  }
+
+  CrossValidation crossValidate(std::size_t rounds) {
+    CrossValidation result{
+        static_cast<int>(rounds), {classes_.count(), classes_.ignore}, std::vector<int>(classes_.classes.size())};
+    for (const Picture& picture : pictures_)
+      for (std::size_t c = 0; c < result.pictures.size(); ++c) result.pictures[c] += picture.labelled.pixels[c] > 0;
+    for (std::size_t round = 0; round < rounds && !stopped_; ++round) {
+      const TokenHead head = train(round, rounds);
+      for (std::size_t i = round; i < pictures_.size(); i += rounds)
+        result.matrix.add(pictures_[i].truth, trainer_.predict(head, pictures_[i].labelled.tokens));
+    }
+    return result;
+  }
+
+  const TeachJob& job_;
+  HeadTrainer trainer_;
+  const ClassList& classes_;
+  std::vector<Picture> pictures_;
+  int done_ = 0, of_ = 1;
+  bool stopped_ = false;
+};
+
+Json toJson(const CrossValidation& validation, const ClassList& classes) {
+  Json iou = Json::object();
+  const std::vector<double> values = validation.matrix.iou();
+  for (std::size_t c = 0; c < values.size(); ++c) iou[classes.classes[c].name] = cli::percentJson(values[c]);
+  return {{"rounds", validation.rounds},
+          {"miou", cli::percentJson(validation.matrix.meanIou())},
+          {"pixel_accuracy", cli::percentJson(validation.matrix.pixelAccuracy())},
+          {"iou", iou},
+          {"pictures", validation.pictures},
+          {"confusion", toJson(validation.matrix)}};
+}
+
+}  // namespace
+
+std::optional<Taught> teach(const TeachJob& job) { return Teacher(job).run(); }
+
+Json toJson(const Taught& taught) {
+  return {{"pictures", taught.pictures},
+          {"reduce", toString(taught.reduce)},
+          {"cross_validation", taught.validation ? toJson(*taught.validation, taught.classes) : Json(nullptr)}};
+}
+
+}  // namespace mpm::vision
