@@ -66,6 +66,7 @@ struct RegionRow {
   UnixMs time = 0;   // on the clock of the camera
   std::string file;  // of the picture
   double sun = 0;    // elevation in degrees, lifted by refraction
+  bool flagged = false;
   std::int64_t pixels = 0;
   std::array<double, 3> mean{}, deviation{};  // R, G, B
 
@@ -75,7 +76,9 @@ struct RegionRow {
   double sum() const { return mean[0] + mean[1] + mean[2]; }
   double rcc() const { return mean[0] / sum(); }
   double gcc() const { return mean[1] / sum(); }
-  bool counts() const { return pixels > 0 && sum() >= kDarkest && sum() <= kBrightest && sun >= kLowestSun; }
+  bool counts() const {
+    return !flagged && pixels > 0 && sum() >= kDarkest && sum() <= kBrightest && sun >= kLowestSun;
+  }
 };
 
 void writeRow(std::ostream& out, const RegionRow& row, int mask) {
@@ -283,7 +286,8 @@ std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamO
   store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
     RegionRow row{.time = sample.time + options.ahead_of_utc,
                   .file = std::filesystem::path(sample.picture).filename().string(),
-                  .sun = vision::apparentElevation(sunElevation(sample.time, options.latitude, options.longitude))};
+                  .sun = vision::apparentElevation(sunElevation(sample.time, options.latitude, options.longitude)),
+                  .flagged = sample.flagged()};
     std::replace_if(
         row.file.begin(), row.file.end(), [](unsigned char c) { return c < ' ' || c == ',' || c == '"'; }, '_');
     if (row.file.empty()) row.file = "None";

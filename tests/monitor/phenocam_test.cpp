@@ -105,6 +105,8 @@ TEST_F(PhenoCamTest, DaysHaveQuantilesAndMidday) {
   std::vector<Sample> samples;
   for (int i = 0; i < 5; ++i)
     samples.push_back(sampleWith(kNewYear + (10 * 60 + 50 * i) * kMinuteMs, 90 + 3 * i, std::to_string(i) + ".jpg"));
+  samples.push_back(sampleWith(kNewYear + 12 * kHourMs, 150));
+  samples.back().quality = {.flags = kBlurred};
   samples.push_back(sampleWith(kNewYear + 15 * kMinuteMs, 150));  // by night
   samples.push_back(sampleWith(kNewYear + 13 * kHourMs, 150));
   for (double* value : {&samples.back().regions[0].red, &samples.back().regions[0].green}) *value = 250;

@@ -164,6 +164,7 @@ def main():
     database = str(out / "a.db")
     zone = f"{OFFSET:+03d}:00"
     subprocess.run([mpm, "monitor", str(pictures), "--model", model, "--every", "0", "--db", database, "--times", "name",
+                    "--quality", "dark=0:white=100:contrast=0:sharp=0",  # PhenoCam knows no flags
                     "--time-zone", zone, "--regions", str(roi / f"{SITE}_{REGION}_roi.csv"), "--lat", str(LATITUDE),
                     "--lon", str(LONGITUDE), "--input-size", "96x128"], check=True)
     subprocess.run([mpm, "report", database, "--format", "phenocam", "--out", str(out), "--site", SITE, "--time-zone", zone],
