@@ -81,7 +81,7 @@ TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   for (int i = 0; i < 6; ++i) {
     cv::Mat image(100, 150, CV_8UC3, cv::Scalar::all(i % 3 == 2 ? 8 : 60));
     for (int x = 0; i % 3 != 2 && x < 150; x += 30) image(cv::Rect(x, 0, 12, 100)).setTo(cv::Scalar::all(180));
-    cv::imwrite(folder_ / ("in/" + std::to_string(i) + ".png"), image);
+    cv::imwrite(folder_ / ("in/2026-06-01_12-0" + std::to_string(i) + "-00.png"), image);
   }
   const CommandResult result = monitor(folder_ / "in", {"--every", "0", "--json", "--quality", "pictures=1"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
