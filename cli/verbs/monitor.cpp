@@ -415,7 +415,7 @@ Verb addMonitor(CLI::App& mpm) {
           "--quality", [arguments](const std::string& text) { arguments->quality = parseQuality(text); },
           "Which pictures are flagged, left out by 'mpm report', and an\nevent: dark=25 when less than 1 % of the "
           "pixels "
-          "exceed this grey\nlevel; white=50 when more percent are white; contrast=3 and\nsharp=5 when they have "
+          "exceed this grey\nlevel; white=50 when more percent are white; contrast=3 and\nsharp=0 when they have "
           "less; "
           "pictures=5 in a row make an event.\nSeveral keys are joined by ':'. See docs/monitor.md. Default: auto")
       ->check(qualityProblem)

@@ -96,7 +96,7 @@ QualityOptions parseQuality(const std::string& spec) {
                                   [&](const QualityKey& one) { return one.name == name; });
     if (key == std::end(kQualityKeys) && name != "pictures")
       throw Error("quality '" + spec + "': '" + name +
-                  "' is none of dark=25, white=50, contrast=3, sharp=5, pictures=5; auto stands alone");
+                  "' is none of dark=25, white=50, contrast=3, sharp=0, pictures=5; auto stands alone");
     if (!number || (name == "pictures" && !readNumber<int>(value)))
       throw Error("quality '" + spec + "': '" + value + "' is not a number for " + name);
     if (name == "pictures")

@@ -15,7 +15,7 @@ struct QualityOptions {
   double dark = 25;     ///< grey level that 1 % of the pixels must exceed; a lamp in a night picture is enough
   double white = 50;    ///< percent of the pixels that may be saturated
   double contrast = 3;  ///< least PictureQuality::contrast
-  double sharp = 5;     ///< least PictureQuality::sharpness
+  double sharp = 0;     ///< least PictureQuality::sharpness. A smooth scene, as a lake, has little: 0 flags none
   int pictures = 5;     ///< in a row that must be alike before an event says that they have become bad, or good again
   /// Throws mpm::Error for a value out of range.
   void validate() const;
