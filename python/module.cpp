@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "evaluation/confusion_matrix.h"
+#include "evaluation/teaching.h"
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"
 #include "layers/quiet_opencv.h"
@@ -275,6 +276,44 @@ EstimatorOptions estimatorOptions(const nb::dict& arguments) {
     options.validate();
   });
   return options;
+}
+
+/// The JSON that `mpm teach --json` prints at its end.
+std::string teach(const nb::dict& arguments) {
+  const auto images = argument<std::vector<nb::object>>(arguments, "images", "a sequence of images"),
+             labels = argument<std::vector<nb::object>>(arguments, "labels", "a sequence of label maps");
+  const nb::object progress = nb::borrow(arguments["progress"]);
+  const auto reduce = argument<std::optional<std::string>>(arguments, "reduce", "a text such as 'mpm:blocks=2,5'");
+  const auto names = argument<std::vector<std::string>>(arguments, "classes", "the names of two or more classes");
+  vision::TeachJob job{.model = modelPath(arguments["model"]),
+                       .classes = {{}, argument<int>(arguments, "ignore", kWholeNumber)},
+                       .output = pathOf(arguments["output_file"], "output_file is the path of a file")};
+  for (const std::string& name : names) job.classes.classes.push_back({name});
+  ofArguments([&] {
+    job.classes.validate("classes");
+    if (reduce) job.reduce = parseReduction(*reduce);
+  });
+  if (images.size() != labels.size())
+    throw ArgumentError("there are " + std::to_string(images.size()) + " images, but " + std::to_string(labels.size()) +
+                        " label maps");
+  job.pictures = images.size();
+  job.picture = [&](std::size_t i) {
+    const nb::gil_scoped_acquire gil;
+    const vision::LabelledPicture picture{toImage(images[i]), toLabels(labels[i])};
+    if (picture.image.size() != picture.labels.size())
+      throw ArgumentError("image " + std::to_string(i) + " and its label map differ in size");
+    return picture;
+  };
+  job.cross_validation = argument<bool>(arguments, "cross_validation", kYesOrNo);
+  job.steps = argument<int>(arguments, "steps", kWholeNumber);
+  job.seed = argument<std::uint64_t>(arguments, "seed", "a whole number that is not negative");
+  job.progress = [&](int done, int of) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!progress.is_none()) progress(static_cast<double>(done) / of);
+    return true;
+  };
+  return toJson(*withoutGil([&] { return vision::teach(job); })).dump();
 }
 
 nb::dict toDict(const ModelInfo& info) {
@@ -623,6 +662,7 @@ NB_MODULE(_mpm, module) {
         return toDict(withoutGil([&] { return readModelInfo(path); }));
       },
       "model"_a.none());
+  module.def("teach", &teach);
   module.def("merge", &merge, "tokens"_a.none(), "special"_a.none());
   module.def("restore", &restore, "merged"_a.none(), "map"_a.none(), "special"_a.none());
   module.def("overlay", &overlay, "image"_a.none(), "labels"_a.none(), "colors"_a.none(), "opacity"_a.none());

@@ -11,6 +11,7 @@ line of text: ArgumentError, also a ValueError, for an argument; FileError, also
 from __future__ import annotations
 
 import atexit
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Union
@@ -20,10 +21,13 @@ import numpy as np
 from . import _mpm
 from ._mpm import ArgumentError, Error, FileError, __version__
 
-__all__ = ["ArgumentError", "Error", "Estimate", "Estimator", "Evaluation", "FileError", "Net", "Rule", "Segment", "__version__",
-           "convert", "evaluate", "info", "merge", "overlay", "register_cv2", "restore"]
+__all__ = ["ArgumentError", "DEFAULT_MODEL", "Error", "Estimate", "Estimator", "Evaluation", "FileError", "Net", "Rule", "Segment", "__version__",
+           "convert", "evaluate", "info", "merge", "overlay", "register_cv2", "restore", "teach"]
 
 Path = Union[str, "os.PathLike[str]"]
+
+DEFAULT_MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "street_vit_t16.onnx")
+"""A segmenter of streets that this package brings along."""
 
 # fork() and the end of the interpreter wait for calls of other threads. A forked process computes with one thread.
 os.register_at_fork(before=_mpm.before_fork, after_in_parent=_mpm.after_fork_in_parent,
@@ -301,6 +305,29 @@ def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], estimat
         raise ArgumentError(f"there are not as many images as label maps: one of the two ends after {count}") from None
     confusion = np.array([[matrix.count(t, p) for p in range(classes)] for t in range(classes)], np.int64)
     return Evaluation(matrix.mean_iou, matrix.pixel_accuracy, np.array(matrix.iou), confusion, count)
+
+
+def teach(images: Sequence[np.ndarray], labels: Sequence[np.ndarray], classes: Sequence[str], output_file: Path,
+          model: Path = DEFAULT_MODEL, *, ignore: int = 255, reduce: str | None = None, cross_validation: bool = True,
+          steps: int = 150, seed: int = 1, progress: Callable[[float], Any] | None = None) -> dict[str, Any]:
+    """Teaches a model new classes from a few labelled images, in seconds (docs/teach.md): a new head on the encoder of `model`.
+
+    images: about four that differ, uint8 (height, width, 3), BGR as cv2.imread gives it.
+    labels: of each image, uint8 (height, width): the class of each pixel, or `ignore`. A few strokes of each class are enough.
+    classes: their names, in the order of their numbers.
+    output_file: the new model, which ends in .onnx. Its JSON is written beside it, both or none.
+    model: a plain ViT ONNX file.
+    reduce: how tokens merge, in training and by default in the new model; None is the full model.
+    cross_validation: also train on some of the images and test on the others, in at most five rounds.
+    steps, seed: of the training.
+    progress: called with the share of the work that is done, 0..1. An exception of it ends the training.
+
+    Returns {'model', 'pictures', 'reduce', 'cross_validation': {'rounds', 'miou', 'pixel_accuracy', 'iou': {name: value},
+    'pictures', 'confusion'}}, in percent. 'pictures': of each class, in how many it is labelled. 'cross_validation' is None
+    where there was none."""
+    arguments = {**locals(), "images": [_array(one) for one in images], "labels": [_array(one) for one in labels],
+                 "classes": list(classes)}
+    return {"model": os.fspath(output_file), **json.loads(_mpm.teach(arguments))}
 
 
 def overlay(image: np.ndarray, labels: np.ndarray, colors: np.ndarray | None = None, opacity: float = 0.5) -> np.ndarray:

@@ -747,3 +747,63 @@ print("both")
         assert (tmp_path / "figure.png").stat().st_size > 1000
         pytest.importorskip("torch")
         assert "(2, 448, 640, 3) (2, 448, 640)" in run("data_loader.py", tmp_path / "images").stdout
+
+
+def halves(count=4):
+    """Images that are dark on the left and bright on the right, and their label maps."""
+    rng = np.random.default_rng(7)
+    images, labels = [], []
+    for _ in range(count):
+        image = rng.integers(0, 60, (96, 128, 3), np.uint8)
+        image[:, 64:] += 160
+        images.append(image)
+        labels.append(np.repeat(np.repeat(np.uint8([[0, 1]]), 96, 0), 64, 1))
+    return images, labels
+
+
+def test_teach_makes_a_model_of_four_images(tmp_path):
+    images, labels = halves()
+    shares = []
+    file = tmp_path / "mine.onnx"
+    result = mpm.teach(images, labels, ["dark", "bright"], file, steps=30, progress=shares.append)
+    assert result["model"] == str(file) and result["pictures"] == 4 and result["reduce"] == "none"
+    assert result["cross_validation"]["rounds"] == 4 and result["cross_validation"]["miou"] > 90
+    assert shares == sorted(shares) and shares[-1] == 1
+    estimator = mpm.Estimator(file)
+    assert estimator.classes == ["dark", "bright"]
+    assert mpm.evaluate(*halves(5), estimator).mean_iou > 0.9
+    assert json.loads(file.with_suffix(".json").read_text())["taught"]["pictures"] == 4
+
+
+def test_teach_goes_on_from_another_model(tmp_path):
+    images, labels = halves(2)
+    labels[0][10:] = 255
+    result = mpm.teach(np.stack(images), np.stack(labels), ("a", "b"), tmp_path / "new.onnx", DATA / "timm_vit_ts17.onnx",
+                       reduce="mpm:blocks=1", steps=3, cross_validation=False)
+    assert result["cross_validation"] is None and result["reduce"] == "mpm:blocks=1"
+    assert mpm.info(tmp_path / "new.onnx")["class_names"] == ["a", "b"]
+
+
+def test_teach_says_what_is_wrong_and_writes_nothing(tmp_path):
+    images, labels = halves(2)
+    file = tmp_path / "mine.onnx"
+    for arguments, part in [((images, labels[:1], ["a", "b"]), "2 images, but 1 label maps"),
+                            ((images, labels, ["a"]), "fewer than two classes"),
+                            ((images, labels, ["a", "a"]), "two classes 'a'"),
+                            ((images, labels, ["a", "b", "c"]), "no pixel is labelled 'c'"),
+                            ((images, [one[:50].copy() for one in labels], ["a", "b"]), "differ in size"),
+                            ((images, images, ["a", "b"]), "a label map is"),
+                            ((images, [one + 3 for one in labels], ["a", "b"]), "label 3")]:
+        with pytest.raises(mpm.Error, match=re.escape(part)):
+            mpm.teach(*arguments, file, DATA / "timm_vit_ts17.onnx", steps=2)
+    with pytest.raises(mpm.FileError):
+        mpm.teach(images, labels, ["a", "b"], file, tmp_path / "none.onnx")
+    with pytest.raises(mpm.Error, match="must end in .onnx"):
+        mpm.teach(images, labels, ["a", "b"], tmp_path / "mine.pb", DATA / "timm_vit_ts17.onnx", steps=2)
+
+    def enough(share):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError):
+        mpm.teach(images, labels, ["a", "b"], file, DATA / "timm_vit_ts17.onnx", progress=enough)
+    assert list(tmp_path.iterdir()) == []
