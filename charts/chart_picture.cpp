@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "charts/chart_picture.h"
 
+#include <algorithm>
+
 #include "charts/picture_canvas.h"
 
 namespace mpm::cli {
 
 cv::Mat chartPicture(monitor::ChartDrawing chart) {
-  const cv::Size size(1280, 480);
+  const auto joining = [](const monitor::ChartSeries& series) { return series.joins; };
+  const auto lanes = static_cast<int>(chart.series.size()) -
+                     static_cast<int>(std::count_if(chart.series.begin(), chart.series.end(), joining));
+  const cv::Size size(1280, std::max(480, 60 + 140 * lanes));
   PictureCanvas canvas(size);
   const cv::Rect2d plot = monitor::plotArea(canvas, size, !chart.title.empty());
   chart.axis.left = plot.x;

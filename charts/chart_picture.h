@@ -7,7 +7,8 @@
 
 namespace mpm::cli {
 
-/// The chart as a picture of 1280 x 480, CV_8UC3. Its axis needs only `from` and `to`.
+/// The chart as a picture of 1280 x 480, CV_8UC3; higher with more than three lanes. Its axis needs only `from` and
+/// `to`.
 cv::Mat chartPicture(monitor::ChartDrawing chart);
 
 }  // namespace mpm::cli

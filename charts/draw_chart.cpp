@@ -35,11 +35,13 @@ class Drawer {
     }
     canvas_.clip({});
     drawTimes();
-    const std::size_t lanes = chart_.one_lane ? std::min<std::size_t>(1, chart_.series.size()) : chart_.series.size();
-    const double height = (plot_.height + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes));
-    for (std::size_t i = 0; i < lanes; ++i)
-      drawLane({plot_.x, plot_.y + static_cast<double>(i) * height, plot_.width, height - kGapBetweenLanes}, i,
-               chart_.one_lane ? chart_.series.size() : i + 1);
+    std::vector<std::size_t> lanes;  // the first series of each
+    for (std::size_t i = 0; i < chart_.series.size(); ++i)
+      if (i == 0 || !(chart_.one_lane || chart_.series[i].joins)) lanes.push_back(i);
+    const double height = (plot_.height + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes.size()));
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+      drawLane({plot_.x, plot_.y + static_cast<double>(i) * height, plot_.width, height - kGapBetweenLanes}, lanes[i],
+               i + 1 < lanes.size() ? lanes[i + 1] : chart_.series.size());
     if (!chart_.title.empty()) drawTitle();
     drawNote();
   }

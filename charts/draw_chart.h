@@ -25,13 +25,14 @@ struct ChartSeries {
   std::string unit{};  ///< "", "ms", "%"
   double factor = 1;   ///< from the stored to the shown value
   int decimals = 0;
+  bool joins = false;  ///< shares the lane and the axis of the series before it
 };
 
 /// All that a chart shows: mean as a line, minimum to maximum as a band, nights shaded, gaps left open.
 struct ChartDrawing {
   Chart chart{};
   std::vector<ChartSeries> series{};
-  bool one_lane = false;  ///< all series share one value axis; else each has its own lane
+  bool one_lane = false;  ///< all series share one value axis; else each that does not join has its own lane
   TimeAxis axis{};        ///< `left` and `width` are those of plotArea()
   Clock clock = Clock::kLocal;
   std::string title{};  ///< with a title come a legend and the span of time; empty: none of them

@@ -12,6 +12,7 @@
 #include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/event_command.h"
+#include "monitor/recompute.h"
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
 #include "monitor/store/export.h"
@@ -21,6 +22,7 @@
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
 #include "vision/labels/classes.h"
+#include "vision/model_digest.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
@@ -43,12 +45,13 @@ struct MonitorArguments {
   Shard shard;
   NightRuleOptions night;
   std::string regions;  // a file, or "none"
+  bool recompute_regions = false;
   double keep_days = 0, max_megabytes = 0;
   std::string snapshots;
   double snapshot_minutes = 60, min_free_megabytes = 0;
   double alarm_no_frame_s = 0, alarm_minutes = 1;
   std::optional<double> alarm_tokens_above, alarm_tokens_below;
-  std::vector<std::string> alarm_areas;
+  std::vector<std::string> alarm_areas, alarm_regions;
   QualityOptions quality;
   std::string on_event;
   bool json = false;
@@ -87,32 +90,83 @@ NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec&
   return rule;
 }
 
-// "car>20": the area of class car above 20 %.
-AreaAlarm parseAreaAlarm(const std::string& text, const std::vector<std::string>& names) {
+// "car>20" as {"car", '>', 20}. `what` says in errors how it is written.
+struct WrittenLimit {
+  std::string name;
+  bool above;
+  double value;
+};
+WrittenLimit parseLimit(const std::string& text, const std::string& what) {
   const auto at = text.find_last_of("<>");
   char* end = nullptr;
-  const double percent = at == std::string::npos ? -1 : std::strtod(text.c_str() + at + 1, &end);
-  if (at == std::string::npos || end == text.c_str() + at + 1 || *end != '\0' || !(percent >= 0 && percent <= 100))
-    throw UsageError("'" + text + "' is not CLASS>PERCENT or CLASS<PERCENT");
-  AreaAlarm alarm;
-  alarm.name = text.substr(0, at);
-  const auto found = std::find(names.begin(), names.end(), alarm.name);
-  // A typing error is reported at once. A service (NOTIFY_SOCKET) goes on after a restart with a model that was
-  // replaced: the alarm rests until a model knows the class.
+  const double value = at == std::string::npos ? 0 : std::strtod(text.c_str() + at + 1, &end);
+  if (at == std::string::npos || end == text.c_str() + at + 1 || *end != '\0' || !std::isfinite(value))
+    throw UsageError("'" + text + "' is not " + what + ">NUMBER or " + what + "<NUMBER");
+  return {text.substr(0, at), text[at] == '>', value};
+}
+
+double shareOf(const WrittenLimit& limit, const std::string& text) {
+  if (!(limit.value >= 0 && limit.value <= 100))
+    throw UsageError("'" + text + "': an area lies between 0 and 100 percent");
+  return limit.value / 100;
+}
+
+// Throws where the model has no such class: a typing error is reported at once. A service (NOTIFY_SOCKET) goes on after
+// a restart with a model that was replaced: the alarm rests until a model knows the class.
+int labelOf(const std::string& name, const std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end() && std::getenv("NOTIFY_SOCKET") == nullptr)
-    throw UsageError("the model has no class '" + alarm.name + "' ('mpm info' lists them)");
-  alarm.label = found == names.end() ? -1 : static_cast<int>(found - names.begin());
-  (text[at] == '>' ? alarm.above : alarm.below) = percent / 100;
+    throw UsageError("the model has no class '" + name + "' ('mpm info' lists them)");
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+AreaAlarm parseAreaAlarm(const std::string& text, const std::vector<std::string>& names) {
+  const WrittenLimit limit = parseLimit(text, "CLASS");
+  AreaAlarm alarm{.label = labelOf(limit.name, names), .name = limit.name};
+  (limit.above ? alarm.above : alarm.below) = shareOf(limit, text);
   return alarm;
 }
 
-AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<std::string>& names) {
+// "tree:gcc<0.35", "lake:ice>20": of a region, a number or the area of a class.
+RegionAlarm parseRegionAlarm(const std::string& text, const std::vector<std::string>& names,
+                             const std::vector<std::string>& regions) {
+  const WrittenLimit limit = parseLimit(text, "REGION:NUMBER");
+  const auto colon = limit.name.rfind(':');
+  if (colon == std::string::npos)
+    throw UsageError("'" + text + "' names no region: write REGION:gcc<0.35 or REGION:CLASS>20");
+  RegionAlarm alarm{.region = limit.name.substr(0, colon), .quantity = limit.name.substr(colon + 1)};
+  if (std::find(regions.begin(), regions.end(), alarm.region) == regions.end())
+    throw UsageError("there is no region '" + alarm.region + "'" +
+                     (regions.empty() ? ": give a file with --regions" : ""));
+  double value = limit.value;
+  if (!isRegionQuantity(alarm.quantity)) {
+    (void)labelOf(alarm.quantity, names);
+    value = shareOf(limit, text);
+  }
+  (limit.above ? alarm.above : alarm.below) = value;
+  return alarm;
+}
+
+// Those that will be measured: of the file, or those that the database has.
+std::vector<std::string> regionNames(const WatchOptions& watch, const std::string& database) {
+  if (watch.regions) return vision::namesOf(*watch.regions);
+  try {
+    return vision::namesOf(currentRegions(StoreReader(database), watch.source.shownText()));
+  } catch (const Error&) {  // there is no database yet, or the session says what is wrong with it
+    return {};
+  }
+}
+
+AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<std::string>& names,
+                          const std::vector<std::string>& regions) {
   AlarmOptions alarms;
   alarms.no_frame_s = arguments.alarm_no_frame_s;
   alarms.tokens_above = arguments.alarm_tokens_above;
   alarms.tokens_below = arguments.alarm_tokens_below;
   alarms.minutes = arguments.alarm_minutes;
   for (const std::string& text : arguments.alarm_areas) alarms.areas.push_back(parseAreaAlarm(text, names));
+  for (const std::string& text : arguments.alarm_regions)
+    alarms.regions.push_back(parseRegionAlarm(text, names, regions));
   try {
     alarms.validate();
   } catch (const Error& error) {
@@ -212,16 +266,45 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
   if (watch.every_s > 0 && !archive) watch.max_fps = 1 / watch.every_s;
-  std::vector<std::string> names;
-  if (!arguments.alarm_areas.empty()) names = vision::classNames(readModelInfo(model, arguments.options.read.convert));
-  watch.alarms = alarmOptions(arguments, names);
   if (!arguments.regions.empty())
     watch.regions =
         arguments.regions == "none"
             ? std::vector<vision::Region>()
             : vision::readRegions(arguments.regions,
                                   arguments.times.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs);
+  std::vector<std::string> names;
+  if (!arguments.alarm_areas.empty() || !arguments.alarm_regions.empty())
+    names = vision::classNames(readModelInfo(model, arguments.options.read.convert));
+  watch.alarms = alarmOptions(
+      arguments, names,
+      arguments.alarm_regions.empty() ? std::vector<std::string>() : regionNames(watch, arguments.database));
   return watch;
+}
+
+int recompute(const MonitorArguments& arguments, const WatchOptions& watch, const std::string& model) {
+  using enum vision::SourceKind;
+  if (const auto kind = watch.source.kind; kind != kFolder && kind != kGlob && kind != kImage)
+    throw UsageError("--recompute needs pictures: '" + watch.source.shownText() + "' is no folder of pictures");
+  const auto regions =
+      watch.regions ? *watch.regions : currentRegions(StoreReader(arguments.database), watch.source.shownText());
+  EstimatorOptions options = arguments.options;
+  options.labels = true;
+  Estimator estimator(model, options);
+  std::optional<Progress> progress;
+  const Recomputed done = recomputeRegions(arguments.database, watch.source, regions, estimator,
+                                           vision::modelDigest(model), [&](std::int64_t, std::int64_t all) {
+                                             if (!progress)
+                                               progress.emplace(stderrIsTerminal(), static_cast<int>(all), "picture");
+                                             progress->step();
+                                             return !interrupted();
+                                           });
+  progress.reset();
+  std::string note = "regions of " + counted(done.samples, "sample") + " measured again";
+  if (done.gone > 0) note += "; " + counted(done.gone, "picture") + " cannot be read any more";
+  if (done.other_model > 0)
+    note += "; " + counted(done.other_model, "sample") + " of another model or reduction: colours only";
+  printNote(note);
+  return interrupted() ? kInterrupted : kOk;
 }
 
 int monitorSource(const MonitorArguments& arguments) {
@@ -235,6 +318,7 @@ int monitorSource(const MonitorArguments& arguments) {
   const std::string model = chosenModel(arguments.model);
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
   const WatchOptions watch = watchOptions(arguments, source, model);
+  if (arguments.recompute_regions) return recompute(arguments, watch, model);
 
   ServiceNotify service;
   std::mutex mutex;
@@ -390,6 +474,9 @@ Verb addMonitor(CLI::App& mpm) {
             "Measure these parts of the picture: a file of ours, LabelMe,\nCOCO or PhenoCam (docs/regions.md). 'none': "
             "none. Default: those\nthat the database has for this source");
 
+  addChoice<bool>(*verb, "--recompute", arguments->recompute_regions, {{"regions", true}},
+                  "Watch nothing: measure the stored samples of a folder of pictures\nagain, and end");
+
   verb->option_defaults()->group("What is kept");
   addNumber(
       *verb, "--keep", arguments->keep_days, "DAYS", 0, 1e6,
@@ -409,8 +496,13 @@ Verb addMonitor(CLI::App& mpm) {
   addOption(*verb, "--alarm-area", arguments->alarm_areas, "CLASS>PERCENT ...",
             "Area of a class: 'car>20' or 'sky<5', percent of the image")
       ->allow_extra_args(false);
+  addOption(
+      *verb, "--alarm-region", arguments->alarm_regions, "REGION:NUMBER ...",
+      "Number of a region: 'tree:gcc<0.35', also rcc, exg, red, green,\nblue, brightness and tokens; 'lake:ice>20': "
+      "area of a class,\npercent of the region")
+      ->allow_extra_args(false);
   addNumber(*verb, "--alarm-minutes", arguments->alarm_minutes, "MINUTES", 0, 1e6,
-            "How long before the alarms of tokens and areas go off. Default: 1");
+            "How long before the alarms of tokens, areas and regions go off. Default: 1");
   verb->add_option_function<std::string>(
           "--quality", [arguments](const std::string& text) { arguments->quality = parseQuality(text); },
           "Which pictures are flagged, left out by 'mpm report', and an\nevent: dark=25 when less than 1 % of the "

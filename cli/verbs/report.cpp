@@ -11,12 +11,15 @@
 #include "base/atomic_file.h"
 #include "charts/chart_picture.h"
 #include "cli/night_rule.h"
+#include "cli/own_file.h"
 #include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
+#include "cli/worker_process.h"
 #include "monitor/store/class_areas.h"
 #include "monitor/store/export.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/phenocam.h"
+#include "monitor/store/region_means.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
@@ -87,6 +90,7 @@ struct SourceReport {
       days_of_pooled.insert(hour.start / kDayMs);
     pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
     areas = classAreas(store, record.id, span.from, span.to);
+    regions = regionMeans(store, record, span.from, span.to);
     ChartQuery query{.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}};
     for (int flag = -1; flag < static_cast<int>(kQualityFlags.size()); ++flag)
       query.quantities.push_back({Quantity::Kind::kFlagged, flag});
@@ -108,8 +112,9 @@ struct SourceReport {
   std::int64_t pooled = 0,
                pooled_days = 0;  // samples of its model and reduction that know day and night, on days of UTC
   std::vector<ClassArea> areas;  // of the latest model
-  Spread rows, agreement;        // of the reuse of rows, of all sessions: a share; percent at key frames
-  Spread flagged;                // of the pictures whose quality was measured: the mean is a share
+  std::vector<RegionMeans> regions;
+  Spread rows, agreement;  // of the reuse of rows, of all sessions: a share; percent at key frames
+  Spread flagged;          // of the pictures whose quality was measured: the mean is a share
   std::array<std::int64_t, kQualityFlags.size()> by_flag{};  // pictures
   std::int64_t leftOut() const { return std::llround(flagged.mean * static_cast<double>(flagged.samples)); }
 };
@@ -128,6 +133,24 @@ void printAreas(const std::vector<ClassArea>& areas) {
   for (const ClassArea& area : areas)
     row(area.name,
         {percent(area.all), percent(area.day), percent(area.night), percent(area.corrected), percent(area.iou)});
+}
+
+void printRegions(const std::vector<RegionMeans>& regions) {
+  if (regions.empty()) return;
+  const auto row = [](const std::vector<std::string>& cells, const std::string& classes) {
+    printLine("  " + tableRow(cells, {-18, 9, 9, 9, 9, 12, 9}) + "   " + classes);
+  };
+  row({"region", " samples", " gcc", " rcc", " exg", " brightness", " tokens"}, "largest classes, %");
+  for (const RegionMeans& region : regions) {
+    constexpr std::size_t kShown = 3;
+    std::string classes;
+    for (std::size_t c = 0; c < std::min(kShown, region.areas.size()); ++c)
+      classes += (c > 0 ? ", " : "") + region.areas[c].first + " " + fixed(100 * region.areas[c].second, 1);
+    row({region.name, " " + std::to_string(region.samples), " " + fixed(region.gcc, 4), " " + fixed(region.rcc, 4),
+         " " + fixed(region.exg, 2), " " + fixed(region.brightness, 1),
+         region.tokens ? " " + fixed(*region.tokens, 1) : "-"},
+        classes);
+  }
 }
 
 void printReport(const SourceReport& report) {
@@ -154,6 +177,7 @@ void printReport(const SourceReport& report) {
          " left out: " + why);
   }
   printAreas(report.areas);
+  printRegions(report.regions);
   if (report.pooled == 0)
     return line("day and night are not known: give --lat and --lon, --night-brightness or --night-hours");
   line("pooled: " + counted(report.pooled, "sample") + " of this model and reduction, on " +
@@ -209,7 +233,8 @@ Json reportJson(const SourceReport& report) {
                {"night_minus_day", nullptr},
                {"reuse", nullptr},
                {"quality", {{"pictures", report.flagged.samples}, {"left_out", report.leftOut()}}},
-               {"areas", Json::object()}};
+               {"areas", Json::object()},
+               {"regions", Json::object()}};
   if (const bool known = report.agreement.samples > 0; report.rows.samples > 0)
     json["reuse"] = {{"rows", report.rows.mean},
                      {"key_frames", report.agreement.samples},
@@ -223,6 +248,17 @@ Json reportJson(const SourceReport& report) {
                                 {"night", orNull(area.night)},
                                 {"corrected", orNull(area.corrected)},
                                 {"iou", orNull(area.iou)}};
+  for (const RegionMeans& region : report.regions) {
+    Json areas = Json::object();
+    for (const auto& [name, share] : region.areas) areas[name] = share;
+    json["regions"][region.name] = {{"samples", region.samples},
+                                    {"gcc", region.gcc},
+                                    {"rcc", region.rcc},
+                                    {"exg", region.exg},
+                                    {"brightness", region.brightness},
+                                    {"tokens", orNull(region.tokens)},
+                                    {"areas", areas}};
+  }
   if (const auto& difference = report.statistics.difference)
     json["night_minus_day"] = {{"tokens", difference->tokens},
                                {"plus_minus_95", orNull(difference->plus_minus)},
@@ -273,6 +309,69 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Sp
   for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
 }
 
+// Tokens, areas of classes, regions, and where it was on, the reuse of rows.
+cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
+  constexpr std::size_t kInLane = 4;  // as many colours
+  ChartDrawing drawing{.clock = Clock::kUtc};
+  std::vector<std::string> shown = {"Tokens kept"};
+  const auto add = [&](ChartSeries series) { drawing.series.push_back(std::move(series)); };
+  const auto addAreas = [&](std::vector<std::pair<std::string, double>> areas, const std::string& region) {
+    if (areas.size() > kInLane) areas.resize(kInLane);
+    for (const auto& [name, share] : areas)
+      add({.quantity = {Quantity::Kind::kClassArea, -1, name, region},
+           .name = region.empty() ? name : name + " in " + region,
+           .unit = "%",
+           .factor = 100,
+           .decimals = 1,
+           .joins = &name != &areas.front().first});
+  };
+  add({.quantity = {Quantity::Kind::kTokens, -1}, .name = "tokens kept"});
+  if (report.rows.samples > 0) {
+    shown.emplace_back("rows computed");
+    add({.quantity = kRows, .name = "rows computed", .unit = "%", .factor = 100, .decimals = 1});
+    add({.quantity = kAgreement, .name = "agreement of key frames", .unit = "%", .decimals = 2});
+  }
+  std::vector<std::pair<std::string, double>> areas;
+  for (const ClassArea& area : report.areas)
+    if (area.all > 0) areas.emplace_back(area.name, area.all);
+  std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (!areas.empty()) shown.emplace_back("areas of classes");
+  addAreas(areas, "");
+  if (!report.regions.empty()) shown.emplace_back("regions");
+  for (std::size_t i = 0; i < report.regions.size(); ++i)
+    add({.quantity = {Quantity::Kind::kGcc, -1, "", report.regions[i].name},
+         .name = "gcc of " + report.regions[i].name,
+         .decimals = 3,
+         .joins = i % kInLane != 0});
+  for (const RegionMeans& region : report.regions) addAreas(region.areas, region.name);
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    drawing.title += (i == 0 ? "" : i + 1 < shown.size() ? ", " : " and ") + shown[i];
+  drawing.title += ", " + report.source.name;
+  ChartQuery query{.source = report.source.id, .from = report.span.from, .to = report.span.to, .max_buckets = 1170};
+  for (const ChartSeries& series : drawing.series) query.quantities.push_back(series.quantity);
+  drawing.chart = store.chart(query);
+  drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
+  drawing.axis.to = static_cast<double>(report.span.to) / kSecondMs;
+  return chartPicture(std::move(drawing));
+}
+
+// By a Python program, because Arrow is no package of Debian 12.
+std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOptions options, const std::string& path) {
+  constexpr double kSeconds = 3600;
+  AtomicFile file(path);
+  const std::string table = path + ".csv.part";
+  options.format = ExportFormat::kCsv;
+  const auto samples = exportSamples(store, options, table);
+  const nlohmann::json answer =
+      WorkerProcess({"python3", ownFile("export/parquet.py", "cli/export/parquet.py"), table, file.place()})
+          .ask(nlohmann::json::object(), kSeconds);
+  std::error_code ignored;
+  std::filesystem::remove(table, ignored);
+  if (!answer["ok"].get<bool>()) throw Error("no Parquet, python3 says: " + answer.value("why", ""));
+  file.finish();
+  return samples;
+}
+
 int report(const ReportArguments& arguments) {
   // The files of a database stand beside what a link to it leads to.
   std::vector<std::string> inputs;
@@ -314,26 +413,13 @@ int report(const ReportArguments& arguments) {
   if (!arguments.export_path.empty()) {
     const ExportOptions options{
         .format = arguments.format, .source = source.id, .from = exported.from, .to = exported.to};
-    const auto samples = exportSamples(store, options, arguments.export_path);
+    const auto samples = options.format == ExportFormat::kParquet
+                             ? exportParquet(store, options, arguments.export_path)
+                             : exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
   }
   if (!arguments.chart_path.empty()) {
-    const Quantity tokens{Quantity::Kind::kTokens, -1};
-    ChartDrawing drawing{.series = {{.quantity = tokens, .name = "tokens kept"}},
-                         .clock = Clock::kUtc,
-                         .title = "Tokens kept, " + source.name};
-    ChartQuery query{.source = source.id, .from = span.from, .to = span.to, .quantities = {tokens, kRows, kAgreement}};
-    query.max_buckets = 1170;
-    drawing.chart = store.chart(query);
-    const auto& buckets = drawing.chart.buckets;
-    if (std::any_of(buckets.begin(), buckets.end(), [](const ChartBucket& b) { return b.values[1].samples > 0; })) {
-      drawing.title = "Tokens kept and rows computed, " + source.name;
-      drawing.series.push_back({.quantity = kRows, .name = "rows computed", .unit = "%", .factor = 100, .decimals = 1});
-      drawing.series.push_back({.quantity = kAgreement, .name = "agreement of key frames", .unit = "%", .decimals = 2});
-    }
-    drawing.axis.from = static_cast<double>(span.from) / kSecondMs;
-    drawing.axis.to = static_cast<double>(span.to) / kSecondMs;
-    vision::writePicture(arguments.chart_path, chartPicture(std::move(drawing)));
+    vision::writePicture(arguments.chart_path, chartOf(store, SourceReport(store, source, arguments.days)));
     printNote("wrote " + arguments.chart_path);
   }
   return kOk;
@@ -352,17 +438,21 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
   addNumber(*verb, "--days", arguments->days, "N", 0, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
-  addChoice<ExportFormat>(
-      *verb, "--format", arguments->format,
-      {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
-      "Of --export: CSV, CSV with the header of PhenoCam's files, or a line of JSON per sample. Default: csv");
+  addChoice<ExportFormat>(*verb, "--format", arguments->format,
+                          {{"csv", ExportFormat::kCsv},
+                           {"phenocam", ExportFormat::kPhenoCam},
+                           {"jsonl", ExportFormat::kJsonLines},
+                           {"parquet", ExportFormat::kParquet}},
+                          "Of --export: CSV, CSV with the header of PhenoCam's files, a line of JSON per sample, or "
+                          "Parquet (by python3 with "
+                          "pyarrow). Default: csv");
   addOption(*verb, "--out", arguments->folder, "DIR",
             "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
             "_1day.csv and _3day.csv");
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
   addTimeZone(*verb, arguments->time_zone, "Of the dates and times in them");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
-            "Draw the tokens over time and, with --reuse, rows and agreement");
+            "Draw the tokens, the classes and the regions over time and, with --reuse, rows and agreement");
   verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->option_defaults()->group("Day and night, in place of the rule of 'mpm monitor'");
   addNightRule(*verb, arguments->night);

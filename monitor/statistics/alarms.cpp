@@ -26,12 +26,30 @@ void AlarmOptions::validate() const {
     if (limit && !std::isfinite(*limit)) throw Error("the limit of a token alarm must be a number");
   if (tokens_above && tokens_below && !(*tokens_below < *tokens_above))
     throw Error("the band of the token alarm is empty: its lower limit must be less than its upper one");
+  for (const RegionAlarm& alarm : regions)
+    for (const auto& limit : {alarm.above, alarm.below})
+      if (limit && !std::isfinite(*limit)) throw Error("the limit of a region's alarm must be a number");
   for (const AreaAlarm& area : areas) {
     for (const auto& limit : {area.above, area.below})
       if (limit && !(*limit >= 0 && *limit <= 1)) throw Error("the limit of an area alarm lies between 0 and 1");
     if (area.above && area.below && !(*area.below < *area.above))
       throw Error("the band of the area alarm of '" + area.name + "' is empty");
   }
+}
+
+std::optional<double> Alarms::Limit::valueOf(const Sample& sample) const {
+  const auto* areas = &sample.areas;
+  if (!region.empty()) {
+    const auto found = std::find_if(sample.regions.begin(), sample.regions.end(),
+                                    [&](const RegionSample& one) { return one.name == region; });
+    if (found == sample.regions.end()) return std::nullopt;
+    if (!label) return found->value(quantity);
+    areas = &found->areas;
+  }
+  if (!label) return sample.tokens.empty() ? std::nullopt : std::optional(sample.tokens.back());
+  for (const auto& [one, area] : *areas)
+    if (one == *label) return area;
+  return 0;
 }
 
 // Inside with some distance, so that a value on the limit does not end and begin an alarm with every sample.
@@ -54,6 +72,21 @@ Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
   };
   add(options_.tokens_above, {.name = "tokens", .above = true});
   add(options_.tokens_below, {.name = "tokens", .above = false});
+  for (const RegionAlarm& alarm : options_.regions) {
+    Limit limit{.region = alarm.region, .quantity = alarm.quantity};
+    if (isRegionQuantity(alarm.quantity)) {
+      limit.name = alarm.quantity + " of " + alarm.region;
+    } else {
+      limit.name = "area of " + alarm.quantity + " in " + alarm.region;
+      limit.unit = " %";
+      limit.scale = 100;
+      limit.class_name = alarm.quantity;
+      limit.label = -1;  // until the classes are known
+    }
+    add(alarm.above, limit);
+    limit.above = false;
+    add(alarm.below, limit);
+  }
   for (const AreaAlarm& area : options_.areas) {
     Limit limit{.name = "area of " + (area.name.empty() ? "class " + std::to_string(area.label) : area.name),
                 .unit = " %",
@@ -75,14 +108,9 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   for (Limit& limit : limits_) {
     if (limit.rests) continue;
     if (gap && !limit.ringing) limit.outside_since.reset();  // values in the gap are unknown
-    double value = 0;
-    if (!limit.label) {
-      if (sample.tokens.empty()) continue;
-      value = sample.tokens.back();
-    } else {
-      for (const auto& [label, area] : sample.areas)
-        if (label == *limit.label) value = area;
-    }
+    const auto known = limit.valueOf(sample);
+    if (!known) continue;
+    const double value = *known;
     if (limit.ringing) {
       if (!limit.backInside(value, options_.hysteresis)) continue;
       limit.ringing = false;

@@ -17,11 +17,20 @@ struct AreaAlarm {
   std::optional<double> above{}, below{};  ///< share of the pixels, 0..1
 };
 
+/// A number of a region; the alarm rests while the region is not measured.
+struct RegionAlarm {
+  std::string region{};
+  std::string quantity{};  ///< as RegionSample::value(), or the name of a class: its share, 0..1
+  std::optional<double> above{}, below{};
+};
+
 struct AlarmOptions {
   double no_frame_s = 0;                                 ///< alarm after this time without a frame; 0: no such alarm
   std::optional<double> tokens_above{}, tokens_below{};  ///< of the count after the last insertion
   std::vector<AreaAlarm> areas{};
-  double minutes = 1;  ///< tokens and areas: how long a value must be outside, without a break, before the alarm starts
+  std::vector<RegionAlarm> regions{};
+  double minutes =
+      1;  ///< all but no_frame_s: how long a value must be outside, without a break, before the alarm starts
   /// A token or area alarm ends only once the value is back inside by this share of the limit, so that a value on the
   /// limit does not ring all day.
   double hysteresis = 0.05;
@@ -56,13 +65,15 @@ class Alarms {
     double scale = 1;    // of the value in messages
     double limit = 0;
     bool above = true;
-    std::string class_name{};    // empty: tokens, or a class that has only a number
-    std::optional<int> label{};  // class; nullopt: tokens
-    bool rests = false;          // the model does not have the class
+    std::string class_name{};          // empty: tokens, or a class that has only a number
+    std::optional<int> label{};        // class; nullopt: tokens, or a quantity of a region
+    std::string region{}, quantity{};  // empty: the whole picture
+    bool rests = false;                // the model does not have the class
 
     std::optional<std::int64_t> outside_since{};
     bool ringing = false;
 
+    std::optional<double> valueOf(const Sample& sample) const;
     bool outside(double value) const { return above ? value > limit : value < limit; }
     bool backInside(double value, double hysteresis) const;
     std::string text(double value) const;

@@ -230,16 +230,18 @@ void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>
 }
 
 void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
-  for (std::int64_t width : kBucketWidths) {
-    const UnixMs start = bucketStart(sample.time, width);
-    buckets_[{source, width, start, session, 0}].add(sample);
-    if (sample.flagged()) continue;
-    for (const RegionSample& region : sample.regions)
-      buckets_[{source, width, start, session, region.region}].add(region, sample.night);
-  }
+  for (std::int64_t width : kBucketWidths) addTo(width, source, session, sample);
   const int night = sample.night ? static_cast<int>(*sample.night) : kNightUnknown;
   if (const auto tenths = tenthsOfTokens(sample))
     ++hours_[{session, bucketStart(sample.time, kHourMs), night}][*tenths];
+}
+
+void AggregateUpdate::addTo(std::int64_t width, std::int64_t source, std::int64_t session, const Sample& sample) {
+  const UnixMs start = bucketStart(sample.time, width);
+  buckets_[{source, width, start, session, 0}].add(sample);
+  if (sample.flagged()) return;
+  for (const RegionSample& region : sample.regions)
+    buckets_[{source, width, start, session, region.region}].add(region, sample.night);
 }
 
 void AggregateUpdate::write(Database& database) {

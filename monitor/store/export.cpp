@@ -68,6 +68,7 @@ struct Columns {
   std::size_t tokens = 1;
   std::int64_t samples = 0;
   std::vector<std::string> classes;  // of all sessions
+  std::set<std::string> regions;     // that were measured
   std::map<std::int64_t, Session> sessions;
   SessionRecord latest;  // says where the camera stands
 
@@ -77,13 +78,16 @@ struct Columns {
     return session == sessions.end() ? std::string() : session->second.record.reduce;
   }
 
-  // Share of the pixels per column; nullopt where the sample's model does not know the class.
-  std::vector<std::optional<double>> areas(const Sample& sample) const {
+  // Share of the pixels per column, of the sample or one of its regions; nullopt where the sample's model does not know
+  // the class.
+  std::vector<std::optional<double>> areas(const Sample& sample) const { return areas(sample, sample.areas); }
+  std::vector<std::optional<double>> areas(const Sample& sample,
+                                           const std::vector<std::pair<int, double>>& found) const {
     std::vector<std::optional<double>> areas(classes.size());
     const auto session = sessions.find(sample.session);
     if (session == sessions.end()) return areas;
     for (const auto& [label, column] : session->second.at) areas[column] = 0;
-    for (const auto& [label, area] : sample.areas)
+    for (const auto& [label, area] : found)
       if (const auto at = session->second.at.find(label); at != session->second.at.end()) *areas[at->second] += area;
     return areas;
   }
@@ -116,6 +120,7 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, Prog
     columns.tokens = std::max(columns.tokens, sample.tokens.size());
     std::set<int>& labels = columns.sessions[sample.session].labels;
     for (const auto& [label, area] : sample.areas) labels.insert(label);
+    for (const RegionSample& region : sample.regions) columns.regions.insert(region.name);
     ++columns.samples;
     return progress.step();
   });
@@ -156,12 +161,44 @@ long standardOffset(UnixMs time) {
   return offset;
 }
 
+constexpr const char* kOfRegion[] = {
+    "pixels",         "red_0_255",        "green_0_255", "blue_0_255", "red_deviation", "green_deviation",
+    "blue_deviation", "brightness_0_255", "gcc",         "rcc",        "exg",           "tokens"};
+
+void writeRegionHeader(std::ostream& out, const Columns& columns) {
+  for (const std::string& region : columns.regions) {
+    const std::string name = "region_" + oneLine(region) + "_";
+    for (const char* what : kOfRegion) out << ',' << field(name + what);
+    for (const std::string& one : columns.classes) out << ',' << field(name + "area_" + oneLine(one) + "_percent");
+  }
+}
+
+void writeRegionValues(std::ostream& out, const Columns& columns, const Sample& sample, const char* missing) {
+  for (const std::string& name : columns.regions) {
+    const auto found = std::find_if(sample.regions.begin(), sample.regions.end(),
+                                    [&](const RegionSample& region) { return region.name == name; });
+    if (found == sample.regions.end()) {
+      for (std::size_t i = 0; i < std::size(kOfRegion) + columns.classes.size(); ++i) out << ',' << missing;
+      continue;
+    }
+    out << ',' << found->pixels;
+    for (const double value : {found->red, found->green, found->blue, found->red_deviation, found->green_deviation,
+                               found->blue_deviation, found->brightness()})
+      out << ',' << number(value, 4);
+    out << ',' << number(found->gcc(), 6) << ',' << number(found->rcc(), 6) << ',' << number(found->exg(), 4) << ','
+        << (found->tokens ? number(*found->tokens, 3) : missing);
+    for (const auto& area : columns.areas(sample, found->areas))
+      out << ',' << (area ? number(100 * *area, 4) : missing);
+  }
+}
+
 void writeCsvHeader(std::ostream& out, const Columns& columns) {
   out << "tokens";
   for (std::size_t k = 1; k < columns.tokens; ++k) out << ",tokens_after_merge_" << k;
   out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,rows_percent,agreement_percent,"
          "sharpness,contrast,saturated_percent,quality,reduction,picture";
   for (const std::string& name : columns.classes) out << ',' << field("area_" + oneLine(name) + "_percent");
+  writeRegionHeader(out, columns);
   out << '\n';
 }
 
@@ -185,6 +222,7 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
     out << missing << ',' << missing << ',' << missing << ',' << missing;
   out << ',' << field(columns.reduction(sample)) << ',' << field(oneLine(sample.picture));
   for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
+  writeRegionValues(out, columns, sample, missing);
   out << '\n';
 }
 
@@ -231,6 +269,11 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
   const auto values = columns.areas(sample);
   for (std::size_t c = 0; c < values.size(); ++c)
     if (values[c].value_or(0) > 0) areas[columns.classes[c]] = *values[c];
+  const auto session = columns.sessions.find(sample.session);
+  nlohmann::ordered_json regions = nlohmann::ordered_json::object();
+  for (const RegionSample& region : sample.regions)
+    regions[region.name] = regionJson(
+        region, session == columns.sessions.end() ? std::vector<std::string>() : session->second.record.classes);
   const nlohmann::ordered_json line = {
       {"time", isoTime(sample.time, true)},
       {"unix_ms", sample.time},
@@ -248,7 +291,8 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
                                                           {"is", toText(*sample.quality)}}
                                  : nlohmann::ordered_json()},
       {"picture", sample.picture},
-      {"area_fraction", areas}};
+      {"area_fraction", areas},
+      {"regions", regions}};
   out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 

@@ -15,6 +15,7 @@ enum class ExportFormat {
   kCsv,       ///< one header line with units
   kPhenoCam,  ///< '#' header as PhenoCam's summary files, local standard date and time, day of year, solar elevation
   kJsonLines,
+  kParquet,  ///< not by exportSamples(): made of kCsv
 };
 
 struct ExportOptions {

@@ -5,6 +5,20 @@
 
 namespace mpm::monitor {
 
+bool isRegionQuantity(const std::string& name) { return RegionSample{.tokens = 0}.value(name).has_value(); }
+
+std::optional<double> RegionSample::value(const std::string& quantity) const {
+  if (quantity == "gcc") return gcc();
+  if (quantity == "rcc") return rcc();
+  if (quantity == "exg") return exg();
+  if (quantity == "red") return red;
+  if (quantity == "green") return green;
+  if (quantity == "blue") return blue;
+  if (quantity == "brightness") return brightness();
+  if (quantity == "tokens") return tokens;
+  return std::nullopt;
+}
+
 double meanBrightness(const cv::Mat& image, const cv::Mat& mask) {
   // Grey is linear in the channels, so the mean may come first.
   const cv::Scalar mean = mask.empty() ? cv::mean(image) : cv::mean(image, mask);

@@ -54,11 +54,16 @@ struct RegionSample {
   double gcc() const { return chromatic(green); }  ///< G / (R + G + B) of the means; 0 where all is black
   double rcc() const { return chromatic(red); }
   double exg() const { return 2 * green - red - blue; }
+  /// By its name in exports: "gcc", "rcc", "exg", "red", "green", "blue", "brightness", "tokens"; nullopt: none such.
+  std::optional<double> value(const std::string& quantity) const;
   double brightness() const { return 0.114 * blue + 0.587 * green + 0.299 * red; }  ///< mean of the grey pixels
 
  private:
   double chromatic(double channel) const { return channel > 0 ? channel / (red + green + blue) : 0; }
 };
+
+/// Whether it is a name that RegionSample::value() knows; classes have other names.
+bool isRegionQuantity(const std::string& name);
 
 /// What is kept of one frame.
 struct Sample {

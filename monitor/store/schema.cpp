@@ -231,6 +231,11 @@ Sample readSample(const Statement& row) {
   return sample;
 }
 
+void insertRegion(Statement& insert, std::int64_t sample, const RegionSample& region) {
+  insert.run(sample, region.region, region.pixels, region.red, region.green, region.blue, region.red_deviation,
+             region.green_deviation, region.blue_deviation, region.tokens, areasJson(region.areas));
+}
+
 std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample) {
   std::vector<RegionSample> regions;
   rows.bind(sample);

@@ -29,6 +29,8 @@ inline constexpr const char* kSampleColumns =
     "sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed";
 /// Without Sample::regions.
 Sample readSample(const Statement& row);
+inline constexpr const char* kInsertRegion = "INSERT INTO region_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+void insertRegion(Statement& insert, std::int64_t sample, const RegionSample& region);
 /// Sample::regions of a sample, by readRegions(), which binds its id to the statement.
 inline constexpr const char* kRegionsOfSample =
     "SELECT region, pixels, red, green, blue, red_deviation, green_deviation, blue_deviation, tokens, areas, name"

@@ -80,7 +80,7 @@ class Connection {
           " rows, agreement, picture, sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed)"
           " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?21 OR NOT EXISTS"
           " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12)");
-      insert_region_sample_ = database_.prepare("INSERT INTO region_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      insert_region_sample_ = database_.prepare(kInsertRegion);
       insert_event_ =
           database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
     } catch (const SqliteError& error) {
@@ -146,10 +146,7 @@ class Connection {
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
     place.last = std::max(place.last, sample.time);
     const std::int64_t id = database_.lastId();
-    for (const RegionSample& region : sample.regions)
-      insert_region_sample_.run(id, region.region, region.pixels, region.red, region.green, region.blue,
-                                region.red_deviation, region.green_deviation, region.blue_deviation, region.tokens,
-                                areasJson(region.areas));
+    for (const RegionSample& region : sample.regions) insertRegion(insert_region_sample_, id, region);
     aggregates.add(place.source, place.session, sample);
   }
 

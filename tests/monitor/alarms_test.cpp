@@ -95,5 +95,28 @@ TEST(Alarms, RefusesNonsense) {
   EXPECT_MPM_ERROR(Alarms({.minutes = -1}), "negative");
 }
 
+TEST(Alarms, NumbersOfARegion) {
+  Alarms alarms({.regions = {{.region = "tree", .quantity = "gcc", .above = std::nullopt, .below = 0.3},
+                             {.region = "lake", .quantity = "ice", .above = 0.5, .below = std::nullopt}},
+                 .minutes = 0});
+  EXPECT_THAT(alarms.setClasses({"water", "ice"}, kNoon), IsEmpty());
+  Sample sample = sampleAt(kNoon);
+  sample.areas = {{1, 1.0}};  // of the whole picture
+  EXPECT_THAT(alarms.add(sample, 0), IsEmpty()) << "no region is measured";
+  sample.regions = {{.name = "lake", .red = 1, .green = 0, .blue = 1, .areas = {{0, 0.6}, {1, 0.4}}},
+                    {.name = "tree", .red = 100, .green = 100, .blue = 50}};
+  EXPECT_THAT(alarms.add(sample, 1000), IsEmpty());
+  sample.regions[0].areas = {{1, 0.75}};
+  sample.regions[1].green = 50;
+  const auto events = alarms.add(sample, 2000);
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_THAT(events[0].message, HasSubstr("gcc of tree 0.25 below 0.3"));
+  EXPECT_THAT(events[1].message, HasSubstr("area of ice in lake 75 % above 50 %"));
+  sample.regions.pop_back();
+  sample.regions[0].areas = {};
+  EXPECT_THAT(alarms.add(sample, 3000), SizeIs(1)) << "the tree's waits until it is measured again";
+  EXPECT_TRUE(alarms.ringing());
+}
+
 }  // namespace
 }  // namespace mpm::monitor::test

@@ -376,7 +376,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_THAT(report.out, HasSubstr("reduction mpm:blocks=1,2"));
   EXPECT_THAT(report.out, HasSubstr("  night             4"));
   EXPECT_THAT(report.out, HasSubstr("  area, %                 all      day    night\n"));
-  EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 480));
+  EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 620)) << "tokens, rows, agreement and areas";
   std::ifstream csv(folder_ / "a.csv");
   std::string line;
   int rows = 0;
@@ -430,7 +430,7 @@ TEST_F(MonitorCommand, ReportSumsUpReuse) {
   EXPECT_EQ(json["key_frames"], 2);
   EXPECT_NEAR(json["agreement"], agreement, 1e-9);
   EXPECT_NEAR(json["worst_agreement"], worst, 1e-4);
-  EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 480));
+  EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 620)) << "tokens, rows, agreement and areas";
 }
 
 std::vector<double> timesOf(const std::string& database) {
@@ -585,6 +585,67 @@ TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
                                            "--db", database_, "--alarm-area", "class_0>99", images(1)});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
+}
+
+TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
+  const std::string file = folder_ / "r.json", pictures = images(3);
+  const auto write = [&](const std::string& polygon) {
+    std::ofstream(file) << R"({"regions": [{"name": "tree", "width": 60, "height": 40, "polygons": [)" << polygon
+                        << "]}]}";
+  };
+  write("[[0, 0], [29, 0], [29, 19], [0, 19]]");
+  const CommandResult first = monitor(pictures, {"--every", "0", "--json", "--regions", file});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  for (const auto& line : first.jsonLines()) {
+    if (line.contains("event")) continue;
+    EXPECT_EQ(line["regions"]["tree"]["pixels"], 600);
+    EXPECT_GT(line["regions"]["tree"]["tokens"].get<double>(), 0);
+  }
+  const CommandResult again = monitor(images(6), {"--every", "0"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("measures the regions that were stored: tree\n"));
+  const auto pixels = [&] {
+    std::vector<std::int64_t> counts;
+    for (const monitor::Sample& sample : monitor::test::allSamples(StoreReader(database_)))
+      for (const monitor::RegionSample& region : sample.regions) counts.push_back(region.pixels);
+    return counts;
+  };
+  EXPECT_EQ(pixels(), std::vector<std::int64_t>(6, 600));
+
+  // Measured again with another shape; one picture is gone.
+  fs::remove(fs::path(pictures) / "20260301_120011.png");
+  write("[[0, 0], [9, 0], [9, 9], [0, 9]]");
+  const CommandResult anew = monitor(pictures, {"--regions", file, "--recompute", "regions"});
+  ASSERT_EQ(anew.exit_code, 0) << anew.err;
+  EXPECT_THAT(anew.err, HasSubstr("regions of 5 samples measured again; 1 picture cannot be read any more"));
+  const auto counts = pixels();
+  EXPECT_EQ(std::count(counts.begin(), counts.end(), 100), 5);
+  EXPECT_EQ(std::count(counts.begin(), counts.end(), 600), 1);
+  const StoreReader store(database_);
+  monitor::ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX};
+  query.quantities = {{monitor::Quantity::Kind::kGcc, -1, "", "tree"}};
+  std::int64_t charted = 0;
+  for (const auto& bucket : store.chart(query).buckets) charted += bucket.values[0].samples;
+  EXPECT_EQ(charted, 6);
+
+  const CommandResult none = monitor(images(8), {"--every", "0", "--regions", "none"});
+  ASSERT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_EQ(pixels().size(), 6U) << "without new ones";
+  EXPECT_THAT(monitor(images(9), {"--every", "0"}).err, Not(HasSubstr("measures the regions")));
+}
+
+TEST_F(MonitorCommand, RegionsThatMakeNoSenseAreRefused) {
+  const std::string file = folder_ / "r.json", pictures = images(1);
+  std::ofstream(file)
+      << R"({"regions": [{"name": "tree", "width": 60, "height": 40, "polygons": [[[0, 0], [90, 0], [9, 9]]]}]})";
+  const CommandResult outside = monitor(pictures, {"--regions", file});
+  EXPECT_EQ(outside.exit_code, 1);
+  EXPECT_THAT(outside.err, HasSubstr("r.json': region 'tree' reaches out of its picture"));
+  EXPECT_FALSE(fs::exists(database_));
+  EXPECT_THAT(monitor(pictures, {"--alarm-region", "tree:gcc<0.3"}).err, HasSubstr("there is no region 'tree'"));
+  EXPECT_THAT(monitor(pictures, {"--alarm-region", "gcc<0.3"}).err, HasSubstr("names no region"));
+  EXPECT_THAT(monitor(pictures, {"--alarm-region", "tree:gcc"}).err, HasSubstr("is not REGION:NUMBER>NUMBER"));
+  EXPECT_EQ(monitor("demo:", {"--recompute", "regions"}).exit_code, 2);
 }
 
 }  // namespace

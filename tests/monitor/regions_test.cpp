@@ -2,9 +2,14 @@
 // Regions from the recorder to the chart.
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "monitor/recorder.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/store/export.h"
+#include "monitor/store/region_means.h"
 #include "mpm/error.hpp"
 #include "support/temporary_folder.h"
 
@@ -77,9 +82,13 @@ TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
   const std::string path = folder / "a.db";
   {
     StoreWriter writer(path);
-    writer.setRegions("camera 0", {regionNamed("tree"), regionNamed("tree", 9)});
+    writer.setRegions("camera 0", {regionNamed("tree"), regionNamed("tree", 9), regionNamed("lake")});
     writer.beginSession(session());
-    for (int i = 0; i < 4; ++i) writer.append(withRegion(kNoon + i * kSecondMs, 50 + 25 * (i % 2), i / 2));
+    for (int i = 0; i < 4; ++i) {
+      Sample sample = withRegion(kNoon + i * kSecondMs, 50 + 25 * (i % 2), i / 2);
+      sample.regions.push_back({.region = 2, .pixels = 9, .green = 250, .tokens = 999, .areas = {{3, 1.0}}});
+      writer.append(sample);
+    }
     writer.append(sampleAt(kNoon + 4 * kSecondMs));
     ASSERT_TRUE(writer.flush());
   }
@@ -90,13 +99,14 @@ TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
   query.quantities.push_back({Kind::kClassArea, -1, "tree", "tree"});
   query.quantities.push_back({Kind::kClassArea, -1, "tree"});
   query.quantities.push_back({Kind::kGcc, -1, "", "no such region"});
+  query.quantities.push_back({Kind::kTokens});
   query.max_buckets = 2;
   const auto check = [&](const Chart& chart) {
-    Spread all[11];
+    Spread all[12];
     std::int64_t samples = 0;
     for (const ChartBucket& bucket : chart.buckets) {
       samples += bucket.samples;
-      for (std::size_t q = 0; q < 11; ++q) addTo(all[q], bucket.values[q]);
+      for (std::size_t q = 0; q < 12; ++q) addTo(all[q], bucket.values[q]);
     }
     EXPECT_EQ(samples, 5);
     EXPECT_EQ(all[0].samples, 4);
@@ -111,6 +121,7 @@ TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
     EXPECT_NEAR(all[8].mean, 0.5, 1e-9);
     EXPECT_NEAR(all[9].mean, 0.25, 1e-9) << "of the whole picture";
     EXPECT_EQ(all[10].samples, 0);
+    EXPECT_EQ(all[11].max, 377) << "not of a region";
   };
   check(StoreReader(path).chart(query));
   runSql(path, "DELETE FROM sample; DELETE FROM region_sample");
@@ -169,6 +180,47 @@ TEST(StoredRegions, RecorderMeasuresAndRemembersThem) {
   EXPECT_THAT(allSamples(reader), SizeIs(4));
   EXPECT_EQ(currentRegions(reader, "camera 0").at(0).name, "odd");
   EXPECT_TRUE(reader.regions("camera 0").at(0).region.ignore);
+}
+
+TEST(StoredRegions, ExportsNameTheirColumns) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    StoreWriter writer(path);
+    writer.setRegions("camera 0", {regionNamed("old, tree")});
+    writer.beginSession(session());
+    Sample sample = withRegion(kNoon, 50);
+    sample.picture = "noon.jpg";
+    writer.append(sample);
+    writer.append(sampleAt(kNoon + kSecondMs));
+    ASSERT_TRUE(writer.flush());
+  }
+  const StoreReader reader(path);
+  const auto lines = [&](ExportFormat format) {
+    exportSamples(reader, {.format = format, .source = 1}, folder / "out");
+    std::vector<std::string> all;
+    std::ifstream file(folder / "out");
+    for (std::string line; std::getline(file, line);) all.push_back(line);
+    return all;
+  };
+  const auto csv = lines(ExportFormat::kCsv);
+  ASSERT_THAT(csv, SizeIs(3));
+  EXPECT_THAT(csv[0], HasSubstr(R"(,"region_old, tree_pixels","region_old, tree_red_0_255",)"));
+  EXPECT_THAT(csv[0],
+              ::testing::EndsWith(R"(,"region_old, tree_area_road_percent","region_old, tree_area_tree_percent")"));
+  EXPECT_THAT(csv[1], HasSubstr(",noon.jpg,"));
+  EXPECT_THAT(csv[1],
+              ::testing::EndsWith(",100,100.0000,50.0000,50.0000,0.0000,0.0000,0.0000,64.9500,0.250000,0.500000,"
+                                  "-50.0000,7.500,0.0000,50.0000"));
+  EXPECT_THAT(csv[2], ::testing::EndsWith(",,,,,,,,,,,,,,"));
+  const auto json = nlohmann::json::parse(lines(ExportFormat::kJsonLines)[0]);
+  EXPECT_EQ(json["regions"]["old, tree"]["gcc"], 0.25);
+  EXPECT_EQ(json["regions"]["old, tree"]["area_fraction"]["tree"], 0.5);
+  const auto means = regionMeans(reader, reader.sources()[0], kNoon, kNoon + kDayMs);
+  ASSERT_THAT(means, SizeIs(1));
+  EXPECT_EQ(means[0].samples, 1);
+  EXPECT_DOUBLE_EQ(means[0].gcc, 0.25);
+  EXPECT_THAT(means[0].areas, ElementsAre(std::pair(std::string("tree"), 0.5)));
 }
 
 }  // namespace
