@@ -87,6 +87,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   session.choose_reuse = options.choose_reuse;
   session.database = options.database.toStdString();
   session.snapshots = rules_->snapshotOptions(options.pictures);
+  session.on_event = rules_->command();
   session.store.open_at_once = false;  // opening a large database after a crash takes long
   session.store.keep_days = rules_->keep().sample_days;
   session.store.keep_days_of_all = true;

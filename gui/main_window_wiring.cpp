@@ -110,6 +110,7 @@ void MainWindow::wireWatching() {
     live_->session().setNightRule(rules_->night());
   });
   connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->session().setAlarms(rules_->alarms()); });
+  connect(rules_, &WatchRules::commandChanged, this, [this] { live_->session().setEventCommand(rules_->command()); });
   connect(rules_, &WatchRules::keepChanged, this, [this] {
     live_->session().snapshots().setOptions(rules_->snapshotOptions(pictures_->folder()));
     live_->session().setRetention(rules_->keep().sample_days, rules_->keep().database_mb);

@@ -181,7 +181,7 @@ struct EventCommand::Impl {
       if (now < limit && !ends) continue;
       ::kill(-child, SIGKILL);
       ::waitpid(child, &status, 0);
-      return problem(ends ? "was killed at the end of the program"
+      return problem(ends ? "was killed: the watch ends"
                           : "was killed: it took longer than " + numberText(limits.run_s) + " s");
     }
     if (WIFSIGNALED(status)) problem(std::string("was ended by a signal: ") + ::strsignal(WTERMSIG(status)));
@@ -204,7 +204,7 @@ struct EventCommand::Impl {
       lock.unlock();
       if (lost > 0)
         problem("was not run for " + std::to_string(lost) + (lost == 1 ? " event" : " events") +
-                (ends ? ": the program ends" : ": it is slower than they come"));
+                (ends ? ": the watch ends" : ": it is slower than they come"));
       if (!next) return;
       pid_t child = 0;
       if (const int error = start(arguments, *next, child))

@@ -168,7 +168,7 @@ Session::~Session() {
   close();
   impl_->frames->close();
   impl_->worker.reset();
-  impl_->setCommand({});
+  impl_->setCommand({}, 5);
 }
 
 void Session::open(const WatchOptions& options) {

@@ -85,7 +85,7 @@ class Session {
 
   /// Begins to read the model. Throws mpm::Error for options that make no sense, and as StoreWriter does.
   Session(SessionOptions options, Callbacks callbacks);
-  ~Session();  ///< finish(), however long the disk takes
+  ~Session();  ///< finish(), however long the disk takes; the command of events gets 5 s
 
   /// Closes the source before it. Throws mpm::Error for options that make no sense.
   void open(const WatchOptions& options);

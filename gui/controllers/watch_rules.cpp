@@ -7,6 +7,7 @@
 #include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
 #include "gui/views/settings_dialogs.h"
+#include "monitor/event_command.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {
@@ -19,7 +20,16 @@ WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const Legend
       night_(loadNightRule(stored)),
       night_numbers_(loadNightNumbers(stored)),
       alarms_(loadAlarms(stored)),
-      keep_(loadKeepOptions(stored)) {}
+      keep_(loadKeepOptions(stored)),
+      command_(loadCommand(stored)) {}
+
+std::vector<std::string> WatchRules::command() const {
+  try {
+    return command_.isEmpty() ? std::vector<std::string>() : monitor::splitCommand(command_.toStdString());
+  } catch (const Error&) {  // settings edited by hand
+    return {};
+  }
+}
 
 monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
   using vision::SourceKind;
@@ -81,7 +91,7 @@ void WatchRules::askAlarms() {
   QStringList classes;
   for (int c = 0; c < legend_->classes(); ++c) classes << legend_->name(c);
   const monitor::AlarmOptions shown = alarmsOfModel();
-  auto* dialog = new AlarmsDialog(shown, classes, window_);
+  auto* dialog = new AlarmsDialog(shown, classes, command_, window_);
   // The dialog asks for one area; those of other classes, which this model may not even have, stay.
   const std::string asked = shown.areas.empty() ? std::string() : shown.areas.front().name;
   connect(dialog, &AlarmsDialog::chosen, this, [this, asked](const monitor::AlarmOptions& alarms) {
@@ -92,6 +102,12 @@ void WatchRules::askAlarms() {
       if (area.name != asked && area.name != answered) alarms_.areas.push_back(area);
     settings_->change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
     emit alarmsChanged();
+  });
+  connect(dialog, &QDialog::accepted, this, [this, dialog] {
+    if (command_ == dialog->command()) return;
+    command_ = dialog->command();
+    settings_->change([command = command_](QSettings& settings) { saveCommand(settings, command); });
+    emit commandChanged();
   });
   openDialog(dialog);
 }

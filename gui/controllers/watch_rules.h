@@ -23,6 +23,8 @@ class WatchRules : public QObject {
   const monitor::NightRule& night() const { return night_; }
   const monitor::AlarmOptions& alarms() const { return alarms_; }
   const KeepOptions& keep() const { return keep_; }
+  /// What is run for each event, in words; empty: nothing.
+  std::vector<std::string> command() const;
   /// How a source is watched by these rules.
   monitor::WatchOptions watchOptions(const QString& source) const;
   /// Which pictures are kept in a folder.
@@ -36,6 +38,7 @@ class WatchRules : public QObject {
  signals:
   void nightChanged();
   void alarmsChanged();
+  void commandChanged();
   void keepChanged();
 
  private:
@@ -48,6 +51,7 @@ class WatchRules : public QObject {
   NightNumbers night_numbers_;
   monitor::AlarmOptions alarms_;
   KeepOptions keep_;
+  QString command_;
 };
 
 }  // namespace mpm::gui

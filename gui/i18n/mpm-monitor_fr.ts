@@ -257,6 +257,18 @@
         <source>The model has no classes</source>
         <translation>Le modèle n’a pas de classes</translation>
     </message>
+    <message>
+        <source>Program to run for each event</source>
+        <translation>Programme à lancer à chaque événement</translation>
+    </message>
+    <message>
+        <source>A program and its arguments. The facts are in MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input.</source>
+        <translation>Un programme et ses arguments. Les faits sont dans MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME et _SOURCE, et en JSON sur son entrée standard.</translation>
+    </message>
+    <message>
+        <source>Run for each event</source>
+        <translation>Lancer à chaque événement</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::ChartPanel</name>

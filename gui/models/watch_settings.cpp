@@ -131,6 +131,9 @@ monitor::AlarmOptions loadAlarms(QSettings& settings) {
   return passes([&] { alarms.validate(); }) ? alarms : monitor::AlarmOptions();
 }
 
+void saveCommand(QSettings& settings, const QString& command) { settings.setValue("alarm/command", command); }
+QString loadCommand(const QSettings& settings) { return settings.value("alarm/command").toString(); }
+
 void save(QSettings& settings, const KeepOptions& keep) {
   for (const auto& [key, field] : kKeepFields) settings.setValue(key, keep.*field);
 }

@@ -31,11 +31,13 @@ struct NightNumbers {
 /// What is watched and kept, stored between two starts. Settings that make no sense, edited by hand, give the default.
 void save(QSettings& settings, const monitor::NightRule& rule);
 void save(QSettings& settings, monitor::AlarmOptions alarms);
+void saveCommand(QSettings& settings, const QString& command);  ///< that is run for each event, as one line
 void save(QSettings& settings, const KeepOptions& keep);
 void save(QSettings& settings, const ClassColors& colors);
 monitor::NightRule loadNightRule(QSettings& settings);  ///< default: by the brightness of the picture
 NightNumbers loadNightNumbers(QSettings& settings);
 monitor::AlarmOptions loadAlarms(QSettings& settings);
+QString loadCommand(const QSettings& settings);
 KeepOptions loadKeepOptions(const QSettings& settings);
 ClassColors loadClassColors(const QSettings& settings);
 

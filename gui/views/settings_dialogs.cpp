@@ -7,6 +7,7 @@
 #include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QScrollArea>
@@ -15,6 +16,8 @@
 
 #include "gui/views/fields.h"
 #include "gui/views/look.h"
+#include "monitor/event_command.h"
+#include "mpm/error.hpp"
 
 namespace mpm::gui {
 namespace {
@@ -67,6 +70,7 @@ void SettingsDialog::finish(std::function<QString()> refusal) {
     box->button(QDialogButtonBox::Ok)->setEnabled(why->text().isEmpty());
   };
   for (auto* field : findChildren<QSpinBox*>()) connect(field, &QSpinBox::valueChanged, this, check);
+  for (auto* field : findChildren<QLineEdit*>()) connect(field, &QLineEdit::textChanged, this, check);
   for (auto* field : findChildren<QTimeEdit*>()) connect(field, &QTimeEdit::timeChanged, this, check);
   for (auto* field : findChildren<QAbstractButton*>()) connect(field, &QAbstractButton::toggled, this, check);
   check();
@@ -126,7 +130,8 @@ monitor::NightRule NightDialog::rule() const {
   return {};
 }
 
-AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringList& classes, QWidget* parent)
+AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringList& classes, const QString& command,
+                           QWidget* parent)
     : SettingsDialog(tr("Alarms"), parent) {
   const bool area = !options.areas.empty();
   const monitor::AreaAlarm first = area ? options.areas.front() : monitor::AreaAlarm{};
@@ -151,9 +156,21 @@ AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringLi
   if (classes.isEmpty()) area_->setToolTip(tr("The model has no classes"));
   form_->addRow(tr("Tokens and areas ring after"), minutes_);
   form_->addRow(wrapped(mutedLabel(tr("Alarms go to the list of events; nothing is ever in the way of the picture."))));
+  command_ = named(new QLineEdit(command), tr("Program to run for each event"));
+  command_->setPlaceholderText(QStringLiteral("sh /home/me/tell.sh"));
+  command_->setToolTip(
+      tr("A program and its arguments. The facts are in MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as "
+         "JSON on its standard input."));
+  form_->addRow(tr("Run for each event"), command_);
   finish([this] {
-    const bool possible = !below_->isChecked() || !above_->isChecked() || fewest_->value() < most_->value();
-    return possible ? QString() : tr("The fewest tokens must be fewer than the most.");
+    if (below_->isChecked() && above_->isChecked() && fewest_->value() >= most_->value())
+      return tr("The fewest tokens must be fewer than the most.");
+    try {
+      if (!this->command().isEmpty()) monitor::parseCommand(this->command().toStdString());
+    } catch (const Error& error) {
+      return QString::fromUtf8(error.what());
+    }
+    return QString();
   });
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->options()); });
 }
@@ -173,6 +190,8 @@ monitor::AlarmOptions AlarmsDialog::options() const {
   result.minutes = minutes_->value();
   return result;
 }
+
+QString AlarmsDialog::command() const { return command_->text().trimmed(); }
 
 ExportDialog::ExportDialog(const QString& source, double from, double to, QWidget* parent)
     : QDialog(parent), from_(from), to_(to) {

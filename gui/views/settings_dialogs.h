@@ -12,6 +12,7 @@ class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
 class QFormLayout;
+class QLineEdit;
 class QRadioButton;
 class QSpinBox;
 class QTimeEdit;
@@ -52,8 +53,12 @@ class NightDialog : public SettingsDialog {
 class AlarmsDialog : public SettingsDialog {
   Q_OBJECT
  public:
-  AlarmsDialog(const monitor::AlarmOptions& options, const QStringList& classes, QWidget* parent = nullptr);
+  /// `command`: see command().
+  AlarmsDialog(const monitor::AlarmOptions& options, const QStringList& classes, const QString& command = {},
+               QWidget* parent = nullptr);
   monitor::AlarmOptions options() const;
+  /// What is run for each event, as monitor::parseCommand() takes it; empty: nothing.
+  QString command() const;
 
  signals:
   void chosen(const mpm::monitor::AlarmOptions& options);
@@ -63,6 +68,7 @@ class AlarmsDialog : public SettingsDialog {
   QSpinBox *seconds_, *fewest_, *most_;
   QDoubleSpinBox *minutes_, *share_;
   QComboBox *class_, *side_;
+  QLineEdit* command_;
 };
 
 /// What to export, and how.

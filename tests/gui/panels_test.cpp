@@ -325,7 +325,8 @@ TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
   alarms.tokens_below = 250;
   alarms.areas = {{1, "sky", 0.3, {}}};
   alarms.minutes = 5;
-  AlarmsDialog dialog(alarms, {QStringLiteral("road"), QStringLiteral("sky")});
+  AlarmsDialog dialog(alarms, {QStringLiteral("road"), QStringLiteral("sky")}, QStringLiteral("sh -c 'true' "));
+  EXPECT_EQ(dialog.command(), QStringLiteral("sh -c 'true'"));
   const monitor::AlarmOptions back = dialog.options();
   EXPECT_EQ(back.no_frame_s, 30);
   EXPECT_EQ(back.tokens_below, 250);
@@ -371,6 +372,17 @@ TEST(SettingsDialogs, SayWhatCannotBeAccepted) {
   EXPECT_EQ(alarms.options().tokens_below, 500) << "nothing is left out in silence";
   buttonOf(&alarms, AlarmsDialog::tr("More tokens than"))->click();
   EXPECT_FALSE(refused(alarms, limits));
+  auto* command = alarms.findChild<QLineEdit*>();
+  for (QLineEdit* edit : alarms.findChildren<QLineEdit*>())
+    if (edit->accessibleName() == AlarmsDialog::tr("Program to run for each event")) command = edit;
+  command->setText(QStringLiteral("mail 'x"));
+  EXPECT_TRUE(
+      refused(alarms, QStringLiteral("the command 'mail 'x' has a ' that is not closed: add it, or write \\'")));
+  command->setText(QStringLiteral("no-such-program-of-mpm"));
+  EXPECT_TRUE(
+      refused(alarms, QStringLiteral("there is no program 'no-such-program-of-mpm': install it, or name its path")));
+  command->setText(QStringLiteral("sh tell.sh"));
+  EXPECT_FALSE(refused(alarms, QString()));
 
   NightDialog night(monitor::NightByBrightness{33, 50}, {});
   const QString upside_down = NightDialog::tr("The brightness of the night must not be above that of the day.");

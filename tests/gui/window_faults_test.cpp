@@ -8,6 +8,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScreen>
 #include <QSettings>
@@ -646,6 +647,23 @@ TEST_F(Faults, AnotherDatabaseHasNoneOfTheFiguresOfTheOneBefore) {
   EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
   QTest::qWait(2500);
   EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
+}
+
+TEST_F(Faults, EventsRunTheCommandThatWasChosen) {
+  make();
+  ASSERT_TRUE(openAndWait());
+  auto* alarms = dialogOf<AlarmsDialog>("alarms");
+  ASSERT_NE(alarms, nullptr);
+  for (QLineEdit* edit : alarms->findChildren<QLineEdit*>())
+    if (edit->accessibleName() == AlarmsDialog::tr("Program to run for each event"))
+      edit->setText(QStringLiteral("sh -c 'echo $MPM_EVENT_KIND $MPM_EVENT_SOURCE >> \"%1\"'").arg(file("log")));
+  alarms->accept();
+  window_->live().session().addEvent({unixNow(), EventKind::kAlarm, monitor::Severity::kWarning, "x"});
+  EXPECT_TRUE(wait([&] { return content(file("log")).contains(("alarm " + file("street")).toUtf8()); }))
+      << content(file("log")).toStdString();
+  ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("MPM_EVENT_KIND"); }));
+  make();
+  EXPECT_EQ(part<WatchRules>(*window_)->command().size(), 3U) << "and after a restart";
 }
 
 // A class that this model lacks cannot be asked about, which is no wish that its alarm goes.

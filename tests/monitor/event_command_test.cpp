@@ -169,8 +169,8 @@ TEST_F(EventCommandTest, TheEndWaitsNoLongerThanAsked) {
   command->finish(0.05);
   EXPECT_EQ(text("log"), "first\n");
   ASSERT_THAT(problems_.all(), SizeIs(2));
-  EXPECT_EQ(problem(0), "'sh' was killed at the end of the program");
-  EXPECT_EQ(problem(1), "'sh' was not run for 2 events: the program ends");
+  EXPECT_EQ(problem(0), "'sh' was killed: the watch ends");
+  EXPECT_EQ(problem(1), "'sh' was not run for 2 events: the watch ends");
 }
 
 }  // namespace

@@ -499,7 +499,7 @@ TEST_F(SessionTest, ACommandThatHangsHoldsNothingUp) {
   session_->addEvent({clock_, EventKind::kAlarm, Severity::kWarning, "x"});
   ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
   session_->setEventCommand({});
-  EXPECT_TRUE(reported("'sleep' was killed at the end of the program"));
+  EXPECT_TRUE(reported("'sleep' was killed: the watch ends"));
 }
 
 }  // namespace
