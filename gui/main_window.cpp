@@ -423,7 +423,7 @@ QString MainWindow::commandLine() const {
   return mpm::gui::commandLine(
       {live_->session().isOpen() ? QString::fromStdString(live_->session().source()) : QString(),
        QString::fromStdString(live_->session().model()), reduction_->editor()->reduction(), options_.inference,
-       options_.choose_reuse, history_view_.ownDatabase()});
+       options_.choose_reuse, history_view_.ownDatabase(), rules_->times(asked_)});
 }
 
 void MainWindow::copyCommandLine() {

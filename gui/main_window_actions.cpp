@@ -147,6 +147,9 @@ void MainWindow::makeActions() {
   });
   a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { copyCommandLine(); });
   a.separate();
+  a.add(watch, "times", tr("T&imes of the pictures…"), tr("Ctrl+Shift+T"), [this] {
+    if (!folder_->files().isEmpty()) rules_->askTimes(asked_);
+  });
   a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { rules_->askNight(); });
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
 

@@ -30,7 +30,10 @@
 namespace mpm::gui {
 
 void MainWindow::wireOpening() {
-  connect(opener_, &Opener::sourceChosen, this, &MainWindow::openSource);
+  connect(opener_, &Opener::sourceChosen, this, [this](const QString& source) {
+    rules_->knowsTimes(source) || opener_->knows(source) ? openSource(source) : rules_->askTimes(source);
+  });
+  connect(rules_, &WatchRules::timesChosen, this, &MainWindow::openSource);
   connect(opener_, &Opener::modelChosen, this, &MainWindow::openModel);
   connect(opener_, &Opener::reductionChosen, live_.get(), &LiveMonitor::setReduction);
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);

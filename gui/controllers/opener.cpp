@@ -75,6 +75,11 @@ void Opener::remember(const QString& source, const std::optional<Reduction>& var
   settings_->change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
 }
 
+bool Opener::knows(const QString& source) const {
+  const QString name = QString::fromStdString(sourceSpec(source).shownText());
+  return std::any_of(recents_.begin(), recents_.end(), [&](const Recent& one) { return one.source == name; });
+}
+
 void Opener::open(const QString& asked) {
   const QString path = localPath(asked);
   switch (whatIs(path)) {

@@ -31,6 +31,8 @@ class Opener : public QObject {
   Opener(const Named& named, const LiveMonitor* live, QSettings& stored, SettingsWriter* settings, QWidget* window);
 
   const QVector<Recent>& recents() const { return recents_; }
+  /// It was watched before.
+  bool knows(const QString& source) const;
   /// What is watched now is what was watched last: `source`, as it was asked for, with the model that runs and its
   /// reduction. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
   void remember(const QString& source, const std::optional<Reduction>& variant);

@@ -7,6 +7,7 @@
 #include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
 #include "gui/views/settings_dialogs.h"
+#include "gui/views/times_dialog.h"
 #include "monitor/event_command.h"
 #include "mpm/error.hpp"
 
@@ -21,7 +22,8 @@ WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const Legend
       night_numbers_(loadNightNumbers(stored)),
       alarms_(loadAlarms(stored)),
       keep_(loadKeepOptions(stored)),
-      command_(loadCommand(stored)) {}
+      command_(loadCommand(stored)),
+      times_(loadTimes(stored)) {}
 
 std::vector<std::string> WatchRules::command() const {
   try {
@@ -40,6 +42,10 @@ monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
   if (isNumbered(options.source)) {
     options.every_frame = true;
     options.every_s = 0;
+  }
+  if (const PictureTimesChoice times = this->times(source)) {
+    options.archive = vision::ArchiveOptions{.times = *times, .show_last = true};
+    options.max_fps = 0;
   }
   if (kind == SourceKind::kDemo) {
     options.max_fps = 10;
@@ -74,6 +80,30 @@ monitor::AlarmOptions WatchRules::alarmsOfModel() const {
         break;
       }
   return result;
+}
+
+bool WatchRules::knowsTimes(const QString& source) const {
+  const vision::SourceSpec spec = sourceSpec(source);
+  return (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) ||
+         times_.contains(QString::fromStdString(spec.shownText()));
+}
+
+PictureTimesChoice WatchRules::times(const QString& source) const {
+  const auto known = times_.find(QString::fromStdString(sourceSpec(source).shownText()));
+  return known == times_.end() ? std::nullopt : known->second;
+}
+
+void WatchRules::askTimes(const QString& source) {
+  const vision::SourceSpec spec = sourceSpec(source);
+  const QString name = QString::fromStdString(spec.shownText());
+  const auto known = times_.find(name);
+  auto* dialog = new TimesDialog(spec, known == times_.end() ? vision::TimeOptions() : known->second, window_);
+  connect(dialog, &TimesDialog::chosen, this, [this, source, name](const PictureTimesChoice& times) {
+    times_[name] = times;
+    settings_->change([times = times_](QSettings& settings) { save(settings, times); });
+    emit timesChosen(source);
+  });
+  openDialog(dialog);
 }
 
 void WatchRules::askNight() {

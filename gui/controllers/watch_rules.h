@@ -30,12 +30,17 @@ class WatchRules : public QObject {
   /// Which pictures are kept in a folder.
   monitor::SnapshotOptions snapshotOptions(const QString& pictures) const;
 
+  /// Whether it was said how the times of these pictures are read, or they have none to be read.
+  bool knowsTimes(const QString& source) const;
+  PictureTimesChoice times(const QString& source) const;
+  void askTimes(const QString& source);
   void askNight();
   void askAlarms();
   /// See KeepDialog.
   void askKeep(const QString& folder, const QString& database);
 
  signals:
+  void timesChosen(const QString& source);
   void nightChanged();
   void alarmsChanged();
   void commandChanged();
@@ -52,6 +57,7 @@ class WatchRules : public QObject {
   monitor::AlarmOptions alarms_;
   KeepOptions keep_;
   QString command_;
+  TimesOfSources times_;
 };
 
 }  // namespace mpm::gui

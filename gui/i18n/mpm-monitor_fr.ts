@@ -1900,6 +1900,14 @@
         <source>edges as the model gives them</source>
         <translation>contours tels que le modèle les donne</translation>
     </message>
+    <message>
+        <source>T&amp;imes of the pictures…</source>
+        <translation>D&amp;ates des images…</translation>
+    </message>
+    <message>
+        <source>Ctrl+Shift+T</source>
+        <translation>Ctrl+Shift+T</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::MergeView</name>
@@ -3035,6 +3043,93 @@
     <message>
         <source>nearest: %1</source>
         <translation>au plus près : %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::TimesDialog</name>
+    <message>
+        <source>When were these pictures taken?</source>
+        <translation>Quand ces images ont-elles été prises ?</translation>
+    </message>
+    <message>
+        <source>Their time</source>
+        <translation>Leur date</translation>
+    </message>
+    <message>
+        <source>EXIF, else the name of the file</source>
+        <translation>EXIF, sinon le nom du fichier</translation>
+    </message>
+    <message>
+        <source>EXIF</source>
+        <translation>EXIF</translation>
+    </message>
+    <message>
+        <source>Name of the file</source>
+        <translation>Nom du fichier</translation>
+    </message>
+    <message>
+        <source>A list of names and times</source>
+        <translation>Une liste de noms et de dates</translation>
+    </message>
+    <message>
+        <source>Date of the file</source>
+        <translation>Date du fichier</translation>
+    </message>
+    <message>
+        <source>Not known: they count as taken when they are read</source>
+        <translation>Inconnue : elles comptent comme prises au moment de leur lecture</translation>
+    </message>
+    <message>
+        <source>List of names and times</source>
+        <translation>Liste de noms et de dates</translation>
+    </message>
+    <message>
+        <source>Browse…</source>
+        <translation>Parcourir…</translation>
+    </message>
+    <message>
+        <source>Time zone</source>
+        <translation>Fuseau horaire</translation>
+    </message>
+    <message>
+        <source>Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all year</source>
+        <translation>Pour les dates sans décalage : +01:00, ou un fuseau comme Europe/Paris, dont l’heure normale vaut toute l’année</translation>
+    </message>
+    <message>
+        <source>Found</source>
+        <translation>Trouvé</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <translation>Liste</translation>
+    </message>
+    <message>
+        <source>Pictures with a time are stored once, at that time, in its order.</source>
+        <translation>Les images datées sont enregistrées une seule fois, à leur date et dans cet ordre.</translation>
+    </message>
+    <message>
+        <source>Lists (*.csv *.txt *.tsv);;All files (*)</source>
+        <translation>Listes (*.csv *.txt *.tsv);;Tous les fichiers (*)</translation>
+    </message>
+    <message>
+        <source>The time at which each is read</source>
+        <translation>Le moment de la lecture de chacune</translation>
+    </message>
+    <message>
+        <source>list</source>
+        <translation>liste</translation>
+    </message>
+    <message>
+        <source>name</source>
+        <translation>nom</translation>
+    </message>
+    <message>
+        <source>date of the file</source>
+        <translation>date du fichier</translation>
+    </message>
+    <message>
+        <source>no time</source>
+        <translation>sans date</translation>
     </message>
 </context>
 <context>

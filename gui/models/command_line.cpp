@@ -41,6 +41,12 @@ QString commandLine(const WatchedJob& job) {
   if (!job.choose_reuse) say("--reuse", toString(job.inference.reuse), "");
   say("--threads", std::to_string(job.inference.threads), std::to_string(EstimatorOptions().threads));
   if (!job.database.isEmpty()) words << QStringLiteral("--db") << quoted(job.database);
+  if (job.times) {
+    words << QStringLiteral("--times") << quoted(QString::fromStdString(toString(*job.times)));
+    if (job.times->time_zone)
+      words << QStringLiteral("--time-zone")
+            << QString::fromStdString(vision::timeZoneText(*job.times->time_zone)).mid(3);
+  }
   return words.join(QLatin1Char(' '));
 }
 

@@ -3,8 +3,11 @@
 
 #include <QString>
 
+#include <optional>
+
 #include "mpm/estimator.hpp"
 #include "mpm/model_info.hpp"
+#include "vision/times/picture_times.h"
 
 namespace mpm::gui {
 
@@ -13,9 +16,10 @@ struct WatchedJob {
   QString source;  ///< without credentials; empty: none
   QString model;   ///< empty: the default one
   Reduction reduction;
-  EstimatorOptions inference;  ///< but for the reduction; refine as it runs
-  bool choose_reuse = true;    ///< as in monitor::InferenceWorker
-  QString database;            ///< empty: nothing is stored
+  EstimatorOptions inference;                  ///< but for the reduction; refine as it runs
+  bool choose_reuse = true;                    ///< as in monitor::InferenceWorker
+  QString database;                            ///< empty: nothing is stored
+  std::optional<vision::TimeOptions> times{};  ///< of pictures; nullopt: the source has none
 };
 
 /// A reduction as a shell takes it: "--reduce gradual:count=48".

@@ -7,7 +7,8 @@
 namespace mpm::gui {
 namespace {
 
-const QString kAreas = QStringLiteral("alarm_areas"), kColors = QStringLiteral("colors");
+const QString kAreas = QStringLiteral("alarm_areas"), kColors = QStringLiteral("colors"),
+              kTimes = QStringLiteral("times");
 const QStringList kRules = {"none", "sun", "brightness", "hours"};  // in the order of the alternatives of NightRule
 
 // Reads or writes one setting after another, so that a list of fields serves both ways. A setting that is missing or no
@@ -149,6 +150,36 @@ void save(QSettings& settings, const ClassColors& colors) {
   QStringList lines;
   for (const auto& [name, color] : colors) lines << color.name() + QLatin1Char(' ') + name;
   settings.setValue(kColors, lines);
+}
+
+void save(QSettings& settings, const TimesOfSources& times) {
+  settings.remove(kTimes);
+  settings.beginWriteArray(kTimes, static_cast<int>(times.size()));
+  int index = 0;
+  for (const auto& [source, choice] : times) {
+    settings.setArrayIndex(index++);
+    settings.setValue("source", source);
+    settings.setValue("from", choice ? QString::fromStdString(toString(*choice)) : QStringLiteral("none"));
+    if (choice && choice->time_zone) settings.setValue("zone", *choice->time_zone);
+  }
+  settings.endArray();
+}
+
+TimesOfSources loadTimes(QSettings& settings) {
+  TimesOfSources times;
+  const int count = settings.beginReadArray(kTimes);
+  for (int i = 0; i < count; ++i) {
+    settings.setArrayIndex(i);
+    const QString from = settings.value("from").toString();
+    PictureTimesChoice choice;
+    if (from != QLatin1String("none") && !passes([&] { choice = vision::parseTimes(from.toStdString()); })) continue;
+    bool known = false;
+    if (const int zone = settings.value("zone").toInt(&known); known && choice && std::abs(zone) <= 14 * 60)
+      choice->time_zone = zone;
+    times[settings.value("source").toString()] = choice;
+  }
+  settings.endArray();
+  return times;
 }
 
 ClassColors loadClassColors(const QSettings& settings) {

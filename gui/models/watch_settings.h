@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <optional>
+
 #include "gui/models/legend_model.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
+#include "vision/times/picture_times.h"
 
 class QSettings;
 
@@ -18,6 +22,11 @@ struct KeepOptions {
   double database_mb = 0;    ///< as StoreOptions::max_megabytes
   friend bool operator==(const KeepOptions&, const KeepOptions&) = default;
 };
+
+/// How the times of pictures are read; nullopt: they count as taken when they are read.
+using PictureTimesChoice = std::optional<vision::TimeOptions>;
+/// By the source, without credentials.
+using TimesOfSources = std::map<QString, PictureTimesChoice>;
 
 /// The numbers of every night rule, so that choosing another rule keeps them.
 struct NightNumbers {
@@ -34,11 +43,13 @@ void save(QSettings& settings, monitor::AlarmOptions alarms);
 void saveCommand(QSettings& settings, const QString& command);  ///< that is run for each event, as one line
 void save(QSettings& settings, const KeepOptions& keep);
 void save(QSettings& settings, const ClassColors& colors);
+void save(QSettings& settings, const TimesOfSources& times);
 monitor::NightRule loadNightRule(QSettings& settings);  ///< default: by the brightness of the picture
 NightNumbers loadNightNumbers(QSettings& settings);
 monitor::AlarmOptions loadAlarms(QSettings& settings);
 QString loadCommand(const QSettings& settings);
 KeepOptions loadKeepOptions(const QSettings& settings);
 ClassColors loadClassColors(const QSettings& settings);
+TimesOfSources loadTimes(QSettings& settings);
 
 }  // namespace mpm::gui

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/times_dialog.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "gui/views/fields.h"
+#include "gui/views/look.h"
+#include "gui/views/picture_dialog.h"
+#include "mpm/error.hpp"
+#include "vision/sources/source.h"
+
+namespace mpm::gui {
+namespace {
+
+using vision::TimeFrom;
+
+// In the order of the choices; the last choice is none.
+constexpr std::optional<TimeFrom> kFrom[] = {std::nullopt, TimeFrom::kExif, TimeFrom::kName, TimeFrom::kList,
+                                             TimeFrom::kModified};
+constexpr int kList = 3, kNone = 5;
+
+}  // namespace
+
+TimesDialog::TimesDialog(const vision::SourceSpec& source, const PictureTimesChoice& times, QWidget* parent)
+    : SettingsDialog(tr("When were these pictures taken?"), parent), source_(source) {
+  thread_.setMaxThreadCount(1);
+  from_ = choiceField(tr("Their time"), {tr("EXIF, else the name of the file"), tr("EXIF"), tr("Name of the file"),
+                                         tr("A list of names and times"), tr("Date of the file"),
+                                         tr("Not known: they count as taken when they are read")});
+  list_ = named(new QLineEdit, tr("List of names and times"));
+  list_->setPlaceholderText(QStringLiteral("times.csv"));
+  auto* browse = new QPushButton(tr("Browse…"));
+  zone_ = named(new QLineEdit, tr("Time zone"));
+  zone_->setToolTip(
+      tr("Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts "
+         "all year"));
+  found_ = wrapped(namedValue(new QLabel, tr("Found")));
+  found_->setMinimumHeight(4 * found_->fontMetrics().lineSpacing());
+  found_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  form_->addRow(tr("Their time"), from_);
+  form_->addRow(tr("List"), fill(new QHBoxLayout, list_, browse));
+  form_->addRow(tr("Time zone"), zone_);
+  form_->addRow(tr("Found"), found_);
+  form_->addRow(wrapped(mutedLabel(tr("Pictures with a time are stored once, at that time, in its order."))));
+
+  if (times) {
+    const auto* const from = std::find(std::begin(kFrom), std::end(kFrom), times->from);
+    from_->setCurrentIndex(static_cast<int>(from - kFrom));
+    list_->setText(QString::fromStdString(times->list));
+  }
+  const int zone = times && times->time_zone ? *times->time_zone : vision::machineTimeZone();
+  zone_->setText(QString::fromStdString(vision::timeZoneText(zone)).mid(3));
+  const auto follow = [this, browse] {
+    for (QWidget* field : {static_cast<QWidget*>(list_), static_cast<QWidget*>(browse)})
+      field->setEnabled(from_->currentIndex() == kList);
+    zone_->setEnabled(from_->currentIndex() != kNone);
+    look();
+  };
+  connect(from_, &QComboBox::activated, this, [this] { touched_ = true; });
+  connect(from_, &QComboBox::currentIndexChanged, this, follow);
+  for (QLineEdit* edit : {list_, zone_}) connect(edit, &QLineEdit::textChanged, this, &TimesDialog::look);
+  connect(browse, &QPushButton::clicked, this, [this] {
+    auto* dialog = new QFileDialog(this, list_->accessibleName(), QString::fromStdString(source_.target),
+                                   tr("Lists (*.csv *.txt *.tsv);;All files (*)"));
+    connect(dialog, &QFileDialog::fileSelected, list_, &QLineEdit::setText);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    openDialog(dialog);
+  });
+  finish();
+  fitToWindow(this, QSize(620, 340));  // a line for each picture
+  follow();
+  connect(this, &QDialog::accepted, this, [this] { emit chosen(this->times()); });
+}
+
+PictureTimesChoice TimesDialog::times() const {
+  const int index = from_->currentIndex();
+  if (index == kNone) return std::nullopt;
+  vision::TimeOptions options{.from = kFrom[index]};
+  if (index == kList) options.list = list_->text().trimmed().toStdString();
+  try {
+    options.time_zone = vision::parseTimeZone(zone_->text().trimmed().toStdString());
+  } catch (const Error&) {  // found() says so; the standard time of this machine counts
+  }
+  return options;
+}
+
+QString TimesDialog::found() const { return found_->text(); }
+
+void TimesDialog::show(int version, const QString& text, bool any) {
+  if (version != version_) return;
+  if (!any && !touched_ && from_->currentIndex() == 0) return from_->setCurrentIndex(kNone);
+  setBadge(found_, any ? "" : "warning");
+  setValue(found_, text);
+  emit looked();
+}
+
+// Listing a folder and reading files may take long.
+void TimesDialog::look() {
+  const int version = ++version_;
+  setValue(found_, {});
+  if (from_->currentIndex() == kNone) return show(version, tr("The time at which each is read"), true);
+  try {
+    vision::parseTimeZone(zone_->text().trimmed().toStdString());
+  } catch (const Error& error) {
+    return show(version, QString::fromStdString(error.what()), false);
+  }
+  const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
+  thread_.start([this, version, names, options = *times(), source = source_, none = tr("no time")] {
+    if (version != version_) return;
+    QStringList lines;
+    bool any = false;
+    try {
+      const vision::PictureTimes times(options);
+      const std::vector<std::string> files = vision::sourceFiles(source);
+      std::vector<std::size_t> three = {0, files.size() / 2, files.size() - 1};
+      three.erase(std::unique(three.begin(), three.end()), three.end());
+      for (const std::size_t i : three) {
+        const std::string name = std::filesystem::path(files[i]).filename().string();
+        QString text = none;
+        if (const auto time = times.of(files[i])) {
+          any = true;
+          std::string shown = isoTime(time->time + times.timeZone() * kMinuteMs).substr(0, 19);
+          shown[10] = ' ';
+          text = QString::fromStdString(shown + " " + vision::timeZoneText(times.timeZone()) + ", ") +
+                 names[static_cast<int>(time->from)];
+        }
+        lines << QString::fromStdString(name) + QStringLiteral(": ") + text;
+      }
+    } catch (const Error& error) {
+      lines = {QString::fromStdString(error.what())};
+      any = false;
+    }
+    QMetaObject::invokeMethod(this,
+                              [this, version, text = lines.join(QLatin1Char('\n')), any] { show(version, text, any); });
+  });
+}
+
+}  // namespace mpm::gui

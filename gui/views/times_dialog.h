@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QThreadPool>
+#include <atomic>
+
+#include "gui/views/settings_dialogs.h"
+#include "vision/sources/source_spec.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace mpm::gui {
+
+/// How the times of the pictures of a folder are read. Shows what three of them say.
+class TimesDialog : public SettingsDialog {
+  Q_OBJECT
+ public:
+  /// `times`: as it was chosen before.
+  TimesDialog(const vision::SourceSpec& source, const PictureTimesChoice& times, QWidget* parent = nullptr);
+  PictureTimesChoice times() const;
+  /// "a.jpg: 2013-07-08 05:54:13 UTC+01:00, EXIF", a line for each; empty while they are looked at.
+  QString found() const;
+
+ signals:
+  void chosen(const mpm::gui::PictureTimesChoice& times);
+  void looked();
+
+ private:
+  void look();
+  void show(int version, const QString& text, bool any);
+
+  vision::SourceSpec source_;
+  QComboBox* from_;
+  QLineEdit *list_, *zone_;
+  QLabel* found_;
+  bool touched_ = false;  // somebody chose
+  std::atomic<int> version_ = 0;
+  QThreadPool thread_;  // last: waits for what is being looked at
+};
+
+}  // namespace mpm::gui
