@@ -88,8 +88,9 @@ class Drawer {
   void drawValues(const cv::Rect2d& lane, const ValueAxis& values, double factor) {
     const auto ticks = valueTicks(values.low * factor, values.high * factor,
                                   std::max(2, static_cast<int>(lane.height / (line_ * 1.8))));
-    const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
-    const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+    int decimals = 0;  // that all ticks need
+    for (const double value : ticks)
+      while (decimals < 6 && std::abs(std::remainder(value, std::pow(10, -decimals))) > 1e-9) ++decimals;
     for (const double value : ticks) {
       const double y = sharp(values.y(value / factor));
       canvas_.line({{lane.x, y}, {lane.br().x, y}}, chart_.colors.grid, 1);

@@ -37,6 +37,7 @@
 #include "gui/views/day_night_panel.h"
 #include "gui/views/events_panel.h"
 #include "gui/views/folder_bar.h"
+#include "gui/views/image_view.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/legend_panel.h"
@@ -170,6 +171,7 @@ void MainWindow::openSource(const QString& asked) {
   history_view_.setNightRule(watch.night);
   stack_->setCurrentWidget(watch_page_);
   folder_->setSource(source);
+  refreshRegions();
   giveFolderToTeach();
   history_view_.watch(shown);
   refreshTitle();
@@ -180,6 +182,7 @@ void MainWindow::openSource(const QString& asked) {
 
 void MainWindow::closeSource() {
   live_->close();
+  refreshRegions();
   folder_->setSource({});
   endPause(false);
   history_view_.stopWatching();
@@ -303,7 +306,7 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
 void MainWindow::showFrame(const LiveFramePtr& frame) {
   pane_->setFrame(frame);
   inspector_->setFrame(frame);
-  legend_.setAreas(frame->areas);
+  legend_.setAreas(areasIn(*frame, rules_->regions(sourceOnShow()).regions, legend_panel_->region().toStdString()));
   legend_panel_->setFrame(frame.get());
   status_->setFrame(*frame);
 }
@@ -370,9 +373,33 @@ void MainWindow::showStored(double time) {
 void MainWindow::backToLive() {
   if (!frozen_) return;
   frozen_ = false;
+  refreshRegions();
   pane_->setBanner({});
   live_frame_ ? showFrame(live_frame_) : forgetFrame();
   if (!live_->session().isOpen()) stack_->setCurrentWidget(welcome_);
+}
+
+void MainWindow::askRegions() {
+  const LiveFramePtr& frame = pane_->image()->frame();
+  if (!frame || sourceOnShow().isEmpty())
+    return showNotice(tr("Open a source first: regions are drawn on its picture"));
+  rules_->askRegions(sourceOnShow(), frame->image());
+}
+
+QString MainWindow::sourceOnShow() const {
+  return frozen_ ? history_view_.source() : QString::fromStdString(live_->session().source());
+}
+
+// A stored picture has no labels to measure again.
+void MainWindow::refreshRegions() {
+  const std::vector<vision::Region>& regions = rules_->regions(sourceOnShow()).regions;
+  pane_->setRegions(regions);
+  QStringList names;
+  for (const vision::Region& region : regions)
+    if (const auto name = QString::fromStdString(region.name); !frozen_ && !region.ignore && !names.contains(name))
+      names << name;
+  legend_panel_->setRegions(names);
+  if (!frozen_ && live_frame_) showFrame(live_frame_);
 }
 
 monitor::OverlayStyle MainWindow::overlayStyle() const {
@@ -420,15 +447,18 @@ void MainWindow::exportSamples(ExportDialog::Format format, UnixMs from, UnixMs 
 }
 
 QString MainWindow::commandLine() const {
+  const SourceRegions& regions = rules_->regions(QString::fromStdString(live_->session().source()));
   return mpm::gui::commandLine(
       {live_->session().isOpen() ? QString::fromStdString(live_->session().source()) : QString(),
        QString::fromStdString(live_->session().model()), reduction_->editor()->reduction(), options_.inference,
-       options_.choose_reuse, history_view_.ownDatabase(), rules_->times(asked_)});
+       options_.choose_reuse, history_view_.ownDatabase(), rules_->times(asked_), !regions.regions.empty(),
+       regions.savedIn()});
 }
 
 void MainWindow::copyCommandLine() {
-  QApplication::clipboard()->setText(commandLine());
-  showNotice(tr("Copied: %1").arg(commandLine()), "good");
+  QString line = commandLine();
+  QApplication::clipboard()->setText(line);
+  showNotice(tr("Copied: %1").arg(line.replace(QLatin1Char('\n'), QLatin1Char(' '))), "good");
 }
 
 void MainWindow::restoreDefaultLayout() {

@@ -140,6 +140,9 @@ class MainWindow : public QMainWindow {
   void setPaused(bool on);
   void endPause(bool open);
   void refreshTitle();
+  QString sourceOnShow() const;  ///< of the picture; empty: none
+  void askRegions();
+  void refreshRegions();
   void setRecording(bool recording);
   monitor::OverlayStyle overlayStyle() const;
   void openModel(const QString& path, const std::optional<Reduction>& variant);

@@ -85,6 +85,8 @@ void MainWindow::makeActions() {
      live_->setRefine(*options_.inference.refine);
      sayWhenItShows(on ? tr("sharp edges") : tr("edges as the model gives them"));
    })->setEnabled(false);
+  a.addToggle(view, "region_outlines", tr("Outlines of re&gions"), tr("Shift+O"), true,
+              [this](bool on) { pane_->showRegions(on); });
   a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
   a.separate();
   a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
@@ -152,6 +154,7 @@ void MainWindow::makeActions() {
   });
   a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { rules_->askNight(); });
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
+  a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { askRegions(); });
 
   a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); })->setIcon(icon(Glyph::kHelp));
   a.add(help, "about", tr("&About"), tr("F1"), [this] { ActionRegistry::showAbout(this); });

@@ -20,6 +20,7 @@
 #include "gui/main_window.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
+#include "gui/views/legend_panel.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_editor.h"
 #include "gui/views/reduction_panel.h"
@@ -65,6 +66,8 @@ void MainWindow::wirePictures() {
       actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);
     opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
   });
+  connect(pane_, &PicturesPane::regionsShown, actions_->action(QStringLiteral("region_outlines")),
+          &QAction::setChecked);
   connect(pane_, &PicturesPane::mapShown, actions_->action(QStringLiteral("merge_map")), &QAction::setChecked);
   connect(pane_, &PicturesPane::opacityChanged, this, [this](double opacity) {
     const QSignalBlocker quiet(opacity_);
@@ -77,6 +80,7 @@ void MainWindow::wirePictures() {
   connect(pictures_.get(), &PictureStore::loaded, this,
           [this](const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
             frozen_ = true;
+            refreshRegions();
             stack_->setCurrentWidget(watch_page_);
             showFrame(frame);
             legend_.setNamedAreas(areas);
@@ -114,6 +118,11 @@ void MainWindow::wireWatching() {
   });
   connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->session().setAlarms(rules_->alarms()); });
   connect(rules_, &WatchRules::commandChanged, this, [this] { live_->session().setEventCommand(rules_->command()); });
+  connect(legend_panel_, &LegendPanel::regionPicked, this, &MainWindow::refreshRegions);
+  connect(rules_, &WatchRules::regionsChanged, this, [this] {
+    live_->setRegions(rules_->regions(QString::fromStdString(live_->session().source())).regions);
+    refreshRegions();
+  });
   connect(rules_, &WatchRules::keepChanged, this, [this] {
     live_->session().snapshots().setOptions(rules_->snapshotOptions(pictures_->folder()));
     live_->session().setRetention(rules_->keep().sample_days, rules_->keep().database_mb);
@@ -145,6 +154,12 @@ void MainWindow::wireHistory() {
   const auto mark = [this] { history_view_.showPictures(pictures_->pictures()); };
   connect(&history_view_, &HistoryView::sourceChanged, this, mark);
   connect(pictures_.get(), &PictureStore::listed, this, mark);
+  connect(&history(), &History::regionsReady, this,
+          [this](const QStringList&, const std::vector<vision::Region>& current, const QString& source) {
+            const bool fresh = rules_->regions(source).regions.empty() && !current.empty();
+            rules_->propose(source, current);
+            if (fresh && source == sourceOnShow()) refreshRegions();
+          });
   connect(exports_, &Exports::said, this, &MainWindow::showNotice);
   connect(exports_, &Exports::failed, this, &MainWindow::fail);
 }

@@ -101,7 +101,11 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
            {QStringLiteral("Q"), tr("Show where the model is not sure")},
            {tr("Space, Enter"), tr("Draw at the cross of the arrow keys; close the polygon")},
            {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Undo, redo")},
-           {tr("Page up, page down"), tr("Previous, next picture")}};
+           {tr("Page up, page down"), tr("Previous, next picture")},
+           {{}, tr("Drawing regions")},
+           {tr("Arrow keys, Shift"), tr("Move the cross; by one pixel")},
+           {tr("Space, Enter"), tr("Set or grab a corner; close the polygon")},
+           {tr("Backspace, Esc"), tr("Take a corner back; drop the polygon")}};
   auto* table = named(new QTableWidget(static_cast<int>(rows.size()), 2), tr("Keys"));
   table->setHorizontalHeaderLabels({tr("Key"), tr("What it does")});
   makePlain(table, 8);

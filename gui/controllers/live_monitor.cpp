@@ -109,4 +109,9 @@ void LiveMonitor::setCompare(const std::optional<Reduction>& variant) {
   if (variant) repeatFrame();
 }
 
+void LiveMonitor::setRegions(const std::vector<vision::Region>& regions) {
+  session_->setRegions(regions);
+  repeatFrame();
+}
+
 }  // namespace mpm::gui

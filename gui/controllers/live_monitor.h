@@ -29,6 +29,7 @@ class LiveMonitor : public QObject {
   void setRefine(Refine refine);
   void setModel(const std::string& path, const std::optional<Reduction>& variant);
   void setCompare(const std::optional<Reduction>& variant);
+  void setRegions(const std::vector<vision::Region>& regions);
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
   /// alone is shown.
   void showPicture(const QString& file, const cv::Mat& image);

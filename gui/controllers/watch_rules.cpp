@@ -6,12 +6,18 @@
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
+#include "gui/views/regions_dialog.h"
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/times_dialog.h"
 #include "monitor/event_command.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {
+namespace {
+
+QString keyOf(const QString& source) { return QString::fromStdString(sourceSpec(source).shownText()); }
+
+}  // namespace
 
 WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const LegendModel* legend, QWidget* window)
     : QObject(window),
@@ -23,7 +29,8 @@ WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const Legend
       alarms_(loadAlarms(stored)),
       keep_(loadKeepOptions(stored)),
       command_(loadCommand(stored)),
-      times_(loadTimes(stored)) {}
+      times_(loadTimes(stored)),
+      regions_(loadRegions(stored)) {}
 
 std::vector<std::string> WatchRules::command() const {
   try {
@@ -33,9 +40,20 @@ std::vector<std::string> WatchRules::command() const {
   }
 }
 
+const SourceRegions& WatchRules::regions(const QString& source) const {
+  static const SourceRegions none;
+  const auto found = regions_.find(keyOf(source));
+  return found == regions_.end() ? none : found->second;
+}
+
+void WatchRules::propose(const QString& source, const std::vector<vision::Region>& regions) {
+  if (!regions.empty()) regions_.try_emplace(keyOf(source), SourceRegions{.regions = regions});
+}
+
 monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
   using vision::SourceKind;
   monitor::WatchOptions options{.source = sourceSpec(source), .night = night_, .alarms = alarms_};
+  if (const auto found = regions_.find(keyOf(source)); found != regions_.end()) options.regions = found->second.regions;
   const SourceKind kind = options.source.kind;
   // A folder is looked through, not played.
   options.max_fps = kind == SourceKind::kFolder || kind == SourceKind::kGlob ? 4 : 25;
@@ -148,6 +166,16 @@ void WatchRules::askKeep(const QString& folder, const QString& database) {
     keep_ = keep;
     settings_->change([keep](QSettings& settings) { save(settings, keep); });
     emit keepChanged();
+  });
+  openDialog(dialog);
+}
+
+void WatchRules::askRegions(const QString& source, const cv::Mat& picture) {
+  auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, window_);
+  connect(dialog, &RegionsDialog::chosen, this, [this, key = keyOf(source)](const SourceRegions& regions) {
+    regions_[key] = regions;  // none is also a choice: else those in the database would count
+    settings_->change([all = regions_](QSettings& settings) { save(settings, all); });
+    emit regionsChanged();
   });
   openDialog(dialog);
 }

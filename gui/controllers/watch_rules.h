@@ -12,8 +12,8 @@ namespace mpm::gui {
 
 class SettingsWriter;
 
-/// What counts as night, when to ring and what is kept: as it was chosen last, and the dialogs that change it. Each
-/// change is in the settings at once.
+/// What counts as night, when to ring, what is kept, and the regions of each source: as it was chosen last, and the
+/// dialogs that change it. Each change is in the settings at once.
 class WatchRules : public QObject {
   Q_OBJECT
  public:
@@ -25,6 +25,9 @@ class WatchRules : public QObject {
   const KeepOptions& keep() const { return keep_; }
   /// What is run for each event, in words; empty: nothing.
   std::vector<std::string> command() const;
+  const SourceRegions& regions(const QString& source) const;
+  /// Those that the database has are those of a source for which none were chosen.
+  void propose(const QString& source, const std::vector<vision::Region>& regions);
   /// How a source is watched by these rules.
   monitor::WatchOptions watchOptions(const QString& source) const;
   /// Which pictures are kept in a folder.
@@ -38,6 +41,8 @@ class WatchRules : public QObject {
   void askAlarms();
   /// See KeepDialog.
   void askKeep(const QString& folder, const QString& database);
+  /// `picture`: what the source shows.
+  void askRegions(const QString& source, const cv::Mat& picture);
 
  signals:
   void timesChosen(const QString& source);
@@ -45,6 +50,7 @@ class WatchRules : public QObject {
   void alarmsChanged();
   void commandChanged();
   void keepChanged();
+  void regionsChanged();
 
  private:
   monitor::AlarmOptions alarmsOfModel() const;
@@ -58,6 +64,7 @@ class WatchRules : public QObject {
   KeepOptions keep_;
   QString command_;
   TimesOfSources times_;
+  RegionsOfSources regions_;
 };
 
 }  // namespace mpm::gui

@@ -70,6 +70,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::RegionsDialog</name>
+    <message numerus="yes">
+        <source>%n region(s) read</source>
+        <translation>
+            <numerusform>%n region read</numerusform>
+            <numerusform>%n regions read</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::SourcePanel</name>
     <message numerus="yes">
         <source>%n read(s) hang</source>

@@ -45,6 +45,13 @@
     </message>
 </context>
 <context>
+    <name>commandLine</name>
+    <message>
+        <source># without its regions: Watch &gt; Regions &gt; Export writes the file for --regions</source>
+        <translation># sans ses régions : Surveiller &gt; Régions &gt; Exporter écrit le fichier pour --regions</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::ActionRegistry</name>
     <message>
         <source>Keys</source>
@@ -173,6 +180,30 @@
     <message>
         <source>Previous, next picture</source>
         <translation>Image précédente, suivante</translation>
+    </message>
+    <message>
+        <source>Drawing regions</source>
+        <translation>Dessiner des régions</translation>
+    </message>
+    <message>
+        <source>Arrow keys, Shift</source>
+        <translation>Flèches, Maj</translation>
+    </message>
+    <message>
+        <source>Move the cross; by one pixel</source>
+        <translation>Déplacer la croix ; d’un pixel</translation>
+    </message>
+    <message>
+        <source>Set or grab a corner; close the polygon</source>
+        <translation>Poser ou saisir un sommet ; fermer le polygone</translation>
+    </message>
+    <message>
+        <source>Backspace, Esc</source>
+        <translation>Retour arrière, Échap</translation>
+    </message>
+    <message>
+        <source>Take a corner back; drop the polygon</source>
+        <translation>Reprendre un sommet ; abandonner le polygone</translation>
     </message>
 </context>
 <context>
@@ -407,6 +438,50 @@
     <message>
         <source>Agreement</source>
         <translation>Accord</translation>
+    </message>
+    <message>
+        <source>Region whose numbers are drawn</source>
+        <translation>Région dont les valeurs sont tracées</translation>
+    </message>
+    <message>
+        <source>Colour</source>
+        <translation>Couleur</translation>
+    </message>
+    <message>
+        <source>Draw the colour and the brightness of the region</source>
+        <translation>Tracer la couleur et la luminosité de la région</translation>
+    </message>
+    <message>
+        <source>Green share, gcc</source>
+        <translation>Part du vert, gcc</translation>
+    </message>
+    <message>
+        <source>Red share, rcc</source>
+        <translation>Part du rouge, rcc</translation>
+    </message>
+    <message>
+        <source>Excess green, ExG</source>
+        <translation>Excès de vert, ExG</translation>
+    </message>
+    <message>
+        <source>Brightness</source>
+        <translation>Luminosité</translation>
+    </message>
+    <message>
+        <source>Mean red</source>
+        <translation>Rouge moyen</translation>
+    </message>
+    <message>
+        <source>Mean green</source>
+        <translation>Vert moyen</translation>
+    </message>
+    <message>
+        <source>Mean blue</source>
+        <translation>Bleu moyen</translation>
+    </message>
+    <message>
+        <source>Whole picture</source>
+        <translation>Image entière</translation>
     </message>
 </context>
 <context>
@@ -1335,6 +1410,18 @@
         <source>Segments</source>
         <translation>Segments</translation>
     </message>
+    <message>
+        <source>Areas in the whole picture</source>
+        <translation>Surfaces dans l’image entière</translation>
+    </message>
+    <message>
+        <source>Areas in %1</source>
+        <translation>Surfaces dans %1</translation>
+    </message>
+    <message>
+        <source>Where the areas are measured</source>
+        <translation>Où les surfaces sont mesurées</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::LiveTrainer</name>
@@ -1908,6 +1995,26 @@
         <source>Ctrl+Shift+T</source>
         <translation>Ctrl+Shift+T</translation>
     </message>
+    <message>
+        <source>Open a source first: regions are drawn on its picture</source>
+        <translation>Ouvrez d’abord une source : les régions se dessinent sur son image</translation>
+    </message>
+    <message>
+        <source>Outlines of re&amp;gions</source>
+        <translation>Contours des ré&amp;gions</translation>
+    </message>
+    <message>
+        <source>Shift+O</source>
+        <translation>Shift+O</translation>
+    </message>
+    <message>
+        <source>&amp;Regions…</source>
+        <translation>&amp;Régions…</translation>
+    </message>
+    <message>
+        <source>O</source>
+        <translation>O</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::MergeView</name>
@@ -2366,6 +2473,112 @@
     <message>
         <source>This file is converted, so its reduction is fixed. Open the plain model to choose another one.</source>
         <translation>Ce fichier est converti : sa réduction est fixée. Ouvrez le modèle d’origine pour en choisir une autre.</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::RegionsDialog</name>
+    <message>
+        <source>Regions of %1</source>
+        <translation>Régions de %1</translation>
+    </message>
+    <message>
+        <source>Picture on which regions are drawn</source>
+        <translation>Image sur laquelle on dessine les régions</translation>
+    </message>
+    <message>
+        <source>Click the corners of a region; double click or Enter closes it. Drag a corner to move it. By keyboard: arrow keys, space, Enter.</source>
+        <translation>Cliquez sur les sommets d’une région ; un double clic ou Entrée la ferme. Faites glisser un sommet pour le déplacer. Au clavier : flèches, espace, Entrée.</translation>
+    </message>
+    <message>
+        <source>Regions</source>
+        <translation>Régions</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Nom</translation>
+    </message>
+    <message>
+        <source>Ignored</source>
+        <translation>Ignorée</translation>
+    </message>
+    <message>
+        <source>Its pixels count nowhere: a time stamp, the sky</source>
+        <translation>Ses pixels ne comptent nulle part : un horodatage, le ciel</translation>
+    </message>
+    <message>
+        <source>Valid from</source>
+        <translation>Valable à partir de</translation>
+    </message>
+    <message>
+        <source>Valid until</source>
+        <translation>Valable jusqu’à</translation>
+    </message>
+    <message>
+        <source>Add a part</source>
+        <translation>Ajouter une partie</translation>
+    </message>
+    <message>
+        <source>The next polygon becomes another part of this region</source>
+        <translation>Le prochain polygone devient une autre partie de cette région</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Supprimer</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>Importer…</translation>
+    </message>
+    <message>
+        <source>Our JSON, LabelMe, COCO, or a list of PhenoCam with its masks</source>
+        <translation>Notre JSON, LabelMe, COCO ou une liste PhenoCam avec ses masques</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>Exporter…</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <translation>De</translation>
+    </message>
+    <message>
+        <source>Until</source>
+        <translation>Jusqu’à</translation>
+    </message>
+    <message>
+        <source>A polygon is begun: close it with a double click or Enter, or drop it with Esc.</source>
+        <translation>Un polygone est commencé : fermez-le par un double clic ou Entrée, ou abandonnez-le avec Échap.</translation>
+    </message>
+    <message>
+        <source>Region %1</source>
+        <translation>Région %1</translation>
+    </message>
+    <message>
+        <source>Export regions</source>
+        <translation>Exporter les régions</translation>
+    </message>
+    <message>
+        <source>Import regions</source>
+        <translation>Importer des régions</translation>
+    </message>
+    <message>
+        <source>Regions (*.json)</source>
+        <translation>Régions (*.json)</translation>
+    </message>
+    <message>
+        <source>Regions (*.json *.csv);;All files (*)</source>
+        <translation>Régions (*.json *.csv);;Tous les fichiers (*)</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n region(s) read</source>
+        <translation>
+            <numerusform>%n région lue</numerusform>
+            <numerusform>%n régions lues</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Written: %1</source>
+        <translation>Écrit : %1</translation>
     </message>
 </context>
 <context>
@@ -3388,6 +3601,13 @@
     <message>
         <source>Preview</source>
         <translation>Aperçu</translation>
+    </message>
+</context>
+<context>
+    <name>regions</name>
+    <message>
+        <source>%1 (ignored)</source>
+        <translation>%1 (ignorée)</translation>
     </message>
 </context>
 <context>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/command_line.h"
 
+#include <QCoreApplication>
 #include <QRegularExpression>
 #include <QStringList>
 
@@ -47,7 +48,12 @@ QString commandLine(const WatchedJob& job) {
       words << QStringLiteral("--time-zone")
             << QString::fromStdString(vision::timeZoneText(*job.times->time_zone)).mid(3);
   }
-  return words.join(QLatin1Char(' '));
+  if (!job.regions.isEmpty()) words << QStringLiteral("--regions") << quoted(job.regions);
+  const QString line = words.join(QLatin1Char(' '));
+  if (!job.has_regions || !job.regions.isEmpty()) return line;
+  return line + QLatin1Char('\n') +
+         QCoreApplication::translate("commandLine",
+                                     "# without its regions: Watch > Regions > Export writes the file for --regions");
 }
 
 }  // namespace mpm::gui

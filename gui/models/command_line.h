@@ -20,12 +20,15 @@ struct WatchedJob {
   bool choose_reuse = true;                    ///< as in monitor::InferenceWorker
   QString database;                            ///< empty: nothing is stored
   std::optional<vision::TimeOptions> times{};  ///< of pictures; nullopt: the source has none
+  bool has_regions = false;
+  QString regions{};  ///< the file that holds them; empty: none does
 };
 
 /// A reduction as a shell takes it: "--reduce gradual:count=48".
 QString optionsOf(const Reduction& reduction);
 
-/// The same job without a window, as a shell takes it: "mpm monitor /dev/video0 --reduce mpm:blocks=2,5".
+/// The same job without a window, as a shell takes it: "mpm monitor /dev/video0 --reduce mpm:blocks=2,5". A second
+/// line, a comment, says what is missing from it.
 QString commandLine(const WatchedJob& job);
 
 }  // namespace mpm::gui

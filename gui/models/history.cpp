@@ -79,4 +79,16 @@ void History::askClasses(std::int64_t source) {
   });
 }
 
+void History::askRegions(const QString& source) {
+  ask(kRegions, [this, source](const monitor::StoreReader& reader) {
+    QStringList names;
+    for (const monitor::RegionRecord& record : reader.regions(source.toStdString()))
+      if (const auto name = QString::fromStdString(record.region.name); !record.region.ignore && !names.contains(name))
+        names << name;
+    queue([this, names, current = monitor::currentRegions(reader, source.toStdString()), source] {
+      emit regionsReady(names, current, source);
+    });
+  });
+}
+
 }  // namespace mpm::gui

@@ -37,6 +37,8 @@ class History : public QObject {
   void askEvents(std::int64_t source);
   /// The classes of its latest session.
   void askClasses(std::int64_t source);
+  /// The names of the regions that are or were measured in it, and those that are, by the name of the source.
+  void askRegions(const QString& source);
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
@@ -45,10 +47,11 @@ class History : public QObject {
   void areasReady(const std::vector<mpm::monitor::ClassArea>& areas);
   void eventsReady(const std::vector<mpm::monitor::Event>& events);
   void classesReady(const QStringList& names, qint64 source);
+  void regionsReady(const QStringList& names, const std::vector<mpm::vision::Region>& current, const QString& source);
   void failed(const QString& message);
 
  private:
-  enum Kind { kSources, kChart, kDayNight, kAreas, kEvents, kClasses, kKinds };
+  enum Kind { kSources, kChart, kDayNight, kAreas, kEvents, kClasses, kRegions, kKinds };
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);

@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/models/merge_colors.h"
+#include "mpm/error.hpp"
 #include "vision/labels/classes.h"
 #include "vision/pictures/depth_pictures.h"
 
@@ -100,6 +101,22 @@ const Segment* LiveFrame::segmentAt(QPointF at) const {
   const auto& segments = result.estimate.segments;
   const auto found = std::find_if(segments.begin(), segments.end(), [&](const Segment& one) { return one.id == id; });
   return found == segments.end() ? nullptr : &*found;
+}
+
+std::vector<std::pair<int, double>> areasIn(const LiveFrame& frame, const std::vector<vision::Region>& regions,
+                                            const std::string& name) {
+  const cv::Mat& labels = frame.labels();
+  if (regions.empty() || labels.empty()) return frame.areas;
+  cv::Mat counted(labels.size(), CV_8UC1, cv::Scalar(name.empty() ? 255 : 0));
+  try {
+    for (const bool ignored : {false, true})
+      for (const vision::Region& region : regions)
+        if (region.ignore == ignored && (ignored || region.name == name) && region.validAt(frame.result.frame.time))
+          counted.setTo(ignored ? 0 : 255, vision::maskOf(region, labels.size()));
+  } catch (const Error&) {  // the recorder reports it
+    return {};
+  }
+  return vision::classAreas(labels, counted);
 }
 
 const std::vector<int>& RowAges::add(const Estimate& estimate) {

@@ -7,11 +7,13 @@
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "gui/models/merge_lookup.h"
 #include "monitor/capture/inference.h"
+#include "vision/regions/region.h"
 
 namespace mpm::gui {
 
@@ -61,6 +63,11 @@ struct LiveFrame {
   /// The label most pixels of a patch have; nullopt when the model does not segment.
   std::optional<int> classOfToken(int token) const;
 };
+
+/// LiveFrame::areas of what counts, which ignored regions do not, within the region of this name; empty: anywhere. None
+/// where the regions do not fit the picture.
+std::vector<std::pair<int, double>> areasIn(const LiveFrame& frame, const std::vector<vision::Region>& regions,
+                                            const std::string& name);
 
 using LiveFramePtr = std::shared_ptr<const LiveFrame>;
 

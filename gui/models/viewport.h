@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QPointF>
+#include <QPolygonF>
 #include <QRectF>
 #include <QSize>
 #include <optional>
@@ -32,6 +33,11 @@ class Viewport {
 
   QPointF toPicture(QPointF widget) const { return (widget - rect_.topLeft()) / scale_; }
   QPointF toWidget(QPointF picture) const { return rect_.topLeft() + picture * scale_; }
+  /// Corners as shares of the picture, 0..1, in px of it.
+  QPolygonF fromShares(QPolygonF corners) const {
+    for (QPointF& corner : corners) corner = {corner.x() * picture_.width(), corner.y() * picture_.height()};
+    return corners;
+  }
 
   /// The state after zooming by `factor` with the point of the picture under `widget` staying where it is.
   ViewState zoomedAt(QPointF widget, double factor) const;

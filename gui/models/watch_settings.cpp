@@ -8,7 +8,7 @@ namespace mpm::gui {
 namespace {
 
 const QString kAreas = QStringLiteral("alarm_areas"), kColors = QStringLiteral("colors"),
-              kTimes = QStringLiteral("times");
+              kTimes = QStringLiteral("times"), kRegions = QStringLiteral("regions");
 const QStringList kRules = {"none", "sun", "brightness", "hours"};  // in the order of the alternatives of NightRule
 
 // Reads or writes one setting after another, so that a list of fields serves both ways. A setting that is missing or no
@@ -165,6 +165,33 @@ void save(QSettings& settings, const TimesOfSources& times) {
   settings.endArray();
 }
 
+QString SourceRegions::savedIn() const {
+  const auto texts = [](const std::vector<vision::Region>& list) {
+    std::vector<std::string> result;
+    for (const vision::Region& region : list) result.push_back(vision::regionJson(region));
+    return result;
+  };
+  const bool same = !file.isEmpty() && passes([&] {
+    if (texts(vision::readRegions(file.toStdString())) != texts(regions)) throw Error("other regions");
+  });
+  return same ? file : QString();
+}
+
+void save(QSettings& settings, const RegionsOfSources& regions) {
+  settings.remove(kRegions);
+  settings.beginWriteArray(kRegions);
+  int i = 0;
+  for (const auto& [source, of] : regions) {
+    QStringList texts;
+    for (const vision::Region& region : of.regions) texts << QString::fromStdString(vision::regionJson(region));
+    settings.setArrayIndex(i++);
+    settings.setValue("source", source);
+    settings.setValue("file", of.file);
+    settings.setValue("regions", texts);
+  }
+  settings.endArray();
+}
+
 TimesOfSources loadTimes(QSettings& settings) {
   TimesOfSources times;
   const int count = settings.beginReadArray(kTimes);
@@ -180,6 +207,23 @@ TimesOfSources loadTimes(QSettings& settings) {
   }
   settings.endArray();
   return times;
+}
+
+RegionsOfSources loadRegions(QSettings& settings) {
+  RegionsOfSources result;
+  const int count = settings.beginReadArray(kRegions);
+  for (int i = 0; i < count; ++i) {
+    settings.setArrayIndex(i);
+    SourceRegions of{.file = settings.value("file").toString()};
+    const bool good = passes([&] {
+      for (const QString& text : settings.value("regions").toStringList())
+        of.regions.push_back(vision::regionOf(text.toStdString(), "the settings"));
+      vision::check(of.regions);
+    });
+    if (good) result[settings.value("source").toString()] = std::move(of);
+  }
+  settings.endArray();
+  return result;
 }
 
 ClassColors loadClassColors(const QSettings& settings) {

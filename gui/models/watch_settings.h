@@ -7,6 +7,7 @@
 #include "gui/models/legend_model.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
+#include "vision/regions/region.h"
 #include "vision/times/picture_times.h"
 
 class QSettings;
@@ -37,6 +38,15 @@ struct NightNumbers {
   void take(const monitor::NightRule& rule);
 };
 
+/// The regions of a source.
+struct SourceRegions {
+  std::vector<vision::Region> regions{};
+  QString file{};  ///< that they were last read from or written to; empty: none
+  /// The file, where it holds these regions and no others; else empty.
+  QString savedIn() const;
+};
+using RegionsOfSources = std::map<QString, SourceRegions>;  ///< by the source without credentials
+
 /// What is watched and kept, stored between two starts. Settings that make no sense, edited by hand, give the default.
 void save(QSettings& settings, const monitor::NightRule& rule);
 void save(QSettings& settings, monitor::AlarmOptions alarms);
@@ -44,6 +54,7 @@ void saveCommand(QSettings& settings, const QString& command);  ///< that is run
 void save(QSettings& settings, const KeepOptions& keep);
 void save(QSettings& settings, const ClassColors& colors);
 void save(QSettings& settings, const TimesOfSources& times);
+void save(QSettings& settings, const RegionsOfSources& regions);
 monitor::NightRule loadNightRule(QSettings& settings);  ///< default: by the brightness of the picture
 NightNumbers loadNightNumbers(QSettings& settings);
 monitor::AlarmOptions loadAlarms(QSettings& settings);
@@ -51,5 +62,6 @@ QString loadCommand(const QSettings& settings);
 KeepOptions loadKeepOptions(const QSettings& settings);
 ClassColors loadClassColors(const QSettings& settings);
 TimesOfSources loadTimes(QSettings& settings);
+RegionsOfSources loadRegions(QSettings& settings);
 
 }  // namespace mpm::gui

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalBlocker>
@@ -24,6 +25,8 @@ namespace mpm::gui {
 namespace {
 
 const QStringList kSpans = {"hour", "day", "week", "all"};  // in the settings, in the order of Span
+
+using Kind = monitor::Quantity::Kind;
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
   auto* button = new QToolButton(parent);
@@ -62,15 +65,21 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   sources_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   sources_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
   sources_->hide();
+  regions_ = named(new QComboBox(this), tr("Region whose numbers are drawn"));
+  regions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  regions_->setMinimumContentsLength(9);
+  makeColors();
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
   auto* bar = new WrappingRow;
   bar->setSpacing(4);
+  bar->addWidget(regions_);
   for (QToolButton* button : {tokens_, merged_, inference_, reuse_, area_}) {
     bar->addWidget(button);
     connect(button, &QToolButton::toggled, this, &ChartPanel::updateSeries);
   }
   bar->addWidget(classes_);
+  bar->addWidget(colors_);
   auto* gap = new QWidget(this);
   gap->setFixedSize(12, 1);
   bar->addWidget(gap);
@@ -99,6 +108,10 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     area_->setChecked(true);
     updateSeries();
   });
+  connect(regions_, &QComboBox::activated, this, [this](int index) {
+    wanted_region_ = regions_->itemData(index).toString();
+    pickRegion(index);
+  });
   connect(sources_, &QComboBox::activated, this, [this] {
     if (const auto id = source()) emit sourcePicked(*id);
     refresh();
@@ -126,6 +139,9 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     const auto stored = record();
     offerArea(!classes.isEmpty() || !stored || stored->samples == 0);
   });
+  connect(history_, &History::regionsReady, this, [this](const QStringList& regions, const auto&, const QString& of) {
+    if (sourceName() == of) setRegions(regions);
+  });
   connect(history_, &History::chartReady, this, [this](monitor::Chart chart, monitor::ChartQuery query) {
     bool reuse = reuse_->isChecked();
     for (monitor::ChartBucket& bucket : chart.buckets) {
@@ -133,10 +149,34 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
       bucket.values.pop_back();
     }
     query.quantities.pop_back();
-    reuse_->setVisible(reuse);
+    reuse_->setVisible(reuse && region().isEmpty());
     chart_->setChart(std::move(chart), query.quantities);
   });
-  updateSeries();
+  setRegions({});
+}
+
+void ChartPanel::makeColors() {
+  colors_ = new QToolButton(this);
+  colors_->setText(tr("Colour"));
+  colors_->setToolTip(tr("Draw the colour and the brightness of the region"));
+  colors_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(colors_);
+  const auto add = [&](Kind kind, const char* key, const QString& name, int decimals) {
+    QAction* action = menu->addAction(name);
+    action->setObjectName(QLatin1String(key));
+    action->setCheckable(true);
+    connect(action, &QAction::toggled, this, &ChartPanel::updateSeries);
+    color_kinds_.push_back({kind, action, decimals});
+  };
+  add(Kind::kGcc, "gcc", tr("Green share, gcc"), 4);
+  add(Kind::kRcc, "rcc", tr("Red share, rcc"), 4);
+  add(Kind::kExg, "exg", tr("Excess green, ExG"), 1);
+  add(Kind::kBrightness, "brightness", tr("Brightness"), 1);
+  add(Kind::kRed, "red", tr("Mean red"), 1);
+  add(Kind::kGreen, "green", tr("Mean green"), 1);
+  add(Kind::kBlue, "blue", tr("Mean blue"), 1);
+  color_kinds_.front().action->setChecked(true);
+  colors_->setMenu(menu);
 }
 
 QWidget* ChartPanel::makeForeignBar() {
@@ -165,22 +205,26 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
 QString ChartPanel::foreignText() const { return foreign_->text(); }
 
 void ChartPanel::updateSeries() {
-  using Kind = monitor::Quantity::Kind;
   std::vector<TimeChart::Series> series;
-  const auto add = [&](const monitor::Quantity& quantity, const QString& name, const QString& unit, double factor,
-                       int decimals) {
-    series.push_back({quantity, name.toStdString(), unit.toStdString(), factor, decimals});
+  const auto add = [&, of = region()](monitor::Quantity quantity, const QString& name, const QString& unit,
+                                      double factor, int decimals) {
+    quantity.region = of.toStdString();
+    const QString title = of.isEmpty() ? name : QStringLiteral("%1 · %2").arg(of, name);
+    series.push_back({quantity, title.toStdString(), unit.toStdString(), factor, decimals});
   };
+  const bool whole = region().isEmpty();
   const QString percent = QStringLiteral("%");
   if (tokens_->isChecked()) add({Kind::kTokens}, tr("Tokens kept"), {}, 1, 0);
-  if (merged_->isChecked()) add({Kind::kMerged}, tr("Merged away"), percent, 100, 1);
-  if (inference_->isChecked()) add({Kind::kInferenceMs}, tr("Inference"), tr("ms"), 1, 1);
-  if (reuse_->isChecked()) {
+  if (whole && merged_->isChecked()) add({Kind::kMerged}, tr("Merged away"), percent, 100, 1);
+  if (whole && inference_->isChecked()) add({Kind::kInferenceMs}, tr("Inference"), tr("ms"), 1, 1);
+  if (whole && reuse_->isChecked()) {
     add({Kind::kRows}, tr("Rows computed"), percent, 100, 1);
     add({Kind::kAgreement}, tr("Agreement"), percent, 1, 2);
   }
   if (const QString name = classes_->currentText(); area_->isChecked() && classes_->currentIndex() >= 0)
     add({Kind::kClassArea, -1, name.toStdString()}, tr("Area of %1").arg(name), percent, 100, 1);
+  for (const auto& [kind, action, decimals] : color_kinds_)
+    if (!whole && action->isChecked()) add({kind}, action->text(), {}, 1, decimals);
   chart_->setSeries(std::move(series));
 }
 
@@ -206,6 +250,28 @@ void ChartPanel::setClasses(const QStringList& names) {
   classes_->addItems(names);
   classes_->setCurrentIndex(std::max(0, classes_->findText(current.isEmpty() ? wanted_class_ : current)));
   if (area_->isChecked()) updateSeries();
+}
+
+void ChartPanel::setRegions(const QStringList& names) {
+  QStringList now;
+  for (int i = 1; i < regions_->count(); ++i) now << regions_->itemText(i);
+  if (regions_->count() > 0 && names == now) return;  // as in setClasses()
+  const QSignalBlocker quiet(regions_);
+  regions_->clear();
+  regions_->addItem(tr("Whole picture"), QString());
+  for (const QString& name : names) regions_->addItem(name, name);
+  regions_->setVisible(!names.isEmpty());
+  pickRegion(std::max(0, regions_->findData(wanted_region_)));
+}
+
+// What is of the whole picture only steps aside.
+void ChartPanel::pickRegion(int index) {
+  regions_->setCurrentIndex(index);
+  const bool whole = region().isEmpty();
+  for (QToolButton* button : {merged_, inference_}) button->setVisible(whole);
+  if (!whole) reuse_->hide();  // the next chart shows it again
+  colors_->setVisible(!whole);
+  updateSeries();
 }
 
 void ChartPanel::offerArea(bool possible) {
@@ -251,10 +317,12 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   if (index < 0 && before) {
     chart_->setChart({}, {});
     setClasses({});
+    setRegions({});
   }
   sources_->setVisible(sources_->count() > 1);
   if (const auto id = source(); id && id != before) {
     history_->askClasses(*id);
+    history_->askRegions(sourceName());
     emit sourcePicked(*id);
     askAgain();
   }
@@ -298,7 +366,10 @@ bool ChartPanel::event(QEvent* event) {
 
 void ChartPanel::refresh() {
   history_->askSources();
-  if (const auto id = source()) history_->askClasses(*id);
+  if (const auto id = source()) {
+    history_->askClasses(*id);
+    history_->askRegions(sourceName());
+  }
   if (visibleRegion().isEmpty()) return;  // a tab behind another one lies beyond the edge of the window
   askAgain();
 }
@@ -318,17 +389,25 @@ void ChartPanel::showSpan(Span span) {
 }
 
 QVariantMap ChartPanel::state() const {
+  QStringList colors;
+  for (const ColorKind& one : color_kinds_)
+    if (one.action->isChecked()) colors << one.action->objectName();
   return {{"view/chart_span", kSpans[static_cast<int>(span_)]},
           {"view/chart_tokens", tokens_->isChecked()},
           {"view/chart_merged", merged_->isChecked()},
           {"view/chart_inference", inference_->isChecked()},
           {"view/chart_reuse", reuse_->isChecked()},
           {"view/chart_area", area_->isChecked()},
-          {"view/chart_area_class", wanted_class_}};
+          {"view/chart_area_class", wanted_class_},
+          {"view/chart_region", wanted_region_},
+          {"view/chart_colors", colors}};
 }
 
 void ChartPanel::restore(const QSettings& stored) {
   wanted_class_ = stored.value("view/chart_area_class").toString();
+  wanted_region_ = stored.value("view/chart_region").toString();
+  const QStringList colors = stored.value("view/chart_colors", QStringList{"gcc"}).toStringList();
+  for (const ColorKind& one : color_kinds_) one.action->setChecked(colors.contains(one.action->objectName()));
   tokens_->setChecked(stored.value("view/chart_tokens", true).toBool());
   merged_->setChecked(stored.value("view/chart_merged", false).toBool());
   inference_->setChecked(stored.value("view/chart_inference", true).toBool());

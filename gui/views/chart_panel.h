@@ -8,6 +8,7 @@
 #include "gui/models/history.h"
 #include "monitor/capture/inference.h"
 
+class QAction;
 class QButtonGroup;
 class QLabel;
 class QPushButton;
@@ -42,6 +43,8 @@ class ChartPanel : public QWidget {
   QString sourceName() const;
   /// What the list of sources calls it.
   QString sourceText() const { return sources_->currentText(); }
+  /// The region whose numbers are drawn; empty: the whole picture.
+  QString region() const { return regions_->currentData().toString(); }
   /// What the database holds of it.
   std::optional<monitor::SourceRecord> record() const;
   /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
@@ -68,6 +71,9 @@ class ChartPanel : public QWidget {
   void fillSources();
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
   void setClasses(const QStringList& names);
+  void setRegions(const QStringList& names);
+  void pickRegion(int index);
+  void makeColors();
   void offerArea(bool possible);
   void ask(double from, double to, int max_buckets);
   void updateSeries();
@@ -79,12 +85,18 @@ class ChartPanel : public QWidget {
   QWidget* foreign_bar_;
   QLabel* foreign_;
   QPushButton* back_;
-  QComboBox *sources_, *classes_;
+  QComboBox *sources_, *classes_, *regions_;
   QButtonGroup* spans_;
-  QToolButton *tokens_, *merged_, *inference_, *reuse_, *area_, *follow_;
+  QToolButton *tokens_, *merged_, *inference_, *reuse_, *area_, *colors_, *follow_;
+  struct ColorKind {
+    monitor::Quantity::Kind kind;
+    QAction* action;  // named by its key in the settings
+    int decimals;
+  };
+  std::vector<ColorKind> color_kinds_;
   Span span_ = Span::kHour;
   std::optional<double> present_;  // of watched_
-  QString wanted_, watched_, wanted_class_;
+  QString wanted_, watched_, wanted_class_, wanted_region_;
   std::vector<monitor::SourceRecord> records_;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/fields.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QFormLayout>
 
 #include "gui/views/look.h"
 
@@ -32,6 +34,20 @@ QComboBox* choiceField(const QString& name, const QStringList& items) {
   box->setMinimumContentsLength(8);
   box->addItems(items);
   return box;
+}
+
+QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, const std::vector<QWidget*>& fields) {
+  auto* check = new QCheckBox(text);
+  check->setChecked(on);
+  auto* row = new QHBoxLayout;
+  for (QWidget* field : fields) {
+    field->setEnabled(on);
+    QObject::connect(check, &QCheckBox::toggled, field, &QWidget::setEnabled);
+    row->addWidget(field);
+  }
+  row->addStretch();
+  form->addRow(check, row);
+  return check;
 }
 
 }  // namespace mpm::gui

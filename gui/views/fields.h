@@ -2,10 +2,14 @@
 #pragma once
 
 #include <QString>
+#include <vector>
 
+class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
+class QFormLayout;
 class QSpinBox;
+class QWidget;
 
 namespace mpm::gui {
 
@@ -15,5 +19,7 @@ QDoubleSpinBox* numberField(const QString& name, double low, double high, double
 QSpinBox* wholeField(const QString& name, int low, int high, double value, const QString& suffix = {});
 /// A list that may be narrower than its texts.
 QComboBox* choiceField(const QString& name, const QStringList& items);
+/// A row of fields that count only while its box is checked; the box.
+QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, const std::vector<QWidget*>& fields);
 
 }  // namespace mpm::gui

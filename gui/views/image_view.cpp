@@ -7,6 +7,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
+#include "gui/views/polygon_pen.h"
 
 namespace mpm::gui {
 namespace {
@@ -55,6 +56,7 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
     stale_ = false;
   }
   painter.drawImage(0, 0, canvas_);
+  paintRegions(painter, view);
   if (showsComputed()) outlineComputed(painter, view);
   if (paint_.mode == ViewMode::kCurtain) {
     const double x = std::round(curtainX(view)) + 0.5;
@@ -73,6 +75,31 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
       painter.drawLine(knob + QPointF(side * 6, 0), knob + QPointF(side * 2.5, -3.5));
       painter.drawLine(knob + QPointF(side * 6, 0), knob + QPointF(side * 2.5, 3.5));
     }
+  }
+}
+
+void ImageView::setRegions(const std::vector<vision::Region>& regions) {
+  regions_.clear();
+  for (const vision::Region& region : regions) regions_.push_back(outlineOf(region));
+  update();
+}
+
+// An ignored region has a broken line: its name alone would not tell it from the others at a glance.
+void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
+  constexpr int kAir = 3;
+  const UnixMs time = frame()->result.frame.time;
+  for (const RegionOutline& outline : regions_) {
+    const vision::Region& region = outline.region;
+    if (outline.polygons.isEmpty() || (time > 0 && !region.validAt(time))) continue;
+    for (const QPolygonF& polygon : outline.polygons)
+      paintPolygon(painter, view, view.fromShares(polygon), 0, region.ignore ? Qt::DashLine : Qt::SolidLine);
+    const QPointF corner = view.toWidget(view.fromShares(outline.polygons.front()).boundingRect().topLeft());
+    const QString title = outline.title();
+    QRectF box = QRectF(fontMetrics().boundingRect(title)).adjusted(-kAir, -kAir, kAir, kAir);
+    box.moveTopLeft(corner + QPointF(kAir, kAir));
+    painter.fillRect(box, QColor(0, 0, 0, 170));
+    painter.setPen(Qt::white);
+    painter.drawText(box, Qt::AlignCenter, title);
   }
 }
 
@@ -119,7 +146,7 @@ void ImageView::paintAbove(QPainter& painter, const Viewport& view) const {
                                                             : readout(*frame(), *cursor);
   if (text.isEmpty()) return;
   constexpr int kAway = 14, kAir = 5;
-  const QPointF at = view.toWidget(*PictureView::cursor());
+  const QPointF at = view.toWidget(*cursorPlace());
   QRectF box = QRectF(fontMetrics().boundingRect(text)).adjusted(-kAir, -kAir, kAir, kAir);
   box.moveTopLeft(at + QPointF(kAway, kAway));
   if (box.right() > width()) box.moveRight(at.x() - kAway);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <QImage>
+#include <vector>
 
 #include "gui/models/class_paint.h"
+#include "gui/models/region_outline.h"
 #include "gui/views/picture_view.h"
 
 namespace mpm::gui {
@@ -16,6 +18,9 @@ class ImageView : public PictureView {
 
   void setPaint(const ClassPaint& paint);
   const ClassPaint& paint() const { return paint_; }
+  /// Outlined with their names, each while it is valid at the time of the frame.
+  void setRegions(const std::vector<vision::Region>& regions);
+  const std::vector<RegionOutline>& regions() const { return regions_; }
 
  signals:
   void curtainMoved(double share);  ///< 0..1 of the picture's width
@@ -34,8 +39,10 @@ class ImageView : public PictureView {
   bool showsComputed() const;
   void outlineComputed(QPainter& painter, const Viewport& viewport) const;
   void paintMeaning(QPainter& painter) const;
+  void paintRegions(QPainter& painter, const Viewport& viewport) const;
 
   ClassPaint paint_;
+  std::vector<RegionOutline> regions_;
   QImage canvas_;  // of the widget's size in device pixels; painted anew only when something in it changed
   bool stale_ = true;
 };

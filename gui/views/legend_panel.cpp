@@ -2,6 +2,7 @@
 #include "gui/views/legend_panel.h"
 
 #include <QColorDialog>
+#include <QComboBox>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMenu>
@@ -9,8 +10,10 @@
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QTableView>
+#include <algorithm>
 
 #include "gui/views/depth_scale.h"
+#include "gui/views/fields.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -37,6 +40,17 @@ void LegendPanel::setFrame(const LiveFrame* frame) {
                         frame ? frame->ids().total() : 0);
   depth_->setFrame(frame);
 }
+
+void LegendPanel::setRegions(const QStringList& names) {
+  const QString before = region();
+  regions_->clear();
+  regions_->addItem(tr("Areas in the whole picture"), QString());
+  for (const QString& name : names) regions_->addItem(tr("Areas in %1").arg(name), name);
+  regions_->setCurrentIndex(std::max(0, regions_->findData(before)));
+  regions_->setVisible(!names.isEmpty());
+}
+
+QString LegendPanel::region() const { return regions_->currentData().toString(); }
 
 QWidget* LegendPanel::makeSegments() {
   auto* table = named(new QTableView, tr("Segments"));
@@ -73,9 +87,13 @@ QWidget* LegendPanel::makeClasses() {
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kArea, QHeaderView::ResizeToContents);
   table_->setMinimumHeight(90);
 
+  regions_ = choiceField(tr("Where the areas are measured"), {});
+  connect(regions_, &QComboBox::activated, this, &LegendPanel::regionPicked);
+  setRegions({});
+
   auto* column = new QVBoxLayout(page);
   column->setContentsMargins(8, 8, 8, 8);
-  fill(column, fill(new QHBoxLayout, search_, all, none), table_);
+  fill(column, regions_, fill(new QHBoxLayout, search_, all, none), table_);
 
   connect(search_, &QLineEdit::textChanged, filter, &QSortFilterProxyModel::setFilterFixedString);
   connect(all, &QPushButton::clicked, model_, [this] { model_->setAllVisible(true); });

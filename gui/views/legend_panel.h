@@ -6,6 +6,7 @@
 #include "gui/models/live_frame.h"
 #include "gui/models/segments_model.h"
 
+class QComboBox;
 class QLineEdit;
 class QStackedWidget;
 class QTableView;
@@ -25,8 +26,16 @@ class LegendPanel : public QWidget {
   /// Null: no frame.
   void setFrame(const LiveFrame* frame);
 
+  /// Offers the areas within each of these; none: of the whole picture only.
+  void setRegions(const QStringList& names);
+  /// The one whose areas are wanted; empty: the whole picture.
+  QString region() const;
+
   QTableView* table() const { return table_; }
   QLineEdit* search() const { return search_; }
+
+ signals:
+  void regionPicked();
 
  private:
   QWidget* makeClasses();
@@ -37,6 +46,7 @@ class LegendPanel : public QWidget {
   LegendModel* model_;
   QTableView* table_;
   QLineEdit* search_;
+  QComboBox* regions_;
   SegmentsModel segments_;
   DepthScale* depth_;
   QStackedWidget* pages_;

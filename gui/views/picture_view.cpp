@@ -54,7 +54,7 @@ void PictureView::setPlaceholder(const QString& text) {
 
 Viewport PictureView::viewport() const { return {frame_ ? frame_->size() : QSize(), QSizeF(size()), state_}; }
 
-std::optional<QPointF> PictureView::cursor() const {
+std::optional<QPointF> PictureView::cursorPlace() const {
   const auto at = selection_->cursor();
   if (!at) return std::nullopt;
   return QPointF(at->x() * frame_->size().width(), at->y() * frame_->size().height());
@@ -134,7 +134,7 @@ void PictureView::paintCluster(QPainter& painter, const Viewport& view) {
 }
 
 void PictureView::paintCursor(QPainter& painter, const Viewport& view) {
-  const auto there = cursor();
+  const auto there = cursorPlace();
   if (!there || underMouse()) return;
   const QPointF at = view.toWidget(*there);
   const QVector<QLineF> cross = {{at - QPointF(9, 0), at - QPointF(3, 0)},

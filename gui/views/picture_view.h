@@ -49,7 +49,7 @@ class PictureView : public QWidget {
 
   const PatchSelection& selection() const { return *selection_; }
   /// Where the mouse or the cross of the arrow keys is, px of the picture. There must be a frame.
-  std::optional<QPointF> cursor() const;
+  std::optional<QPointF> cursorPlace() const;
 
   void paintEvent(QPaintEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;

@@ -175,6 +175,17 @@ void PicturesPane::showMap(bool shown) {
   emit mapShown(shown);
 }
 
+void PicturesPane::setRegions(const std::vector<vision::Region>& regions) {
+  regions_ = regions;
+  image_->setRegions(shows_regions_ ? regions_ : std::vector<vision::Region>());
+}
+
+void PicturesPane::showRegions(bool shown) {
+  shows_regions_ = shown;
+  setRegions(std::vector(regions_));
+  emit regionsShown(shown);
+}
+
 void PicturesPane::showWholePicture() {
   image_->setViewState({});
   map_->setViewState({});
@@ -188,6 +199,7 @@ QVariantMap PicturesPane::state() const {
           {"view/curtain", paint_.curtain},
           {"view/coloring", kColorings[static_cast<int>(map_->coloring())]},
           {"view/map", !map_side_->isHidden()},
+          {"view/regions", shows_regions_},
           {"view/split", saveState()}};
 }
 
@@ -198,6 +210,7 @@ void PicturesPane::restore(const QSettings& stored) {
   setCurtain(storedNumber(stored, "view/curtain", 0, 1, usual.curtain));
   setColoring(static_cast<MergeColoring>(storedIndex(stored, "view/coloring", kColorings, 0)));
   showMap(stored.value("view/map", true).toBool());
+  showRegions(stored.value("view/regions", true).toBool());
   restoreState(stored.value("view/split").toByteArray());  // none, or damaged: the sizes stay
 }
 

@@ -3,11 +3,13 @@
 
 #include <QSplitter>
 #include <QVariantMap>
+#include <vector>
 
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/merge_colors.h"
 #include "gui/models/patch_selection.h"
+#include "vision/regions/region.h"
 
 class QAction;
 class QComboBox;
@@ -53,6 +55,9 @@ class PicturesPane : public QSplitter {
   void setColoring(MergeColoring coloring);
   void showNextColoring();
   void showMap(bool shown);
+  /// As ImageView::setRegions(), while they are to be shown.
+  void setRegions(const std::vector<vision::Region>& regions);
+  void showRegions(bool shown);
   void showWholePicture();
   /// Both pictures have the same size again.
   void restoreSizes();
@@ -70,6 +75,7 @@ class PicturesPane : public QSplitter {
   void modeChanged(mpm::gui::ViewMode mode);
   void opacityChanged(double opacity);
   void mapShown(bool shown);
+  void regionsShown(bool shown);
 
  private:
   QWidget* makeImageSide();
@@ -85,6 +91,8 @@ class PicturesPane : public QSplitter {
   QLabel *step_label_, *frame_label_;
   QComboBox* coloring_;
   ClassPaint paint_;
+  std::vector<vision::Region> regions_;
+  bool shows_regions_ = true;
   int last_step_ = 0;
 };
 

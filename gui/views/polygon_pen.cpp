@@ -5,10 +5,12 @@
 
 namespace mpm::gui {
 
-void paintPolygon(QPainter& painter, const Viewport& view, const QPolygonF& polygon, qsizetype handles) {
+void paintPolygon(QPainter& painter, const Viewport& view, const QPolygonF& polygon, qsizetype handles,
+                  Qt::PenStyle style) {
   QPolygonF corners;
   for (const QPointF& corner : polygon) corners << view.toWidget(corner);
-  strokeOnPicture(painter, [&] { painter.drawPolygon(corners); });
+  strokeOnPicture(
+      painter, [&] { painter.drawPolygon(corners); }, style);
   for (qsizetype i = 0; i < handles; ++i) strokeOnPicture(painter, [&] { painter.drawEllipse(corners[i], 3, 3); });
 }
 

@@ -22,21 +22,6 @@
 namespace mpm::gui {
 namespace {
 
-// Fields that count only while their box is checked.
-QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, std::initializer_list<QWidget*> fields) {
-  auto* check = new QCheckBox(text);
-  check->setChecked(on);
-  auto* row = new QHBoxLayout;
-  for (QWidget* field : fields) {
-    field->setEnabled(on);
-    QObject::connect(check, &QCheckBox::toggled, field, &QWidget::setEnabled);
-    row->addWidget(field);
-  }
-  row->addStretch();
-  form->addRow(check, row);
-  return check;
-}
-
 QDialogButtonBox* buttons(QDialog* dialog, QDialogButtonBox::StandardButton accept) {
   auto* box = new QDialogButtonBox(accept | QDialogButtonBox::Cancel);
   makePrimary(box->button(accept));
@@ -59,21 +44,33 @@ SettingsDialog::SettingsDialog(const QString& title, QWidget* parent) : QDialog(
   form_->setContentsMargins(0, 0, 0, 0);
 }
 
-void SettingsDialog::finish(std::function<QString()> refusal) {
+void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
   auto* box = buttons(this, QDialogButtonBox::Ok);
   auto* why = wrapped(new QLabel);
   setBadge(why, "warning");
-  fill(dialogColumn(this), scrolled(content_), why, box);
-  const auto check = [box, why, refusal = std::move(refusal)] {
+  QScrollArea* const fields = scrolled(content_);
+  if (beside) {  // which keeps its size while the line comes and goes
+    QSizePolicy kept = why->sizePolicy();
+    kept.setRetainSizeWhenHidden(true);
+    why->setSizePolicy(kept);
+    why->setMinimumHeight(why->fontMetrics().lineSpacing() + 4);
+    QBoxLayout* row = fill(new QHBoxLayout, beside, fields);
+    row->setStretch(0, 1);
+    QBoxLayout* column = fill(dialogColumn(this), row, why, box);
+    column->setStretch(0, 1);
+  } else {
+    fill(dialogColumn(this), fields, why, box);
+  }
+  check_ = [box, why, refusal = std::move(refusal)] {
     why->setText(refusal ? refusal() : QString());
     why->setVisible(!why->text().isEmpty());
     box->button(QDialogButtonBox::Ok)->setEnabled(why->text().isEmpty());
   };
-  for (auto* field : findChildren<QSpinBox*>()) connect(field, &QSpinBox::valueChanged, this, check);
-  for (auto* field : findChildren<QLineEdit*>()) connect(field, &QLineEdit::textChanged, this, check);
-  for (auto* field : findChildren<QTimeEdit*>()) connect(field, &QTimeEdit::timeChanged, this, check);
-  for (auto* field : findChildren<QAbstractButton*>()) connect(field, &QAbstractButton::toggled, this, check);
-  check();
+  for (auto* field : findChildren<QSpinBox*>()) connect(field, &QSpinBox::valueChanged, this, check_);
+  for (auto* field : findChildren<QLineEdit*>()) connect(field, &QLineEdit::textChanged, this, check_);
+  for (auto* field : findChildren<QTimeEdit*>()) connect(field, &QTimeEdit::timeChanged, this, check_);
+  for (auto* field : findChildren<QAbstractButton*>()) connect(field, &QAbstractButton::toggled, this, check_);
+  check_();
   fitToWindow(this);
 }
 

@@ -25,10 +25,16 @@ class SettingsDialog : public QDialog {
  protected:
   SettingsDialog(const QString& title, QWidget* parent);
   /// To be called once all fields are there. `refusal`: why they cannot be accepted as they are; empty: they can.
-  void finish(std::function<QString()> refusal = {});
+  /// `beside`: what stands to the left of the fields.
+  void finish(std::function<QString()> refusal = {}, QWidget* beside = nullptr);
+  /// Asks for the refusal again.
+  void check() { check_(); }
 
   QWidget* content_;
   QFormLayout* form_;  // of content_
+
+ private:
+  std::function<void()> check_;
 };
 
 /// What counts as night.

@@ -96,7 +96,7 @@ void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
       painter.fillRect(cell, QBrush(Qt::black, Qt::BDiagPattern));
       painter.fillRect(cell.translated(1, 0), QBrush(Qt::white, Qt::BDiagPattern));
     }
-  const auto at = cursor();
+  const auto at = cursorPlace();
   pen_.paint(painter, view, at);
   if (at && (tool_ == Tool::kBrush || tool_ == Tool::kErase))
     strokeOnPicture(painter, [&] {
@@ -210,7 +210,7 @@ void TeachCanvas::keyPressEvent(QKeyEvent* event) {
   const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
   if (enter && hasPolygon()) return closePolygon();
   if (!enter && event->key() != Qt::Key_Space) return ImageView::keyPressEvent(event);
-  const auto at = frame() ? cursor() : std::nullopt;
+  const auto at = frame() ? cursorPlace() : std::nullopt;
   if (at && beginDrag(viewport().toWidget(*at))) endDrag();
 }
 

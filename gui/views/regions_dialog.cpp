@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/regions_dialog.h"
+
+#include <QCheckBox>
+#include <QDateTimeEdit>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QLocale>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "gui/views/fields.h"
+#include "gui/views/look.h"
+#include "gui/views/region_canvas.h"
+#include "mpm/error.hpp"
+
+namespace mpm::gui {
+namespace {
+
+QDateTime timeOf(UnixMs time) { return QDateTime::fromMSecsSinceEpoch(time); }
+
+// Two regions may share a name at different times.
+QString listed(const RegionOutline& outline) {
+  const auto& [from, to] = std::pair(outline.region.from, outline.region.to);
+  const auto day = [](const std::optional<UnixMs>& time) {
+    return time ? QLocale().toString(timeOf(*time).date(), QLocale::ShortFormat) : QString();
+  };
+  return from || to ? QStringLiteral("%1 · %2 – %3").arg(outline.title(), day(from), day(to)) : outline.title();
+}
+
+}  // namespace
+
+RegionsDialog::RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture,
+                             QWidget* parent)
+    : SettingsDialog(tr("Regions of %1").arg(source), parent), edited_(regions), size_(picture.size()) {
+  QWidget* const beside = makePicture(picture);
+  makeFields();
+  finish([this] { return refusal(); }, beside);
+  fitToWindow(this, {980, 620});
+  show(edited_.regions.empty() ? -1 : 0);
+  connect(this, &QDialog::accepted, this, [this] { emit chosen(edited_); });
+}
+
+QWidget* RegionsDialog::makePicture(const cv::Mat& picture) {
+  canvas_ = named(new RegionCanvas(&cross_), tr("Picture on which regions are drawn"));
+  canvas_->setFrame(makeLiveFrame(picture));
+  auto* side = new QWidget;
+  QBoxLayout* column =
+      fill(new QVBoxLayout(side), canvas_,
+           wrapped(mutedLabel(tr("Click the corners of a region; double click or Enter closes it. Drag a corner to "
+                                 "move it. By keyboard: arrow keys, space, Enter."))));
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setStretch(0, 1);
+  connect(canvas_, &RegionCanvas::drawn, this, &RegionsDialog::addPolygon);
+  connect(canvas_, &RegionCanvas::cornerMoved, this,
+          [this](const RegionCanvas::Corner& at, QPointF to) { moveCorner(at.region, at.polygon, at.corner, to); });
+  connect(canvas_, &RegionCanvas::regionChosen, this, &RegionsDialog::show);
+  connect(canvas_, &RegionCanvas::polygonChanged, this, [this] { check(); });
+  return side;
+}
+
+void RegionsDialog::makeFields() {
+  list_ = named(new QListWidget, tr("Regions"));
+  list_->setMinimumHeight(70);
+  name_ = named(new QLineEdit, tr("Name"));
+  ignore_ = new QCheckBox(tr("Ignored"));
+  ignore_->setToolTip(tr("Its pixels count nowhere: a time stamp, the sky"));
+  from_ = named(new QDateTimeEdit, tr("Valid from"));
+  to_ = named(new QDateTimeEdit, tr("Valid until"));
+  part_ = new QPushButton(tr("Add a part"));
+  part_->setToolTip(tr("The next polygon becomes another part of this region"));
+  part_->setCheckable(true);
+  remove_ = new QPushButton(tr("Delete"));
+  auto* read = new QPushButton(tr("Import…"));
+  read->setToolTip(tr("Our JSON, LabelMe, COCO, or a list of PhenoCam with its masks"));
+  export_ = new QPushButton(tr("Export…"));
+  said_ = wrapped(new QLabel);
+  for (auto* edit : {from_, to_}) edit->setCalendarPopup(true);
+
+  form_->addRow(list_);
+  form_->addRow(tr("Name"), name_);
+  form_->addRow(QString(), ignore_);
+  from_on_ = guarded(form_, tr("From"), false, {from_});
+  to_on_ = guarded(form_, tr("Until"), false, {to_});
+  form_->addRow(fill(new QHBoxLayout, part_, remove_));
+  form_->addRow(fill(new QHBoxLayout, read, export_));
+  form_->addRow(said_);
+
+  const auto change = [this](auto what) {
+    return [this, what] {
+      if (showing_ || !current()) return;
+      what(*current());
+      said_->clear();
+      show(index_);
+    };
+  };
+  const auto time = [](const QCheckBox* on, const QDateTimeEdit* edit) {
+    return on->isChecked() ? std::optional<UnixMs>(edit->dateTime().toMSecsSinceEpoch()) : std::nullopt;
+  };
+  const auto dates = change([this, time](vision::Region& region) {
+    region.from = time(from_on_, from_);
+    region.to = time(to_on_, to_);
+  });
+  connect(list_, &QListWidget::currentRowChanged, this, [this](int row) {
+    if (!showing_) show(row);
+  });
+  connect(name_, &QLineEdit::textEdited, this,
+          change([this](vision::Region& region) { region.name = name_->text().trimmed().toStdString(); }));
+  connect(ignore_, &QCheckBox::toggled, this,
+          change([this](vision::Region& region) { region.ignore = ignore_->isChecked(); }));
+  for (auto* on : {from_on_, to_on_}) connect(on, &QCheckBox::toggled, this, dates);
+  for (auto* edit : {from_, to_}) connect(edit, &QDateTimeEdit::dateTimeChanged, this, dates);
+  connect(remove_, &QPushButton::clicked, this, &RegionsDialog::remove);
+  auto* shortcut = new QShortcut(QKeySequence::Delete, list_, this, [this] { remove(); });
+  shortcut->setContext(Qt::WidgetShortcut);
+  connect(read, &QPushButton::clicked, this, [this] { ask(false); });
+  connect(export_, &QPushButton::clicked, this, [this] { ask(true); });
+}
+
+vision::Region* RegionsDialog::current() {
+  return index_ >= 0 && index_ < static_cast<int>(edited_.regions.size()) ? &edited_.regions[index_] : nullptr;
+}
+
+void RegionsDialog::show(int index) {
+  const bool other = std::exchange(index_, index) != index;
+  const vision::Region* region = current();
+  canvas_->setRegions(edited_.regions);
+  canvas_->choose(index);
+  showing_ = true;
+  if (list_->count() != static_cast<int>(edited_.regions.size())) {
+    list_->clear();
+    for (std::size_t i = 0; i < edited_.regions.size(); ++i) list_->addItem(QString());
+  }
+  for (int i = 0; i < list_->count(); ++i) list_->item(i)->setText(listed(canvas_->regions()[i]));
+  list_->setCurrentRow(index);
+  for (QWidget* field : std::initializer_list<QWidget*>{name_, ignore_, from_on_, to_on_, remove_})
+    field->setEnabled(region);
+  part_->setEnabled(region && region->mask.empty());
+  const auto setTime = [](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
+    on->setChecked(time.has_value());
+    if (time)
+      edit->setDateTime(timeOf(*time));
+    else if (!edit->isEnabled())
+      edit->setDateTime(QDate::currentDate().startOfDay());
+  };
+  if (other || !region) {
+    part_->setChecked(false);
+    name_->setText(region ? QString::fromStdString(region->name) : QString());
+    ignore_->setChecked(region && region->ignore);
+    setTime(from_on_, from_, region ? region->from : std::nullopt);
+    setTime(to_on_, to_, region ? region->to : std::nullopt);
+  }
+  showing_ = false;
+  check();
+}
+
+QString RegionsDialog::refusal() const {
+  QString why;
+  try {
+    vision::check(edited_.regions);
+    for (const vision::Region& region : edited_.regions) vision::maskOf(region, size_);
+    if (canvas_->hasPolygon())
+      why = tr("A polygon is begun: close it with a double click or Enter, or drop it with Esc.");
+  } catch (const Error& error) {
+    why = QString::fromStdString(error.what());
+  }
+  export_->setEnabled(why.isEmpty() && !edited_.regions.empty());
+  return why;
+}
+
+void RegionsDialog::addPolygon(const QPolygonF& polygon) {
+  const bool part = part_->isChecked() && current();
+  vision::Region fresh{.size = size_};
+  vision::Region& region = part ? *current() : fresh;
+  std::vector<cv::Point2d> corners;
+  for (const QPointF& corner : polygon)
+    corners.emplace_back(corner.x() * region.size.width / size_.width - 0.5,
+                         corner.y() * region.size.height / size_.height - 0.5);
+  region.polygons.push_back(std::move(corners));
+  part_->setChecked(false);
+  said_->clear();
+  if (part) return show(index_);
+  const auto taken = [this](const std::string& name) {
+    return std::any_of(edited_.regions.begin(), edited_.regions.end(),
+                       [&](const auto& one) { return one.name == name; });
+  };
+  for (int i = 1; fresh.name.empty() || taken(fresh.name); ++i) fresh.name = tr("Region %1").arg(i).toStdString();
+  edited_.regions.push_back(std::move(fresh));
+  show(static_cast<int>(edited_.regions.size()) - 1);
+  name_->setFocus();
+  name_->selectAll();
+}
+
+void RegionsDialog::moveCorner(int region, qsizetype polygon, qsizetype corner, QPointF to) {
+  vision::Region& moved = edited_.regions[region];
+  moved.polygons[polygon][corner] = {to.x() * moved.size.width - 0.5, to.y() * moved.size.height - 0.5};
+  show(region);
+}
+
+void RegionsDialog::remove() {
+  if (!current()) return;
+  edited_.regions.erase(edited_.regions.begin() + index_);
+  const int next = std::min(index_, static_cast<int>(edited_.regions.size()) - 1);
+  index_ = -1;  // what stands there now is another region
+  show(next);
+}
+
+void RegionsDialog::ask(bool write) {
+  auto* dialog = new QFileDialog(this, write ? tr("Export regions") : tr("Import regions"), edited_.file,
+                                 write ? tr("Regions (*.json)") : tr("Regions (*.json *.csv);;All files (*)"));
+  dialog->setAcceptMode(write ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
+  dialog->setFileMode(write ? QFileDialog::AnyFile : QFileDialog::ExistingFile);
+  if (write) dialog->setDefaultSuffix(QStringLiteral("json"));
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [this, write](const QString& path) { write ? this->write(path) : read(path); });
+  openDialog(dialog);
+}
+
+template <typename Action>
+void RegionsDialog::act(Action action) {
+  try {
+    said_->setText(action());
+    setBadge(said_, "good");
+  } catch (const Error& error) {
+    said_->setText(QString::fromStdString(error.what()));
+    setBadge(said_, "warning");
+  }
+}
+
+void RegionsDialog::read(const QString& path) {
+  act([&] {
+    const auto found = vision::readRegions(path.toStdString());
+    const auto first = static_cast<int>(edited_.regions.size());
+    edited_.regions.insert(edited_.regions.end(), found.begin(), found.end());
+    edited_.file = path;
+    show(first);
+    return tr("%n region(s) read", nullptr, static_cast<int>(found.size()));
+  });
+}
+
+void RegionsDialog::write(const QString& path) {
+  act([&] {
+    vision::writeRegions(path.toStdString(), edited_.regions);
+    edited_.file = path;
+    return tr("Written: %1").arg(path);
+  });
+}
+
+}  // namespace mpm::gui

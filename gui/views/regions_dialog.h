@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gui/models/live_frame.h"
+#include "gui/models/patch_selection.h"
+#include "gui/views/settings_dialogs.h"
+
+class QDateTimeEdit;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPushButton;
+
+namespace mpm::gui {
+
+class RegionCanvas;
+
+/// The regions of a source: drawn, changed, read from files and written.
+class RegionsDialog : public SettingsDialog {
+  Q_OBJECT
+ public:
+  /// `picture`: what the source shows.
+  RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture, QWidget* parent = nullptr);
+
+  const SourceRegions& regions() const { return edited_; }
+  RegionCanvas* canvas() const { return canvas_; }
+  /// Adds those of a file. What is wrong with it stands below the buttons.
+  void read(const QString& path);
+  void write(const QString& path);
+
+ signals:
+  void chosen(const mpm::gui::SourceRegions& regions);
+
+ private:
+  QWidget* makePicture(const cv::Mat& picture);
+  void makeFields();
+  void addPolygon(const QPolygonF& polygon);
+  void moveCorner(int region, qsizetype polygon, qsizetype corner, QPointF to);
+  void remove();
+  void ask(bool write);
+  template <typename Action>
+  void act(Action action);
+  /// Shows the regions as they are now, with one of them chosen.
+  void show(int index);
+  vision::Region* current();
+  QString refusal() const;
+
+  SourceRegions edited_;
+  cv::Size size_;  // of the picture
+  int index_ = -1;
+  bool showing_ = false;  // the fields change because another region is chosen
+  PatchSelection cross_;
+  RegionCanvas* canvas_;
+  QListWidget* list_;
+  QLineEdit* name_;
+  QCheckBox *ignore_, *from_on_, *to_on_;
+  QDateTimeEdit *from_, *to_;
+  QPushButton *part_, *remove_, *export_;
+  QLabel* said_;
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions in the app: they are drawn, changed, kept per source, and come from files.
+#include <gtest/gtest.h>
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDateTimeEdit>
+#include <QDialogButtonBox>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <algorithm>
+#include <optional>
+
+#include "gui/views/chart_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/region_canvas.h"
+#include "gui/views/regions_dialog.h"
+#include "gui/views/time_chart.h"
+#include "vision/labels/classes.h"
+#include "window_fixture.h"
+
+namespace mpm::gui {
+namespace {
+
+class Regions : public Window {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    for (int i = 0; i < 40; ++i) cv::imwrite(path("street/%1.png", i), sharpPicture(i));
+    ASSERT_TRUE(openAndPause());
+  }
+  // Charts leave out pictures that are blurred.
+  static cv::Mat sharpPicture(int seed) {
+    cv::Mat image = picture(seed, {320, 160}) * 0.6 + cv::Scalar::all(40);
+    for (int y = 0; y < image.rows; ++y)
+      for (int x = y % 2; x < image.cols; x += 2) image.at<cv::Vec3b>(y, x) += cv::Vec3b(30, 30, 30);
+    return image;
+  }
+  RegionsDialog* ask() {
+    trigger("regions");
+    QTest::qWait(50);  // the one before is gone, this one has its size
+    return dialog_ = window_->findChild<RegionsDialog*>();
+  }
+  // Of the picture of 320x160.
+  QPoint at(double x, double y) const { return dialog_->canvas()->viewport().toWidget({x, y}).toPoint(); }
+  void click(double x, double y) const { QTest::mouseClick(dialog_->canvas(), Qt::LeftButton, {}, at(x, y)); }
+  void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) const {
+    QTest::keyClick(dialog_->canvas(), key, modifiers);
+  }
+  void draw(double left, double top, double right, double bottom) const {
+    click(left, top);
+    click(right, top);
+    click(right, bottom);
+    click(left, bottom);
+    key(Qt::Key_Return);
+  }
+  void drag(QPointF from, QPointF to) const {
+    QTest::mousePress(dialog_->canvas(), Qt::LeftButton, {}, at(from.x(), from.y()));
+    QTest::mouseMove(dialog_->canvas(), at(to.x(), to.y()));
+    QTest::mouseRelease(dialog_->canvas(), Qt::LeftButton, {}, at(to.x(), to.y()));
+  }
+  QPushButton* ok() const { return dialog_->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok); }
+  const std::vector<vision::Region>& drawn() const { return dialog_->regions().regions; }
+  int inside(const vision::Region& region) const { return cv::countNonZero(vision::maskOf(region, {320, 160})); }
+  // The first region in a list of `panel`, once it is there.
+  bool pick(const QWidget* panel, const QString& list) const {
+    QComboBox* regions = nullptr;
+    for (auto* one : panel->findChildren<QComboBox*>())
+      if (one->accessibleName() == list) regions = one;
+    if (!regions || !wait([&] { return regions->isVisible() && regions->count() == 2; })) return false;
+    QTest::keyClick(regions, Qt::Key_Down);
+    return regions->currentIndex() == 1;
+  }
+  const std::vector<RegionOutline>& live() const { return part<PicturesPane>(*window_)->image()->regions(); }
+
+  RegionsDialog* dialog_ = nullptr;
+};
+
+TEST_F(Regions, DrawnOneIsKeptOverARestart) {
+  ask();
+  EXPECT_TRUE(drawn().empty());
+  draw(40, 20, 240, 120);
+  ASSERT_EQ(drawn().size(), 1U);
+  EXPECT_NEAR(inside(drawn()[0]), 200 * 100, 900);
+  EXPECT_EQ(drawn()[0].name, "Region 1");
+  QTest::keyClicks(dialog_->findChild<QLineEdit*>(), QStringLiteral("Meadow"));
+  EXPECT_EQ(drawn()[0].name, "Meadow") << "the name is selected: typing replaces it";
+  const QImage before = shot(part<PicturesPane>(*window_)->image());
+  ok()->click();
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_NE(shot(part<PicturesPane>(*window_)->image()), before);
+  trigger("region_outlines");
+  EXPECT_EQ(shot(part<PicturesPane>(*window_)->image()), before);
+
+  window_->leave();
+  make();
+  ASSERT_TRUE(openAndPause());
+  EXPECT_TRUE(live().empty()) << "outlines stay hidden";
+  trigger("region_outlines");
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(live()[0].region.name, "Meadow");
+  ask();
+  drag({240, 120}, {300, 150});
+  EXPECT_GT(inside(drawn()[0]), 200 * 100 + 2000);
+  dialog_->reject();
+  EXPECT_NEAR(inside(live()[0].region), 200 * 100, 900) << "Cancel leaves it";
+  window_->openSource(QString::fromStdString(path("street/%1.png", 3)));
+  EXPECT_TRUE(live().empty()) << "of another source";
+}
+
+TEST_F(Regions, KeyboardAloneDrawsAndMoves) {
+  ask();
+  dialog_->canvas()->setFocus();
+  for (const auto& [way, times] :
+       {std::pair(Qt::Key_Right, 10), std::pair(Qt::Key_Down, 5), std::pair(Qt::Key_Left, 10)}) {
+    key(Qt::Key_Space);
+    for (int i = 0; i < times; ++i) key(way);
+  }
+  key(Qt::Key_Space);
+  EXPECT_FALSE(ok()->isEnabled()) << "a polygon is begun";
+  key(Qt::Key_Return);
+  ASSERT_EQ(drawn().size(), 1U);
+  EXPECT_TRUE(ok()->isEnabled());
+  const int area = inside(drawn()[0]);
+  key(Qt::Key_Space);  // the last corner is under the cross
+  for (int i = 0; i < 5; ++i) key(Qt::Key_Left, Qt::ShiftModifier);
+  key(Qt::Key_Space);
+  EXPECT_GT(inside(drawn()[0]), area);
+  key(Qt::Key_Space);
+  EXPECT_EQ(drawn().size(), 1U);
+  key(Qt::Key_Escape);
+  EXPECT_TRUE(dialog_->isVisible());
+  EXPECT_TRUE(ok()->isEnabled());
+}
+
+TEST_F(Regions, WhatMakesNoSenseIsRefusedInOneLine) {
+  ask();
+  draw(10, 10, 100, 60);
+  draw(110, 10, 200, 60);
+  auto* name = dialog_->findChild<QLineEdit*>();
+  const auto refused = [&](const char* text) {
+    return !ok()->isEnabled() && textOf(dialog_).contains(QString::fromLatin1(text));
+  };
+  EXPECT_TRUE(ok()->isEnabled());
+  name->clear();
+  QTest::keyClicks(name, QStringLiteral("Region 1"));
+  EXPECT_TRUE(refused("'Region 1'")) << textOf(dialog_).toStdString();
+  const auto boxes = dialog_->findChildren<QDateTimeEdit*>();
+  ASSERT_EQ(boxes.size(), 2);
+  const auto checks = dialog_->findChildren<QCheckBox*>();
+  ASSERT_EQ(checks.size(), 3);
+  checks[1]->setChecked(true);
+  boxes[0]->setDateTime(QDateTime(QDate(2026, 5, 1), QTime(0, 0)));
+  EXPECT_TRUE(refused("'Region 1'"));
+  dialog_->findChild<QListWidget*>()->setCurrentRow(0);
+  EXPECT_FALSE(checks[1]->isChecked());
+  checks[2]->setChecked(true);
+  boxes[1]->setDateTime(QDateTime(QDate(2026, 5, 1), QTime(0, 0)));
+  EXPECT_TRUE(ok()->isEnabled()) << "one name, one after the other: " << textOf(dialog_).toStdString();
+  EXPECT_EQ(*drawn()[0].to, *drawn()[1].from);
+  dialog_->findChild<QListWidget*>()->setFocus();
+  QTest::keyClick(dialog_->findChild<QListWidget*>(), Qt::Key_Delete);
+  EXPECT_EQ(drawn().size(), 1U);
+}
+
+TEST_F(Regions, FilesAreReadAndWritten) {
+  ask();
+  draw(10, 10, 100, 60);
+  draw(110, 10, 200, 60);
+  dialog_->findChildren<QCheckBox*>()[0]->setChecked(true);
+  EXPECT_TRUE(drawn()[1].ignore);
+  ok()->click();
+  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral("\n# "))) << "no file holds them";
+  ask();
+  dialog_->write(file("zones.json"));
+  ok()->click();
+  EXPECT_TRUE(window_->commandLine().endsWith(QStringLiteral(" --regions ") + file("zones.json")))
+      << window_->commandLine().toStdString();
+  ask();
+  dialog_->read(file("zones.json"));
+  EXPECT_FALSE(ok()->isEnabled()) << "each name twice";
+  while (drawn().size() > 2) buttonOf(dialog_, RegionsDialog::tr("Delete"))->click();
+  EXPECT_TRUE(ok()->isEnabled());
+  drag({10, 10}, {20, 20});
+  ok()->click();
+  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("--regions /"))) << "the file holds what they were";
+  ask();
+  cv::imwrite(file("m.png").toStdString(), cv::Mat(8, 8, CV_8UC1, cv::Scalar(255)));
+  dialog_->read(file("m.png"));
+  EXPECT_TRUE(textOf(dialog_).contains(QStringLiteral("m.png")));
+  EXPECT_TRUE(ok()->isEnabled()) << "nothing of it came in";
+}
+
+TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
+  ask();
+  draw(40, 20, 240, 120);
+  const cv::Mat mask = vision::maskOf(drawn()[0], {320, 160});
+  ok()->click();
+  trigger("pause");
+  ASSERT_TRUE(pick(part<ChartPanel>(*window_), ChartPanel::tr("Region whose numbers are drawn")));
+  const auto gcc = [&]() -> std::optional<monitor::Spread> {
+    const TimeChart& chart = *part<ChartPanel>(*window_)->chart();
+    const auto& series = chart.series();
+    for (std::size_t i = 0; i < series.size(); ++i)
+      if (series[i].quantity.kind == monitor::Quantity::Kind::kGcc && series[i].quantity.region == "Region 1")
+        for (const monitor::ChartBucket& bucket : chart.chart().buckets)
+          if (bucket.values.size() == series.size() && bucket.values[i].samples > 0) return bucket.values[i];
+    return std::nullopt;
+  };
+  ASSERT_TRUE(wait([&] { return gcc().has_value(); }));
+  double low = 1, high = 0;
+  for (int i = 0; i < 40; ++i) {
+    const cv::Scalar mean = cv::mean(sharpPicture(i), mask);
+    low = std::min(low, mean[1] / (mean[0] + mean[1] + mean[2]));
+    high = std::max(high, mean[1] / (mean[0] + mean[1] + mean[2]));
+  }
+  EXPECT_GE(gcc()->min, low - 1e-6);
+  EXPECT_LE(gcc()->max, high + 1e-6);
+  window_->leave();
+  make();
+  EXPECT_TRUE(wait([&] { return gcc().has_value(); })) << "the same chart";
+}
+
+TEST_F(Regions, LegendHasTheAreasWithinOne) {
+  ask();
+  draw(0, 0, 160, 160);
+  draw(20, 20, 60, 60);
+  dialog_->findChildren<QCheckBox*>()[0]->setChecked(true);
+  cv::Mat mask = vision::maskOf(drawn()[0], {320, 160});
+  mask.setTo(0, vision::maskOf(drawn()[1], {320, 160}));
+  ok()->click();
+  const LiveFramePtr shown = frame();
+  ASSERT_TRUE(pick(part<LegendPanel>(*window_), LegendPanel::tr("Where the areas are measured")));
+  for (const auto& [label, share] : vision::classAreas(shown->labels(), mask))
+    EXPECT_NEAR(window_->legend().index(label, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), share,
+                1e-9);
+}
+
+}  // namespace
+}  // namespace mpm::gui
