@@ -110,7 +110,9 @@ void TimesDialog::look() {
   try {
     vision::parseTimeZone(zone_->text().trimmed().toStdString());
   } catch (const Error& error) {
-    return show(version, QString::fromStdString(error.what()), false);
+    setBadge(found_, "warning");
+    setValue(found_, QString::fromStdString(error.what()));
+    return emit looked();
   }
   const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
   thread_.start([this, version, names, options = *times(), source = source_, none = tr("no time")] {

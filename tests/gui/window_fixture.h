@@ -19,6 +19,7 @@
 #include "gui/controllers/action_registry.h"
 #include "gui/main_window.h"
 #include "gui/views/image_view.h"
+#include "gui/views/times_dialog.h"
 #include "monitor/store/store.h"
 #include "vision/time.h"
 
@@ -121,6 +122,13 @@ class Window : public ::testing::Test {
     trigger("pause");
     QTest::qWait(300);
     return true;
+  }
+  // A folder that was not open before asks how to read the times of its pictures.
+  void answerTimes() {
+    auto* dialog = window_->findChild<TimesDialog*>();
+    if (!dialog || !dialog->isVisible()) return;
+    EXPECT_TRUE(wait([&] { return !dialog->found().isEmpty(); }));
+    dialog->accept();
   }
   void trigger(const char* id) const { window_->actions().action(QString::fromLatin1(id))->trigger(); }
   QDockWidget* dock(const char* id) const {

@@ -358,6 +358,7 @@ TEST_F(Window, DroppedFolderOpensAndBrokenModelKeepsTheOldOne) {
   EXPECT_TRUE(enter.isAccepted());
   QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
   QApplication::sendEvent(window_.get(), &drop);
+  answerTimes();
   ASSERT_TRUE(wait([&] { return frame() && frame()->hasGrid(); }));
   QFile file(folder_.filePath(QStringLiteral("broken.onnx")));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
@@ -386,6 +387,7 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
     QApplication::sendEvent(window_.get(), &enter);
     QDropEvent event(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
     QApplication::sendEvent(window_.get(), &event);
+    answerTimes();
     return QString::fromStdString(window_->live().session().source());
   };
   EXPECT_EQ(drop({file("street/03.png"), file("street/01.png"), file("street/02.png")}), file("street"));
@@ -523,7 +525,8 @@ TEST_F(Window, TheListOfKeysHasGroups) {
   for (int row = 0; row < table->rowCount(); ++row)
     if (table->columnSpan(row, 0) == 2) groups << table->item(row, 0)->text();
   EXPECT_EQ(groups.join(QLatin1Char(' ')),
-            QStringLiteral("File View Watch Help Panels In a picture or the chart In a list Teaching"));
+            QStringLiteral("File View Watch Help Panels In a picture or the chart In a list Teaching "
+                           "Drawing regions"));
   for (const QAbstractButton* button : help->findChildren<QAbstractButton*>()) EXPECT_TRUE(button->icon().isNull());
   help->close();
 }
