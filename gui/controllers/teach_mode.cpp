@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/models/moved_labels.h"
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/taught_models_panel.h"
@@ -252,18 +253,21 @@ void TeachMode::showPrediction() {
 }
 
 // Only what differs is then left to be drawn. What is drawn already stays.
-void TeachMode::copyLabels(const QString& from, const cv::Mat& labels) {
+void TeachMode::copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels) {
   if (!editor()) return;
   if (labels.size() != editor()->labels().size())
     return emit said(tr("%1 has another size: its labels do not fit this picture").arg(from), "warning");
+  const cv::Mat moved = movedLabels(labels, image, pane_->canvas()->frame()->image(), state_.classes.ignore);
   editor()->begin();
-  editor()->fillGaps(labels);
+  editor()->fillGaps(moved.empty() ? labels : moved);
   if (!editor()->end()) return emit said(tr("%1 has no labels where this picture has none").arg(from), "");
   pane_->canvas()->refreshLabels();
   keepStroke();
-  emit said(tr("The labels of %1 are copied. Draw what differs; %2 takes them back")
-                .arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)),
-            "good");
+  const QString copied = moved.empty()
+                             ? tr("The labels of %1 are copied. Draw what differs; %2 takes them back")
+                             : tr("The labels of %1 are copied, and moved a little as the camera was. Draw what "
+                                  "differs; %2 takes them back");
+  emit said(copied.arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)), "good");
 }
 
 void TeachMode::keepStroke() {

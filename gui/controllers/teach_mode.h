@@ -64,7 +64,7 @@ class TeachMode : public QObject {
   void showClasses(const vision::ClassList& list);
   void showPrediction();
   cv::Mat predictionOfModel() const;
-  void copyLabels(const QString& from, const cv::Mat& labels);
+  void copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels);
   void keepStroke();
   void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);
   void addModelClasses();

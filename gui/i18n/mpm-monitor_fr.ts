@@ -3151,6 +3151,10 @@
         <source>There is nothing new to choose from: open a folder or a camera, or store pictures of it</source>
         <translation>Il n’y a rien de nouveau à choisir : ouvrez un dossier ou une caméra, ou enregistrez-en des images</translation>
     </message>
+    <message>
+        <source>The labels of %1 are copied, and moved a little as the camera was. Draw what differs; %2 takes them back</source>
+        <translation>Les étiquettes de %1 sont copiées, et déplacées un peu comme la caméra l’a été. Dessinez ce qui diffère ; %2 les retire</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TeachPane</name>

@@ -67,7 +67,9 @@ void LabelStore::load(const QString& name) {
 
 void LabelStore::readLabels(const QString& name) {
   run([this, name](vision::LabelFolder& folder, const auto& queue) {
-    queue([this, name, labels = folder.labels(name.toStdString())] { emit labelsRead(name, labels); });
+    queue([this, name, image = folder.picture(name.toStdString()), labels = folder.labels(name.toStdString())] {
+      emit labelsRead(name, image, labels);
+    });
   });
 }
 

@@ -57,7 +57,7 @@ class LabelStore : public QObject {
  signals:
   void changed(const mpm::gui::LabelState& state);
   void loaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
-  void labelsRead(const QString& name, const cv::Mat& labels);
+  void labelsRead(const QString& name, const cv::Mat& image, const cv::Mat& labels);
   /// These labels are on the disk.
   void saved(const QString& name);
   /// The name that the last picture of add(), addFiles() or import() got.

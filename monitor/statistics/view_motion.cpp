@@ -240,6 +240,12 @@ double distance(const ViewMotion& one, const ViewMotion& other, cv::Size size) {
   return most;
 }
 
+bool isSmall(const ViewMotion& motion, cv::Size size) {
+  constexpr double kShift = 0.05, kTurn = 3, kZoom = 0.05;
+  return std::hypot(motion.right, motion.down) <= kShift * size.width && std::abs(motion.turn) <= kTurn &&
+         std::abs(motion.zoom - 1) <= kZoom;
+}
+
 std::string toText(const ViewMotion& motion) {
   std::string text;
   const auto add = [&](const std::string& verb, const std::string& part) {

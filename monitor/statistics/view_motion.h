@@ -20,6 +20,9 @@ ViewMotion scaled(ViewMotion motion, double factor);
 /// How far the two motions take a corner of a picture of `size` apart, px: the corner where it is most.
 double distance(const ViewMotion& one, const ViewMotion& other, cv::Size size);
 
+/// At most 5 % of the width of the picture, 3 degrees and 5 % of zoom: what is tied to the view can move along.
+bool isSmall(const ViewMotion& motion, cv::Size size);
+
 /// "moved 15 px right and 8 px up, turned 1.2 degrees clockwise, became 3 % larger"; what is too small to see is left
 /// out. Of what a picture shows, not of the camera.
 std::string toText(const ViewMotion& motion);

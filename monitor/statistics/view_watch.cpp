@@ -15,13 +15,7 @@ constexpr int kFirst = 10;        // pictures that begin a reference
 constexpr int kMaxAveraged = 48;  // two days of one an hour
 constexpr int kChecks = 5;        // in a row that must find the same
 constexpr double kMoved = 0.01;   // of the width
-constexpr double kSmallShift = 0.05, kSmallTurn = 3, kSmallZoom = 0.05;
 constexpr double kUnit = 1. / 4096;  // of ViewReference::edges
-
-bool isSmall(const ViewMotion& motion, cv::Size size) {
-  return std::hypot(motion.right, motion.down) <= kSmallShift * size.width && std::abs(motion.turn) <= kSmallTurn &&
-         std::abs(motion.zoom - 1) <= kSmallZoom;
-}
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace mpm::monitor {
 
 enum class ViewChange {
   kNone,
-  kSmall,  ///< at most 5 % of the width, 3 degrees and 5 % of zoom: what is tied to the view can move along
+  kSmall,  ///< isSmall()
   kLarge,  ///< more: the view that the camera has now becomes the reference
 };
 
