@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -20,9 +21,9 @@ inline void setExifOrientation(const std::string& jpeg, char orientation) {
   std::ofstream(jpeg, std::ios::binary) << bytes;
 }
 
-/// Says when a JPEG was taken: DateTimeOriginal and, where they are not empty, SubSecTimeOriginal and
+/// Says when a JPEG or PNG was taken: DateTimeOriginal and, where they are not empty, SubSecTimeOriginal and
 /// OffsetTimeOriginal.
-inline void setExifTime(const std::string& jpeg, const std::string& time, const std::string& fraction = "",
+inline void setExifTime(const std::string& path, const std::string& time, const std::string& fraction = "",
                         const std::string& offset = "") {
   using namespace std::string_literals;
   const auto number = [](std::size_t value, int bytes) {
@@ -44,11 +45,27 @@ inline void setExifTime(const std::string& jpeg, const std::string& time, const 
   }
   const std::string tiff = "II*\0\x08\0\0\0"s + number(1, 2) + number(0x8769, 2) + number(4, 2) + number(1, 4) +
                            number(26, 4) + number(0, 4) + number(tags.size(), 2) + entries + number(0, 4) + texts;
-  std::ifstream file(jpeg, std::ios::binary);
+  std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.starts_with("\x89PNG")) {  // a chunk behind the first one, with its checksum
+    const std::string chunk = "eXIf" + tiff;
+    std::uint32_t sum = ~0u;
+    for (const char c : chunk) {
+      sum ^= static_cast<unsigned char>(c);
+      for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0u);
+    }
+    const auto big = [](std::uint32_t value) {
+      std::string text;
+      for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift & 255);
+      return text;
+    };
+    bytes.insert(33, big(static_cast<std::uint32_t>(tiff.size())) + chunk + big(~sum));
+    std::ofstream(path, std::ios::binary) << bytes;
+    return;
+  }
   const std::size_t size = 2 + 6 + tiff.size();
   bytes.insert(2, "\xff\xe1"s + static_cast<char>(size >> 8) + static_cast<char>(size & 255) + "Exif\0\0"s + tiff);
-  std::ofstream(jpeg, std::ios::binary) << bytes;
+  std::ofstream(path, std::ios::binary) << bytes;
 }
 
 }  // namespace mpm::test

@@ -154,8 +154,13 @@ TEST(TimeZone, OfTheMachineIsItsStandardTime) {
 TEST(ExifTime, IsReadWithFractionAndOffset) {
   const test::TemporaryFolder folder;
   const auto taken = [&](const std::string& time, const std::string& fraction, const std::string& offset) {
-    const std::string path = picture(folder / "a.jpg");
-    test::setExifTime(path, time, fraction, offset);
+    const std::string path = picture(folder / "a.jpg"), png = picture(folder / "a.png");
+    for (const std::string& one : {path, png}) test::setExifTime(one, time, fraction, offset);
+    EXPECT_EQ(exifTime(path).has_value(), exifTime(png).has_value());
+    if (exifTime(path)) {
+      EXPECT_EQ(exifTime(path)->wall, exifTime(png)->wall);
+      EXPECT_EQ(exifTime(path)->offset, exifTime(png)->offset);
+    }
     return exifTime(path);
   };
   EXPECT_EQ(taken("2013:07:08 05:54:13", "", "")->wall, kTime);
@@ -168,10 +173,12 @@ TEST(ExifTime, IsReadWithFractionAndOffset) {
   EXPECT_FALSE(exifTime(picture(folder / "b.jpg")));
   EXPECT_FALSE(exifTime(picture(folder / "b.png")));
   EXPECT_FALSE(exifTime(folder / "none.jpg"));
-  const std::string cut = picture(folder / "c.jpg");
-  test::setExifTime(cut, "2013:07:08 05:54:13");
-  std::filesystem::resize_file(cut, 40);
-  EXPECT_FALSE(exifTime(cut));
+  for (const char* name : {"c.jpg", "c.png"}) {
+    const std::string cut = picture(folder / name);
+    test::setExifTime(cut, "2013:07:08 05:54:13");
+    std::filesystem::resize_file(cut, 50);
+    EXPECT_FALSE(exifTime(cut)) << name;
+  }
 }
 
 TEST(TimeList, ColumnsAndIsoTimesAreRead) {

@@ -4,8 +4,10 @@
 #include <libexif/exif-data.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -56,6 +58,25 @@ std::optional<WrittenTime> timeOf(const std::vector<std::string>& cells) {
   const auto time = unixTime(whole[0], whole[1], whole[2], whole[3], whole[4], static_cast<int>(*second));
   if (!time) return std::nullopt;
   return WrittenTime{*time + std::min<UnixMs>(999, std::llround((*second - std::floor(*second)) * 1000))};
+}
+
+// The EXIF of a PNG file, which stands before its pixels, as libexif takes it; empty: none.
+std::string exifOfPng(const std::string& path) {
+  constexpr std::uint32_t kMost = 1 << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string head(8, '\0');
+  if (!file.read(head.data(), 8) || head != "\x89PNG\r\n\x1a\n") return "";
+  while (file.read(head.data(), 8) && !head.ends_with("IDAT")) {
+    std::uint32_t size = 0;
+    for (int i = 0; i < 4; ++i) size = size << 8 | static_cast<unsigned char>(head[static_cast<std::size_t>(i)]);
+    if (head.ends_with("eXIf")) {
+      std::string data("Exif\0\0", 6);
+      data.resize(6 + std::min(size, kMost));
+      return size <= kMost && file.read(data.data() + 6, size) ? data : "";
+    }
+    file.seekg(std::int64_t{size} + 4, std::ios::cur);
+  }
+  return "";
 }
 
 std::string exifText(ExifData* data, ExifTag tag) {
@@ -128,7 +149,12 @@ std::map<std::string, WrittenTime> readTimeList(const std::string& path) {
 }
 
 std::optional<WrittenTime> exifTime(const std::string& path) {
-  const std::unique_ptr<ExifData, void (*)(ExifData*)> data(exif_data_new_from_file(path.c_str()), exif_data_unref);
+  const std::string png = exifOfPng(path);
+  const std::unique_ptr<ExifData, void (*)(ExifData*)> data(
+      png.empty() ? exif_data_new_from_file(path.c_str())
+                  : exif_data_new_from_data(reinterpret_cast<const unsigned char*>(png.data()),
+                                            static_cast<unsigned int>(png.size())),
+      exif_data_unref);
   if (!data) return std::nullopt;
   std::string text = exifText(data.get(), EXIF_TAG_DATE_TIME_ORIGINAL);
   if (const std::string fraction = exifText(data.get(), EXIF_TAG_SUB_SEC_TIME_ORIGINAL); !fraction.empty())

@@ -48,7 +48,7 @@ const char* toString(TimeFrom from);
 /// Throws mpm::Error that names file and line for another line, for a name that comes twice, and for an empty list.
 std::map<std::string, WrittenTime> readTimeList(const std::string& path);
 
-/// DateTimeOriginal of a JPEG file; nullopt: it has none.
+/// DateTimeOriginal of a JPEG or PNG file; nullopt: it has none.
 std::optional<WrittenTime> exifTime(const std::string& path);
 
 /// The times of pictures.
