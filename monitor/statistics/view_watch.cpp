@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::int64_t kStepMs = 30'000;
 constexpr UnixMs kLearnMs = kHourMs;
-constexpr int kFirst = 10;        // pictures that begin a reference
-constexpr int kMaxAveraged = 48;  // two days of one an hour
-constexpr int kChecks = 5;        // in a row that must find the same
-constexpr double kMoved = 0.01;   // of the width
+constexpr int kFirst = 10;           // pictures that begin a reference
+constexpr int kMaxAveraged = 48;     // two days of one an hour
+constexpr int kChecks = 5;           // in a row that must find the same
+constexpr double kMoved = 0.01;      // of the width
 constexpr double kUnit = 1. / 4096;  // of ViewReference::edges
 
 }  // namespace

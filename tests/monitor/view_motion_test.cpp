@@ -55,7 +55,7 @@ TEST(ViewMotion, SaysItInWords) {
             "moved 2 px left, turned 1.3 degrees counter-clockwise, became 3 % smaller");
   EXPECT_EQ(toText({.down = 1, .turn = 12, .zoom = 1.02}),
             "moved 1 px down, turned 12.0 degrees clockwise, became 2 % larger");
-  EXPECT_EQ(toText({}), "moved by less than a pixel");
+  EXPECT_EQ(toText(ViewMotion{}), "moved by less than a pixel");
 }
 
 struct Case {
