@@ -10,10 +10,10 @@ namespace {
 
 using monitor::ViewMotion;
 
-constexpr int kIgnore = 255;
+constexpr int kNoLabel = 255;
 
 cv::Mat labelsOf(cv::Size size) {
-  cv::Mat labels(size, CV_8UC1, cv::Scalar(kIgnore));
+  cv::Mat labels(size, CV_8UC1, cv::Scalar(kNoLabel));
   cv::ellipse(labels, {size.width / 3, size.height / 2}, {90, 60}, 20, 0, 360, cv::Scalar(1), cv::FILLED);
   cv::rectangle(labels, cv::Rect(400, 250, 150, 120), cv::Scalar(4), cv::FILLED);
   return labels;
@@ -21,7 +21,7 @@ cv::Mat labelsOf(cv::Size size) {
 
 // Share of the labelled pixels that have the label they should have.
 double agreement(const cv::Mat& labels, const cv::Mat& expected) {
-  const cv::Mat labelled = (labels != kIgnore) | (expected != kIgnore), equal = labels == expected;
+  const cv::Mat labelled = (labels != kNoLabel) | (expected != kNoLabel), equal = labels == expected;
   return cv::countNonZero(equal & labelled) / static_cast<double>(cv::countNonZero(labelled));
 }
 
@@ -34,8 +34,8 @@ TEST(MovedLabels, AreWhereTheViewMovedThem) {
       const cv::Mat labels = labelsOf(from.size());
       cv::Mat expected;
       cv::warpAffine(labels, expected, monitor::matrixOf(motion, from.size()), from.size(), cv::INTER_NEAREST,
-                     cv::BORDER_CONSTANT, cv::Scalar(kIgnore));
-      const cv::Mat moved = movedLabels(labels, from, camera.view(motion), kIgnore);
+                     cv::BORDER_CONSTANT, cv::Scalar(kNoLabel));
+      const cv::Mat moved = movedLabels(labels, from, camera.view(motion), kNoLabel);
       ASSERT_FALSE(moved.empty()) << when << ", turned " << motion.turn;
       EXPECT_GT(agreement(moved, expected), 0.97) << when << ", turned " << motion.turn;
       EXPECT_LT(agreement(labels, expected), 0.95) << "without it they would be elsewhere";
@@ -46,12 +46,13 @@ TEST(MovedLabels, AreWhereTheViewMovedThem) {
 TEST(MovedLabels, StayWhereTheViewStayed) {
   monitor::test::MovingCamera camera("seed=3&step=3600&start=2026-06-10T09:00");
   const cv::Mat from = camera.next().image, labels = labelsOf(from.size());
-  EXPECT_TRUE(movedLabels(labels, from, camera.next().image, kIgnore).empty()) << "an hour later";
-  EXPECT_TRUE(movedLabels(labels, from, camera.view({.right = 90}), kIgnore).empty()) << "another view";
+  EXPECT_TRUE(movedLabels(labels, from, camera.next().image, kNoLabel).empty()) << "an hour later";
+  EXPECT_TRUE(movedLabels(labels, from, camera.view({.right = 90}), kNoLabel).empty()) << "another view";
   monitor::test::MovingCamera other("seed=8&start=2026-06-10T12:00");
-  EXPECT_TRUE(movedLabels(labels, from, other.next().image, kIgnore).empty()) << "another street";
-  EXPECT_TRUE(movedLabels(cv::Mat(20, 20, CV_8U), cv::Mat(20, 20, CV_8UC3), cv::Mat(20, 20, CV_8UC3), kIgnore).empty());
-  EXPECT_TRUE(movedLabels(labels, from(cv::Rect(0, 0, 300, 300)), from, kIgnore).empty()) << "another size";
+  EXPECT_TRUE(movedLabels(labels, from, other.next().image, kNoLabel).empty()) << "another street";
+  EXPECT_TRUE(
+      movedLabels(cv::Mat(20, 20, CV_8U), cv::Mat(20, 20, CV_8UC3), cv::Mat(20, 20, CV_8UC3), kNoLabel).empty());
+  EXPECT_TRUE(movedLabels(labels, from(cv::Rect(0, 0, 300, 300)), from, kNoLabel).empty()) << "another size";
 }
 
 }  // namespace
