@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -166,8 +167,10 @@ std::vector<std::tuple<UnixMs, std::int64_t, double, double>> hoursOf(const std:
   monitor::ChartQuery query{.source = source.id, .from = source.first, .to = source.last + 1};
   query.quantities = {{monitor::Quantity::Kind::kTokens, -1}, {monitor::Quantity::Kind::kBrightness, -1}};
   query.max_buckets = 100;
+  const auto rounded = [](double value) { return std::round(value * 1e6) / 1e6; };  // sums in another order
   for (const auto& bucket : store.chart(query).buckets)
-    hours.emplace_back(bucket.start, bucket.values[0].samples, bucket.values[0].mean, bucket.values[1].mean);
+    hours.emplace_back(bucket.start, bucket.values[0].samples, rounded(bucket.values[0].mean),
+                       rounded(bucket.values[1].mean));
   for (const auto& hour : store.hoursOfTokens(source.id, source.first, source.last + 1))
     hours.emplace_back(hour.start, hour.night, 0, 0);
   return hours;

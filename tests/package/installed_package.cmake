@@ -10,7 +10,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefi
 file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
 list(SORT headers)
 set(expected mpm/build_info.hpp mpm/c_api.h mpm/convert.hpp mpm/error.hpp mpm/estimator.hpp mpm/export.hpp
-  mpm/merging.hpp mpm/model_info.hpp mpm/mpm.hpp mpm/options.hpp mpm/read_net.hpp mpm/reuse.hpp mpm/run_report.hpp mpm/version.hpp)
+  mpm/head_trainer.hpp mpm/merging.hpp mpm/model_info.hpp mpm/mpm.hpp mpm/options.hpp mpm/read_net.hpp mpm/reuse.hpp
+  mpm/run_report.hpp mpm/token_head.hpp mpm/version.hpp)
 if(NOT headers STREQUAL expected)
   message(FATAL_ERROR "the installed headers are\n${headers}\nexpected\n${expected}")
 endif()
