@@ -150,7 +150,7 @@ void MainWindow::makeActions() {
   a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { copyCommandLine(); });
   a.separate();
   a.add(watch, "times", tr("T&imes of the pictures…"), tr("Ctrl+Shift+T"), [this] {
-    if (!folder_->files().isEmpty()) rules_->askTimes(asked_);
+    if (!folder_->files().isEmpty()) rules_->askTimes(asked_, false);
   });
   a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { rules_->askNight(); });
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });

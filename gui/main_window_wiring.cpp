@@ -32,7 +32,7 @@ namespace mpm::gui {
 
 void MainWindow::wireOpening() {
   connect(opener_, &Opener::sourceChosen, this, [this](const QString& source) {
-    rules_->knowsTimes(source) || opener_->knows(source) ? openSource(source) : rules_->askTimes(source);
+    rules_->knowsTimes(source) || opener_->knows(source) ? openSource(source) : rules_->askTimes(source, true);
   });
   connect(rules_, &WatchRules::timesChosen, this, &MainWindow::openSource);
   connect(opener_, &Opener::modelChosen, this, &MainWindow::openModel);

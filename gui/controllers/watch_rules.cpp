@@ -111,7 +111,7 @@ PictureTimesChoice WatchRules::times(const QString& source) const {
   return known == times_.end() ? std::nullopt : known->second;
 }
 
-void WatchRules::askTimes(const QString& source) {
+void WatchRules::askTimes(const QString& source, bool of_new_folder) {
   const vision::SourceSpec spec = sourceSpec(source);
   const QString name = QString::fromStdString(spec.shownText());
   const auto known = times_.find(name);
@@ -121,7 +121,13 @@ void WatchRules::askTimes(const QString& source) {
     settings_->change([times = times_](QSettings& settings) { save(settings, times); });
     emit timesChosen(source);
   });
-  openDialog(dialog);
+  if (!of_new_folder) return openDialog(dialog);
+  connect(dialog, &TimesDialog::looked, dialog, [dialog] {
+    if (dialog->isVisible()) return;
+    if (dialog->times()) return openDialog(dialog);
+    dialog->accept();
+    dialog->deleteLater();
+  });
 }
 
 void WatchRules::askNight() {

@@ -36,7 +36,8 @@ class WatchRules : public QObject {
   /// Whether it was said how the times of these pictures are read, or they have none to be read.
   bool knowsTimes(const QString& source) const;
   PictureTimesChoice times(const QString& source) const;
-  void askTimes(const QString& source);
+  /// Says timesChosen(). `of_new_folder`: asks only where some of the pictures have a time.
+  void askTimes(const QString& source, bool of_new_folder);
   void askNight();
   void askAlarms();
   /// See KeepDialog.

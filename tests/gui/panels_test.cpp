@@ -555,11 +555,21 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
   const QVariantMap usual = restored();
   EXPECT_EQ(usual["view/mode"], "overlay");
   EXPECT_EQ(usual["view/chart_span"], "hour");
-  QVariantMap chosen = {
-      {"view/mode", "curtain"},       {"view/opacity", 0.3},       {"view/curtain", 0.75},
-      {"view/coloring", "insertion"}, {"view/map", false},         {"view/chart_span", "week"},
-      {"view/chart_tokens", false},   {"view/chart_merged", true}, {"view/chart_inference", false},
-      {"view/chart_reuse", true},     {"view/chart_area", true},   {"view/chart_area_class", "road, \"old\""}};
+  QVariantMap chosen = {{"view/mode", "curtain"},
+                        {"view/opacity", 0.3},
+                        {"view/curtain", 0.75},
+                        {"view/coloring", "insertion"},
+                        {"view/map", false},
+                        {"view/chart_span", "week"},
+                        {"view/chart_tokens", false},
+                        {"view/chart_merged", true},
+                        {"view/chart_inference", false},
+                        {"view/chart_reuse", true},
+                        {"view/chart_area", true},
+                        {"view/chart_area_class", "road, \"old\""},
+                        {"view/regions", false},
+                        {"view/chart_region", "gate, \"old\""},
+                        {"view/chart_colors", QStringList{"gcc", "red"}}};
   for (auto value = chosen.begin(); value != chosen.end(); ++value) settings.setValue(value.key(), *value);
   EXPECT_EQ(restored(), chosen);
   EXPECT_EQ(pictures.paint().mode, ViewMode::kCurtain);

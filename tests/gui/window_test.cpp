@@ -358,7 +358,7 @@ TEST_F(Window, DroppedFolderOpensAndBrokenModelKeepsTheOldOne) {
   EXPECT_TRUE(enter.isAccepted());
   QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
   QApplication::sendEvent(window_.get(), &drop);
-  answerTimes();
+  lookForTimes();
   ASSERT_TRUE(wait([&] { return frame() && frame()->hasGrid(); }));
   QFile file(folder_.filePath(QStringLiteral("broken.onnx")));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
@@ -387,7 +387,7 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
     QApplication::sendEvent(window_.get(), &enter);
     QDropEvent event(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
     QApplication::sendEvent(window_.get(), &event);
-    answerTimes();
+    lookForTimes();
     return QString::fromStdString(window_->live().session().source());
   };
   EXPECT_EQ(drop({file("street/03.png"), file("street/01.png"), file("street/02.png")}), file("street"));
