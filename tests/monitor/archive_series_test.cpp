@@ -8,11 +8,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iomanip>
-#include <sstream>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -24,6 +21,7 @@
 #include "monitor/store/store.h"
 #include "support/demo.h"
 #include "support/exif.h"
+#include "support/formatted_time.h"
 #include "support/temporary_folder.h"
 #include "vision/sources/source.h"
 #include "vision/times/archive.h"
@@ -40,15 +38,6 @@ constexpr int kPictures = 400;
 const std::string kScene =
     "demo:street?seed=3&size=64x96&weather=auto&start=2025-01-01T00:00&step=78840&latitude=48&longitude=11&frames=" +
     std::to_string(kPictures);
-
-std::string formatted(UnixMs time, const char* form) {
-  const std::time_t second = time / kSecondMs;
-  std::tm parts{};
-  ::gmtime_r(&second, &parts);
-  std::ostringstream text;
-  text << std::put_time(&parts, form);
-  return text.str();
-}
 
 // What is stored of a picture, but for its name, its number and how long it took.
 using Row = std::tuple<UnixMs, std::vector<double>, std::vector<std::pair<int, double>>, std::optional<bool>, double>;

@@ -6,19 +6,19 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
-#include <iomanip>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
-#include <sstream>
 
 #include "support/exif.h"
+#include "support/formatted_time.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::vision {
 namespace {
+
+using test::formatted;
 
 constexpr UnixMs kTime = 1'373'262'853'000;  // 2013-07-08 05:54:13 UTC: date -u -d @1373262853
 
@@ -30,16 +30,6 @@ std::string write(const std::string& path, const std::string& text) {
 std::string picture(const std::string& path) {
   cv::imwrite(path, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(9)));
   return path;
-}
-
-// The C library's own calendar.
-std::string formatted(UnixMs time, const char* form) {
-  const std::time_t second = time / kSecondMs;
-  std::tm parts{};
-  ::gmtime_r(&second, &parts);
-  std::ostringstream text;
-  text << std::put_time(&parts, form);
-  return text.str();
 }
 
 TEST(TimeInName, EveryFormInUseIsRead) {
