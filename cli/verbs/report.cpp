@@ -468,7 +468,7 @@ Examples:
   mpm report street.db
   mpm report street.db --days 30 --chart month.png
   mpm report part1.db part2.db --merge all.db
-  mpm report street.db --export street.csv --format phenocam
+  mpm report street.db --format phenocam --out phenocam       roistats, 1-day and 3-day files of each region
   mpm report street.db --night-brightness 70                  judge day and night of what is stored anew
 )");
   return {verb, [arguments] { return report(*arguments); }};
