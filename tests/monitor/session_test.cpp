@@ -43,7 +43,7 @@ std::optional<vision::Frame> frame(int call) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   cv::Mat image(48, 96, CV_8UC3);
   cv::RNG(static_cast<std::uint64_t>(call) + 1).fill(image, cv::RNG::UNIFORM, 0, 256);
-  return vision::Frame{.image = image, .name = "x", .source = "x", .index = call};
+  return vision::Frame{.image = image, .name = "x", .source = "camera", .index = call};
 }
 
 SourceFactory always(std::function<std::optional<vision::Frame>(int)> next = frame) {
