@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mpm/head_trainer.hpp"
+#include "mpm/reuse.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -109,6 +111,43 @@ TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
   EXPECT_MPM_ERROR(Estimator(kOfDepth, options), "no probabilities of classes");
 }
 
+// The oracle: the rows of the last block, taken by the merge map.
+TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
+  for (const Reduction& reduce : {kFullModel, mpmBefore({1})}) {
+    EstimatorOptions options{.features = true};
+    options.read.convert.reduce = reduce;
+    Estimator estimator(kOfLabels, options);
+    const cv::Mat image = noise();
+    const Estimate estimate = estimator.estimate(image);
+    HeadTrainer trainer(kOfLabels, reduce);
+    EXPECT_EQ(cv::norm(estimate.features, trainer.tokens(image), cv::NORM_INF), 0);
+    ASSERT_EQ(estimate.features.rows, estimator.model().tokens());
+    if (reduce == kFullModel) continue;
+    const std::vector<int>& clusters = estimate.cluster_of_token.back();
+    for (int i = 1; i < estimate.features.rows; ++i) {
+      const auto first = std::find(clusters.begin(), clusters.end(), clusters[static_cast<std::size_t>(i)]);
+      EXPECT_EQ(cv::norm(estimate.features.row(i), estimate.features.row(static_cast<int>(first - clusters.begin()))),
+                0);
+    }
+    EXPECT_TRUE(Estimator(kOfLabels).estimate(image).features.empty());
+  }
+}
+
+TEST(Estimator, FeaturesOfReusedRowsAreThoseOfTheFrame) {
+  EstimatorOptions options{.features = true};
+  options.read.convert.reduce = kFullModel;
+  Estimator full(kOfLabels, options);
+  options.reuse = parseReuse("threshold=0");
+  Estimator reusing(kOfLabels, options);
+  cv::Mat image = noise();
+  for (int frame = 0; frame < 3; ++frame) {  // whole, changed in one corner, unchanged
+    if (frame == 1) image(cv::Rect(0, 0, 16, 16)) = cv::Scalar(250, 10, 10);
+    const cv::Mat features = reusing.estimate(image, frame).features;
+    EXPECT_EQ(features.size(), full.estimate(image).features.size());
+    EXPECT_LE(cv::norm(features, full.estimate(image).features, cv::NORM_RELATIVE | cv::NORM_L2), frame == 0 ? 0 : 0.2);
+  }
+}
+
 TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
   EXPECT_MPM_ERROR(Estimator(kOfScores, mergingOptions(Task::kSemantic)),
                    "does not segment (its head is 'classifier')");
@@ -121,6 +160,7 @@ TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
   EXPECT_MPM_ERROR(Estimator(kOfQueries, {.min_overlap = -1}), "shares, 0 to 1");
   EXPECT_MPM_ERROR(Estimator(kOfQueries, {.threads = -1}), "threads must not be negative");
   EXPECT_MPM_ERROR(Estimator(kOfScores, {.fit = Fit::kWindow}), "gives no labels");
+  EXPECT_MPM_ERROR(Estimator(kOfLabels, {.fit = Fit::kWindow, .features = true}), "not of sliding windows");
 }
 
 }  // namespace

@@ -38,8 +38,9 @@ struct EstimatorOptions {
   double min_overlap = 0.8;
   /// Of kSemantic; nullopt: what the model says (ModelFacts::refine).
   std::optional<Refine> refine = {};
-  bool labels = false;  ///< of kPanoptic and kInstance: also fill labels
-  bool scores = false;  ///< of kSemantic: also fill scores
+  bool labels = false;    ///< of kPanoptic and kInstance: also fill labels
+  bool scores = false;    ///< of kSemantic: also fill scores
+  bool features = false;  ///< also fill features; only with Fit::kResize
   /// For the frames of a fixed camera, one after the other. Only with Fit::kResize and on the CPU, and with a reduction
   /// that merges mutual pairs or none; pair_similarity stays empty.
   Reuse reuse = {};
@@ -77,6 +78,8 @@ struct Estimate : RunReport {
   /// kSemantic with `scores`: CV_32F {classes, height, width}, the probability of each class; their sum is 1. Of mask
   /// queries, whose class scores have no sum of 1, the share. Those before edges are refined.
   cv::Mat scores = {};
+  /// With `features`: CV_32F {N, dim}, the image tokens behind the last block; tokens that merged have equal rows.
+  cv::Mat features = {};
   std::vector<float> token_score = {};  ///< kSemantic with `inspect`: {N}, probability of each token's best class
   cv::Mat ids = {};                     ///< kPanoptic, kInstance: CV_16U, the segment of each pixel, 0 for none
   std::vector<Segment> segments = {};   ///< the same: ids 1, 2, ...

@@ -14,8 +14,9 @@
 
 namespace mpm {
 
-/// The values of a converted graph that a caller reads, for whom the names in ReadOptions::outputs do not suffice.
-using ChooseOutputs = std::function<std::vector<std::string>(const onnx::GraphProto&, const ModelInfo&)>;
+/// The values of a converted graph that a caller reads, for whom the names in ReadOptions::outputs do not suffice. It
+/// may add nodes to the graph.
+using ChooseOutputs = std::function<std::vector<std::string>(onnx::GraphProto&, const ModelInfo&)>;
 
 /// How a net is told which rows to compute.
 struct ReuseNet {

@@ -47,6 +47,8 @@ void EstimatorOptions::validate() const {
   if (threads < 0) throw Error("the number of threads must not be negative");
   if (short_side < 0) throw Error("the shorter side must not be negative");
   reuse.validate();
+  if (features && fit == Fit::kWindow)
+    throw Error("features are those of one picture in the fit 'resize', not of sliding windows");
   if (reuse.on && fit == Fit::kWindow)
     throw Error("rows of earlier frames are reused by the fit 'resize' only, not by sliding windows");
   for (const double share : {min_score, min_overlap})
@@ -94,7 +96,8 @@ std::optional<double> agreementOf(const Estimate& reused, const Estimate& whole)
 
 // One that shares no memory with `estimate`.
 Estimate cloned(Estimate estimate) {
-  for (cv::Mat* const map : {&estimate.labels, &estimate.scores, &estimate.ids, &estimate.depth}) *map = map->clone();
+  for (cv::Mat* const map : {&estimate.labels, &estimate.scores, &estimate.ids, &estimate.depth, &estimate.features})
+    *map = map->clone();
   return estimate;
 }
 
@@ -105,15 +108,21 @@ struct Estimator::Impl {
   ImageNet net;  // sets the task
   std::optional<LabelMaker> labels;
   std::optional<SegmentMaker> segments;
+  bool features;
   Estimate last;  // of the frame before, in a net that reuses rows
   StopWatch clock;
   double elapsed = 0;  // s, of the clock
 
   Impl(const std::string& model, const EstimatorOptions& options)
-      : net(model, options, [&](const onnx::GraphProto& graph, const ModelInfo& info) {
-          task = taskOf(info, options.task);
-          return task == Task::kSemantic && info.segments() ? std::vector{scoresOf(graph)} : info.outputs;
-        }) {
+      : net(model, options,
+            [&](onnx::GraphProto& graph, const ModelInfo& info) {
+              task = taskOf(info, options.task);
+              std::vector<std::string> names =
+                  task == Task::kSemantic && info.segments() ? std::vector{scoresOf(graph)} : info.outputs;
+              if (options.features) names.push_back(restoreLastTokens(graph, info));
+              return names;
+            }),
+        features(options.features) {
     if (task != Task::kSemantic && options.fit == Fit::kWindow)
       throw Error("'" + model + "' gives no labels, so its windows have nothing to average: use the fit 'resize'");
     if (task != Task::kSemantic && options.refine == Refine::kGuided)
@@ -157,6 +166,11 @@ struct Estimator::Impl {
   }
 
   void run(const cv::Mat& image, Estimate& result) {
+    runTask(image, result);
+    if (features) result.features = net.tokensOf(net.answers() - 1);
+  }
+
+  void runTask(const cv::Mat& image, Estimate& result) {
     if (labels) return labels->run(image, result);
     if (segments) return segments->run(image, result);
     if (task == Task::kDepth) return addDepth(image, net, result);

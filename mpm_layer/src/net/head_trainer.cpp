@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "base/class_balance.h"
@@ -18,14 +17,12 @@
 namespace mpm {
 namespace {
 
-std::string lastBlock(const ModelInfo& info) { return "backbone/block" + std::to_string(info.blocks - 1); }
-
 ImageNet encoderOf(const std::string& model, const Reduction& reduce) {
   onnx_graph::requireTokenHeadFits(model);
   EstimatorOptions options;
   options.read.convert.reduce = reduce;
   return {model, options,
-          [](const onnx::GraphProto&, const ModelInfo& info) { return std::vector<std::string>{lastBlock(info)}; }};
+          [](onnx::GraphProto& graph, const ModelInfo& info) { return std::vector{restoreLastTokens(graph, info)}; }};
 }
 
 // The class with most labelled pixels in each cell.
@@ -97,21 +94,9 @@ void HeadTrainer::setClasses(const std::vector<ClassInfo>& classes, int ignore) 
 cv::Mat HeadTrainer::tokens(const cv::Mat& image) {
   if (image.empty() || image.type() != CV_8UC3) throw Error("an image to encode must be CV_8UC3 and not empty");
   return withOurErrors([&] {
-    const ModelInfo& info = model();
     RunReport report;
     impl_->net.run(image, report);
-    impl_->net.requireSize(
-        0, static_cast<std::size_t>(info.special_tokens + info.tokens()) * static_cast<std::size_t>(info.dim));
-    const float* const rows =
-        impl_->net.answer(0).ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens) * info.dim;
-    std::vector<int> own(static_cast<std::size_t>(info.tokens()));
-    std::iota(own.begin(), own.end(), 0);
-    const std::vector<int>& clusters = report.cluster_of_token.empty() ? own : report.cluster_of_token.back();
-    cv::Mat tokens(info.tokens(), info.dim, CV_32F);
-    for (int i = 0; i < tokens.rows; ++i)
-      std::copy_n(rows + static_cast<std::ptrdiff_t>(clusters[static_cast<std::size_t>(i)]) * info.dim, info.dim,
-                  tokens.ptr<float>(i));
-    return tokens;
+    return impl_->net.tokensOf(0);
   });
 }
 

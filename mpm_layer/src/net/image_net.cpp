@@ -37,10 +37,29 @@ std::vector<std::string> tokensToMerge(const onnx::GraphProto& graph) {
 
 }  // namespace
 
+std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
+  const std::string tokens = "backbone/block" + std::to_string(info.blocks - 1), name = "restore/tokens";
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (!onnx_graph::isOurs(node) || node.output(0) != tokens || node.input_size() < 2) continue;
+    const std::string state = node.input(1);
+    onnx::NodeProto& restore = *graph.add_node();
+    restore.set_name(name);
+    restore.set_domain(onnx_graph::kOurDomain);
+    restore.set_op_type("RestoreTokens");
+    restore.add_input(tokens);
+    restore.add_input(state);
+    restore.add_output(name);
+    onnx_graph::addAttribute(restore, {"special_tokens", std::int64_t{info.special_tokens}});
+    onnx_graph::addAttribute(restore, {"keep_special", std::int64_t{0}});
+    return name;
+  }
+  throw Error("the model has no tokens behind a last block, which a head could read");
+}
+
 ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, const ChooseOutputs& answers)
     : path_(model) {
   if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
-  const auto choose = [&](const onnx::GraphProto& graph, const ModelInfo& found) {
+  const auto choose = [&](onnx::GraphProto& graph, const ModelInfo& found) {
     std::vector<std::string> names = answers(graph, found);
     answers_ = names.size();
     names.insert(names.begin(), {"merge_map", "token_counts"});
@@ -154,6 +173,11 @@ void ImageNet::requireBlob(std::size_t index, std::size_t expected) const {
 void ImageNet::requireFinite(std::size_t answer, const std::string& name) const {
   const cv::Mat& blob = this->answer(answer);
   if (blob.depth() == CV_32F && !allFinite(blob.ptr<float>(), blob.total())) failNotFinite(name);
+}
+
+cv::Mat ImageNet::tokensOf(std::size_t answer) const {
+  requireSize(answer, static_cast<std::size_t>(info_.tokens()) * static_cast<std::size_t>(info_.dim));
+  return cv::Mat(info_.tokens(), info_.dim, CV_32F, const_cast<float*>(this->answer(answer).ptr<float>())).clone();
 }
 
 void ImageNet::requireLabelsFit() const {

@@ -52,6 +52,10 @@ inline AxisResampling throughInput(int grid, int input, int image) {
   return composeAxes(bilinearAxis(grid, input), bilinearAxis(input, image));
 }
 
+/// Adds a node to the graph: the tokens behind the last block, {N, dim}, with merging undone and without special
+/// tokens. Returns its name. Throws mpm::Error for a model without such tokens.
+std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info);
+
 /// A net that takes images: preprocessing, one pass, and the report of it.
 class ImageNet {
  public:
@@ -86,6 +90,8 @@ class ImageNet {
   const cv::Mat& answer(std::size_t index) const { return blobs_[kReports + index]; }
   std::size_t answers() const { return answers_; }
   std::string answerName(std::size_t index) const { return outputs_[kReports + index]; }
+  /// A copy of this answer of the last forward(), which is that of restoreLastTokens(): {N, dim} CV_32F.
+  cv::Mat tokensOf(std::size_t answer) const;
   /// Throws mpm::Error unless the answer has so many floats. The converter compared `info` with the declared shapes of
   /// the outputs; this checks the outputs themselves.
   void requireSize(std::size_t answer, std::size_t expected) const { requireBlob(kReports + answer, expected); }
