@@ -94,6 +94,7 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
            {tr("Double click"), tr("Legend: show one class alone")},
            {tr("Shift+Enter"), tr("Legend: show the current class alone")},
            {tr("Enter"), tr("Legend: change a colour; events: go to that time")},
+           {tr("Enter, Delete"), tr("Labels: go to their picture, remove them")},
            {{}, tr("Teaching")},
            {QStringLiteral("1 … 9"), tr("Choose a class")},
            {QStringLiteral("F  B  G  E  V  H"), tr("Cluster, brush, polygon, eraser, accept, move")},

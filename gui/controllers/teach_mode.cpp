@@ -12,6 +12,7 @@
 #include "gui/models/moved_labels.h"
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
+#include "gui/views/label_table_panel.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/teach_pane.h"
 #include "vision/labels/classes.h"
@@ -128,6 +129,12 @@ void TeachMode::wirePane() {
     store_.load(shown_);
   });
 
+  connect(pane_->labels(), &LabelTablePanel::picked, this, [this](const QString& picture, int label) {
+    pane_->classes()->choose(label);
+    show(picture);
+  });
+  connect(pane_->labels(), &LabelTablePanel::removeRequested, this, &TeachMode::removeClass);
+
   connect(pane_->models(), &TaughtModelsPanel::trainRequested, this, &TeachMode::train);
   connect(pane_->models(), &TaughtModelsPanel::cancelRequested, this, [this] {
     if (run_) run_->cancel();
@@ -151,6 +158,7 @@ void TeachMode::wireStore() {
   });
   connect(&store_, &LabelStore::failed, this, [this](const QString& message) {
     train_wanted_ = false;
+    unwanted_.reset();
     endComparing();
     fail(message);
     names_.clear();  // what was asked for did not come about
@@ -174,6 +182,7 @@ void TeachMode::takeState(const LabelState& state) {
   QStringList rare;
   for (const int label : state.progress.rare) rare << names_.value(label);
   pane_->pictures()->setProgress(state.progress, rare);
+  pane_->labels()->setLabels(state.counts, names_, colors_);
   pane_->models()->setModels(state.models);
   if (std::exchange(train_wanted_, false)) beginTraining();
   if (state.pictures.contains(shown_) || state.pictures.contains(wanted_)) return;
@@ -226,6 +235,8 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   pane_->pictures()->showAs(name);
   pane_->setUndo(editor()->canUndo(), editor()->canRedo());
   analysis_.begin(name, image);
+  if (const auto unwanted = std::exchange(unwanted_, {}); unwanted && unwanted->first == name)
+    return removeClass(name, unwanted->second);
   if (!state_.labelled.isEmpty()) return askTrainer();
   if (options_.train_live && !model_path_.empty() && !run_) trainer_.prepare(job(), name);
 }
@@ -268,6 +279,22 @@ void TeachMode::copyLabels(const QString& from, const cv::Mat& image, const cv::
                              : tr("The labels of %1 are copied, and moved a little as the camera was. Draw what "
                                   "differs; %2 takes them back");
   emit said(copied.arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)), "good");
+}
+
+// In its editor, so that it can be undone as a stroke can.
+void TeachMode::removeClass(const QString& picture, int label) {
+  if (picture != shown_) {
+    unwanted_.emplace(picture, label);
+    return show(picture);
+  }
+  editor()->begin();
+  editor()->erase(label);
+  if (!editor()->end()) return;
+  pane_->canvas()->refreshLabels();
+  keepStroke();
+  emit said(tr("The labels of %1 in %2 are removed; %3 brings them back")
+                .arg(names_.value(label), picture, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)),
+            "");
 }
 
 void TeachMode::keepStroke() {

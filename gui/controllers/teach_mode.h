@@ -63,6 +63,7 @@ class TeachMode : public QObject {
   void showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
   void showClasses(const vision::ClassList& list);
   void showPrediction();
+  void removeClass(const QString& picture, int label);
   cv::Mat predictionOfModel() const;
   void copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels);
   void keepStroke();
@@ -80,9 +81,11 @@ class TeachMode : public QObject {
   LabelState state_;
   std::map<QString, LabelEditor> editors_;  // of the pictures that were on show, so that each can be undone
   QString shown_, wanted_;                  // picture on show; asked for, and not loaded yet
-  LiveFramePtr frame_;                      // what the model makes of the picture on show; null: not yet
-  cv::Mat trained_;                         // what the trainer makes of it; empty: not yet
-  QStringList names_;                       // of the classes on show
+  // Labels that are removed once their picture is on show.
+  std::optional<std::pair<QString, int>> unwanted_;
+  LiveFramePtr frame_;  // what the model makes of the picture on show; null: not yet
+  cv::Mat trained_;     // what the trainer makes of it; empty: not yet
+  QStringList names_;   // of the classes on show
   std::vector<QColor> colors_;
   std::string model_path_;
   std::shared_ptr<const ModelInfo> model_;

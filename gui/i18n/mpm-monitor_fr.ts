@@ -205,6 +205,14 @@
         <source>Take a corner back; drop the polygon</source>
         <translation>Reprendre un sommet ; abandonner le polygone</translation>
     </message>
+    <message>
+        <source>Enter, Delete</source>
+        <translation>Entrée, Suppr</translation>
+    </message>
+    <message>
+        <source>Labels: go to their picture, remove them</source>
+        <translation>Étiquettes : aller à leur image, les supprimer</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::AlarmsDialog</name>
@@ -1335,6 +1343,45 @@
     <message>
         <source>Finds pictures of this source, stored or in its folder, that differ most from the labelled ones</source>
         <translation>Trouve les images de cette source, enregistrées ou dans son dossier, qui diffèrent le plus de celles déjà étiquetées</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::LabelTablePanel</name>
+    <message>
+        <source>All labels</source>
+        <translation>Toutes les étiquettes</translation>
+    </message>
+    <message>
+        <source>Picture</source>
+        <translation>Image</translation>
+    </message>
+    <message>
+        <source>Class</source>
+        <translation>Classe</translation>
+    </message>
+    <message>
+        <source>px</source>
+        <translation>px</translation>
+    </message>
+    <message>
+        <source>Share of the picture</source>
+        <translation>Part de l’image</translation>
+    </message>
+    <message>
+        <source>No labels yet</source>
+        <translation>Pas encore d’étiquettes</translation>
+    </message>
+    <message>
+        <source>Remove these labels</source>
+        <translation>Supprimer ces étiquettes</translation>
+    </message>
+    <message>
+        <source>Those of this class in this picture (Delete)</source>
+        <translation>Celles de cette classe dans cette image (Suppr)</translation>
+    </message>
+    <message>
+        <source>%1: %2 px of %3, %4 % of the picture</source>
+        <translation>%1 : %2 px de %3, %4 % de l’image</translation>
     </message>
 </context>
 <context>
@@ -3155,6 +3202,10 @@
         <source>The labels of %1 are copied, and moved a little as the camera was. Draw what differs; %2 takes them back</source>
         <translation>Les étiquettes de %1 sont copiées, et déplacées un peu comme la caméra l’a été. Dessinez ce qui diffère ; %2 les retire</translation>
     </message>
+    <message>
+        <source>The labels of %1 in %2 are removed; %3 brings them back</source>
+        <translation>Les étiquettes de %1 dans %2 sont supprimées ; %3 les rétablit</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TeachPane</name>
@@ -3165,10 +3216,6 @@
     <message>
         <source>No picture yet. Open a camera and take this picture with K, or add pictures from files on the right</source>
         <translation>Pas encore d’image. Ouvrez une caméra et prenez l’image avec K, ou ajoutez à droite des images de fichiers</translation>
-    </message>
-    <message>
-        <source>Pictures, classes and models</source>
-        <translation>Images, classes et modèles</translation>
     </message>
     <message>
         <source>Pictures</source>
@@ -3233,6 +3280,14 @@
     <message>
         <source>Show where the model is not sure</source>
         <translation>Montrer où le modèle n’est pas sûr</translation>
+    </message>
+    <message>
+        <source>Pictures, classes, labels and models</source>
+        <translation>Images, classes, étiquettes et modèles</translation>
+    </message>
+    <message>
+        <source>Labels</source>
+        <translation>Étiquettes</translation>
     </message>
 </context>
 <context>

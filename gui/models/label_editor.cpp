@@ -81,6 +81,11 @@ void LabelEditor::fillGaps(const cv::Mat& labels) {
                    [this](uchar own, uchar other) { return own == ignore_ ? other : own; });
 }
 
+void LabelEditor::erase(int label) {
+  for (int y = 0; y < labels_.rows; ++y)
+    std::replace(labels_.ptr(y), labels_.ptr(y) + labels_.cols, static_cast<uchar>(label), static_cast<uchar>(ignore_));
+}
+
 bool LabelEditor::end() {
   const cv::Rect where = difference(before_, labels_);
   if (where.empty()) return false;

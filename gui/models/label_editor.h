@@ -31,6 +31,8 @@ class LabelEditor {
   /// The connected region of one label in `map`, which lies over the picture in any size, around `at`: it gets that
   /// label, unless that is `ignore`.
   void region(const cv::Mat& map, QPointF at);
+  /// Takes a label away everywhere.
+  void erase(int label);
   /// `labels`, CV_8U and as large as the picture, where nothing is labelled yet.
   void fillGaps(const cv::Mat& labels);
   /// False when no pixel has changed: there is nothing to undo.

@@ -42,16 +42,25 @@ LabelState LabelStore::state() {
   const int classes = own_->classes().count();
   const std::vector<std::string> labelled = own_->labelled();
   std::vector<vision::LabelSummary> summaries;
+  std::vector<LabelCount> counts;
   for (const std::string& name : labelled) {
     try {
-      if (!summaries_.contains(name))
-        summaries_[name] = vision::summaryOf(own_->picture(name), own_->labels(name), classes);
-      summaries.push_back(summaries_[name]);
+      vision::LabelSummary& summary = summaries_[name];
+      if (static_cast<int>(summary.pixels.size()) != classes)
+        summary = vision::summaryOf(own_->picture(name), own_->labels(name), classes);
+      summaries.push_back(summary);
+      for (int label = 0; label < classes; ++label)
+        if (const int pixels = summary.pixels[static_cast<std::size_t>(label)]; pixels > 0)
+          counts.push_back({QString::fromStdString(name), label, pixels, pixels / summary.area});
     } catch (const Error&) {  // load() says what is wrong with it
     }
   }
-  return {own_->classes(), texts(own_->pictures()), texts(labelled), taughtModels(own_->modelsPath()),
-          vision::progressOf(summaries, classes)};
+  return {own_->classes(),
+          texts(own_->pictures()),
+          texts(labelled),
+          taughtModels(own_->modelsPath()),
+          vision::progressOf(summaries, classes),
+          counts};
 }
 
 void LabelStore::open() {

@@ -16,12 +16,21 @@
 
 namespace mpm::gui {
 
+/// The labels of one class in one picture.
+struct LabelCount {
+  QString picture;
+  int label = 0, pixels = 0;
+  double share = 0;  ///< of the picture, 0..1
+  bool operator==(const LabelCount&) const = default;
+};
+
 /// What a folder of labels holds.
 struct LabelState {
   vision::ClassList classes;
   QStringList pictures, labelled;     ///< names, ascending
   std::vector<TaughtModel> models{};  ///< newest first
   vision::LabelProgress progress{};
+  std::vector<LabelCount> counts{};  ///< of each picture and class that has labels
 };
 
 /// A vision::LabelFolder on its own thread: nothing waits for the disk. Each change is followed by changed() or

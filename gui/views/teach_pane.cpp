@@ -14,6 +14,7 @@
 
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
+#include "gui/views/label_table_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/wrapping_row.h"
@@ -36,11 +37,15 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
       tr("No picture yet. Open a camera and take this picture with K, or add pictures from files on the right"));
   classes_ = new LabelClassesPanel;
   pictures_ = new LabelPicturesPanel;
+  labels_ = new LabelTablePanel;
   models_ = new TaughtModelsPanel;
-  tabs_ = named(new QTabWidget, tr("Pictures, classes and models"));
+  tabs_ = named(new QTabWidget, tr("Pictures, classes, labels and models"));
   tabs_->addTab(pictures_, tr("Pictures"));
   tabs_->addTab(classes_, tr("Classes"));
+  tabs_->addTab(labels_, tr("Labels"));
   tabs_->addTab(models_, tr("Model"));
+  tabs_->setElideMode(Qt::ElideRight);
+  tabs_->setUsesScrollButtons(false);
   tabs_->setProperty("panel", true);
   tabs_->setAttribute(Qt::WA_StyledBackground);
   tabs_->setMinimumWidth(kNarrowest);

@@ -16,6 +16,7 @@ namespace mpm::gui {
 
 class LabelClassesPanel;
 class LabelPicturesPanel;
+class LabelTablePanel;
 class TaughtModelsPanel;
 
 /// The picture to label with its tools, and beside it pictures, classes and models. Its keys count wherever the focus
@@ -28,6 +29,7 @@ class TeachPane : public QWidget {
   TeachCanvas* canvas() const { return canvas_; }
   LabelClassesPanel* classes() const { return classes_; }
   LabelPicturesPanel* pictures() const { return pictures_; }
+  LabelTablePanel* labels() const { return labels_; }
   TaughtModelsPanel* models() const { return models_; }
 
   void chooseTool(TeachCanvas::Tool tool);
@@ -53,6 +55,7 @@ class TeachPane : public QWidget {
   TeachCanvas* canvas_;
   LabelClassesPanel* classes_;
   LabelPicturesPanel* pictures_;
+  LabelTablePanel* labels_;
   TaughtModelsPanel* models_;
   QTabWidget* tabs_;
   QSplitter* split_;

@@ -18,6 +18,7 @@
 #include "gui/controllers/teach_mode.h"
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
+#include "gui/views/label_table_panel.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/status_line.h"
 #include "gui/views/taught_models_panel.h"
@@ -306,6 +307,60 @@ TEST_F(Teach, LabelsOfAnotherSizeAreNotCopied) {
   emit pane()->pictures()->copyRequested(state().labelled.front());
   EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->notice().contains(QStringLiteral("another size")); }));
   EXPECT_EQ(state().labelled.size(), 1);
+}
+
+TEST_F(Teach, TheTableOfLabelsLeadsToThemAndRemovesThem) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  addClass("road");
+  addClass("sky");
+  auto* table = pane()->labels()->findChild<QTableWidget*>();
+  const auto rows = [&](int count) { return wait([&] { return table->rowCount() == count; }); };
+  const auto select = [&](const QString& tip) {
+    for (int row = 0; row < table->rowCount(); ++row)
+      if (table->item(row, 0)->toolTip().startsWith(tip)) return table->setCurrentCell(row, 0);
+    ADD_FAILURE() << tip.toStdString();
+  };
+  const QString first = window_->teach().shown();
+  draw(0);
+  key(Qt::Key_1);
+  key(Qt::Key_B);
+  draw(20);
+  ASSERT_TRUE(rows(2));
+  window_->setTeaching(false);
+  trigger("next_picture");
+  ASSERT_TRUE(wait([&] { return QString::fromStdString(live().frame()->result.frame.file) != first; }));
+  take();
+  const QString second = window_->teach().shown();
+  ASSERT_NE(second, first);
+  draw(9);
+  ASSERT_TRUE(rows(3));
+
+  const int pixels = onDisk(first, 1);
+  const QString sky = QStringLiteral("sky: %1 px of %2, %3 % of the picture")
+                          .arg(QLocale().toString(pixels), first, QLocale().toString(pixels / 512.0, 'f', 1));
+  table->sortByColumn(2, Qt::DescendingOrder);
+  EXPECT_EQ(table->item(0, 0)->toolTip(), sky) << "a number is not sorted as a text";
+  pane()->findChild<QTabWidget*>()->setCurrentWidget(pane()->labels());
+  QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualItemRect(table->item(0, 1)).center());
+  EXPECT_TRUE(wait([&] { return window_->teach().shown() == first; }));
+  EXPECT_EQ(pane()->classes()->chosen(), 1);
+  QTest::keyClick(table, Qt::Key_Delete);
+  ASSERT_TRUE(rows(2));
+  EXPECT_EQ(onDisk(first, 1), 0);
+  QTest::keyClick(table, Qt::Key_Z, Qt::ControlModifier);
+  ASSERT_TRUE(rows(3));
+  EXPECT_EQ(onDisk(first, 1), pixels);
+
+  select(QStringLiteral("road: %1 px of %2").arg(QLocale().toString(onDisk(second, 0)), second));
+  QTest::keyClick(table, Qt::Key_Delete);
+  ASSERT_TRUE(rows(2));
+  EXPECT_EQ(window_->teach().shown(), second) << "where they can be brought back";
+  EXPECT_EQ(state().labelled, QStringList(first));
+  select(QStringLiteral("road"));
+  QTest::keyClick(table, Qt::Key_Return);
+  EXPECT_TRUE(wait([&] { return window_->teach().shown() == first; }));
+  EXPECT_EQ(pane()->classes()->chosen(), 0);
 }
 
 TEST_F(Teach, VerdictsHaveTheColoursOfTheTheme) {

@@ -117,6 +117,30 @@ TEST(ClassColors, NewOnesDifferFromThePicture) {
   EXPECT_GT(nearest({newClassColor({}, one)}, one), 60);
 }
 
+// Two colours 2.3 apart in CIELAB can just be told apart when they touch.
+TEST(ClassColors, NewOnesAreFarFromAnyPictureAndEachOther) {
+  constexpr int kSide = 96, kClasses = 8;
+  const auto apart = [](const cv::Vec3b& a, const cv::Vec3b& b) {
+    return cv::norm(labSeenThrough(cv::Matx33f::eye(), a) - labSeenThrough(cv::Matx33f::eye(), b));
+  };
+  for (int surfaces = 1; surfaces <= 8; ++surfaces)
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      cv::RNG random(100 * seed + static_cast<std::uint64_t>(surfaces));
+      cv::Mat picture(kSide, kSide, CV_8UC3);
+      std::vector<cv::Vec3b> shown, classes;
+      for (int i = 0; i < surfaces; ++i) {
+        shown.emplace_back(random.uniform(0, 256), random.uniform(0, 256), random.uniform(0, 256));
+        picture.colRange(kSide * i / surfaces, kSide * (i + 1) / surfaces).setTo(cv::Scalar(shown.back()));
+      }
+      for (int c = 0; c < kClasses; ++c) {
+        const cv::Vec3b color = newClassColor(classes, picture);
+        for (const cv::Vec3b& other : classes) EXPECT_GT(apart(color, other), 15) << surfaces << " " << seed;
+        for (const cv::Vec3b& below : shown) EXPECT_GT(apart(color, below), 15) << surfaces << " " << seed;
+        classes.push_back(color);
+      }
+    }
+}
+
 TEST(ClassColors, PaletteGivesAnyNumber) { EXPECT_EQ(classColors({}, 2000).size(), 2000u); }
 
 TEST(ClassColors, TheFirstNDoNotDependOnHowManyWereAskedFor) {

@@ -73,11 +73,12 @@ TEST(LabelProgress, AGoodStartIsFourPicturesOneByNightEachClassInThree) {
   cv::Mat labels(4, 4, CV_8U, cv::Scalar(255));
   labels.at<uchar>(1, 1) = 2;
   const LabelSummary first = summaryOf(day, labels, 3);
-  EXPECT_THAT(first.classes, ElementsAre(2));
+  EXPECT_THAT(first.pixels, ElementsAre(0, 0, 1));
   EXPECT_DOUBLE_EQ(first.brightness, 120);
+  EXPECT_DOUBLE_EQ(first.area, 16);
   labels.row(0) = 0;
   const LabelSummary second = summaryOf(night, labels, 3);
-  EXPECT_THAT(second.classes, ElementsAre(0, 2));
+  EXPECT_THAT(second.pixels, ElementsAre(4, 0, 1));
   EXPECT_DOUBLE_EQ(second.brightness, 40);
 
   const LabelProgress begun = progressOf({first, first, first}, 3);

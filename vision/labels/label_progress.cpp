@@ -7,9 +7,8 @@ namespace mpm::vision {
 
 LabelSummary summaryOf(const cv::Mat& image, const cv::Mat& labels, int classes) {
   const cv::Scalar mean = cv::mean(image);
-  LabelSummary summary{{}, (mean[0] + mean[1] + mean[2]) / 3};
-  for (int label = 0; label < classes; ++label)
-    if (cv::countNonZero(labels == label) > 0) summary.classes.push_back(label);
+  LabelSummary summary{{}, (mean[0] + mean[1] + mean[2]) / 3, static_cast<double>(labels.total())};
+  for (int label = 0; label < classes; ++label) summary.pixels.push_back(cv::countNonZero(labels == label));
   return summary;
 }
 
@@ -20,9 +19,8 @@ LabelProgress progressOf(const std::vector<LabelSummary>& pictures, int classes)
                           [](const LabelSummary& a, const LabelSummary& b) { return a.brightness < b.brightness; });
   progress.night = !pictures.empty() && darkest->brightness <= 0.75 * brightest->brightness;
   for (int label = 0; label < classes; ++label) {
-    const auto with = std::count_if(pictures.begin(), pictures.end(), [&](const LabelSummary& one) {
-      return std::binary_search(one.classes.begin(), one.classes.end(), label);
-    });
+    const auto with = std::ranges::count_if(
+        pictures, [&](const LabelSummary& one) { return one.pixels[static_cast<std::size_t>(label)] > 0; });
     if (with < LabelProgress::kPicturesPerClass) progress.rare.push_back(label);
   }
   return progress;

@@ -8,8 +8,9 @@ namespace mpm::vision {
 
 /// What one labelled picture adds.
 struct LabelSummary {
-  std::vector<int> classes;  ///< that have labelled pixels, ascending
-  double brightness = 0;     ///< mean of all channels, 0..255
+  std::vector<int> pixels;  ///< labelled, of each class
+  double brightness = 0;    ///< mean of all channels, 0..255
+  double area = 0;          ///< px of the picture
 };
 
 /// `image`: CV_8UC3. `labels`: CV_8U, same size; values from `classes` on are no class.

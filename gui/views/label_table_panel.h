@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QColor>
+#include <QStringList>
+#include <QWidget>
+#include <vector>
+
+#include "gui/models/label_store.h"
+
+class QLabel;
+class QPushButton;
+class QTableWidget;
+
+namespace mpm::gui {
+
+/// All labels: a row for each picture and class. A click or Enter goes there, Delete removes them.
+class LabelTablePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit LabelTablePanel(QWidget* parent = nullptr);
+
+  /// `names` and `colors`: of the classes.
+  void setLabels(const std::vector<LabelCount>& counts, const QStringList& names, const std::vector<QColor>& colors);
+
+ signals:
+  void picked(const QString& picture, int label);
+  void removeRequested(const QString& picture, int label);
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  void remove();
+
+  QTableWidget* table_;
+  QLabel* none_;
+  QPushButton* remove_;
+  std::vector<LabelCount> counts_;
+  QStringList names_;
+  std::vector<QColor> colors_;
+};
+
+}  // namespace mpm::gui
