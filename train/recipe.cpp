@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
 #include "base/class_json.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
@@ -29,12 +33,7 @@ void get(const JsonValue& json, std::uint64_t& value) {
 }
 void get(const JsonValue& json, double& value) { value = json.number(); }
 void get(const JsonValue& json, Size2& value) {
-  if (json.json().is_string()) {  // of a checkpoint before 0.1: width first
-    const Size2 swapped = json.parsed(parseSize);
-    value = {swapped.width, swapped.height};
-  } else {
-    value = {json.at("height").integer(1, kMost), json.at("width").integer(1, kMost)};
-  }
+  value = {json.at("height").integer(1, kMost), json.at("width").integer(1, kMost)};
 }
 
 void require(bool holds, const std::string& message) {
@@ -45,7 +44,9 @@ void require(bool holds, const std::string& message) {
 
 void Recipe::validate() const {
   require(dim >= 0 && blocks >= 0, "--dim and --blocks must not be negative");
-  require(steps >= 1, "--steps must be at least 1");
+  require(steps >= 1 || (steps == 0 && !init.empty()),
+          "--steps must be at least 1, or 0 to write the weights of --init");
+  startingParts();
   require(batch >= 1, "--batch must be at least 1");
   require(lr > 0, "--lr must be positive");
   require(warmup >= 0 && final_share >= 0 && final_share <= 1,
@@ -79,6 +80,25 @@ NetworkConfig Recipe::networkConfig(int class_count) const {
   config.input = size;
   config.classes = class_count;
   return config;
+}
+
+std::vector<Recipe::StartingPart> Recipe::startingParts() const {
+  std::vector<StartingPart> parts;
+  double sum = 0;
+  for (std::size_t begin = 0; begin <= init.size();) {
+    const std::size_t end = std::min(init.find(',', begin), init.size()), colon = init.rfind(':', end);
+    const char *first = init.data() + colon + 1, *last = init.data() + end;
+    StartingPart part;
+    if (colon == std::string::npos || colon < begin || std::from_chars(first, last, part.share).ptr != last ||
+        first == last)
+      return {{init}};  // the name of one file
+    part.path = init.substr(begin, colon - begin);
+    sum += part.share;
+    parts.push_back(std::move(part));
+    begin = end + 1;
+  }
+  require(std::abs(sum - 1) < 1e-3, "the shares of --init '" + init + "' must sum to 1");
+  return parts;
 }
 
 Json toJson(const Recipe& recipe) {

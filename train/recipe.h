@@ -47,6 +47,11 @@ struct Recipe {
   /// Throws mpm::Error naming the option.
   void validate() const;
   NetworkConfig networkConfig(int class_count) const;
+  struct StartingPart {
+    std::string path;
+    float share = 1;
+  };
+  std::vector<StartingPart> startingParts() const;  ///< of `init`
   LearningRate learningRate() const { return {lr, warmup, steps, final_share}; }
 };
 
@@ -64,7 +69,8 @@ void visit(Recipe& r, Field&& field) {
   field(
       group, "init", r.init,
       "Start from the weights of a checkpoint, of an .onnx that mpm-train wrote, or of a timm .safetensors instead of "
-      "random ones: fine-tuning. Another size or another list of classes is fine");
+      "random ones: fine-tuning. Another size or another list of classes is fine. "
+      "A.onnx:0.6,B.onnx:0.4 is the mean of several, of which one was fine-tuned from the other; --steps 0 writes it");
 
   group = "Data";
   field(group, "data", r.data,

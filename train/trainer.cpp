@@ -110,8 +110,17 @@ class Run {
     const Recipe& recipe = checkpoint_.recipe;
     const TensorMap random = initialWeights(network_, recipe.seed);
     if (recipe.init.empty()) return random;
-    const StartingWeights start = readStartingWeights(recipe.init, network_, random);
-    return fittedWeights(start.weights, start.config, network_, random);
+    TensorMap mean;
+    for (const auto& [path, share] : recipe.startingParts()) {
+      const StartingWeights start = readStartingWeights(path, network_, random);
+      for (auto& [name, tensor] : fittedWeights(start.weights, start.config, network_, random)) {
+        HostTensor& sum =
+            mean.try_emplace(name, HostTensor{tensor.shape, std::vector<float>(tensor.values.size())}).first->second;
+        std::transform(tensor.values.begin(), tensor.values.end(), sum.values.begin(), sum.values.begin(),
+                       [share = share](float value, float so_far) { return so_far + share * value; });
+      }
+    }
+    return mean;
   }
 
   // Over the first images.

@@ -11,6 +11,7 @@
 #include "base/class_json.h"
 #include "support/temporary_folder.h"
 #include "train/checkpoint.h"
+#include "train/onnx_file.h"
 #include "train/program.h"
 #include "train/shapes.h"
 
@@ -125,6 +126,29 @@ TEST_F(Resume, FineTunesForOtherClassesAndAnotherSize) {
   EXPECT_EQ(after.at("encoder.pos_embed").shape, (std::vector<std::int64_t>{1, 1 + 4 * 8, 64}));
 }
 
+TEST_F(Resume, WritesTheMeanOfSeveralModels) {
+  const auto written = [&](const std::string& name, std::vector<std::string> words) {
+    words.insert(words.begin(), {"--out", folder_ / name, "--export-size", "64x96", "--no-half"});
+    const ProgramResult result = mpmTrain(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return weightsOfOnnx(readFile(folder_ / (name + "/shapes.onnx"))).weights;
+  };
+  std::vector<std::string> words = arguments("");
+  words.erase(words.begin(), words.begin() + 2);  // without --out
+  *(std::find(words.begin(), words.end(), "--steps") + 1) = "1";
+  const TensorMap one = written("one", words);
+  words.insert(words.end(), {"--seed", "9"});
+  const TensorMap other = written("other", words);
+  *(std::find(words.begin(), words.end(), "--steps") + 1) = "0";
+  words.insert(words.end(), {"--init", (folder_ / "one/shapes.onnx") + std::string(":0.75,") +
+                                           (folder_ / "other/shapes.onnx") + ":0.25"});
+  const TensorMap mean = written("mean", words);
+  ASSERT_EQ(mean.size(), one.size());
+  for (const auto& [name, tensor] : mean)
+    for (std::size_t i = 0; i < tensor.values.size(); ++i)
+      ASSERT_NEAR(tensor.values[i], 0.75 * one.at(name).values[i] + 0.25 * other.at(name).values[i], 1e-6) << name;
+}
+
 TEST_F(Resume, RefusesWhatMakesNoSense) {
   const auto fails = [](const std::vector<std::string>& words, int code, const std::string& part) {
     const ProgramResult result = mpmTrain(words);
@@ -135,6 +159,7 @@ TEST_F(Resume, RefusesWhatMakesNoSense) {
   };
   fails({}, 2, "--out");
   fails({"--out", folder_ / "x", "--steps", "0"}, 2, "--steps");
+  fails({"--out", folder_ / "x", "--init", "a.onnx:0.5,b.onnx:0.4"}, 2, "sum to 1");
   for (const char* name : {"", "a/b"}) fails({"--out", folder_ / "x", "--name", name}, 2, "--name");
   for (const char* option : {"--workers", "--threads"})
     for (const char* count : {"-1", "100000"}) fails({"--out", folder_ / "x", option, count}, 2, option);
