@@ -20,7 +20,7 @@ std::string defaultModel() {
   fs::path above = fs::canonical(code, error).parent_path();
   for (int up = 0; up < 3 && !error && above.has_relative_path(); ++up) {  // PREFIX/lib/ARCHITECTURE
     above = above.parent_path();
-    const fs::path model = above / MPM_MODELS_FOLDER / "street_vit_t16.onnx";
+    const fs::path model = above / MPM_MODELS_FOLDER / "outdoor_vit_t16.onnx";
     if (fs::is_regular_file(model, error)) return model.string();
     error.clear();
   }

@@ -26,7 +26,7 @@ __all__ = ["ArgumentError", "DEFAULT_MODEL", "Error", "Estimate", "Estimator", "
 
 Path = Union[str, "os.PathLike[str]"]
 
-DEFAULT_MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "street_vit_t16.onnx")
+DEFAULT_MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "outdoor_vit_t16.onnx")
 """A segmenter of streets that this package brings along."""
 
 # fork() and the end of the interpreter wait for calls of other threads. A forked process computes with one thread.

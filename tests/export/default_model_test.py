@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The default model, as mpm-train wrote it, in the ONNX checker and in ONNX Runtime: the labels of `mpm run`.
 
-    default_model_test.py build/bin/mpm build/bin/mpm_scene_preview models/street_vit_t16.onnx
+    default_model_test.py build/bin/mpm build/bin/mpm_scene_preview models/outdoor_vit_t16.onnx
 """
 
 import importlib.util
