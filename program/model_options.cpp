@@ -170,7 +170,8 @@ std::string chosenModel(const std::string& named) {
   const std::string model = vision::defaultModel();
   if (model.empty())
     throw UsageError(
-        "no model, and no default one (share/mpm/models/outdoor_vit_t16.onnx above libmpm_layer): name one with --model "
+        "no model, and no default one (share/mpm/models/outdoor_vit_t16.onnx above libmpm_layer): name one with "
+        "--model "
         "M.onnx, a plain ViT exported to ONNX (torch.onnx.export(vit, image, 'M.onnx', opset_version=17), facts like "
         "class names in M.json beside it) or what 'mpm convert' made of one");
   return model;
