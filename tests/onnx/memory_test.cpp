@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +14,7 @@
 #include "mpm/mpm.hpp"
 #include "onnx/model/graph.h"
 #include "onnx/model/model_file.h"
+#include "support/throws_with.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -28,6 +30,8 @@ double statusMiB(const std::string& field) {
     if (line.starts_with(field + ":")) return std::stod(line.substr(field.size() + 1)) / 1024;
   return -1;
 }
+
+std::string parsedText(const std::string& path) { return readModelFile(path).SerializeAsString(); }
 
 bool isMeasurable() {
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -68,6 +72,87 @@ TEST(Memory, OfANetIsNotThatOfReadingIt) {
   const cv::dnn::Net net = readNet(kModel).net;
   EXPECT_FALSE(net.empty());
   EXPECT_LT((statusMiB("RssAnon") - before) / fileMiB(), 5);  // packed fp32 weights are 2 of the file's fp16
+}
+
+TEST(Memory, OfLateWeightsIsThatOfTheNet) {
+  if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
+  const std::string path = testing::TempDir() + "memory_converted.onnx";
+  const pid_t maker = fork();
+  ASSERT_GE(maker, 0);
+  if (maker == 0) _exit((convertFile(kModel, path), 0));
+  int status = 0;
+  ASSERT_EQ(waitpid(maker, &status, 0), maker);
+  const double file = static_cast<double>(std::filesystem::file_size(path)) / (1 << 20);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const double before = statusMiB("VmHWM");
+    const bool read = !readNet(path).net.empty();
+    const double times = (statusMiB("VmHWM") - before) / file;
+    _exit(read ? static_cast<int>(times * 10) : 255);
+  }
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_LT(WEXITSTATUS(status) / 10.0, 2);
+  std::filesystem::remove(path);
+}
+
+TEST(Memory, OfASecondNetOfAFileIsShared) {
+  if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
+  const std::string path = testing::TempDir() + "memory_shared.onnx";
+  convertFile(kModel, path);
+  const cv::dnn::Net first = readNet(path).net;
+  const double before = statusMiB("RssAnon"), file = static_cast<double>(std::filesystem::file_size(path)) / (1 << 20);
+  const cv::dnn::Net second = readNet(path).net;
+  EXPECT_LT((statusMiB("RssAnon") - before) / file, 0.6);
+  std::filesystem::remove(path);
+}
+
+TEST(Memory, LateWeightsAreThoseOfTheFile) {
+  LateWeights late;
+  onnx::ModelProto model = readModelFile(kModel, late);
+  EXPECT_EQ(late.offsets.size(), 0U) << "its weights are 16-bit floats";
+  const std::string path = testing::TempDir() + "late.onnx";
+  convertFile(kModel, path);
+  model = readModelFile(path, late);
+  EXPECT_GT(late.offsets.size(), 40U);
+  const onnx::GraphProto& graph = model.graph();
+  EXPECT_TRUE(std::any_of(graph.initializer().begin(), graph.initializer().end(),
+                          [&](const onnx::TensorProto& tensor) { return late.has(tensor); }));
+  late.load(*model.mutable_graph());
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(model.SerializeAsString(), parseModel(bytes).SerializeAsString());
+  std::filesystem::remove(path);
+}
+
+TEST(Memory, OfAFileThatWasReplacedIsTheOldOne) {
+  const std::string path = testing::TempDir() + "replaced.onnx";
+  convertFile(kModel, path);
+  const std::string old = parsedText(path);
+  LateWeights late;
+  onnx::ModelProto model = readModelFile(path, late);
+  const std::string other = path + ".new";
+  std::ofstream(other, std::ios::binary) << "another file";
+  std::filesystem::rename(other, path);
+  late.load(*model.mutable_graph());
+  EXPECT_EQ(model.SerializeAsString(), old);
+  std::filesystem::remove(path);
+}
+
+TEST(Memory, OfAFileThatWasWrittenIsRefused) {
+  const std::string path = testing::TempDir() + "written.onnx";
+  convertFile(kModel, path);
+  LateWeights late;
+  onnx::ModelProto model = readModelFile(path, late);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  EXPECT_MPM_ERROR(late.load(*model.mutable_graph()), "the file became shorter while it was read");
+  convertFile(kModel, path);
+  LateWeights touched;
+  model = readModelFile(path, touched);
+  std::ofstream(path, std::ios::binary | std::ios::app) << "x";
+  EXPECT_MPM_ERROR(touched.load(*model.mutable_graph()), "the file was written while it was read");
+  std::filesystem::remove(path);
 }
 
 TEST(Memory, SerialisedModelsAreWhatTheyWere) {

@@ -19,9 +19,13 @@ Shape shapeOf(const opencv::MatShape& shape) { return Shape(shape.begin(), shape
 
 MpmLayer::MpmLayer(const cv::dnn::LayerParams& params, int constants) : constants_(constants) {
   setParamsFrom(params);
+  if (params.has(WeightRegistry::kAttribute))
+    waiting_ = WeightRegistry::get(intAttribute(params, WeightRegistry::kAttribute));
+  for (const WaitingWeight& weight : waiting_) blob_shapes_.push_back(weight.shape);
   for (const cv::Mat& blob : blobs) blob_shapes_.emplace_back(blob.size.p, blob.size.p + blob.dims);
-  expect(blobs.empty() || blobs.size() == constants_, "has " + std::to_string(blobs.size()) + " constants, expected " +
-                                                          std::to_string(constants_) + "; convert the model again");
+  expect(blob_shapes_.empty() || blob_shapes_.size() == constants_,
+         "has " + std::to_string(blob_shapes_.size()) + " constants, expected " + std::to_string(constants_) +
+             "; convert the model again");
   if (params.has(ReuseSession::kAttribute)) reuse_ = ReuseSession::join(intAttribute(params, ReuseSession::kAttribute));
   if (!params.has("device")) return;
   device_inputs_ = params.get<cv::String>("device_inputs");
@@ -88,8 +92,9 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
   outputs_array.getMatVector(outputs);
   const std::size_t activations = activationsAmong(inputs.size());
   std::vector<cv::Mat> constants;
+  Scratch<float> memory;
   if (!packed_) {
-    constants = blobs;
+    constants = waiting_.empty() ? blobs : waitingValues(memory);
     if (constants.empty()) constants.assign(inputs.begin() + activations, inputs.end());
   }
   inputs.resize(activations);
@@ -113,6 +118,37 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
   fail(problem);
 }
 
+std::vector<cv::Mat> MpmLayer::waitingValues(Scratch<float>& memory) const {
+  std::size_t floats = 0;
+  for (const WaitingWeight& weight : waiting_) floats += weight.inFile();
+  float* to = memory.atLeast(floats);
+  std::vector<cv::Mat> values;
+  for (const WaitingWeight& weight : waiting_) {
+    values.push_back(weight.values(to));
+    to += weight.inFile();
+  }
+  return values;
+}
+
+std::string MpmLayer::weightsKey() const {
+  std::string key;
+  for (const WaitingWeight& weight : waiting_)
+    if (weight.file) key += (key.empty() ? weight.file->identity() + name : "") + ":" + std::to_string(weight.offset);
+  return key;
+}
+
+void MpmLayer::packWaiting() {
+  if (waiting_.empty() || device_) return;
+  try {
+    Scratch<float> memory;
+    pack(waitingValues(memory), {});
+  } catch (const Error& error) {
+    throw Error("layer '" + name + "' (" + type + "): " + error.what());
+  } catch (const cv::Exception& error) {
+    throw Error(opencv::oneLine(error));
+  }
+}
+
 void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& inputs) {
   if (packed_) return;
   for (cv::Mat& constant : constants) {
@@ -122,6 +158,7 @@ void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& 
   if (device_ && onlyOnCpu().empty()) device_op_ = makeDeviceOp(*device_, constants, inputs);
   if (!device_op_) takeConstants(constants);
   blobs.clear();  // packed above; registerLayers() has OpenCV forget its own
+  waiting_.clear();
   packed_ = true;
 }
 

@@ -12,6 +12,7 @@
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
 #include "layers/reuse_session.h"
+#include "layers/weight_registry.h"
 #include "merging/token_state.h"
 
 namespace mpm {
@@ -28,6 +29,10 @@ class MpmLayer : public cv::dnn::Layer {
   bool getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int required_outputs,
                        std::vector<opencv::MatShape>& outputs, std::vector<opencv::MatShape>& internals) const final;
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
+
+  /// Packs the weights that wait for this layer now and not in the first forward(). On a device that is later. Throws
+  /// mpm::Error.
+  void packWaiting();
 
   /// What of this op no GPU runs, such as "rotary positions"; empty: nothing. A net with such an op stays on the CPU.
   virtual std::string onlyOnCpu() const { return {}; }
@@ -64,6 +69,9 @@ class MpmLayer : public cv::dnn::Layer {
                                                  const std::vector<cv::Mat>& /*inputs*/) {
     return nullptr;
   }
+  /// During takeConstants(): the same text in every net of this process for this layer of one unchanged converted file,
+  /// so that nets can share what is packed. Empty: the weights are of no such file.
+  std::string weightsKey() const;
   virtual void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) = 0;
 
   /// Throws cv::Exception: "layer 'NAME' (TYPE): WHAT".
@@ -89,6 +97,7 @@ class MpmLayer : public cv::dnn::Layer {
 
  private:
   std::size_t activationsAmong(std::size_t inputs) const;
+  std::vector<cv::Mat> waitingValues(Scratch<float>& memory) const;
   void pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& inputs);
   void computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs);
   bool madeOnHost(std::size_t input) const { return device_inputs_[input] == '0' || device_inputs_[input] == '3'; }
@@ -101,6 +110,7 @@ class MpmLayer : public cv::dnn::Layer {
   std::shared_ptr<ReuseSession> reuse_;
 
   std::size_t constants_;
+  std::vector<WaitingWeight> waiting_;  ///< the constants, if they come through the registry
   bool packed_ = false;
   std::vector<Shape> blob_shapes_;  ///< empty when the constants come as inputs
   Scratch<int> rows_;

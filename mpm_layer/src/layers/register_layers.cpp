@@ -4,7 +4,6 @@
 
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"
-#include "layers/weight_registry.h"
 #include "mpm/c_api.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
@@ -18,8 +17,6 @@ template <cv::Ptr<cv::dnn::Layer> (*kMake)(cv::dnn::LayerParams&)>
 cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
   std::string problem;
   try {
-    if (params.has(WeightRegistry::kAttribute))
-      params.blobs = WeightRegistry::get(params.get<int>(WeightRegistry::kAttribute));
     const cv::Ptr<cv::dnn::Layer> layer = kMake(params);
     params.blobs.clear();
     return layer;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "kernels/transformer_block.h"
@@ -24,6 +27,25 @@ int constantsOf(const cv::dnn::LayerParams& params) {
   const BlockPart part = partOf(params);
   const int attention = attentionConstants(params), mlp = 6 + 2 * params.get<int>("mlp_norm", 0);
   return (part == BlockPart::kMlp ? 0 : attention) + (part == BlockPart::kAttention ? 0 : mlp);
+}
+
+/// The block that another net has under this key, or a new one.
+std::shared_ptr<const TransformerBlock> sharedBlock(const std::string& key, const TransformerBlockSpec& spec) {
+  static auto& mutex = *new std::mutex;
+  static auto& blocks = *new std::map<std::string, std::weak_ptr<const TransformerBlock>>;
+  const auto living = [&] {
+    const std::lock_guard lock(mutex);
+    const auto found = blocks.find(key);
+    return found == blocks.end() ? nullptr : found->second.lock();
+  };
+  if (key.empty()) return std::make_shared<const TransformerBlock>(spec);
+  if (auto block = living()) return block;
+  const auto block =
+      std::make_shared<const TransformerBlock>(spec);  // not locked: the layers of a net pack in parallel
+  const std::lock_guard lock(mutex);
+  std::erase_if(blocks, [](const auto& entry) { return entry.second.expired(); });
+  blocks[key] = block;
+  return block;
 }
 
 class TransformerBlockLayer final : public MpmLayer {
@@ -80,7 +102,7 @@ class TransformerBlockLayer final : public MpmLayer {
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
     describe(constants);
-    block_ = std::make_unique<TransformerBlock>(spec_);
+    block_ = sharedBlock(weightsKey(), spec_);
   }
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
@@ -161,7 +183,7 @@ class TransformerBlockLayer final : public MpmLayer {
   int special_;
   bool key_bias_ = false, keys_ = false;
   TransformerBlockSpec spec_;
-  std::unique_ptr<TransformerBlock> block_;
+  std::shared_ptr<const TransformerBlock> block_;
   Scratch<float> bias_;
   std::vector<int> places_;  // of keptKeys()
 };

@@ -2,26 +2,17 @@
 #include "net/hand_over.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "mpm/error.hpp"
 #include "onnx/model/node_proto.h"
 #include "onnx/model/plain_weights.h"
 
 namespace mpm::onnx_graph {
-namespace {
-
-cv::Mat valuesOf(const onnx::TensorProto& tensor) {
-  const std::vector<int> sides(tensor.dims().begin(), tensor.dims().end());
-  cv::Mat values(static_cast<int>(sides.size()), sides.data(), CV_32F);
-  std::memcpy(values.data, tensor.raw_data().data(), tensor.raw_data().size());
-  return values;
-}
-
-}  // namespace
-
-void handOver(onnx::GraphProto& graph, WeightRegistry& waiting) {
+void handOver(onnx::GraphProto& graph, LateWeights& late, WeightRegistry& waiting) {
   std::map<std::string, onnx::TensorProto*> weights;
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) weights[tensor.name()] = &tensor;
   std::map<std::string, int> readers;
@@ -29,8 +20,8 @@ void handOver(onnx::GraphProto& graph, WeightRegistry& waiting) {
     for (const std::string& name : node.input()) ++readers[name];
   for (const onnx::ValueInfoProto& input : graph.input()) ++readers[input.name()];
   for (const onnx::ValueInfoProto& output : graph.output()) ++readers[output.name()];
-  std::map<std::string, int> taken;       // how many of its readers have each tensor
-  std::map<std::string, cv::Mat> shared;  // tensors of several readers
+  std::map<std::string, int> taken;                                  // how many of its readers have each tensor
+  std::map<std::string, std::shared_ptr<const std::string>> shared;  // tensors of several readers
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (!isOurs(node)) continue;
     for (const onnx::AttributeProto& attribute : node.attribute())
@@ -38,21 +29,25 @@ void handOver(onnx::GraphProto& graph, WeightRegistry& waiting) {
         throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" + attribute.name() +
                     "', which no file has: convert the original model again");
     const auto isWeight = [&](const std::string& name) { return weights.count(name) > 0; };
-    const auto canWait = [&](const std::string& name) { return isWeight(name) && isPlain(*weights[name]); };
+    const auto canWait = [&](const std::string& name) {
+      return isWeight(name) && (late.has(*weights[name]) || isPlain(*weights[name]));
+    };
     const auto first = std::find_if(node.input().begin(), node.input().end(), isWeight);
     if (first == node.input().end() || !std::all_of(first, node.input().end(), canWait)) continue;
-    std::vector<cv::Mat> values;
+    std::vector<WaitingWeight> values;
     const int activations = static_cast<int>(first - node.input().begin());
     for (int i = activations; i < node.input_size(); ++i) {
       const std::string& name = node.input(i);
       onnx::TensorProto& tensor = *weights[name];
-      if (readers[name] > 1) {
-        cv::Mat& mat = shared[name];
-        if (mat.empty()) mat = valuesOf(tensor);
-        values.push_back(mat);
+      const std::vector<int> shape(tensor.dims().begin(), tensor.dims().end());
+      if (late.has(tensor)) {
+        values.push_back({shape, nullptr, late.file, late.offsets.at(name)});
+      } else if (readers[name] == 1) {
+        values.push_back({shape, std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data())), {}, 0});
       } else {
-        values.push_back(valuesOf(tensor));
-        std::string().swap(*tensor.mutable_raw_data());
+        std::shared_ptr<const std::string>& bytes = shared[name];
+        if (!bytes) bytes = std::make_shared<const std::string>(tensor.raw_data());
+        values.push_back({shape, bytes, {}, 0});
       }
       ++taken[name];
     }
@@ -66,6 +61,7 @@ void handOver(onnx::GraphProto& graph, WeightRegistry& waiting) {
                                  return found != taken.end() && found->second == readers[tensor.name()];
                                }),
                 tensors.end());
+  late.load(graph);
 }
 
 }  // namespace mpm::onnx_graph

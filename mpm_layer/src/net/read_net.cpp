@@ -79,20 +79,25 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
       reuse->places = onnx_graph::reuseRows(graph, number);
     }
     if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
-    WeightRegistry weights;
-    onnx_graph::handOver(graph, weights);
-    const std::string bytes = onnx_graph::serialised(std::move(converted.model));
+    if (device) converted.late.load(graph);
     cv::dnn::Net net;
+    std::vector<cv::Ptr<MpmLayer>> layers;
     {
+      WeightRegistry weights;
+      onnx_graph::handOver(graph, converted.late, weights);
+      const std::string bytes = onnx_graph::serialised(std::move(converted.model));
       const opencv::QuietLog quiet;
       net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
       net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
       net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
+      for (const std::string& name : net.getLayerNames()) {
+        const cv::Ptr<cv::dnn::Layer> layer = net.getLayer(net.getLayerId(name));  // made now, if not before
+        setRule(*layer, options.rule);
+        if (const cv::Ptr<MpmLayer> ours = layer.dynamicCast<MpmLayer>()) layers.push_back(ours);
+      }
     }
-    for (const std::string& name : net.getLayerNames()) {
-      const cv::Ptr<cv::dnn::Layer> layer = net.getLayer(net.getLayerId(name));  // made now, if not before
-      setRule(*layer, options.rule);
-    }
+    OpenCvParallel().run(static_cast<int>(layers.size()),
+                         [&](int i) { layers[static_cast<std::size_t>(i)]->packWaiting(); });
     onnx_graph::returnFreedMemory();
     return {net, std::move(converted.info)};
   } catch (const Error& error) {

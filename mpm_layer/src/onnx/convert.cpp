@@ -27,10 +27,14 @@ auto naming(const std::filesystem::path& path, Work work) {
   throw Error(names_json ? problem : path.string() + ": " + problem);
 }
 
-// Applies `read` to the model in this file.
+// Applies `read` to the model in this file and its late weights.
 template <class Read>
 auto fromPath(const std::filesystem::path& path, Read read) {
-  return naming(path, [&] { return read(onnx_graph::readModelFile(path)); });
+  return naming(path, [&] {
+    onnx_graph::LateWeights late;
+    onnx::ModelProto model = onnx_graph::readModelFile(path, late);
+    return read(std::move(model), std::move(late));
+  });
 }
 
 void requireApart(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
@@ -44,9 +48,9 @@ void requireApart(const std::string& onnx_path, const std::string& output_path, 
 }  // namespace
 
 onnx_graph::Converted onnx_graph::convertPath(const std::filesystem::path& path, const ConvertOptions& options) {
-  return fromPath(path, [&](onnx::ModelProto model) {
+  return fromPath(path, [&](onnx::ModelProto model, onnx_graph::LateWeights late) {
     const FactsFile facts = readFactsOf(model, path);
-    return convert(std::move(model), facts, options, onnx_graph::folderOf(path));
+    return convert(std::move(model), facts, options, onnx_graph::folderOf(path), std::move(late));
   });
 }
 
@@ -60,6 +64,7 @@ ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& 
     if (result.info.reduction.method == ReductionMethod::kRule)
       throw Error("reduction '" + toString(result.info.reduction) +
                   "' is a function of a program, which no file holds");
+    result.late.load(*result.model.mutable_graph());
     return ConvertedModel{onnx_graph::serialised(std::move(result.model)), std::move(result.info)};
   });
 }
@@ -67,7 +72,8 @@ ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& 
 std::vector<std::string> modelFiles(const std::string& onnx_path) {
   const std::filesystem::path path(onnx_path);
   std::vector<std::string> files = {onnx_path, onnx_graph::factsPath(path).string()};
-  for (const std::string& file : fromPath(path, onnx_graph::externalFiles))
+  for (const std::string& file :
+       fromPath(path, [](const onnx::ModelProto&model, const auto&) { return onnx_graph::externalFiles(model); }))
     files.push_back((onnx_graph::folderOf(path) / file).string());
   return files;
 }

@@ -226,13 +226,14 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
 }  // namespace
 
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
-                  const std::filesystem::path& folder) {
+                  const std::filesystem::path& folder, LateWeights late) {
   options.validate();
   if (holdsOurOps(model)) {
-    makeWeightsPlain(*model.mutable_graph(), folder);
+    makeWeightsPlain(*model.mutable_graph(), folder, late);
     ModelInfo info = infoOfConverted(model, options);
-    return {std::move(model), std::move(info)};
+    return {std::move(model), std::move(info), std::move(late)};
   }
+  late.load(*model.mutable_graph());
   Understood understood = understand(model, facts, options.input_size, folder);
   const Trunk& trunk = understood.trunk;
 

@@ -11,9 +11,9 @@
 namespace mpm::onnx_graph {
 
 /// Converts a parsed model. External data is read from `folder`; empty: there is none. `facts`: the JSON beside the
-/// model. Throws mpm::Error, without the name of the file.
+/// model. `late`: weights that are not in `model` yet. Throws mpm::Error, without the name of the file.
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
-                  const std::filesystem::path& folder);
+                  const std::filesystem::path& folder, LateWeights late = {});
 
 /// The value of a plain ViT's graph that holds the tokens behind the last block.
 struct EncoderOutput {

@@ -174,6 +174,7 @@ struct PackedLinear::Impl {
   int in, out;
   Precision precision;
   Scratch<float> bias_values;
+  Scratch<unsigned char> packed;
   memory weights, bias;
 
   void pack(MatrixView<const float> weight, const float* given_bias, Precision wanted);
@@ -219,7 +220,8 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   // {in, out} to oneDNN is {out, in} to us, transposed: the same bytes with the strides exchanged.
   memory given({{in, out}, memory::data_type::f32, memory::dims{1, weight.stride}}, engine(),
                const_cast<float*>(weight.data));
-  weights = memory(packedLayout(in, out, precision), engine());
+  const memory::desc layout = packedLayout(in, out, precision);
+  weights = memory(layout, engine(), packed.atLeast(layout.get_size()));
   dnnl::stream stream(engine());
   dnnl::reorder(given, weights).execute(stream, given, weights);
   stream.wait();

@@ -45,7 +45,7 @@ Converted Emitter::emit() && {
   net_.output("token_counts", {1, insertions + 1});
   net_.metadata("mpm.format", "1");
   net_.metadata("mpm.info", toJson(info_));
-  return {std::move(net_).model(), std::move(info_)};
+  return {std::move(net_).model(), std::move(info_), {}};
 }
 
 void Emitter::otherHead() {

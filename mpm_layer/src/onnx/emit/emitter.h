@@ -11,6 +11,7 @@
 #include "onnx/emit/merge_steps.h"
 #include "onnx/emit/net_writer.h"
 #include "onnx/emit/node_emitter.h"
+#include "onnx/model/late_weights.h"
 #include "onnx/recognise/head.h"
 #include "onnx/recognise/trunk.h"
 
@@ -23,6 +24,7 @@ enum class BlockPart { kWhole, kAttention, kMlp };
 struct Converted {
   onnx::ModelProto model;
   ModelInfo info;
+  LateWeights late;  ///< of a file that was converted before
 };
 
 /// Writes the converted net: encoder, head, merge report.

@@ -34,7 +34,9 @@ std::string readBytes(const std::filesystem::path& path, std::uintmax_t offset, 
 
 namespace {
 
-onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& stream, std::uintmax_t size) {
+/// `read` parses all of `size` bytes into a model.
+template <class Read>
+onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& stream, std::uintmax_t size, Read read) {
   if (size == 0) throw Error("the file is empty, expected an ONNX model");
   if (size > static_cast<std::uintmax_t>(std::numeric_limits<int>::max())) {
     throw Error("the file is larger than 2 GiB, which ONNX cannot hold: store the weights as external data");
@@ -42,9 +44,7 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& stream, std::u
   onnx::ModelProto model;
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
-  if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
-    throw Error("not an ONNX model, or cut off");
-  }
+  if (!read(coded, model)) throw Error("not an ONNX model, or cut off");
   if (!model.has_graph() || model.graph().node_size() == 0) {
     throw Error("not an ONNX model, or cut off: it holds no graph with nodes");
   }
@@ -57,27 +57,25 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& stream, std::u
 onnx::ModelProto parseModel(const std::string& bytes) {
   google::protobuf::io::ArrayInputStream stream(
       bytes.data(), static_cast<int>(std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max())));
-  return parse(stream, bytes.size());
+  return parse(stream, bytes.size(), [](auto& coded, auto& model) {
+    return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+  });
+}
+
+onnx::ModelProto readModelFile(const std::filesystem::path& path, LateWeights& late) {
+  late.file = std::make_shared<const OpenFile>(path);
+  google::protobuf::io::FileInputStream stream(late.file->descriptor());
+  return parse(stream, late.file->size(), [&](auto& coded, auto& model) { return parseLate(coded, model, late); });
 }
 
 onnx::ModelProto readModelFile(const std::filesystem::path& path) {
-  std::error_code status;
-  if (!std::filesystem::exists(path, status)) throw Error("no such file");
-  if (!std::filesystem::is_regular_file(path, status)) throw Error("not a file");
-  const std::uintmax_t size = std::filesystem::file_size(path, status);
-  if (status) throw Error("cannot read the file: " + status.message());
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("cannot read the file");
-  google::protobuf::io::IstreamInputStream stream(&file);
-  return parse(stream, size);
+  LateWeights late;
+  onnx::ModelProto model = readModelFile(path, late);
+  late.load(*model.mutable_graph());
+  return model;
 }
 
 namespace {
-
-void appendVarint(std::string& bytes, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
-  bytes.push_back(static_cast<char>(value));
-}
 
 /// The key of a field that is a message, and the message's length; the message itself is to follow.
 void appendFieldHeader(std::string& bytes, int field, std::size_t length) {

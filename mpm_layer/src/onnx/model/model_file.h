@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "onnx/model/late_weights.h"
 #include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
@@ -14,6 +15,8 @@ namespace mpm::onnx_graph {
 /// Parses the file and checks that it has a graph with nodes and an opset. Throws mpm::Error (without the name of the
 /// file) for a file that is missing, empty, cut off or not ONNX.
 onnx::ModelProto readModelFile(const std::filesystem::path& path);
+/// The same, with the large weights of the graph left in the file.
+onnx::ModelProto readModelFile(const std::filesystem::path& path, LateWeights& late);
 
 /// The same for bytes in memory.
 onnx::ModelProto parseModel(const std::string& bytes);

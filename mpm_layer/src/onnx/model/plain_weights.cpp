@@ -42,7 +42,7 @@ bool isPlain(const onnx::TensorProto& tensor) {
   return tensor.data_type() == onnx::TensorProto::FLOAT && tensor.dims_size() > 0 && bytes == tensor.raw_data().size();
 }
 
-void makeWeightsPlain(onnx::GraphProto& graph, const std::filesystem::path& folder) {
+void makeWeightsPlain(onnx::GraphProto& graph, const std::filesystem::path& folder, const LateWeights& late) {
   std::set<std::string> ours;
   for (const onnx::NodeProto& node : graph.node())
     if (isOurs(node)) ours.insert(node.input().begin(), node.input().end());
@@ -62,7 +62,7 @@ void makeWeightsPlain(onnx::GraphProto& graph, const std::filesystem::path& fold
       loadExternalData(*tensor, folder, "constant '" + node.output(0) + "'");
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
     loadExternalData(tensor, folder, "initialiser '" + tensor.name() + "'");
-    if (ours.contains(tensor.name()) && !isPlain(tensor)) widen(tensor);
+    if (ours.contains(tensor.name()) && !late.has(tensor) && !isPlain(tensor)) widen(tensor);
   }
 }
 
