@@ -52,17 +52,28 @@ struct LiveTrainer::Pupil {
     }
   }
 
-  void train(const vision::LabelFolder& folder, const std::function<bool()>& step) {
+  // The labelled pictures that it has not looked at.
+  std::vector<std::string> unread(const vision::LabelFolder& folder) const {
+    std::vector<std::string> names = folder.labelled();
+    std::erase_if(names, [this](const std::string& name) { return known.contains(name); });
+    return names;
+  }
+
+  // On the pictures that it has looked at. False: two classes are not labelled there, but may be in others.
+  bool train(const vision::LabelFolder& folder, const std::function<bool()>& step) {
     const vision::ClassList& classes = folder.classes();
+    const std::vector<std::string> left = unread(folder);
     std::vector<LabelledTokens> pictures;
     int labelled = 0;
     if (classes.count() > 1) {
       trainer.setClasses(classes.classes, classes.ignore);
       for (const std::string& name : folder.labelled())
-        pictures.push_back(trainer.label(tokensOf(folder, name), folder.labels(name)));
+        if (std::ranges::find(left, name) == left.end())
+          pictures.push_back(trainer.label(tokensOf(folder, name), folder.labels(name)));
     }
     for (std::size_t c = 0; c < classes.classes.size(); ++c)
       labelled += std::any_of(pictures.begin(), pictures.end(), [c](const auto& one) { return one.pixels[c] > 0; });
+    if (labelled < 2 && !left.empty()) return false;
     if (labelled < 2) throw Error(LiveTrainer::tr("label two classes, and training begins").toStdString());
     std::vector<const LabelledTokens*> all;
     for (const LabelledTokens& picture : pictures) all.push_back(&picture);
@@ -71,6 +82,7 @@ struct LiveTrainer::Pupil {
                                .batch = kBatch,
                                .start = goes_on ? &*head : nullptr,
                                .step = step});
+    return true;
   }
 
   QStringList next(const vision::LabelFolder& folder, const QStringList& files, int count,
@@ -134,18 +146,38 @@ void LiveTrainer::prepare(const TrainerJob& job, const QString& picture) {
   });
 }
 
-void LiveTrainer::ask(const TrainerJob& job, const QString& picture) {
-  run(job, 1, [this, picture, number = ++asked_](Pupil& pupil, const vision::LabelFolder& folder, auto goes_on) {
+void LiveTrainer::ask(const TrainerJob& job, const QString& picture) { answer(job, picture, ++asked_, false); }
+
+// The encoder takes long: the first answer is of the pictures that it has looked at. Then it looks at the others, one
+// at a time so that a new question comes in between, and answers again.
+void LiveTrainer::answer(const TrainerJob& job, const QString& picture, int number, bool reads) {
+  run(job, reads ? 0 : 1, [=, this](Pupil& pupil, const vision::LabelFolder& folder, auto goes_on) {
     std::function<void()> emission = [] {};
     if (number != asked_) return emission;
-    pupil.train(folder, goes_on);
-    const cv::Mat& tokens = pupil.tokensOf(folder, picture.toStdString());
+    const cv::Mat tokens = pupil.tokensOf(folder, picture.toStdString());
+    std::vector<std::string> unread = pupil.unread(folder);
+    const auto read = [&] {
+      pupil.tokensOf(folder, unread.back());
+      unread.pop_back();
+    };
+    const auto read_on = [=, this] { answer(job, picture, number, true); };
+    if (reads && !unread.empty()) {
+      read();
+      if (!unread.empty()) return emission = read_on;
+    }
+    while (!pupil.train(folder, goes_on)) {
+      read();
+      if (number != asked_ || !goes_on()) return emission;
+    }
     const cv::Mat labels = pupil.trainer.predict(*pupil.head, tokens),
                   margins = pupil.trainer.margins(*pupil.head, tokens);
     std::vector<int> unsure;
     for (int i = 0; i < tokens.rows; ++i)
       if (margins.ptr<float>()[i] < kUnsure) unsure.push_back(i);
-    return emission = [this, picture, labels, unsure] { emit predicted(picture, labels, unsure); };
+    return emission = [=, this, complete = unread.empty()] {
+      emit predicted(picture, labels, unsure);
+      if (!complete) read_on();
+    };
   });
 }
 

@@ -34,7 +34,7 @@ class LiveTrainer : public QObject {
   /// Reads the model and looks at this picture, so that the answer to its first stroke comes soon.
   void prepare(const TrainerJob& job, const QString& picture);
   /// Trains on the labels of the folder, going on from the head before, and predicts this picture. Of several that
-  /// wait the last is answered.
+  /// wait the last is answered: at once with the pictures that it has looked at, and again with all.
   void ask(const TrainerJob& job, const QString& picture);
   /// Looks for the files, at most `count`, that differ most from what is labelled: suggested().
   void suggest(const TrainerJob& job, const QStringList& files, int count);
@@ -50,6 +50,7 @@ class LiveTrainer : public QObject {
 
  private:
   struct Pupil;
+  void answer(const TrainerJob& job, const QString& picture, int number, bool reads);
   template <typename Work>
   void run(const TrainerJob& job, int priority, Work work);
 
