@@ -11,7 +11,7 @@ cv::Mat chartPicture(monitor::ChartDrawing chart) {
   const auto joining = [](const monitor::ChartSeries& series) { return series.joins; };
   const auto lanes = static_cast<int>(chart.series.size()) -
                      static_cast<int>(std::count_if(chart.series.begin(), chart.series.end(), joining));
-  const cv::Size size(1280, std::max(480, 60 + 140 * lanes));
+  const cv::Size size(1280, std::max(480, 60 + 140 * lanes) + 40 * static_cast<int>(chart.bands.size()));
   PictureCanvas canvas(size);
   const cv::Rect2d plot = monitor::plotArea(canvas, size, !chart.title.empty());
   chart.axis.left = plot.x;

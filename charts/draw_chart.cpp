@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <set>
 #include <sstream>
 
 namespace mpm::monitor {
 namespace {
 
-constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88;
+constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88, kStateOpacity = 0.4;
 
 std::vector<cv::Point2d> cornersOf(const cv::Rect2d& r) {
   return {{r.x, r.y}, {r.br().x, r.y}, r.br(), {r.x, r.br().y}};
@@ -38,15 +40,53 @@ class Drawer {
     std::vector<std::size_t> lanes;  // the first series of each
     for (std::size_t i = 0; i < chart_.series.size(); ++i)
       if (i == 0 || !(chart_.one_lane || chart_.series[i].joins)) lanes.push_back(i);
-    const double height = (plot_.height + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes.size()));
+    const double bands = static_cast<double>(chart_.bands.size()) * bandHeight();
+    const double height = (plot_.height - bands + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes.size()));
     for (std::size_t i = 0; i < lanes.size(); ++i)
       drawLane({plot_.x, plot_.y + static_cast<double>(i) * height, plot_.width, height - kGapBetweenLanes}, lanes[i],
                i + 1 < lanes.size() ? lanes[i + 1] : chart_.series.size());
+    double top = plot_.br().y - bands + kGapBetweenLanes / 2;
+    for (const ChartBand& band : chart_.bands) {
+      drawBand(band, top);
+      top += bandHeight();
+    }
     if (!chart_.title.empty()) drawTitle();
     drawNote();
   }
 
  private:
+  // The name above the strip.
+  double bandHeight() const { return 2 * line_ + 8; }
+
+  // Only where there are samples. Each state has a colour, by the order of the names.
+  void drawBand(const ChartBand& band, double top) {
+    std::set<std::string> states;
+    for (const auto& [time, state] : band.changes)
+      if (!state.empty()) states.insert(state);
+    const auto stretch = [&](double from, double to, const std::string& state) {
+      const double left = std::max(plot_.x, std::floor(chart_.axis.x(from))),
+                   right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
+      if (right <= left) return;
+      const auto index = static_cast<std::size_t>(std::distance(states.begin(), states.find(state)));
+      canvas_.area(cornersOf({left, top + line_ + 2, right - left, line_ + 2}), colorOf(index), kStateOpacity);
+      if (const double width = canvas_.textWidth(state); width + 8 <= right - left)
+        canvas_.text(state, {left + (right - left - width) / 2, top + line_ * 1.5 + 3}, chart_.colors.text);
+    };
+    const std::vector<ChartBucket>& buckets = chart_.chart.buckets;
+    for (std::size_t i = 0, first = 0; i < buckets.size(); ++i) {
+      if (i + 1 < buckets.size() && !buckets[i + 1].gap_before) continue;
+      const UnixMs from = buckets[first].start, to = buckets[i].start + chart_.chart.bucket_ms;
+      first = i + 1;
+      for (std::size_t c = 0; c < band.changes.size(); ++c) {
+        const auto& [time, state] = band.changes[c];
+        const UnixMs until = c + 1 < band.changes.size() ? std::min(to, band.changes[c + 1].first) : to;
+        if (!state.empty() && std::max(from, time) < until)
+          stretch(static_cast<double>(std::max(from, time)) / kSecondMs, static_cast<double>(until) / kSecondMs, state);
+      }
+    }
+    drawOnPlate(band.name, {plot_.x + 12, top + line_ / 2}, chart_.colors.muted);
+  }
+
   void drawTimes() {
     const double widest = canvas_.textWidth("Www 30 Www") + 24;
     for (const TimeTick& tick : timeTicks(chart_.axis, widest, chart_.clock)) {

@@ -5,6 +5,7 @@
 #include <opencv2/core/types.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "charts/axes.h"
@@ -28,10 +29,17 @@ struct ChartSeries {
   bool joins = false;  ///< shares the lane and the axis of the series before it
 };
 
+/// A coloured strip below the lanes: what was so from when on, ascending; "" is not drawn.
+struct ChartBand {
+  std::string name{};
+  std::vector<std::pair<UnixMs, std::string>> changes{};
+};
+
 /// All that a chart shows: mean as a line, minimum to maximum as a band, nights shaded, gaps left open.
 struct ChartDrawing {
   Chart chart{};
   std::vector<ChartSeries> series{};
+  std::vector<ChartBand> bands{};
   bool one_lane = false;  ///< all series share one value axis; else each that does not join has its own lane
   TimeAxis axis{};        ///< `left` and `width` are those of plotArea()
   Clock clock = Clock::kLocal;

@@ -77,7 +77,8 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
       on_event_(std::move(on_event)),
       day_night_(options_.night),
       alarms_(options_.alarms),
-      quality_(options_.quality.pictures) {
+      quality_(options_.quality.pictures),
+      states_(options_.states) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
 }
 
@@ -119,6 +120,8 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       }
       sample = sampleOf(result, std::nullopt, regions_.counted());
       sample->regions = std::move(regions);
+      sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
+                                    view_.place(), events);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness);
       sample->dropped = std::max<std::int64_t>(0, dropped - dropped_);
       dropped_ = dropped;
@@ -220,6 +223,12 @@ void Recorder::setAlarms(const AlarmOptions& alarms, UnixMs now) {
     options_.alarms = alarms;
   }
   post(events);
+}
+
+void Recorder::setStates(const StateOptions& states) {
+  StateWatch watch(states);
+  const std::lock_guard lock(mutex_);
+  states_ = std::move(watch);
 }
 
 void Recorder::post(const std::vector<Event>& events) {

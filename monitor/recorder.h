@@ -15,6 +15,7 @@
 #include "monitor/statistics/picture_quality.h"
 #include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/reuse_watch.h"
+#include "monitor/statistics/state_watch.h"
 #include "monitor/statistics/view_watch.h"
 #include "monitor/store/store.h"
 
@@ -28,6 +29,7 @@ struct RecorderOptions {
   NightRule night{};
   AlarmOptions alarms{};
   QualityOptions quality{};
+  StateOptions states{};
 };
 
 /// What a sample says about one frame; its `dropped` is 0, and its `agreement` that of this frame. `counted`: CV_8UC1,
@@ -62,6 +64,8 @@ class Recorder {
   /// Replace the rules. Alarms that ring end, and ring again where the new ones do.
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms, UnixMs now);
+  /// What is read from the next sample on; results need features. Throws mpm::Error as StateOptions::validate().
+  void setStates(const StateOptions& states);
 
  private:
   void post(const std::vector<Event>& events);
@@ -86,6 +90,7 @@ class Recorder {
   QualityWatch quality_;
   bool regions_given_ = false;
   RegionMeter regions_;
+  StateWatch states_;
   ReuseWatch reuse_;
   std::optional<double> agreement_;  // Sample::agreement, since the last sample
 };

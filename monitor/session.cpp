@@ -218,7 +218,8 @@ void Session::open(const WatchOptions& options) {
                                                                    .archive = archive,
                                                                    .night = options.night,
                                                                    .alarms = options.alarms,
-                                                                   .quality = options.quality},
+                                                                   .quality = options.quality,
+                                                                   .states = options.states},
                                                    store, [this](const Event& event) { impl_->report(event); });
   if (store)  // on the thread that opens the source: the disk may hang, and then the source is opened once more without
     factory = [database = impl_->options.database, name, asked = std::make_shared<std::atomic_flag>(),
@@ -234,6 +235,7 @@ void Session::open(const WatchOptions& options) {
                                    [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (store) store->setSource(name);
   if (options.regions) recorder->setRegions(*options.regions);
+  impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream);
   impl_->worker->setInterval(options.samples_only && !every_frame ? options.every_s : 0);
   {
@@ -307,6 +309,12 @@ void Session::setAlarms(const AlarmOptions& alarms) {
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {
   if (impl_->watch) impl_->watch->recorder->setRegions(regions);
+}
+
+void Session::setStates(const StateOptions& states) {
+  if (!impl_->watch) return;
+  impl_->watch->recorder->setStates(states);
+  impl_->worker->setFeatures(!states.heads.empty());
 }
 
 void Session::setRetention(double keep_days, double max_megabytes) {

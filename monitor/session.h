@@ -12,6 +12,7 @@
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
+#include "monitor/statistics/state_watch.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
 #include "vision/times/archive.h"
@@ -47,6 +48,7 @@ struct WatchOptions {
   NightRule night{};
   AlarmOptions alarms{};
   QualityOptions quality{};
+  StateOptions states{};
   /// Measured in each sample. nullopt: those that the database has for the source.
   std::optional<std::vector<vision::Region>> regions{};
   SourceFactory factory{};  ///< opens the source instead of vision::openSource(); for tests
@@ -116,6 +118,8 @@ class Session {
   void setAlarms(const AlarmOptions& alarms);
   /// Of the open source, from the next sample on; stored at once. Throws mpm::Error as vision::check().
   void setRegions(const std::vector<vision::Region>& regions);
+  /// Of the open source, from the next sample on. Throws mpm::Error as StateOptions::validate().
+  void setStates(const StateOptions& states);
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
   void storeIn(const std::string& path);                      ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);                          ///< stores it and calls on_event

@@ -52,6 +52,8 @@ struct MonitorArguments {
   double alarm_no_frame_s = 0, alarm_minutes = 1;
   std::optional<double> alarm_tokens_above, alarm_tokens_below;
   std::vector<std::string> alarm_areas, alarm_regions;
+  std::vector<std::string> states, alarm_states;  // files; NAME=STATE
+  int state_after = StateOptions{}.after;
   QualityOptions quality;
   std::string on_event;
   bool json = false;
@@ -175,6 +177,30 @@ AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<s
   return alarms;
 }
 
+// Throws where the model is another one than that of the states, or an alarm is for none of them.
+StateOptions stateOptions(const MonitorArguments& arguments, const std::string& model) {
+  StateOptions options{.after = arguments.state_after};
+  for (const std::string& path : arguments.states) {
+    options.heads.push_back(vision::readStates(path));
+    const vision::StateHead& head = options.heads.back();
+    if (head.model_digest != vision::modelDigest(model))
+      throw UsageError("'" + path + "' reads the tokens of another model, '" + head.model_name + "' (" +
+                       head.model_digest + "), than '" + model +
+                       "': run that one, or teach the states again with --model");
+  }
+  for (const std::string& text : arguments.alarm_states) {
+    const auto at = text.find('=');
+    if (at == std::string::npos) throw UsageError("'" + text + "' is not NAME=STATE");
+    options.alarms.emplace_back(text.substr(0, at), text.substr(at + 1));
+  }
+  try {
+    options.validate();
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  return options;
+}
+
 std::string qualityProblem(const std::string& text) {
   try {
     parseQuality(text);
@@ -202,7 +228,8 @@ Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& n
                                      : Json()},
           {"reuse", sample.rows ? Json{{"rows", *sample.rows}, {"agreement", orNull(sample.agreement)}} : Json()},
           {"picture", sample.picture},
-          {"regions", regions}};
+          {"regions", regions},
+          {"states", statesJson(sample)}};
 }
 
 Json eventJson(const Event& event) {
@@ -235,6 +262,7 @@ SessionOptions sessionOptions(const MonitorArguments& arguments, const std::stri
   SessionOptions options;
   options.model = model;
   options.inference = arguments.options;
+  options.inference.features = !arguments.states.empty();
   options.choose_reuse = arguments.choose_reuse;
   options.database = arguments.database;
   options.store.keep_days = arguments.keep_days;
@@ -261,7 +289,8 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
                      .timeout_s = arguments.timeout_s,
                      .resume_demo = true,
                      .night = nightRule(arguments, source),
-                     .quality = arguments.quality};
+                     .quality = arguments.quality,
+                     .states = stateOptions(arguments, model)};
   watch.archive = archive;
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
@@ -477,6 +506,13 @@ Verb addMonitor(CLI::App& mpm) {
   addChoice<bool>(*verb, "--recompute", arguments->recompute_regions, {{"regions", true}},
                   "Watch nothing: measure the stored samples of a folder of pictures\nagain, and end");
 
+  verb->option_defaults()->group("States");
+  addOption(*verb, "--states", arguments->states, "FILE ...",
+            "Read states such as open and closed: files of mpm teach\n--states (docs/states.md)")
+      ->allow_extra_args(false);
+  addNumber(*verb, "--state-after", arguments->state_after, "N", 1, 1000,
+            "A state counts after so many sure results in turn that agree.\nDefault: 3");
+
   verb->option_defaults()->group("What is kept");
   addNumber(
       *verb, "--keep", arguments->keep_days, "DAYS", 0, 1e6,
@@ -501,6 +537,9 @@ Verb addMonitor(CLI::App& mpm) {
       "Number of a region: 'tree:gcc<0.35', also rcc, exg, red, green,\nblue, brightness and tokens; 'lake:ice>20': "
       "area of a class,\npercent of the region")
       ->allow_extra_args(false);
+  addOption(*verb, "--alarm-state", arguments->alarm_states, "NAME=STATE ...",
+            "A state begins to count: 'gate=open'. Ends with the next state")
+      ->allow_extra_args(false);
   addNumber(*verb, "--alarm-minutes", arguments->alarm_minutes, "MINUTES", 0, 1e6,
             "How long before the alarms of tokens, areas and regions go off. Default: 1");
   verb->add_option_function<std::string>(
@@ -524,6 +563,7 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor rtsp://user:password@camera/stream --model vit.onnx --db yard.db --keep 90\n"
       "  mpm monitor 0 --db gate.db --alarm-no-frame 60 --on-event 'sh tell.sh'\n"
       "  mpm monitor 0 --db yard.db --regions yard.json\n"
+      "  mpm monitor 0 --db gate.db --states gate.json --alarm-state gate=open\n"
       "  mpm monitor archive/ --db archive.db --lat 48.1 --lon 11.6       pictures with times in EXIF or name\n"
       "  mpm report street.db\n");
   return {verb, [arguments, reuse] {

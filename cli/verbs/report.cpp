@@ -91,6 +91,7 @@ struct SourceReport {
     pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
     areas = classAreas(store, record.id, span.from, span.to);
     regions = regionMeans(store, record, span.from, span.to);
+    states = store.states(record.id, span.from, span.to);
     ChartQuery query{.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}};
     for (int flag = -1; flag < static_cast<int>(kQualityFlags.size()); ++flag)
       query.quantities.push_back({Quantity::Kind::kFlagged, flag});
@@ -113,6 +114,7 @@ struct SourceReport {
                pooled_days = 0;  // samples of its model and reduction that know day and night, on days of UTC
   std::vector<ClassArea> areas;  // of the latest model
   std::vector<RegionMeans> regions;
+  std::vector<StateSeries> states;
   Spread rows, agreement;  // of the reuse of rows, of all sessions: a share; percent at key frames
   Spread flagged;          // of the pictures whose quality was measured: the mean is a share
   std::array<std::int64_t, kQualityFlags.size()> by_flag{};  // pictures
@@ -153,6 +155,24 @@ void printRegions(const std::vector<RegionMeans>& regions) {
   }
 }
 
+void printStates(const std::vector<StateSeries>& states) {
+  const std::vector<int> widths = {-18, 9, 9, -3};
+  if (!states.empty())
+    printLine("  " + tableRow({"states", " samples", " changes", "", "share of the samples, %"}, widths));
+  for (const StateSeries& one : states) {
+    std::int64_t samples = 0, changes = -1;
+    for (const auto& [state, count] : one.samples) samples += count;
+    for (const auto& [time, state] : one.changes) changes += !state.empty();
+    std::string shares;
+    for (const auto& [state, count] : one.samples)
+      shares += (shares.empty() ? "" : ", ") + (state.empty() ? "not known" : state) + " " +
+                fixed(100.0 * static_cast<double>(count) / static_cast<double>(samples), 1);
+    printLine("  " + tableRow({one.name, std::to_string(samples), std::to_string(std::max<std::int64_t>(0, changes)),
+                               "", shares},
+                              widths));
+  }
+}
+
 void printReport(const SourceReport& report) {
   const std::vector<int> kWidths = {-8, 11, 11, 11, 11, 11, 11, 17};
   const auto line = [](const std::string& text) { printLine("  " + text); };
@@ -178,6 +198,7 @@ void printReport(const SourceReport& report) {
   }
   printAreas(report.areas);
   printRegions(report.regions);
+  printStates(report.states);
   if (report.pooled == 0)
     return line("day and night are not known: give --lat and --lon, --night-brightness or --night-hours");
   line("pooled: " + counted(report.pooled, "sample") + " of this model and reduction, on " +
@@ -234,7 +255,14 @@ Json reportJson(const SourceReport& report) {
                {"reuse", nullptr},
                {"quality", {{"pictures", report.flagged.samples}, {"left_out", report.leftOut()}}},
                {"areas", Json::object()},
-               {"regions", Json::object()}};
+               {"regions", Json::object()},
+               {"states", Json::object()}};
+  for (const StateSeries& one : report.states) {
+    Json changes = Json::array();
+    for (const auto& [time, state] : one.changes)
+      changes.push_back({{"time", isoTime(time, true)}, {"state", state.empty() ? Json() : Json(state)}});
+    json["states"][one.name] = {{"samples", one.samples}, {"changes", changes}};
+  }
   if (const bool known = report.agreement.samples > 0; report.rows.samples > 0)
     json["reuse"] = {{"rows", report.rows.mean},
                      {"key_frames", report.agreement.samples},
@@ -350,6 +378,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   ChartQuery query{.source = report.source.id, .from = report.span.from, .to = report.span.to, .max_buckets = 1170};
   for (const ChartSeries& series : drawing.series) query.quantities.push_back(series.quantity);
   drawing.chart = store.chart(query);
+  for (const StateSeries& one : report.states) drawing.bands.push_back({one.name, one.changes});
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
   drawing.axis.to = static_cast<double>(report.span.to) / kSecondMs;
   return chartPicture(std::move(drawing));
@@ -452,7 +481,7 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
   addTimeZone(*verb, arguments->time_zone, "Of the dates and times in them");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
-            "Draw the tokens, the classes and the regions over time and, with --reuse, rows and agreement");
+            "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement");
   verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->option_defaults()->group("Day and night, in place of the rule of 'mpm monitor'");
   addNightRule(*verb, arguments->night);

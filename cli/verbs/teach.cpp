@@ -5,6 +5,8 @@
 #include <memory>
 #include <opencv2/core/utility.hpp>
 
+#include "cli/teach_states.h"
+#include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/class_verdict.h"
 #include "evaluation/numbers.h"
@@ -21,16 +23,17 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TeachOptions {
-  std::string images, labels;                    ///< folders; a label map has the name of its picture
-  std::string classes;                           ///< JSON file; empty: the classes of the model
-  std::string model;                             ///< empty: the default model
-  std::string output;                            ///< the new ONNX file
-  std::optional<Reduction> reduce = kFullModel;  ///< never nullopt
+  std::string images, labels;       ///< folders; a label map has the name of its picture
+  std::string classes;              ///< JSON file; empty: the classes of the model
+  std::string model;                ///< empty: the default model
+  std::string output;               ///< the new ONNX file
+  std::optional<Reduction> reduce;  ///< nullopt: none; of states: that of the model
   bool cross_validation = true;
   int steps = 150;  ///< of the optimiser
   std::uint64_t seed = 1;
   int threads = 0;    ///< 0: all
   bool json = false;  ///< results and progress as lines of JSON
+  StatesOptions states;
 };
 
 vision::ClassList classesOf(const TeachOptions& options, const std::string& model) {
@@ -78,9 +81,14 @@ void printVerdict(const vision::CrossValidation& result, const std::vector<Class
     if (!groups[grade].empty()) printLine(title + join(groups[grade]));
 }
 
-int teach(const TeachOptions& options) {
-  if (!options.output.ends_with(".onnx")) throw UsageError("-o is '" + options.output + "'; it must end in .onnx");
+int teach(TeachOptions options) {
   if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+  if (!options.states.examples.empty())
+    return teachStates(options.states, chosenModel(options.model), options.reduce, options.output, options.json);
+  if (options.images.empty() || options.labels.empty())
+    throw UsageError(std::string(options.images.empty() ? "--images" : "--labels") + " is required");
+  options.reduce = options.reduce.value_or(kFullModel);
+  if (!options.output.ends_with(".onnx")) throw UsageError("-o is '" + options.output + "'; it must end in .onnx");
   const std::string model = chosenModel(options.model);
   vision::TeachJob job{.model = model, .classes = classesOf(options, model), .output = options.output};
   const std::vector<vision::LabelledFile> files = vision::labelledFiles(options.images, options.labels);
@@ -131,13 +139,11 @@ int teach(const TeachOptions& options) {
 Verb addTeach(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("teach", "Train a model for your camera from a few labelled pictures");
   const auto options = std::make_shared<TeachOptions>();
-  addOption(*verb, "--images", options->images, "DIR", "Folder of pictures. Those without a label map are not used")
-      ->required();
+  addOption(*verb, "--images", options->images, "DIR", "Folder of pictures. Those without a label map are not used");
   addOption(*verb, "--labels", options->labels, "DIR",
             "Folder of label maps (PNG) with the names of their pictures: one channel of 8 bits, the class index of "
             "each pixel, as large as the picture. Pixels with the label \"ignore\" (255) are not labelled: a few "
-            "strokes are enough. Or JSON of LabelMe or COCO, whose labels are names of classes")
-      ->required();
+            "strokes are enough. Or JSON of LabelMe or COCO, whose labels are names of classes");
   addOption(*verb, "--classes", options->classes, "FILE.json",
             "Names and colours of the classes, in the order of their labels. Default: the classes of the model");
   addOption(*verb, "--model", options->model, "M.onnx",
@@ -146,7 +152,7 @@ Verb addTeach(CLI::App& mpm) {
   addReduction(*verb, options->reduce,
                "The head is trained on merged tokens, and the new model merges the same way by default. Default: none");
   addOption(*verb, "-o,--output", options->output, "MINE.onnx",
-            "The new model. Its classes and colours go to MINE.json beside it")
+            "The new model. Its classes and colours go to MINE.json beside it. With --states: MINE.json")
       ->required();
   verb->add_flag_callback(
           "--no-cross-validation", [options] { options->cross_validation = false; },
@@ -158,6 +164,20 @@ Verb addTeach(CLI::App& mpm) {
       ->group("Training");
   addThreads(*verb, options->threads);
   verb->add_flag("--json", options->json, "Lines of JSON: {\"progress\": 0.5} while it works, then the result");
+  verb->option_defaults()->group("States of a region");
+  CLI::Option* const states =
+      addOption(*verb, "--states", options->states.examples, "EXAMPLES",
+                "Instead of a model of classes: tell states apart, such as open and closed. A folder with a folder of "
+                "pictures for each state, or a list: CSV with lines PICTURE,STATE or JSON (docs/states.md)");
+  addOption(*verb, "--regions", options->states.regions, "FILE",
+            "Regions of the picture, as for mpm monitor. Those that are ignored count nowhere")
+      ->needs(states);
+  addOption(*verb, "--region", options->states.region, "NAME",
+            "The region of --regions that shows the states. Default: the whole picture")
+      ->needs(states);
+  addTimes(*verb, options->states.times);
+  for (const char* other : {"--images", "--labels", "--classes", "--no-cross-validation", "--steps", "--seed"})
+    states->excludes(verb->get_option(other));
   verb->footer(
       R"(Trains a new head (LayerNorm, linear, GELU, linear) on the encoder of the model, which stays as it is. Label about
 four pictures that differ, by day and by night, each class in at least two of them. Four pictures take seconds.
@@ -173,10 +193,14 @@ With --json the last line is {"model", "pictures", "reduce", "cross_validation":
 "iou": {name: value}, "pictures": [..], "confusion": [[..]..]}}, in percent. "pictures": of each class, in how many it
 is labelled. "cross_validation" is null where there was none.
 
+With --states the head reads the mean and the deviation of the tokens of a region or of the picture. The test holds out
+whole days, by the times of the pictures, and says which examples it gets wrong. The result is for mpm monitor.
+
 Examples:
   mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx
   mpm teach --images pictures --labels labels --classes classes.json --schedule 2,5 -o mine.onnx
   mpm run picture.png --model mine.onnx --out results
+  mpm teach --states examples --regions yard.json --region gate -o gate.json      examples/open, examples/closed
 )");
   return {verb, [options] { return teach(*options); }};
 }

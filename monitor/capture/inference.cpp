@@ -374,6 +374,12 @@ void InferenceWorker::setRefine(Refine refine) {
   });
 }
 
+void InferenceWorker::setFeatures(bool features) {
+  impl_->change([&](Impl::Wanted& wanted) {
+    if (std::exchange(wanted.options.features, features) != features) ++wanted.version;
+  });
+}
+
 void InferenceWorker::setModel(std::string path, const std::optional<Reduction>& variant) {
   if (variant) variant->validate();
   impl_->change([&](Impl::Wanted& wanted) {

@@ -83,6 +83,8 @@ class InferenceWorker {
   void setReduction(const Reduction& variant);
   /// Until another file is the model. A model that gives no labels does not load with kGuided.
   void setRefine(Refine refine);
+  /// EstimatorOptions::features of results. A model without tokens does not load with them.
+  void setFeatures(bool features);
   /// Keeps the options but for the reduction, which becomes `variant` (nullopt: the model's own).
   void setModel(std::string path, const std::optional<Reduction>& variant = std::nullopt);
   /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0.

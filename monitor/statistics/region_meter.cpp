@@ -45,13 +45,6 @@ void addLabels(const uchar* label, int pixels, std::array<std::int64_t, 256>& co
   }
 }
 
-cv::Mat movedMask(const vision::Region& region, cv::Size picture, const ViewMotion& moved) {
-  cv::Mat mask = vision::maskOf(region, picture);
-  if (distance(moved, {}, picture) > kFollow)
-    cv::warpAffine(mask, mask, matrixOf(moved, picture), picture, cv::INTER_NEAREST);
-  return mask;
-}
-
 double keptTokens(const std::vector<std::pair<std::size_t, double>>& patches, const std::vector<double>& share) {
   double kept = 0;
   for (const auto& [patch, part] : patches) kept += part * (share.empty() ? 1 : share[patch]);
@@ -73,6 +66,16 @@ std::vector<double> sharesOf(const RunReport& report) {
 
 }  // namespace
 
+bool followsView(const ViewMotion& before, const ViewMotion& moved, cv::Size picture) {
+  return distance(moved, before, picture) > kFollow;
+}
+
+cv::Mat movedMask(const vision::Region& region, cv::Size picture, const ViewMotion& moved) {
+  cv::Mat mask = vision::maskOf(region, picture);
+  if (followsView({}, moved, picture)) cv::warpAffine(mask, mask, matrixOf(moved, picture), picture, cv::INTER_NEAREST);
+  return mask;
+}
+
 RegionMeter::RegionMeter(std::vector<vision::Region> regions) : regions_(std::move(regions)) {
   vision::check(regions_);
 }
@@ -81,7 +84,7 @@ std::vector<RegionSample> RegionMeter::measure(const cv::Mat& image, const cv::M
                                                UnixMs time, const ViewMotion& moved) {
   if (regions_.empty()) return {};
   if (image.size() != place_.picture || report.grid != place_.grid || time < place_.from || time >= place_.to ||
-      distance(moved, place_.moved, image.size()) > kFollow)
+      followsView(place_.moved, moved, image.size()))
     prepare(image.size(), report.grid, time, moved);
   const std::vector<double> share = sharesOf(report);
   std::vector<RegionSample> samples;

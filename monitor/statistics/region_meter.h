@@ -11,6 +11,11 @@
 
 namespace mpm::monitor {
 
+/// Whether the view has moved far enough for regions to follow: half a pixel at a corner of the picture.
+bool followsView(const ViewMotion& before, const ViewMotion& moved, cv::Size picture);
+/// maskOf() of a region that follows the view.
+cv::Mat movedMask(const vision::Region& region, cv::Size picture, const ViewMotion& moved);
+
 /// Measures the regions of pictures. Where they lie is worked out anew only when the size of the pictures changes, a
 /// region begins or ends, or the view has moved by half a pixel. Not thread-safe.
 class RegionMeter {

@@ -23,8 +23,10 @@ enum class EventKind {
   kReuse = 8,       ///< the reuse of rows agrees less with the full model than wanted, or enough again
   kQuality = 9,     ///< the pictures have become bad, or good again
   kCommand = 10,    ///< the command that is run for each event fails, or is too slow
+  kState = 11,      ///< a region shows another state
 };
-/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command".
+/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command",
+/// "state".
 const char* toString(EventKind kind);
 
 struct Event {

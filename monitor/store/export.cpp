@@ -69,6 +69,7 @@ struct Columns {
   std::int64_t samples = 0;
   std::vector<std::string> classes;  // of all sessions
   std::set<std::string> regions;     // that were measured
+  std::set<std::string> states;      // names of the heads that were read
   std::map<std::int64_t, Session> sessions;
   SessionRecord latest;  // says where the camera stands
 
@@ -121,6 +122,7 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, Prog
     std::set<int>& labels = columns.sessions[sample.session].labels;
     for (const auto& [label, area] : sample.areas) labels.insert(label);
     for (const RegionSample& region : sample.regions) columns.regions.insert(region.name);
+    for (const StateSample& one : sample.states) columns.states.insert(one.name);
     ++columns.samples;
     return progress.step();
   });
@@ -199,6 +201,9 @@ void writeCsvHeader(std::ostream& out, const Columns& columns) {
          "sharpness,contrast,saturated_percent,quality,reduction,picture";
   for (const std::string& name : columns.classes) out << ',' << field("area_" + oneLine(name) + "_percent");
   writeRegionHeader(out, columns);
+  for (const std::string& name : columns.states)
+    for (const char* what : {"", "_probability", "_sure", "_counted"})
+      out << ',' << field("state_" + oneLine(name) + what);
   out << '\n';
 }
 
@@ -223,6 +228,15 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
   out << ',' << field(columns.reduction(sample)) << ',' << field(oneLine(sample.picture));
   for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
   writeRegionValues(out, columns, sample, missing);
+  for (const std::string& name : columns.states) {
+    const auto one = std::find_if(sample.states.begin(), sample.states.end(),
+                                  [&](const StateSample& state) { return state.name == name; });
+    if (one == sample.states.end())
+      out << ',' << missing << ',' << missing << ',' << missing << ',' << missing;
+    else
+      out << ',' << field(oneLine(one->state)) << ',' << number(one->probability, 4) << ',' << (one->sure ? 1 : 0)
+          << ',' << (one->counted.empty() ? std::string(missing) : field(oneLine(one->counted)));
+  }
   out << '\n';
 }
 
@@ -292,7 +306,8 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
                                  : nlohmann::ordered_json()},
       {"picture", sample.picture},
       {"area_fraction", areas},
-      {"regions", regions}};
+      {"regions", regions},
+      {"states", statesJson(sample)}};
   out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
@@ -314,6 +329,17 @@ nlohmann::ordered_json regionJson(const RegionSample& region, const std::vector<
           {"exg", region.exg()},
           {"tokens", cli::orNull(region.tokens)},
           {"area_fraction", areas}};
+}
+
+nlohmann::ordered_json statesJson(const Sample& sample) {
+  nlohmann::ordered_json states = nlohmann::ordered_json::object();
+  for (const StateSample& one : sample.states)
+    states[one.name] = {
+        {"state", one.state},
+        {"probability", one.probability},
+        {"sure", one.sure},
+        {"counted", one.counted.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(one.counted)}};
+  return states;
 }
 
 std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,

@@ -28,6 +28,9 @@ struct ExportOptions {
 /// `classes`: names of the model.
 nlohmann::ordered_json regionJson(const RegionSample& region, const std::vector<std::string>& classes);
 
+/// {name: {"state", "probability", "sure", "counted"}}.
+nlohmann::ordered_json statesJson(const Sample& sample);
+
 /// Writes every sample in [from, to) as text, with units in the header, and returns their number. `path` is whole or as
 /// it was. `go_on` is called now and then with the share that is done, 0..1; nullopt when it said false. Throws
 /// mpm::Error.

@@ -60,6 +60,8 @@ void add(Database& database, const std::string& part) {
   database.execute("CREATE TEMP TABLE area AS SELECT id AS part, " + known + " AS whole FROM part.region");
   const std::string area = "(SELECT whole FROM area WHERE part = region)";
   copy(database, "region_sample", {{"sample", sample}, {"region", area}});
+  copy(database, "state_sample", {{"sample", sample}});
+  copy(database, "state_change", {{"source", source}});
   copy(database, "event", {{"id", ""}, {"source", source}});
   copy(database, "view_reference", {{"source", source}},
        " WHERE " + source + " NOT IN (SELECT source FROM main.view_reference)");

@@ -18,10 +18,12 @@ std::set<std::int64_t> watchedSources(const Database& database) {
 bool forgetSamples(Database& database, const std::set<std::int64_t>& sources, UnixMs time) {
   const std::string oldest = "(SELECT id FROM sample WHERE source = ? AND time_ms < ? ORDER BY time_ms LIMIT ?)";
   Statement remove_regions = database.prepare("DELETE FROM region_sample WHERE sample IN " + oldest);
+  Statement remove_states = database.prepare("DELETE FROM state_sample WHERE sample IN " + oldest);
   Statement remove = database.prepare("DELETE FROM sample WHERE id IN " + oldest);
   int gone = 0;
   for (std::int64_t source : sources) {
     remove_regions.run(source, time, kBatch);
+    remove_states.run(source, time, kBatch);
     remove.run(source, time, kBatch);
     gone += sqlite3_changes(database.handle());
   }

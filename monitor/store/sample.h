@@ -65,6 +65,16 @@ struct RegionSample {
 /// Whether it is a name that RegionSample::value() knows; classes have other names.
 bool isRegionQuantity(const std::string& name);
 
+/// What is kept of one head of states of a frame.
+struct StateSample {
+  std::string name{};      ///< of the head: "gate"
+  std::string state{};     ///< the likeliest
+  double probability = 0;  ///< of it, 0..1
+  bool sure = false;
+  std::string counted{};  ///< the state that counts since enough sure results agreed; empty: none yet
+  bool changed = false;   ///< `counted` is another one than in the sample before; not stored
+};
+
 /// What is kept of one frame.
 struct Sample {
   std::int64_t id = 0;         ///< given by the store; grows with every sample, also when the clock goes back
@@ -84,6 +94,7 @@ struct Sample {
   std::optional<PictureQuality> quality{};
   std::optional<ViewMotion> motion{};  ///< nullopt: not measured, or not sure
   std::vector<RegionSample> regions{};
+  std::vector<StateSample> states{};
 
   /// Statistics, charts and reports leave a flagged picture out.
   bool flagged() const { return quality && quality->flags != 0; }

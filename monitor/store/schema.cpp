@@ -37,6 +37,16 @@ constexpr const char* kTables =
     "  pixels INTEGER NOT NULL, red REAL NOT NULL, green REAL NOT NULL, blue REAL NOT NULL,"
     "  red_deviation REAL NOT NULL, green_deviation REAL NOT NULL, blue_deviation REAL NOT NULL, tokens REAL,"
     "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
+    "CREATE TABLE state_sample(sample INTEGER NOT NULL REFERENCES sample, name TEXT NOT NULL, state TEXT NOT NULL,"
+    "  probability REAL NOT NULL, sure INTEGER NOT NULL, counted TEXT NOT NULL, PRIMARY KEY(sample, name))"
+    "  WITHOUT ROWID;"
+    // When another state counts, kept for good; "": none does, where a watch begins.
+    "CREATE TABLE state_change(source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
+    "  time_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY(source, name, time_ms)) WITHOUT ROWID;"
+    "CREATE VIEW state_values AS SELECT sample.id AS sample, datetime(time_ms / 1000, 'unixepoch') AS time_utc,"
+    "  time_ms, source.name AS source, picture, night, state_sample.name AS name, state, probability, sure,"
+    "  nullif(counted, '') AS counted FROM state_sample JOIN sample ON sample.id = state_sample.sample"
+    "  JOIN source ON source.id = sample.source;"
     // For any SQLite client: a row per sample and region.
     "CREATE VIEW region_values AS SELECT sample.id AS sample, datetime(time_ms / 1000, 'unixepoch') AS time_utc,"
     "  time_ms, source.name AS source, region.name AS region, picture, night, pixels, red,"
@@ -254,6 +264,18 @@ std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample) {
     regions.push_back(std::move(region));
   }
   return regions;
+}
+
+std::vector<StateSample> readStates(Statement& rows, std::int64_t sample) {
+  std::vector<StateSample> states;
+  rows.bind(sample);
+  while (rows.step())
+    states.push_back({.name = std::string(rows.text(0)),
+                      .state = std::string(rows.text(1)),
+                      .probability = rows.real(2),
+                      .sure = rows.integer(3) != 0,
+                      .counted = std::string(rows.text(4))});
+  return states;
 }
 
 }  // namespace mpm::monitor

@@ -36,5 +36,9 @@ inline constexpr const char* kRegionsOfSample =
     "SELECT region, pixels, red, green, blue, red_deviation, green_deviation, blue_deviation, tokens, areas, name"
     " FROM region_sample JOIN region ON region.id = region WHERE sample = ? ORDER BY region";
 std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample);
+/// Sample::states of a sample, the same way.
+inline constexpr const char* kStatesOfSample =
+    "SELECT name, state, probability, sure, counted FROM state_sample WHERE sample = ? ORDER BY name";
+std::vector<StateSample> readStates(Statement& rows, std::int64_t sample);
 
 }  // namespace mpm::monitor

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "charts/chart.h"
@@ -139,6 +141,14 @@ class StoreWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The states that counted, of one head.
+struct StateSeries {
+  std::string name{};
+  /// From when on which state counted, ascending; "": none. The first may have begun before.
+  std::vector<std::pair<UnixMs, std::string>> changes{};
+  std::map<std::string, std::int64_t> samples{};  ///< that are kept, by the state that counted
+};
+
 /// Adds the samples of `part`.
 void addTo(Spread& all, const Spread& part);
 
@@ -194,6 +204,9 @@ class StoreReader {
 
   /// The regions that the source with this name has, or had, by id; none where it is not stored.
   std::vector<RegionRecord> regions(const std::string& source) const;
+
+  /// Of each head that was read in [from, to), by name.
+  std::vector<StateSeries> states(std::int64_t source, UnixMs from, UnixMs to) const;
 
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
   /// that needs no more than some ten thousand rows: a year opens in well under a second.

@@ -310,10 +310,13 @@ struct StoreReader::Impl {
                                       " ORDER BY time_ms, id");
     rows.bind(source, from, to);
     DayNight rule(night);
-    Statement regions = database.prepare(kRegionsOfSample);
+    Statement regions = database.prepare(kRegionsOfSample), states = database.prepare(kStatesOfSample);
     while (rows.step()) {
       Sample sample = readSample(rows);
-      if (with_regions) sample.regions = readRegions(regions, sample.id);
+      if (with_regions) {
+        sample.regions = readRegions(regions, sample.id);
+        sample.states = readStates(states, sample.id);
+      }
       if (judges()) sample.night = rule.night(sample.time, sample.brightness);
       if (!visit(sample)) return;
     }
@@ -413,6 +416,27 @@ std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;
+}
+
+std::vector<StateSeries> StoreReader::states(std::int64_t source, UnixMs from, UnixMs to) const {
+  std::vector<StateSeries> all;
+  Statement rows = impl_->database.prepare(
+      "SELECT name, time_ms, state FROM state_change AS one WHERE source = ?1 AND time_ms < ?3 AND time_ms >="
+      " coalesce((SELECT max(time_ms) FROM state_change WHERE source = ?1 AND name = one.name AND time_ms <= ?2), ?2)"
+      " ORDER BY name, time_ms");
+  rows.bind(source, from, to);
+  while (rows.step()) {
+    if (all.empty() || all.back().name != rows.text(0)) all.push_back({.name = std::string(rows.text(0))});
+    all.back().changes.emplace_back(std::max(from, rows.integer(1)), rows.text(2));
+  }
+  rows = impl_->database.prepare(
+      "SELECT name, counted, count(*) FROM state_sample JOIN sample ON sample.id = sample WHERE source = ? AND"
+      " time_ms >= ? AND time_ms < ? GROUP BY name, counted");
+  rows.bind(source, from, to);
+  while (rows.step())
+    for (StateSeries& one : all)
+      if (one.name == rows.text(0)) one.samples[std::string(rows.text(1))] = rows.integer(2);
+  return all;
 }
 
 Chart StoreReader::chart(const ChartQuery& query) const {

@@ -81,6 +81,8 @@ class Connection {
           " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?21 OR NOT EXISTS"
           " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12)");
       insert_region_sample_ = database_.prepare(kInsertRegion);
+      insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
+      insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
       insert_event_ =
           database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
     } catch (const SqliteError& error) {
@@ -147,6 +149,10 @@ class Connection {
     place.last = std::max(place.last, sample.time);
     const std::int64_t id = database_.lastId();
     for (const RegionSample& region : sample.regions) insertRegion(insert_region_sample_, id, region);
+    for (const StateSample& one : sample.states) {
+      insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
+      if (one.changed) insert_change_.run(place.source, one.name, sample.time, one.counted);
+    }
     aggregates.add(place.source, place.session, sample);
   }
 
@@ -261,7 +267,7 @@ class Connection {
   std::optional<FileIdentity> identity_;
   HeldFile file_;
   bool knows_place_ = false;
-  Statement insert_sample_, insert_region_sample_, insert_event_;
+  Statement insert_sample_, insert_region_sample_, insert_state_, insert_change_, insert_event_;
 };
 
 }  // namespace

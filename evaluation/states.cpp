@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/states.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <opencv2/imgproc.hpp>
+#include <set>
+#include <utility>
+
+#include "evaluation/numbers.h"
+#include "mpm/error.hpp"
+#include "mpm/estimator.hpp"
+#include "vision/model_digest.h"
+#include "vision/sources/source.h"
+
+namespace mpm::vision {
+namespace {
+
+constexpr int kMostDays = 20, kMostParts = 5;
+constexpr double kSureRight = 0.97;
+
+// Which round holds out each example, and whether by days. A day is held out as a whole: pictures of one hour are
+// almost the same, and would say nothing about another day.
+struct Rounds {
+  std::vector<int> of;
+  int count = 0;
+  bool by_days = false;
+};
+
+Rounds roundsOf(const std::vector<StateExample>& examples, int states) {
+  Rounds rounds{std::vector<int>(examples.size()), 0, true};
+  std::map<std::int64_t, int> days;
+  for (const StateExample& one : examples) {
+    rounds.by_days = rounds.by_days && one.time;
+    days.emplace(one.day, 0);
+  }
+  rounds.by_days = rounds.by_days && days.size() > 1;
+  if (rounds.by_days) {
+    int next = 0;
+    for (auto& [day, round] : days) round = next++ % kMostDays;
+    rounds.count = std::min(next, kMostDays);
+    for (std::size_t i = 0; i < examples.size(); ++i) rounds.of[i] = days.at(examples[i].day);
+    return rounds;
+  }
+  std::vector<std::vector<std::size_t>> of_state(static_cast<std::size_t>(states));
+  for (std::size_t i = 0; i < examples.size(); ++i) of_state[static_cast<std::size_t>(examples[i].state)].push_back(i);
+  rounds.count = kMostParts;
+  for (auto& indices : of_state) {
+    rounds.count = std::min(rounds.count, static_cast<int>(indices.size()));
+    std::stable_sort(indices.begin(), indices.end(),
+                     [&](std::size_t a, std::size_t b) { return examples[a].time < examples[b].time; });
+  }
+  for (const auto& indices : of_state)
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      rounds.of[indices[i]] = static_cast<int>(i * static_cast<std::size_t>(rounds.count) / indices.size());
+  return rounds;
+}
+
+StateReading answerOf(const cv::Mat& weights, const cv::Mat& pooled) {
+  const int states = weights.rows, features = weights.cols - 1;
+  std::vector<double> scores(static_cast<std::size_t>(states));
+  for (int s = 0; s < states; ++s)
+    scores[static_cast<std::size_t>(s)] = std::inner_product(pooled.ptr<double>(), pooled.ptr<double>() + features,
+                                                             weights.ptr<double>(s), weights.at<double>(s, features));
+  const auto best = std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (const double score : scores) sum += std::exp(score - *best);
+  return {static_cast<int>(best - scores.begin()), 1 / sum, false};
+}
+
+// The least probability from which on the answers are right often enough. Few examples say little about the answers
+// that are just as sure as the least sure right one, so a twentieth of the answers is always left out.
+double chooseSure(std::vector<StateAnswer> answers) {
+  std::sort(answers.begin(), answers.end(), [](const auto& a, const auto& b) { return a.probability > b.probability; });
+  const std::size_t most = answers.size() - answers.size() / 20;
+  double sure = 1, right = 0;
+  for (std::size_t i = 0; i < most; ++i) {
+    right += answers[i].right();
+    if (right >= kSureRight * static_cast<double>(i + 1)) sure = answers[i].probability;
+  }
+  return sure;
+}
+
+double shareOf(const std::vector<StateAnswer>& answers, bool (*counts)(const StateAnswer&),
+               bool (*among)(const StateAnswer&)) {
+  const auto all = std::count_if(answers.begin(), answers.end(), among);
+  const auto found =
+      std::count_if(answers.begin(), answers.end(), [&](const auto& one) { return among(one) && counts(one); });
+  return all == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(found) / static_cast<double>(all);
+}
+
+bool any(const StateAnswer&) { return true; }
+bool isRight(const StateAnswer& one) { return one.right(); }
+bool isSure(const StateAnswer& one) { return one.sure; }
+
+}  // namespace
+
+double StateVerdict::right() const { return shareOf(answers, isRight, any); }
+double StateVerdict::sureShare() const { return shareOf(answers, isSure, any); }
+double StateVerdict::sureRight() const { return shareOf(answers, isRight, isSure); }
+
+int StateHead::indexOf(const std::string& state) const {
+  const auto found = std::find(states.begin(), states.end(), state);
+  return found == states.end() ? -1 : static_cast<int>(found - states.begin());
+}
+
+cv::Mat patchShares(const std::vector<Region>& regions, cv::Size picture, Size2 grid, std::optional<UnixMs> time,
+                    const std::function<cv::Mat(const Region&)>& mask) {
+  const bool whole = std::all_of(regions.begin(), regions.end(), [](const Region& one) { return one.ignore; });
+  cv::Mat inside(picture, CV_8UC1, cv::Scalar(whole ? 255 : 0));
+  for (const bool ignored : {false, true})
+    for (const Region& region : regions)
+      if (region.ignore == ignored && region.validAt(time.value_or(unixNow())))
+        inside.setTo(ignored ? 0 : 255, mask && !ignored ? mask(region) : maskOf(region, picture));
+  if (cv::countNonZero(inside) == 0) return {};
+  cv::Mat shares;
+  inside.convertTo(shares, CV_32F, 1.0 / 255);
+  cv::resize(shares, shares, {grid.width, grid.height}, 0, 0, cv::INTER_AREA);
+  return shares;
+}
+
+cv::Mat poolTokens(const cv::Mat& tokens, const cv::Mat& shares) {
+  CV_Assert(tokens.type() == CV_32F && (shares.empty() || (shares.type() == CV_32F && shares.isContinuous())));
+  if (!shares.empty() && static_cast<int>(shares.total()) != tokens.rows)
+    throw Error("the region has " + std::to_string(shares.total()) + " patches, but there are " +
+                std::to_string(tokens.rows) + " tokens");
+  const int dim = tokens.cols;
+  cv::Mat pooled(1, 2 * dim, CV_64F, cv::Scalar(0));
+  double *const mean = pooled.ptr<double>(), *const deviation = mean + dim, sum = 0;
+  std::vector<double> unit(static_cast<std::size_t>(dim));
+  for (int i = 0; i < tokens.rows; ++i) {
+    const double weight = shares.empty() ? 1 : static_cast<double>(shares.ptr<float>()[i]);
+    if (weight <= 0) continue;
+    const float* const row = tokens.ptr<float>(i);
+    const double middle = std::accumulate(row, row + dim, 0.0) / dim;
+    double square = 0;
+    for (int c = 0; c < dim; ++c) square += (row[c] - middle) * (row[c] - middle);
+    const double scale = 1 / std::sqrt(square / dim + 1e-5);
+    for (int c = 0; c < dim; ++c) {
+      const double value = (row[c] - middle) * scale;
+      mean[c] += weight * value;
+      deviation[c] += weight * value * value;
+    }
+    sum += weight;
+  }
+  if (sum <= 0) throw Error("the region covers no patch of the picture");
+  for (int c = 0; c < dim; ++c) {
+    mean[c] /= sum;
+    deviation[c] = std::sqrt(std::max(0.0, deviation[c] / sum - mean[c] * mean[c]));
+  }
+  return pooled;
+}
+
+StateReading readState(const StateHead& head, const cv::Mat& pooled) {
+  if (pooled.cols + 1 != head.weights.cols)
+    throw Error("the states of '" + head.name + "' read " + std::to_string(head.weights.cols - 1) +
+                " numbers of a picture, but the model gives " + std::to_string(pooled.cols));
+  StateReading reading = answerOf(head.weights, pooled);
+  reading.sure = reading.probability >= head.sure;
+  return reading;
+}
+
+// Softmax regression with a penalty on the weights, by Nesterov's gradient descent: the problem is convex, so there is
+// nothing to choose by chance. Each state counts the same, however many examples it has.
+cv::Mat trainStates(const cv::Mat& pooled, const std::vector<int>& shown, int states) {
+  constexpr int kSteps = 300;
+  constexpr double kPenalty = 1e-3;
+  const int examples = pooled.rows, features = pooled.cols;
+  std::vector<double> mean(static_cast<std::size_t>(features)), scale(mean.size());
+  for (int c = 0; c < features; ++c) {
+    cv::Scalar middle, deviation;
+    cv::meanStdDev(pooled.col(c), middle, deviation);
+    mean[static_cast<std::size_t>(c)] = middle[0];
+    scale[static_cast<std::size_t>(c)] = 1 / ((deviation[0] + 1e-6) * std::sqrt(features));
+  }
+  cv::Mat x(examples, features + 1, CV_64F, cv::Scalar(1));
+  for (int i = 0; i < examples; ++i)
+    for (int c = 0; c < features; ++c)
+      x.at<double>(i, c) =
+          (pooled.at<double>(i, c) - mean[static_cast<std::size_t>(c)]) * scale[static_cast<std::size_t>(c)];
+  std::vector<double> weight(static_cast<std::size_t>(states));
+  for (const int state : shown) ++weight[static_cast<std::size_t>(state)];
+  for (double& one : weight) one = one > 0 ? 1 / one : 0;
+  cv::Mat w(states, features + 1, CV_64F, cv::Scalar(0)), before = w.clone(), scores, gradient;
+  for (int step = 0; step < kSteps; ++step) {
+    const cv::Mat ahead = w + (w - before) * (step / (step + 3.0));
+    scores = x * ahead.t();
+    for (int i = 0; i < examples; ++i) {
+      double* const row = scores.ptr<double>(i);
+      const double best = *std::max_element(row, row + states);
+      double sum = 0;
+      for (int s = 0; s < states; ++s) sum += row[s] = std::exp(row[s] - best);
+      const auto truth = static_cast<std::size_t>(shown[static_cast<std::size_t>(i)]);
+      for (int s = 0; s < states; ++s)
+        row[s] = (row[s] / sum - (s == static_cast<int>(truth) ? 1 : 0)) * weight[truth] / states;
+    }
+    gradient = scores.t() * x + kPenalty * ahead;
+    before = w;
+    w = ahead - gradient;  // the curvature is at most 1: rows of x have a length of about 1.4
+  }
+  for (int s = 0; s < states; ++s)
+    for (int c = 0; c < features; ++c) {
+      double& one = w.at<double>(s, c);
+      one *= scale[static_cast<std::size_t>(c)];
+      w.at<double>(s, features) -= one * mean[static_cast<std::size_t>(c)];
+    }
+  return w;
+}
+
+StateHead teachStates(StateHead head, const std::vector<StateExample>& examples, const cv::Mat& pooled) {
+  const auto states = static_cast<int>(head.states.size());
+  if (states < 2) throw Error("fewer than two states: there is nothing to tell apart");
+  std::vector<int> shown, counts(head.states.size());
+  for (const StateExample& one : examples) {
+    shown.push_back(one.state);
+    ++counts[static_cast<std::size_t>(one.state)];
+  }
+  for (std::size_t s = 0; s < counts.size(); ++s)
+    if (counts[s] < 2)
+      throw Error("the state '" + head.states[s] + "' has " + cli::counted(counts[s], "example") +
+                  ": give at least 2, better 12 of several days");
+  const Rounds rounds = roundsOf(examples, states);
+  head.verdict = {.by_days = rounds.by_days, .rounds = rounds.count};
+  for (int round = 0; round < rounds.count; ++round) {
+    cv::Mat rows;
+    std::vector<int> kept;
+    for (int i = 0; i < pooled.rows; ++i)
+      if (rounds.of[static_cast<std::size_t>(i)] != round) {
+        rows.push_back(pooled.row(i));
+        kept.push_back(shown[static_cast<std::size_t>(i)]);
+      }
+    const std::set<int> known(kept.begin(), kept.end());
+    const cv::Mat weights = rows.empty() ? cv::Mat() : trainStates(rows, kept, states);
+    for (int i = 0; i < pooled.rows; ++i) {
+      const StateExample& one = examples[static_cast<std::size_t>(i)];
+      if (rounds.of[static_cast<std::size_t>(i)] != round) continue;
+      if (!known.contains(one.state)) {
+        ++head.verdict.untested;
+        continue;
+      }
+      const StateReading answer = answerOf(weights, pooled.row(i));
+      head.verdict.answers.push_back({one.file, one.state, answer.state, answer.probability, false});
+    }
+  }
+  head.sure = chooseSure(head.verdict.answers);
+  for (StateAnswer& one : head.verdict.answers) one.sure = one.probability >= head.sure;
+  head.weights = trainStates(pooled, shown, states);
+  return head;
+}
+
+std::optional<StateHead> teachStates(const StatesJob& job) {
+  EstimatorOptions options;
+  options.read.convert.reduce = job.reduce;
+  options.features = true;
+  Estimator estimator(job.model, options);
+  const ModelInfo& model = estimator.model();
+  StateHead head{.name = job.name,
+                 .states = job.states,
+                 .regions = job.regions,
+                 .model_name = model.facts.name,
+                 .model_digest = modelDigest(job.model),
+                 .reduce = toString(model.reduction)};
+  cv::Mat pooled;
+  for (const StateExample& one : job.examples) {
+    const std::optional<Frame> frame = openSource(one.file)->next();
+    if (!frame) throw Error("cannot read '" + one.file + "'");
+    const cv::Mat shares = patchShares(job.regions, frame->image.size(), model.grid, one.time);
+    if (shares.empty()) throw Error("'" + job.name + "' is no region at the time of '" + one.file + "'");
+    pooled.push_back(poolTokens(estimator.estimate(frame->image).features, shares));
+    if (job.progress && !job.progress(pooled.rows, static_cast<int>(job.examples.size()))) return std::nullopt;
+  }
+  return teachStates(std::move(head), job.examples, pooled);
+}
+
+}  // namespace mpm::vision

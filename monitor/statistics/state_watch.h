@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <opencv2/core.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evaluation/states.h"
+#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
+#include "mpm/estimator.hpp"
+
+namespace mpm::monitor {
+
+struct StateOptions {
+  std::vector<vision::StateHead> heads{};
+  int after = 3;  ///< a state counts after so many sure results in turn that agree; one that is not sure does not count
+  std::vector<std::pair<std::string, std::string>> alarms{};  ///< names of heads and states
+
+  /// Throws mpm::Error for two heads of one name, and an alarm of a head or state that there is not.
+  void validate() const;
+};
+
+/// Reads the states of samples, and says when one changes. Not thread-safe.
+class StateWatch {
+ public:
+  /// Throws mpm::Error as StateOptions::validate().
+  explicit StateWatch(StateOptions options = {});
+
+  /// Of each head whose model this is and whose region the picture shows. `estimate` with features. Adds what changed
+  /// to `events`. `digest`: of the model; `moved`: as RegionMeter::measure().
+  std::vector<StateSample> read(const Estimate& estimate, const std::string& digest, cv::Size picture, UnixMs time,
+                                const ViewMotion& moved, std::vector<Event>& events);
+
+ private:
+  struct Watched {
+    vision::StateHead head;
+    int counted = -1, candidate = -1, results = 0;  // -1: none yet
+    bool fresh = true;                              // nothing was read yet
+    bool refused = false;                           // and reported
+    cv::Mat shares{};                               // of the patches, for `picture` and `moved`
+    cv::Size picture{};
+    ViewMotion moved{};
+  };
+  void change(Watched& watched, const vision::StateReading& reading, UnixMs time, std::vector<Event>& events) const;
+
+  StateOptions options_;
+  std::vector<Watched> watched_;
+};
+
+}  // namespace mpm::monitor

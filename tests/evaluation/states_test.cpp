@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/states.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <opencv2/imgcodecs.hpp>
+
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::vision {
+namespace {
+
+namespace fs = std::filesystem;
+
+const StateHead kGate{.name = "gate", .states = {"closed", "open"}};
+
+cv::Mat randomRows(int rows, int columns, std::uint64_t seed) {
+  cv::Mat values(rows, columns, CV_64F);
+  cv::RNG(seed).fill(values, cv::RNG::NORMAL, 0, 1);
+  return values;
+}
+
+// `of_a_day` examples of each day; the state changes from day to day.
+std::vector<StateExample> examplesOfDays(int days, int of_a_day) {
+  std::vector<StateExample> examples;
+  for (int day = 0; day < days; ++day)
+    for (int i = 0; i < of_a_day; ++i)
+      examples.push_back({.file = std::to_string(day) + "_" + std::to_string(i) + ".png",
+                          .state = day % 2,
+                          .time = day * kDayMs + i * kHourMs,
+                          .day = day});
+  return examples;
+}
+
+// One feature that shows the state, with noise; others that do not.
+cv::Mat tellingFeatures(const std::vector<StateExample>& examples, double noise) {
+  cv::Mat pooled = randomRows(static_cast<int>(examples.size()), 6, 3);
+  for (int i = 0; i < pooled.rows; ++i)
+    pooled.at<double>(i, 2) = examples[static_cast<std::size_t>(i)].state * 4 + noise * pooled.at<double>(i, 2);
+  return pooled;
+}
+
+TEST(States, PooledTokensAreMeanAndDeviation) {
+  cv::Mat tokens(12, 5, CV_32F), shares(3, 4, CV_32F);
+  cv::RNG random(1);
+  random.fill(tokens, cv::RNG::NORMAL, 2, 3);
+  random.fill(shares, cv::RNG::UNIFORM, 0, 1);
+  shares.at<float>(1, 1) = 0;
+  const cv::Mat pooled = poolTokens(tokens, shares);
+  ASSERT_EQ(pooled.size(), cv::Size(10, 1));
+  const auto unit = [&](int i, int c) {
+    cv::Scalar mean, deviation;
+    cv::meanStdDev(tokens.row(i), mean, deviation);
+    return (tokens.at<float>(i, c) - mean[0]) / std::sqrt(deviation[0] * deviation[0] + 1e-5);
+  };
+  for (int c = 0; c < 5; ++c) {
+    double sum = 0, mean = 0, square = 0;
+    for (int i = 0; i < 12; ++i) {
+      sum += shares.at<float>(i / 4, i % 4);
+      mean += shares.at<float>(i / 4, i % 4) * unit(i, c);
+    }
+    mean /= sum;
+    for (int i = 0; i < 12; ++i) square += shares.at<float>(i / 4, i % 4) * std::pow(unit(i, c) - mean, 2);
+    EXPECT_NEAR(pooled.at<double>(0, c), mean, 1e-9);
+    EXPECT_NEAR(pooled.at<double>(0, 5 + c), std::sqrt(square / sum), 1e-9);
+  }
+  EXPECT_MPM_ERROR(poolTokens(tokens, cv::Mat(3, 4, CV_32F, cv::Scalar(0))), "covers no patch");
+  EXPECT_MPM_ERROR(poolTokens(tokens, cv::Mat(3, 3, CV_32F, cv::Scalar(1))), "9 patches, but there are 12 tokens");
+}
+
+TEST(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
+  const Region left{.name = "left", .size = {80, 40}, .polygons = {{{0, 0}, {39, 0}, {39, 39}, {0, 39}}}};
+  const Region stamp{
+      .name = "stamp", .ignore = true, .size = {80, 40}, .polygons = {{{0, 0}, {79, 0}, {79, 19}, {0, 19}}}};
+  const cv::Mat both = patchShares({left, stamp}, {80, 40}, {4, 8}, {});
+  const cv::Mat whole = patchShares({stamp}, {80, 40}, {4, 8}, {});
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 8; ++x) {
+      EXPECT_NEAR(both.at<float>(y, x), y >= 2 && x < 4 ? 1 : 0, 1e-5);
+      EXPECT_NEAR(whole.at<float>(y, x), y >= 2 ? 1 : 0, 1e-5);
+    }
+  EXPECT_NEAR(cv::sum(patchShares({}, {80, 40}, {4, 8}, {}))[0], 32, 1e-4);
+  Region over = left;
+  over.to = 1000;
+  EXPECT_TRUE(patchShares({over}, {80, 40}, {4, 8}, 2000).empty());
+}
+
+TEST(States, HeldOutDaysAreJudgedWhole) {
+  // Pictures of a day are almost equal, and nothing but the day tells the state: another day cannot be known.
+  const std::vector<StateExample> examples = examplesOfDays(24, 6);
+  const cv::Mat of_days = randomRows(24, 30, 5);
+  cv::Mat pooled = 0.01 * randomRows(144, 30, 6);
+  for (int i = 0; i < 144; ++i) pooled.row(i) += of_days.row(i / 6);
+  const StateHead head = teachStates(kGate, examples, pooled);
+  EXPECT_TRUE(head.verdict.by_days);
+  EXPECT_EQ(head.verdict.rounds, 20);
+  EXPECT_LT(head.verdict.right(), 0.75);
+  // The same without times leaks: neighbours of each picture are in the training.
+  std::vector<StateExample> untimed = examples;
+  for (StateExample& one : untimed) one.time.reset();
+  std::vector<int> order(144);
+  cv::Mat mixed;
+  std::vector<StateExample> mixed_examples;
+  for (int i = 0; i < 144; ++i) {
+    const int at = i % 24 * 6 + i / 24;
+    mixed.push_back(pooled.row(at));
+    mixed_examples.push_back(untimed[static_cast<std::size_t>(at)]);
+  }
+  const StateHead leaking = teachStates(kGate, mixed_examples, mixed);
+  EXPECT_FALSE(leaking.verdict.by_days);
+  EXPECT_GT(leaking.verdict.right(), 0.95);
+}
+
+TEST(States, AStateOfOneDayIsNotTested) {
+  std::vector<StateExample> examples = examplesOfDays(4, 3);
+  for (StateExample& one : examples) one.state = one.day == 3;
+  const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
+  EXPECT_EQ(head.verdict.untested, 3);
+  EXPECT_EQ(head.verdict.answers.size(), 9u);
+}
+
+TEST(States, SureAnswersAreRightOftenEnough) {
+  for (const double noise : {0.5, 1.5, 3.0}) {
+    const std::vector<StateExample> examples = examplesOfDays(40, 3);
+    const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, noise));
+    EXPECT_GT(head.verdict.sureShare(), 0);
+    EXPECT_GE(head.verdict.sureRight(), 0.97) << noise;
+    EXPECT_LE(head.verdict.sureShare(), 0.96);
+    EXPECT_GT(head.verdict.right(), 0.6);
+  }
+}
+
+TEST(States, PartsWithoutTimesHoldEachState) {
+  std::vector<StateExample> examples = examplesOfDays(2, 7);
+  for (StateExample& one : examples) one.day = 0;
+  const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
+  EXPECT_FALSE(head.verdict.by_days);
+  EXPECT_EQ(head.verdict.rounds, 5);
+  EXPECT_EQ(head.verdict.untested, 0);
+  EXPECT_EQ(head.verdict.answers.size(), 14u);
+  EXPECT_EQ(head.verdict.right(), 1);
+}
+
+TEST(States, FileGivesTheSameAnswers) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "gate.json";
+  const std::vector<StateExample> examples = examplesOfDays(12, 2);
+  StateHead head = kGate;
+  head.regions = {{.name = "gate", .size = {64, 48}, .polygons = {{{1, 1}, {40, 1}, {20, 30}}}}};
+  head.model_digest = "0123";
+  head = teachStates(head, examples, tellingFeatures(examples, 2));
+  writeStates(path, head);
+  const StateHead read = readStates(path);
+  EXPECT_EQ(read.name, "gate");
+  EXPECT_EQ(read.states, head.states);
+  EXPECT_EQ(read.model_digest, "0123");
+  EXPECT_EQ(regionJson(read.regions.at(0)), regionJson(head.regions[0]));
+  EXPECT_EQ(toJson(read.verdict, read.states), toJson(head.verdict, head.states));
+  const cv::Mat pooled = tellingFeatures(examples, 2).row(5);
+  EXPECT_EQ(readState(read, pooled).probability, readState(head, pooled).probability);
+  EXPECT_EQ(readState(read, pooled).sure, readState(head, pooled).sure);
+  EXPECT_MPM_ERROR(readState(read, cv::Mat(1, 4, CV_64F, cv::Scalar(0))), "'gate' read 6 numbers");
+  std::ofstream(path) << R"({"name": "gate", "states": ["open"]})";
+  EXPECT_MPM_ERROR(readStates(path), "states");
+}
+
+TEST(States, TooFewStatesOrExamplesAreOneLine) {
+  std::vector<StateExample> examples = examplesOfDays(2, 2);
+  EXPECT_MPM_ERROR(teachStates({.name = "gate", .states = {"open"}}, {}, {}), "fewer than two states");
+  examples.pop_back();
+  EXPECT_MPM_ERROR(teachStates(kGate, examples, randomRows(3, 4, 1)), "the state 'open' has 1 example");
+}
+
+TEST(States, ExamplesComeFromFoldersAndLists) {
+  const test::TemporaryFolder folder;
+  for (const char* name :
+       {"open/cam_20260301_100000.png", "open/cam_20260302_100000.png", "closed/cam_20260301_235900.png"}) {
+    fs::create_directories(fs::path(folder / name).parent_path());
+    cv::imwrite(folder / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(9, 9, 9)));
+  }
+  StatesJob job;
+  readStateExamples(folder.path(), {.time_zone = 60}, job);
+  EXPECT_EQ(job.states, (std::vector<std::string>{"closed", "open"}));
+  ASSERT_EQ(job.examples.size(), 3u);
+  std::map<std::string, std::int64_t> days;
+  for (const StateExample& one : job.examples) days[fs::path(one.file).filename().string()] = one.day;
+  EXPECT_EQ(days["cam_20260301_100000.png"], days["cam_20260301_235900.png"]);  // by the clock of the camera
+  EXPECT_EQ(days["cam_20260301_100000.png"] + 1, days["cam_20260302_100000.png"]);
+
+  const std::string csv = folder / "list.csv", json = folder / "list.json";
+  std::ofstream(csv)
+      << "picture,state\n# a comment\nopen/cam_20260301_100000.png, open\nclosed/cam_20260301_235900.png,closed\n";
+  std::ofstream(json) << R"([{"picture": "open/cam_20260301_100000.png", "state": "open"}])";
+  StatesJob listed;
+  readStateExamples(csv, {}, listed);
+  EXPECT_EQ(listed.examples.size(), 2u);
+  EXPECT_EQ(listed.examples[0].state, 1);
+  readStateExamples(json, {}, listed);
+  EXPECT_EQ(listed.examples.size(), 3u);
+  std::ofstream(csv) << "only a name\n";
+  EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: 'only a name' is not PICTURE,STATE");
+  std::ofstream(csv) << "gone.png,open\n";
+  EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "there is no picture");
+  EXPECT_MPM_ERROR(readStateExamples(folder / "open", {}, job), "has no folders of pictures");
+}
+
+}  // namespace
+}  // namespace mpm::vision

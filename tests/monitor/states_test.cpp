@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// States from the model's tokens to the chart.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "monitor/recorder.h"
+#include "monitor/samples.h"
+#include "monitor/sql.h"
+#include "monitor/statistics/state_watch.h"
+#include "monitor/store/export.h"
+#include "monitor/store/merge.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+constexpr const char* kDigest = "00000000000000a1";
+
+// Two channels: the first is the larger one where the state is "open". `level` up to 1: how clearly.
+Estimate showing(double level, Size2 grid = {2, 2}) {
+  Estimate estimate;
+  estimate.grid = grid;
+  estimate.features = cv::Mat(grid.height * grid.width, 3, CV_32F, cv::Scalar(0));
+  for (int i = 0; i < estimate.features.rows; ++i) {
+    estimate.features.at<float>(i, 0) = static_cast<float>(level);
+    estimate.features.at<float>(i, 1) = static_cast<float>(-level);
+    estimate.features.at<float>(i, 2) = 0.3f;
+  }
+  return estimate;
+}
+
+vision::StateHead gate(const std::string& name = "gate") {
+  vision::StateHead head{.name = name, .states = {"closed", "open"}, .model_name = "tiny", .model_digest = kDigest};
+  head.weights = cv::Mat(2, 7, CV_64F, cv::Scalar(0));
+  head.weights.at<double>(1, 0) = 4;  // of the mean of the first channel
+  head.sure = 0.9;
+  return head;
+}
+
+struct Read {
+  StateWatch watch;
+  std::vector<Event> events{};
+  UnixMs time = kNoon;
+
+  StateSample operator()(double level) {
+    events.clear();
+    const auto samples = watch.read(showing(level), kDigest, {64, 48}, time += kSecondMs, {}, events);
+    return samples.empty() ? StateSample() : samples.front();
+  }
+};
+
+TEST(StateWatch, AStateCountsAfterEqualSureResults) {
+  Read read{StateWatch({.heads = {gate()}, .after = 3})};
+  const StateSample first = read(1);
+  EXPECT_EQ(first.state, "open");
+  EXPECT_GT(first.probability, 0.9);
+  EXPECT_TRUE(first.sure && first.counted.empty() && first.changed);
+  EXPECT_FALSE(read(0.1).sure);  // neither counts nor begins anew
+  EXPECT_EQ(read(1).counted, "");
+  EXPECT_THAT(read.events, IsEmpty());
+  EXPECT_EQ(read(1).counted, "open");
+  ASSERT_THAT(read.events, SizeIs(1));
+  EXPECT_EQ(read.events[0].kind, EventKind::kState);
+  EXPECT_THAT(read.events[0].message, HasSubstr("gate is open ("));
+  EXPECT_EQ(read(-1).counted, "open");
+  EXPECT_EQ(read(-1).counted, "open");
+  EXPECT_EQ(read(1).counted, "open");  // another result: closed begins anew
+  EXPECT_EQ(read(-1).counted, "open");
+  EXPECT_EQ(read(-1).counted, "open");
+  const StateSample closed = read(-1);
+  EXPECT_EQ(closed.counted, "closed");
+  EXPECT_TRUE(closed.changed);
+  ASSERT_THAT(read.events, SizeIs(1));
+  EXPECT_THAT(read.events[0].message, HasSubstr("gate is closed, was open"));
+  EXPECT_FALSE(read(-1).changed);
+}
+
+TEST(StateWatch, AnAlarmLastsAsLongAsItsState) {
+  Read read{StateWatch({.heads = {gate()}, .after = 1, .alarms = {{"gate", "open"}}})};
+  read(-1);
+  EXPECT_EQ(read.events.at(0).kind, EventKind::kState);
+  read(1);
+  ASSERT_THAT(read.events, SizeIs(1));
+  EXPECT_EQ(read.events[0].kind, EventKind::kAlarm);
+  EXPECT_EQ(read.events[0].severity, Severity::kWarning);
+  read(1);
+  EXPECT_THAT(read.events, IsEmpty());
+  read(-1);
+  ASSERT_THAT(read.events, SizeIs(1));
+  EXPECT_EQ(read.events[0].kind, EventKind::kAlarmEnded);
+}
+
+TEST(StateWatch, StatesOfAnotherModelAreNotRead) {
+  StateWatch watch({.heads = {gate()}});
+  std::vector<Event> events;
+  EXPECT_THAT(watch.read(showing(1), "00000000000000b2", {64, 48}, kNoon, {}, events), IsEmpty());
+  EXPECT_THAT(watch.read(showing(1), "00000000000000b2", {64, 48}, kNoon, {}, events), IsEmpty());
+  ASSERT_THAT(events, SizeIs(1)) << "once";
+  EXPECT_THAT(events[0].message, HasSubstr("'gate' are not read: they were taught with another model, 'tiny'"));
+  EXPECT_THAT(watch.read(showing(1), kDigest, {64, 48}, kNoon, {}, events), SizeIs(1));
+}
+
+TEST(StateWatch, ReadsItsRegionAndFollowsTheView) {
+  vision::StateHead left = gate();
+  left.regions = {{.name = "gate", .size = {64, 48}, .polygons = {{{0, 0}, {15, 0}, {15, 47}, {0, 47}}}}};
+  StateWatch watch({.heads = {left}});
+  Estimate estimate = showing(-1, {3, 4});  // patches of 16 px
+  for (int i = 0; i < 12; i += 4) showing(1, {1, 1}).features.copyTo(estimate.features.row(i));
+  std::vector<Event> events;
+  EXPECT_EQ(watch.read(estimate, kDigest, {64, 48}, kNoon, {}, events).at(0).state, "open");
+  EXPECT_EQ(watch.read(estimate, kDigest, {64, 48}, kNoon, {.right = 20}, events).at(0).state, "closed");
+  left.regions[0].to = kNoon;
+  StateWatch over({.heads = {left}});
+  EXPECT_THAT(over.read(estimate, kDigest, {64, 48}, kNoon + 1, {}, events), IsEmpty());
+}
+
+TEST(StateWatch, WrongOptionsAreOneLine) {
+  EXPECT_MPM_ERROR(StateWatch({.heads = {gate(), gate()}}), "two files of states are named 'gate'");
+  EXPECT_MPM_ERROR(StateWatch({.heads = {gate()}, .alarms = {{"door", "open"}}}), "no states are named 'door'");
+  EXPECT_MPM_ERROR(StateWatch({.heads = {gate()}, .alarms = {{"gate", "ajar"}}}), "'gate' has no state 'ajar'");
+  EXPECT_MPM_ERROR(StateWatch({.after = 0}), "at least 1 result");
+}
+
+InferenceResult resultOf(double level, UnixMs time) {
+  InferenceResult result;
+  result.frame.image = cv::Mat(48, 64, CV_8UC3, cv::Scalar(90, 90, 90));
+  result.frame.time = time;
+  result.frame.steady = time - kNoon;
+  result.estimate = showing(level);
+  result.estimate.labels = cv::Mat::zeros(48, 64, CV_8U);
+  result.estimate.tokens = {4};
+  auto info = std::make_shared<ModelInfo>();
+  info->facts.classes = {{"road", {}}, {"sky", {}}};
+  info->classes = 2;
+  info->grid = {2, 2};
+  result.model = info;
+  result.model_path = "m.onnx";
+  result.model_digest = kDigest;
+  result.session = 1;
+  return result;
+}
+
+// Closed for 4 s, then open.
+void record(const std::string& path, const std::string& source = "camera 0", UnixMs from = kNoon) {
+  StoreWriter writer(path);
+  Recorder recorder({.source = source, .every_s = 0, .states = {.heads = {gate()}, .after = 2}}, &writer);
+  for (int i = 0; i < 8; ++i) recorder.add(resultOf(i < 4 ? -1 : 1, from + i * kSecondMs), 0);
+  ASSERT_TRUE(writer.flush());
+}
+
+TEST(StoredStates, ComeBackWithTheirChangesAndEvents) {
+  const TemporaryFolder folder;
+  record(folder / "a.db");
+  const StoreReader reader(folder / "a.db");
+  const std::vector<Sample> samples = allSamples(reader);
+  ASSERT_THAT(samples, SizeIs(8));
+  EXPECT_EQ(samples[0].states.at(0).counted, "");
+  EXPECT_EQ(samples[1].states.at(0).counted, "closed");
+  EXPECT_EQ(samples[4].states.at(0).state, "open");
+  EXPECT_EQ(samples[4].states.at(0).counted, "closed");
+  EXPECT_GT(samples[4].states.at(0).probability, 0.9);
+  EXPECT_TRUE(samples[4].states.at(0).sure);
+  const auto series = reader.states(1, kNoon, kNoon + kHourMs);
+  ASSERT_THAT(series, SizeIs(1));
+  EXPECT_THAT(series[0].changes,
+              ElementsAre(Pair(kNoon, ""), Pair(kNoon + 1000, "closed"), Pair(kNoon + 5000, "open")));
+  EXPECT_THAT(series[0].samples, ElementsAre(Pair("", 1), Pair("closed", 4), Pair("open", 3)));
+  EXPECT_THAT(reader.states(1, kNoon + 3000, kNoon + kHourMs).at(0).changes,
+              ElementsAre(Pair(kNoon + 3000, "closed"), Pair(kNoon + 5000, "open")));
+  int changes = 0;
+  for (const Event& event : reader.events(1, 0, INT64_MAX)) changes += event.kind == EventKind::kState;
+  EXPECT_EQ(changes, 2);
+}
+
+TEST(StoredStates, ExportsAndTheViewHaveThem) {
+  const TemporaryFolder folder;
+  record(folder / "a.db");
+  const StoreReader reader(folder / "a.db");
+  const auto text = [&](ExportFormat format) {
+    exportSamples(reader, {.format = format, .source = 1}, folder / "out");
+    std::ostringstream all;
+    all << std::ifstream(folder / "out").rdbuf();
+    return all.str();
+  };
+  const std::string csv = text(ExportFormat::kCsv), json = text(ExportFormat::kJsonLines);
+  EXPECT_THAT(csv, HasSubstr(",state_gate,state_gate_probability,state_gate_sure,state_gate_counted\n"));
+  EXPECT_THAT(csv, HasSubstr(",1,closed\n"));
+  EXPECT_THAT(csv, HasSubstr(",1,open\n"));
+  const auto first = nlohmann::json::parse(json.substr(0, json.find('\n')))["states"]["gate"];
+  EXPECT_EQ(first["state"], "closed");
+  EXPECT_TRUE(first["counted"].is_null());
+  EXPECT_EQ(runSql(folder / "a.db", "SELECT count(*) FROM state_values WHERE name = 'gate' AND counted = 'open'"), "3");
+}
+
+TEST(StoredStates, PartsTogetherHaveThose) {
+  const TemporaryFolder folder;
+  record(folder / "a.db");
+  record(folder / "b.db", "camera 0", kNoon + kHourMs);
+  mergeDatabases({folder / "a.db", folder / "b.db"}, folder / "all.db");
+  const StoreReader reader(folder / "all.db");
+  ASSERT_THAT(allSamples(reader), SizeIs(16));
+  EXPECT_EQ(allSamples(reader)[15].states.at(0).counted, "open");
+  EXPECT_THAT(reader.states(1, kNoon, kNoon + 2 * kHourMs).at(0).changes, SizeIs(6));
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test
