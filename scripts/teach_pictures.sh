@@ -120,12 +120,20 @@ for hour in 1T17:30 1T23:30 2T10:20; do
   [ $hour = 2T10:20 ] || leave
 done
 picture teach_08_four
-click 1117 82
+click 1173 82
 click 1120 119
 models=$work/yard.labels/models
 until [ -e "$models/v1.json" ]; do sleep 1; done
 sleep 5
 picture teach_09_verdict
+xdotool mousemove 600 400
+key b 3
+stroke 880 600 905 640
+sleep 10
+key d
+sleep 8
+picture teach_11_changes
+key d
 click 1120 756
 sleep 3
 key l

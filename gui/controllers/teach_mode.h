@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "gui/controllers/version_changes.h"
 #include "gui/models/label_editor.h"
 #include "gui/models/label_store.h"
 #include "gui/models/live_frame.h"
@@ -63,6 +64,7 @@ class TeachMode : public QObject {
   void showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
   void showClasses(const vision::ClassList& list);
   void showPrediction();
+  void showChanges();
   void removeClass(const QString& picture, int label);
   cv::Mat predictionOfModel() const;
   void copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels);
@@ -97,6 +99,7 @@ class TeachMode : public QObject {
   LabelStore store_;
   Thumbnails thumbnails_;
   PictureAnalysis analysis_;
+  VersionChanges changes_;
   LiveTrainer trainer_;
   TrainingRun* run_ = nullptr;
 };

@@ -213,6 +213,10 @@
         <source>Labels: go to their picture, remove them</source>
         <translation>Étiquettes : aller à leur image, les supprimer</translation>
     </message>
+    <message>
+        <source>Show what changed since the last version</source>
+        <translation>Montrer ce qui a changé depuis la dernière version</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::AlarmsDialog</name>
@@ -3206,6 +3210,14 @@
         <source>The labels of %1 in %2 are removed; %3 brings them back</source>
         <translation>Les étiquettes de %1 dans %2 sont supprimées ; %3 les rétablit</translation>
     </message>
+    <message>
+        <source>There is no version yet: press Train in the tab Model</source>
+        <translation>Il n’y a pas encore de version : appuyez sur Entraîner dans l’onglet Modèle</translation>
+    </message>
+    <message>
+        <source>There is no version before %1: draw, or train again</source>
+        <translation>Il n’y a pas de version avant %1 : dessinez ou entraînez à nouveau</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TeachPane</name>
@@ -3288,6 +3300,14 @@
     <message>
         <source>Labels</source>
         <translation>Étiquettes</translation>
+    </message>
+    <message>
+        <source>What changed</source>
+        <translation>Ce qui a changé</translation>
+    </message>
+    <message>
+        <source>Show what changed since the last version</source>
+        <translation>Montrer ce qui a changé depuis la dernière version</translation>
     </message>
 </context>
 <context>
@@ -3606,6 +3626,37 @@
     <message>
         <source>No frames come: the source is paused, lost or at its end</source>
         <translation>Aucune image n’arrive : la source est en pause, perdue ou terminée</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::VersionChanges</name>
+    <message>
+        <source>now</source>
+        <translation>maintenant</translation>
+    </message>
+    <message>
+        <source>%1 is gone, so nothing can be compared with it: %2</source>
+        <translation>%1 n’est plus là : rien ne peut lui être comparé : %2</translation>
+    </message>
+    <message>
+        <source>Comparing %1 and %2…</source>
+        <translation>Comparaison de %1 et %2…</translation>
+    </message>
+    <message>
+        <source>%1 → %2: nothing changed in this picture</source>
+        <translation>%1 → %2 : rien n’a changé dans cette image</translation>
+    </message>
+    <message>
+        <source>%1 px %2 → %3</source>
+        <translation>%1 px %2 → %3</translation>
+    </message>
+    <message>
+        <source>%1 more</source>
+        <translation>%1 de plus</translation>
+    </message>
+    <message>
+        <source>%1 → %2: %3 % of the picture changed: %4</source>
+        <translation>%1 → %2 : %3 % de l’image a changé : %4</translation>
     </message>
 </context>
 <context>

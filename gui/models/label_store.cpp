@@ -60,7 +60,8 @@ LabelState LabelStore::state() {
           texts(labelled),
           taughtModels(own_->modelsPath()),
           vision::progressOf(summaries, classes),
-          counts};
+          counts,
+          QFileInfo(QString::fromStdString(own_->labelsPath())).lastModified()};
 }
 
 void LabelStore::open() {

@@ -31,6 +31,7 @@ struct LabelState {
   std::vector<TaughtModel> models{};  ///< newest first
   vision::LabelProgress progress{};
   std::vector<LabelCount> counts{};  ///< of each picture and class that has labels
+  QDateTime changed{};               ///< when labels were last written
 };
 
 /// A vision::LabelFolder on its own thread: nothing waits for the disk. Each change is followed by changed() or

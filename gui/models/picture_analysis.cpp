@@ -16,7 +16,11 @@ void PictureAnalysis::begin(const QString& name, const cv::Mat& image) {
   if (model_.path.empty()) return;
   thread_.start([this, name, image, model = model_, number = model_number_.load(), turn = ++last_] {
     if (turn != last_) return;
-    const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
+    const auto queue = [this, turn](auto emission) {
+      QMetaObject::invokeMethod(this, [this, turn, emission = std::move(emission)] {
+        if (turn == last_) emission();
+      });
+    };
     try {
       if (std::exchange(loaded_, number) != number) estimator_.reset();
       if (!estimator_) estimator_.emplace(model.path, model.options);
@@ -29,6 +33,11 @@ void PictureAnalysis::begin(const QString& name, const cv::Mat& image) {
       queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
     }
   });
+}
+
+void PictureAnalysis::rest() {
+  ++last_;
+  thread_.start([this] { estimator_.reset(); });
 }
 
 }  // namespace mpm::gui

@@ -19,8 +19,10 @@ class PictureAnalysis : public QObject {
 
   /// The model of the next begin().
   void setModel(const std::string& path, const EstimatorOptions& options);
-  /// Ends in finished() or failed(); of several that wait only the last is looked at.
+  /// Ends in finished() or failed(); only the last of several is answered.
   void begin(const QString& name, const cv::Mat& image);
+  /// Lets go of the model until the next begin().
+  void rest();
 
  signals:
   void finished(const QString& name, const mpm::gui::LiveFramePtr& frame);

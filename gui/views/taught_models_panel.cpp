@@ -80,7 +80,8 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   connect(train_, &QPushButton::clicked, this, &TaughtModelsPanel::trainRequested);
   connect(cancel_, &QPushButton::clicked, this, &TaughtModelsPanel::cancelRequested);
   connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::showModel);
-  connect(use_, &QPushButton::clicked, this, [this] { emit useRequested(choice_->currentData().toString()); });
+  connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::chosenChanged);
+  connect(use_, &QPushButton::clicked, this, [this] { emit useRequested(chosen()); });
   connect(back_, &QPushButton::clicked, this, [this] { emit useRequested(before_); });
   setProgress(-1, -1);
   setProblem({});
@@ -89,7 +90,7 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
 
 void TaughtModelsPanel::setModels(const std::vector<TaughtModel>& models) {
   const bool newer = models_.size() != models.size();
-  const QString shown = choice_->currentData().toString();
+  const QString shown = chosen();
   models_ = models;
   {
     const QSignalBlocker quiet(choice_);
@@ -104,6 +105,8 @@ void TaughtModelsPanel::setModels(const std::vector<TaughtModel>& models) {
   }
   showModel();
 }
+
+QString TaughtModelsPanel::chosen() const { return choice_->currentData().toString(); }
 
 void TaughtModelsPanel::setInUse(const QString& running, const QString& before) {
   running_ = running;
@@ -163,9 +166,8 @@ void TaughtModelsPanel::showModel() {
 }
 
 void TaughtModelsPanel::refresh() {
-  const QString chosen = choice_->currentData().toString();
-  const bool in_use = !chosen.isEmpty() && chosen == running_;
-  use_->setVisible(!chosen.isEmpty());
+  const bool in_use = !chosen().isEmpty() && chosen() == running_;
+  use_->setVisible(!chosen().isEmpty());
   use_->setEnabled(!in_use);
   use_->setText(in_use ? tr("In use") : tr("Use it"));
   back_->setVisible(!before_.isEmpty() && before_ != running_);

@@ -22,6 +22,8 @@ class TaughtModelsPanel : public QWidget {
 
   /// `models`: newest first. The one that was on show stays, unless there is a newer one.
   void setModels(const std::vector<TaughtModel>& models);
+  /// The version on show; empty: there is none.
+  QString chosen() const;
   /// The model that runs, and the one before it; empty: there was none.
   void setInUse(const QString& running, const QString& before);
   /// 0..1, negative: nothing is trained; `seconds_left` negative: not known.
@@ -30,6 +32,7 @@ class TaughtModelsPanel : public QWidget {
   void setProblem(const QString& text);
 
  signals:
+  void chosenChanged();
   void trainRequested();
   void cancelRequested();
   void useRequested(const QString& model);

@@ -46,6 +46,11 @@ void TeachCanvas::setShowsUnsure(bool on) {
   update();
 }
 
+void TeachCanvas::setChanges(const QImage& changes) {
+  changes_ = changes;
+  update();
+}
+
 void TeachCanvas::refreshPaint() {
   ClassPaint paint;
   paint.color = colors_;
@@ -89,7 +94,8 @@ void TeachCanvas::paintLabels(const cv::Rect& where) {
 
 void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
   ImageView::paintPicture(painter, view);
-  if (!labels_.isNull()) painter.drawImage(view.pictureRect(), labels_);
+  const QImage& above = showsChanges() && !stroke_ ? changes_ : labels_;
+  if (!above.isNull()) painter.drawImage(view.pictureRect(), above);
   if (shows_unsure_ && frame()->hasGrid())
     for (const int token : unsure_) {
       const QRectF cell = view.tokenRect(token, frame()->lookup.grid());

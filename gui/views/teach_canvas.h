@@ -33,6 +33,9 @@ class TeachCanvas : public ImageView {
   /// Tokens of which the model is not sure are hatched while setShowsUnsure() is on.
   void setUnsure(const std::vector<int>& tokens);
   void setShowsUnsure(bool on);
+  /// Stands in the place of picture, prediction and labels, but while something is drawn; null: nothing does.
+  void setChanges(const QImage& changes);
+  bool showsChanges() const { return !changes_.isNull(); }
   /// The labels changed, or there are others.
   void refreshLabels();
   /// A polygon is begun.
@@ -69,7 +72,8 @@ class TeachCanvas : public ImageView {
   int label_ = -1, ignore_ = 255;
   double brush_ = 24, opacity_ = 0.6;
   std::array<QRgb, 256> colors_{};
-  QImage labels_;  // of the picture's size
+  QImage labels_;   // of the picture's size
+  QImage changes_;  // the same
   std::vector<int> unsure_;
   bool shows_unsure_ = false;
   PolygonPen pen_;

@@ -3,6 +3,7 @@
 
 #include <QAbstractItemView>
 #include <QButtonGroup>
+#include <QComboBox>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QSpinBox>
@@ -23,7 +24,7 @@ namespace mpm::gui {
 namespace {
 
 constexpr double kBrushStep = 1.25;
-constexpr int kNarrowest = 230, kWidest = 340;  // px, of the side
+constexpr int kNarrowest = 290, kWidest = 340;  // px, of the side
 
 QString withKey(const QString& text, const QKeySequence& key) {
   return QStringLiteral("%1 (%2)").arg(text, key.toString(QKeySequence::NativeText));
@@ -53,8 +54,12 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   status_->setContentsMargins(10, 4, 6, 4);
   status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 
+  changed_ = wrapped(namedValue(new QLabel, tr("What changed")));
+  changed_->setContentsMargins(10, 4, 6, 0);
+  changed_->hide();
+
   auto* left = new QWidget;
-  QBoxLayout* column = fill(new QVBoxLayout(left), makeTools(), canvas_, status_);
+  QBoxLayout* column = fill(new QVBoxLayout(left), makeTools(), canvas_, changed_, status_);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->setStretch(1, 1);
@@ -68,6 +73,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
 
   connect(classes_, &LabelClassesPanel::chosenChanged, canvas_, &TeachCanvas::setLabel);
   for (auto* list : findChildren<QAbstractItemView*>()) list->installEventFilter(this);
+  for (auto* box : findChildren<QComboBox*>()) box->installEventFilter(this);
   chooseTool(TeachCanvas::Tool::kFill);
   setUndo(false, false);
 }
@@ -113,6 +119,9 @@ QWidget* TeachPane::makeTools() {
   unsure_ = button(Glyph::kUnsure, tr("Show where the model is not sure"), Qt::Key_Q);
   unsure_->setCheckable(true);
   connect(unsure_, &QToolButton::toggled, canvas_, &TeachCanvas::setShowsUnsure);
+  changes_ = button(Glyph::kCompare, tr("Show what changed since the last version"), Qt::Key_D);
+  changes_->setCheckable(true);
+  connect(changes_, &QToolButton::toggled, this, &TeachPane::changesWanted);
   brush_ = named(new QSpinBox, tr("Size of the brush"));
   brush_->setRange(static_cast<int>(TeachCanvas::kMinBrush), static_cast<int>(TeachCanvas::kMaxBrush));
   brush_->setSuffix(tr(" px"));
@@ -136,6 +145,13 @@ void TeachPane::setStatus(const QString& text, const char* badge) {
   setBadge(status_, badge);
 }
 
+bool TeachPane::wantsChanges() const { return changes_->isChecked(); }
+
+void TeachPane::setChanged(const QString& text) {
+  setValue(changed_, text);
+  changed_->setVisible(!text.isEmpty());
+}
+
 void TeachPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (std::exchange(sized_, true)) return;
@@ -151,7 +167,7 @@ bool TeachPane::event(QEvent* event) {
   return ours;
 }
 
-// Letters would search in a list.
+// Letters would search in a list or a box.
 bool TeachPane::eventFilter(QObject* object, QEvent* event) {
   return (event->type() == QEvent::KeyPress && handleKey(*static_cast<QKeyEvent*>(event), true)) ||
          QWidget::eventFilter(object, event);
@@ -185,6 +201,8 @@ bool TeachPane::handleKey(const QKeyEvent& event, bool run) {
       });
     case Qt::Key_Q:
       return take(true, [this] { unsure_->toggle(); });
+    case Qt::Key_D:
+      return take(true, [this] { changes_->toggle(); });
     case Qt::Key_PageUp:
       return take(true, [this] { pictures_->move(-1); });
     case Qt::Key_PageDown:

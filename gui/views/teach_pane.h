@@ -36,10 +36,15 @@ class TeachPane : public QWidget {
   void setUndo(bool undo, bool redo);
   /// What the trainer does now, below the picture.
   void setStatus(const QString& text, const char* badge = "");
+  /// What changed since another version is wanted.
+  bool wantsChanges() const;
+  /// It in words, below the picture.
+  void setChanged(const QString& text);
 
  signals:
   void undoRequested();
   void redoRequested();
+  void changesWanted(bool on);
 
  protected:
   bool event(QEvent* event) override;
@@ -61,8 +66,8 @@ class TeachPane : public QWidget {
   QSplitter* split_;
   bool sized_ = false;  // the side has its share
   QSpinBox* brush_;
-  QLabel* status_;
-  QToolButton *undo_, *redo_, *unsure_;
+  QLabel *status_, *changed_;
+  QToolButton *undo_, *redo_, *unsure_, *changes_;
   std::vector<std::pair<Qt::Key, QToolButton*>> tools_;  // in the order of TeachCanvas::Tool
 };
 

@@ -16,6 +16,7 @@
 #include <filesystem>
 
 #include "gui/controllers/teach_mode.h"
+#include "gui/models/theme.h"
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/label_table_panel.h"
@@ -590,6 +591,69 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
   ASSERT_NE(back, nullptr);
   back->click();
   ASSERT_TRUE(wait([&] { return QString::fromStdString(window_->live().session().model()) == street; }));
+}
+
+// What the line says is what the two models say of the picture.
+TEST_F(TeachTrained, ShowsWhatChangedSinceTheLastVersion) {
+  MPM_NEEDS_DEMO();
+  label({"09", "15"});
+  const auto says = [&](const QString& text) { return wait([&] { return textOf(pane()).contains(text); }); };
+  key(Qt::Key_D);
+  EXPECT_TRUE(says(TeachMode::tr("There is no version yet: press Train in the tab Model")));
+  const auto train = [&](std::size_t version) {
+    button(TaughtModelsPanel::tr("Train"))->click();
+    return wait([&] { return state().models.size() == version && !window_->teach().training(); });
+  };
+  ASSERT_TRUE(train(1));
+  EXPECT_TRUE(says(QStringLiteral("There is no version before v1")));
+  EXPECT_FALSE(canvas()->showsChanges());
+
+  QTest::qWait(1100);  // a file system may count in seconds
+  key(Qt::Key_2);
+  key(Qt::Key_B);
+  canvas()->setBrush(100);
+  draw(2);
+  EXPECT_TRUE(says(QStringLiteral("v1 → now: ")));
+  ASSERT_TRUE(train(2));
+  const auto compared = [&] {
+    EXPECT_TRUE(says(QStringLiteral("v1 → v2: ")));
+    EXPECT_TRUE(canvas()->showsChanges());
+    const cv::Mat image = canvas()->frame()->image();
+    cv::Mat maps[2];
+    for (int i = 0; i < 2; ++i) {
+      EstimatorOptions options;
+      options.read.convert.reduce = kFullModel;
+      options.refine = Refine::kNone;
+      Estimator version(file(i == 0 ? "m.labels/models/v1.onnx" : "m.labels/models/v2.onnx").toStdString(), options);
+      maps[i] = version.estimate(image).labels;
+    }
+    int changed = 0;
+    for (int y = 0; y < image.rows; ++y)
+      for (int x = 0; x < image.cols; ++x) {
+        const cv::Point at(x * maps[0].cols / image.cols, y * maps[0].rows / image.rows);
+        changed += maps[0].at<uchar>(at) != maps[1].at<uchar>(at);
+      }
+    const QString share = QLocale().toString(100.0 * changed / static_cast<double>(image.total()), 'f', 1);
+    EXPECT_TRUE(says(changed == 0 ? QStringLiteral("nothing changed") : share + QStringLiteral(" % of the picture")))
+        << share.toStdString();
+  };
+  compared();
+  const QString first = window_->teach().shown();
+  key(Qt::Key_PageUp);
+  ASSERT_TRUE(wait([&] { return window_->teach().shown() != first; }));
+  compared();
+
+  QFile old(file("m.labels/models/v1.onnx"));
+  const QDateTime time = QFileInfo(old).lastModified();
+  ASSERT_TRUE(old.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  ASSERT_TRUE(old.setFileTime(time, QFile::FileModificationTime));
+  old.close();
+  QTest::keyClick(pane()->models()->findChild<QComboBox*>(), Qt::Key_D);
+  EXPECT_FALSE(canvas()->showsChanges());
+  EXPECT_FALSE(textOf(pane()).contains(QStringLiteral("v1 → v2")));
+  key(Qt::Key_D);
+  EXPECT_TRUE(says(QStringLiteral("v1 is gone")));
+  EXPECT_FALSE(canvas()->showsChanges());
 }
 
 TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
