@@ -70,8 +70,11 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
 }
 
 void addPrecision(CLI::App& verb, Precision& precision) {
-  addChoice(verb, "--precision", precision, {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16},
-            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU")
+  addChoice(
+      verb, "--precision", precision,
+      {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16, Precision::kInt8},
+      "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU. int8 is for "
+      "CPUs, and no faster than fp32 without AVX512-VNNI or AMX")
       ->group(kNetworkGroup);
 }
 

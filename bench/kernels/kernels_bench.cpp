@@ -24,18 +24,23 @@ void setRate(benchmark::State& state, double flops) {
       benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
 }
 
+// 0, 1, 2: fp32, bf16, int8.
+Precision precisionOf(benchmark::State& state, std::int64_t number) {
+  if (number == 1 && !cpuHasBf16()) state.SkipWithError("no bf16 on this CPU");
+  if (number == 2 && !cpuHasInt8()) state.SkipWithError("no int8 on this CPU");
+  return number == 1 && cpuHasBf16() ? Precision::kBf16 : number == 2 ? Precision::kInt8 : Precision::kFp32;
+}
+
 // Peak of one core, to compare the others with: a square product whose operands fit into L2.
 void BM_GemmPeak(benchmark::State& state) {
-  const auto precision = state.range(0) != 0 ? Precision::kBf16 : Precision::kFp32;
-  if (precision == Precision::kBf16 && !cpuHasBf16()) return state.SkipWithError("no bf16 on this CPU");
   const int n = 384;
   const Matrix weight = Matrix::normal(n, n, 1), x = Matrix::normal(PackedLinear::kMaxRows, n, 2);
   Matrix y(PackedLinear::kMaxRows, n);
-  const PackedLinear linear(weight.view(), nullptr, precision);
+  const PackedLinear linear(weight.view(), nullptr, precisionOf(state, state.range(0)));
   for (auto _ : state) linear.run(x.view(), y.view());
   setRate(state, 2.0 * PackedLinear::kMaxRows * n * n);
 }
-BENCHMARK(BM_GemmPeak)->Arg(0)->Arg(1)->ArgName("bf16")->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_GemmPeak)->DenseRange(0, 2)->ArgName("precision")->Unit(benchmark::kMicrosecond);
 
 // {rows, in, out} on one thread.
 void BM_Linear(benchmark::State& state) {
@@ -76,12 +81,10 @@ BENCHMARK(BM_Attention)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// {threads, rows, heads, bf16}: a whole block, dim = 64 heads, MLP x4.
+// {threads, rows, heads, precision}: a whole block, dim = 64 heads, MLP x4.
 void BM_Block(benchmark::State& state) {
   const Threads threads(static_cast<int>(state.range(0)));
   const int rows = static_cast<int>(state.range(1)), heads = static_cast<int>(state.range(2)), dim = heads * 64;
-  const auto precision = state.range(3) != 0 ? Precision::kBf16 : Precision::kFp32;
-  if (precision == Precision::kBf16 && !cpuHasBf16()) return state.SkipWithError("no bf16 on this CPU");
   const float sigma = 1 / std::sqrt(static_cast<float>(dim));
   const Matrix qkv = Matrix::normal(3 * dim, dim, 1, sigma), proj = Matrix::normal(dim, dim, 2, sigma);
   const Matrix fc1 = Matrix::normal(4 * dim, dim, 3, sigma), fc2 = Matrix::normal(dim, 4 * dim, 4, sigma / 2);
@@ -96,7 +99,7 @@ void BM_Block(benchmark::State& state) {
   spec.proj.weight = proj.view();
   spec.fc1.weight = fc1.view();
   spec.fc2.weight = fc2.view();
-  spec.precision = precision;
+  spec.precision = precisionOf(state, state.range(3));
   const TransformerBlock block(spec);
   const Matrix x = Matrix::normal(rows, dim, 5);
   Matrix y(rows, dim);
@@ -105,10 +108,10 @@ void BM_Block(benchmark::State& state) {
   setRate(state, 24.0 * rows * dim * dim + 4.0 * rows * rows * dim);
 }
 BENCHMARK(BM_Block)
-    ->ArgNames({"threads", "rows", "heads", "bf16"})
+    ->ArgNames({"threads", "rows", "heads", "precision"})
     ->ArgsProduct({{1, 2}, {540, 740, 1025}, {3}, {0}})
-    ->ArgsProduct({{2}, {540, 740, 1025}, {3}, {1}})
-    ->ArgsProduct({{2}, {540, 740, 1025}, {12}, {0, 1}})
+    ->ArgsProduct({{2}, {540, 740, 1025}, {3}, {1, 2}})
+    ->ArgsProduct({{2}, {540, 740, 1025}, {12}, {0, 1, 2}})
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 

@@ -523,9 +523,9 @@ Verb addBench(CLI::App& mpm) {
       ->excludes(attention)
       ->allow_extra_args(false)
       ->group(kMergingGroup);
-  addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
+  addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16|int8",
             "Can be given several times. Default: fp32; of a converted model its own")
-      ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
+      ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16", "int8"}))
       ->allow_extra_args(false)
       ->group(kNetworkGroup);
   addOption(*verb, "--reuse", arguments->reuses, "SPEC",

@@ -106,9 +106,9 @@ Verb addStudy(CLI::App& mpm) {
             "one or two of each method but cts")
       ->check(reductionProblem)
       ->allow_extra_args(false);
-  addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
+  addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16|int8",
             "Can be given several times. Default: fp32")
-      ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
+      ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16", "int8"}))
       ->allow_extra_args(false)
       ->group(kNetworkGroup);
   addOption(*verb, "-o,--out", arguments->folder, "DIR", "Folder of the results")->required();

@@ -58,8 +58,10 @@ std::string nameOf(const ::testing::TestParamInfo<nlohmann::json>& row) {
 
 class CamVidEval : public ::testing::TestWithParam<nlohmann::json> {};
 class CamVidEvalBf16 : public CamVidEval {};
+class CamVidEvalInt8 : public CamVidEval {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CamVidEval);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CamVidEvalBf16);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CamVidEvalInt8);
 
 TEST_P(CamVidEval, MeetsTheReference) {
   const nlohmann::json& row = GetParam();
@@ -83,9 +85,16 @@ TEST_P(CamVidEvalBf16, KeepsTheAccuracy) {
   EXPECT_NEAR(result.json()["miou"], GetParam()["miou"], 0.3);
 }
 
+TEST_P(CamVidEvalInt8, KeepsTheAccuracy) {
+  const CommandResult result = evaluate(GetParam(), "int8");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GE(result.json()["miou"].get<double>(), GetParam()["miou"].get<double>() - 0.2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, CamVidEval, ::testing::ValuesIn(expectedRows()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Family, CamVidEval, ::testing::ValuesIn(rowsOfTheFamily()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Rows, CamVidEvalBf16, ::testing::ValuesIn(rowsOfPlainAttention()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Rows, CamVidEvalInt8, ::testing::ValuesIn(rowsOfPlainAttention()), nameOf);
 
 // So that the absence of the data is seen.
 TEST(CamVidEvalData, IsThere) {

@@ -76,7 +76,7 @@ TEST_F(Completion, OfZshIsAValidFunction) {
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_THAT(text, ::testing::StartsWith("#compdef mpm\n"));
   EXPECT_THAT(text, HasSubstr("'run:Labels, segments or depth of images, videos and cameras'"));
-  EXPECT_THAT(text, HasSubstr(":fp32|bf16|tf32|fp16:(fp32 bf16 tf32 fp16)'"));
+  EXPECT_THAT(text, HasSubstr(":fp32|bf16|tf32|fp16|int8:(fp32 bf16 tf32 fp16 int8)'"));
   if (has("zsh")) {
     EXPECT_TRUE(wordsOf("zsh -n " + file).empty());
   }

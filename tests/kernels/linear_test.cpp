@@ -79,12 +79,13 @@ TEST(PackedLinear, WeightRowsMayStandApart) {
 TEST(PackedLinear, RowsDoNotDependOnTheHeight) {
   const std::vector<int> all_heights = {1, 5, 16, 23, 48, 80, 96, 112, 127, 128, 192, 255};
   const std::vector<int> of_vit_b = {64, 192};  // few: under emulation these shapes take a minute
-  for (const bool accumulate : {false, true})
+  for (const auto& [precision, accumulate] :
+       {std::pair{Precision::kFp32, false}, {Precision::kFp32, true}, {Precision::kInt8, true}})
     for (const auto& [in, out] :
          {std::pair{192, 576}, {192, 192}, {192, 768}, {768, 192}, {20, 33}, {768, 3072}, {3072, 768}}) {
       const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(PackedLinear::kMaxRows, in, 2);
       const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
-      const PackedLinear linear(weight.view(), bias.data());
+      const PackedLinear linear(weight.view(), bias.data(), precision);
       const Matrix start = Matrix::normal(PackedLinear::kMaxRows, out, 4);
       Matrix whole = start;
       linear.run(x.view(), whole.view(), accumulate);
@@ -105,7 +106,7 @@ TEST(PackedLinear, GapsBetweenRowsChangeNothing) {
   const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(rows, in, 2),
                start = Matrix::normal(rows, out, 3);
   const Matrix wide_x = Matrix::normal(rows, in, 2, 1, gap), wide_start = Matrix::normal(rows, out, 3, 1, gap);
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16, Precision::kInt8}) {
     if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
     const PackedLinear linear(weight.view(), nullptr, precision);
     for (const bool accumulate : {false, true}) {
@@ -159,6 +160,97 @@ TEST(PackedLinear, Bf16RoundsTheOperandsOnly) {
   const double error = test::maxError(y.view(), test::linear(test::Reference(x.view()), {weight.view(), bias.data()}));
   EXPECT_LE(error, tolerance(384, Precision::kBf16));
   EXPECT_GE(error, tolerance(384)) << "that was fp32";
+}
+
+// Rows in int8, by plain loops.
+struct Int8Rows {
+  std::vector<std::vector<int>> values;
+  std::vector<float> scales;
+
+  explicit Int8Rows(MatrixView<const float> x) {
+    for (int i = 0; i < x.rows; ++i) {
+      float largest = 0;
+      for (int j = 0; j < x.cols; ++j) largest = std::max(largest, std::abs(x.row(i)[j]));
+      scales.push_back(largest / 127.0f);
+      std::vector<int>& row = values.emplace_back(static_cast<std::size_t>(x.cols), 0);
+      for (int j = 0; j < x.cols && largest > 0; ++j)
+        row[static_cast<std::size_t>(j)] = static_cast<int>(std::nearbyint(x.row(i)[j] * (127.0f / largest)));
+    }
+  }
+};
+
+void expectInt8Product(const Matrix& weight, const std::vector<float>& bias, const Matrix& x, const Matrix& before,
+                       bool accumulate) {
+  const Int8Rows w(weight.view()), rounded(x.view());
+  Matrix y = before;
+  PackedLinear(weight.view(), bias.data(), Precision::kInt8).run(x.view(), y.view(), accumulate);
+  for (int i = 0; i < y.rows; ++i)
+    for (int j = 0; j < y.cols; ++j) {
+      const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
+      std::int64_t sum = 0, magnitude = 0;
+      for (std::size_t k = 0; k < w.values[b].size(); ++k) {
+        sum += rounded.values[a][k] * w.values[b][k];
+        magnitude += std::abs(rounded.values[a][k] * w.values[b][k]);
+      }
+      const double unit = static_cast<double>(rounded.scales[a]) * static_cast<double>(w.scales[b]);
+      const double start = accumulate ? static_cast<double>(before.at(i, j)) : 0, offset = static_cast<double>(bias[b]);
+      // Without int8 instructions the sum is one of floats.
+      const double terms = unit * static_cast<double>(cpuHasInt8() ? std::abs(sum) : magnitude);
+      ASSERT_NEAR(y.at(i, j), unit * static_cast<double>(sum) + offset + start,
+                  1e-6 * (terms + std::abs(offset) + std::abs(start)))
+          << i << ", " << j;
+    }
+}
+
+TEST(PackedLinear, Int8IsExactlyItsQuantisation) {
+  for (const int in : {1, 2, 3, 7, 20, 64, 97, 192, 768, 3072})
+    for (const int out : {1, 5, 17, 64, 150})
+      for (const int rows : {1, 2, 15, 16, 17, 67, 256}) {
+        if (rows > 17 && in * out > 30000) continue;
+        SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
+        const Matrix weight = Matrix::normal(out, in, 1, 1, in % 4), x = Matrix::normal(rows, in, 2, 1, in % 3);
+        const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
+        expectInt8Product(weight, bias, x, Matrix::normal(rows, out, 4, 1, out % 4), rows % 2 == 0);
+      }
+}
+
+TEST(PackedLinear, Int8HoldsTheLargestSums) {
+  const int in = 3072;
+  Matrix weight = Matrix::normal(16, in, 1), x = Matrix::normal(16, in, 2);
+  for (int i = 0; i < 16; ++i)
+    for (int k = 0; k < in; ++k) {
+      weight.at(i, k) = (i + k) % 5 == 0 && i > 3 ? -127.0f : 127.0f;
+      x.at(i, k) = i % 2 == 0 ? -127.0f : 127.0f;
+    }
+  expectInt8Product(weight, std::vector<float>(16, 0.0f), x, Matrix(16, 16), false);
+}
+
+TEST(PackedLinear, Int8RowsOfZerosAndOutliers) {
+  const std::vector<float> bias = test::normal(33, 3);
+  const Matrix weight = Matrix::normal(33, 96, 1);
+  Matrix x = Matrix::normal(5, 96, 2);
+  std::fill_n(x.view().row(0), 96, 0.0f);
+  std::fill_n(x.view().row(1), 96, -1e-40f);
+  x.at(2, 7) = 1e30f;   // the others round to 0
+  x.at(3, 95) = -3e4f;  // in the remainder of no vector
+  expectInt8Product(weight, bias, x, Matrix(5, 33), false);
+  Matrix zeros(33, 96), y(5, 33);
+  std::fill(zeros.values.begin(), zeros.values.end(), 0.0f);
+  PackedLinear(zeros.view(), bias.data(), Precision::kInt8).run(x.view(), y.view());
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 33; ++j) EXPECT_EQ(y.at(i, j), bias[static_cast<std::size_t>(j)]);
+}
+
+TEST(PackedLinear, Int8KeepsANanInItsRow) {
+  const Matrix weight = Matrix::normal(20, 50, 1);
+  for (const float bad : {NAN, -NAN, INFINITY, -INFINITY})
+    for (const int column : {0, 17, 49}) {
+      Matrix x = Matrix::normal(3, 50, 2), y(3, 20);
+      x.at(1, column) = bad;
+      PackedLinear(weight.view(), nullptr, Precision::kInt8).run(x.view(), y.view());
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 20; ++j) EXPECT_EQ(std::isnan(y.at(i, j)), i == 1) << i << ", " << j;
+    }
 }
 
 TEST(PackedLinear, Moves) {

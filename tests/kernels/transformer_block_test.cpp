@@ -220,10 +220,29 @@ TEST_P(Block, Bf16StaysCloseToFp32) {
   }
 }
 
+// Numbers of int8 have steps of the row's largest / 127.
+TEST_P(Block, Int8StaysCloseToFp32) {
+  for (BlockOptions options : test::cpuBlockVariations()) {
+    options.precision = Precision::kInt8;
+    const BlockWeights weights(options);
+    const TransformerBlock block(weights.spec());
+    for (const int rows : {1, 2, 17, 130, 333}) {
+      SCOPED_TRACE(::testing::Message() << rows << " rows, head_dim " << options.head_dim);
+      const Matrix x = Matrix::normal(rows, options.dim, 20);
+      const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
+      const Matrix y = run(block, x, bias.data());
+      const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
+      ASSERT_LE(relativeError(y, expected, x), 0.04);
+      ASSERT_GE(relativeError(y, expected, x), 1e-3) << "that was fp32";
+      ASSERT_EQ(run(block, x, bias.data(), test::Threads(3)).values, y.values);
+    }
+  }
+}
+
 // Some rows are computed again, against the keys and values that all rows had when they were computed last. A row whose
 // bias is -infinity is no key.
 TEST_P(Block, KeptRowsAreThoseOfEarlierCalls) {
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16, Precision::kInt8}) {
     if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
     for (const int rows : {1, 2, 67, 130}) {
       SCOPED_TRACE(::testing::Message() << rows << " rows");

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -43,8 +44,9 @@ class CamVid : public ::testing::TestWithParam<const char*> {
     return static_cast<double>(cv::countNonZero(labels == expected)) / static_cast<double>(expected.total());
   }
 
-  static Estimator segmenter(Schedule schedule) {
+  static Estimator segmenter(Schedule schedule, Precision precision = Precision::kFp32) {
     EstimatorOptions options;
+    options.read.convert.precision = precision;
     options.read.convert.reduce = mpmBefore(schedule);
     return Estimator(kShared + "/models/" + GetParam() + ".onnx", options);
   }
@@ -73,6 +75,29 @@ TEST_P(CamVid, MergedLabelsAndMapsAreThoseOfPyTorch) {
     const int clusters = 1 + *std::max_element(composed.begin(), composed.end());
     EXPECT_NEAR(result.tokens[2], clusters, 2) << name;
   }
+}
+
+TEST_P(CamVid, Int8MergesWhatFp32Merges) {
+  Estimator fp32 = segmenter({2, 5}), int8 = segmenter({2, 5}, Precision::kInt8);
+  // Of each token: the first and the last member of its cluster, which are all members after one insertion.
+  const auto clusters = [](const std::vector<int>& cluster_of_token) {
+    std::map<int, std::pair<int, int>> ends;
+    for (int token = 0; token < static_cast<int>(cluster_of_token.size()); ++token)
+      ends.try_emplace(cluster_of_token[static_cast<std::size_t>(token)], token, token).first->second.second = token;
+    std::vector<std::pair<int, int>> of_token;
+    for (const int cluster : cluster_of_token) of_token.push_back(ends[cluster]);
+    return of_token;
+  };
+  double same = 0, all = 0;
+  for (const std::string& name : images()) {
+    const cv::Mat picture = image(name, fp32.model().input);
+    const auto expected = clusters(fp32.estimate(picture).cluster_of_token[0]),
+               found = clusters(int8.estimate(picture).cluster_of_token[0]);
+    for (std::size_t token = 0; token < expected.size(); ++token) same += found[token] == expected[token];
+    all += static_cast<double>(expected.size());
+  }
+  EXPECT_GE(same / all, 0.95);
+  RecordProperty("share", std::to_string(same / all));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, CamVid, ::testing::Values("camvid_segmenter_vit_t16", "camvid_linear_vit_t16"),

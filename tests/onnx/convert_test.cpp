@@ -409,7 +409,7 @@ TEST(Options, Schedules) {
 }
 
 TEST(Options, Words) {
-  for (const char* word : {"fp32", "bf16", "tf32", "fp16"}) EXPECT_EQ(toString(parsePrecision(word)), word);
+  for (const char* word : {"fp32", "bf16", "tf32", "fp16", "int8"}) EXPECT_EQ(toString(parsePrecision(word)), word);
   for (const char* word : {"plain", "proportional"}) EXPECT_EQ(toString(parseAttention(word)), word);
   for (const char* word : {"labels", "logits"}) EXPECT_EQ(toString(parseOutput(word)), word);
   for (const char* word : {"RGB", "BGR"}) EXPECT_EQ(toString(parseChannelOrder(word)), word);
@@ -418,7 +418,7 @@ TEST(Options, Words) {
   for (const char* word : {"semantic", "panoptic", "instance", "depth"}) EXPECT_EQ(toString(parseTask(word)), word);
   for (const char* word : {"metre", "relative", "inverse"}) EXPECT_EQ(toString(parseDepthUnit(word)), word);
   EXPECT_MPM_ERROR(parseChannelOrder("rgb"), "channel order 'rgb' is not RGB or BGR");
-  EXPECT_MPM_ERROR(parsePrecision("fp8"), "precision 'fp8' is not fp32, bf16, tf32 or fp16");
+  EXPECT_MPM_ERROR(parsePrecision("fp8"), "precision 'fp8' is not fp32, bf16, tf32, fp16 or int8");
   EXPECT_MPM_ERROR(parseAttention(""), "attention '' is not plain or proportional");
 }
 

@@ -113,7 +113,7 @@ TEST_F(ConvertedInfo, GraphsThatTheConverterDoesNotWrite) {
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->set_op_type("Other"); }, "holds 0 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { *graph.add_node() = graph.node(0); }, "holds 2 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->clear_input(); }, "no weights");
-  expectErrorWithGraph([&](auto& graph) { attribute(graph, "precision").set_s("int8"); }, "precision 'int8'");
+  expectErrorWithGraph([&](auto& graph) { attribute(graph, "precision").set_s("int4"); }, "precision 'int4'");
   expectErrorWithGraph(
       [](auto& graph) {
         for (auto& node : *graph.mutable_node())

@@ -57,6 +57,7 @@ TEST(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
   const std::string path = folder / "model.onnx";
   TinyVit(Dialect{}).save(path);
   EXPECT_MPM_ERROR(readNet(path, {.convert = {.precision = Precision::kTf32}}), "tf32 is for GPUs");
+  EXPECT_NO_THROW(readNet(path, {.convert = {.precision = Precision::kInt8}})) << "every CPU has int8, fast or not";
 }
 
 TEST(ReadNet, LabelsOfANaNAreAnError) {

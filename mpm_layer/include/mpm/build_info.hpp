@@ -25,6 +25,7 @@ struct BuildInfo {
   /// Instruction sets of this CPU, best first. The environment variable MPM_INSTRUCTION_SET selects one of them.
   std::vector<std::string> instruction_sets;
   bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware
+  bool int8 = false;                     ///< this CPU multiplies int8 in hardware
   std::vector<CudaDevice> cuda_devices;  ///< GPUs of this machine that nets can run on
   std::string cuda_problem;              ///< why there are none, in one line that says what to do; else empty
 };

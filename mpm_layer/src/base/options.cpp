@@ -20,8 +20,11 @@ constexpr Word<Attention> kAttentions[] = {{Attention::kPlain, "plain"}, {Attent
 constexpr Word<MergedPositions> kMergedPositions[] = {
     {MergedPositions::kMean, "mean"}, {MergedPositions::kCentroid, "centroid"}, {MergedPositions::kFirst, "first"}};
 constexpr Word<Output> kOutputs[] = {{Output::kLabels, "labels"}, {Output::kLogits, "logits"}};
-constexpr Word<Precision> kPrecisions[] = {
-    {Precision::kFp32, "fp32"}, {Precision::kBf16, "bf16"}, {Precision::kTf32, "tf32"}, {Precision::kFp16, "fp16"}};
+constexpr Word<Precision> kPrecisions[] = {{Precision::kFp32, "fp32"},
+                                           {Precision::kBf16, "bf16"},
+                                           {Precision::kTf32, "tf32"},
+                                           {Precision::kFp16, "fp16"},
+                                           {Precision::kInt8, "int8"}};
 constexpr Word<ChannelOrder> kChannelOrders[] = {{ChannelOrder::kRgb, "RGB"}, {ChannelOrder::kBgr, "BGR"}};
 constexpr Word<HeadKind> kHeadKinds[] = {{HeadKind::kMaskTransformer, "mask_transformer"},
                                          {HeadKind::kLinear, "linear"},

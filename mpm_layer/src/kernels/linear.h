@@ -30,8 +30,18 @@ class PackedLinear {
   PackedLinear& operator=(PackedLinear&&) noexcept;
 
   /// y {rows, out} = (accumulate ? y : 0) + x W^T + b. x {rows, in} float32, rows <= kMaxRows; x and y may not overlap.
-  /// A bf16 linear rounds x to bf16 first. Row r of y depends on row r of x only, and not on `rows`. Thread-safe.
+  /// A bf16 linear rounds x to bf16 first. An int8 linear rounds each row of the weights, once, and each row of x to
+  /// int8 with a scale of its own (kernels/cpu/rounding.h); a row of x that is not finite gives NaN. Row r of y depends
+  /// on row r of x only, and not on `rows`. Thread-safe.
   void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate = false) const;
+
+  /// The steps of run() of an int8 linear where the CPU has int8, so that rows are rounded and read while they are in
+  /// L1. In this order: put() for each row, multiply(), take(). They keep the operand and the sums in memory of the
+  /// calling thread, one linear after the other: behind take(), put() of the next linear may get the same rows.
+  bool hasSteps() const;
+  void put(int first, MatrixView<const float> x) const;
+  void multiply(int rows) const;
+  void take(int first, MatrixView<float> y, bool accumulate = false) const;
 
   int in() const;
   int out() const;

@@ -31,7 +31,8 @@ class TokenLinearLayer final : public MpmLayer {
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
     const LinearWeights weights = weightsOf(constants);
-    linear_ = PackedLinear(weights.weight, weights.bias, precision_);
+    const Precision beside_blocks = cpuHasBf16() ? Precision::kBf16 : Precision::kFp32;
+    linear_ = PackedLinear(weights.weight, weights.bias, precision_ == Precision::kInt8 ? beside_blocks : precision_);
   }
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,

@@ -12,8 +12,8 @@ namespace mpm {
 
 BuildInfo buildInfo() {
   const auto [devices, problem] = cudaDevices();
-  return {MPM_VERSION, cv::getVersionString(), instructionSet(), availableInstructionSets(), cpuHasBf16(), devices,
-          problem};
+  return {MPM_VERSION,  cv::getVersionString(), instructionSet(), availableInstructionSets(),
+          cpuHasBf16(), cpuHasInt8(),           devices,          problem};
 }
 
 }  // namespace mpm

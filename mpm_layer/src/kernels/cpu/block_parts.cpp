@@ -26,7 +26,7 @@ PackedAttention::PackedAttention(const AttentionSpec& spec)
     : heads(spec.heads),
       head_dim(spec.head_dim),
       scale(spec.scale),
-      bf16(spec.precision == Precision::kBf16 && hasBf16AttentionTile()),
+      bf16(spec.precision != Precision::kFp32 && cpuHasBf16() && hasBf16AttentionTile()),
       norm1(spec.norm1, spec.dim),
       qkv(spec.qkv.weight, spec.qkv.bias, spec.precision),
       proj(spec.proj.weight, spec.proj.bias, spec.precision) {
@@ -55,6 +55,14 @@ void PackedAttention::addTo(MatrixView<const float> x, MatrixView<float> attende
   for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), x.cols, y.row(i));
   if (!attended_norm.weight.empty()) attended_norm.run(attended, attended);
   proj.run(attended, y, true);
+}
+
+void putNormalised(const PackedNorm& norm, MatrixView<const float> x, const PackedLinear& linear) {
+  inGroups(x.rows, x.cols, [&](int first, int count) {
+    const MatrixView<float> normalised = narrowScratch(count, x.cols);
+    norm.run(x.rowRange(first, first + count), normalised);
+    linear.put(first, normalised);
+  });
 }
 
 // Each tile takes one thread's share of the remaining rows. So tall tiles come first, and no thread waits long for the

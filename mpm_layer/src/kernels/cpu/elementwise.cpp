@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "kernels/cpu/highway_targets.h"
-#include "kernels/cpu/rounding.h"
 #include "mpm/error.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -146,28 +145,6 @@ void rotateRow(float* HWY_RESTRICT x, int heads, int head_dim, const float* HWY_
   }
 }
 
-void roundRow(const float* from, std::uint16_t* to, int n) {
-  const hn::RebindToSigned<Floats> di;
-  const hn::RebindToUnsigned<Floats> du;
-  const hn::Rebind<std::uint16_t, Floats> d16;
-  int i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    const Vec x = hn::LoadU(Floats(), from + i);
-    const auto bits = hn::BitCast(du, x);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffu))));
-    const auto nan = hn::BitCast(Floats(), hn::Set(du, 0x7fc0u));
-    const auto result = hn::IfThenElse(hn::Eq(x, x), hn::BitCast(Floats(), rounded), nan);
-    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, result)), d16, to + i);
-  }
-  for (; i < n; ++i) {
-    std::uint32_t bits;
-    hwy::CopyBytes<4>(from + i, &bits);
-    to[i] = from[i] == from[i] ? static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)
-                               : std::uint16_t{0x7fc0};
-  }
-}
-
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace mpm
@@ -179,7 +156,6 @@ HWY_EXPORT(normRow);
 HWY_EXPORT(activateAnyRow);
 HWY_EXPORT(geluRow);
 HWY_EXPORT(rotateRow);
-HWY_EXPORT(roundRow);
 
 Activation parseActivation(std::string_view name) {
   if (name == "gelu_erf") return Activation::kGeluErf;
@@ -221,8 +197,6 @@ void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, in
   for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(rotateRow)
   (x.row(i), heads, x.cols / heads, rotation.row(i), rotation.row(i) + half, pairs, tables > 1 ? pairs : 0);
 }
-
-void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }
 
 }  // namespace mpm
 #endif  // HWY_ONCE

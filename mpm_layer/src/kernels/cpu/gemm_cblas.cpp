@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/cpu/rounding.h"
 #include "kernels/gemm.h"
 #include "kernels/linear.h"
 #include "kernels/precision.h"
@@ -24,6 +25,7 @@ const int PackedLinear::kRowUnit = 64;
 
 struct PackedLinear::Impl {
   int in, out;
+  bool int8;
   std::vector<float> weight;  // {out, in}
   std::vector<float> bias;
 
@@ -43,6 +45,9 @@ PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Pr
     : impl_(std::make_unique<Impl>()) {
   requireOnCpu(precision);
   useOneThread();
+  Scratch<float> rounded;
+  impl_->int8 = precision == Precision::kInt8;
+  if (impl_->int8) weight = roundedToInt8(weight, rounded);
   impl_->in = weight.cols;
   impl_->out = weight.rows;
   impl_->weight.reserve(static_cast<std::size_t>(weight.rows) * static_cast<std::size_t>(weight.cols));
@@ -53,8 +58,9 @@ PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Pr
 }
 
 void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
-  thread_local Scratch<float> x_scratch, y_scratch;
+  thread_local Scratch<float> x_scratch, y_scratch, rounded;
   const Impl& impl = *impl_;
+  if (impl.int8) x = roundedToInt8(x, rounded);
   for (int i = 0; i < x.rows; ++i) {
     if (accumulate)
       std::transform(impl.bias.begin(), impl.bias.end(), y.row(i), y.row(i), [](float b, float s) { return s + b; });
@@ -78,6 +84,12 @@ void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accu
     std::copy_n(y_tail + static_cast<std::ptrdiff_t>(i - whole) * impl.out, impl.out, y.row(i));
 }
 
+// Below AVX512-VNNI there are no steps.
+bool PackedLinear::hasSteps() const { return false; }
+void PackedLinear::put(int /*first*/, MatrixView<const float> /*x*/) const {}
+void PackedLinear::multiply(int /*rows*/) const {}
+void PackedLinear::take(int /*first*/, MatrixView<float> /*y*/, bool /*accumulate*/) const {}
+
 int PackedLinear::in() const { return impl_->in; }
 int PackedLinear::out() const { return impl_->out; }
 
@@ -90,5 +102,6 @@ void multiply(const Operand& a, const Operand& b, MatrixView<float> c, bool accu
 }
 
 bool cpuHasBf16() { return false; }
+bool cpuHasInt8() { return false; }
 
 }  // namespace mpm

@@ -5,13 +5,14 @@
 
 namespace mpm {
 void requireOnCpu(Precision precision) {
-  if (precision == Precision::kFp32 || (precision == Precision::kBf16 && cpuHasBf16())) return;
+  if (precision == Precision::kFp32 || precision == Precision::kInt8) return;
+  if (precision == Precision::kBf16 && cpuHasBf16()) return;
   if (precision == Precision::kBf16)
     throw Error(
         "this CPU, or the library that multiplies here, has no bf16 arithmetic (AVX512-BF16 or AMX): use "
         "precision fp32");
   throw Error("precision " + toString(precision) + " is for GPUs: on a CPU use fp32" +
-              (cpuHasBf16() ? " or bf16" : ""));
+              (cpuHasBf16() ? ", bf16 or int8" : " or int8"));
 }
 
 }  // namespace mpm

@@ -3,9 +3,23 @@
 
 #include <cstdint>
 
+#include "kernels/scratch.h"
+#include "kernels/view.h"
+
 namespace mpm {
 
 /// Rounds `count` floats to bf16, to nearest even; NaN stays NaN.
 void toBf16(const float* from, std::uint16_t* to, int count);
+
+/// A row in int8: from[i] is about scale * to[i], |to[i]| <= 127, rounded to nearest even. Returns the scale, the
+/// largest |from[i]| / 127: 0 when that is below 1e-30, and NaN when a number is not finite; then `to` holds zeros.
+float toInt8(const float* from, std::int8_t* to, int count);
+
+/// y[j] = (accumulate ? y[j] : 0) + sums[j] * (scale * scales[j]) + bias[j]: the inverse for sums of products.
+void fromInt8(const std::int32_t* sums, float scale, const float* scales, const float* bias, int count, bool accumulate,
+              float* y);
+
+/// What int8 leaves of each row of x, in float32 and in `memory`: the operands of a CPU without int8 instructions.
+MatrixView<const float> roundedToInt8(MatrixView<const float> x, Scratch<float>& memory);
 
 }  // namespace mpm

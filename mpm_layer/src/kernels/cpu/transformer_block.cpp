@@ -59,9 +59,16 @@ struct TransformerBlock::Impl {
   // Rows `begin` on of an image. `rotations`: of its rows behind the special ones, or without data.
   void project(MatrixView<const float> x, int begin, const AttentionInput& input, MatrixView<float> keys,
                MatrixView<const float> rotations) const {
-    const MatrixView<float> normalised = narrowScratch(x.rows, x.cols), all = wideScratch(x.rows, attention.qkv.out());
-    attention.norm1.run(x, normalised);
-    attention.qkv.run(normalised, all);
+    const MatrixView<float> all = wideScratch(x.rows, attention.qkv.out());
+    if (attention.qkv.hasSteps()) {
+      putNormalised(attention.norm1, x, attention.qkv);
+      attention.qkv.multiply(x.rows);
+      attention.qkv.take(0, all);
+    } else {
+      const MatrixView<float> normalised = narrowScratch(x.rows, x.cols);
+      attention.norm1.run(x, normalised);
+      attention.qkv.run(normalised, all);
+    }
     const auto [q, k, v] = attention.operands(all);
     if (keys.data != nullptr) meanOverHeads(k, keys);
     if (const int first = std::max(begin, special), end = begin + x.rows; rotations.data != nullptr && first < end) {
@@ -89,16 +96,32 @@ struct TransformerBlock::Impl {
     else
       for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), x.cols, y.row(i));
     if (part == BlockPart::kAttention) return;
+    if (fc1.hasSteps()) {
+      putNormalised(norm2, y, fc1);
+      fc1.multiply(y.rows);
+      inGroups(y.rows, fc1.out(), [&](int first, int count) {
+        const MatrixView<float> wide = wideScratch(count, fc1.out());
+        fc1.take(first, wide);
+        fc2.put(first, hiddenOf(wide));
+      });
+      fc2.multiply(y.rows);
+      return fc2.take(0, y, true);
+    }
     const MatrixView<float> normalised = narrowScratch(x.rows, x.cols), wide = wideScratch(x.rows, fc1.out());
     norm2.run(y, normalised);
     fc1.run(normalised, wide);
+    fc2.run(hiddenOf(wide), y, true);
+  }
+
+  // What fc2 reads, of what fc1 gave.
+  MatrixView<const float> hiddenOf(MatrixView<float> wide) const {
     const MatrixView<float> hidden(wide.data, wide.rows, fc2.in(), wide.stride);
     if (gated)
       activateGated(activation, wide);
     else
       activate(activation, hidden);
     if (!hidden_norm.weight.empty()) hidden_norm.run(hidden, hidden);
-    fc2.run(hidden, y, true);
+    return hidden;
   }
 };
 

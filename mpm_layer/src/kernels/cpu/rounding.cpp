@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/rounding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "kernels/cpu/highway_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/rounding.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mpm {
+namespace HWY_NAMESPACE {
+namespace {
+
+void roundRow(const float* from, std::uint16_t* to, int n) {
+  const hn::RebindToSigned<Floats> di;
+  const hn::RebindToUnsigned<Floats> du;
+  const hn::Rebind<std::uint16_t, Floats> d16;
+  int i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vec x = hn::LoadU(Floats(), from + i);
+    const auto bits = hn::BitCast(du, x);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffu))));
+    const auto nan = hn::BitCast(Floats(), hn::Set(du, 0x7fc0u));
+    const auto result = hn::IfThenElse(hn::Eq(x, x), hn::BitCast(Floats(), rounded), nan);
+    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, result)), d16, to + i);
+  }
+  for (; i < n; ++i) {
+    std::uint32_t bits;
+    hwy::CopyBytes<4>(from + i, &bits);
+    to[i] = from[i] == from[i] ? static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)
+                               : std::uint16_t{0x7fc0};
+  }
+}
+
+using One = hn::CappedTag<float, 1>;
+
+// |x| as an integer grows with |x|, and is largest for infinity and NaN.
+std::int32_t largestBits(const float* HWY_RESTRICT x, int n) {
+  const hn::RebindToSigned<Floats> di;
+  const auto bits = [&](int i) { return hn::BitCast(di, hn::Abs(hn::LoadU(Floats(), x + i))); };
+  auto a = hn::Zero(di), b = a;
+  int i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    a = hn::Max(a, bits(i));
+    b = hn::Max(b, bits(i + kLanes));
+  }
+  for (; i + kLanes <= n; i += kLanes) a = hn::Max(a, bits(i));
+  std::int32_t largest = hn::GetLane(hn::MaxOfLanes(di, hn::Max(a, b)));
+  for (; i < n; ++i) {
+    const float magnitude = std::abs(x[i]);
+    std::int32_t rest;
+    hwy::CopyBytes<4>(&magnitude, &rest);
+    largest = std::max(largest, rest);
+  }
+  return largest;
+}
+
+float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int n) {
+  const std::int32_t bits = largestBits(x, n);
+  float largest;
+  hwy::CopyBytes<4>(&bits, &largest);
+  if (!(largest <= std::numeric_limits<float>::max()) || largest < 1e-30f) {
+    std::fill_n(to, n, std::int8_t{0});
+    return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
+  }
+  const float factor = 127.0f / largest;
+  const auto each = [&](auto d, int i) {
+    const hn::Rebind<std::int8_t, decltype(d)> d8;
+    hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)))), d8, to + i);
+  };
+  int i = 0;
+  for (; i + kLanes <= n; i += kLanes) each(Floats(), i);
+  for (; i < n; ++i) each(One(), i);
+  return largest / 127.0f;
+}
+
+void dequantiseRow(const std::int32_t* HWY_RESTRICT sums, float scale, const float* HWY_RESTRICT scales,
+                   const float* HWY_RESTRICT bias, int n, bool accumulate, float* HWY_RESTRICT y) {
+  const auto each = [&](auto d, int j) {
+    const hn::RebindToSigned<decltype(d)> di;
+    const auto factor = hn::Mul(hn::Set(d, scale), hn::LoadU(d, scales + j));
+    const auto value = hn::MulAdd(hn::ConvertTo(d, hn::LoadU(di, sums + j)), factor, hn::LoadU(d, bias + j));
+    hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, y + j), value) : value, d, y + j);
+  };
+  int j = 0;
+  for (; j + kLanes <= n; j += kLanes) each(Floats(), j);
+  for (; j < n; ++j) each(One(), j);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mpm
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mpm {
+HWY_EXPORT(roundRow);
+HWY_EXPORT(quantiseRow);
+HWY_EXPORT(dequantiseRow);
+
+void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }
+
+float toInt8(const float* from, std::int8_t* to, int count) {
+  return HWY_DYNAMIC_DISPATCH(quantiseRow)(from, to, count);
+}
+
+void fromInt8(const std::int32_t* sums, float scale, const float* scales, const float* bias, int count, bool accumulate,
+              float* y) {
+  HWY_DYNAMIC_DISPATCH(dequantiseRow)(sums, scale, scales, bias, count, accumulate, y);
+}
+
+MatrixView<const float> roundedToInt8(MatrixView<const float> x, Scratch<float>& memory) {
+  thread_local Scratch<std::int8_t> row;
+  const auto cols = static_cast<std::size_t>(x.cols);
+  const MatrixView<float> rounded(memory.atLeast(static_cast<std::size_t>(x.rows) * cols), x.rows, x.cols);
+  std::int8_t* const values = row.atLeast(cols);
+  for (int i = 0; i < x.rows; ++i) {
+    const float scale = toInt8(x.row(i), values, x.cols);
+    std::transform(values, values + x.cols, rounded.row(i),
+                   [scale](std::int8_t value) { return scale * static_cast<float>(value); });
+  }
+  return rounded;
+}
+
+}  // namespace mpm
+#endif  // HWY_ONCE
