@@ -295,7 +295,7 @@ def main():
 
     if "encoder" in parts:
         run = bench.run(bench.model("T", "features"), options.rounds, "--precision", "fp32", "--precision", "bf16",
-                        baselines="onnxruntime,openvino,torch")
+                        "--precision", "int8", baselines="onnxruntime,openvino,torch")
         baselines = ("onnxruntime", "openvino", "torch")
         ort = find(run, "onnxruntime")
         for precision in ("fp32", "bf16"):
@@ -309,6 +309,12 @@ def main():
                     table.row(f"{name} / ONNX Runtime fp32", 0.28, ratio(ours, ort), detail=against(ours, ort))
                 table.row(f"{name} / best baseline in {precision}", to_best, ratio(ours, best),
                           detail=f"{against(ours, best)}, {best['name'] if best else ''}")
+        for schedule, name, to_openvino in (("none", "full", 0.85), ("2,5", "MPM(2,5)", 0.60)):
+            ours = find(run, "mpm", "int8", schedule)
+            for other, what, target in ((find(run, "mpm", "bf16", schedule), "our bf16", 0.75),
+                                        (find(run, "openvino", "int8"), "openvino int8 + bf16", to_openvino),
+                                        (find(run, "onnxruntime", "int8"), "ONNX Runtime int8", to_openvino)):
+                table.row(f"Seg-T/16 encoder, int8 {name} / {what}", target, ratio(ours, other), detail=against(ours, other))
 
     if "b" in parts:
         real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")

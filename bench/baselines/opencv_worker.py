@@ -12,7 +12,7 @@ def main():
 
     def load():
         if arguments.precision != "fp32":
-            raise worker.Refused("stock OpenCV has no bf16 on the CPU")
+            raise worker.Refused("stock OpenCV has no bf16 or int8 for this model on the CPU")
         if arguments.schedule:
             raise worker.Refused("stock OpenCV cannot merge tokens")
         cv2.setNumThreads(arguments.threads)

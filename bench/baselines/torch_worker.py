@@ -166,6 +166,8 @@ def main():
     arguments = worker.parse_arguments(variants=("eager", "sdpa"))
 
     def load():
+        if arguments.precision == "int8":
+            raise worker.Refused("PyTorch has no int8 path for this model")
         if arguments.precision == "bf16" and not worker.cpu_flags() & {"avx512_bf16", "amx_bf16"}:
             raise worker.Refused("this CPU has neither AVX512-BF16 nor AMX: PyTorch would emulate bf16")
         torch.set_num_threads(arguments.threads)

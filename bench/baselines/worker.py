@@ -31,7 +31,7 @@ def parse_arguments(variants=("default",)):
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--precision", choices=("fp32", "bf16", "tf32", "fp16"), default="fp32")
+    parser.add_argument("--precision", choices=("fp32", "bf16", "tf32", "fp16", "int8"), default="fp32")
     parser.add_argument("--variant", choices=variants, default=variants[0])
     parser.add_argument("--reduce", dest="schedule", type=parse_reduction, default=[])
     return parser.parse_args()
@@ -67,8 +67,8 @@ def serve(load, precision):
                 if command["cmd"] == "quit":
                     break
                 if command["cmd"] == "load":
-                    if precision not in ("fp32", "bf16"):
-                        raise Refused(f"the baselines run on the CPU, in fp32 or bf16, not in {precision}")
+                    if precision not in ("fp32", "bf16", "int8"):
+                        raise Refused(f"the baselines run on the CPU, in fp32, bf16 or int8, not in {precision}")
                     version, run = load()
                     answer(ok=True, version=version)
                 elif command["cmd"] == "run":
