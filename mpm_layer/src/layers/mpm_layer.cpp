@@ -137,10 +137,9 @@ std::string MpmLayer::weightsKey() const {
   return key;
 }
 
-void MpmLayer::packWaiting() {
+void MpmLayer::packWaiting(Scratch<float>& memory) {
   if (waiting_.empty() || device_) return;
   try {
-    Scratch<float> memory;
     pack(waitingValues(memory), {});
   } catch (const Error& error) {
     throw Error("layer '" + name + "' (" + type + "): " + error.what());

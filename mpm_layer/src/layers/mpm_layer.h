@@ -31,8 +31,8 @@ class MpmLayer : public cv::dnn::Layer {
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
 
   /// Packs the weights that wait for this layer now and not in the first forward(). On a device that is later. Throws
-  /// mpm::Error.
-  void packWaiting();
+  /// mpm::Error. `memory` is for weights that are read from a file.
+  void packWaiting(Scratch<float>& memory);
 
   /// What of this op no GPU runs, such as "rotary positions"; empty: nothing. A net with such an op stays on the CPU.
   virtual std::string onlyOnCpu() const { return {}; }

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <regex>
+#include <utility>
+#include <vector>
 
 #include "base/device_spec.h"
 #include "base/freed_memory.h"
@@ -46,6 +49,25 @@ std::optional<int> chosenDevice(const std::string& text) {
 std::string withoutPlaces(const std::string& line) {
   static const std::regex places(R"(OpenCV\([^)]*\) \S+: error: \([^)]*\) | in function '[^']*'|^> | >$)");
   return std::regex_replace(line, places, "");
+}
+
+/// As many layers at a time as there are threads. Their memory is used again: new pages cost more than the reading.
+void packInParallel(const std::vector<cv::Ptr<MpmLayer>>& layers) {
+  std::mutex mutex;
+  std::vector<Scratch<float>> spare;
+  OpenCvParallel().run(static_cast<int>(layers.size()), [&](int i) {
+    Scratch<float> memory;
+    {
+      const std::lock_guard lock(mutex);
+      if (!spare.empty()) {
+        memory = std::move(spare.back());
+        spare.pop_back();
+      }
+    }
+    layers[static_cast<std::size_t>(i)]->packWaiting(memory);
+    const std::lock_guard lock(mutex);
+    spare.push_back(std::move(memory));
+  });
 }
 
 }  // namespace
@@ -98,8 +120,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
         if (const cv::Ptr<MpmLayer> ours = layer.dynamicCast<MpmLayer>()) layers.push_back(ours);
       }
     }
-    OpenCvParallel().run(static_cast<int>(layers.size()),
-                         [&](int i) { layers[static_cast<std::size_t>(i)]->packWaiting(); });
+    packInParallel(layers);
     onnx_graph::returnFreedMemory();
     return {net, std::move(converted.info)};
   } catch (const Error& error) {
