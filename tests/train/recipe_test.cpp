@@ -71,12 +71,6 @@ TEST(Recipe, NamesTheOptionThatIsWrong) {
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.size = {100, 100}; })), "100x100");
 }
 
-TEST(Recipe, ReadsTheSizeOfAnOldCheckpointWidthFirst) {
-  nlohmann::json json = toJson(Recipe{});
-  json["size"] = "640x448";
-  EXPECT_EQ(recipeFromJson({json.dump(), "recipe"}).size, (Size2{448, 640}));
-}
-
 TEST(Classes, ComeFromAListOrAModel) {
   const TemporaryFolder folder;
   writeFileAtomically(folder / "list", R"([{"name":"a","color":"#010203"},{"name":"b","color":"#ffffff"}])");
