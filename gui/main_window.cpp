@@ -399,6 +399,7 @@ void MainWindow::refreshRegions() {
     if (const auto name = QString::fromStdString(region.name); !frozen_ && !region.ignore && !names.contains(name))
       names << name;
   legend_panel_->setRegions(names);
+  giveStatesToTeach();
   if (!frozen_ && live_frame_) showFrame(live_frame_);
 }
 

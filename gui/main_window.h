@@ -121,6 +121,7 @@ class MainWindow : public QMainWindow {
   void offerWhatFits(const ModelInfo& model);
   void giveModelToTeach();
   void giveFolderToTeach();
+  void giveStatesToTeach();
   void takeToTeach();
   void suggestToTeach();
   void useTaughtModel(const QString& path);

@@ -11,6 +11,7 @@
 #include "gui/controllers/folder_view.h"
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
+#include "gui/controllers/watch_rules.h"
 #include "gui/controllers/window_memory.h"
 #include "gui/main_window.h"
 #include "gui/models/picture_store.h"
@@ -18,6 +19,7 @@
 #include "gui/views/image_view.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/pictures_pane.h"
+#include "gui/views/states_panel.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/teach_pane.h"
 #include "gui/views/welcome_page.h"
@@ -48,6 +50,12 @@ TeachMode& MainWindow::teach() {
     showNotice(text, badge);
   });
   connect(teach_, &TeachMode::useRequested, this, &MainWindow::useTaughtModel);
+  connect(teach_, &TeachMode::statesRequested, this,
+          [this](const std::shared_ptr<const vision::StateHead>& head, const QString& file, bool use) {
+            rules_->useStates(sourceOnShow(), *head, file, use);
+            live_->session().setStates({.heads = rules_->states(sourceOnShow())});
+            giveStatesToTeach();
+          });
   connect(teach_pane_->pictures(), &LabelPicturesPanel::takeRequested, this, &MainWindow::takeToTeach);
   connect(teach_pane_->pictures(), &LabelPicturesPanel::suggestRequested, this, &MainWindow::suggestToTeach);
   connect(stack_, &QStackedWidget::currentChanged, this, [this] {
@@ -57,7 +65,16 @@ TeachMode& MainWindow::teach() {
   connect(pane_, &PicturesPane::opacityChanged, teach_pane_->canvas(), &TeachCanvas::setOpacity);
   giveModelToTeach();
   giveFolderToTeach();
+  giveStatesToTeach();
   return *teach_;
+}
+
+void MainWindow::giveStatesToTeach() {
+  if (!teach_) return;
+  teach_->setRegions(rules_->regions(sourceOnShow()).regions);
+  QStringList names;
+  for (const vision::StateHead& head : rules_->states(sourceOnShow())) names << QString::fromStdString(head.name);
+  teach_pane_->states()->setInUse(names);
 }
 
 void MainWindow::giveModelToTeach() {

@@ -13,6 +13,7 @@
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/label_table_panel.h"
+#include "gui/views/states_panel.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/teach_pane.h"
 #include "vision/labels/classes.h"
@@ -48,9 +49,11 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
       options_(options),
       pane_(pane),
       store_(options.folder),
+      states_(options.folder),
       thumbnails_(options.folder + QStringLiteral("/pictures")) {
   wirePane();
   wireStore();
+  wireStates();
   connect(&analysis_, &PictureAnalysis::finished, this, [this](const QString& name, const LiveFramePtr& frame) {
     if (name != shown_) return;
     frame_ = frame;
@@ -153,6 +156,7 @@ void TeachMode::wireStore() {
   connect(&store_, &LabelStore::loaded, this, &TeachMode::showLoaded);
   connect(&store_, &LabelStore::labelsRead, this, &TeachMode::copyLabels);
   connect(&thumbnails_, &Thumbnails::made, pane_->pictures(), &LabelPicturesPanel::setThumbnail);
+  connect(&thumbnails_, &Thumbnails::made, pane_->states(), &StatesPanel::setThumbnail);
   connect(&store_, &LabelStore::saved, this, &TeachMode::askTrainer);
   connect(&store_, &LabelStore::added, this, &TeachMode::show);
   connect(&store_, &LabelStore::exported, this,
@@ -180,10 +184,43 @@ LabelEditor* TeachMode::editor() {
 
 void TeachMode::fail(const QString& message) { emit said(message, "bad"); }
 
+void TeachMode::wireStates() {
+  StatesPanel* panel = pane_->states();
+  connect(panel, &StatesPanel::picked, this, &TeachMode::show);
+  connect(panel, &StatesPanel::regionChosen, &states_, &StateTrainer::open);
+  connect(panel, &StatesPanel::examplesChanged, this,
+          [this, panel](const ShownStates& shown) { states_.save(panel->region(), shown); });
+  connect(panel, &StatesPanel::trainRequested, this, [this, panel] {
+    if (model_) return states_.train(panel->region(), QString::fromStdString(model_path_), model_->reduction, regions_);
+    panel->setProblem(tr("There is no model yet"));
+  });
+  connect(panel, &StatesPanel::useRequested, this,
+          [this](const std::shared_ptr<const vision::StateHead>& head, bool use) {
+            if (head) emit statesRequested(head, states_.file(QString::fromStdString(head->name)), use);
+          });
+  connect(&states_, &StateTrainer::opened, this,
+          [panel](const QString& name, const ShownStates& shown, const std::shared_ptr<const vision::StateHead>& head) {
+            if (name == panel->region()) panel->setExamples(shown, head);
+          });
+  connect(&states_, &StateTrainer::progressed, panel, &StatesPanel::setProgress);
+  connect(&states_, &StateTrainer::trained, panel, &StatesPanel::setHead);
+  connect(&states_, &StateTrainer::failed, panel, &StatesPanel::setProblem);
+  states_.open(panel->region());
+}
+
+void TeachMode::setRegions(const std::vector<vision::Region>& regions) {
+  regions_ = regions;
+  QStringList names;
+  for (const vision::Region& region : regions)
+    if (const auto name = QString::fromStdString(region.name); !region.ignore && !names.contains(name)) names << name;
+  pane_->states()->setRegions(names);
+}
+
 void TeachMode::takeState(const LabelState& state) {
   state_ = state;
   showClasses(state.classes);
   pane_->pictures()->setPictures(state.pictures, state.labelled);
+  pane_->states()->setPictures(state.pictures);
   thumbnails_.setNames(state.pictures);
   QStringList rare;
   for (const int label : state.progress.rare) rare << names_.value(label);

@@ -11,6 +11,7 @@
 #include "gui/models/label_store.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/picture_analysis.h"
+#include "gui/models/state_trainer.h"
 #include "gui/models/thumbnails.h"
 #include "gui/models/trainer.h"
 
@@ -43,6 +44,8 @@ class TeachMode : public QObject {
   /// Looks for the pictures to label next in these files and in `live`, which was taken at `time_ms`; empty: none.
   /// Those whose name a picture has already are left out.
   void suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms);
+  /// Of the source: one of them may show states.
+  void setRegions(const std::vector<vision::Region>& regions);
   /// Lets go of the trainer, which holds much memory.
   void rest();
   bool training() const { return run_ != nullptr; }
@@ -55,10 +58,13 @@ class TeachMode : public QObject {
  signals:
   void said(const QString& text, const char* badge);
   void useRequested(const QString& model);
+  /// Of what the source shows: this head is to be read, or no longer.
+  void statesRequested(const std::shared_ptr<const mpm::vision::StateHead>& head, const QString& file, bool use);
 
  private:
   void wirePane();
   void wireStore();
+  void wireStates();
   void takeState(const LabelState& state);
   void show(const QString& name);
   void showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
@@ -96,7 +102,10 @@ class TeachMode : public QObject {
   QStringList candidates_;     // to be compared once the live picture among them is on the disk
   QTemporaryDir scratch_;      // holds that picture
 
+  std::vector<vision::Region> regions_;  // of the source
+
   LabelStore store_;
+  StateTrainer states_;
   Thumbnails thumbnails_;
   PictureAnalysis analysis_;
   VersionChanges changes_;

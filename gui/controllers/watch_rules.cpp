@@ -30,7 +30,8 @@ WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const Legend
       keep_(loadKeepOptions(stored)),
       command_(loadCommand(stored)),
       times_(loadTimes(stored)),
-      regions_(loadRegions(stored)) {}
+      regions_(loadRegions(stored)),
+      states_(loadStates(stored)) {}
 
 std::vector<std::string> WatchRules::command() const {
   try {
@@ -50,10 +51,28 @@ void WatchRules::propose(const QString& source, const std::vector<vision::Region
   if (!regions.empty()) regions_.try_emplace(keyOf(source), SourceRegions{.regions = regions});
 }
 
+const std::vector<vision::StateHead>& WatchRules::states(const QString& source) const {
+  static const std::vector<vision::StateHead> none;
+  const auto found = states_.find(keyOf(source));
+  return found == states_.end() ? none : found->second.heads;
+}
+
+void WatchRules::useStates(const QString& source, const vision::StateHead& head, const QString& file, bool use) {
+  SourceStates& of = states_[keyOf(source)];
+  std::erase_if(of.heads, [&](const vision::StateHead& one) { return one.name == head.name; });
+  of.files.removeAll(file);
+  if (use) {
+    of.heads.push_back(head);
+    of.files << file;
+  }
+  settings_->change([all = states_](QSettings& settings) { save(settings, all); });
+}
+
 monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
   using vision::SourceKind;
   monitor::WatchOptions options{.source = sourceSpec(source), .night = night_, .alarms = alarms_};
   if (const auto found = regions_.find(keyOf(source)); found != regions_.end()) options.regions = found->second.regions;
+  options.states.heads = states(source);
   const SourceKind kind = options.source.kind;
   // A folder is looked through, not played.
   options.max_fps = kind == SourceKind::kFolder || kind == SourceKind::kGlob ? 4 : 25;

@@ -28,6 +28,10 @@ class WatchRules : public QObject {
   const SourceRegions& regions(const QString& source) const;
   /// Those that the database has are those of a source for which none were chosen.
   void propose(const QString& source, const std::vector<vision::Region>& regions);
+  /// Those that are read of a source.
+  const std::vector<vision::StateHead>& states(const QString& source) const;
+  /// From now on, or no longer. `file`: that holds the head.
+  void useStates(const QString& source, const vision::StateHead& head, const QString& file, bool use);
   /// How a source is watched by these rules.
   monitor::WatchOptions watchOptions(const QString& source) const;
   /// Which pictures are kept in a folder.
@@ -66,6 +70,7 @@ class WatchRules : public QObject {
   QString command_;
   TimesOfSources times_;
   RegionsOfSources regions_;
+  StatesOfSources states_;
 };
 
 }  // namespace mpm::gui

@@ -2943,6 +2943,77 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::StatesPanel</name>
+    <message>
+        <source>Region that shows the states</source>
+        <translation>Région qui montre les états</translation>
+    </message>
+    <message>
+        <source>Whole picture</source>
+        <translation>Image entière</translation>
+    </message>
+    <message>
+        <source>Pictures and their states</source>
+        <translation>Images et leurs états</translation>
+    </message>
+    <message>
+        <source>New state</source>
+        <translation>Nouvel état</translation>
+    </message>
+    <message>
+        <source>New state, such as open</source>
+        <translation>Nouvel état, par exemple ouvert</translation>
+    </message>
+    <message>
+        <source>Enter makes a state of this name. Choose pictures, then press their state</source>
+        <translation>Entrée crée un état de ce nom. Choisissez des images, puis appuyez sur leur état</translation>
+    </message>
+    <message>
+        <source>Train</source>
+        <translation>Entraîner</translation>
+    </message>
+    <message>
+        <source>Learns the states from these pictures, and tests itself on days that it did not see</source>
+        <translation>Apprend les états sur ces images, et se vérifie sur des jours qu’il n’a pas vus</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>Verdict</translation>
+    </message>
+    <message>
+        <source>Pictures that it gets wrong</source>
+        <translation>Images sur lesquelles il se trompe</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>L’utiliser</translation>
+    </message>
+    <message>
+        <source>Each sample stores the state, and each change is an event</source>
+        <translation>Chaque mesure enregistre l’état, et chaque changement est un événement</translation>
+    </message>
+    <message>
+        <source>The chosen pictures show this state; once more: they show none</source>
+        <translation>Les images choisies montrent cet état ; encore une fois : elles n’en montrent aucun</translation>
+    </message>
+    <message>
+        <source>%1 % of %2 answers are right; sure on %3 %, of which %4 % are right.</source>
+        <translation>%1 % des %2 réponses sont justes ; sûr pour %3 %, dont %4 % sont justes.</translation>
+    </message>
+    <message>
+        <source>Too good, perhaps: the pictures are of one day, or have no times.</source>
+        <translation>Peut-être trop bon : les images sont d’un seul jour, ou n’ont pas d’heure.</translation>
+    </message>
+    <message>
+        <source>%1 is %2, taken for %3</source>
+        <translation>%1 est %2, pris pour %3</translation>
+    </message>
+    <message>
+        <source>Looking at picture %1 of %2</source>
+        <translation>Regarde l’image %1 sur %2</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::StatusLine</name>
     <message>
         <source>Connection</source>
@@ -3218,6 +3289,10 @@
         <source>There is no version before %1: draw, or train again</source>
         <translation>Il n’y a pas de version avant %1 : dessinez ou entraînez à nouveau</translation>
     </message>
+    <message>
+        <source>There is no model yet</source>
+        <translation>Il n’y a pas encore de modèle</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TeachPane</name>
@@ -3308,6 +3383,10 @@
     <message>
         <source>Show what changed since the last version</source>
         <translation>Montrer ce qui a changé depuis la dernière version</translation>
+    </message>
+    <message>
+        <source>States</source>
+        <translation>États</translation>
     </message>
 </context>
 <context>

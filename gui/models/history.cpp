@@ -47,7 +47,10 @@ void History::askSources() {
 
 void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
-    queue([this, chart = reader.chart(query), query] { emit chartReady(chart, query); });
+    queue([this, chart = reader.chart(query), states = reader.states(query.source, query.from, query.to), query] {
+      emit statesReady(states);
+      emit chartReady(chart, query);
+    });
   });
 }
 

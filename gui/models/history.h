@@ -43,6 +43,8 @@ class History : public QObject {
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
   void chartReady(const mpm::monitor::Chart& chart, const mpm::monitor::ChartQuery& query);
+  /// Of the span of the chart, before it.
+  void statesReady(const std::vector<mpm::monitor::StateSeries>& states);
   void dayNightReady(const mpm::monitor::DayNightStatistics& statistics);
   void areasReady(const std::vector<mpm::monitor::ClassArea>& areas);
   void eventsReady(const std::vector<mpm::monitor::Event>& events);

@@ -8,7 +8,8 @@ namespace mpm::gui {
 namespace {
 
 const QString kAreas = QStringLiteral("alarm_areas"), kColors = QStringLiteral("colors"),
-              kTimes = QStringLiteral("times"), kRegions = QStringLiteral("regions");
+              kTimes = QStringLiteral("times"), kRegions = QStringLiteral("regions"),
+              kStates = QStringLiteral("states");
 const QStringList kRules = {"none", "sun", "brightness", "hours"};  // in the order of the alternatives of NightRule
 
 // Reads or writes one setting after another, so that a list of fields serves both ways. A setting that is missing or no
@@ -190,6 +191,31 @@ void save(QSettings& settings, const RegionsOfSources& regions) {
     settings.setValue("regions", texts);
   }
   settings.endArray();
+}
+
+void save(QSettings& settings, const StatesOfSources& states) {
+  settings.remove(kStates);
+  settings.beginWriteArray(kStates);
+  int i = 0;
+  for (const auto& [source, of] : states) {
+    settings.setArrayIndex(i++);
+    settings.setValue("source", source);
+    settings.setValue("files", of.files);
+  }
+  settings.endArray();
+}
+
+StatesOfSources loadStates(QSettings& settings) {
+  StatesOfSources result;
+  const int count = settings.beginReadArray(kStates);
+  for (int i = 0; i < count; ++i) {
+    settings.setArrayIndex(i);
+    SourceStates& of = result[settings.value("source").toString()];
+    for (const QString& file : settings.value("files").toStringList())
+      if (passes([&] { of.heads.push_back(vision::readStates(file.toStdString())); })) of.files << file;
+  }
+  settings.endArray();
+  return result;
 }
 
 TimesOfSources loadTimes(QSettings& settings) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "evaluation/states.h"
 #include "gui/models/legend_model.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
@@ -47,6 +48,13 @@ struct SourceRegions {
 };
 using RegionsOfSources = std::map<QString, SourceRegions>;  ///< by the source without credentials
 
+/// Heads of states that are read of a source, and the files that they were read from.
+struct SourceStates {
+  std::vector<vision::StateHead> heads{};
+  QStringList files{};
+};
+using StatesOfSources = std::map<QString, SourceStates>;  ///< by the source without credentials
+
 /// What is watched and kept, stored between two starts. Settings that make no sense, edited by hand, give the default.
 void save(QSettings& settings, const monitor::NightRule& rule);
 void save(QSettings& settings, monitor::AlarmOptions alarms);
@@ -55,6 +63,8 @@ void save(QSettings& settings, const KeepOptions& keep);
 void save(QSettings& settings, const ClassColors& colors);
 void save(QSettings& settings, const TimesOfSources& times);
 void save(QSettings& settings, const RegionsOfSources& regions);
+void save(QSettings& settings, const StatesOfSources& states);
+StatesOfSources loadStates(QSettings& settings);        ///< without files that are gone
 monitor::NightRule loadNightRule(QSettings& settings);  ///< default: by the brightness of the picture
 NightNumbers loadNightNumbers(QSettings& settings);
 monitor::AlarmOptions loadAlarms(QSettings& settings);

@@ -142,6 +142,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   connect(history_, &History::regionsReady, this, [this](const QStringList& regions, const auto&, const QString& of) {
     if (sourceName() == of) setRegions(regions);
   });
+  connect(history_, &History::statesReady, chart_, &TimeChart::setStates);
   connect(history_, &History::chartReady, this, [this](monitor::Chart chart, monitor::ChartQuery query) {
     bool reuse = reuse_->isChecked();
     for (monitor::ChartBucket& bucket : chart.buckets) {

@@ -17,6 +17,7 @@
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/label_table_panel.h"
 #include "gui/views/look.h"
+#include "gui/views/states_panel.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/wrapping_row.h"
 
@@ -24,7 +25,7 @@ namespace mpm::gui {
 namespace {
 
 constexpr double kBrushStep = 1.25;
-constexpr int kNarrowest = 290, kWidest = 340;  // px, of the side
+constexpr int kNarrowest = 325, kWidest = 340;  // px, of the side
 
 QString withKey(const QString& text, const QKeySequence& key) {
   return QStringLiteral("%1 (%2)").arg(text, key.toString(QKeySequence::NativeText));
@@ -40,6 +41,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   pictures_ = new LabelPicturesPanel;
   labels_ = new LabelTablePanel;
   models_ = new TaughtModelsPanel;
+  states_ = new StatesPanel;
   tabs_ = named(new QTabWidget, tr("Pictures, classes, labels and models"));
   tabs_->addTab(pictures_, tr("Pictures"));
   tabs_->addTab(classes_, tr("Classes"));
@@ -47,6 +49,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   tabs_->addTab(models_, tr("Model"));
   tabs_->setElideMode(Qt::ElideRight);
   tabs_->setUsesScrollButtons(false);
+  tabs_->addTab(states_, tr("States"));
   tabs_->setProperty("panel", true);
   tabs_->setAttribute(Qt::WA_StyledBackground);
   tabs_->setMinimumWidth(kNarrowest);

@@ -17,6 +17,7 @@ namespace mpm::gui {
 class LabelClassesPanel;
 class LabelPicturesPanel;
 class LabelTablePanel;
+class StatesPanel;
 class TaughtModelsPanel;
 
 /// The picture to label with its tools, and beside it pictures, classes and models. Its keys count wherever the focus
@@ -31,6 +32,7 @@ class TeachPane : public QWidget {
   LabelPicturesPanel* pictures() const { return pictures_; }
   LabelTablePanel* labels() const { return labels_; }
   TaughtModelsPanel* models() const { return models_; }
+  StatesPanel* states() const { return states_; }
 
   void chooseTool(TeachCanvas::Tool tool);
   void setUndo(bool undo, bool redo);
@@ -62,6 +64,7 @@ class TeachPane : public QWidget {
   LabelPicturesPanel* pictures_;
   LabelTablePanel* labels_;
   TaughtModelsPanel* models_;
+  StatesPanel* states_;
   QTabWidget* tabs_;
   QSplitter* split_;
   bool sized_ = false;  // the side has its share

@@ -40,6 +40,12 @@ void TimeChart::setChart(monitor::Chart chart, const std::vector<monitor::Quanti
   update();
 }
 
+void TimeChart::setStates(const std::vector<monitor::StateSeries>& states) {
+  scene_.bands.clear();
+  for (const monitor::StateSeries& one : states) scene_.bands.push_back({one.name, one.changes});
+  update();
+}
+
 void TimeChart::setPictures(std::vector<double> times) {
   scene_.pictures = std::move(times);
   update();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gui/views/chart_scene.h"
+#include "monitor/store/store.h"
 
 namespace mpm::gui {
 
@@ -22,6 +23,7 @@ class TimeChart : public QWidget {
   const std::vector<Series>& series() const { return scene_.series; }
   void setChart(monitor::Chart chart, const std::vector<monitor::Quantity>& quantities);
   const monitor::Chart& chart() const { return scene_.chart; }
+  void setStates(const std::vector<monitor::StateSeries>& states);
   /// Times, in seconds, that have a stored picture.
   void setPictures(std::vector<double> times);
 

@@ -21,6 +21,7 @@
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/label_table_panel.h"
 #include "gui/views/pictures_pane.h"
+#include "gui/views/states_panel.h"
 #include "gui/views/status_line.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/teach_canvas.h"
@@ -654,6 +655,42 @@ TEST_F(TeachTrained, ShowsWhatChangedSinceTheLastVersion) {
   key(Qt::Key_D);
   EXPECT_TRUE(says(QStringLiteral("v1 is gone")));
   EXPECT_FALSE(canvas()->showsChanges());
+}
+
+TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
+  MPM_NEEDS_DEMO();
+  for (const char* when : {"20T12", "21T23", "22T12", "23T23"}) {
+    window_->openSource(
+        QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-%1:00").arg(QString::fromLatin1(when)));
+    ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
+    take();
+  }
+  StatesPanel* panel = pane()->states();
+  auto* pictures = panel->findChildren<QListWidget*>()[0];
+  ASSERT_TRUE(wait([&] { return pictures->count() == 4; }));
+  EXPECT_FALSE(buttonOf(panel, StatesPanel::tr("Train"))->isEnabled());
+  for (const char* state : {"day", "night"}) {
+    auto* name = panel->findChild<QLineEdit*>();
+    name->setText(QString::fromLatin1(state));
+    QTest::keyClick(name, Qt::Key_Return);
+    pictures->clearSelection();
+    for (int i = state == std::string("day") ? 0 : 1; i < 4; i += 2) pictures->item(i)->setSelected(true);
+    buttonOf(panel, QStringLiteral("%1 (0)").arg(QString::fromLatin1(state)))->click();
+  }
+  EXPECT_TRUE(pictures->item(1)->text().startsWith(QStringLiteral("night · ")));
+  buttonOf(panel, StatesPanel::tr("Train"))->click();
+  QAbstractButton* use = buttonOf(panel, StatesPanel::tr("Use it"));
+  ASSERT_TRUE(wait([&] { return use->isEnabled(); }));
+  EXPECT_TRUE(textOf(panel).contains(QStringLiteral("100.0 % of 4 answers are right"))) << textOf(panel).toStdString();
+  EXPECT_FALSE(textOf(panel).contains(QStringLiteral("Too good"))) << "the names of the pictures have their days";
+  EXPECT_TRUE(QFile::exists(file("m.labels/states/picture.csv")));
+  use->click();
+  EXPECT_TRUE(use->isChecked());
+  make();
+  window_->setTeaching(true);
+  ASSERT_TRUE(wait([&] { return pane()->states()->findChildren<QListWidget*>()[0]->count() == 4; }));
+  EXPECT_TRUE(wait([&] { return textOf(pane()->states()).contains(QStringLiteral("100.0 % of 4 answers")); }))
+      << "it is there after a restart";
 }
 
 TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {

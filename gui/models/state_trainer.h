@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QMap>
+#include <QObject>
+#include <QThreadPool>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "evaluation/states.h"
+
+namespace mpm::gui {
+
+/// Which state each picture of a folder of labels shows, by the names of the pictures.
+using ShownStates = QMap<QString, QString>;
+
+/// Keeps examples of states beside the labels and trains on them, on its own thread: states/NAME.csv as `mpm teach
+/// --states` takes it, and states/NAME.json, what it makes. NAME is that of a region, or "picture".
+class StateTrainer : public QObject {
+  Q_OBJECT
+ public:
+  /// `folder`: of the labels.
+  explicit StateTrainer(const QString& folder, QObject* parent = nullptr);
+  ~StateTrainer() override { stop_ = true; }
+
+  /// Reads what is there: opened().
+  void open(const QString& name);
+  void save(const QString& name, const ShownStates& shown);
+  /// Trains on what was saved: trained() or failed(). `regions`: of the source; those of this name count.
+  void train(const QString& name, const QString& model, const Reduction& reduce, std::vector<vision::Region> regions);
+
+  /// What a training of this name writes.
+  QString file(const QString& name) const { return QString::fromStdString(fileOf(name, ".json")); }
+  static QString nameOfWhole() { return QStringLiteral("picture"); }
+
+ signals:
+  /// `head`: of the last training; null: none yet.
+  void opened(const QString& name, const mpm::gui::ShownStates& shown,
+              const std::shared_ptr<const mpm::vision::StateHead>& head);
+  void progressed(int done, int of);
+  void trained(const std::shared_ptr<const mpm::vision::StateHead>& head);
+  void failed(const QString& message);
+
+ private:
+  std::string fileOf(const QString& name, const char* ending) const;
+  template <typename Work>
+  void run(Work work);
+
+  QString folder_;
+  std::atomic<bool> stop_ = false;
+  QThreadPool thread_;  // last: waits for the work
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/states_panel.h"
+
+#include <QComboBox>
+#include <QFileInfo>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QLocale>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "gui/models/thumbnails.h"
+#include "gui/views/look.h"
+#include "gui/views/wrapping_row.h"
+
+namespace mpm::gui {
+namespace {
+
+QString shareText(double share) { return QLocale().toString(100 * share, 'f', 1); }
+
+}  // namespace
+
+StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
+  region_ = named(new QComboBox, tr("Region that shows the states"));
+  region_->addItem(tr("Whole picture"));
+  pictures_ = named(new QListWidget, tr("Pictures and their states"));
+  pictures_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  pictures_->setIconSize(Thumbnails::kSize);
+  pictures_->setMinimumHeight(80);
+  pictures_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  states_ = new WrappingRow;
+  states_->setSpacing(6);
+  name_ = named(new QLineEdit, tr("New state"));
+  name_->setPlaceholderText(tr("New state, such as open"));
+  name_->setToolTip(tr("Enter makes a state of this name. Choose pictures, then press their state"));
+  train_ = new QPushButton(tr("Train"));
+  train_->setToolTip(tr("Learns the states from these pictures, and tests itself on days that it did not see"));
+  makePrimary(train_);
+  verdict_ = wrapped(namedValue(new QLabel, tr("Verdict")));
+  wrong_ = named(new QListWidget, tr("Pictures that it gets wrong"));
+  wrong_->setMaximumHeight(90);
+  wrong_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  use_ = new QPushButton(tr("Use it"));
+  use_->setCheckable(true);
+  use_->setToolTip(tr("Each sample stores the state, and each change is an event"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(8, 8, 8, 8);
+  fill(column, region_, pictures_, states_, name_, train_, verdict_, wrong_, use_);
+  column->setStretchFactor(pictures_, 1);
+
+  connect(region_, &QComboBox::currentIndexChanged, this, [this] { emit regionChosen(region()); });
+  connect(pictures_, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
+    if (item) emit picked(item->data(Qt::UserRole).toString());
+  });
+  connect(wrong_, &QListWidget::itemClicked, this,
+          [this](const QListWidgetItem* item) { emit picked(item->data(Qt::UserRole).toString()); });
+  connect(name_, &QLineEdit::returnPressed, this, [this] {
+    QString name = name_->text().trimmed();
+    name_->clear();
+    if (!name.remove(QLatin1Char(',')).isEmpty()) addState(name);
+  });
+  connect(train_, &QPushButton::clicked, this, [this] {
+    train_->setEnabled(false);
+    emit trainRequested();
+  });
+  connect(use_, &QPushButton::clicked, this, [this](bool use) { emit useRequested(head_, use); });
+  setExamples({}, nullptr);
+}
+
+QString StatesPanel::region() const {
+  return region_->currentIndex() <= 0 ? StateTrainer::nameOfWhole() : region_->currentText();
+}
+
+void StatesPanel::setRegions(const QStringList& names) {
+  const QString before = region_->currentText();
+  {
+    const QSignalBlocker quiet(region_);
+    while (region_->count() > 1) region_->removeItem(1);
+    region_->addItems(names);
+    region_->setCurrentIndex(std::max(0, region_->findText(before)));
+  }
+  if (region_->currentText() != before) emit regionChosen(region());
+}
+
+void StatesPanel::setPictures(const QStringList& names) {
+  names_ = names;
+  refresh();
+}
+
+void StatesPanel::setThumbnail(const QString& name, const QImage& thumbnail) {
+  thumbnails_[name] = thumbnail;
+  refresh();
+}
+
+void StatesPanel::setExamples(const ShownStates& shown, const std::shared_ptr<const vision::StateHead>& head) {
+  shown_ = shown;
+  for (QPushButton* button : std::as_const(buttons_)) delete button;
+  buttons_.clear();
+  for (const QString& state : shown) addState(state);
+  setHead(head);
+}
+
+void StatesPanel::addState(const QString& name) {
+  if (buttons_.contains(name)) return;
+  auto* button = new QPushButton(name, this);
+  button->setToolTip(tr("The chosen pictures show this state; once more: they show none"));
+  buttons_[name] = button;
+  states_->addWidget(button);
+  connect(button, &QPushButton::clicked, this, [this, name] { assign(name); });
+  refresh();
+}
+
+// Where all chosen pictures show it, they show none from now on.
+void StatesPanel::assign(const QString& state) {
+  const auto items = pictures_->selectedItems();
+  const bool all = std::all_of(items.begin(), items.end(), [&](const QListWidgetItem* item) {
+    return shown_.value(item->data(Qt::UserRole).toString()) == state;
+  });
+  for (const QListWidgetItem* item : items) {
+    const QString name = item->data(Qt::UserRole).toString();
+    if (all)
+      shown_.remove(name);
+    else
+      shown_[name] = state;
+  }
+  refresh();
+  emit examplesChanged(shown_);
+}
+
+void StatesPanel::setHead(const std::shared_ptr<const vision::StateHead>& head) {
+  head_ = head;
+  wrong_->clear();
+  QString text;
+  if (head) {
+    const vision::StateVerdict& verdict = head->verdict;
+    text = tr("%1 % of %2 answers are right; sure on %3 %, of which %4 % are right.")
+               .arg(shareText(verdict.right()))
+               .arg(verdict.answers.size())
+               .arg(shareText(verdict.sureShare()), shareText(verdict.sureRight()));
+    if (!verdict.by_days)
+      text += QLatin1Char(' ') + tr("Too good, perhaps: the pictures are of one day, or have no times.");
+    for (const vision::StateAnswer& one : verdict.answers) {
+      if (one.right()) continue;
+      const QString picture = QFileInfo(QString::fromStdString(one.file)).completeBaseName();
+      auto* item = new QListWidgetItem(
+          tr("%1 is %2, taken for %3")
+              .arg(picture, QString::fromStdString(head->states[static_cast<std::size_t>(one.truth)]),
+                   QString::fromStdString(head->states[static_cast<std::size_t>(one.given)])),
+          wrong_);
+      item->setToolTip(item->text());
+      item->setData(Qt::UserRole, picture);
+    }
+  }
+  setBadge(verdict_, "");
+  setValue(verdict_, text);
+  verdict_->setVisible(!text.isEmpty());
+  refresh();
+}
+
+void StatesPanel::setProgress(int done, int of) {
+  setBadge(verdict_, "");
+  setValue(verdict_, tr("Looking at picture %1 of %2").arg(done).arg(of));
+  verdict_->show();
+}
+
+void StatesPanel::setProblem(const QString& text) {
+  setBadge(verdict_, "bad");
+  setValue(verdict_, text);
+  verdict_->show();
+  refresh();
+}
+
+void StatesPanel::setInUse(const QStringList& names) {
+  in_use_ = names;
+  refresh();
+}
+
+void StatesPanel::refresh() {
+  for (int i = pictures_->count() - 1; i >= names_.size(); --i) delete pictures_->item(i);
+  while (pictures_->count() < names_.size()) new QListWidgetItem(pictures_);
+  for (int i = 0; i < names_.size(); ++i) {
+    const QString state = shown_.value(names_[i]);
+    QListWidgetItem* item = pictures_->item(i);
+    item->setData(Qt::UserRole, names_[i]);
+    item->setText(state.isEmpty() ? names_[i] : QStringLiteral("%1 · %2").arg(state, names_[i]));
+    item->setToolTip(item->text());
+    if (const auto found = thumbnails_.find(names_[i]); found != thumbnails_.end())
+      item->setIcon(QIcon(QPixmap::fromImage(*found)));
+  }
+  for (auto button = buttons_.begin(); button != buttons_.end(); ++button)
+    button.value()->setText(QStringLiteral("%1 (%2)").arg(button.key()).arg(shown_.values().count(button.key())));
+  train_->setEnabled(buttons_.size() > 1 && shown_.size() > 3);
+  wrong_->setVisible(wrong_->count() > 0);
+  use_->setEnabled(head_ != nullptr);
+  use_->setChecked(head_ && in_use_.contains(QString::fromStdString(head_->name)));
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QHash>
+#include <QImage>
+#include <QStringList>
+#include <QWidget>
+#include <memory>
+
+#include "gui/models/state_trainer.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPushButton;
+
+namespace mpm::gui {
+
+class WrappingRow;
+
+/// Says which state pictures show, trains on that, shows how often it is right and which pictures it gets wrong, and
+/// puts it to use.
+class StatesPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit StatesPanel(QWidget* parent = nullptr);
+
+  void setPictures(const QStringList& names);
+  void setThumbnail(const QString& name, const QImage& thumbnail);
+  /// Those of the source.
+  void setRegions(const QStringList& names);
+  /// Of the chosen region: what pictures show, and the last verdict; null: none yet.
+  void setExamples(const ShownStates& shown, const std::shared_ptr<const vision::StateHead>& head);
+  void setHead(const std::shared_ptr<const vision::StateHead>& head);
+  void setProgress(int done, int of);
+  void setProblem(const QString& text);
+  /// Names of the heads that are in use.
+  void setInUse(const QStringList& names);
+
+  /// The chosen region, else StateTrainer::nameOfWhole().
+  QString region() const;
+
+ signals:
+  void regionChosen(const QString& name);
+  void examplesChanged(const mpm::gui::ShownStates& shown);
+  void trainRequested();
+  void picked(const QString& picture);
+  /// The last verdict's head, from now on, or no longer.
+  void useRequested(const std::shared_ptr<const mpm::vision::StateHead>& head, bool use);
+
+ private:
+  void addState(const QString& name);
+  void assign(const QString& state);
+  void refresh();
+
+  QComboBox* region_;
+  QListWidget *pictures_, *wrong_;
+  WrappingRow* states_;
+  QLineEdit* name_;
+  QPushButton *train_, *use_;
+  QLabel* verdict_;
+  QStringList names_, in_use_;
+  QHash<QString, QImage> thumbnails_;
+  QHash<QString, QPushButton*> buttons_;  // by the state
+  ShownStates shown_;
+  std::shared_ptr<const vision::StateHead> head_;
+};
+
+}  // namespace mpm::gui
