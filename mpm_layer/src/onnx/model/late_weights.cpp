@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/model/late_weights.h"
 
+#include <google/protobuf/message_lite.h>
+
 #include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
@@ -57,7 +59,7 @@ class LateParser {
 
   // The fields up to the limit. Those of this number, which have a length, go to `take`, the others into `message`.
   template <class Take>
-  bool fields(google::protobuf::Message& message, int number, Take take) {
+  bool fields(google::protobuf::MessageLite& message, int number, Take take) {
     std::string others;
     while (stream_.BytesUntilLimit() > 0) {
       const std::uint32_t tag = stream_.ReadTag();
