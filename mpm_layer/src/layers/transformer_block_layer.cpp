@@ -31,17 +31,16 @@ int constantsOf(const cv::dnn::LayerParams& params) {
 
 /// The block that another net has under this key, or a new one.
 std::shared_ptr<const TransformerBlock> sharedBlock(const std::string& key, const TransformerBlockSpec& spec) {
+  if (key.empty()) return std::make_shared<const TransformerBlock>(spec);
   static auto& mutex = *new std::mutex;
   static auto& blocks = *new std::map<std::string, std::weak_ptr<const TransformerBlock>>;
-  const auto living = [&] {
+  {
     const std::lock_guard lock(mutex);
-    const auto found = blocks.find(key);
-    return found == blocks.end() ? nullptr : found->second.lock();
-  };
-  if (key.empty()) return std::make_shared<const TransformerBlock>(spec);
-  if (auto block = living()) return block;
-  const auto block =
-      std::make_shared<const TransformerBlock>(spec);  // not locked: the layers of a net pack in parallel
+    if (const auto found = blocks.find(key); found != blocks.end())
+      if (auto block = found->second.lock()) return block;
+  }
+  // Made without the lock: the layers of a net pack in parallel.
+  const auto block = std::make_shared<const TransformerBlock>(spec);
   const std::lock_guard lock(mutex);
   std::erase_if(blocks, [](const auto& entry) { return entry.second.expired(); });
   blocks[key] = block;
