@@ -57,11 +57,6 @@ void addTo(std::vector<T>& sums, const std::vector<T>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
 }
 
-void addTo(StageTimes& sums, const StageTimes& times) {
-  for (const auto& [name, stage] : kStages) sums.*stage += times.*stage;
-  addTo(sums.blocks, times.blocks);
-}
-
 /// Distances and classes of the tokens that share a cluster.
 void countPairs(const Estimate& result, const cv::Mat& truth, int void_label, StudyRow& row) {
   row.distances.resize(kMaxDistance + 1);
@@ -83,19 +78,13 @@ void countPairs(const Estimate& result, const cv::Mat& truth, int void_label, St
         ++row.distances[static_cast<std::size_t>(std::min(kMaxDistance, static_cast<int>(std::lround(distance))))];
         const int a = classOf(tokens[i]), b = classOf(tokens[j]);
         if (a == void_label || b == void_label) continue;
-        ++row.pairs;
-        row.pairs_of_one_class += a == b;
+        ++row.pairs[0];
+        row.pairs[1] += a == b;
       }
 }
 
-void addTo(BatchCosts& sums, const BatchCosts& more) {
-  addTo(sums.batches, more.batches);
-  for (auto costs : {&BatchCosts::ragged, &BatchCosts::padded, &BatchCosts::minimum}) addTo(sums.*costs, more.*costs);
-}
-
 /// Of all batches of images that follow each other. `tokens`: of each image, after each step.
-BatchCosts batchCosts(const std::vector<std::vector<double>>& tokens, const vision::FlopCounter& counter) {
-  BatchCosts costs;
+void countBatches(const std::vector<std::vector<double>>& tokens, const vision::FlopCounter& counter, StudyRow& row) {
   for (const std::size_t size : kBatchSizes) {
     double ragged = 0, padded = 0, minimum = 0;
     std::int64_t batches = 0;
@@ -114,109 +103,85 @@ BatchCosts batchCosts(const std::vector<std::vector<double>>& tokens, const visi
       padded += counter.count(most) / 1e9;
       minimum += counter.count(least_merged) / 1e9;
     }
-    costs.batches.push_back(batches);
-    costs.ragged.push_back(ragged);
-    costs.padded.push_back(padded);
-    costs.minimum.push_back(minimum);
+    row.batches.push_back(batches);
+    row.ragged.push_back(ragged);
+    row.padded.push_back(padded);
+    row.minimum.push_back(minimum);
   }
-  return costs;
+}
+
+/// The fields of a row with their keys in a line: `label` says what was measured, `each` has a value of each image,
+/// `sum` so many sums (0: any number).
+template <class Label, class Each, class Sum>
+void eachField(Label&& label, Each&& each, Sum&& sum) {
+  label("model", &StudyRow::model);
+  label("digest", &StudyRow::digest);
+  label("net", &StudyRow::net);
+  label("data", &StudyRow::data);
+  label("source", &StudyRow::source);
+  label("limit", &StudyRow::limit);
+  label("precision", &StudyRow::precision);
+  label("sweep", &StudyRow::sweep);
+  label("variant", &StudyRow::variant);
+  label("classes", &StudyRow::classes);
+  each("ms", &StudyRow::ms);
+  each("full_ms", &StudyRow::full_ms);
+  each("tokens", &StudyRow::tokens);
+  each("gflop", &StudyRow::gflop);
+  each("agreement", &StudyRow::agreement);
+  each("near", &StudyRow::near);
+  each("elsewhere", &StudyRow::elsewhere);
+  sum("stages", &StudyRow::stages, std::size(kStages));
+  sum("blocks", &StudyRow::blocks, 0);
+  sum("distances", &StudyRow::distances, 0);
+  sum("pairs", &StudyRow::pairs, 2);
+  sum("batches", &StudyRow::batches, std::size(kBatchSizes));
+  sum("ragged", &StudyRow::ragged, std::size(kBatchSizes));
+  sum("padded", &StudyRow::padded, std::size(kBatchSizes));
+  sum("minimum", &StudyRow::minimum, std::size(kBatchSizes));
 }
 
 Json lineOf(const StudyRow& row, int first) {
-  Json stages = Json::array();
-  for (const auto& [name, stage] : kStages) stages.push_back(row.stages.*stage);
-  return {{"model", row.model},
-          {"digest", row.digest},
-          {"net", row.net},
-          {"data", row.data},
-          {"source", row.source},
-          {"limit", row.limit},
-          {"precision", row.precision},
-          {"sweep", row.sweep},
-          {"variant", row.variant},
-          {"reduce", row.reduce},
-          {"first", first},
-          {"classes", row.classes},
-          {"ms", row.ms},
-          {"full_ms", row.full_ms},
-          {"tokens", row.tokens},
-          {"gflop", row.gflop},
-          {"agreement", row.agreement},
-          {"stages", stages},
-          {"blocks", row.stages.blocks},
-          {"batches",
-           {{"count", row.batches.batches},
-            {"ragged", row.batches.ragged},
-            {"padded", row.batches.padded},
-            {"minimum", row.batches.minimum}}},
-          {"near", row.near},
-          {"elsewhere", row.elsewhere},
-          {"distances", row.distances},
-          {"pairs", {row.pairs, row.pairs_of_one_class}}};
+  Json line = {{"first", first}};
+  const auto write = [&](const char* key, auto field, std::size_t = 0) { line[key] = row.*field; };
+  eachField(write, write, write);
+  return line;
 }
 
-std::vector<double> numbersOf(const JsonValue& list, std::optional<std::size_t> size = {}) {
-  std::vector<double> numbers;
-  for (const JsonValue& one : size ? list.list(*size, *size) : list.list()) numbers.push_back(one.number(0));
-  return numbers;
-}
-
-std::vector<std::int64_t> countsOf(const JsonValue& list) {
-  std::vector<std::int64_t> counts;
-  for (const JsonValue& one : list.list()) counts.push_back(one.count());
-  return counts;
-}
-
-std::vector<PairCounts> pairsOf(const JsonValue& list, std::size_t images, int classes) {
-  std::vector<PairCounts> all;
-  for (const JsonValue& image : list.list(images, images)) {
-    PairCounts& pairs = all.emplace_back();
-    for (const JsonValue& one : image.list()) {
-      const auto numbers = one.list(3, 3);
-      pairs.push_back({numbers[0].whole(0, classes - 1), numbers[1].whole(0, classes - 1), numbers[2].count()});
-    }
+void read(const JsonValue& json, std::string& text) { text = json.text(); }
+void read(const JsonValue& json, bool& flag) { flag = json.flag(); }
+void read(const JsonValue& json, int& number) { number = json.integer(0, 1 << 30); }
+void read(const JsonValue& json, std::int64_t& count) { count = json.count(); }
+void read(const JsonValue& json, double& number, int = 0) { number = json.number(0); }
+void read(const JsonValue& json, PairCounts& counts, int classes) {
+  for (const JsonValue& one : json.list()) {
+    const auto numbers = one.list(3, 3);
+    counts.push_back({numbers[0].whole(0, classes - 1), numbers[1].whole(0, classes - 1), numbers[2].count()});
   }
-  return all;
+}
+void read(const JsonValue& json, std::vector<std::string>& names) {
+  for (const JsonValue& one : json.list(1, 256)) names.push_back(one.text());
 }
 
 StudyRow parsed(const JsonValue& line) {
   StudyRow row;
-  static constexpr std::pair<const char*, std::string StudyRow::*> kTexts[] = {
-      {"model", &StudyRow::model},         {"digest", &StudyRow::digest},   {"data", &StudyRow::data},
-      {"source", &StudyRow::source},       {"variant", &StudyRow::variant}, {"reduce", &StudyRow::reduce},
-      {"precision", &StudyRow::precision}, {"net", &StudyRow::net}};
-  static constexpr std::pair<const char*, std::vector<double> StudyRow::*> kNumbers[] = {
-      {"full_ms", &StudyRow::full_ms},
-      {"tokens", &StudyRow::tokens},
-      {"gflop", &StudyRow::gflop},
-      {"agreement", &StudyRow::agreement}};
-  static constexpr std::pair<const char*, std::vector<double> BatchCosts::*> kCosts[] = {
-      {"ragged", &BatchCosts::ragged}, {"padded", &BatchCosts::padded}, {"minimum", &BatchCosts::minimum}};
-  for (const auto& [key, text] : kTexts) row.*text = line.at(key).text();
-  row.limit = line.at("limit").integer(0, 1 << 30);
-  row.sweep = line.at("sweep").flag();
-  for (const JsonValue& name : line.at("classes").list(1, 256)) row.classes.push_back(name.text());
-  row.ms = numbersOf(line.at("ms"));
-  const std::size_t images = row.ms.size();
-  for (const auto& [key, numbers] : kNumbers) row.*numbers = numbersOf(line.at(key), images);
-  const JsonValue batches = line.at("batches"), pairs = line.at("pairs");
-  row.batches.batches = countsOf(batches.at("count"));
-  const std::size_t sizes = row.batches.batches.size();
-  for (const auto& [key, costs] : kCosts) row.batches.*costs = numbersOf(batches.at(key), sizes);
-  const auto classes = static_cast<int>(row.classes.size());
-  row.near = pairsOf(line.at("near"), images, classes);
-  row.elsewhere = pairsOf(line.at("elsewhere"), images, classes);
-  row.distances = countsOf(line.at("distances"));
-  row.pairs = pairs.list(2, 2)[0].count();
-  row.pairs_of_one_class = pairs.list(2, 2)[1].count();
-  const std::vector<double> stages = numbersOf(line.at("stages"), std::size(kStages));
-  for (std::size_t i = 0; i < stages.size(); ++i) row.stages.*kStages[i].second = stages[i];
-  row.stages.blocks = numbersOf(line.at("blocks"));
+  const std::size_t images = line.at("ms").list().size();
+  const auto label = [&](const char* key, auto field) { read(line.at(key), row.*field); };
+  const auto each = [&](const char* key, auto field) {
+    for (const JsonValue& one : line.at(key).list(images, images))
+      read(one, (row.*field).emplace_back(), static_cast<int>(row.classes.size()));
+  };
+  const auto sum = [&](const char* key, auto field, std::size_t size) {
+    const auto list = size > 0 ? line.at(key).list(size, size) : line.at(key).list();
+    (row.*field).resize(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) read(list[i], (row.*field)[i]);
+  };
+  eachField(label, each, sum);
   return row;
 }
 
-// "blocks" is the newest key: a file without it is of an older version.
-const std::vector<std::string> kStudyKeys = {"model", "digest", "data", "precision", "variant", "first", "blocks"};
+// "ragged" is the newest key: a file without it is of an older version.
+const std::vector<std::string> kStudyKeys = {"model", "digest", "variant", "first", "blocks", "ragged"};
 
 /// What a line is of.
 std::string keyOf(const StudyRow& row, int first) {
@@ -315,7 +280,6 @@ class Measurement {
     row.limit = task.limit;
     row.precision = toString(task.options.read.convert.precision);
     row.variant = toString(variant);
-    row.reduce = toString(variant);
     row.sweep = task.sweep;
     row.classes = vision::classNames(task.info);
     return row;
@@ -356,7 +320,10 @@ class Measurement {
       row.gflop.push_back(counters[v].count(run.result.tokens) / 1e9);
       row.agreement.push_back(100.0 * cv::countNonZero(run.result.labels == full[i]) /
                               static_cast<double>(full[i].total()));
-      addTo(row.stages, run.result.ms);
+      std::vector<double> stages;
+      for (const auto& [name, stage] : kStages) stages.push_back(run.result.ms.*stage);
+      addTo(row.stages, stages);
+      addTo(row.blocks, run.result.ms.blocks);
       row.near.push_back(countsOf(chunk.near[i], run.result.labels, task.info.classes, void_label));
       row.elsewhere.push_back(countsOf(chunk.elsewhere[i], run.result.labels, task.info.classes, void_label));
       if (!windows) countPairs(run.result, chunk.truths[i], void_label, row);
@@ -365,7 +332,7 @@ class Measurement {
     });
     if (!finished) return false;
     for (std::size_t v = 0; v < all.size(); ++v) {
-      rows[v].batches = batchCosts(tokens[v], counters[v]);
+      countBatches(tokens[v], counters[v], rows[v]);
       if (v < todo.size() || !full_is_done) log_.append(lineOf(rows[v], chunk.first));
     }
     return true;
@@ -410,15 +377,11 @@ std::vector<StudyRow> readStudy(const std::string& file) {
       continue;
     }
     StudyRow& row = rows[place->second];
-    for (auto values : {&StudyRow::ms, &StudyRow::full_ms, &StudyRow::tokens, &StudyRow::gflop, &StudyRow::agreement})
-      (row.*values).insert((row.*values).end(), (part.*values).begin(), (part.*values).end());
-    addTo(row.stages, part.stages);
-    addTo(row.batches, part.batches);
-    for (auto counts : {&StudyRow::near, &StudyRow::elsewhere})
-      (row.*counts).insert((row.*counts).end(), (part.*counts).begin(), (part.*counts).end());
-    addTo(row.distances, part.distances);
-    row.pairs += part.pairs;
-    row.pairs_of_one_class += part.pairs_of_one_class;
+    const auto append = [&](const char*, auto field) {
+      (row.*field).insert((row.*field).end(), (part.*field).begin(), (part.*field).end());
+    };
+    const auto sum = [&](const char*, auto field, std::size_t) { addTo(row.*field, part.*field); };
+    eachField([](const char*, auto) {}, append, sum);
   }
   return rows;
 }

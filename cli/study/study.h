@@ -32,29 +32,28 @@ struct StudyPlan {
 
 using vision::PairCounts;
 
-/// What images cost in batches of kBatchSizes, by their token counts: for each size the number of batches, and sums
-/// over them of the GFLOP per image.
-struct BatchCosts {
-  std::vector<std::int64_t> batches;
-  std::vector<double> ragged;   ///< each image has its own tokens, as this library runs them
-  std::vector<double> padded;   ///< each has as many as the image with most
-  std::vector<double> minimum;  ///< each merges as many in a step as the image that merges fewest
-};
 constexpr std::size_t kBatchSizes[] = {1, 2, 4, 8, 16, 32};
 
 /// What was measured of one variant on images of one data set.
 struct StudyRow {
-  std::string model, digest, data, source, precision, variant, reduce;  ///< `source`: StudyData::text
+  std::string model, digest, data, source, precision, variant;  ///< `source`: StudyData::text
   std::string net;     ///< "mask_transformer 192/16 512x512": head, width, patch, input
   int limit = 0;       ///< only so many images of the data were to be measured; 0: all
   bool sweep = false;  ///< of the depth sweep: one step of MPM before one block
   std::vector<std::string> classes;
-  std::vector<double> ms, full_ms, tokens, gflop, agreement;  ///< of each image
-  StageTimes stages;                                          ///< sums
-  BatchCosts batches;                                         ///< of images that follow each other
-  std::vector<PairCounts> near, elsewhere;  ///< of each image: within kNearPixels of a boundary of the truth, and not
+  // Of each image.
+  std::vector<double> ms, full_ms, tokens, gflop, agreement;
+  std::vector<PairCounts> near, elsewhere;  ///< within kNearPixels of a boundary of the truth, and not
+  // Sums over them.
+  std::vector<double> stages, blocks;   ///< ms; the stages in the order of kStages
   std::vector<std::int64_t> distances;  ///< pairs of members of a cluster by their distance, tokens; the last: further
-  std::int64_t pairs = 0, pairs_of_one_class = 0;  ///< that have a class
+  std::vector<std::int64_t> pairs = {0, 0};  ///< those that have a class, and those of one class
+  // Of batches of images that follow each other, for each of kBatchSizes: their number, and the sum of the GFLOP per
+  // image by the token counts of its images.
+  std::vector<std::int64_t> batches;
+  std::vector<double> ragged;   ///< each image has its own tokens, as this library runs them
+  std::vector<double> padded;   ///< each has as many as the image with most
+  std::vector<double> minimum;  ///< each merges as many in a step as the image that merges fewest
 
   int images() const { return static_cast<int>(ms.size()); }
 };

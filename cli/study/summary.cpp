@@ -84,15 +84,15 @@ struct Accuracy {
 };
 
 /// GFLOP in percent of ragged batches, for each of kBatchSizes of which there were batches.
-std::vector<double> batchPercent(const BatchCosts& costs, std::vector<double> BatchCosts::*way) {
+std::vector<double> batchPercent(const StudyRow& row, const std::vector<double>& costs) {
   std::vector<double> percent;
-  for (std::size_t i = 0; i < costs.batches.size() && costs.batches[i] > 0; ++i)
-    percent.push_back(100 * (costs.*way)[i] / costs.ragged[i]);
+  for (std::size_t i = 0; i < row.batches.size() && row.batches[i] > 0; ++i)
+    percent.push_back(100 * costs[i] / row.ragged[i]);
   return percent;
 }
 
 Json summaryOf(const std::string& group, const StudyRow& row, const Accuracy& own, const Accuracy& full) {
-  std::vector<double> ratios, blocks = row.stages.blocks;
+  std::vector<double> ratios, blocks = row.blocks;
   for (std::size_t i = 0; i < row.ms.size(); ++i) ratios.push_back(row.full_ms[i] / row.ms[i]);
   for (double& ms : blocks) ms /= row.images();
   Json json = {{"group", group},           {"model", row.model},    {"net", row.net},     {"data", row.data},
@@ -114,10 +114,9 @@ Json summaryOf(const std::string& group, const StudyRow& row, const Accuracy& ow
   add("speed_up", quantile(ratios, 0.5));
   add("gflop", meanOf(row.gflop));
   add("tokens_end", meanOf(row.tokens));
-  for (const auto& [name, stage] : kStages)
-    if (stage != &StageTimes::total) add(name + std::string("_ms"), row.stages.*stage / row.images());
-  add("pairs_of_one_class",
-      row.pairs > 0 ? static_cast<double>(row.pairs_of_one_class) / static_cast<double>(row.pairs) : std::nan(""));
+  for (std::size_t i = 1; i < std::size(kStages); ++i)  // 0 is the total
+    add(kStages[i].first + std::string("_ms"), row.stages[i] / row.images());
+  add("pairs_of_one_class", static_cast<double>(row.pairs[1]) / static_cast<double>(row.pairs[0]));
   json["classes"] = row.classes;
   for (const auto& [name, reference] : {std::pair<std::string, const Accuracy*>("iou", nullptr), {"iou_loss", &full}})
     for (std::size_t c = 0; c < row.classes.size(); ++c) {
@@ -127,8 +126,8 @@ Json summaryOf(const std::string& group, const StudyRow& row, const Accuracy& ow
   json["tokens"] = row.tokens;
   json["distances"] = row.distances;
   json["block_ms"] = rounded(blocks);
-  json["padded_percent"] = rounded(batchPercent(row.batches, &BatchCosts::padded));
-  json["minimum_percent"] = rounded(batchPercent(row.batches, &BatchCosts::minimum));
+  json["padded_percent"] = rounded(batchPercent(row, row.padded));
+  json["minimum_percent"] = rounded(batchPercent(row, row.minimum));
   return json;
 }
 
