@@ -67,35 +67,29 @@ std::vector<LabelledFile> camVidFiles(const fs::path& folder, const std::string&
   throw Error("'" + folder.string() + "' has neither a folder '" + split + "' nor a folder 'images'");
 }
 
+std::vector<LabelledFile> ade20kFiles(const fs::path& folder, const std::string& split) {
+  return pairsIn(folder / "images" / split, ".jpg", folder / "annotations" / split);
+}
+
+struct Parts {
+  std::string name;
+  DatasetProtocol protocol;
+  std::vector<LabelledFile> (*files)(const fs::path& folder, const std::string& split);
+};
+
+const Parts& partsOf(Dataset dataset) {
+  static const Parts all[] = {{"ade20k", {150, "validation", {512, 512}, 480, 512}, ade20kFiles},
+                              {"cityscapes", {19, "val", {768, 768}, 512, 1024}, cityscapesFiles},
+                              {"pascal-context", {59, "val", {480, 480}, 320, 520}, pascalContextFiles},
+                              {"camvid", {11, "val", {}, 0, 0}, camVidFiles}};  // in the order of Dataset
+  return all[static_cast<std::size_t>(dataset)];
+}
+
 }  // namespace
 
-std::string toString(Dataset dataset) {
-  switch (dataset) {
-    case Dataset::kAde20k:
-      return "ade20k";
-    case Dataset::kCityscapes:
-      return "cityscapes";
-    case Dataset::kPascalContext:
-      return "pascal-context";
-    case Dataset::kCamVid:
-      return "camvid";
-  }
-  return {};
-}
+std::string toString(Dataset dataset) { return partsOf(dataset).name; }
 
-DatasetProtocol protocolOf(Dataset dataset) {
-  switch (dataset) {
-    case Dataset::kAde20k:
-      return {150, "validation", {512, 512}, 480, 512};
-    case Dataset::kCityscapes:
-      return {19, "val", {768, 768}, 512, 1024};
-    case Dataset::kPascalContext:
-      return {59, "val", {480, 480}, 320, 520};
-    case Dataset::kCamVid:
-      return {11, "val", {}, 0, 0};
-  }
-  return {};
-}
+DatasetProtocol protocolOf(Dataset dataset) { return partsOf(dataset).protocol; }
 
 LabelMeaning labelMeaningOf(Dataset dataset) {
   const int classes = protocolOf(dataset).classes;
@@ -108,21 +102,7 @@ LabelMeaning labelMeaningOf(Dataset dataset) {
 }
 
 std::vector<LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split) {
-  std::vector<LabelledFile> files;
-  switch (dataset) {
-    case Dataset::kAde20k:
-      files = pairsIn(fs::path(folder) / "images" / split, ".jpg", fs::path(folder) / "annotations" / split);
-      break;
-    case Dataset::kCityscapes:
-      files = cityscapesFiles(folder, split);
-      break;
-    case Dataset::kPascalContext:
-      files = pascalContextFiles(folder, split);
-      break;
-    case Dataset::kCamVid:
-      files = camVidFiles(folder, split);
-      break;
-  }
+  const std::vector<LabelledFile> files = partsOf(dataset).files(folder, split);
   if (files.empty()) throw Error("'" + folder + "' holds no image of " + toString(dataset) + ", split " + split);
   for (const LabelledFile& file : files)
     for (const std::string& path : {file.image, file.labels})

@@ -11,21 +11,6 @@
 namespace mpm::vision {
 namespace {
 
-// One op as a polynomial of its rows r and of its tokens n = r - special rows: what it costs per row, per pair of rows,
-// per token, per pair of tokens, and in any case.
-struct Cost {
-  int insertions_before = 0;  // which entry of the token counts are its tokens
-  bool pooled = false;        // one row per image, whatever the tokens
-  double special = 0;
-  double per_row = 0, per_row_pair = 0, per_token = 0, per_token_pair = 0, fixed = 0;
-
-  double flop(const std::vector<double>& tokens) const {
-    const double n = pooled ? 0 : tokens[insertions_before];
-    const double rows = pooled ? 1 : n + special;
-    return fixed + per_row * rows + per_row_pair * rows * rows + per_token * n + per_token_pair * n * n;
-  }
-};
-
 double attribute(const onnx::NodeProto& node, const std::string& name) {
   for (const auto& candidate : node.attribute())
     if (candidate.name() == name) return static_cast<double>(candidate.i());
@@ -41,17 +26,16 @@ std::string text(const onnx::NodeProto& node, const std::string& name) {
 using Dims = std::vector<double>;
 double product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), 1.0, std::multiplies<>()); }
 
-class Counter {
+}  // namespace
+
+class FlopCounter::Reader {
  public:
-  explicit Counter(const onnx::GraphProto& graph) {
+  Reader(const onnx::GraphProto& graph, FlopCounter& counter) : counter_(counter) {
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
     for (const auto& node : graph.node())
       if (node.domain() == "ai.mpm" && node.name().find("/policy/") == std::string::npos) add(node);
   }
-
-  std::vector<Cost> costs;
-  int insertions = 0;
 
  private:
   // Multiply-adds of a row with every matrix among the constants.
@@ -112,7 +96,7 @@ class Counter {
                groups != "rule")  // even x odd is a quarter of N x N; of mutual pairs each similarity once, a half
         cost.per_token_pair = groups == "even_odd" ? width / 2 : width;
       insertions_of_state_[node.output(1)] = cost.insertions_before + 1;
-      ++insertions;
+      ++counter_.insertions_;
     } else if (op == "TokenLinear") {
       cost.per_row = matrixFlop(node);
     } else if (op == "MaskScores") {
@@ -122,9 +106,10 @@ class Counter {
       cost.fixed = cost.special * 2 * product(projections.at(1));
     }
     if (cost.pooled || op == "PoolTokens") pooled_.insert(node.output(0));
-    costs.push_back(cost);
+    counter_.costs_.push_back(cost);
   }
 
+  FlopCounter& counter_;
   std::map<std::string, Dims> constants_;
   std::map<std::string, int> insertions_of_state_;
   std::map<std::string, double> width_of_keys_;
@@ -132,31 +117,24 @@ class Counter {
   double dim_ = 0;
 };
 
-}  // namespace
-
-struct FlopCounter::Impl {
-  std::vector<Cost> costs;
-  int insertions = 0;
-};
-
-FlopCounter::FlopCounter(const std::string& converted_model) : impl_(std::make_unique<Impl>()) {
+FlopCounter::FlopCounter(const std::string& converted_model) {
   onnx::ModelProto model;
   if (!model.ParseFromString(converted_model)) throw Error("the model to count is not ONNX");
-  Counter counter(model.graph());
-  if (counter.costs.empty()) throw Error("the model to count has no op of ai.mpm: convert it first");
-  impl_->costs = std::move(counter.costs);
-  impl_->insertions = counter.insertions;
+  Reader(model.graph(), *this);
+  if (costs_.empty()) throw Error("the model to count has no op of ai.mpm: convert it first");
 }
-FlopCounter::~FlopCounter() = default;
-FlopCounter::FlopCounter(FlopCounter&&) noexcept = default;
-FlopCounter& FlopCounter::operator=(FlopCounter&&) noexcept = default;
 
 double FlopCounter::count(const std::vector<double>& tokens) const {
-  if (static_cast<int>(tokens.size()) != impl_->insertions + 1)
-    throw Error("the model has " + std::to_string(impl_->insertions) + " insertions, but there are " +
+  if (static_cast<int>(tokens.size()) != insertions_ + 1)
+    throw Error("the model has " + std::to_string(insertions_) + " insertions, but there are " +
                 std::to_string(tokens.size()) + " token counts");
-  return std::accumulate(impl_->costs.begin(), impl_->costs.end(), 0.0,
-                         [&](double sum, const Cost& cost) { return sum + cost.flop(tokens); });
+  double flop = 0;
+  for (const Cost& cost : costs_) {
+    const double n = cost.pooled ? 0 : tokens[cost.insertions_before], rows = cost.pooled ? 1 : n + cost.special;
+    flop +=
+        cost.fixed + (cost.per_row + cost.per_row_pair * rows) * rows + (cost.per_token + cost.per_token_pair * n) * n;
+  }
+  return flop;
 }
 
 }  // namespace mpm::vision

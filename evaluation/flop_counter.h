@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,17 +14,24 @@ class FlopCounter {
  public:
   /// `converted_model`: what convertModel() returns. Throws mpm::Error when it is not that.
   explicit FlopCounter(const std::string& converted_model);
-  ~FlopCounter();
-  FlopCounter(FlopCounter&&) noexcept;
-  FlopCounter& operator=(FlopCounter&&) noexcept;
 
   /// `tokens`: N, then N' after each insertion (one row of "token_counts"). Throws mpm::Error when their number is not
   /// that of the model's insertions + 1.
   double count(const std::vector<double>& tokens) const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  /// One op as a polynomial of its rows r and of its tokens n = r - special rows: what it costs per row, per pair of
+  /// rows, per token, per pair of tokens, and in any case.
+  struct Cost {
+    int insertions_before = 0;  ///< which entry of the token counts are its tokens
+    bool pooled = false;        ///< one row per image, whatever the tokens
+    double special = 0;
+    double per_row = 0, per_row_pair = 0, per_token = 0, per_token_pair = 0, fixed = 0;
+  };
+  class Reader;
+
+  std::vector<Cost> costs_;
+  int insertions_ = 0;
 };
 
 }  // namespace mpm::vision
