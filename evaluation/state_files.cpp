@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <opencv2/imgproc.hpp>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "evaluation/numbers.h"
 #include "evaluation/states.h"
+#include "vision/csv.h"
 #include "vision/pictures/lettering.h"
 #include "vision/regions/region_json.h"
 #include "vision/sources/source.h"
@@ -46,18 +46,12 @@ NamedExamples examplesInList(const std::string& path) {
     for (const JsonValue& one : readJsonFile(path).list()) add(one.at("picture").text(), one.at("state").text());
     return examples;
   }
-  std::istringstream lines(readFile(path, 64U << 20));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (line.empty() || line.front() == '#' || line == "picture,state") continue;
-    const auto comma = line.rfind(',');
-    const auto state = comma == std::string::npos ? comma : line.find_first_not_of(' ', comma + 1);
-    if (state == std::string::npos || comma == 0)
-      throw Error("'" + path + "', line " + std::to_string(number) + ": '" + visibleText(line) +
-                  "' is not PICTURE,STATE");
-    add(line.substr(0, comma), line.substr(state));
+  for (const CsvLine& line : readCsv(path)) {
+    const auto& cells = line.cells;
+    if (line.isComment() || (cells[0] == "picture" && cells.back() == "state")) continue;
+    if (cells.size() != 2 || cells[0].empty() || cells[1].empty())
+      refuse(path, line, "'" + visibleText(line.text) + "' is not PICTURE,STATE");
+    add(cells[0], cells[1]);
   }
   return examples;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace mpm {
@@ -20,8 +19,4 @@ std::int64_t steadyNow();
 std::string isoTime(UnixMs time, bool milliseconds = false);
 /// The same for file names: "2026-11-03T17-04-05Z".
 std::string fileTime(UnixMs time, bool milliseconds = false);
-/// Back from isoTime(). A date alone, seconds or milliseconds left out, a space for the "T" and an offset such as
-/// "+01:00" are read, too; without an offset it is UTC. nullopt: it is no such time.
-std::optional<UnixMs> timeOfIso(const std::string& text);
-
 }  // namespace mpm

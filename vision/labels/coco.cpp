@@ -33,20 +33,7 @@ void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
     throw Error(counts.place() + " holds compressed run lengths: export polygons, or run lengths as numbers");
   const auto size = runs.at("size").list(2, 2);
   requireSize({size[1].integer(1, kMaxSide), size[0].integer(1, kMaxSide)}, labels.size(), runs);
-  const auto total = static_cast<std::int64_t>(labels.total());
-  std::int64_t at = 0;
-  bool inside = false;
-  for (const JsonValue& run : counts.list()) {
-    const std::int64_t end = at + run.whole(0, total - at);
-    for (; at < end; ++at)
-      if (inside)
-        labels.at<uchar>(static_cast<int>(at % labels.rows), static_cast<int>(at / labels.rows)) =
-            static_cast<uchar>(label);
-    inside = !inside;
-  }
-  if (at != total)
-    throw Error(counts.place() + " covers " + std::to_string(at) + " of " + std::to_string(total) +
-                " pixels: export the file again");
+  labels.setTo(label, maskOfRuns(counts, {labels.rows, labels.cols}).t());
 }
 
 Json polygonOf(const std::vector<cv::Point>& points) {

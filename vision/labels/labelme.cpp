@@ -51,6 +51,11 @@ int sideOf(const JsonValue& json, const char* key, int other) {
 
 bool isLabelMe(const JsonValue& json) { return json.has("shapes"); }
 
+LabelMeShape shapeOf(const JsonValue& shape) {
+  const auto named = shape.find("shape_type");
+  return {named ? named->text() : "polygon", pointsOf(shape.at("points"))};
+}
+
 std::vector<std::string> labelMeNames(const JsonValue& json) {
   std::vector<std::string> names;
   for (const JsonValue& shape : json.at("shapes").list())
@@ -64,13 +69,7 @@ cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes
   requireSize({sideOf(json, "imageWidth", size.width), sideOf(json, "imageHeight", size.height)}, size, json);
   for (const JsonValue& shape : json.at("shapes").list()) {
     const int label = numberOfClass(shape.at("label"), classes);
-    const auto named = shape.find("shape_type");
-    const std::string kind = named ? named->text() : "polygon";
-    std::vector<cv::Point2d> points;
-    for (const JsonValue& point : shape.at("points").list()) {
-      const auto xy = point.list(2, 2);
-      points.push_back({xy[0].number(), xy[1].number()});
-    }
+    const auto [kind, points] = shapeOf(shape);
     if (!paint(labels, kind, points, label, shape))
       throw Error(shape.place() + " is a " + visibleText(kind) + " with " + std::to_string(points.size()) + " points" +
                   ": only polygons of three points or more, rectangles, circles, lines and points can be read");

@@ -13,6 +13,13 @@ namespace mpm::vision {
 /// Whether JSON is a file of LabelMe: an object with "shapes".
 bool isLabelMe(const JsonValue& json);
 
+struct LabelMeShape {
+  std::string kind;  ///< "polygon", "rectangle", ...
+  std::vector<cv::Point2d> points;
+};
+/// One of "shapes". Throws mpm::Error naming the place.
+LabelMeShape shapeOf(const JsonValue& shape);
+
 /// The labels in a LabelMe file, each once, in the order of its shapes. Throws mpm::Error naming the file.
 std::vector<std::string> labelMeNames(const JsonValue& json);
 

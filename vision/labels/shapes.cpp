@@ -59,6 +59,32 @@ void requireSize(cv::Size own, cv::Size picture, const JsonValue& of) {
                 sizeText({picture.height, picture.width}));
 }
 
+std::vector<cv::Point2d> pointsOf(const JsonValue& points, std::size_t least) {
+  std::vector<cv::Point2d> all;
+  for (const JsonValue& point : points.list(least)) {
+    const auto xy = point.list(2, 2);
+    all.emplace_back(xy[0].number(), xy[1].number());
+  }
+  return all;
+}
+
+cv::Mat maskOfRuns(const JsonValue& runs, cv::Size size) {
+  cv::Mat mask(size, CV_8UC1, cv::Scalar(0));
+  const auto total = static_cast<std::int64_t>(mask.total());
+  std::int64_t at = 0;
+  uchar value = 0;
+  for (const JsonValue& run : runs.list()) {
+    const std::int64_t end = at + run.whole(0, total - at);
+    std::fill(mask.data + at, mask.data + end, value);
+    at = end;
+    value = ~value;
+  }
+  if (at != total)
+    throw Error(runs.place() + " covers " + std::to_string(at) + " of " + std::to_string(total) +
+                " pixels: export it again");
+  return mask;
+}
+
 cv::Point labelPoint(const cv::Point2d& point) {
   static constexpr double kFar = 1e6;  // px
   const auto rounded = [](double value) { return static_cast<int>(std::lround(std::clamp(value, -kFar, kFar))); };

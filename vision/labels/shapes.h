@@ -16,6 +16,13 @@ int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes);
 /// Throws mpm::Error naming the place where it is for a picture of another size.
 void requireSize(cv::Size own, cv::Size picture, const JsonValue& of);
 
+/// [[x, y], ...], so many or more. Throws mpm::Error naming the place.
+std::vector<cv::Point2d> pointsOf(const JsonValue& points, std::size_t least = 0);
+
+/// CV_8U, 255 inside, of the lengths of runs outside and inside in turns, row by row. Throws mpm::Error naming the
+/// place where they do not fill the size.
+cv::Mat maskOfRuns(const JsonValue& runs, cv::Size size);
+
 /// Rounded; what is far outside of a picture comes nearer.
 cv::Point labelPoint(const cv::Point2d& point);
 

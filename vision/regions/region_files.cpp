@@ -5,17 +5,17 @@
 #include <cmath>
 #include <filesystem>
 #include <opencv2/imgproc.hpp>
-#include <sstream>
 #include <utility>
 
-#include "base/atomic_file.h"
 #include "base/json_file.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
+#include "vision/csv.h"
 #include "vision/labels/coco.h"
 #include "vision/labels/labelme.h"
 #include "vision/regions/region.h"
 #include "vision/regions/region_json.h"
+#include "vision/times/written_time.h"
 
 namespace mpm::vision {
 namespace {
@@ -30,13 +30,7 @@ Region& regionNamed(std::vector<Region>& regions, const std::string& name, cv::S
 }
 
 std::vector<cv::Point2d> outlineOf(const JsonValue& shape) {
-  std::vector<cv::Point2d> points;
-  for (const JsonValue& point : shape.at("points").list()) {
-    const auto xy = point.list(2, 2);
-    points.emplace_back(xy[0].number(), xy[1].number());
-  }
-  const auto named = shape.find("shape_type");
-  const std::string kind = named ? named->text() : "polygon";
+  const auto [kind, points] = shapeOf(shape);
   if (kind == "polygon" && points.size() >= 3) return points;
   if (kind == "rectangle" && points.size() == 2)
     return {points[0], {points[1].x, points[0].y}, points[1], {points[0].x, points[1].y}};
@@ -92,33 +86,26 @@ std::vector<Region> ofCoco(const JsonValue& json) {
 
 // "# Veg Type: DB", "# ROI ID Number: 1000"; then rows start_date,start_time,end_date,end_time,maskfile,sample_image.
 std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
-  constexpr std::uintmax_t kMaxBytes = 16U << 20;
-  std::istringstream lines(readFile(path, kMaxBytes));
   std::string type, number;
   std::vector<Region> regions;
-  int count = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++count;
-    while (!line.empty() && std::string_view(" \r\t,").find(line.back()) != std::string_view::npos) line.pop_back();
+  for (const CsvLine& line : readCsv(path)) {
     const auto header = [&](std::string_view key, std::string& value) {
-      if (const auto at = line.find(key); line.starts_with('#') && at != std::string::npos)
-        value = line.substr(std::min(line.find_first_not_of(' ', at + key.size()), line.size()));
+      const std::string& cell = line.cells[0];
+      if (const auto at = cell.find(key); line.isComment() && at != std::string::npos)
+        value = cell.substr(std::min(cell.find_first_not_of(' ', at + key.size()), cell.size()));
     };
     header("Veg Type:", type);
     header("ROI ID Number:", number);
-    if (line.empty() || line.starts_with('#') || line.starts_with("start_date")) continue;
-    const auto refuse = [&](const std::string& why) {
-      throw Error("'" + path + "', line " + std::to_string(count) + ": " + why);
-    };
-    std::vector<std::string> cells;
-    std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
-    if (cells.size() < 5) refuse("expected start_date,start_time,end_date,end_time,maskfile,sample_image");
-    const auto begin = timeOfIso(cells[0] + "T" + cells[1]), end = timeOfIso(cells[2] + "T" + cells[3]);
+    const std::vector<std::string>& cells = line.cells;
+    if (line.isComment() || cells[0] == "start_date") continue;
+    if (cells.size() < 5) refuse(path, line, "expected start_date,start_time,end_date,end_time,maskfile,sample_image");
+    const bool stays = cells[2].starts_with("9999");
+    const auto begin = timeOfIso(cells[0] + "T" + cells[1]), end = stays ? begin : timeOfIso(cells[2] + "T" + cells[3]);
     if (!begin || !end)
-      refuse("'" + visibleText(cells[begin ? 2 : 0] + "," + cells[begin ? 3 : 1]) +
-             "' is no time: write YYYY-MM-DD,HH:MM:SS");
-    if (*end < *begin) refuse("it ends at " + cells[2] + " " + cells[3] + ", before it begins");
+      refuse(path, line,
+             "'" + visibleText(cells[begin ? 2 : 0] + "," + cells[begin ? 3 : 1]) +
+                 "' is no time: write YYYY-MM-DD,HH:MM:SS");
+    if (*end < *begin) refuse(path, line, "it ends at " + cells[2] + " " + cells[3] + ", before it begins");
     Region region{.name = type.empty() || number.empty() ? std::filesystem::path(path).stem().string()
                                                          : type + "_" + number};
     region.mask = readMask((std::filesystem::path(path).parent_path() / cells[4]).string()) == 0;
@@ -126,7 +113,7 @@ std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
     region.from = *begin - ahead_of_utc;
     // The last second belongs to it. One that begins in it gives it up, as in vegindex, which takes the first that
     // fits.
-    if (!cells[2].starts_with("9999")) region.to = *end - ahead_of_utc + kSecondMs;
+    if (!stays) region.to = *end - ahead_of_utc + kSecondMs;
     if (!regions.empty() && regions.back().to == *region.from + kSecondMs) *region.from += kSecondMs;
     regions.push_back(std::move(region));
   }

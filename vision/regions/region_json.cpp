@@ -6,9 +6,9 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "base/size_text.h"
-#include "mpm/error.hpp"
 #include "vision/labels/labelled_picture.h"
+#include "vision/labels/shapes.h"
+#include "vision/times/written_time.h"
 
 namespace mpm::vision {
 namespace {
@@ -27,23 +27,6 @@ Json runsOf(const cv::Mat& mask) {
       }
   runs.push_back(length);
   return runs;
-}
-
-cv::Mat maskOfRuns(const JsonValue& runs, cv::Size size) {
-  cv::Mat mask(size, CV_8UC1, cv::Scalar(0));
-  const auto total = static_cast<std::int64_t>(mask.total());
-  std::int64_t at = 0;
-  bool inside = false;
-  for (const JsonValue& run : runs.list()) {
-    const std::int64_t end = at + run.whole(0, total - at);
-    if (inside) std::fill(mask.data + at, mask.data + end, uchar{255});
-    at = end;
-    inside = !inside;
-  }
-  if (at != total)
-    throw Error(runs.place() + " covers " + std::to_string(at) + " of " + std::to_string(total) +
-                " pixels: export it again");
-  return mask;
 }
 
 // A number without the digits that no drawing has.
@@ -95,13 +78,7 @@ Region regionFromJson(const JsonValue& json, const std::string& folder) {
   region.size = {json.at("width").integer(1, kMaxRegionSide), json.at("height").integer(1, kMaxRegionSide)};
   if (mask && region.mask.empty()) region.mask = maskOfRuns(*mask, region.size);
   if (const auto polygons = json.find("polygons"))
-    for (const JsonValue& polygon : polygons->list()) {
-      auto& points = region.polygons.emplace_back();
-      for (const JsonValue& point : polygon.list(3)) {
-        const auto xy = point.list(2, 2);
-        points.emplace_back(xy[0].number(), xy[1].number());
-      }
-    }
+    for (const JsonValue& polygon : polygons->list()) region.polygons.push_back(pointsOf(polygon, 3));
   return region;
 }
 

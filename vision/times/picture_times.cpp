@@ -11,37 +11,19 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <fstream>
 #include <memory>
 #include <utility>
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
+#include "vision/csv.h"
 
 namespace mpm::vision {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The cells of a line, without the spaces and quotes around them.
-std::vector<std::string> cellsOf(const std::string& line) {
-  const char mark = line.find(',') != std::string::npos ? ',' : line.find(';') != std::string::npos ? ';' : '\t';
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == mark && !quoted)
-      cells.emplace_back();
-    else
-      cells.back() += c;
-  }
-  for (std::string& cell : cells) {
-    const auto from = cell.find_first_not_of(" \r\t"), to = cell.find_last_not_of(" \r\t");
-    cell = from == std::string::npos ? "" : cell.substr(from, to - from + 1);
-  }
-  return cells;
-}
 
 // Of the cells after the name.
 std::optional<WrittenTime> timeOf(const std::vector<std::string>& cells) {
@@ -119,30 +101,24 @@ const char* toString(TimeFrom from) {
 }
 
 std::map<std::string, WrittenTime> readTimeList(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error("cannot read the list of times '" + path + "'");
   std::map<std::string, WrittenTime> list;
   std::map<std::string, int> lines;
-  std::string line;
   bool header = true;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-    const std::vector<std::string> cells = cellsOf(line);
-    if ((cells.size() == 1 && cells[0].empty()) || cells[0].starts_with('#')) continue;
-    const auto fail = [&](const std::string& what) {
-      return Error("'" + path + "', line " + std::to_string(number) + ": " + what);
-    };
-    const auto time = timeOf(cells);
+  for (const CsvLine& line : readCsv(path)) {
+    if (line.isComment()) continue;
+    const auto time = timeOf(line.cells);
     const bool first = std::exchange(header, false);
     if (!time && first) continue;
     if (!time)
-      throw fail("'" + visibleText(line) +
+      refuse(path, line,
+             "'" + visibleText(line.text) +
                  "' is not a name with year, month, day, hour, minute and second, or with a time such as "
                  "2013-07-08T05:54:13");
-    if (cells[0].empty()) throw fail("the name of the picture is missing");
-    if (const auto [before, fresh] = lines.emplace(cells[0], number); !fresh)
-      throw fail("'" + visibleText(cells[0]) + "' is in line " + std::to_string(before->second) + " already");
-    list.emplace(cells[0], *time);
+    const std::string& name = line.cells[0];
+    if (name.empty()) refuse(path, line, "the name of the picture is missing");
+    if (const auto [before, fresh] = lines.emplace(name, line.number); !fresh)
+      refuse(path, line, "'" + visibleText(name) + "' is in line " + std::to_string(before->second) + " already");
+    list.emplace(name, *time);
   }
   if (list.empty()) throw Error("'" + path + "' lists no picture with its time");
   return list;

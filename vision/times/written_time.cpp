@@ -161,6 +161,11 @@ std::optional<WrittenTime> readTime(std::string_view text) {
   return rest.text.empty() ? time : std::nullopt;
 }
 
+std::optional<UnixMs> timeOfIso(const std::string& text) {
+  const auto time = readTime(text.size() == 10 ? text + "T00:00" : text);
+  return time ? std::optional(time->utc(0)) : std::nullopt;
+}
+
 std::optional<WrittenTime> timeInName(std::string_view stem) {
   const auto at_each_number = [&](auto&& read) -> std::optional<WrittenTime> {
     for (std::size_t i = 0; i < stem.size(); ++i)

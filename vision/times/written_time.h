@@ -24,6 +24,10 @@ std::optional<UnixMs> unixTime(int year, int month, int day, int hour, int minut
 /// fraction of the second, "Z" or an offset such as "+02:00". nullopt: it is something else, or more follows.
 std::optional<WrittenTime> readTime(std::string_view text);
 
+/// Back from isoTime(), or of another text of readTime(); without an offset it is UTC. A date alone is its midnight.
+/// nullopt: it is no such time.
+std::optional<UnixMs> timeOfIso(const std::string& text);
+
 /// The time in the name of a file, without folder and ending: 20130708_055413, 2013-07-08_05-54-13,
 /// 2013-07-08T05:54:13Z, site_2013_07_08_055413, IMG_20130708_055413123, SITES' site_20220101_001_1020 (date, day of
 /// the year, hour and minute), or Unix time in seconds or milliseconds. nullopt: it holds none.

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mpm::vision {
+
+/// A line of a list that a person, a spreadsheet or a program wrote.
+struct CsvLine {
+  int number = 0;  ///< from 1
+  std::string text;
+  std::vector<std::string> cells;  ///< without the spaces and quotes around them
+
+  bool isComment() const { return text.starts_with('#'); }
+};
+
+/// The lines of a regular file that are not empty, comments as well. Between cells is a comma, else a semicolon, else a
+/// tab. Throws mpm::Error naming the file where it cannot be read or has over 64 MiB.
+std::vector<CsvLine> readCsv(const std::string& path);
+
+/// Throws mpm::Error: "'list.csv', line 3: why".
+[[noreturn]] void refuse(const std::string& path, const CsvLine& line, const std::string& why);
+
+}  // namespace mpm::vision
