@@ -192,7 +192,7 @@ TEST(TimeList, ABadLineIsNamed) {
                    "line 2: the name of the picture is miss");
   EXPECT_MPM_ERROR(readTimeList(write(path, good + "\n" + good)), "line 3: 'a.jpg' is in line 1 already");
   EXPECT_MPM_ERROR(readTimeList(write(path, "name,time\n")), "lists no picture");
-  EXPECT_MPM_ERROR(readTimeList(folder / "none.csv"), "cannot read the list");
+  EXPECT_MPM_ERROR(readTimeList(folder / "none.csv"), "none.csv");
 }
 
 TEST(PictureTimes, TrustTheListThenExifThenTheName) {

@@ -9,7 +9,7 @@
 namespace mpm {
 namespace {
 
-struct Key {
+struct ReuseKey {
   const char* name;
   double min, max;
   const char* unit;
@@ -17,7 +17,7 @@ struct Key {
   void (*set)(Reuse&, double);
 };
 
-constexpr Key kKeys[] = {
+constexpr ReuseKey kReuseKeys[] = {
     {"threshold", 0, 255, "grey levels", [](const Reuse& r) { return r.threshold; },
      [](Reuse& r, double value) { r.threshold = value; }},
     {"agreement", 50, 100, "percent", [](const Reuse& r) { return r.agreement; },
@@ -30,7 +30,7 @@ constexpr Key kKeys[] = {
 }  // namespace
 
 void Reuse::validate() const {
-  for (const Key& key : kKeys)
+  for (const ReuseKey& key : kReuseKeys)
     if (const auto value = key.value(*this); value && !(*value >= key.min && *value <= key.max))
       throw Error("reuse: " + std::string(key.name) + " '" + numberText(*value) + "' is not between " +
                   numberText(key.min) + " and " + numberText(key.max) + " (" + key.unit + ")");
@@ -46,8 +46,8 @@ Reuse parseReuse(const std::string& spec) {
     const std::string name = spec.substr(begin, std::min(sign, end) - begin),
                       value = sign < end ? spec.substr(sign + 1, end - sign - 1) : "";
     const auto* const key =
-        std::find_if(std::begin(kKeys), std::end(kKeys), [&](auto& one) { return one.name == name; });
-    if (key == std::end(kKeys))
+        std::find_if(std::begin(kReuseKeys), std::end(kReuseKeys), [&](auto& one) { return one.name == name; });
+    if (key == std::end(kReuseKeys))
       throw Error("reuse '" + spec + "': '" + name +
                   "' is none of threshold=12, agreement=99, refresh=600, flush=0.7; off and auto stand alone");
     const std::optional<double> number = readNumber<double>(value);
@@ -62,7 +62,7 @@ Reuse parseReuse(const std::string& spec) {
 std::string toString(const Reuse& reuse) {
   if (!reuse.on) return "off";
   std::string text;
-  for (const Key& key : kKeys)
+  for (const ReuseKey& key : kReuseKeys)
     if (const auto value = key.value(reuse); value != key.value({}))
       text += (text.empty() ? "" : ":") + std::string(key.name) + "=" + numberText(*value);
   return text.empty() ? "auto" : text;
