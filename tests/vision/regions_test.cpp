@@ -182,8 +182,7 @@ TEST_F(Regions, FileThatHoldsNoneIsRefused) {
 }
 
 TEST(IsoTime, ComesBackFromText) {
-  for (const UnixMs time : {UnixMs{0}, UnixMs{1'794'000'123'456}})
-    EXPECT_EQ(timeOfIso(isoTime(time, true)), time);
+  for (const UnixMs time : {UnixMs{0}, UnixMs{1'794'000'123'456}}) EXPECT_EQ(timeOfIso(isoTime(time, true)), time);
   EXPECT_EQ(timeOfIso("2026-11-03"), timeOfIso("2026-11-03T00:00Z"));
   EXPECT_EQ(timeOfIso("2026-11-03 01:30:00+01:00"), timeOfIso("2026-11-03T00:30:00.000Z"));
   for (const char* text :
