@@ -49,9 +49,10 @@ NamedExamples examplesInList(const std::string& path) {
   for (const CsvLine& line : readCsv(path)) {
     const auto& cells = line.cells;
     if (line.isComment() || (cells[0] == "picture" && cells.back() == "state")) continue;
-    if (cells.size() != 2 || cells[0].empty() || cells[1].empty())
+    if (cells.size() < 2 || cells[0].empty() || cells.back().empty())
       refuse(path, line, "'" + visibleText(line.text) + "' is not PICTURE,STATE");
-    add(cells[0], cells[1]);
+    // A name of a picture may have commas.
+    add(cells.size() == 2 ? cells[0] : line.text.substr(0, line.text.rfind(',')), cells.back());
   }
   return examples;
 }
