@@ -108,8 +108,8 @@ TEST(JsonFile, ReadsRegularFilesUpToALimit) {
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   EXPECT_MPM_ERROR(readJsonFile(folder / "fifo"), "it is not a regular file");
   EXPECT_MPM_ERROR(readJsonFile("/dev/zero"), "it is not a regular file");
-  EXPECT_MPM_ERROR(readJsonFile(folder.path()), "Is a directory");
-  EXPECT_MPM_ERROR(readJsonFile(folder / "none"), "No such file");
+  EXPECT_MPM_ERROR(readJsonFile(folder.path()), "it is a folder");
+  EXPECT_MPM_ERROR(readJsonFile(folder / "none"), "no such file");
 }
 
 }  // namespace

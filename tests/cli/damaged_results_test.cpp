@@ -92,7 +92,7 @@ TEST_F(DamagedResults, AreNotCombined) {
   ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
   for (const std::string& file : {std::string(folder_ / "fifo"), std::string("/dev/zero")})
     expectFailure(mpmCommand({"eval", "--combine", file}), 1, {file, "not a regular file"});
-  expectFailure(mpmCommand({"eval", "--combine", folder_.path()}), 1, {"Is a directory"});
+  expectFailure(mpmCommand({"eval", "--combine", folder_.path()}), 1, {"it is a folder"});
 }
 
 TEST_F(DamagedResults, ForeignFilesStayAsTheyAre) {

@@ -46,7 +46,7 @@ TEST_F(BadFile, Missing) { expectError("no such file"); }
 
 TEST_F(BadFile, Folder) {
   path = folder.path();
-  expectError("not a file");
+  expectError("it is a folder");
 }
 
 TEST_F(BadFile, Empty) {

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <deque>
 #include <filesystem>
 
+#include "base/open_file.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -129,29 +129,15 @@ void writeFilesAtomically(const std::vector<std::pair<std::string, std::string_v
 }
 
 std::string readFile(const std::string& path, std::uintmax_t most) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is not waited for
-  struct stat status {};
-  std::string bytes, why;
-  if (file < 0 || ::fstat(file, &status) != 0) {
-    why = std::strerror(errno);
-  } else if (!S_ISREG(status.st_mode)) {
-    why = S_ISDIR(status.st_mode) ? std::strerror(EISDIR) : "it is not a regular file";
-  } else {
-    // One byte more than it has: where it did not grow, the second read finds its end.
-    std::size_t done = 0;
-    for (ssize_t count = 1; count != 0 && done <= most && why.empty(); done += static_cast<std::size_t>(count)) {
-      bytes.resize(
-          std::min<std::uintmax_t>(std::max(done + 4096, static_cast<std::uintmax_t>(status.st_size) + 1), most + 1));
-      count = ::read(file, bytes.data() + done, bytes.size() - done);
-      if (count < 0 && errno != EINTR) why = std::strerror(errno);
-      count = std::max<ssize_t>(count, 0);
-    }
-    if (why.empty() && done > most) why = "it is larger than " + std::to_string(most >> 20) + " MiB";
-    bytes.resize(done);
+  try {
+    const OpenFile file(path);
+    if (file.size() > most) throw Error("it is larger than " + std::to_string(most >> 20) + " MiB");
+    std::string bytes(file.size(), '\0');
+    file.read(0, bytes.data(), bytes.size());
+    return bytes;
+  } catch (const Error& error) {
+    throw Error("cannot read '" + path + "': " + error.what());
   }
-  if (file >= 0) ::close(file);
-  if (!why.empty()) throw Error("cannot read '" + path + "': " + why);
-  return bytes;
 }
 
 bool sameFile(const std::string& a, const std::string& b) {

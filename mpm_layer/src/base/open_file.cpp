@@ -32,11 +32,10 @@ OpenFile::OpenFile(const std::filesystem::path& path) : file_(::open(path.c_str(
     return;
   }
   const int cause = errno;
-  const bool opened = file_ >= 0;
-  if (opened) ::close(file_);
-  if (!opened && cause == ENOENT) throw Error("no such file");
-  if (opened) throw Error("not a file");
-  throw Error(std::string("cannot read the file: ") + std::strerror(cause));
+  if (file_ >= 0) ::close(file_);
+  throw Error(file_ >= 0        ? S_ISDIR(status.st_mode) ? "it is a folder" : "it is not a regular file"
+              : cause == ENOENT ? "no such file"
+                                : std::strerror(cause));
 }
 
 OpenFile::~OpenFile() { ::close(file_); }
@@ -46,7 +45,7 @@ void OpenFile::read(std::uint64_t offset, void* bytes, std::size_t count) const 
   while (count > 0) {
     const ssize_t got = ::pread(file_, to, count, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw Error(std::string("cannot read the file: ") + std::strerror(errno));
+    if (got < 0) throw Error(std::strerror(errno));
     if (got == 0) throw Error("the file became shorter while it was read");
     to += got;
     offset += static_cast<std::uint64_t>(got);
