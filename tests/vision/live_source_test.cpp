@@ -13,26 +13,16 @@ namespace {
 
 using test::Gate;
 
-// A camera made of two functions.
-class FakeCapture final : public Capture {
- public:
-  FakeCapture(std::function<bool()> open, std::function<bool(cv::Mat&)> read)
-      : open_(std::move(open)), read_(std::move(read)) {}
-  bool open() override { return open_(); }
-  bool read(cv::Mat& image) override { return read_(image); }
-
- private:
-  std::function<bool()> open_;
-  std::function<bool(cv::Mat&)> read_;
-};
-
+Capture fake(std::function<bool()> open, std::function<bool(cv::Mat&)> read) {
+  return {std::move(open), std::move(read)};
+}
 bool opens() { return true; }
 cv::Mat picture(int value) { return cv::Mat(2, 2, CV_8UC3, cv::Scalar::all(value)); }
 const SourceOptions kImpatient{.timeout_s = 0.05};
 const LiveDescription kEveryFrame{.shown = "stream x", .stem = "x", .latest_only = false, .end_is_error = false};
 const LiveDescription kCamera{.shown = "camera 3", .stem = "camera3"};
 
-std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, const LiveDescription& description,
+std::unique_ptr<FrameSource> openLive(const Capture& capture, const LiveDescription& description,
                                       const SourceOptions& options) {
   return openGuarded(
       description.shown, [=](const SourceOptions&) { return vision::openLive(capture, description); }, options);
@@ -40,12 +30,12 @@ std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, const Li
 
 TEST(LiveSource, GivesEveryFrameOfAStreamInOrder) {
   auto frames = std::make_shared<int>(0);
-  const auto source = openLive(std::make_shared<FakeCapture>(opens,
-                                                             [frames](cv::Mat& image) {
-                                                               if (*frames == 5) return false;
-                                                               image = picture((*frames)++);
-                                                               return true;
-                                                             }),
+  const auto source = openLive(fake(opens,
+                                    [frames](cv::Mat& image) {
+                                      if (*frames == 5) return false;
+                                      image = picture((*frames)++);
+                                      return true;
+                                    }),
                                kEveryFrame, {});
   for (int i = 0; i < 5; ++i) {
     const auto frame = source->next();
@@ -62,17 +52,16 @@ TEST(LiveSource, GivesTheLatestFrameOfACamera) {
   auto drained = std::make_shared<Gate>();
   auto frames = std::make_shared<int>(0);
   const auto source =
-      openLive(std::make_shared<FakeCapture>(
-                   opens,
-                   [=](cv::Mat& image) {
-                     if (*frames == 100) {  // the hundredth was handed over before it is asked for the next
-                       drained->open();
-                       gate->wait();
-                       return false;
-                     }
-                     image = picture(++*frames);
-                     return true;
-                   }),
+      openLive(fake(opens,
+                    [=](cv::Mat& image) {
+                      if (*frames == 100) {  // the hundredth was handed over before it is asked for the next
+                        drained->open();
+                        gate->wait();
+                        return false;
+                      }
+                      image = picture(++*frames);
+                      return true;
+                    }),
                kCamera, {});
   drained->wait();
   const auto frame = source->next();
@@ -85,15 +74,15 @@ TEST(LiveSource, GivesTheLatestFrameOfACamera) {
 
 TEST(LiveSource, AFrameInHandIsNotWrittenTo) {
   auto frames = std::make_shared<int>(0);
-  const auto source = openLive(
-      std::make_shared<FakeCapture>(opens,
-                                    [frames](cv::Mat& image) {
-                                      image.create(2, 2,
-                                                   CV_8UC3);  // in place when the buffer fits, as VideoCapture does
-                                      image.setTo(cv::Scalar::all((*frames)++ % 200));
-                                      return true;
-                                    }),
-      kCamera, {});
+  const auto source =
+      openLive(fake(opens,
+                    [frames](cv::Mat& image) {
+                      image.create(2, 2,
+                                   CV_8UC3);  // in place when the buffer fits, as VideoCapture does
+                      image.setTo(cv::Scalar::all((*frames)++ % 200));
+                      return true;
+                    }),
+               kCamera, {});
   const auto first = source->next();
   const int value = first->image.at<cv::Vec3b>(0, 0)[0];
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(source->next());
@@ -103,11 +92,11 @@ TEST(LiveSource, AFrameInHandIsNotWrittenTo) {
 TEST(LiveSource, AReadThatHangsIsLeftBehind) {
   auto gate = std::make_shared<Gate>();
   {
-    const auto source = openLive(std::make_shared<FakeCapture>(opens,
-                                                               [gate](cv::Mat&) {
-                                                                 gate->wait();
-                                                                 return false;
-                                                               }),
+    const auto source = openLive(fake(opens,
+                                      [gate](cv::Mat&) {
+                                        gate->wait();
+                                        return false;
+                                      }),
                                  kCamera, kImpatient);
     EXPECT_MPM_ERROR(source->next(), "camera 3 gave no frame for 0.05 s");
   }  // returns although the read still hangs
@@ -120,9 +109,8 @@ TEST(LiveSource, AnOpenThatHangsIsLeftBehind) {
     gate->wait();
     return false;
   };
-  EXPECT_MPM_ERROR(
-      openLive(std::make_shared<FakeCapture>(hanging, [](cv::Mat&) { return false; }), kCamera, kImpatient),
-      "cannot open camera 3: no answer within 0.05 s");
+  EXPECT_MPM_ERROR(openLive(fake(hanging, [](cv::Mat&) { return false; }), kCamera, kImpatient),
+                   "cannot open camera 3: no answer within 0.05 s");
   gate->open();
 }
 
@@ -132,7 +120,7 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
   const SourceOptions impatient{.timeout_s = 0.01, .abandoned_reads = abandoned_reads};
   auto opened = std::make_shared<std::atomic<int>>(0);
   const auto open = [=] {
-    return openLive(std::make_shared<FakeCapture>(
+    return openLive(fake(
                         [=] {
                           if (++*opened <= 4) gate->wait();
                           return true;
@@ -153,17 +141,16 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
   gate->open();
   while (*abandoned_reads > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(*opened, 8);
-  EXPECT_NO_THROW(openLive(std::make_shared<FakeCapture>(opens, [](cv::Mat&) { return false; }), kCamera,
+  EXPECT_NO_THROW(openLive(fake(opens, [](cv::Mat&) { return false; }), kCamera,
                            {.timeout_s = 300, .abandoned_reads = abandoned_reads}));
 }
 
 TEST(LiveSource, SaysThatItDoesNotOpenAndNothingOfWhatOpenCvSays) {
-  EXPECT_MPM_ERROR(
-      openLive(std::make_shared<FakeCapture>([] { return false; }, [](cv::Mat&) { return false; }), kCamera, {}),
-      "cannot open camera 3");
+  EXPECT_MPM_ERROR(openLive(fake([] { return false; }, [](cv::Mat&) { return false; }), kCamera, {}),
+                   "cannot open camera 3");
   const auto throws = []() -> bool { CV_Error(cv::Error::StsError, "password"); };
   try {
-    openLive(std::make_shared<FakeCapture>(throws, [](cv::Mat&) { return false; }), kCamera, {});
+    openLive(fake(throws, [](cv::Mat&) { return false; }), kCamera, {});
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "cannot open camera 3");
@@ -171,18 +158,18 @@ TEST(LiveSource, SaysThatItDoesNotOpenAndNothingOfWhatOpenCvSays) {
 }
 
 TEST(LiveSource, AStreamWithoutAFrameIsAnError) {
-  const auto source = openLive(std::make_shared<FakeCapture>(opens, [](cv::Mat&) { return false; }), kEveryFrame, {});
+  const auto source = openLive(fake(opens, [](cv::Mat&) { return false; }), kEveryFrame, {});
   EXPECT_MPM_ERROR(source->next(), "stream x stopped after 0 frames");
 }
 
 TEST(LiveSource, StopsWaitingOnRequest) {
   auto gate = std::make_shared<Gate>();
   std::atomic<bool> stop = false;
-  const auto source = openLive(std::make_shared<FakeCapture>(opens,
-                                                             [gate](cv::Mat&) {
-                                                               gate->wait();
-                                                               return false;
-                                                             }),
+  const auto source = openLive(fake(opens,
+                                    [gate](cv::Mat&) {
+                                      gate->wait();
+                                      return false;
+                                    }),
                                kCamera, {.timeout_s = 300, .stop = &stop});
   std::thread later([&] { stop = true; });
   EXPECT_FALSE(source->next());

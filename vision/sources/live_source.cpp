@@ -14,16 +14,16 @@ namespace {
 
 class LiveSource final : public FrameSource {
  public:
-  LiveSource(std::shared_ptr<Capture> capture, LiveDescription description)
+  LiveSource(Capture capture, LiveDescription description)
       : capture_(std::move(capture)), description_(std::move(description)) {
-    if (!quietly([&] { return capture_->open(); }))
+    if (!quietly([&] { return capture_.open(); }))
       throw Error("cannot open " + description_.shown +
                   (description_.why_not_open ? ": " + description_.why_not_open() : ""));
   }
 
   std::optional<Frame> next() override {
     cv::Mat image;  // a new buffer each time: the caller may hold the old one
-    if (!quietly([&] { return capture_->read(image) && !image.empty(); })) {
+    if (!quietly([&] { return capture_.read(image) && !image.empty(); })) {
       if (description_.end_is_error || index_ == 0)
         throw Error(description_.shown + " stopped after " + std::to_string(index_) + " frames");
       return std::nullopt;
@@ -48,21 +48,15 @@ class LiveSource final : public FrameSource {
     }
   }
 
-  std::shared_ptr<Capture> capture_;
+  Capture capture_;
   LiveDescription description_;
   int index_ = 0;
 };
 
-class VideoCapture final : public Capture {
- public:
-  explicit VideoCapture(std::function<bool(cv::VideoCapture&)> open) : open_(std::move(open)) {}
-  bool open() override { return open_(capture_); }
-  bool read(cv::Mat& image) override { return capture_.read(image); }
-
- private:
-  std::function<bool(cv::VideoCapture&)> open_;
-  cv::VideoCapture capture_;
-};
+Capture captureOf(const std::function<bool(cv::VideoCapture&)>& open) {
+  const auto capture = std::make_shared<cv::VideoCapture>();
+  return {[=] { return open(*capture); }, [=](cv::Mat& image) { return capture->read(image); }};
+}
 
 // "rtsp://user:password@host:554/live/front.sdp?x=1" -> "front"; without a path, the host.
 std::string stemOfUrl(const std::string& url) {
@@ -83,7 +77,7 @@ std::string stemOfUrl(const std::string& url) {
 
 }  // namespace
 
-std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description) {
+std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description) {
   return std::make_unique<LiveSource>(std::move(capture), std::move(description));
 }
 
@@ -92,11 +86,10 @@ std::unique_ptr<FrameSource> openCamera(const SourceSpec& source) {
   const auto open = [index = source.camera_index, device](cv::VideoCapture& capture) {
     return index >= 0 ? capture.open(index) : capture.open(device, cv::CAP_V4L2);
   };
-  return openLive(std::make_shared<VideoCapture>(open),
-                  {.shown = source.nameInMessages(),
-                   .stem = source.camera_index >= 0 ? "camera" + std::to_string(source.camera_index)
-                                                    : device.substr(device.rfind('/') + 1),
-                   .why_not_open = [device] { return whyNoCamera(device); }});
+  return openLive(captureOf(open), {.shown = source.nameInMessages(),
+                                    .stem = source.camera_index >= 0 ? "camera" + std::to_string(source.camera_index)
+                                                                     : device.substr(device.rfind('/') + 1),
+                                    .why_not_open = [device] { return whyNoCamera(device); }});
 }
 
 std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options) {
@@ -112,11 +105,11 @@ std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptio
         "no answer, or no video there (set OPENCV_FFMPEG_LOGLEVEL=32 and OPENCV_LOG_LEVEL=INFO in the environment to "
         "see more)");
   };
-  return openLive(std::make_shared<VideoCapture>(open), {.shown = source.shownText(),
-                                                         .stem = stemOfUrl(source.target),
-                                                         .latest_only = live,
-                                                         .end_is_error = live,
-                                                         .why_not_open = why_not_open});
+  return openLive(captureOf(open), {.shown = source.shownText(),
+                                    .stem = stemOfUrl(source.target),
+                                    .latest_only = live,
+                                    .end_is_error = live,
+                                    .why_not_open = why_not_open});
 }
 
 void checkPipeline(const std::string& pipeline) {
@@ -139,11 +132,11 @@ std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source) {
       throw Error(
           "the GStreamer pipeline gives no BGR frames: put 'videoconvert ! video/x-raw,format=BGR' before the appsink");
   };
-  return openLive(std::make_shared<VideoCapture>(open), {.shown = source.shownText(),
-                                                         .stem = "pipeline",
-                                                         .end_is_error = false,
-                                                         .why_not_open = why_not_open,
-                                                         .check = check});
+  return openLive(captureOf(open), {.shown = source.shownText(),
+                                    .stem = "pipeline",
+                                    .end_is_error = false,
+                                    .why_not_open = why_not_open,
+                                    .check = check});
 }
 
 }  // namespace mpm::vision

@@ -35,11 +35,9 @@ std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const So
 std::unique_ptr<FrameSource> openVideo(const std::string& path, const SourceOptions& options);
 
 /// A camera or stream. Each call may hang.
-class Capture {
- public:
-  virtual ~Capture() = default;
-  virtual bool open() = 0;
-  virtual bool read(cv::Mat& image) = 0;
+struct Capture {
+  std::function<bool()> open;
+  std::function<bool(cv::Mat& image)> read;
 };
 
 struct LiveDescription {
@@ -54,7 +52,7 @@ struct LiveDescription {
 };
 
 /// Opens `capture`. Throws mpm::Error when it does not open. Opening and reading may hang: see openGuarded().
-std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description);
+std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description);
 
 /// Runs the source that `open` opens behind a SourceReader, and waits until it is open. Throws mpm::Error when it does
 /// not open within options.timeout_s.
