@@ -97,10 +97,9 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
   opener_ =
       new Opener({options.model, options.inference.read.convert.reduce}, live_.get(), *settings, &settings_, this);
-  folder_ = new FolderView(folder_bar_, live_.get(), actions_->action(QStringLiteral("pause")), this);
+  folder_ = new FolderView(folder_bar_, live_.get(), actions_->action("pause"), this);
   exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), this);
-  tuning_ =
-      new Tuning(options.inference, live_.get(), pictures_.get(), actions_->action(QStringLiteral("pause")), this);
+  tuning_ = new Tuning(options.inference, live_.get(), pictures_.get(), actions_->action("pause"), this);
   source_->setModel(nullptr, model);
   wireOpening();
   wirePictures();
@@ -127,10 +126,9 @@ MainWindow::~MainWindow() {
 void MainWindow::makeCentral() {
   stack_ = new QStackedWidget(this);
   welcome_ = new WelcomePage(stack_);
-  pane_ = new PicturesPane(&selection_, &legend_, actions_->action(QStringLiteral("previous_insertion")),
-                           actions_->action(QStringLiteral("next_insertion")), stack_);
-  folder_bar_ = new FolderBar(actions_->action(QStringLiteral("previous_picture")),
-                              actions_->action(QStringLiteral("next_picture")));
+  pane_ = new PicturesPane(&selection_, &legend_, actions_->action("previous_insertion"),
+                           actions_->action("next_insertion"), stack_);
+  folder_bar_ = new FolderBar(actions_->action("previous_picture"), actions_->action("next_picture"));
   watch_page_ = new QWidget;
   QBoxLayout* column = fill(new QVBoxLayout(watch_page_), pane_, folder_bar_);
   column->setContentsMargins(0, 0, 0, 0);
@@ -187,7 +185,7 @@ void MainWindow::closeSource() {
   endPause(false);
   history_view_.stopWatching();
   forgetFrame();
-  actions_->action(QStringLiteral("record"))->setChecked(false);
+  actions_->action("record")->setChecked(false);
   source_->setSource({});
   refreshTitle();
   welcome_->setRecents(opener_->recents());
@@ -204,10 +202,10 @@ void MainWindow::refreshTitle() {
 void MainWindow::setPaused(bool on) {
   if (on && live_->session().status().finished) {
     const auto key = [this](const char* id) {
-      return actions_->action(QString::fromLatin1(id))->shortcut().toString(QKeySequence::NativeText);
+      return actions_->action(id)->shortcut().toString(QKeySequence::NativeText);
     };
-    const QSignalBlocker quiet(actions_->action(QStringLiteral("pause")));
-    actions_->action(QStringLiteral("pause"))->setChecked(false);
+    const QSignalBlocker quiet(actions_->action("pause"));
+    actions_->action("pause")->setChecked(false);
     return showNotice(
         folder_->files().isEmpty()
             ? tr("The source has come to its end: nothing is left to pause. %1 plays it again").arg(key("again"))
@@ -222,7 +220,7 @@ void MainWindow::setPaused(bool on) {
 
 // A pause is of the source that was paused.
 void MainWindow::endPause(bool open) {
-  QAction* pause = actions_->action(QStringLiteral("pause"));
+  QAction* pause = actions_->action("pause");
   pause->setChecked(false);
   pause->setEnabled(open);
 }
@@ -246,7 +244,7 @@ void MainWindow::openNamed(const QString& asked) { opener_->openNamed(asked); }
 void MainWindow::resumeLast() { opener_->resumeLast(); }
 
 void MainWindow::openDatabase(const QString& path) {
-  docks_->raise(QStringLiteral("chart"));
+  docks_->raise("chart");
   history_view_.openForeign(path);
   if (QFileInfo::exists(path))
     showNotice(tr("Showing %1, read-only").arg(path));
@@ -424,10 +422,9 @@ void MainWindow::sayWhenItShows(const QString& change) {
   else if (live_->session().isOpen() && live_->session().paused())
     showNotice(tr("It is paused; from the next frame on: %1").arg(change), "warning");
   else if (live_->session().status().source.state == monitor::CaptureState::kEnded)
-    showNotice(
-        tr("The source has ended; once it is opened again (%1): %2")
-            .arg(actions_->action(QStringLiteral("again"))->shortcut().toString(QKeySequence::NativeText), change),
-        "warning");
+    showNotice(tr("The source has ended; once it is opened again (%1): %2")
+                   .arg(actions_->action("again")->shortcut().toString(QKeySequence::NativeText), change),
+               "warning");
   else
     showNotice(tr("From the next frame on: %1").arg(change));
 }
@@ -465,14 +462,14 @@ void MainWindow::copyCommandLine() {
 void MainWindow::restoreDefaultLayout() {
   docks_->restore();
   pane_->restoreSizes();
-  actions_->action(QStringLiteral("merge_map"))->setChecked(true);
+  actions_->action("merge_map")->setChecked(true);
 }
 
 void MainWindow::setDark(bool dark) {
   applyLook(dark ? darkTheme() : lightTheme(), font_percent_);
   settings_.set(QStringLiteral("dark"), dark);
-  const QSignalBlocker quiet(actions_->action(QStringLiteral("dark")));
-  actions_->action(QStringLiteral("dark"))->setChecked(dark);
+  const QSignalBlocker quiet(actions_->action("dark"));
+  actions_->action("dark")->setChecked(dark);
   pane_->refreshLook();
 }
 
@@ -509,7 +506,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() != QEvent::WindowStateChange) return;
-  QAction* action = actions_->action(QStringLiteral("fullscreen"));
+  QAction* action = actions_->action("fullscreen");
   const QSignalBlocker quiet(action);
   action->setChecked(isFullScreen());
 }

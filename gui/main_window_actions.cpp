@@ -31,43 +31,34 @@ void MainWindow::makeActions() {
 
   a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
      opener_->askForSource();
-   })->setIcon(icon(Glyph::kCamera));
-  a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] {
-     openSource(QStringLiteral("demo:"));
-   })->setIcon(icon(Glyph::kDemo));
-  a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] {
-     opener_->askForModel();
-   })->setIcon(icon(Glyph::kModel));
+   })->setIcon(icon("camera"));
+  a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] { openSource(QStringLiteral("demo:")); });
+  a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] { opener_->askForModel(); });
   a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { opener_->askForDatabase(); });
   a.add(file, "own_database", tr("Back from the other da&tabase"), tr("Ctrl+Shift+B"), [this] {
      history_view_.closeForeign();
    })->setEnabled(false);
   a.separate();
-  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { takeSnapshot(); })->setIcon(icon(Glyph::kSnapshot));
-  a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
-     setRecording(on);
-   })->setIcon(icon(Glyph::kRecord));
+  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { takeSnapshot(); });
+  a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) { setRecording(on); });
   a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
         [this] { rules_->askKeep(pictures_->folder(), history_view_.ownDatabase()); });
-  a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); })->setIcon(icon(Glyph::kExport));
+  a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); });
   a.separate();
-  a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {
-     closeSource();
-   })->setIcon(icon(Glyph::kClose));
+  a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] { closeSource(); });
   a.add(file, "quit", tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
 
   auto* modes = new QActionGroup(this);
-  const std::tuple<const char*, QString, QString, Glyph, ViewMode> kinds[] = {
-      {"image", tr("&Image"), tr("1"), Glyph::kImage, ViewMode::kImage},
-      {"mask", tr("&Mask"), tr("2"), Glyph::kMask, ViewMode::kMask},
-      {"overlay", tr("&Overlay"), tr("3"), Glyph::kOverlay, ViewMode::kOverlay},
-      {"curtain", tr("Split &curtain"), tr("4"), Glyph::kCurtain, ViewMode::kCurtain},
-      {"computed", tr("Com&puted patches"), tr("5"), Glyph::kComputed, ViewMode::kComputed}};
-  for (const auto& [id, text, key, glyph, mode] : kinds) {
+  const std::tuple<const char*, QString, QString, ViewMode> kinds[] = {
+      {"image", tr("&Image"), tr("1"), ViewMode::kImage},
+      {"mask", tr("&Mask"), tr("2"), ViewMode::kMask},
+      {"overlay", tr("&Overlay"), tr("3"), ViewMode::kOverlay},
+      {"curtain", tr("Split &curtain"), tr("4"), ViewMode::kCurtain},
+      {"computed", tr("Com&puted patches"), tr("5"), ViewMode::kComputed}};
+  for (const auto& [id, text, key, mode] : kinds) {
     QAction* action = a.addToggle(view, id, text, key, mode == ClassPaint().mode, [this, mode = mode](bool on) {
       if (on) pane_->setMode(mode);
     });
-    action->setIcon(icon(glyph));
     modes->addAction(action);
   }
   a.add(view, "opaque", tr("Overlay more opa&que"), tr("]"),
@@ -92,10 +83,10 @@ void MainWindow::makeActions() {
   a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
   a.add(view, "next_insertion", tr("&Next insertion"), tr("."), [this] {
      pane_->showStep(selection_.step() + 1);
-   })->setIcon(icon(Glyph::kNext));
+   })->setIcon(icon("next"));
   a.add(view, "previous_insertion", tr("&Previous insertion"), tr(","), [this] {
      pane_->showStep(selection_.step() - 1);
-   })->setIcon(icon(Glyph::kPrevious));
+   })->setIcon(icon("previous"));
   a.add(view, "coloring", tr("Next co&louring of the merge map"), tr("C"), [this] { pane_->showNextColoring(); });
   a.add(view, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this] {
     selection_.unpin();
@@ -111,9 +102,7 @@ void MainWindow::makeActions() {
     a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
           [this, i] { history_view_.chartPanel()->showSpan(static_cast<ChartPanel::Span>(i)); });
   a.separate();
-  a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) {
-     setDark(on);
-   })->setIcon(icon(Glyph::kTheme));
+  a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) { setDark(on); });
   a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFontPercent(font_percent_ + 10); });
   a.add(view, "smaller", tr("&Smaller text"), tr("Ctrl+-"), [this] { setFontPercent(font_percent_ - 10); });
   a.add(view, "english", tr("English"), tr("Ctrl+Alt+E"), [this] { setLanguage(QStringLiteral("en")); });
@@ -121,28 +110,22 @@ void MainWindow::makeActions() {
   a.addToggle(view, "fullscreen", tr("&Full screen"), tr("F11"), false,
               [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
   a.separate();
-  a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] {
-     restoreDefaultLayout();
-   })->setIcon(icon(Glyph::kLayout));
+  a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] { restoreDefaultLayout(); });
 
-  a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) {
-     setPaused(on);
-   })->setIcon(icon(Glyph::kPause));
-  a.action(QStringLiteral("pause"))->setEnabled(false);  // nothing is watched yet
+  a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) { setPaused(on); });
+  a.action("pause")->setEnabled(false);  // nothing is watched yet
   a.add(watch, "previous_picture", tr("Pre&vious picture of the folder"), tr("PgUp"), [this] {
      folder_->step(-1);
-   })->setIcon(icon(Glyph::kPrevious));
+   })->setIcon(icon("previous"));
   a.add(watch, "next_picture", tr("Ne&xt picture of the folder"), tr("PgDown"), [this] {
      folder_->step(1);
-   })->setIcon(icon(Glyph::kNext));
+   })->setIcon(icon("next"));
   a.addToggle(watch, "compare", tr("&Compare with another reduction"), tr("X"), false, [this](bool on) {
-     compare_->box()->setChecked(on);
-     if (on) docks_->raise(QStringLiteral("compare"));
-   })->setIcon(icon(Glyph::kCompare));
+    compare_->box()->setChecked(on);
+    if (on) docks_->raise("compare");
+  });
   a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(pane_->paint()); });
-  a.addToggle(watch, "teach", tr("Teac&h the model"), tr("L"), false, [this](bool on) {
-     setTeaching(on);
-   })->setIcon(icon(Glyph::kTeach));
+  a.addToggle(watch, "teach", tr("Teac&h the model"), tr("L"), false, [this](bool on) { setTeaching(on); });
   a.add(watch, "take", tr("Ta&ke this picture to teach it"), tr("K"), [this] { takeToTeach(); });
   a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
     if (live_->session().isOpen()) openSource(asked_);
@@ -156,7 +139,7 @@ void MainWindow::makeActions() {
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
   a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { askRegions(); });
 
-  a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); })->setIcon(icon(Glyph::kHelp));
+  a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); });
   a.add(help, "about", tr("&About"), tr("F1"), [this] { ActionRegistry::showAbout(this); });
 }
 
@@ -165,9 +148,8 @@ void MainWindow::offerWhatFits(const ModelInfo& model) {
   const bool depth = model.task == Task::kDepth;
   if (depth) setTeaching(false);
   for (const char* id : {"teach", "take", "tune", "classes"})
-    actions_->setPossible(QString::fromLatin1(id),
-                          depth ? tr("not with a model of depth, which has no classes") : QString());
-  QAction* sharp = actions_->action(QStringLiteral("sharp_edges"));
+    actions_->setPossible(id, depth ? tr("not with a model of depth, which has no classes") : QString());
+  QAction* sharp = actions_->action("sharp_edges");
   const QSignalBlocker quiet(sharp);
   sharp->setEnabled(model.task == Task::kSemantic);
   sharp->setChecked(model.facts.refine == Refine::kGuided);
@@ -180,14 +162,14 @@ void MainWindow::makeToolBar() {
   bar->setIconSize(QSize(18, 18));
   bar->setContextMenuPolicy(Qt::PreventContextMenu);
   const auto put = [&](const char* id, bool with_text) {
-    QAction* action = actions_->action(QString::fromLatin1(id));
+    QAction* action = actions_->action(id);
     bar->addAction(action);
     auto* button = static_cast<QToolButton*>(bar->widgetForAction(action));
     button->setToolButtonStyle(with_text ? Qt::ToolButtonTextBesideIcon : Qt::ToolButtonIconOnly);
     button->setFocusPolicy(Qt::TabFocus);
     button->setAccessibleName(action->text().remove(QLatin1Char('&')));
   };
-  actions_->action(QStringLiteral("open"))->setIconText(tr("Open"));
+  actions_->action("open")->setIconText(tr("Open"));
   put("open", true);
   put("pause", false);
   bar->addSeparator();

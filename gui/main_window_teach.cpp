@@ -106,7 +106,7 @@ void MainWindow::setTeaching(bool on) {
     if (stack_->currentWidget() == teach_pane_)
       stack_->setCurrentWidget(live_->session().isOpen() || frozen_ ? watch_page_ : static_cast<QWidget*>(welcome_));
   }
-  actions_->action(QStringLiteral("teach"))->setChecked(on);
+  actions_->action("teach")->setChecked(on);
 }
 
 void MainWindow::takeToTeach() {
@@ -114,8 +114,7 @@ void MainWindow::takeToTeach() {
   if (!frame) return showNotice(tr("There is no frame yet"), "warning");
   teach().take(frame->image(), timeOf(*frame), QString::fromStdString(frame->result.frame.file));
   if (layout_.isEmpty())
-    showNotice(tr("Taken. %1: label it")
-                   .arg(actions_->action(QStringLiteral("teach"))->shortcut().toString(QKeySequence::NativeText)),
+    showNotice(tr("Taken. %1: label it").arg(actions_->action("teach")->shortcut().toString(QKeySequence::NativeText)),
                "good");
 }
 

@@ -45,7 +45,7 @@ void MainWindow::wireOpening() {
   });
   connect(source_, &SourcePanel::changeSourceRequested, opener_, [this] { opener_->askForSource(); });
   connect(source_, &SourcePanel::changeModelRequested, opener_, &Opener::askForModel);
-  connect(source_, &SourcePanel::pauseRequested, actions_->action(QStringLiteral("pause")), &QAction::toggle);
+  connect(source_, &SourcePanel::pauseRequested, actions_->action("pause"), &QAction::toggle);
   connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);
   connect(welcome_, &WelcomePage::demoRequested, this, [this] { openSource(QStringLiteral("demo:")); });
   connect(welcome_, &WelcomePage::kindRequested, opener_, &Opener::askForSource);
@@ -61,14 +61,13 @@ void MainWindow::wirePictures() {
   });
   connect(pane_, &PicturesPane::modeChanged, this, [this](ViewMode mode) {
     const char* const modes[] = {"image", "mask", "overlay", "curtain", "computed"};
-    actions_->action(QString::fromLatin1(modes[static_cast<int>(mode)]))->setChecked(true);
+    actions_->action(modes[static_cast<int>(mode)])->setChecked(true);
     for (const char* id : {"curtain_left", "curtain_right"})
-      actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);
+      actions_->action(id)->setEnabled(mode == ViewMode::kCurtain);
     opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
   });
-  connect(pane_, &PicturesPane::regionsShown, actions_->action(QStringLiteral("region_outlines")),
-          &QAction::setChecked);
-  connect(pane_, &PicturesPane::mapShown, actions_->action(QStringLiteral("merge_map")), &QAction::setChecked);
+  connect(pane_, &PicturesPane::regionsShown, actions_->action("region_outlines"), &QAction::setChecked);
+  connect(pane_, &PicturesPane::mapShown, actions_->action("merge_map"), &QAction::setChecked);
   connect(pane_, &PicturesPane::opacityChanged, this, [this](double opacity) {
     const QSignalBlocker quiet(opacity_);
     opacity_->setValue(static_cast<int>(std::lround(opacity * 100)));
@@ -98,7 +97,7 @@ void MainWindow::wireWatching() {
   connect(live_.get(), &LiveMonitor::eventHappened, this, &MainWindow::takeEvent);
 
   connect(reduction_->editor(), &ReductionEditor::reductionChanged, this, &MainWindow::chooseReduction);
-  connect(reduction_, &ReductionPanel::tuneRequested, actions_->action(QStringLiteral("tune")), &QAction::trigger);
+  connect(reduction_, &ReductionPanel::tuneRequested, actions_->action("tune"), &QAction::trigger);
   connect(tuning_, &Tuning::said, this, &MainWindow::showNotice);
   connect(tuning_, &Tuning::chosen, this, [this](const Reduction& variant) {
     reduction_->editor()->setReduction(variant);
@@ -108,8 +107,8 @@ void MainWindow::wireWatching() {
   connect(compare_, &ComparePanel::compareChosen, this, [this](const std::optional<Reduction>& variant) {
     live_->setCompare(variant);
     if (variant) sayWhenItShows(tr("the comparison with %1").arg(QString::fromStdString(toString(*variant))));
-    const QSignalBlocker quiet(actions_->action(QStringLiteral("compare")));
-    actions_->action(QStringLiteral("compare"))->setChecked(variant.has_value());
+    const QSignalBlocker quiet(actions_->action("compare"));
+    actions_->action("compare")->setChecked(variant.has_value());
   });
 
   connect(rules_, &WatchRules::nightChanged, this, [this] {
@@ -140,7 +139,7 @@ void MainWindow::wireHistory() {
   connect(&history_view_, &HistoryView::timePicked, this, &MainWindow::showStored);
   connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
   connect(&history_view_, &HistoryView::foreignChanged, this, [this] {
-    actions_->action(QStringLiteral("own_database"))->setEnabled(!history_view_.foreignName().isEmpty());
+    actions_->action("own_database")->setEnabled(!history_view_.foreignName().isEmpty());
     refreshTitle();
   });
   // Another program judged by its own rule; a scene has a place of its own.

@@ -24,7 +24,7 @@ class ActionRegistry : public QObject {
     bool separated;  ///< a line above it
   };
 
-  /// `key` is never empty: every action has one.
+  /// `key` is never empty: every action has one. The icon is that of its id, where there is one.
   QAction* add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
                std::function<void()> run);
   QAction* addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key, bool on,

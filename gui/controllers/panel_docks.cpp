@@ -26,12 +26,12 @@ PanelDocks::PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry
       {"speed", tr("Speed"), panels.speed, right},       {"day_night", tr("Day/night"), panels.day_night, right},
       {"compare", tr("Compare"), panels.compare, right}, {"chart", tr("Chart"), panels.chart, bottom},
       {"events", tr("Events"), panels.events, bottom},   {"log", tr("Log"), panels.log, bottom}};
-  for (const auto& [id, title, content, area] : all) add(QString::fromLatin1(id), title, content, area);
+  for (const auto& [id, title, content, area] : all) add(id, title, content, area);
   actions_->separate();
   actions_
       ->add(tr("&Panels"), QStringLiteral("panels"), tr("&Hide or show all panels"), tr("F9"),
             [this] { hideOrShowAll(); })
-      ->setIcon(icon(Glyph::kLayout));
+      ->setIcon(icon("layout"));
   restore();
 }
 

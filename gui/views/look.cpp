@@ -9,7 +9,6 @@
 #include <QIconEngine>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QMetaEnum>
 #include <QPainter>
 #include <QProxyStyle>
 #include <QPushButton>
@@ -33,13 +32,9 @@ Theme& current() {
   return theme;
 }
 
-class GlyphEngine : public QIconEngine {
+class LineEngine : public QIconEngine {
  public:
-  explicit GlyphEngine(Glyph glyph) {
-    const QString name = QString::fromLatin1(QMetaEnum::fromType<Glyph>().valueToKey(static_cast<int>(glyph)));
-    QFile file(QStringLiteral(":/icons/%1.svg").arg(name.mid(1).toLower()));
-    if (file.open(QIODevice::ReadOnly)) drawing_ = file.readAll();
-  }
+  explicit LineEngine(QByteArray drawing) : drawing_(std::move(drawing)) {}
 
   void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State state) override {
     QColor color = theme().text;
@@ -60,7 +55,7 @@ class GlyphEngine : public QIconEngine {
     paint(&painter, QRect(QPoint(), size), mode, state);
     return result;
   }
-  QIconEngine* clone() const override { return new GlyphEngine(*this); }
+  QIconEngine* clone() const override { return new LineEngine(*this); }
 
  private:
   QByteArray drawing_;  // SVG
@@ -105,7 +100,7 @@ class ThemedStyle : public QProxyStyle {
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                      const QWidget* widget) const override;
   QIcon standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const override {
-    return which == SP_ToolBarHorizontalExtensionButton ? icon(Glyph::kNext)
+    return which == SP_ToolBarHorizontalExtensionButton ? icon("next")
                                                         : QProxyStyle::standardIcon(which, option, widget);
   }
   // Fusion's pictures of a floppy disk and a red cross fit no theme.
@@ -206,7 +201,10 @@ void applyLook(const Theme& look, int font_percent) {
   qApp->setStyleSheet(look.styleSheet());
 }
 
-QIcon icon(Glyph glyph) { return QIcon(new GlyphEngine(glyph)); }
+QIcon icon(const QString& name) {
+  QFile file(QStringLiteral(":/icons/%1.svg").arg(name));
+  return file.open(QIODevice::ReadOnly) ? QIcon(new LineEngine(file.readAll())) : QIcon();
+}
 
 QLabel* namedValue(QLabel* label, const QString& name) {
   label->setProperty(kValueName, name);

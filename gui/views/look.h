@@ -3,7 +3,6 @@
 
 #include <QBoxLayout>
 #include <QIcon>
-#include <QObject>
 #include <type_traits>
 
 #include "gui/models/theme.h"
@@ -16,54 +15,15 @@ class QTableView;
 class QWidget;
 
 namespace mpm::gui {
-Q_NAMESPACE
-
 /// The theme in force. UI thread only.
 const Theme& theme();
 
 /// Gives every widget of the application this theme and a font of `font_percent` of the desktop's.
 void applyLook(const Theme& theme, int font_percent);
 
-/// kCamera is assets/icons/camera.svg: lines of "currentColor" on a field of 24 x 24.
-enum class Glyph {
-  kCamera,
-  kVideo,
-  kFolder,
-  kNetwork,
-  kPipeline,
-  kDemo,
-  kPause,
-  kImage,
-  kMask,
-  kOverlay,
-  kCurtain,
-  kComputed,
-  kSnapshot,
-  kRecord,
-  kExport,
-  kModel,
-  kTheme,
-  kHelp,
-  kClose,
-  kPrevious,
-  kNext,
-  kCompare,
-  kLayout,
-  kTeach,
-  kFill,
-  kBrush,
-  kPolygon,
-  kErase,
-  kAccept,
-  kMove,
-  kUndo,
-  kRedo,
-  kUnsure
-};
-Q_ENUM_NS(Glyph)
-/// Drawn as lines in the text colour of the theme, so it is sharp at every size.
-QIcon icon(Glyph glyph);
-
+/// assets/icons/NAME.svg, lines of "currentColor" on a field of 24 x 24, in the text colour of the theme and sharp at
+/// every size; a null icon where there is none of that name.
+QIcon icon(const QString& name);
 /// The name that screen readers say; `widget` itself.
 template <typename Widget>
 Widget* named(Widget* widget, const QString& name) {

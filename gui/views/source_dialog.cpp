@@ -42,10 +42,9 @@ int pageOf(SourceKind kind) {
 SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Open a source"));
   kinds_ = named(new QListWidget, tr("Kind of source"));
-  const std::pair<Glyph, QString> names[] = {
-      {Glyph::kDemo, tr("Demo street")},        {Glyph::kCamera, tr("Camera")},
-      {Glyph::kVideo, tr("Video file")},        {Glyph::kFolder, tr("Image folder")},
-      {Glyph::kNetwork, tr("Network address")}, {Glyph::kPipeline, tr("GStreamer")}};
+  const std::pair<const char*, QString> names[] = {{"demo", tr("Demo street")},        {"camera", tr("Camera")},
+                                                   {"video", tr("Video file")},        {"folder", tr("Image folder")},
+                                                   {"network", tr("Network address")}, {"pipeline", tr("GStreamer")}};
   for (const auto& [glyph, name] : names) new QListWidgetItem(icon(glyph), name, kinds_);
   kinds_->setFixedWidth(kinds_->sizeHintForColumn(0) + 40);
   pages_ = new QStackedWidget;

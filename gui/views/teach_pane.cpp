@@ -90,14 +90,14 @@ QWidget* TeachPane::makeTools() {
   column->setContentsMargins(8, 4, 8, 4);
   column->addLayout(row);
   auto* group = new QButtonGroup(bar);
-  const std::tuple<Tool, Glyph, QString, Qt::Key> kinds[] = {
-      {Tool::kFill, Glyph::kFill, tr("Cluster: fill what the model merged"), Qt::Key_F},
-      {Tool::kBrush, Glyph::kBrush, tr("Brush"), Qt::Key_B},
-      {Tool::kPolygon, Glyph::kPolygon, tr("Polygon: click its corners, then Enter"), Qt::Key_G},
-      {Tool::kErase, Glyph::kErase, tr("Eraser"), Qt::Key_E},
-      {Tool::kAccept, Glyph::kAccept, tr("Accept: take over a region of the prediction"), Qt::Key_V},
-      {Tool::kMove, Glyph::kMove, tr("Move the picture"), Qt::Key_H}};
-  const auto button = [&](Glyph glyph, const QString& name, const QKeySequence& key) {
+  const std::tuple<Tool, const char*, QString, Qt::Key> kinds[] = {
+      {Tool::kFill, "fill", tr("Cluster: fill what the model merged"), Qt::Key_F},
+      {Tool::kBrush, "brush", tr("Brush"), Qt::Key_B},
+      {Tool::kPolygon, "polygon", tr("Polygon: click its corners, then Enter"), Qt::Key_G},
+      {Tool::kErase, "erase", tr("Eraser"), Qt::Key_E},
+      {Tool::kAccept, "accept", tr("Accept: take over a region of the prediction"), Qt::Key_V},
+      {Tool::kMove, "move", tr("Move the picture"), Qt::Key_H}};
+  const auto button = [&](const char* glyph, const QString& name, const QKeySequence& key) {
     auto* result = named(new QToolButton, name);
     result->setIcon(icon(glyph));
     result->setIconSize(QSize(18, 18));
@@ -115,14 +115,14 @@ QWidget* TeachPane::makeTools() {
       if (on) canvas_->setTool(tool);
     });
   }
-  undo_ = button(Glyph::kUndo, tr("Undo"), QKeySequence::Undo);
-  redo_ = button(Glyph::kRedo, tr("Redo"), QKeySequence::Redo);
+  undo_ = button("undo", tr("Undo"), QKeySequence::Undo);
+  redo_ = button("redo", tr("Redo"), QKeySequence::Redo);
   connect(undo_, &QToolButton::clicked, this, &TeachPane::undoRequested);
   connect(redo_, &QToolButton::clicked, this, &TeachPane::redoRequested);
-  unsure_ = button(Glyph::kUnsure, tr("Show where the model is not sure"), Qt::Key_Q);
+  unsure_ = button("unsure", tr("Show where the model is not sure"), Qt::Key_Q);
   unsure_->setCheckable(true);
   connect(unsure_, &QToolButton::toggled, canvas_, &TeachCanvas::setShowsUnsure);
-  changes_ = button(Glyph::kCompare, tr("Show what changed since the last version"), Qt::Key_D);
+  changes_ = button("compare", tr("Show what changed since the last version"), Qt::Key_D);
   changes_->setCheckable(true);
   connect(changes_, &QToolButton::toggled, this, &TeachPane::changesWanted);
   brush_ = named(new QSpinBox, tr("Size of the brush"));

@@ -40,11 +40,11 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
   auto* grid = new QGridLayout;
   grid->setSpacing(8);
   using vision::SourceKind;
-  const std::tuple<SourceKind, Glyph, QString> kinds[] = {
-      {SourceKind::kCamera, Glyph::kCamera, tr("Camera")},
-      {SourceKind::kVideo, Glyph::kVideo, tr("Video")},
-      {SourceKind::kFolder, Glyph::kFolder, tr("Image folder")},
-      {SourceKind::kUrl, Glyph::kNetwork, tr("Network camera (RTSP)")}};
+  const std::tuple<SourceKind, const char*, QString> kinds[] = {
+      {SourceKind::kCamera, "camera", tr("Camera")},
+      {SourceKind::kVideo, "video", tr("Video")},
+      {SourceKind::kFolder, "folder", tr("Image folder")},
+      {SourceKind::kUrl, "network", tr("Network camera (RTSP)")}};
   for (const auto& [kind, glyph, name] : kinds) {
     auto* button = new QPushButton(icon(glyph), name);
     button->setProperty("roomy", true);

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QDir>
+#include <QFileInfo>
 #include <QLabel>
-#include <QMetaEnum>
 #include <QPushButton>
 #include <QRadioButton>
 #include <algorithm>
@@ -77,13 +78,14 @@ TEST(Theme, APrimaryButtonThatIsDisabledLooksIt) {
 }
 
 TEST(Theme, DrawsEveryIconInItsTextColour) {
-  const QMetaEnum glyphs = QMetaEnum::fromType<Glyph>();
-  ASSERT_GT(glyphs.keyCount(), 30);
+  QStringList names = QDir(QStringLiteral(":/icons")).entryList({QStringLiteral("*.svg")});
+  names.removeOne(QStringLiteral("mpm-monitor.svg"));
+  ASSERT_GT(names.size(), 30);
   std::vector<QImage> drawn;
   for (const Theme& theme : {lightTheme(), darkTheme()}) {
     applyLook(theme, 100);
-    for (int i = 0; i < glyphs.keyCount(); ++i) {
-      const QImage image = icon(static_cast<Glyph>(glyphs.value(i))).pixmap(48, 48).toImage();
+    for (const QString& name : names) {
+      const QImage image = icon(QFileInfo(name).baseName()).pixmap(48, 48).toImage();
       int ink = 0;
       for (int y = 0; y < image.height(); ++y)
         for (int x = 0; x < image.width(); ++x) {
@@ -91,11 +93,11 @@ TEST(Theme, DrawsEveryIconInItsTextColour) {
           if (pixel.alpha() < 255) continue;
           for (const int off :
                {pixel.red() - theme.text.red(), pixel.green() - theme.text.green(), pixel.blue() - theme.text.blue()})
-            EXPECT_LE(std::abs(off), 2) << glyphs.key(i) << ", beyond the rounding where shapes overlap";
+            EXPECT_LE(std::abs(off), 2) << name.toStdString() << ", beyond the rounding where shapes overlap";
           ++ink;
         }
-      EXPECT_GT(ink, 60) << glyphs.key(i);
-      EXPECT_EQ(std::count(drawn.begin(), drawn.end(), image), 0) << glyphs.key(i) << " looks like another icon";
+      EXPECT_GT(ink, 60) << name.toStdString();
+      EXPECT_EQ(std::count(drawn.begin(), drawn.end(), image), 0) << name.toStdString() << " looks like another icon";
       drawn.push_back(image);
     }
   }
