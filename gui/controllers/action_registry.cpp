@@ -109,10 +109,8 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
            {tr("Arrow keys, Shift"), tr("Move the cross; by one pixel")},
            {tr("Space, Enter"), tr("Set or grab a corner; close the polygon")},
            {tr("Backspace, Esc"), tr("Take a corner back; drop the polygon")}};
-  auto* table = named(new QTableWidget(static_cast<int>(rows.size()), 2), tr("Keys"));
-  table->setHorizontalHeaderLabels({tr("Key"), tr("What it does")});
-  makePlain(table, 8);
-  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  QTableWidget* table = plainTable(tr("Keys"), {tr("Key"), tr("What it does")}, 8);
+  table->setRowCount(static_cast<int>(rows.size()));
   table->horizontalHeader()->setStretchLastSection(true);
   table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   QFont bold = table->font();

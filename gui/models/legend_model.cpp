@@ -136,13 +136,4 @@ Qt::ItemFlags LegendModel::flags(const QModelIndex& index) const {
   return result;
 }
 
-LegendFilter::LegendFilter(QObject* parent) : QSortFilterProxyModel(parent) {
-  setFilterCaseSensitivity(Qt::CaseInsensitive);
-  setFilterKeyColumn(LegendModel::kName);
-  setSortRole(LegendModel::kSortRole);
-  setSortLocaleAware(true);
-  // Areas change with every frame; rows that jump under the mouse while they do would be unusable.
-  setDynamicSortFilter(false);
-}
-
 }  // namespace mpm::gui

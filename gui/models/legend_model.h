@@ -4,7 +4,6 @@
 #include <QAbstractTableModel>
 #include <QColor>
 #include <QHash>
-#include <QSortFilterProxyModel>
 #include <map>
 #include <optional>
 #include <utility>
@@ -73,13 +72,6 @@ class LegendModel : public QAbstractTableModel {
   std::optional<int> solo_;
   ClassColors chosen_;
   bool depth_ = false;  // the model has no classes: the colours are those of depths
-};
-
-/// Search by name, sort by name or area (largest first).
-class LegendFilter : public QSortFilterProxyModel {
-  Q_OBJECT
- public:
-  explicit LegendFilter(QObject* parent = nullptr);
 };
 
 }  // namespace mpm::gui

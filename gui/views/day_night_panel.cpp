@@ -23,9 +23,10 @@ QString signedNumber(double value) {
 enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
 
 QTableWidget* makeAreas() {
-  auto* table = named(new QTableWidget(0, kAreaColumns), DayNightPanel::tr("Share of the picture of each class"));
-  table->setHorizontalHeaderLabels({DayNightPanel::tr("Class"), DayNightPanel::tr("Day"), DayNightPanel::tr("Night"),
-                                    DayNightPanel::tr("Corr."), DayNightPanel::tr("IoU")});
+  QTableWidget* table = plainTable(DayNightPanel::tr("Share of the picture of each class"),
+                                   {DayNightPanel::tr("Class"), DayNightPanel::tr("Day"), DayNightPanel::tr("Night"),
+                                    DayNightPanel::tr("Corr."), DayNightPanel::tr("IoU")},
+                                   6);
   table->horizontalHeaderItem(kCorrected)
       ->setToolTip(DayNightPanel::tr(
           "Corrected: day and night together, without the errors that the cross-validation of the model "
@@ -34,8 +35,6 @@ QTableWidget* makeAreas() {
       DayNightPanel::tr("Of the class in the cross-validation of the model, in percent"));
   for (int column = kDay; column < kAreaColumns; ++column)
     table->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
-  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  makePlain(table, 6);
   table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the panel scrolls
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table->horizontalHeader()->setSectionResizeMode(kClass, QHeaderView::Stretch);
@@ -121,13 +120,10 @@ void DayNightPanel::setAreas(const std::vector<monitor::ClassArea>& areas) {
   areas_->setRowCount(static_cast<int>(areas.size()));
   for (int row = 0; row < areas_->rowCount(); ++row) {
     const monitor::ClassArea& area = areas[static_cast<std::size_t>(row)];
-    const QString cells[kAreaColumns] = {QString::fromStdString(area.name), percent(area.day), percent(area.night),
-                                         percent(area.corrected), percent(area.iou)};
-    for (int column = 0; column < kAreaColumns; ++column) {
-      auto* cell = new QTableWidgetItem(cells[column]);
-      cell->setTextAlignment(Qt::AlignVCenter | (column == 0 ? Qt::AlignLeft : Qt::AlignRight));
-      areas_->setItem(row, column, cell);
-    }
+    setRow(areas_, row,
+           {QString::fromStdString(area.name), percent(area.day), percent(area.night), percent(area.corrected),
+            percent(area.iou)},
+           kDay);
   }
   for (const int column : {kCorrected, kIou}) areas_->setColumnHidden(column, !validated);
   areas_->setFixedHeight(areas_->horizontalHeader()->sizeHint().height() + areas_->verticalHeader()->length() +

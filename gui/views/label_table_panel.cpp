@@ -39,15 +39,12 @@ QDateTime timeOf(const QString& picture) {
 }  // namespace
 
 LabelTablePanel::LabelTablePanel(QWidget* parent) : QWidget(parent) {
-  table_ = named(new QTableWidget(0, 4), tr("All labels"));
-  table_->setHorizontalHeaderLabels({tr("Picture"), tr("Class"), tr("px"), QStringLiteral("%")});
+  table_ = plainTable(tr("All labels"), {tr("Picture"), tr("Class"), tr("px"), QStringLiteral("%")}, 6);
   table_->horizontalHeaderItem(3)->setToolTip(tr("Share of the picture"));
-  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setTextElideMode(Qt::ElideNone);  // the frame of the current row takes 2 px
   table_->setIconSize(QSize(kChip, kChip));
   table_->setMinimumHeight(80);
-  makePlain(table_, 6);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->sortByColumn(0, Qt::AscendingOrder);
   table_->installEventFilter(this);

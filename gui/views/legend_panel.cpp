@@ -4,17 +4,24 @@
 #include <QColorDialog>
 #include <QComboBox>
 #include <QHeaderView>
+#include <QImage>
+#include <QLabel>
 #include <QLineEdit>
+#include <QLocale>
 #include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
+#include <QSortFilterProxyModel>
 #include <QStackedWidget>
-#include <QTableView>
+#include <QTableWidget>
 #include <algorithm>
+#include <functional>
+#include <utility>
 
-#include "gui/views/depth_scale.h"
+#include "gui/models/readout.h"
 #include "gui/views/fields.h"
 #include "gui/views/look.h"
+#include "vision/pictures/depth_pictures.h"
 
 namespace mpm::gui {
 namespace {
@@ -23,11 +30,12 @@ int classAt(const QModelIndex& index) { return index.data(LegendModel::kClassRol
 
 }  // namespace
 
-LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent), model_(model), segments_(model) {
+LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent), model_(model) {
   pages_ = new QStackedWidget;
-  for (QWidget* page : {makeClasses(), makeSegments(), static_cast<QWidget*>(depth_ = new DepthScale)})
-    pages_->addWidget(page);
+  for (QWidget* page : {makeClasses(), makeSegments(), makeDepths()}) pages_->addWidget(page);
   fill(new QVBoxLayout(this), pages_)->setContentsMargins(0, 0, 0, 0);
+  connect(model_, &LegendModel::paintChanged, this, &LegendPanel::fillSegments);
+  setFrame(nullptr);
 }
 
 void LegendPanel::setModel(const ModelInfo& model) {
@@ -36,9 +44,33 @@ void LegendPanel::setModel(const ModelInfo& model) {
 }
 
 void LegendPanel::setFrame(const LiveFrame* frame) {
-  segments_.setSegments(frame ? frame->result.estimate.segments : std::vector<Segment>(),
-                        frame ? frame->ids().total() : 0);
-  depth_->setFrame(frame);
+  segments_ = frame ? frame->result.estimate.segments : std::vector<Segment>();
+  pixels_ = frame ? frame->ids().total() : 0;
+  std::ranges::stable_sort(segments_, std::greater(), &Segment::area);
+  fillSegments();
+  const bool known = frame && !frame->result.estimate.depth.empty();
+  const auto number = [&](double DepthRange::*end) {
+    return known ? QLocale().toString(frame->result.estimate.depth_range.*end, 'g', 4) : QStringLiteral("–");
+  };
+  setValue(low_, number(&DepthRange::min));
+  setValue(high_, number(&DepthRange::max));
+  setValue(unit_, known ? unitName(frame->result.model->facts.depth) : QString());
+}
+
+void LegendPanel::fillSegments() {
+  const auto percent = [](double share, int decimals) {
+    return tr("%1 %").arg(QLocale().toString(100 * share, 'f', decimals));
+  };
+  segment_table_->setRowCount(static_cast<int>(segments_.size()));
+  for (int row = 0; row < segment_table_->rowCount(); ++row) {
+    const Segment& segment = segments_[static_cast<std::size_t>(row)];
+    const bool known = segment.label < model_->classes();
+    setRow(segment_table_, row,
+           {known ? model_->name(segment.label) : QString(), percent(segment.score, 0),
+            percent(static_cast<double>(segment.area) / static_cast<double>(pixels_), 1)},
+           1);
+    if (known) segment_table_->item(row, 0)->setData(Qt::DecorationRole, model_->color(segment.label));
+  }
 }
 
 void LegendPanel::setRegions(const QStringList& names) {
@@ -53,21 +85,52 @@ void LegendPanel::setRegions(const QStringList& names) {
 QString LegendPanel::region() const { return regions_->currentData().toString(); }
 
 QWidget* LegendPanel::makeSegments() {
-  auto* table = named(new QTableView, tr("Segments"));
-  table->setModel(&segments_);
-  table->setSelectionMode(QAbstractItemView::NoSelection);
-  makePlain(table, 8);
-  table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table->horizontalHeader()->setSectionResizeMode(SegmentsModel::kName, QHeaderView::Stretch);
+  segment_table_ = plainTable(tr("Segments"), {tr("Segment"), tr("Score"), tr("Area")}, 8);
+  segment_table_->setSelectionMode(QAbstractItemView::NoSelection);
+  segment_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  segment_table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   auto* page = new QWidget;
-  fill(new QVBoxLayout(page), table)->setContentsMargins(8, 8, 8, 8);
+  fill(new QVBoxLayout(page), segment_table_)->setContentsMargins(8, 8, 8, 8);
+  return page;
+}
+
+// The colours of depths from the smallest to the largest, with both and the unit.
+QWidget* LegendPanel::makeDepths() {
+  const auto& colors = vision::depthColors();
+  QImage drawn(static_cast<int>(colors.size()), 1, QImage::Format_RGB32);
+  for (int x = 0; x < drawn.width(); ++x) {
+    const cv::Vec3b& color = colors[static_cast<std::size_t>(x)];
+    drawn.setPixel(x, 0, qRgb(color[2], color[1], color[0]));
+  }
+  auto* bar = new QLabel;
+  bar->setPixmap(QPixmap::fromImage(drawn));
+  bar->setScaledContents(true);
+  bar->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  bar->setFixedHeight(bar->fontMetrics().height());
+  low_ = namedValue(new QLabel, tr("Smallest depth"));
+  high_ = namedValue(new QLabel, tr("Largest depth"));
+  unit_ = wrapped(namedValue(mutedLabel(), tr("Unit of the depth")));
+  unit_->setAlignment(Qt::AlignHCenter);
+  auto* grid = new QGridLayout;
+  grid->addWidget(bar, 0, 0, 1, 3);
+  grid->addWidget(low_, 1, 0, Qt::AlignLeft | Qt::AlignTop);
+  grid->addWidget(unit_, 1, 1);
+  grid->addWidget(high_, 1, 2, Qt::AlignRight | Qt::AlignTop);
+  grid->setColumnStretch(1, 1);
+  auto* page = new QWidget;
+  panelColumn(page, mutedLabel(tr("Depth of this frame")), grid);
   return page;
 }
 
 QWidget* LegendPanel::makeClasses() {
   auto* page = new QWidget;
-  auto* filter = new LegendFilter(this);
+  auto* filter = new QSortFilterProxyModel(this);
   filter->setSourceModel(model_);
+  filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
+  filter->setFilterKeyColumn(LegendModel::kName);
+  filter->setSortRole(LegendModel::kSortRole);
+  filter->setSortLocaleAware(true);
+  filter->setDynamicSortFilter(false);  // areas change with every frame; rows must not jump under the mouse
   search_ = named(new QLineEdit(this), tr("Search the classes"));
   search_->setPlaceholderText(tr("Search"));
   search_->setClearButtonEnabled(true);

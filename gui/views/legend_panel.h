@@ -3,17 +3,18 @@
 
 #include <QWidget>
 
+#include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
-#include "gui/models/segments_model.h"
+#include "mpm/estimator.hpp"
 
 class QComboBox;
+class QLabel;
 class QLineEdit;
 class QStackedWidget;
 class QTableView;
+class QTableWidget;
 
 namespace mpm::gui {
-
-class DepthScale;
 
 /// What the colours over the image mean: the classes with a search field, the segments, or the scale of depths.
 class LegendPanel : public QWidget {
@@ -40,6 +41,8 @@ class LegendPanel : public QWidget {
  private:
   QWidget* makeClasses();
   QWidget* makeSegments();
+  QWidget* makeDepths();
+  void fillSegments();
   void editColor(const QModelIndex& index);
   void showMenu(const QPoint& at);
 
@@ -47,8 +50,10 @@ class LegendPanel : public QWidget {
   QTableView* table_;
   QLineEdit* search_;
   QComboBox* regions_;
-  SegmentsModel segments_;
-  DepthScale* depth_;
+  QTableWidget* segment_table_;
+  std::vector<Segment> segments_;
+  std::size_t pixels_ = 0;
+  QLabel *low_, *high_, *unit_;  // of depths
   QStackedWidget* pages_;
 };
 

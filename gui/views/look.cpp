@@ -18,7 +18,7 @@
 #include <QScrollBar>
 #include <QStyleOption>
 #include <QSvgRenderer>
-#include <QTableView>
+#include <QTableWidget>
 #include <QVariant>
 #include <utility>
 
@@ -265,6 +265,22 @@ void makePlain(QTableView* table, int air) {
   table->setSelectionBehavior(QAbstractItemView::SelectRows);
   table->horizontalHeader()->setHighlightSections(false);
   table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+}
+
+QTableWidget* plainTable(const QString& name, const QStringList& titles, int air) {
+  auto* table = named(new QTableWidget(0, static_cast<int>(titles.size())), name);
+  table->setHorizontalHeaderLabels(titles);
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  makePlain(table, air);
+  return table;
+}
+
+void setRow(QTableWidget* table, int row, const QStringList& texts, int numbers) {
+  for (int column = 0; column < texts.size(); ++column) {
+    auto* item = new QTableWidgetItem(texts[column]);
+    item->setTextAlignment(Qt::AlignVCenter | (column < numbers ? Qt::AlignLeft : Qt::AlignRight));
+    table->setItem(row, column, item);
+  }
 }
 
 void setBadge(QLabel* label, const char* kind) {

@@ -12,6 +12,7 @@ class QLabel;
 class QPushButton;
 class QScrollArea;
 class QTableView;
+class QTableWidget;
 class QWidget;
 
 namespace mpm::gui {
@@ -82,6 +83,10 @@ void openDialog(QDialog* dialog);
 /// A table without a grid and row numbers, whose columns and rows follow the font: a row is a line of text and `air`
 /// px.
 void makePlain(QTableView* table, int air);
+/// Such a table with these titles, which nobody writes into.
+QTableWidget* plainTable(const QString& name, const QStringList& titles, int air);
+/// The texts of a row; those from column `numbers` on stand to the right.
+void setRow(QTableWidget* table, int row, const QStringList& texts, int numbers);
 /// "good", "warning", "bad" or "" as the colour of a label whose text says the same.
 void setBadge(QLabel* label, const char* kind);
 

@@ -58,10 +58,7 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   setBadge(problem_, "bad");
   choice_ = named(new QComboBox, tr("Trained model"));
   summary_ = wrapped(namedValue(new QLabel, tr("Verdict")));
-  table_ = named(new QTableWidget(0, 3), tr("Verdict on each class"));
-  table_->setHorizontalHeaderLabels({tr("Class"), tr("IoU, %"), tr("Verdict")});
-  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  makePlain(table_, 6);
+  table_ = plainTable(tr("Verdict on each class"), {tr("Class"), tr("IoU, %"), tr("Verdict")}, 6);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
@@ -154,14 +151,12 @@ void TaughtModelsPanel::showModel() {
     QString text = gradeText(one.grade);
     if (one.grade == Grade::kWeak && !one.taken_for.empty())
       text = tr("label more: taken for %1").arg(nameOf(one.taken_for.front().first));
-    const QString cells[] = {nameOf(one.index),
-                             one.grade == Grade::kUntested ? percentText(NAN) : percentText(100 * one.iou), text};
-    for (int column = 0; column < 3; ++column) {
-      auto* item = new QTableWidgetItem(cells[column]);
-      if (column == 2) item->setForeground(gradeColor(one.grade));
-      item->setToolTip(QStringLiteral("%1\n%2").arg(text, tr("Labelled in %n picture(s)", nullptr, one.pictures)));
-      table_->setItem(one.index, column, item);
-    }
+    setRow(table_, one.index,
+           {nameOf(one.index), percentText(one.grade == Grade::kUntested ? NAN : 100 * one.iou), text}, 3);
+    table_->item(one.index, 2)->setForeground(gradeColor(one.grade));
+    for (int column = 0; column < 3; ++column)
+      table_->item(one.index, column)
+          ->setToolTip(QStringLiteral("%1\n%2").arg(text, tr("Labelled in %n picture(s)", nullptr, one.pictures)));
   }
 }
 

@@ -19,7 +19,6 @@
 #include "gui/models/viewport.h"
 #include "gui/views/fields.h"
 #include "gui/views/look.h"
-#include "gui/views/trade_chart.h"
 #include "vision/time.h"
 
 namespace mpm::gui {
@@ -54,6 +53,76 @@ class LabelPicture : public QWidget {
  private:
   ClassPaint paint_;
   cv::Mat image_, labels_;
+};
+
+/// Speed against agreement of the reductions that were measured.
+class TradeChart : public QWidget {
+ public:
+  /// `wanted`: the agreement that was asked for, percent.
+  void setResult(const TuneJob::Result& result, double wanted) {
+    result_ = result;
+    wanted_ = wanted;
+    update();
+  }
+  /// The row whose point is filled.
+  void setRow(int row) {
+    row_ = row;
+    update();
+  }
+  QSize sizeHint() const override { return {320, 150}; }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.fillRect(rect(), theme().chart);
+    if (!result_ || result_->rows.empty()) return;
+    painter.setRenderHint(QPainter::Antialiasing);
+    const QFontMetrics metrics = painter.fontMetrics();
+    const QLocale locale;
+    const auto percent = [&](double value) { return locale.toString(value, 'f', 1) + QStringLiteral(" %"); };
+    double slow = 1, fast = 1, low = wanted_;
+    for (const cli::TuneRow& row : result_->rows) {
+      slow = std::min(slow, row.speed_up);
+      fast = std::max(fast, row.speed_up);
+      low = std::min(low, row.agreement);
+    }
+    const double span = std::max(0.1, 100 - low);
+    const int line = metrics.height();
+    const QRectF area = QRectF(rect()).adjusted(metrics.horizontalAdvance(percent(100)) + 14, line, -16, -line - 8);
+    const auto at = [&](double speed_up, double agreement) {
+      return QPointF(area.left() + (speed_up - slow) / std::max(0.01, fast - slow) * area.width(),
+                     area.top() + (100 - agreement) / span * area.height());
+    };
+
+    painter.setPen(theme().muted);
+    const auto label = [&](double agreement) {
+      painter.drawText(QRectF(0, at(slow, agreement).y() - line / 2.0, area.left() - 8, line),
+                       Qt::AlignRight | Qt::AlignVCenter, percent(agreement));
+    };
+    label(100);
+    for (const double agreement : {wanted_, low})
+      if (at(slow, agreement).y() > area.top() + line) label(agreement);
+    const QRectF below(area.left(), area.bottom() + 4, area.width(), line);
+    painter.drawText(below, Qt::AlignLeft, locale.toString(slow, 'f', 2));
+    painter.drawText(below, Qt::AlignHCenter, TuneDialog::tr("times as fast"));
+    painter.drawText(below, Qt::AlignRight, locale.toString(fast, 'f', 2));
+    painter.setPen(QPen(theme().muted, 1, Qt::DashLine));
+    painter.drawLine(at(slow, wanted_), at(fast, wanted_));
+
+    for (std::size_t i = 0; i < result_->rows.size(); ++i) {
+      const cli::TuneRow& row = result_->rows[i];
+      const bool chosen = static_cast<int>(i) == row_;
+      painter.setPen(QPen(row.front ? theme().accent : theme().muted, 1.5));
+      painter.setBrush(chosen ? theme().accent : theme().chart);
+      const double radius = chosen ? 5 : 3.5;
+      painter.drawEllipse(at(row.speed_up, row.agreement), radius, radius);
+    }
+  }
+
+ private:
+  TuneJob::Result result_;
+  double wanted_ = 0;
+  int row_ = -1;
 };
 
 namespace {
@@ -144,16 +213,14 @@ QWidget* TuneDialog::makeResult(const ClassPaint& paint) {
   auto* page = new QWidget;
   explanation_ = wrapped(new QLabel);
   explanation_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  table_ = named(new QTableWidget(0, kColumns), tr("Reductions, the fastest first"));
-  makePlain(table_, 6);
-  table_->setHorizontalHeaderLabels({tr("Reduction"), tr("Speed"), tr("Same"), tr("At least"), tr("Tokens")});
+  table_ = plainTable(tr("Reductions, the fastest first"),
+                      {tr("Reduction"), tr("Speed"), tr("Same"), tr("At least"), tr("Tokens")}, 6);
   const QString tips[] = {tr("What --reduce takes"), tr("Times as fast as the full model"),
                           tr("Pixels with the class of the full model, in percent"),
                           tr("The lower end of the 95 % interval of that number. It decides"),
                           tr("Tokens at the end, on average")};
   for (int i = 0; i < kColumns; ++i) table_->horizontalHeaderItem(i)->setToolTip(tips[i]);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(kReduction, QHeaderView::Stretch);
@@ -251,18 +318,18 @@ void TuneDialog::showResult(const TuneJob::Result& result) {
   table_->setRowCount(static_cast<int>(result->rows.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
     const cli::TuneRow& row = result->rows[static_cast<std::size_t>(i)];
-    const QString cells[] = {nameOf(row.variant), QLocale().toString(row.speed_up, 'f', 2), percent(row.agreement),
-                             percent(row.agreement_low), QLocale().toString(row.tokens, 'f', 0)};
+    setRow(table_, i,
+           {nameOf(row.variant), QLocale().toString(row.speed_up, 'f', 2), percent(row.agreement),
+            (row.passes ? QStringLiteral("✓ ") : QString()) + percent(row.agreement_low),
+            QLocale().toString(row.tokens, 'f', 0)},
+           kSpeedUp);
     for (int column = 0; column < kColumns; ++column) {
-      auto* cell = new QTableWidgetItem(cells[column]);
-      if (column > kReduction) cell->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      QTableWidgetItem* cell = table_->item(i, column);
       QFont font = cell->font();
       font.setBold(static_cast<std::size_t>(i) == result->chosen);
       cell->setFont(font);
       cell->setToolTip(nameOf(row.variant));
-      table_->setItem(i, column, cell);
     }
-    table_->item(i, kAtLeast)->setText((row.passes ? QStringLiteral("✓ ") : QString()) + cells[kAtLeast]);
   }
   chart_->setResult(result, agreement_->value());
   showPage(kResult);

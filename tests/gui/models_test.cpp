@@ -6,6 +6,8 @@
 #include <QFile>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QSortFilterProxyModel>
+#include <QTableView>
 #include <QTemporaryDir>
 
 #include "gui/models/events_model.h"
@@ -13,6 +15,7 @@
 #include "gui/models/recents.h"
 #include "gui/models/span_text.h"
 #include "gui/models/watch_settings.h"
+#include "gui/views/legend_panel.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {
@@ -29,8 +32,8 @@ ModelInfo classes(std::initializer_list<const char*> names) {
 
 TEST(LegendModel, IsAModel) {
   LegendModel model;
-  LegendFilter filter;
-  filter.setSourceModel(&model);
+  LegendPanel panel(&model);
+  auto& filter = static_cast<QSortFilterProxyModel&>(*panel.table()->model());
   QAbstractItemModelTester tester(&model, Mode::Fatal), filter_tester(&filter, Mode::Fatal);
   model.setClasses(classes({"road", "sky", "tree"}));
   model.setAreas({{0, 0.5}, {2, 0.25}});
@@ -70,8 +73,8 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   model.setAreas({{0, 0.125}, {1, 0.5}});
   EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), QStringLiteral("12.5 %"));
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), QStringLiteral("0.0 %"));
-  LegendFilter filter;
-  filter.setSourceModel(&model);
+  LegendPanel panel(&model);
+  auto& filter = static_cast<QSortFilterProxyModel&>(*panel.table()->model());
   filter.sort(LegendModel::kArea, Qt::DescendingOrder);
   EXPECT_EQ(filter.index(0, 0).data().toString(), QStringLiteral("sky"));
   filter.sort(LegendModel::kName, Qt::DescendingOrder);

@@ -12,7 +12,6 @@
 #include "gui/models/readout.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
-#include "gui/views/depth_scale.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/pictures_pane.h"
@@ -63,7 +62,7 @@ TEST_F(DepthWindow, ShowsTheColoursTheScaleAndTheDepthUnderTheMouse) {
   EXPECT_LT(near(colorAt(lowest), vision::depthColors().front()), 40) << "the pixel of the screen may be beside it";
   EXPECT_LT(near(colorAt(highest), vision::depthColors().back()), 40);
 
-  const QString scale = textOf(part<DepthScale>(*window_));
+  const QString scale = textOf(part<LegendPanel>(*window_));
   const auto number = [](double depth) { return QLocale().toString(depth, 'g', 4); };
   EXPECT_TRUE(scale.contains(number(estimate.depth_range.min))) << scale.toStdString();
   EXPECT_TRUE(scale.contains(number(estimate.depth_range.max))) << scale.toStdString();
@@ -100,7 +99,8 @@ TEST_F(DepthWindow, SaysWhyThereIsNothingToTeachAndStoresTheTokens) {
   window_->openDropped(Window::options().model);
   ASSERT_TRUE(wait([&] { return frame() && !frame()->labels().empty(); }));
   EXPECT_TRUE(window_->actions().action(QStringLiteral("teach"))->isEnabled());
-  EXPECT_FALSE(part<DepthScale>(*window_)->isVisible()) << "the classes are back";
+  EXPECT_FALSE(textOf(part<LegendPanel>(*window_)).contains(QStringLiteral("Depth of this frame")))
+      << "the classes are back";
   EXPECT_NE(part<PicturesPane>(*window_)->paint().color[1], qRgb(0, 0, 0));
 }
 
