@@ -153,12 +153,11 @@ void MainWindow::wireHistory() {
   const auto mark = [this] { history_view_.showPictures(pictures_->pictures()); };
   connect(&history_view_, &HistoryView::sourceChanged, this, mark);
   connect(pictures_.get(), &PictureStore::listed, this, mark);
-  connect(&history(), &History::regionsReady, this,
-          [this](const QStringList&, const std::vector<vision::Region>& current, const QString& source) {
-            const bool fresh = rules_->regions(source).regions.empty() && !current.empty();
-            rules_->propose(source, current);
-            if (fresh && source == sourceOnShow()) refreshRegions();
-          });
+  connect(&history(), &History::namesReady, this, [this](const SourceNames& of) {
+    const bool fresh = rules_->regions(of.name).regions.empty() && !of.current.empty();
+    rules_->propose(of.name, of.current);
+    if (fresh && of.name == sourceOnShow()) refreshRegions();
+  });
   connect(exports_, &Exports::said, this, &MainWindow::showNotice);
   connect(exports_, &Exports::failed, this, &MainWindow::fail);
 }

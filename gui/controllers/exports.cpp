@@ -11,13 +11,13 @@
 #include <QTimeZone>
 #include <algorithm>
 
-#include "gui/models/export_job.h"
 #include "gui/models/history.h"
 #include "gui/models/picture_store.h"
 #include "gui/models/recents.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/time_chart.h"
+#include "mpm/error.hpp"
 
 namespace mpm::gui {
 
@@ -88,9 +88,28 @@ void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const Q
   writeSamples(options, path);
 }
 
+Job::Work Exports::exporting(const QString& database, const monitor::NightRule& night,
+                             const monitor::ExportOptions& options, const QString& path) {
+  return [=](const Job::Progress& progress) -> std::optional<QVariant> {
+    const Error nothing(tr("There is no database to export from yet").toStdString());
+    if (database.isEmpty() || !QFileInfo::exists(database)) throw nothing;
+    try {
+      monitor::StoreReader reader(database.toStdString());
+      reader.setNightRule(night);
+      if (reader.count(options.source, options.from, options.to) == 0) return QVariant::fromValue<qint64>(0);
+      const auto samples = monitor::exportSamples(reader, options, path.toStdString(), [&](double share) {
+        return progress(static_cast<int>(100 * share), 100);
+      });
+      return samples ? std::optional(QVariant::fromValue<qint64>(*samples)) : std::nullopt;
+    } catch (const monitor::EmptyDatabase&) {  // its writer is about to fill it
+      throw nothing;
+    }
+  };
+}
+
 void Exports::writeSamples(const monitor::ExportOptions& options, const QString& path) {
   const int others = running_++;
-  auto* job = new ExportJob(history_->database(), history_->nightRule(), options, path, this);
+  auto* job = new Job(exporting(history_->database(), history_->nightRule(), options, path), this);
   auto* progress =
       new QProgressDialog(tr("Exporting to %1…").arg(QFileInfo(path).fileName()), tr("Cancel"), 0, 100, window_);
   progress->setWindowTitle(tr("Export"));
@@ -100,27 +119,21 @@ void Exports::writeSamples(const monitor::ExportOptions& options, const QString&
   progress->setMinimumDuration(1000);  // most are done before anybody could read it
   progress->setAutoClose(false);
   progress->setAutoReset(false);
-  const auto end = [this, job, progress] {
+  connect(job, &Job::ended, this, [this, job, progress] {
     --running_;
     progress->disconnect(job);  // closing it cancels
     progress->deleteLater();
     job->deleteLater();
-  };
-  connect(job, &ExportJob::progressed, progress, &QProgressDialog::setValue);
-  connect(progress, &QProgressDialog::canceled, job, &ExportJob::cancel);
-  connect(job, &ExportJob::finished, this, [this, end, path](qint64 samples) {
-    end();
+  });
+  connect(job, &Job::progressed, progress, &QProgressDialog::setValue);
+  connect(progress, &QProgressDialog::canceled, job, &Job::cancel);
+  connect(job, &Job::finished, this, [this, path](const QVariant& samples) {
     if (samples == 0) return emit said(tr("No sample lies in that time: %1 was not written").arg(path), "warning");
-    emit said(tr("%n sample(s) exported to %1", nullptr, static_cast<int>(samples)).arg(path), "good");
+    emit said(tr("%n sample(s) exported to %1", nullptr, samples.toInt()).arg(path), "good");
   });
-  connect(job, &ExportJob::cancelled, this, [this, end, path] {
-    end();
-    emit said(tr("The export was cancelled; %1 is as it was").arg(path), "");
-  });
-  connect(job, &ExportJob::failed, this, [this, end](const QString& message) {
-    end();
-    emit failed(message);
-  });
+  connect(job, &Job::cancelled, this,
+          [this, path] { emit said(tr("The export was cancelled; %1 is as it was").arg(path), ""); });
+  connect(job, &Job::failed, this, &Exports::failed);
 }
 
 }  // namespace mpm::gui

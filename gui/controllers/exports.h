@@ -5,6 +5,7 @@
 #include <QPointer>
 #include <functional>
 
+#include "gui/models/worker.h"
 #include "gui/views/settings_dialogs.h"
 
 class QMessageBox;
@@ -33,6 +34,10 @@ class Exports : public QObject {
   /// Asks a person whether what goes on may be given up; `then` if so. Once at a time.
   void askToGiveUp(const std::function<void()>& then);
   void write(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path);
+
+  /// Writes samples of a database to a file, which is whole or as it was; makes their number. Of none there is no file.
+  static Job::Work exporting(const QString& database, const monitor::NightRule& night,
+                             const monitor::ExportOptions& options, const QString& path);
 
  signals:
   void said(const QString& text, const char* badge);

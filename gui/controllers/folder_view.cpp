@@ -5,25 +5,42 @@
 #include <algorithm>
 
 #include "gui/controllers/live_monitor.h"
+#include "gui/models/recents.h"
 #include "gui/views/folder_bar.h"
+#include "mpm/error.hpp"
+#include "vision/sources/source.h"
 
 namespace mpm::gui {
 
 FolderView::FolderView(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent)
-    : QObject(parent), bar_(bar), live_(live), pause_(pause) {
+    : QObject(parent), bar_(bar), live_(live), pause_(pause), thread_(this) {
   connect(bar_, &FolderBar::picked, this, &FolderView::show);
   connect(pause_, &QAction::toggled, this, [this](bool on) {
     if (!on) wanted_.clear();
   });
-  connect(&pictures_, &FolderPictures::listed, this, [this] {
-    wanted_.clear();
-    bar_->setFiles(pictures_.files());
+}
+
+void FolderView::setSource(const QString& source) {
+  const int version = ++version_;
+  setFiles({});
+  const vision::SourceSpec spec = sourceSpec(source);
+  if (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) return;
+  thread_.run([this, version, spec] {
+    QStringList files;
+    try {
+      for (const std::string& file : vision::sourceFiles(spec)) files << QString::fromStdString(file);
+    } catch (const Error&) {  // who opens the source reports it
+    }
+    thread_.answer([this, version, files] {
+      if (version == version_) setFiles(files);
+    });
   });
-  connect(&pictures_, &FolderPictures::loaded, live_, &LiveMonitor::showPicture);
-  connect(&pictures_, &FolderPictures::failed, this, [this](const QString& message) {
-    wanted_.clear();
-    emit said(message, "bad");
-  });
+}
+
+void FolderView::setFiles(const QStringList& files) {
+  files_ = files;
+  wanted_.clear();
+  bar_->setFiles(files);
 }
 
 void FolderView::follow(const LiveFrame& frame) {
@@ -47,7 +64,24 @@ void FolderView::show(int index) {
   if (live_->session().framesCome()) pause_->setChecked(true);
   wanted_ = files()[index];
   emit chosen();
-  pictures_.load(index);
+  // Of several that wait only the last is read.
+  thread_.run([this, version = ++version_, file = wanted_] {
+    if (version != version_) return;
+    const auto answer = [this, version](auto show) {
+      thread_.answer([this, version, show = std::move(show)] {
+        if (version == version_) show();
+      });
+    };
+    try {
+      const auto frame = vision::openSource(file.toStdString())->next();
+      answer([this, file, image = frame->image] { live_->showPicture(file, image); });
+    } catch (const Error& error) {
+      answer([this, message = QString::fromStdString(error.what())] {
+        wanted_.clear();
+        emit said(message, "bad");
+      });
+    }
+  });
 }
 
 }  // namespace mpm::gui

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <QObject>
-#include <optional>
+#include <QStringList>
+#include <atomic>
 
-#include "gui/models/folder_pictures.h"
 #include "gui/models/live_frame.h"
+#include "gui/models/worker.h"
 
 class QAction;
 
@@ -22,9 +23,10 @@ class FolderView : public QObject {
   /// `bar` outlives this.
   FolderView(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent = nullptr);
 
-  /// Another source; empty: none.
-  void setSource(const QString& source) { pictures_.setSource(source); }
-  const QStringList& files() const { return pictures_.files(); }
+  /// Another source; empty: none. One that is neither a folder nor a glob has no pictures.
+  void setSource(const QString& source);
+  /// Paths, in the order in which the source gives them.
+  const QStringList& files() const { return files_; }
   /// A frame is on show: the bar follows.
   void follow(const LiveFrame& frame);
   void step(int by);
@@ -36,12 +38,15 @@ class FolderView : public QObject {
 
  private:
   void show(int index);
+  void setFiles(const QStringList& files);
 
   FolderBar* bar_;
   LiveMonitor* live_;
   QAction* pause_;
-  FolderPictures pictures_;
-  QString wanted_;  // chosen, and not on show yet: frames before it do not move the bar
+  QStringList files_;
+  QString wanted_;                // chosen, and not on show yet: frames before it do not move the bar
+  std::atomic<int> version_ = 0;  // of what was asked for: answers to an older one do not count
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

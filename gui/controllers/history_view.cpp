@@ -20,12 +20,12 @@ HistoryView::HistoryView(const QString& database, QObject* parent)
       chart_(new ChartPanel(&history_)),
       day_night_(new DayNightPanel),
       events_panel_(new EventsPanel(&events_)) {
-  connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
-    if (chart_->source()) day_night_->setStatistics(statistics);
-  });
-  connect(&history_, &History::areasReady, this, [this](const std::vector<monitor::ClassArea>& areas) {
-    if (chart_->source()) day_night_->setAreas(areas);
-  });
+  connect(&history_, &History::statisticsReady, this,
+          [this](const monitor::DayNightStatistics& statistics, const std::vector<monitor::ClassArea>& areas) {
+            if (!chart_->source()) return;
+            day_night_->setStatistics(statistics);
+            day_night_->setAreas(areas);
+          });
   connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
     if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
   });
@@ -132,8 +132,7 @@ void HistoryView::refreshStatistics() {
   const auto source = chart_->source();
   if (!source) return;
   const auto now = static_cast<UnixMs>(chart_->present() * 1000);
-  history_.askDayNight(*source, now - 30 * kDayMs, now + 1);
-  history_.askAreas(*source, now - 30 * kDayMs, now + 1);
+  history_.askStatistics(*source, now - 30 * kDayMs, now + 1);
 }
 
 void HistoryView::showTime(double time) {

@@ -100,11 +100,23 @@ void TeachMode::wirePane() {
 
   connect(pane_->pictures(), &LabelPicturesPanel::picked, this, &TeachMode::show);
   connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
-  connect(pane_->pictures(), &LabelPicturesPanel::importChosen, &store_, &LabelStore::import);
-  connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, &store_, &LabelStore::exportCoco);
-  connect(pane_->pictures(), &LabelPicturesPanel::labelMeChosen, &store_, &LabelStore::exportLabelMe);
-  connect(pane_->pictures(), &LabelPicturesPanel::copyRequested, &store_, &LabelStore::readLabels);
-  connect(pane_->pictures(), &LabelPicturesPanel::removeRequested, &store_, &LabelStore::remove);
+  connect(pane_->pictures(), &LabelPicturesPanel::importChosen, this, [this](const QString& from) {
+    store_.change([from](vision::LabelFolder& folder) { folder.import(from.toStdString()); });
+  });
+  const auto exportTo = [this](void (vision::LabelFolder::*write)(const std::string&) const) {
+    return [this, write](const QString& to) {
+      store_.change([=](const vision::LabelFolder& folder) { (folder.*write)(to.toStdString()); },
+                    [this, to] { emit said(tr("The labels are in %1").arg(to), "good"); });
+    };
+  };
+  connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, this, exportTo(&vision::LabelFolder::exportCoco));
+  connect(pane_->pictures(), &LabelPicturesPanel::labelMeChosen, this, exportTo(&vision::LabelFolder::exportLabelMe));
+  connect(pane_->pictures(), &LabelPicturesPanel::copyRequested, this, [this](const QString& from) {
+    store_.read(from, [this, from](const cv::Mat& image, const cv::Mat& labels) { copyLabels(from, image, labels); });
+  });
+  connect(pane_->pictures(), &LabelPicturesPanel::removeRequested, this, [this](const QString& name) {
+    store_.change([name](vision::LabelFolder& folder) { folder.removePicture(name.toStdString()); });
+  });
 
   LabelClassesPanel* classes = pane_->classes();
   connect(classes, &LabelClassesPanel::added, this, [this](const QString& name) {
@@ -127,10 +139,8 @@ void TeachMode::wirePane() {
   connect(classes, &LabelClassesPanel::merged, this, [this](int from, std::optional<int> into) {
     pane_->canvas()->setEditor(nullptr);  // until the new numbers are there
     editors_.clear();
-    store_.mergeClass(from, into);
-    if (shown_.isEmpty()) return;
-    wanted_ = shown_;
-    store_.load(shown_);
+    store_.change([from, into](vision::LabelFolder& folder) { folder.mergeClass(from, into); });
+    if (!shown_.isEmpty()) load(shown_);
   });
 
   connect(pane_->labels(), &LabelTablePanel::picked, this, [this](const QString& picture, int label) {
@@ -153,19 +163,10 @@ void TeachMode::wirePane() {
 
 void TeachMode::wireStore() {
   connect(&store_, &LabelStore::changed, this, &TeachMode::takeState);
-  connect(&store_, &LabelStore::loaded, this, &TeachMode::showLoaded);
-  connect(&store_, &LabelStore::labelsRead, this, &TeachMode::copyLabels);
   connect(&thumbnails_, &Thumbnails::made, pane_->pictures(), &LabelPicturesPanel::setThumbnail);
   connect(&thumbnails_, &Thumbnails::made, pane_->states(), &StatesPanel::setThumbnail);
   connect(&store_, &LabelStore::saved, this, &TeachMode::askTrainer);
   connect(&store_, &LabelStore::added, this, &TeachMode::show);
-  connect(&store_, &LabelStore::exported, this,
-          [this](const QString& file) { emit said(tr("The labels are in %1").arg(file), "good"); });
-  connect(&store_, &LabelStore::written, this, [this](const QString& file) {
-    if (!comparing_) return;
-    candidates_ << file;
-    trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
-  });
   connect(&store_, &LabelStore::failed, this, [this](const QString& message) {
     train_wanted_ = false;
     unwanted_.reset();
@@ -257,9 +258,12 @@ void TeachMode::showClasses(const vision::ClassList& list) {
 }
 
 void TeachMode::show(const QString& name) {
-  if (name.isEmpty() || name == shown_) return;
+  if (!name.isEmpty() && name != shown_) load(name);
+}
+
+void TeachMode::load(const QString& name) {
   wanted_ = name;
-  store_.load(name);
+  store_.read(name, [this, name](const cv::Mat& image, const cv::Mat& labels) { showLoaded(name, image, labels); });
 }
 
 void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels) {
@@ -378,7 +382,7 @@ void TeachMode::keepStroke() {
 void TeachMode::changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change) {
   std::vector<ClassInfo> classes = state_.classes.classes;
   change(classes);
-  store_.setClasses(classes);
+  store_.change([classes](vision::LabelFolder& folder) { folder.setClasses(classes); });
 }
 
 void TeachMode::addModelClasses() {
@@ -423,7 +427,11 @@ void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 ti
   const int count = static_cast<int>(candidates_.size()) + (live.empty() ? 0 : 1);
   pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
   if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
-  store_.writeCandidate(scratch_.filePath(nameOf(time_ms) + QStringLiteral(".png")), live);
+  const QString file = scratch_.filePath(nameOf(time_ms) + QStringLiteral(".png"));
+  store_.change([file, live](const vision::LabelFolder&) { vision::writePicture(file.toStdString(), live); },
+                [this, file] {
+                  if (comparing_) trainer_.suggest(job(), std::exchange(candidates_, {}) << file, kSuggestions);
+                });
 }
 
 void TeachMode::endComparing() {
@@ -463,26 +471,23 @@ void TeachMode::beginTraining() {
   QString model;
   for (int version = 1; model.isEmpty() || QFileInfo::exists(model); ++version)
     model = QStringLiteral("%1/v%2.onnx").arg(store_.modelsFolder()).arg(version);
-  run_ = new TrainingRun(job(), model, this);
-  pane_->models()->setProgress(0, -1);
+  run_ = new Job(gui::training(job(), model), this);
+  pane_->models()->setTraining(true);
   pane_->models()->setProblem({});
   pane_->setStatus({});
-  const auto end = [this] {
+  connect(run_, &Job::progressed, pane_->models(), &TaughtModelsPanel::setProgress);
+  connect(run_, &Job::ended, this, [this] {
     std::exchange(run_, nullptr)->deleteLater();
-    pane_->models()->setProgress(-1, -1);
-  };
-  connect(run_, &TrainingRun::progressed, pane_->models(), &TaughtModelsPanel::setProgress);
-  connect(run_, &TrainingRun::finished, this, [this, end](const QString& path) {
-    end();
+    pane_->models()->setTraining(false);
+  });
+  connect(run_, &Job::finished, this, [this](const QVariant& path) {
     store_.open();
-    emit said(tr("%1 is trained. Read its verdict, then use it").arg(QFileInfo(path).completeBaseName()), "good");
+    emit said(tr("%1 is trained. Read its verdict, then use it").arg(QFileInfo(path.toString()).completeBaseName()),
+              "good");
   });
-  connect(run_, &TrainingRun::cancelled, this, [this, end] {
-    end();
-    emit said(tr("The training was cancelled; nothing was written"), "");
-  });
-  connect(run_, &TrainingRun::failed, this, [this, end](const QString& why) {
-    end();
+  connect(run_, &Job::cancelled, this,
+          [this] { emit said(tr("The training was cancelled; nothing was written"), ""); });
+  connect(run_, &Job::failed, this, [this](const QString& why) {
     fail(why);
     pane_->models()->setProblem(why);
   });

@@ -67,6 +67,7 @@ class TeachMode : public QObject {
   void wireStates();
   void takeState(const LabelState& state);
   void show(const QString& name);
+  void load(const QString& name);
   void showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
   void showClasses(const vision::ClassList& list);
   void showPrediction();
@@ -110,7 +111,7 @@ class TeachMode : public QObject {
   PictureAnalysis analysis_;
   VersionChanges changes_;
   LiveTrainer trainer_;
-  TrainingRun* run_ = nullptr;
+  Job* run_ = nullptr;
 };
 
 }  // namespace mpm::gui

@@ -24,6 +24,13 @@ std::vector<cli::TunePicture> readPictures(const QStringList& paths) {
   return pictures;
 }
 
+void markDifferences(cli::TuneResult& result) {
+  cv::Mat full;
+  for (const cli::TuneRow& row : result.rows)
+    if (row.variant == kFullModel) full = row.example.clone();
+  for (cli::TuneRow& row : result.rows) row.example.setTo(TuneDialog::kDiffers, row.example != full);
+}
+
 }  // namespace
 
 Tuning::Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures, QAction* pause,
@@ -84,7 +91,8 @@ void Tuning::look() {
   measure([pictures = std::exchange(frames_, {})] { return pictures; });
 }
 
-void Tuning::measure(TuneJob::Pictures pictures) {
+// `pictures` is called on the thread of the search.
+void Tuning::measure(const std::function<std::vector<cli::TunePicture>()>& pictures) {
   paused_ = !pause_->isChecked();
   if (paused_) pause_->setChecked(true);  // measured times are of the search alone
   dialog_->showMeasuring();
@@ -93,20 +101,21 @@ void Tuning::measure(TuneJob::Pictures pictures) {
   options.segmenter = inference_;
   options.segmenter.read.convert = inference_.read.convert.with(kFullModel);
   options.agreement = dialog_->choice().agreement;
-  auto* job = new TuneJob(std::move(pictures), options, this);
-  job_ = job;
-  connect(job, &TuneJob::progressed, dialog_, &TuneDialog::showProgress);
-  connect(job, &TuneJob::finished, dialog_, [this](const TuneJob::Result& result) {
-    resume();
-    dialog_->showResult(result);
-  });
-  connect(job, &TuneJob::failed, dialog_, [this](const QString& message) {
-    resume();
-    dialog_->showProblem(message);
-  });
-  connect(job, &TuneJob::finished, job, &QObject::deleteLater);
-  connect(job, &TuneJob::failed, job, &QObject::deleteLater);
-  connect(job, &TuneJob::cancelled, job, &QObject::deleteLater);
+  job_ = new Job(
+      [pictures, options](const Job::Progress& progress) mutable -> std::optional<QVariant> {
+        options.progress = progress;
+        auto result = cli::tune(pictures(), options);
+        if (!result) return std::nullopt;
+        markDifferences(*result);
+        return QVariant::fromValue(std::make_shared<const cli::TuneResult>(std::move(*result)));
+      },
+      this);
+  connect(job_, &Job::progressed, dialog_, &TuneDialog::showProgress);
+  connect(job_, &Job::ended, dialog_, [this] { resume(); });
+  connect(job_, &Job::ended, job_, &QObject::deleteLater);
+  connect(job_, &Job::finished, dialog_,
+          [this](const QVariant& result) { dialog_->showResult(result.value<TuneDialog::Result>()); });
+  connect(job_, &Job::failed, dialog_, &TuneDialog::showProblem);
 }
 
 // The job may need a moment to notice; nothing waits for it.

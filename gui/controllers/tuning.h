@@ -6,9 +6,10 @@
 #include <QTimer>
 #include <vector>
 
-#include "gui/controllers/tune_job.h"
+#include "evaluation/tuning.h"
 #include "gui/models/class_paint.h"
 #include "gui/models/live_frame.h"
+#include "gui/models/worker.h"
 
 class QAction;
 class QWidget;
@@ -40,7 +41,7 @@ class Tuning : public QObject {
   void start();
   void collect(const LiveFramePtr& frame);
   void look();
-  void measure(TuneJob::Pictures pictures);
+  void measure(const std::function<std::vector<cli::TunePicture>()>& pictures);
   void end();
   void resume();
 
@@ -50,7 +51,7 @@ class Tuning : public QObject {
   QAction* pause_;
   QWidget* window_;
   QPointer<TuneDialog> dialog_;
-  QPointer<TuneJob> job_;
+  QPointer<Job> job_;
   std::vector<cli::TunePicture> frames_;  // collected so far
   bool collecting_ = false, paused_ = false;
   std::int64_t last_frame_ = 0, last_taken_ = 0;  // id; ms, steady

@@ -694,19 +694,19 @@
     <name>mpm::gui::DepthScale</name>
     <message>
         <source>Smallest depth</source>
-        <translation>Plus petite profondeur</translation>
+        <translation type="vanished">Plus petite profondeur</translation>
     </message>
     <message>
         <source>Largest depth</source>
-        <translation>Plus grande profondeur</translation>
+        <translation type="vanished">Plus grande profondeur</translation>
     </message>
     <message>
         <source>Unit of the depth</source>
-        <translation>Unité de la profondeur</translation>
+        <translation type="vanished">Unité de la profondeur</translation>
     </message>
     <message>
         <source>Depth of this frame</source>
-        <translation>Profondeur de cette image</translation>
+        <translation type="vanished">Profondeur de cette image</translation>
     </message>
 </context>
 <context>
@@ -846,7 +846,7 @@
     <name>mpm::gui::ExportJob</name>
     <message>
         <source>There is no database to export from yet</source>
-        <translation>Il n’y a pas encore de base de données à exporter</translation>
+        <translation type="vanished">Il n’y a pas encore de base de données à exporter</translation>
     </message>
 </context>
 <context>
@@ -905,6 +905,10 @@
     <message>
         <source>Go on</source>
         <translation>Continuer</translation>
+    </message>
+    <message>
+        <source>There is no database to export from yet</source>
+        <translation>Il n’y a pas encore de base de données à exporter</translation>
     </message>
 </context>
 <context>
@@ -1472,6 +1476,38 @@
     <message>
         <source>Where the areas are measured</source>
         <translation>Où les surfaces sont mesurées</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>Segment</source>
+        <translation>Segment</translation>
+    </message>
+    <message>
+        <source>Score</source>
+        <translation>Score</translation>
+    </message>
+    <message>
+        <source>Area</source>
+        <translation>Surface</translation>
+    </message>
+    <message>
+        <source>Smallest depth</source>
+        <translation>Plus petite profondeur</translation>
+    </message>
+    <message>
+        <source>Largest depth</source>
+        <translation>Plus grande profondeur</translation>
+    </message>
+    <message>
+        <source>Unit of the depth</source>
+        <translation>Unité de la profondeur</translation>
+    </message>
+    <message>
+        <source>Depth of this frame</source>
+        <translation>Profondeur de cette image</translation>
     </message>
 </context>
 <context>
@@ -2636,19 +2672,19 @@
     <name>mpm::gui::SegmentsModel</name>
     <message>
         <source>%1 %</source>
-        <translation>%1 %</translation>
+        <translation type="vanished">%1 %</translation>
     </message>
     <message>
         <source>Segment</source>
-        <translation>Segment</translation>
+        <translation type="vanished">Segment</translation>
     </message>
     <message>
         <source>Score</source>
-        <translation>Score</translation>
+        <translation type="vanished">Score</translation>
     </message>
     <message>
         <source>Area</source>
-        <translation>Surface</translation>
+        <translation type="vanished">Surface</translation>
     </message>
 </context>
 <context>
@@ -3507,7 +3543,7 @@
     <name>mpm::gui::TradeChart</name>
     <message>
         <source>times as fast</source>
-        <translation>fois plus rapide</translation>
+        <translation type="vanished">fois plus rapide</translation>
     </message>
 </context>
 <context>
@@ -3694,6 +3730,10 @@
     <message>
         <source>Speed against agreement</source>
         <translation>Vitesse et accord</translation>
+    </message>
+    <message>
+        <source>times as fast</source>
+        <translation>fois plus rapide</translation>
     </message>
 </context>
 <context>

@@ -3,17 +3,25 @@
 
 #include <QObject>
 #include <QStringList>
-#include <QThreadPool>
 #include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "gui/models/worker.h"
 #include "monitor/store/class_areas.h"
 #include "monitor/store/store.h"
 
 namespace mpm::gui {
+
+struct SourceNames {
+  qint64 source = 0;
+  QString name;
+  QStringList classes;
+  QStringList regions;                    ///< that are or were measured in it
+  std::vector<vision::Region> current{};  ///< that are
+};
 
 /// Reads what the chart, the day/night panel and the event list show of a database, on its own thread. Of
 /// questions of one kind that come faster than the disk answers, only the last is answered. The file need not exist
@@ -32,43 +40,35 @@ class History : public QObject {
 
   void askSources();
   void askChart(const monitor::ChartQuery& query);
-  void askDayNight(std::int64_t source, UnixMs from, UnixMs to);
-  void askAreas(std::int64_t source, UnixMs from, UnixMs to);
+  /// Of day and night within a span of time.
+  void askStatistics(std::int64_t source, UnixMs from, UnixMs to);
   void askEvents(std::int64_t source);
-  /// The classes of its latest session.
-  void askClasses(std::int64_t source);
-  /// The names of the regions that are or were measured in it, and those that are, by the name of the source.
-  void askRegions(const QString& source);
+  /// What can be drawn of a source: the classes of its latest session, and its regions by its name.
+  void askNames(std::int64_t source, const QString& name);
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
   void chartReady(const mpm::monitor::Chart& chart, const mpm::monitor::ChartQuery& query);
   /// Of the span of the chart, before it.
   void statesReady(const std::vector<mpm::monitor::StateSeries>& states);
-  void dayNightReady(const mpm::monitor::DayNightStatistics& statistics);
-  void areasReady(const std::vector<mpm::monitor::ClassArea>& areas);
+  void statisticsReady(const mpm::monitor::DayNightStatistics& statistics,
+                       const std::vector<mpm::monitor::ClassArea>& areas);
   void eventsReady(const std::vector<mpm::monitor::Event>& events);
-  void classesReady(const QStringList& names, qint64 source);
-  void regionsReady(const QStringList& names, const std::vector<mpm::vision::Region>& current, const QString& source);
+  void namesReady(const mpm::gui::SourceNames& names);
   void failed(const QString& message);
 
  private:
-  enum Kind { kSources, kChart, kDayNight, kAreas, kEvents, kClasses, kRegions, kKinds };
+  enum Kind { kSources, kChart, kStatistics, kEvents, kNames, kKinds };
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);
-  // Emits a signal on the thread of this object.
-  template <typename Emit>
-  void queue(Emit emission) {
-    QMetaObject::invokeMethod(this, std::move(emission));
-  }
 
   QString path_;
   monitor::NightRule night_;
   std::unique_ptr<monitor::StoreReader> reader_;  // touched on thread_ only
   QString reader_path_, failure_;                 // likewise
   std::array<std::atomic<int>, kKinds> latest_{};
-  QThreadPool thread_;  // last: waits for the running query
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

@@ -2,10 +2,10 @@
 #include "gui/models/label_store.h"
 
 #include <QFileInfo>
+#include <algorithm>
 #include <utility>
 
 #include "mpm/error.hpp"
-#include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
 namespace mpm::gui {
@@ -19,28 +19,23 @@ QStringList texts(const std::vector<std::string>& names) {
 
 }  // namespace
 
-LabelStore::LabelStore(const QString& folder, QObject* parent) : QObject(parent), folder_(folder) {
-  thread_.setMaxThreadCount(1);
-}
+LabelStore::LabelStore(const QString& folder, QObject* parent)
+    : QObject(parent), folder_(folder), thread_(this, [this](const QString& why) { emit failed(why); }) {}
 
 // A folder that cannot be read is tried again with each change.
-template <typename Change>
-void LabelStore::run(Change change) {
-  thread_.start([this, change = std::move(change)] {
-    const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
-    try {
-      if (!own_) own_.emplace(folder_.toStdString(), vision::LabelFolder::Access::kWrite);
-      change(*own_, queue);
-      queue([this, now = state()] { emit changed(now); });
-    } catch (const std::exception& error) {
-      queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
-    }
+void LabelStore::change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then) {
+  thread_.run([this, what = std::move(what), then = std::move(then)] {
+    if (!own_) own_.emplace(folder_.toStdString(), vision::LabelFolder::Access::kWrite);
+    what(*own_);
+    if (then) thread_.answer(then);
+    thread_.answer([this, now = state()] { emit changed(now); });
   });
 }
 
 LabelState LabelStore::state() {
   const int classes = own_->classes().count();
   const std::vector<std::string> labelled = own_->labelled();
+  std::erase_if(summaries_, [&](const auto& one) { return !std::ranges::binary_search(labelled, one.first); });
   std::vector<vision::LabelSummary> summaries;
   std::vector<LabelCount> counts;
   for (const std::string& name : labelled) {
@@ -65,20 +60,13 @@ LabelState LabelStore::state() {
 }
 
 void LabelStore::open() {
-  run([](vision::LabelFolder&, const auto&) {});
+  change([](const vision::LabelFolder&) {});
 }
 
-void LabelStore::load(const QString& name) {
-  run([this, name](vision::LabelFolder& folder, const auto& queue) {
-    const cv::Mat image = folder.picture(name.toStdString()), labels = folder.labels(name.toStdString());
-    queue([this, name, image, labels] { emit loaded(name, image, labels); });
-  });
-}
-
-void LabelStore::readLabels(const QString& name) {
-  run([this, name](vision::LabelFolder& folder, const auto& queue) {
-    queue([this, name, image = folder.picture(name.toStdString()), labels = folder.labels(name.toStdString())] {
-      emit labelsRead(name, image, labels);
+void LabelStore::read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then) {
+  change([this, name, then = std::move(then)](const vision::LabelFolder& folder) {
+    thread_.answer([then, image = folder.picture(name.toStdString()), labels = folder.labels(name.toStdString())] {
+      then(image, labels);
     });
   });
 }
@@ -88,7 +76,7 @@ void LabelStore::save(const QString& name, const cv::Mat& labels) {
     const std::lock_guard lock(mutex_);
     waiting_[name] = labels.clone();
   }
-  run([this, name](vision::LabelFolder& folder, const auto& queue) {
+  change([this, name](vision::LabelFolder& folder) {
     cv::Mat last;
     {
       const std::lock_guard lock(mutex_);
@@ -97,74 +85,25 @@ void LabelStore::save(const QString& name, const cv::Mat& labels) {
     if (last.empty()) return;
     folder.saveLabels(name.toStdString(), last);
     summaries_.erase(name.toStdString());
-    queue([this, name] { emit saved(name); });
+    thread_.answer([this] { emit saved(); });
   });
 }
 
 void LabelStore::add(const QString& name, const cv::Mat& image) {
-  run([this, name, image](vision::LabelFolder& folder, const auto& queue) {
+  change([this, name, image](vision::LabelFolder& folder) {
     const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
-    queue([this, free] { emit added(free); });
+    thread_.answer([this, free] { emit added(free); });
   });
 }
 
 void LabelStore::addFiles(const QStringList& files) {
-  run([this, files](vision::LabelFolder& folder, const auto& queue) {
+  change([this, files](vision::LabelFolder& folder) {
     for (const QString& file : files) {
       const cv::Mat image = vision::openSource(file.toStdString())->next()->image;
       const QString free =
           QString::fromStdString(folder.addPicture(QFileInfo(file).completeBaseName().toStdString(), image));
-      queue([this, free] { emit added(free); });
+      thread_.answer([this, free] { emit added(free); });
     }
-  });
-}
-
-void LabelStore::import(const QString& from) {
-  run([this, from](vision::LabelFolder& folder, const auto&) {
-    folder.import(from.toStdString());
-    summaries_.clear();
-  });
-}
-
-void LabelStore::remove(const QString& name) {
-  run([this, name](vision::LabelFolder& folder, const auto&) {
-    folder.removePicture(name.toStdString());
-    summaries_.erase(name.toStdString());
-  });
-}
-
-void LabelStore::exportCoco(const QString& file) {
-  run([this, file](vision::LabelFolder& folder, const auto& queue) {
-    folder.exportCoco(file.toStdString());
-    queue([this, file] { emit exported(file); });
-  });
-}
-
-void LabelStore::exportLabelMe(const QString& path) {
-  run([this, path](vision::LabelFolder& folder, const auto& queue) {
-    folder.exportLabelMe(path.toStdString());
-    queue([this, path] { emit exported(path); });
-  });
-}
-
-void LabelStore::setClasses(const std::vector<ClassInfo>& classes) {
-  run([this, classes](vision::LabelFolder& folder, const auto&) {
-    folder.setClasses(classes);
-    summaries_.clear();
-  });
-}
-
-void LabelStore::mergeClass(int from, std::optional<int> into) {
-  run([this, from, into](vision::LabelFolder& folder, const auto&) {
-    folder.mergeClass(from, into);
-    summaries_.clear();
-  });
-}
-
-void LabelStore::writeCandidate(const QString& file, const cv::Mat& image) {
-  run([this, file, image](vision::LabelFolder&, const auto& queue) {
-    vision::writePicture(file.toStdString(), image);
-    queue([this, file] { emit written(file); });
   });
 }
 

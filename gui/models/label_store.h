@@ -4,13 +4,14 @@
 #include <QHash>
 #include <QObject>
 #include <QStringList>
-#include <QThreadPool>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "gui/models/taught_model.h"
+#include "gui/models/worker.h"
 #include "vision/labels/label_folder.h"
 #include "vision/labels/label_progress.h"
 
@@ -47,38 +48,24 @@ class LabelStore : public QObject {
 
   /// Reads what is there.
   void open();
-  void load(const QString& name);
-  /// Its labels, for another picture: labelsRead().
-  void readLabels(const QString& name);
+  /// Anything else with the folder, on the thread; `then` on this one, unless it throws.
+  void change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then = {});
+  /// A picture and its labels.
+  void read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then);
   /// Labels of a picture. Where several wait for the disk the last is written.
   void save(const QString& name, const cv::Mat& labels);
   void add(const QString& name, const cv::Mat& image);
   void addFiles(const QStringList& files);
-  void import(const QString& folder);
-  void remove(const QString& name);
-  /// Writes all labels, as one file of COCO or as a folder for LabelMe: exported().
-  void exportCoco(const QString& file);
-  void exportLabelMe(const QString& folder);
-  void setClasses(const std::vector<ClassInfo>& classes);
-  void mergeClass(int from, std::optional<int> into);
-  /// Writes a picture that may be labelled: written().
-  void writeCandidate(const QString& file, const cv::Mat& image);
 
  signals:
   void changed(const mpm::gui::LabelState& state);
-  void loaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
-  void labelsRead(const QString& name, const cv::Mat& image, const cv::Mat& labels);
-  /// These labels are on the disk.
-  void saved(const QString& name);
-  /// The name that the last picture of add(), addFiles() or import() got.
+  /// Labels are on the disk.
+  void saved();
+  /// The name that the last picture of add() or addFiles() got.
   void added(const QString& name);
-  void written(const QString& file);
-  void exported(const QString& file);
   void failed(const QString& message);
 
  private:
-  template <typename Change>
-  void run(Change change);
   LabelState state();
 
   const QString folder_;
@@ -86,7 +73,7 @@ class LabelStore : public QObject {
   std::map<std::string, vision::LabelSummary> summaries_;  // of labelled pictures that did not change since
   std::mutex mutex_;
   QHash<QString, cv::Mat> waiting_;  // labels to be written; guarded by the mutex
-  QThreadPool thread_;               // last: waits for what is being written
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

@@ -5,7 +5,7 @@
 
 namespace mpm::gui {
 
-PictureAnalysis::PictureAnalysis(QObject* parent) : QObject(parent) { thread_.setMaxThreadCount(1); }
+PictureAnalysis::PictureAnalysis(QObject* parent) : QObject(parent), thread_(this) {}
 
 void PictureAnalysis::setModel(const std::string& path, const EstimatorOptions& options) {
   model_ = {path, options};
@@ -14,10 +14,10 @@ void PictureAnalysis::setModel(const std::string& path, const EstimatorOptions& 
 
 void PictureAnalysis::begin(const QString& name, const cv::Mat& image) {
   if (model_.path.empty()) return;
-  thread_.start([this, name, image, model = model_, number = model_number_.load(), turn = ++last_] {
+  thread_.run([this, name, image, model = model_, number = model_number_.load(), turn = ++last_] {
     if (turn != last_) return;
     const auto queue = [this, turn](auto emission) {
-      QMetaObject::invokeMethod(this, [this, turn, emission = std::move(emission)] {
+      thread_.answer([this, turn, emission = std::move(emission)] {
         if (turn == last_) emission();
       });
     };
@@ -37,7 +37,7 @@ void PictureAnalysis::begin(const QString& name, const cv::Mat& image) {
 
 void PictureAnalysis::rest() {
   ++last_;
-  thread_.start([this] { estimator_.reset(); });
+  thread_.run([this] { estimator_.reset(); });
 }
 
 }  // namespace mpm::gui

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <QObject>
-#include <QThreadPool>
 #include <atomic>
 #include <optional>
 
 #include "gui/models/live_frame.h"
+#include "gui/models/worker.h"
 #include "mpm/estimator.hpp"
 
 namespace mpm::gui {
@@ -37,7 +37,7 @@ class PictureAnalysis : public QObject {
   std::atomic<int> last_ = 0, model_number_ = 0;
   std::optional<Estimator> estimator_;  // touched on thread_ only
   int loaded_ = 0;                      // the number of its model
-  QThreadPool thread_;                  // last: waits for the picture in work
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

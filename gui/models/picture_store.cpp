@@ -86,10 +86,8 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
   return best;
 }
 
-PictureStore::PictureStore(const QString& folder, QObject* parent) : QObject(parent), folder_(folder) {
-  thread_.setMaxThreadCount(1);
-  thread_.setThreadPriority(QThread::LowPriority);
-}
+PictureStore::PictureStore(const QString& folder, QObject* parent)
+    : QObject(parent), folder_(folder), thread_(this, {}, QThread::LowPriority) {}
 
 QStringList PictureStore::filesOf(const QString& source, int at_most) const {
   QStringList all, some;
@@ -102,19 +100,20 @@ QStringList PictureStore::filesOf(const QString& source, int at_most) const {
 }
 
 void PictureStore::save(std::function<QImage()> make, const QString& path) {
-  thread_.start([this, make = std::move(make), path] {
+  thread_.run([this, make = std::move(make), path] {
     QSaveFile file(path);
     if (file.open(QIODevice::WriteOnly) && make().save(&file, "PNG") && file.commit())
-      queue([this, path] { emit saved(path); });
+      thread_.answer([this, path] { emit saved(path); });
     else
-      queue([this, message = tr("%1 cannot be written: %2").arg(path, file.errorString())] { emit failed(message); });
+      thread_.answer(
+          [this, message = tr("%1 cannot be written: %2").arg(path, file.errorString())] { emit failed(message); });
   });
 }
 
 void PictureStore::list() {
-  thread_.start([this] {
+  thread_.run([this] {
     auto found = listFolder(folder_, sources_);
-    queue([this, found = std::move(found)] {
+    thread_.answer([this, found = std::move(found)] {
       pictures_ = found;
       emit listed();
     });
@@ -122,15 +121,15 @@ void PictureStore::list() {
 }
 
 void PictureStore::load(const QString& path) {
-  thread_.start([this, path] {
+  thread_.run([this, path] {
     const cv::Mat image = cv::imread(path.toStdString());
     if (image.empty())
-      return queue([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
+      return thread_.answer([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
     const QJsonDocument facts = readFacts(path);
     QHash<QString, double> areas;
     const QJsonObject stored = facts[QStringLiteral("area_fraction")].toObject();
     for (auto area = stored.begin(); area != stored.end(); ++area) areas.insert(area.key(), area->toDouble());
-    queue([this, frame = frameOf(path, image, facts), at = seconds(timeOf(path)), areas] {
+    thread_.answer([this, frame = frameOf(path, image, facts), at = seconds(timeOf(path)), areas] {
       emit loaded(frame, at, areas);
     });
   });

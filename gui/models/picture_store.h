@@ -6,12 +6,12 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
-#include <QThreadPool>
 #include <functional>
 #include <limits>
 #include <vector>
 
 #include "gui/models/live_frame.h"
+#include "gui/models/worker.h"
 
 namespace mpm::gui {
 
@@ -53,16 +53,10 @@ class PictureStore : public QObject {
   void loaded(const mpm::gui::LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
 
  private:
-  // Emits a signal on the thread of this object.
-  template <typename Emit>
-  void queue(Emit emission) {
-    QMetaObject::invokeMethod(this, std::move(emission));
-  }
-
   QString folder_;
   std::vector<StoredPicture> pictures_;
   QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
-  QThreadPool thread_;               // last: waits for what is being written
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

@@ -18,13 +18,10 @@ double storedNumber(const QSettings& settings, const QString& key, double low, d
   return ok && value >= low && value <= high ? value : otherwise;
 }
 
-SettingsWriter::SettingsWriter(const QString& file) : file_(file) {
-  thread_.setMaxThreadCount(1);
-  thread_.setThreadPriority(QThread::LowPriority);
-}
+SettingsWriter::SettingsWriter(const QString& file) : file_(file), thread_(nullptr, {}, QThread::LowPriority) {}
 
 void SettingsWriter::change(std::function<void(QSettings&)> what) {
-  thread_.start([this, what = std::move(what)] {
+  thread_.run([this, what = std::move(what)] {
     const auto settings = openSettings(file_);
     what(*settings);
     settings->sync();

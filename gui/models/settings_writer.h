@@ -2,9 +2,10 @@
 #pragma once
 
 #include <QSettings>
-#include <QThreadPool>
 #include <functional>
 #include <memory>
+
+#include "gui/models/worker.h"
 
 namespace mpm::gui {
 
@@ -20,7 +21,7 @@ class SettingsWriter {
 
  private:
   const QString file_;
-  QThreadPool thread_;  // last: waits for the last change
+  Worker thread_;
 };
 
 /// The settings in `file`, or the user's where that is empty.

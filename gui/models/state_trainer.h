@@ -3,12 +3,12 @@
 
 #include <QMap>
 #include <QObject>
-#include <QThreadPool>
 #include <atomic>
 #include <optional>
 #include <vector>
 
 #include "evaluation/states.h"
+#include "gui/models/worker.h"
 
 namespace mpm::gui {
 
@@ -44,12 +44,10 @@ class StateTrainer : public QObject {
 
  private:
   std::string fileOf(const QString& name, const char* ending) const;
-  template <typename Work>
-  void run(Work work);
 
   QString folder_;
   std::atomic<bool> stop_ = false;
-  QThreadPool thread_;  // last: waits for the work
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

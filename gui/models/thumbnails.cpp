@@ -17,27 +17,20 @@ QImage smallPicture(const QString& file, QSize within) {
   return reader.read();
 }
 
-Thumbnails::Thumbnails(const QString& folder, QObject* parent) : QObject(parent), folder_(folder) {
-  thread_.setMaxThreadCount(1);
-  thread_.setThreadPriority(QThread::LowPriority);
-}
-
-Thumbnails::~Thumbnails() {
-  stop_ = true;
-  thread_.waitForDone();
-}
+Thumbnails::Thumbnails(const QString& folder, QObject* parent)
+    : QObject(parent), folder_(folder), thread_(this, {}, QThread::LowPriority) {}
 
 void Thumbnails::setNames(const QStringList& names) {
   const QSet<QString> now(names.begin(), names.end());
   const QSet<QString> fresh = now - std::exchange(known_, now);
   if (fresh.isEmpty()) return;
-  thread_.start([this, fresh] {
+  thread_.run([this, fresh] {
     for (const QFileInfo& file : QDir(folder_).entryInfoList(QDir::Files)) {
       const QString name = file.completeBaseName();
       if (stop_) return;
       if (!fresh.contains(name)) continue;
       const QImage thumbnail = smallPicture(file.filePath(), kSize);
-      QMetaObject::invokeMethod(this, [this, name, thumbnail] { emit made(name, thumbnail); });
+      thread_.answer([this, name, thumbnail] { emit made(name, thumbnail); });
     }
   });
 }

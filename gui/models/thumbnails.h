@@ -5,8 +5,9 @@
 #include <QObject>
 #include <QSet>
 #include <QStringList>
-#include <QThreadPool>
 #include <atomic>
+
+#include "gui/models/worker.h"
 
 namespace mpm::gui {
 
@@ -21,7 +22,7 @@ class Thumbnails : public QObject {
   static constexpr QSize kSize{64, 40};  ///< px, at most
 
   explicit Thumbnails(const QString& folder, QObject* parent = nullptr);
-  ~Thumbnails() override;
+  ~Thumbnails() override { stop_ = true; }
 
   /// The pictures of the folder, without their endings: made() for those that were not there before.
   void setNames(const QStringList& names);
@@ -33,7 +34,7 @@ class Thumbnails : public QObject {
   QString folder_;
   QSet<QString> known_;
   std::atomic<bool> stop_ = false;
-  QThreadPool thread_;
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

@@ -112,31 +112,30 @@ struct LiveTrainer::Pupil {
   std::optional<TokenHead> head;
 };
 
-LiveTrainer::LiveTrainer(QObject* parent) : QObject(parent) { thread_.setMaxThreadCount(1); }
+LiveTrainer::LiveTrainer(QObject* parent) : QObject(parent), thread_(this) {}
 
 LiveTrainer::~LiveTrainer() { ++ended_; }
 
 // `work` gets the pupil, the folder and whether to go on, and returns what to emit.
 template <typename Work>
-void LiveTrainer::run(const TrainerJob& job, int priority, Work work) {
-  thread_.start(
-      [this, job, work = std::move(work), turn = ended_.load()] {
-        const auto goes_on = [this, turn] { return turn == ended_; };
-        if (!goes_on()) return;
-        const auto queue = [this, goes_on](auto emission) {
-          QMetaObject::invokeMethod(this, [goes_on, emission = std::move(emission)] {
-            if (goes_on()) emission();
-          });
-        };
-        try {
-          if (!pupil_ || pupil_->job.folder != job.folder || pupil_->job.model != job.model)
-            pupil_ = std::make_unique<Pupil>(job);
-          queue(work(*pupil_, vision::LabelFolder(job.folder.toStdString()), goes_on));
-        } catch (const std::exception& error) {
-          queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
-        }
-      },
-      priority);
+void LiveTrainer::run(const TrainerJob& job, int rank, Work work) {
+  const auto guarded = [this, job, work = std::move(work), turn = ended_.load()] {
+    const auto goes_on = [this, turn] { return turn == ended_; };
+    if (!goes_on()) return;
+    const auto queue = [this, goes_on](auto emission) {
+      thread_.answer([goes_on, emission = std::move(emission)] {
+        if (goes_on()) emission();
+      });
+    };
+    try {
+      if (!pupil_ || pupil_->job.folder != job.folder || pupil_->job.model != job.model)
+        pupil_ = std::make_unique<Pupil>(job);
+      queue(work(*pupil_, vision::LabelFolder(job.folder.toStdString()), goes_on));
+    } catch (const std::exception& error) {
+      queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
+    }
+  };
+  thread_.run(guarded, rank);
 }
 
 void LiveTrainer::prepare(const TrainerJob& job, const QString& picture) {
@@ -189,17 +188,11 @@ void LiveTrainer::suggest(const TrainerJob& job, const QStringList& files, int c
 
 void LiveTrainer::stop() {
   ++ended_;
-  thread_.start([this] { pupil_.reset(); });
+  thread_.run([this] { pupil_.reset(); });
 }
 
-TrainingRun::TrainingRun(const TrainerJob& job, const QString& model, QObject* parent) : QObject(parent) {
-  time_.start();
-  thread_.start([this, job, model] { train(job, model); });
-}
-
-void TrainingRun::train(const TrainerJob& job, const QString& model) {
-  const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
-  try {
+Job::Work training(const TrainerJob& job, const QString& model) {
+  return [job, model](const Job::Progress& progress) -> std::optional<QVariant> {
     const vision::LabelFolder folder(job.folder.toStdString());
     const auto files = vision::labelledFiles(folder.picturesPath(), folder.labelsPath());
     vision::TeachJob work{.model = job.model.toStdString(), .classes = folder.classes(), .output = model.toStdString()};
@@ -207,24 +200,9 @@ void TrainingRun::train(const TrainerJob& job, const QString& model) {
     work.picture = [&](std::size_t i) { return vision::readLabelledPicture(files[i], work.classes); };
     work.reduce = job.reduce.value_or(kFullModel);
     if (job.steps > 0) work.steps = job.steps;
-    work.progress = [this](int done, int of) { return report(done, of); };
-    if (vision::teach(work))
-      queue([this, model] { emit finished(model); });
-    else
-      queue([this] { emit cancelled(); });
-  } catch (const std::exception& error) {
-    queue([this, why = QString::fromStdString(error.what())] { emit failed(why); });
-  }
-}
-
-bool TrainingRun::report(int done, int of) {
-  const double share = static_cast<double>(done) / of, spent = static_cast<double>(time_.elapsed()) / 1000;
-  if (const int percent = static_cast<int>(100 * share); percent > percent_) {
-    percent_ = percent;
-    QMetaObject::invokeMethod(
-        this, [this, share, left = share > 0.05 ? spent / share * (1 - share) : -1] { emit progressed(share, left); });
-  }
-  return !cancelled_;
+    work.progress = progress;
+    return vision::teach(work) ? std::optional<QVariant>(model) : std::nullopt;
+  };
 }
 
 }  // namespace mpm::gui

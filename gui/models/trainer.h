@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
 #include <QStringList>
-#include <QThreadPool>
 #include <atomic>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
 #include <vector>
 
+#include "gui/models/worker.h"
 #include "mpm/options.hpp"
 
 namespace mpm::gui {
@@ -52,40 +51,16 @@ class LiveTrainer : public QObject {
   struct Pupil;
   void answer(const TrainerJob& job, const QString& picture, int number, bool reads);
   template <typename Work>
-  void run(const TrainerJob& job, int priority, Work work);
+  void run(const TrainerJob& job, int rank, Work work);
 
   std::atomic<int> asked_ = 0;    // the number of the last ask()
   std::atomic<int> ended_ = 0;    // how often it was stopped: what began before that is not answered
   std::unique_ptr<Pupil> pupil_;  // touched on thread_ only
-  QThreadPool thread_;            // last: waits for the work
+  Worker thread_;
 };
 
-/// One training as of `mpm teach` on its own thread, with its cross-validation. Nothing is written when it is cancelled
-/// or fails, or when the app is killed.
-class TrainingRun : public QObject {
-  Q_OBJECT
- public:
-  /// Begins at once; `model`: the ONNX file to write. Ends in finished(), failed() or cancelled().
-  TrainingRun(const TrainerJob& job, const QString& model, QObject* parent = nullptr);
-  ~TrainingRun() override { cancel(); }
-
-  void cancel() { cancelled_ = true; }
-
- signals:
-  /// 0..1; `seconds_left`: an estimate, negative: not known yet.
-  void progressed(double share, double seconds_left);
-  void finished(const QString& model);
-  void failed(const QString& message);
-  void cancelled();
-
- private:
-  void train(const TrainerJob& job, const QString& model);
-  bool report(int done, int of);
-
-  QElapsedTimer time_;
-  int percent_ = -1;
-  std::atomic<bool> cancelled_ = false;
-  QThreadPool thread_;  // last: waits for the training
-};
+/// One training as of `mpm teach`, with its cross-validation, which makes the ONNX file `model`. Nothing is written
+/// when it is cancelled or fails, or when the app is killed.
+Job::Work training(const TrainerJob& job, const QString& model);
 
 }  // namespace mpm::gui

@@ -133,14 +133,12 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   connect(chart_, &TimeChart::allAsked, this, [this] { showSpan(Span::kAll); });
   connect(chart_, &TimeChart::rangeChanged, this, &ChartPanel::ask);
   connect(history_, &History::sourcesChanged, this, &ChartPanel::takeSources);
-  connect(history_, &History::classesReady, this, [this](const QStringList& classes, qint64 of) {
-    if (source() != of) return;
-    setClasses(classes);
+  connect(history_, &History::namesReady, this, [this](const SourceNames& of) {
+    if (source() != of.source) return;
+    setClasses(of.classes);
     const auto stored = record();
-    offerArea(!classes.isEmpty() || !stored || stored->samples == 0);
-  });
-  connect(history_, &History::regionsReady, this, [this](const QStringList& regions, const auto&, const QString& of) {
-    if (sourceName() == of) setRegions(regions);
+    offerArea(!of.classes.isEmpty() || !stored || stored->samples == 0);
+    setRegions(of.regions);
   });
   connect(history_, &History::statesReady, chart_, &TimeChart::setStates);
   connect(history_, &History::chartReady, this, [this](monitor::Chart chart, monitor::ChartQuery query) {
@@ -322,8 +320,7 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   }
   sources_->setVisible(sources_->count() > 1);
   if (const auto id = source(); id && id != before) {
-    history_->askClasses(*id);
-    history_->askRegions(sourceName());
+    history_->askNames(*id, sourceName());
     emit sourcePicked(*id);
     askAgain();
   }
@@ -367,10 +364,7 @@ bool ChartPanel::event(QEvent* event) {
 
 void ChartPanel::refresh() {
   history_->askSources();
-  if (const auto id = source()) {
-    history_->askClasses(*id);
-    history_->askRegions(sourceName());
-  }
+  if (const auto id = source()) history_->askNames(*id, sourceName());
   if (visibleRegion().isEmpty()) return;  // a tab behind another one lies beyond the edge of the window
   askAgain();
 }

@@ -80,7 +80,7 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::chosenChanged);
   connect(use_, &QPushButton::clicked, this, [this] { emit useRequested(chosen()); });
   connect(back_, &QPushButton::clicked, this, [this] { emit useRequested(before_); });
-  setProgress(-1, -1);
+  setTraining(false);
   setProblem({});
   showModel();
 }
@@ -116,14 +116,21 @@ void TaughtModelsPanel::setProblem(const QString& text) {
   problem_->setVisible(!text.isEmpty());
 }
 
-void TaughtModelsPanel::setProgress(double share, double seconds_left) {
-  training_ = share >= 0;
-  progress_->setVisible(training_);
-  left_->setVisible(training_);
-  cancel_->setVisible(training_);
-  train_->setEnabled(!training_);
+void TaughtModelsPanel::setTraining(bool on) {
+  for (QWidget* widget :
+       {static_cast<QWidget*>(progress_), static_cast<QWidget*>(left_), static_cast<QWidget*>(cancel_)})
+    widget->setVisible(on);
+  train_->setEnabled(!on);
+  progress_->setValue(0);
+  setValue(left_, tr("It begins…"));
+  time_.start();
+}
+
+void TaughtModelsPanel::setProgress(int done, int of) {
+  constexpr double kKnown = 0.05;  // share from which on the time left is guessed
+  const double share = static_cast<double>(done) / of, spent = static_cast<double>(time_.elapsed()) / 1000;
   progress_->setValue(static_cast<int>(100 * share));
-  setValue(left_, seconds_left < 0 ? tr("It begins…") : tr("About %1 left").arg(spanText(seconds_left)));
+  if (share > kKnown) setValue(left_, tr("About %1 left").arg(spanText(spent / share * (1 - share))));
 }
 
 // The colours of the verdicts are those of the theme.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QElapsedTimer>
 #include <QWidget>
 #include <vector>
 
@@ -26,8 +27,8 @@ class TaughtModelsPanel : public QWidget {
   QString chosen() const;
   /// The model that runs, and the one before it; empty: there was none.
   void setInUse(const QString& running, const QString& before);
-  /// 0..1, negative: nothing is trained; `seconds_left` negative: not known.
-  void setProgress(double share, double seconds_left);
+  void setTraining(bool on);
+  void setProgress(int done, int of);
   /// Why the last training made no model; empty: it did.
   void setProblem(const QString& text);
 
@@ -51,7 +52,7 @@ class TaughtModelsPanel : public QWidget {
   QTableWidget* table_;
   std::vector<TaughtModel> models_;
   QString running_, before_;
-  bool training_ = false;
+  QElapsedTimer time_;  // of the training
 };
 
 }  // namespace mpm::gui

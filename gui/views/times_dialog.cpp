@@ -30,8 +30,7 @@ constexpr int kList = 3, kNone = 5;
 }  // namespace
 
 TimesDialog::TimesDialog(const vision::SourceSpec& source, const PictureTimesChoice& times, QWidget* parent)
-    : SettingsDialog(tr("When were these pictures taken?"), parent), source_(source) {
-  thread_.setMaxThreadCount(1);
+    : SettingsDialog(tr("When were these pictures taken?"), parent), source_(source), thread_(this) {
   from_ = choiceField(tr("Their time"), {tr("EXIF, else the name of the file"), tr("EXIF"), tr("Name of the file"),
                                          tr("A list of names and times"), tr("Date of the file"),
                                          tr("Not known: they count as taken when they are read")});
@@ -115,7 +114,7 @@ void TimesDialog::look() {
     return emit looked();
   }
   const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
-  thread_.start([this, version, names, options = *times(), source = source_, none = tr("no time")] {
+  thread_.run([this, version, names, options = *times(), source = source_, none = tr("no time")] {
     if (version != version_) return;
     QStringList lines;
     bool any = false;
@@ -140,8 +139,7 @@ void TimesDialog::look() {
       lines = {QString::fromStdString(error.what())};
       any = false;
     }
-    QMetaObject::invokeMethod(this,
-                              [this, version, text = lines.join(QLatin1Char('\n')), any] { show(version, text, any); });
+    thread_.answer([this, version, text = lines.join(QLatin1Char('\n')), any] { show(version, text, any); });
   });
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QThreadPool>
 #include <atomic>
 
+#include "gui/models/worker.h"
 #include "gui/views/settings_dialogs.h"
 #include "vision/sources/source_spec.h"
 
@@ -36,7 +36,7 @@ class TimesDialog : public SettingsDialog {
   QLabel* found_;
   bool touched_ = false;  // somebody chose
   std::atomic<int> version_ = 0;
-  QThreadPool thread_;  // last: waits for what is being looked at
+  Worker thread_;
 };
 
 }  // namespace mpm::gui

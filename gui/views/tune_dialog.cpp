@@ -23,13 +23,13 @@
 
 namespace mpm::gui {
 
-/// One picture under its labels; the pixels of TuneJob::kDiffers are orange.
+/// One picture under its labels; the pixels of TuneDialog::kDiffers are orange.
 class LabelPicture : public QWidget {
  public:
   explicit LabelPicture(const ClassPaint& paint) : paint_(paint) {
     paint_.mode = ViewMode::kOverlay;
-    paint_.color[TuneJob::kDiffers] = qRgb(255, 140, 0);
-    paint_.visible[TuneJob::kDiffers] = true;
+    paint_.color[TuneDialog::kDiffers] = qRgb(255, 140, 0);
+    paint_.visible[TuneDialog::kDiffers] = true;
     setMinimumSize(120, 70);
   }
 
@@ -59,7 +59,7 @@ class LabelPicture : public QWidget {
 class TradeChart : public QWidget {
  public:
   /// `wanted`: the agreement that was asked for, percent.
-  void setResult(const TuneJob::Result& result, double wanted) {
+  void setResult(const TuneDialog::Result& result, double wanted) {
     result_ = result;
     wanted_ = wanted;
     update();
@@ -120,7 +120,7 @@ class TradeChart : public QWidget {
   }
 
  private:
-  TuneJob::Result result_;
+  TuneDialog::Result result_;
   double wanted_ = 0;
   int row_ = -1;
 };
@@ -299,7 +299,7 @@ void TuneDialog::showProgress(int done, int estimate) {
                         .arg(spanText(std::ceil(seconds / done * (estimate - done)))));
 }
 
-void TuneDialog::showResult(const TuneJob::Result& result) {
+void TuneDialog::showResult(const Result& result) {
   result_ = result;
   const cli::TuneRow& best = result->choice();
   const QString speed = QLocale().toString(best.speed_up, 'f', 2);

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <QDialog>
+#include <memory>
 
-#include "gui/controllers/tune_job.h"
+#include "evaluation/tuning.h"
 #include "gui/models/class_paint.h"
 
 class QDoubleSpinBox;
@@ -24,6 +25,9 @@ class TradeChart;
 class TuneDialog : public QDialog {
   Q_OBJECT
  public:
+  using Result = std::shared_ptr<const cli::TuneResult>;
+  /// In the `example` labels of a result: the full model says something else there. No model has so many classes.
+  static constexpr int kDiffers = 255;
   struct Choice {
     bool stored = false;    ///< the stored pictures; false: the next frames of the source
     int pictures = 40;      ///< at most
@@ -39,7 +43,7 @@ class TuneDialog : public QDialog {
   void showCollecting(int pictures, int wanted);
   void showMeasuring();
   void showProgress(int done, int estimate);
-  void showResult(const TuneJob::Result& result);
+  void showResult(const Result& result);
   /// Back to the question.
   void showProblem(const QString& message);
 
@@ -73,7 +77,7 @@ class TuneDialog : public QDialog {
   TradeChart* chart_;
   LabelPicture *before_, *after_;
   QPushButton *start_, *use_, *close_;
-  TuneJob::Result result_;
+  Result result_;
   qint64 started_ = 0;  // ms, steady
 };
 

@@ -21,7 +21,7 @@
 #include <QWheelEvent>
 #include <opencv2/imgcodecs.hpp>
 
-#include "gui/models/export_job.h"
+#include "gui/controllers/exports.h"
 #include "gui/models/history.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/day_night_panel.h"
@@ -587,7 +587,7 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   QTemporaryDir folder;
   History history;
   history.setDatabase(database(folder));
-  QSignalSpy charts(&history, &History::chartReady), statistics(&history, &History::dayNightReady);
+  QSignalSpy charts(&history, &History::chartReady), statistics(&history, &History::statisticsReady);
   monitor::ChartQuery query;
   query.source = 1;
   query.from = unixNow() - 2 * kDayMs;
@@ -602,37 +602,34 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   }
   EXPECT_LT(charts.count(), 20) << "questions that a later one made pointless are dropped";
   EXPECT_EQ(charts.last()[1].value<monitor::ChartQuery>().max_buckets, 120);
-  history.askDayNight(1, 0, unixNow());
+  history.askStatistics(1, 0, unixNow());
   ASSERT_TRUE(statistics.wait(5000));
   const auto answer = statistics[0][0].value<monitor::DayNightStatistics>();
   EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
-  QSignalSpy areas(&history, &History::areasReady);
-  history.askAreas(1, 0, unixNow());
-  ASSERT_TRUE(areas.wait(5000));
-  EXPECT_FALSE(areas[0][0].value<std::vector<monitor::ClassArea>>().empty());
+  EXPECT_FALSE(statistics[0][1].value<std::vector<monitor::ClassArea>>().empty());
 }
 
-TEST(ExportJob, WritesOrSaysWhyNot) {
+TEST(Exports, WritesOrSaysWhyNot) {
   QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("out.csv"));
   monitor::ExportOptions options;
   options.source = 1;
   {
-    ExportJob job(folder.filePath(QStringLiteral("none.db")), {}, options, path);
-    QSignalSpy failed(&job, &ExportJob::failed);
+    Job job(Exports::exporting(folder.filePath(QStringLiteral("none.db")), {}, options, path));
+    QSignalSpy failed(&job, &Job::failed);
     ASSERT_TRUE(failed.wait(5000));
     EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("export"))) << failed[0][0].toString().toStdString();
   }
-  ExportJob job(database(folder), {}, options, path);
-  QSignalSpy finished(&job, &ExportJob::finished), progressed(&job, &ExportJob::progressed);
+  Job job(Exports::exporting(database(folder), {}, options, path));
+  QSignalSpy finished(&job, &Job::finished), progressed(&job, &Job::progressed);
   ASSERT_TRUE(finished.wait(5000));
-  EXPECT_GT(finished[0][0].toLongLong(), 1500);
+  EXPECT_GT(finished[0][0].value<QVariant>().toLongLong(), 1500);
   EXPECT_GT(progressed.count(), 3);
   EXPECT_TRUE(QFile::exists(path));
 }
 
 // A FIFO takes what it is given only while somebody reads it: an export that lasts as long as the test wants.
-TEST(ExportJob, NothingWaitsForALongOneAndItIsCancelled) {
+TEST(Exports, NothingWaitsForALongOneAndItIsCancelled) {
   QTemporaryDir folder;
   const QString stored = database(folder), path = folder.filePath(QStringLiteral("fifo"));
   ASSERT_EQ(::mkfifo(path.toLocal8Bit().constData(), 0600), 0);
@@ -642,9 +639,8 @@ TEST(ExportJob, NothingWaitsForALongOneAndItIsCancelled) {
   monitor::ExportOptions options;
   options.source = 1;
   options.format = monitor::ExportFormat::kJsonLines;
-  ExportJob job(stored, {}, options, path);
-  QSignalSpy progressed(&job, &ExportJob::progressed), cancelled(&job, &ExportJob::cancelled),
-      finished(&job, &ExportJob::finished);
+  Job job(Exports::exporting(stored, {}, options, path));
+  QSignalSpy progressed(&job, &Job::progressed), cancelled(&job, &Job::cancelled), finished(&job, &Job::finished);
   ASSERT_TRUE(QTest::qWaitFor([&] { return progressed.count() > 0; }, 5000));
   History history;
   QSignalSpy sources(&history, &History::sourcesChanged);

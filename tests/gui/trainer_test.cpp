@@ -163,15 +163,15 @@ TEST_F(Trainer, ATrainingTellsHowFarItIsAndHowItEnds) {
   QList<double> shares;
   const auto run = [&](const TrainerJob& work, const char* name, bool cancel) {
     shares.clear();
-    TrainingRun training(work, folder_.filePath(QString::fromLatin1(name)));
-    QObject::connect(&training, &TrainingRun::progressed, [&](double share, double) { shares << share; });
-    QObject::connect(&training, &TrainingRun::finished, [&](const QString& path) { ends << path; });
-    QObject::connect(&training, &TrainingRun::failed, [&](const QString& why) { ends << why; });
-    QObject::connect(&training, &TrainingRun::cancelled, [&] { ends << QStringLiteral("cancelled"); });
+    Job job(training(work, folder_.filePath(QString::fromLatin1(name))));
+    QObject::connect(&job, &Job::progressed, [&](int done, int of) { shares << static_cast<double>(done) / of; });
+    QObject::connect(&job, &Job::finished, [&](const QVariant& path) { ends << path.toString(); });
+    QObject::connect(&job, &Job::failed, [&](const QString& why) { ends << why; });
+    QObject::connect(&job, &Job::cancelled, [&] { ends << QStringLiteral("cancelled"); });
     const auto before = ends.size();
     if (cancel) {
       EXPECT_TRUE(wait([&] { return !shares.isEmpty(); }));
-      training.cancel();
+      job.cancel();
     }
     EXPECT_TRUE(wait([&] { return ends.size() > before; }));
   };

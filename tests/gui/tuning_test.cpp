@@ -82,7 +82,7 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   EXPECT_TRUE(dialog->text().contains(QStringLiteral("Measuring"))) << dialog->text().toStdString();
   dialog->reject();
   EXPECT_FALSE(paused());
-  EXPECT_TRUE(wait([&] { return !window_->findChild<TuneJob*>(); })) << "its thread ends";
+  EXPECT_TRUE(wait([&] { return !window_->findChild<Job*>(); })) << "its thread ends";
   EXPECT_EQ(frame()->result.model->schedule(), (Schedule{1, 2})) << "nothing changed";
 
   // What was paused stays paused.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QThreadPool>
+#include <QVariant>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace mpm::gui {
+
+/// A thread that does one thing after another for an object, so that the window never waits. It is the last member of
+/// that object, because its destructor waits for what it does.
+class Worker {
+ public:
+  /// `failed`: gets on the thread of `owner` what some work threw.
+  explicit Worker(QObject* owner, std::function<void(const QString& why)> failed = {},
+                  QThread::Priority priority = QThread::InheritPriority);
+
+  /// Behind what waits already; of higher `rank` before it.
+  template <typename Work>
+  void run(Work work, int rank = 0) {
+    auto guarded = [this, work = std::move(work)]() mutable {
+      try {
+        work();
+      } catch (const std::exception& error) {
+        if (failed_) answer([this, why = QString::fromUtf8(error.what())] { failed_(why); });
+      }
+    };
+    pool_.start(std::move(guarded), rank);
+  }
+  /// Does this on the thread of the owner, where signals are emitted.
+  template <typename Answer>
+  void answer(Answer answer) const {
+    QMetaObject::invokeMethod(owner_, std::move(answer));
+  }
+  /// Forgets what has not begun.
+  void clear() { pool_.clear(); }
+
+ private:
+  QObject* owner_;
+  std::function<void(const QString&)> failed_;
+  QThreadPool pool_;
+};
+
+/// One work that takes long, on its own thread: it says how far it is, and can be cancelled.
+class Job : public QObject {
+  Q_OBJECT
+ public:
+  /// `done` of about `of` parts; false: it was cancelled.
+  using Progress = std::function<bool(int done, int of)>;
+  /// What was made; nullopt: it was cancelled. Throws what went wrong.
+  using Work = std::function<std::optional<QVariant>(const Progress& progress)>;
+
+  /// Begins at once. Ends in finished(), failed() or cancelled().
+  explicit Job(Work work, QObject* parent = nullptr);
+  void cancel() { thread_.request_stop(); }
+
+ signals:
+  /// At most once for each percent.
+  void progressed(int done, int of);
+  /// Before one of the others.
+  void ended();
+  void finished(const QVariant& result);
+  void failed(const QString& why);
+  void cancelled();
+
+ private:
+  void run(const std::stop_token& stop, const Work& work);
+
+  std::jthread thread_;  // last: asked to stop and waited for before the rest goes
+};
+
+}  // namespace mpm::gui
