@@ -691,25 +691,6 @@
     </message>
 </context>
 <context>
-    <name>mpm::gui::DepthScale</name>
-    <message>
-        <source>Smallest depth</source>
-        <translation type="vanished">Plus petite profondeur</translation>
-    </message>
-    <message>
-        <source>Largest depth</source>
-        <translation type="vanished">Plus grande profondeur</translation>
-    </message>
-    <message>
-        <source>Unit of the depth</source>
-        <translation type="vanished">Unité de la profondeur</translation>
-    </message>
-    <message>
-        <source>Depth of this frame</source>
-        <translation type="vanished">Profondeur de cette image</translation>
-    </message>
-</context>
-<context>
     <name>mpm::gui::EventsModel</name>
     <message>
         <source>Info</source>
@@ -840,13 +821,6 @@
     <message>
         <source>Source</source>
         <translation>Source</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::ExportJob</name>
-    <message>
-        <source>There is no database to export from yet</source>
-        <translation type="vanished">Il n’y a pas encore de base de données à exporter</translation>
     </message>
 </context>
 <context>
@@ -2669,25 +2643,6 @@
     </message>
 </context>
 <context>
-    <name>mpm::gui::SegmentsModel</name>
-    <message>
-        <source>%1 %</source>
-        <translation type="vanished">%1 %</translation>
-    </message>
-    <message>
-        <source>Segment</source>
-        <translation type="vanished">Segment</translation>
-    </message>
-    <message>
-        <source>Score</source>
-        <translation type="vanished">Score</translation>
-    </message>
-    <message>
-        <source>Area</source>
-        <translation type="vanished">Surface</translation>
-    </message>
-</context>
-<context>
     <name>mpm::gui::SourceDialog</name>
     <message>
         <source>Open a source</source>
@@ -3537,13 +3492,6 @@
     <message>
         <source>no time</source>
         <translation>sans date</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::TradeChart</name>
-    <message>
-        <source>times as fast</source>
-        <translation type="vanished">fois plus rapide</translation>
     </message>
 </context>
 <context>
