@@ -10,8 +10,7 @@ Worker::Worker(QObject* owner, std::function<void(const QString&)> failed, QThre
 }
 
 Job::Job(Work work, QObject* parent)
-    : QObject(parent),
-      thread_([this, work = std::move(work)](const std::stop_token& stop) { run(stop, work); }) {}
+    : QObject(parent), thread_([this, work = std::move(work)](const std::stop_token& stop) { run(stop, work); }) {}
 
 void Job::run(const std::stop_token& stop, const Work& work) {
   const auto answer = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
