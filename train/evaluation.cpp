@@ -2,46 +2,15 @@
 #include "evaluation.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
-#include "evaluation/confusion_matrix.h"
+#include "program/terminal/output.h"
 
 namespace mpm::train {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-struct Counter {
-  vision::ConfusionMatrix matrix;
-  int images = 0;
-
-  void add(const cv::Mat& truth, const cv::Mat& prediction) {
-    matrix.add(truth, prediction);
-    ++images;
-  }
-  Scores scores() const { return {images, matrix.iou(), matrix.meanIou(), matrix.pixelAccuracy()}; }
-};
-
-std::string percent(double share) {
-  if (std::isnan(share)) return "     -";
-  char text[16];
-  std::snprintf(text, sizeof text, "%6.2f", 100 * share);
-  return text;
-}
-
-Json toJson(const Scores& scores, const std::vector<ClassInfo>& classes) {
-  Json iou;
-  for (std::size_t i = 0; i < classes.size(); ++i) iou[classes[i].name] = scores.iou[i];  // NaN becomes null
-  return {
-      {"images", scores.images}, {"miou", scores.mean_iou}, {"pixel_accuracy", scores.pixel_accuracy}, {"iou", iou}};
-}
-
-}  // namespace
-
-Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int ignore, const Predict& predict) {
+cli::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int ignore, const Predict& predict) {
   const int classes = static_cast<int>(source.classes().size());
-  Counter all{{classes, ignore}}, day{{classes, ignore}}, night{{classes, ignore}};
+  const cli::Scores nothing(classes, ignore);
+  cli::Evaluation evaluation{nothing, nothing, nothing};
   for (int first = 0; first < source.heldOutCount(); first += batch) {
     const int count = std::min(batch, source.heldOutCount() - first);
     const int shape[] = {count, size.height, size.width};
@@ -53,43 +22,49 @@ Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int ignor
     }
     cv::Mat labels = predict(images);
     for (int i = 0; i < count; ++i) {
-      const cv::Mat predicted(size.height, size.width, CV_8U, labels.ptr(i));
       const Sample& sample = samples[static_cast<std::size_t>(i)];
-      all.add(sample.labels, predicted);
-      (sample.night ? night : day).add(sample.labels, predicted);
+      vision::ConfusionMatrix matrix(classes, ignore);
+      matrix.add(sample.labels, cv::Mat(size.height, size.width, CV_8U, labels.ptr(i)));
+      const cli::Scores one(std::move(matrix), {}, {});
+      evaluation.all.add(one);
+      if (source.knowsNight()) (sample.night ? evaluation.night : evaluation.day).add(one);
     }
   }
-  Evaluation evaluation{all.scores(), std::nullopt, std::nullopt};
-  if (source.knowsNight() && day.images > 0) evaluation.day = day.scores();
-  if (source.knowsNight() && night.images > 0) evaluation.night = night.scores();
   return evaluation;
 }
 
-std::string table(const Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
-  std::vector<std::pair<std::string, const Scores*>> columns = {{"   all", &evaluation.all}};
-  if (evaluation.day) columns.emplace_back("   day", &*evaluation.day);
-  if (evaluation.night) columns.emplace_back(" night", &*evaluation.night);
+std::vector<std::string> table(const cli::Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
   std::size_t width = 8;
   for (const ClassInfo& entry : classes) width = std::max(width, entry.name.size());
-  std::string text;
-  const auto row = [&](std::string name, const auto& cell) {
-    name.resize(width, ' ');
-    text += name;
-    for (const auto& [title, scores] : columns) text += "  " + cell(title, *scores);
-    text += '\n';
+  std::vector<std::string> lines;
+  const auto row = [&](const std::string& name, const auto& cell) {
+    std::vector<std::string> cells = {name};
+    for (const auto& [title, scores] : evaluation.columns()) cells.push_back(cell(title, *scores));
+    lines.push_back(cli::tableRow(cells, {-static_cast<int>(width), 8}));
   };
-  row("IoU, %", [](const std::string& title, const Scores&) { return title; });
+  const auto percents = [&](const std::string& name, const auto& share) {
+    row(name,
+        [&](const std::string&, const cli::Scores& scores) { return cli::fixed(100 * share(scores.matrix()), 2); });
+  };
+  row("IoU, %", [](const std::string& title, const cli::Scores&) { return title; });
   for (std::size_t i = 0; i < classes.size(); ++i)
-    row(classes[i].name, [i](const std::string&, const Scores& scores) { return percent(scores.iou[i]); });
-  row("mIoU", [](const std::string&, const Scores& scores) { return percent(scores.mean_iou); });
-  row("pixels", [](const std::string&, const Scores& scores) { return percent(scores.pixel_accuracy); });
-  return text;
+    percents(classes[i].name, [i](const vision::ConfusionMatrix& matrix) { return matrix.iou()[i]; });
+  percents("mIoU", [](const vision::ConfusionMatrix& matrix) { return matrix.meanIou(); });
+  percents("pixels", [](const vision::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
+  return lines;
 }
 
-Json toJson(const Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
-  Json json = {{"all", toJson(evaluation.all, classes)}};
-  if (evaluation.day) json["day"] = toJson(*evaluation.day, classes);
-  if (evaluation.night) json["night"] = toJson(*evaluation.night, classes);
+cli::Json toJson(const cli::Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
+  cli::Json json;
+  for (const auto& [name, scores] : evaluation.columns()) {
+    const vision::ConfusionMatrix& matrix = scores->matrix();
+    cli::Json iou;
+    for (std::size_t i = 0; i < classes.size(); ++i) iou[classes[i].name] = matrix.iou()[i];  // NaN becomes null
+    json[name] = {{"images", scores->images()},
+                  {"miou", matrix.meanIou()},
+                  {"pixel_accuracy", matrix.pixelAccuracy()},
+                  {"iou", iou}};
+  }
   return json;
 }
 

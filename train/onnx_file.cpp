@@ -3,15 +3,18 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "half.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
+#include "onnx/model/model_file.h"
+#include "onnx/model/node_proto.h"
+#include "onnx/write_model.h"
 
 namespace mpm::train {
 namespace {
@@ -35,13 +38,7 @@ HostTensor transposed(const HostTensor& matrix) {
   return result;
 }
 
-template <class T>
-void setData(onnx::TensorProto& tensor, const std::vector<T>& values, onnx::TensorProto::DataType type,
-             const std::vector<std::int64_t>& shape) {
-  tensor.set_data_type(type);
-  for (const std::int64_t size : shape) tensor.add_dims(size);
-  tensor.set_raw_data(values.data(), values.size() * sizeof(T));
-}
+using Integers = std::vector<std::int64_t>;
 
 // A graph under construction. Every function adds nodes and returns the name of what they compute.
 class Builder {
@@ -51,10 +48,10 @@ class Builder {
 
   void segmenter() {
     const Size2 grid = config_.grid();
+    const Integers side = {config_.patch, config_.patch};
     std::string x = node("Conv", "encoder/patches",
-                         {"image", weight("encoder.patch_embed.proj.weight"), weight("encoder.patch_embed.proj.bias")});
-    list("kernel_shape", {config_.patch, config_.patch});
-    list("strides", {config_.patch, config_.patch});
+                         {"image", weight("encoder.patch_embed.proj.weight"), weight("encoder.patch_embed.proj.bias")},
+                         {{"kernel_shape", side}, {"strides", side}});
     x = reshape("encoder/rows", x, {0, config_.dim, config_.tokens()});
     x = transpose("encoder/patch_tokens", x, {0, 2, 1});
     x = concat("encoder/with_class", {perImage("encoder/class_token", weight("encoder.cls_token"), 1), x}, 1);
@@ -81,91 +78,55 @@ class Builder {
     x = transpose("decoder/scores", norm("decoder.mask_norm", x), {0, 2, 1});
     x = reshape("decoder/score_maps", x, {0, config_.classes, grid.height, grid.width});
     const float patch = static_cast<float>(config_.patch);
-    node("Resize", "logits", {x, "", floats("scales", {1, 1, patch, patch}, {4})});
-    attribute("mode", "linear");
-    attribute("coordinate_transformation_mode", "half_pixel");
+    node("Resize", "logits", {x, "", constant("scales", std::vector<float>{1, 1, patch, patch}, {4})},
+         {{"mode", "linear"}, {"coordinate_transformation_mode", "half_pixel"}});
   }
 
  private:
   static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
-  std::string node(const std::string& op, const std::string& output, const std::vector<std::string>& inputs) {
-    onnx::NodeProto* added = graph_.add_node();
-    added->set_op_type(op);
-    added->set_name(output);
-    for (const std::string& input : inputs) added->add_input(input);
-    added->add_output(output);
-    last_ = added;
+  std::string node(const std::string& op, const std::string& output, const std::vector<std::string>& inputs,
+                   const std::vector<onnx_graph::Attribute>& attributes = {}) {
+    onnx::NodeProto& added = *graph_.add_node();
+    added.set_op_type(op);
+    added.set_name(output);
+    for (const std::string& input : inputs) added.add_input(input);
+    added.add_output(output);
+    for (const onnx_graph::Attribute& attribute : attributes) addAttribute(added, attribute);
     return output;
   }
 
-  onnx::AttributeProto* attributeOf(const std::string& name, onnx::AttributeProto::AttributeType type) {
-    onnx::AttributeProto* attribute = last_->add_attribute();
-    attribute->set_name(name);
-    attribute->set_type(type);
-    return attribute;
-  }
-  void attribute(const std::string& name, std::int64_t value) {
-    attributeOf(name, onnx::AttributeProto::INT)->set_i(value);
-  }
-  void attribute(const std::string& name, float value) { attributeOf(name, onnx::AttributeProto::FLOAT)->set_f(value); }
-  void attribute(const std::string& name, const char* value) {
-    attributeOf(name, onnx::AttributeProto::STRING)->set_s(value);
-  }
-  void list(const std::string& name, const std::vector<std::int64_t>& values) {
-    onnx::AttributeProto* attribute = attributeOf(name, onnx::AttributeProto::INTS);
-    for (const std::int64_t value : values) attribute->add_ints(value);
-  }
-
-  std::string initializer(const std::string& name, const HostTensor& tensor) {
-    onnx::TensorProto* added = graph_.add_initializer();
-    if (!half_ || !storedAsHalf(tensor.shape)) {
-      setData(*added, tensor.values, onnx::TensorProto::FLOAT, tensor.shape);
-      added->set_name(name);
-      return name;
-    }
-    setData(*added, toHalf(tensor.values), onnx::TensorProto::FLOAT16, tensor.shape);
-    added->set_name(name + std::string(kHalf));
-    node("Cast", name, {added->name()});
-    attribute("to", static_cast<std::int64_t>(onnx::TensorProto::FLOAT));
+  template <class T>
+  std::string constant(const std::string& name, const std::vector<T>& values, const Integers& shape) {
+    onnx::TensorProto& added = *graph_.add_initializer();
+    added.set_name(name);
+    added.set_data_type(std::is_same_v<T, float>           ? onnx::TensorProto::FLOAT
+                        : std::is_same_v<T, std::uint16_t> ? onnx::TensorProto::FLOAT16
+                                                           : onnx::TensorProto::INT64);
+    added.mutable_dims()->Add(shape.begin(), shape.end());
+    added.set_raw_data(values.data(), values.size() * sizeof(T));
     return name;
   }
-
-  const HostTensor& tensor(const std::string& name) const {
-    const auto found = weights_.find(name);
-    if (found == weights_.end()) throw Error("there are no weights called '" + name + "'");
-    return found->second;
+  std::string scalar(const std::string& name, float value) { return constant(name, std::vector{value}, {}); }
+  std::string integers(const std::string& name, const Integers& values) {
+    return constant(name, values, {static_cast<std::int64_t>(values.size())});
   }
   std::string weight(const std::string& name) {
-    const HostTensor& values = tensor(name);
-    return initializer(name, storedTransposed(name, values.shape.size()) ? transposed(values) : values);
-  }
-  std::string floats(const std::string& name, const std::vector<float>& values,
-                     const std::vector<std::int64_t>& shape) {
-    onnx::TensorProto* added = graph_.add_initializer();
-    setData(*added, values, onnx::TensorProto::FLOAT, shape);
-    added->set_name(name);
-    return name;
-  }
-  std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
-    onnx::TensorProto* added = graph_.add_initializer();
-    setData(*added, values, onnx::TensorProto::INT64, {static_cast<std::int64_t>(values.size())});
-    added->set_name(name);
-    return name;
+    const HostTensor& stored = weights_.at(name);
+    const auto [shape, values] = storedTransposed(name, stored.shape.size()) ? transposed(stored) : stored;
+    if (!half_ || !storedAsHalf(shape)) return constant(name, values, shape);
+    return node("Cast", name, {constant(name + std::string(kHalf), toHalf(values), shape)},
+                {{"to", onnx::TensorProto::FLOAT}});
   }
 
   std::string reshape(const std::string& output, const std::string& x, const std::vector<std::int64_t>& shape) {
     return node("Reshape", output, {x, integers(output + "/shape", shape)});  // 0 keeps the size of the input
   }
   std::string transpose(const std::string& output, const std::string& x, const std::vector<std::int64_t>& order) {
-    node("Transpose", output, {x});
-    list("perm", order);
-    return output;
+    return node("Transpose", output, {x}, {{"perm", order}});
   }
   std::string concat(const std::string& output, const std::vector<std::string>& inputs, std::int64_t axis) {
-    node("Concat", output, inputs);
-    attribute("axis", axis);
-    return output;
+    return node("Concat", output, inputs, {{"axis", axis}});
   }
   // Rows [from, to) of {batch, rows, dim}.
   std::string rows(const std::string& output, const std::string& x, std::int64_t from, std::int64_t to) {
@@ -182,10 +143,8 @@ class Builder {
     return node("Expand", output, {x, full});
   }
   std::string unit(const std::string& output, const std::string& x) {
-    node("ReduceL2", output + "/length", {x});
-    list("axes", {-1});
-    attribute("keepdims", std::int64_t{1});
-    return node("Div", output, {x, output + "/length"});
+    return node("Div", output,
+                {x, node("ReduceL2", output + "/length", {x}, {{"axes", Integers{-1}}, {"keepdims", 1}})});
   }
 
   std::string linear(const std::string& name, const std::string& x) {
@@ -193,16 +152,14 @@ class Builder {
     return node("Add", name, {product, weight(name + ".bias")});
   }
   std::string norm(const std::string& name, const std::string& x) {
-    node("LayerNormalization", name, {x, weight(name + ".weight"), weight(name + ".bias")});
-    attribute("axis", std::int64_t{-1});
-    attribute("epsilon", static_cast<float>(kNormEpsilon));
-    return name;
+    return node("LayerNormalization", name, {x, weight(name + ".weight"), weight(name + ".bias")},
+                {{"axis", -1}, {"epsilon", static_cast<float>(kNormEpsilon)}});
   }
 
   void rotaryConstants() {
     const RotaryTable table = rotaryTable(config_);
-    floats("encoder/cosines", table.cosines, {config_.tokens(), config_.head_dim});
-    floats("encoder/sines", table.sines, {config_.tokens(), config_.head_dim});
+    constant("encoder/cosines", table.cosines, {config_.tokens(), config_.head_dim});
+    constant("encoder/sines", table.sines, {config_.tokens(), config_.head_dim});
   }
 
   // {batch, heads, 1 + tokens, head_dim}; the class token, at no place, stays as it is.
@@ -224,10 +181,8 @@ class Builder {
   std::string attention(const std::string& name, const std::string& x, bool rotary) {
     std::string qkv = reshape(name + "/heads", linear(name + ".qkv", x), {0, 0, 3, config_.heads(), config_.head_dim});
     qkv = transpose(name + "/qkv", qkv, {2, 0, 3, 1, 4});
-    node("Split", name + "/q/only", {qkv, integers(name + "/thirds", {1, 1, 1})});
-    attribute("axis", std::int64_t{0});
-    last_->add_output(name + "/k/only");
-    last_->add_output(name + "/v/only");
+    node("Split", name + "/q/only", {qkv, integers(name + "/thirds", {1, 1, 1})}, {{"axis", 0}});
+    for (const char* part : {"/k/only", "/v/only"}) graph_.mutable_node()->rbegin()->add_output(name + part);
     const std::string first = integers(name + "/first_axis", {0});
     std::string q = node("Squeeze", name + "/q", {name + "/q/only", first});
     std::string k = node("Squeeze", name + "/k", {name + "/k/only", first});
@@ -238,20 +193,19 @@ class Builder {
     }
     std::string logits = node("MatMul", name + "/products", {q, transpose(name + "/k/columns", k, {0, 1, 3, 2})});
     const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config_.head_dim)));
-    logits = node("Mul", name + "/logits", {logits, floats(name + "/scale", {scale}, {})});
-    node("Softmax", name + "/weights", {logits});
-    attribute("axis", std::int64_t{-1});
-    std::string mixed = node("MatMul", name + "/mixed", {name + "/weights", v});
+    logits = node("Mul", name + "/logits", {logits, scalar(name + "/scale", scale)});
+    const std::string weights = node("Softmax", name + "/weights", {logits}, {{"axis", -1}});
+    std::string mixed = node("MatMul", name + "/mixed", {weights, v});
     mixed = transpose(name + "/mixed_rows", mixed, {0, 2, 1, 3});
     return linear(name + ".proj", reshape(name + "/joined", mixed, {0, 0, config_.dim}));
   }
 
   // x * 0.5 * (1 + erf(x / sqrt 2)): Gelu is an op only from opset 20.
   std::string gelu(const std::string& name, const std::string& x) {
-    const std::string scaled = node("Div", name + "/scaled", {x, floats(name + "/root_of_two", {std::sqrt(2.f)}, {})});
+    const std::string scaled = node("Div", name + "/scaled", {x, scalar(name + "/root_of_two", std::sqrt(2.f))});
     const std::string erf = node("Erf", name + "/erf", {scaled});
-    const std::string sum = node("Add", name + "/sum", {erf, floats(name + "/one", {1}, {})});
-    return node("Mul", name, {node("Mul", name + "/product", {x, sum}), floats(name + "/half", {0.5f}, {})});
+    const std::string sum = node("Add", name + "/sum", {erf, scalar(name + "/one", 1)});
+    return node("Mul", name, {node("Mul", name + "/product", {x, sum}), scalar(name + "/half", 0.5f)});
   }
 
   std::string block(const std::string& name, std::string x, bool rotary = false) {
@@ -264,7 +218,6 @@ class Builder {
   const NetworkConfig& config_;
   const TensorMap& weights_;
   bool half_;
-  onnx::NodeProto* last_ = nullptr;
 };
 
 void declare(onnx::ValueInfoProto& value, const std::string& name, const std::vector<std::int64_t>& shape) {
@@ -308,24 +261,22 @@ OnnxWeights weightsOfOnnx(const std::string& bytes) {
     std::string name = tensor.name();
     const bool is_weight = name.starts_with("encoder.") || name.starts_with("decoder.");
     if (!is_weight || name.find('/') != std::string::npos) continue;  // a constant of the graph
-    HostTensor values{{tensor.dims().begin(), tensor.dims().end()}, {}};
-    const auto count = static_cast<std::size_t>(elements(values.shape));
-    const std::string& raw = tensor.raw_data();
-    const bool half = tensor.data_type() == onnx::TensorProto::FLOAT16;
-    if (raw.size() != count * (half ? sizeof(std::uint16_t) : sizeof(float)))
-      throw Error("its tensor '" + name + "' is not as long as its shape says");
-    values.values.resize(count);
-    if (half) {
-      std::vector<std::uint16_t> halves(count);
-      std::memcpy(halves.data(), raw.data(), raw.size());
-      values.values = fromHalf(halves);
-      if (name.ends_with(kHalf)) name.resize(name.size() - kHalf.size());
-    } else {
-      std::memcpy(values.values.data(), raw.data(), raw.size());
-    }
-    result.weights[name] = storedTransposed(name, values.shape.size()) ? transposed(values) : std::move(values);
+    const onnx_graph::Tensor read = onnx_graph::readTensor(tensor, {}, "its tensor '" + name + "'");
+    if (!read.isFloat()) throw Error("its tensor '" + name + "' holds no floats");
+    if (name.ends_with(kHalf)) name.resize(name.size() - kHalf.size());
+    const HostTensor values{read.shape, *read.floats};
+    result.weights[name] = storedTransposed(name, values.shape.size()) ? transposed(values) : values;
   }
   return result;
+}
+
+void writeModel(const std::string& stem, const NetworkConfig& trained, const TensorMap& weights, Size2 input, bool half,
+                const ModelFacts& facts) {
+  NetworkConfig config = trained;
+  config.input = input;
+  config.validate();
+  const std::string model = onnxModel(config, fittedWeights(weights, trained, config, {}), half);
+  onnx_graph::writeModel(stem + ".onnx", model, onnx_graph::factsJson(facts, input));
 }
 
 }  // namespace mpm::train

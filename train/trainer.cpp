@@ -10,10 +10,11 @@
 #include "checkpoint.h"
 #include "evaluation.h"
 #include "learner.h"
-#include "model_files.h"
 #include "mpm/error.hpp"
+#include "onnx_file.h"
 #include "prefetcher.h"
-#include "progress.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
 #include "run_log.h"
 
 namespace mpm::train {
@@ -50,24 +51,22 @@ class Run {
     if (used.precision == "auto") used.precision = bf16IsFast(options_.device) ? "bf16" : "fp32";
     source_ = openSamples(used);
     network_ = used.networkConfig(static_cast<int>(source_->classes().size()));
-    std::error_code error;
-    fs::create_directories(options_.folder, error);
-    if (error) throw Error("cannot make the folder '" + options_.folder + "': " + error.message());
+    cli::makeFolder(options_.folder);
   }
 
   RunResult operator()() {
     const Recipe& recipe = checkpoint_.recipe;
-    Progress progress(options_.terminal, recipe.steps, checkpoint_.step, options_.log_every);
+    cli::Progress progress(options_.terminal, recipe.steps, "step", checkpoint_.step);
     if (!options_.resume && recipe.class_balance > 0) checkpoint_.class_weights = balancedWeights();
     Learner learner(learnerOptions(), options_.resume ? initialWeights(network_, recipe.seed) : startingWeights());
     if (options_.resume) learner.setState(checkpoint_.state);
     checkpoint_.state.clear();
-    progress.say(libTorchSummary() + ", training in " + recipe.precision + " on " + options_.device);
+    progress.note(libTorchSummary() + ", training in " + recipe.precision + " on " + options_.device);
     RunLog log(options_.folder + "/log.jsonl", checkpoint_.step);
 
     const std::string model = options_.folder + "/" + options_.name;
     if (checkpoint_.step < recipe.steps) steps(learner, progress, log);
-    progress.say("writing " + model + ".onnx");
+    progress.note("writing " + model + ".onnx");
     ModelFacts facts;
     facts.name = options_.name;
     facts.classes = source_->classes();
@@ -138,13 +137,14 @@ class Run {
     return mpm::balancedWeights(counts, checkpoint_.recipe.class_balance);
   }
 
-  void steps(Learner& learner, Progress& progress, RunLog& log) {
+  void steps(Learner& learner, cli::Progress& progress, RunLog& log) {
     const Recipe& recipe = checkpoint_.recipe;
     const LearningRate rate = recipe.learningRate();
     const auto prefetcher = batches(checkpoint_.step);
     const double before = checkpoint_.seconds;
     const auto start = Clock::now();
-    int saved = checkpoint_.step;
+    int saved = checkpoint_.step, losses = 0;
+    double loss = 0;  // moving average over about 50 steps
     const auto save = [&] {
       log.flush();
       checkpoint_.seconds = before + std::chrono::duration<double>(Clock::now() - start).count();
@@ -159,21 +159,27 @@ class Run {
       const StepReport report = learner.step(batch.images, batch.labels, checkpoint_.step, recipe.seed, lr);
       ++checkpoint_.step;
       log.add({{"step", checkpoint_.step}, {"loss", report.loss}, {"gradient_norm", report.gradient_norm}, {"lr", lr}});
-      progress.step(report.loss, lr);
       const bool last = checkpoint_.step == recipe.steps;
+      loss += std::max(0.02, 1. / ++losses) * (report.loss - loss);
+      char detail[64];
+      std::snprintf(detail, sizeof detail, "  loss %.4f  lr %.2e", loss, lr);
+      progress.step(detail);
+      if (!options_.terminal && (last || checkpoint_.step % options_.log_every == 0))
+        progress.note(progress.text() + detail);
       if (last || checkpoint_.step % options_.eval_every == 0) evaluateNow(learner, progress, log);
       if (last || checkpoint_.step % options_.save_every == 0) save();
     }
     if (saved != checkpoint_.step) save();
   }
 
-  void evaluateNow(Learner& learner, Progress& progress, RunLog& log) const {
+  void evaluateNow(Learner& learner, cli::Progress& progress, RunLog& log) const {
     const Recipe& recipe = checkpoint_.recipe;
-    const Evaluation evaluation = evaluate(*source_, recipe.size, recipe.batch, recipe.ignore,
-                                           [&](const cv::Mat& images) { return learner.predict(images); });
+    const cli::Evaluation evaluation = evaluate(*source_, recipe.size, recipe.batch, recipe.ignore,
+                                                [&](const cv::Mat& images) { return learner.predict(images); });
     log.add({{"step", checkpoint_.step}, {"evaluation", toJson(evaluation, source_->classes())}});
-    progress.say("step " + std::to_string(checkpoint_.step) + ", " + std::to_string(evaluation.all.images) +
-                 " held-out images\n" + table(evaluation, source_->classes()));
+    progress.note("step " + std::to_string(checkpoint_.step) + ", " + std::to_string(evaluation.all.images()) +
+                  " held-out images");
+    for (const std::string& line : table(evaluation, source_->classes())) progress.note(line);
   }
 
   RunOptions options_;

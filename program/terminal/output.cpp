@@ -87,13 +87,13 @@ void printError(const std::string& command, const std::string& message) {
 
 void printNote(const std::string& message) { std::fprintf(stderr, "%s\n", visibleText(message, kMaxLine).c_str()); }
 
-Progress::Progress(bool shown, std::optional<int> total, std::string step)
-    : shown_(shown), total_(total), name_(step.empty() ? step : step + " ") {}
+Progress::Progress(bool shown, std::optional<int> total, std::string step, int done)
+    : shown_(shown), total_(total), name_(step.empty() ? step : step + " "), done_(done), first_(done) {}
 
 Progress::~Progress() { clear(); }
 
 void Progress::clear() const {
-  if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
+  if (shown_ && done_ > first_) std::fputs("\r\033[K", stderr);
   drawn_ = {};
 }
 
@@ -102,23 +102,29 @@ void Progress::note(const std::string& message) const {
   printNote(message);
 }
 
-void Progress::step() {
+std::string Progress::text() const {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double rate = (done_ - first_) / std::max(1e-3, seconds);
+  const std::string speed = rate >= 1 ? fixed(rate, 1) + "/s" : fixed(1 / rate, 2) + " s each";
+  if (!total_) return std::to_string(done_) + " frames  " + speed;
+  return name_ + std::to_string(done_) + " of " + std::to_string(*total_) + "  " + speed + "  " +
+         timeText(std::max(0, *total_ - done_) / rate) + " left";
+}
+
+void Progress::step(const std::string& detail) {
   ++done_;
   const auto now = std::chrono::steady_clock::now();
   if (!shown_ || now - drawn_ < std::chrono::milliseconds(100)) return;
   drawn_ = now;
-  const double rate = done_ / std::max(1e-3, std::chrono::duration<double>(now - start_).count());
-  if (!total_) {
-    std::fprintf(stderr, "\r\033[K%d frames  %.1f/s", done_, rate);
-    return;
-  }
   constexpr int kWidth = 30;
-  const int filled = std::min(kWidth, kWidth * done_ / std::max(1, *total_));
-  std::string bar(filled, '#');
-  bar.resize(kWidth, '.');
-  const std::string left = timeText(std::max(0, *total_ - done_) / rate);
-  std::fprintf(stderr, "\r\033[K[%s] %s%d of %d  %.1f/s  %s left", bar.c_str(), name_.c_str(), done_, *total_, rate,
-               left.c_str());
+  std::string bar;
+  if (total_) {
+    bar.assign(static_cast<std::size_t>(std::min(1.0, static_cast<double>(done_) / std::max(1, *total_)) * kWidth),
+               '#');
+    bar.resize(kWidth, '.');
+    bar = "[" + bar + "] ";
+  }
+  std::fprintf(stderr, "\r\033[K%s%s%s", bar.c_str(), text().c_str(), detail.c_str());
 }
 
 }  // namespace mpm::cli

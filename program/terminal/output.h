@@ -41,13 +41,16 @@ void printNote(const std::string& message);
 /// Progress on stderr, redrawn in place; nothing at all when `shown` is false.
 class Progress {
  public:
-  /// `step`: what one is called, "frame".
-  Progress(bool shown, std::optional<int> total, std::string step = "");
+  /// `step`: what one is called, "frame"; `done`: steps of an earlier run.
+  Progress(bool shown, std::optional<int> total, std::string step = "", int done = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void step();
+  /// `detail`: what stands at the end of the line.
+  void step(const std::string& detail = "");
+  /// "frame 12 of 400  4.1/s  2 min left".
+  std::string text() const;
   /// Makes room for a line on the same terminal.
   void clear() const;
   /// Another estimate of all steps.
@@ -59,7 +62,7 @@ class Progress {
   bool shown_;
   std::optional<int> total_;
   std::string name_;
-  int done_ = 0;
+  int done_, first_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   mutable std::chrono::steady_clock::time_point drawn_{};
 };

@@ -362,7 +362,7 @@ TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {
   for (int i = 0; i < 3; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);
   EXPECT_EQ(mpmCommand(runArguments({folder.path(), "--json"})).err, "");
   const CommandResult shown = mpmCommand(runArguments({folder.path(), "--json"}), {.stderr_is_terminal = true});
-  EXPECT_THAT(shown.err, ::testing::ContainsRegex("frame [12] of 3  [0-9.]+/s  [0-9]+ s left"));
+  EXPECT_THAT(shown.err, ::testing::ContainsRegex("frame [12] of 3  [0-9.]+(/s| s each)  [0-9]+ s left"));
   EXPECT_EQ(shown.jsonLines().size(), 3u);
 }
 

@@ -15,7 +15,6 @@
 #include "train/checkpoint.h"
 #include "train/half.h"
 #include "train/learner.h"
-#include "train/model_files.h"
 #include "train/onnx_file.h"
 #include "train/shapes.h"
 
