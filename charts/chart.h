@@ -11,6 +11,7 @@ namespace mpm::monitor {
 
 /// What a chart shows.
 struct Quantity {
+  /// Their numbers are part of the monitor's file format.
   enum class Kind {
     kTokens,       ///< after insertion `index` (0: before the first); index -1: after the last
     kMerged,       ///< share of the tokens merged away, 0..1

@@ -1,90 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/bucket.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
 namespace {
 
-// Codes of the stored series: part of the file format.
-constexpr int kLastTokens = 0, kMerged = 1, kInferenceMs = 2, kBrightness = 3, kDropped = 4, kRowShare = 5,
-              kAgreement = 6, kGcc = 7, kRcc = 8, kExg = 9, kRed = 10, kGreen = 11, kBlue = 12, kSharpness = 13,
-              kContrast = 14;
-constexpr int kFlagged = 0x80;  // any; 0x81 and so on: by its bits
-constexpr int kFirstTokens = 0x100;
-constexpr int kFirstArea = 0x1000;
+using enum Quantity::Kind;
+static_assert(std::endian::native == std::endian::little, "the numbers in BLOBs are little-endian");
 
-int codeOf(const Quantity& quantity) {
-  switch (quantity.kind) {
-    case Quantity::Kind::kTokens:
-      return quantity.index < 0 ? kLastTokens : kFirstTokens + quantity.index;
-    case Quantity::Kind::kMerged:
-      return kMerged;
-    case Quantity::Kind::kInferenceMs:
-      return kInferenceMs;
-    case Quantity::Kind::kBrightness:
-      return kBrightness;
-    case Quantity::Kind::kDropped:
-      return kDropped;
-    case Quantity::Kind::kRows:
-      return kRowShare;
-    case Quantity::Kind::kAgreement:
-      return kAgreement;
-    case Quantity::Kind::kSharpness:
-      return kSharpness;
-    case Quantity::Kind::kContrast:
-      return kContrast;
-    case Quantity::Kind::kFlagged:
-      return kFlagged + 1 + quantity.index;
-    case Quantity::Kind::kClassArea:
-      return kFirstArea + quantity.index;
-    case Quantity::Kind::kGcc:
-      return kGcc;
-    case Quantity::Kind::kRcc:
-      return kRcc;
-    case Quantity::Kind::kExg:
-      return kExg;
-    case Quantity::Kind::kRed:
-      return kRed;
-    case Quantity::Kind::kGreen:
-      return kGreen;
-    case Quantity::Kind::kBlue:
-      return kBlue;
-  }
-  return -1;
+// The code of a stored series is that of its kind, or one of these and the index: part of the file format.
+constexpr int kFirstFlag = 0x80, kFirstTokens = 0x100, kFirstArea = 0x1000;
+
+int codeOf(Quantity::Kind kind, int index) {
+  if (kind == kClassArea) return kFirstArea + index;
+  if (kind == kTokens && index >= 0) return kFirstTokens + index;
+  if (kind == kFlagged && index >= 0) return kFirstFlag + index;
+  return static_cast<int>(kind);
 }
 
-template <typename Integer>
-void putInteger(Bytes& bytes, Integer value) {
-  for (std::size_t i = 0; i < sizeof value; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+template <typename T>
+std::string_view bytesOf(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-template <typename Integer>
-Integer getInteger(std::string_view& bytes) {
-  Integer value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i)
-    value = static_cast<Integer>(value | static_cast<Integer>(static_cast<unsigned char>(bytes[i])) << (8 * i));
-  bytes.remove_prefix(sizeof value);
-  return value;
+template <typename T>
+std::vector<T> valuesOf(std::string_view bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (bytes.size() != values.size() * sizeof(T)) throw Error("the database holds a damaged aggregate");
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
 }
 
-template <typename To, typename From>
-To bits(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
-
-constexpr std::size_t kTotalsBytes = 2 + 4 + 8 + 4 + 4;
-
-std::uint32_t clamp32(std::int64_t count) {
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(count, std::numeric_limits<std::uint32_t>::max()));
-}
+using Occurrence = std::array<std::int32_t, 2>;  // tenths of a token, and how often
 
 }  // namespace
 
@@ -109,9 +63,11 @@ void Bucket::addTotals(const Totals& totals) {
   at->max = std::max(at->max, totals.max);
 }
 
-void Bucket::addValue(int code, double value) {
+void Bucket::addValue(Quantity::Kind kind, double value, int index) {
+  const int code = codeOf(kind, index);
   if (code > std::numeric_limits<std::uint16_t>::max() || !std::isfinite(value)) return;
-  addTotals({static_cast<std::uint16_t>(code), 1, value, static_cast<float>(value), static_cast<float>(value)});
+  const auto one = static_cast<float>(value);
+  addTotals({value, one, one, 1, static_cast<std::uint16_t>(code)});
 }
 
 void Bucket::add(const Sample& sample) {
@@ -120,37 +76,37 @@ void Bucket::add(const Sample& sample) {
   addValue(kInferenceMs, sample.inference_ms);
   addValue(kBrightness, sample.brightness);
   addValue(kDropped, static_cast<double>(sample.dropped));
-  if (sample.rows) addValue(kRowShare, *sample.rows);
+  if (sample.rows) addValue(kRows, *sample.rows);
   if (sample.agreement) addValue(kAgreement, *sample.agreement);
   if (const auto& quality = sample.quality) {
     addValue(kSharpness, quality->sharpness);
     addValue(kContrast, quality->contrast);
     addValue(kFlagged, quality->flags != 0);
     for (int bit = 0; bit < static_cast<int>(kQualityFlags.size()); ++bit)
-      if (quality->flags >> bit & 1) addValue(kFlagged + 1 + bit, 1);
+      if (quality->flags >> bit & 1) addValue(kFlagged, 1, bit);
   }
   if (sample.flagged()) return;
   if (!sample.tokens.empty()) {
-    addValue(kLastTokens, sample.tokens.back());
+    addValue(kTokens, sample.tokens.back());
     if (sample.tokens.front() > 0) addValue(kMerged, 1 - sample.tokens.back() / sample.tokens.front());
-    for (std::size_t k = 0; k < sample.tokens.size(); ++k)
-      addValue(kFirstTokens + static_cast<int>(k), sample.tokens[k]);
+    for (std::size_t k = 0; k < sample.tokens.size(); ++k) addValue(kTokens, sample.tokens[k], static_cast<int>(k));
   }
-  for (const auto& [label, area] : sample.areas) addValue(kFirstArea + label, area);
+  for (const auto& [label, area] : sample.areas) addValue(kClassArea, area, label);
 }
 
 void Bucket::add(const RegionSample& region, std::optional<bool> is_night) {
   ++samples;
   if (is_night) ++(*is_night ? night : day);
-  if (region.tokens) addValue(kLastTokens, *region.tokens);
-  addValue(kBrightness, region.brightness());
-  addValue(kGcc, region.gcc());
-  addValue(kRcc, region.rcc());
-  addValue(kExg, region.exg());
-  addValue(kRed, region.red);
-  addValue(kGreen, region.green);
-  addValue(kBlue, region.blue);
-  for (const auto& [label, area] : region.areas) addValue(kFirstArea + label, area);
+  if (region.tokens) addValue(kTokens, *region.tokens);
+  for (const auto& [kind, value] : {std::pair(kBrightness, region.brightness()),
+                                    {kGcc, region.gcc()},
+                                    {kRcc, region.rcc()},
+                                    {kExg, region.exg()},
+                                    {kRed, region.red},
+                                    {kGreen, region.green},
+                                    {kBlue, region.blue}})
+    addValue(kind, value);
+  for (const auto& [label, area] : region.areas) addValue(kClassArea, area, label);
 }
 
 void Bucket::add(const Bucket& other) {
@@ -167,10 +123,10 @@ const Bucket::Totals* Bucket::find(int code) const {
 }
 
 Spread Bucket::spread(const Quantity& quantity) const {
-  const Totals* totals = find(codeOf(quantity));
+  const Totals* totals = find(codeOf(quantity.kind, quantity.index));
   // A sample names only the classes that occur: in the others the area is 0.
-  if (quantity.kind == Quantity::Kind::kClassArea) {
-    const Totals* flagged = find(kFlagged);
+  if (quantity.kind == kClassArea) {
+    const Totals* flagged = find(codeOf(kFlagged, -1));
     const std::int64_t counted = samples - (flagged ? std::llround(flagged->sum) : 0);
     if (!totals) return {counted, 0, 0, 0};
     const bool always = totals->count == counted;
@@ -180,53 +136,23 @@ Spread Bucket::spread(const Quantity& quantity) const {
   return {totals->count, totals->sum / static_cast<double>(totals->count), totals->min, totals->max};
 }
 
-Bytes Bucket::pack() const {
-  Bytes bytes;
-  bytes.reserve(series_.size() * kTotalsBytes);
-  for (const Totals& totals : series_) {
-    putInteger(bytes, totals.code);
-    putInteger(bytes, clamp32(totals.count));
-    putInteger(bytes, bits<std::uint64_t>(totals.sum));
-    putInteger(bytes, bits<std::uint32_t>(totals.min));
-    putInteger(bytes, bits<std::uint32_t>(totals.max));
-  }
-  return bytes;
+Bucket::Bucket(const Statement& row, int column)
+    : samples(row.integer(column)),
+      day(row.integer(column + 1)),
+      night(row.integer(column + 2)),
+      series_(valuesOf<Totals>(row.blob(column + 3))) {
+  std::erase_if(series_, [](const Totals& totals) { return totals.count == 0; });
 }
 
-void Bucket::unpack(std::string_view bytes) {
-  if (bytes.size() % kTotalsBytes != 0) throw Error("the database holds a damaged aggregate");
-  series_.clear();
-  while (!bytes.empty()) {
-    Totals totals;
-    totals.code = getInteger<std::uint16_t>(bytes);
-    totals.count = getInteger<std::uint32_t>(bytes);
-    totals.sum = bits<double>(getInteger<std::uint64_t>(bytes));
-    totals.min = bits<float>(getInteger<std::uint32_t>(bytes));
-    totals.max = bits<float>(getInteger<std::uint32_t>(bytes));
-    if (totals.count > 0) series_.push_back(totals);
-  }
-}
+std::string_view Bucket::bytes() const { return bytesOf(series_); }
 
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample) {
   if (sample.flagged() || sample.tokens.empty() || !std::isfinite(sample.tokens.back())) return std::nullopt;
   return static_cast<std::int32_t>(std::lround(sample.tokens.back() * 10));
 }
 
-Bytes packOccurrences(const std::map<std::int32_t, std::int64_t>& occurrences) {
-  Bytes bytes;
-  for (const auto& [tenths, count] : occurrences) {
-    putInteger(bytes, static_cast<std::uint32_t>(tenths));
-    putInteger(bytes, clamp32(count));
-  }
-  return bytes;
-}
-
 void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>& occurrences) {
-  if (bytes.size() % 8 != 0) throw Error("the database holds a damaged histogram");
-  while (!bytes.empty()) {
-    const auto tenths = static_cast<std::int32_t>(getInteger<std::uint32_t>(bytes));
-    occurrences[tenths] += getInteger<std::uint32_t>(bytes);
-  }
+  for (const auto& [tenths, count] : valuesOf<Occurrence>(bytes)) occurrences[tenths] += count;
 }
 
 void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
@@ -255,18 +181,13 @@ void AggregateUpdate::write(Database& database) {
     if (read.bind(source, width, start, session, region).step()) {
       // A sum that an SD card damaged begins anew: the samples, which it is only made from, must go on being stored.
       try {
-        Bucket stored;
-        stored.samples = read.integer(0);
-        stored.day = read.integer(1);
-        stored.night = read.integer(2);
-        stored.unpack(read.blob(3));
-        bucket.add(stored);
+        bucket.add(Bucket(read, 0));
       } catch (const Error&) {
       }
     }
     read.reset();
     replace.run(source, width, start, session, region, bucket.samples, bucket.day, bucket.night,
-                Statement::Blob{bucket.pack()});
+                Statement::Blob{bucket.bytes()});
   }
   Statement read_hour =
       database.prepare("SELECT occurrences FROM hour_of_tokens WHERE session = ? AND start_ms = ? AND night = ?");
@@ -282,7 +203,9 @@ void AggregateUpdate::write(Database& database) {
       }
     }
     read_hour.reset();
-    replace_hour.run(session, start, night, Statement::Blob{packOccurrences(occurrences)});
+    std::vector<Occurrence> packed;
+    for (const auto& [tenths, count] : occurrences) packed.push_back({tenths, static_cast<std::int32_t>(count)});
+    replace_hour.run(session, start, night, Statement::Blob{bytesOf(packed)});
   }
   buckets_.clear();
   hours_.clear();

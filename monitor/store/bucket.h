@@ -29,6 +29,10 @@ inline UnixMs bucketStart(UnixMs time, std::int64_t width) {
 /// Sums over the samples of some stretch of time, from which means, minima and maxima come. Buckets add up.
 class Bucket {
  public:
+  Bucket() = default;
+  /// As stored: `column` and the three after it are samples, day, night and series. Throws mpm::Error for other bytes.
+  Bucket(const Statement& row, int column);
+
   void add(const Sample& sample);
   void add(const RegionSample& region, std::optional<bool> night);
   void add(const Bucket& other);
@@ -36,19 +40,18 @@ class Bucket {
 
   std::int64_t samples = 0, day = 0, night = 0;
 
-  /// The series as stored: per series 16-bit code, 32-bit count, 64-bit sum, 32-bit min and max, little-endian.
-  Bytes pack() const;
-  /// Throws mpm::Error when `bytes` is not what pack() makes.
-  void unpack(std::string_view bytes);
+  /// The series as stored; valid until the bucket changes.
+  std::string_view bytes() const;
 
  private:
+  // Part of the file format, as little-endian CPUs hold it.
   struct Totals {
-    std::uint16_t code = 0;
-    std::int64_t count = 0;
     double sum = 0;
     float min = 0, max = 0;
+    std::uint32_t count = 0;
+    std::uint16_t code = 0, unused = 0;
   };
-  void addValue(int code, double value);
+  void addValue(Quantity::Kind kind, double value, int index = -1);
   void addTotals(const Totals& totals);
   const Totals* find(int code) const;
 
@@ -78,8 +81,8 @@ inline constexpr int kNightUnknown = 2;
 /// Of the tokens after the last insertion; nullopt: the sample has none, or its picture is flagged.
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample);
 
-/// {tenths of a token, occurrences} pairs, 32 bits each, little-endian.
-Bytes packOccurrences(const std::map<std::int32_t, std::int64_t>& occurrences);
+/// Adds what a BLOB of hour_of_tokens holds: pairs of a number of tenths and its occurrences, 32 bits each. Throws
+/// mpm::Error for other bytes.
 void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>& occurrences);
 
 }  // namespace mpm::monitor

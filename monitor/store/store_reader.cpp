@@ -231,14 +231,11 @@ struct StoreReader::Impl {
 
   Spread brightnessOfHour(std::int64_t source, UnixMs start) const {
     Spread brightness;
-    Statement rows =
-        database.prepare("SELECT series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND region = 0");
+    Statement rows = database.prepare(
+        "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND region ="
+        " 0");
     rows.bind(source, kHourMs, start);
-    while (rows.step()) {
-      Bucket bucket;
-      bucket.unpack(rows.blob(0));
-      addTo(brightness, bucket.spread({Quantity::Kind::kBrightness}));
-    }
+    while (rows.step()) addTo(brightness, Bucket(rows, 0).spread({Quantity::Kind::kBrightness}));
     return brightness;
   }
 
@@ -475,11 +472,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   DayNight rule(impl_->night);
   while (rows.step()) {
     if (rows.integer(6) != 0 && !regions.contains(rows.integer(6))) continue;
-    Bucket bucket;
-    bucket.samples = rows.integer(1);
-    bucket.day = rows.integer(2);
-    bucket.night = rows.integer(3);
-    bucket.unpack(rows.blob(4));
+    Bucket bucket(rows, 1);
     if (impl_->judges() && level <= kHourMs && rows.integer(6) == 0) {
       const double brightness = bucket.spread({Quantity::Kind::kBrightness}).mean;
       bucket.night = *rule.night(rows.integer(0) + level / 2, brightness) ? bucket.samples : 0;
