@@ -14,7 +14,7 @@ monitor::NightRule NightRuleOptions::rule() const {
   if (sun + brightness.has_value() + hours.has_value() > 1)
     throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night-hours");
   if (sun && !(latitude && longitude)) throw UsageError("--lat and --lon go together");
-  try {
+  return orUsageError([&] {
     monitor::NightRule rule;
     if (sun) rule = monitor::NightBySun{.latitude = *latitude, .longitude = *longitude};
     if (brightness)
@@ -23,9 +23,7 @@ monitor::NightRule NightRuleOptions::rule() const {
     if (hours) rule = monitor::parseNightHours(*hours);
     monitor::validate(rule);
     return rule;
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
+  });
 }
 
 void addNightRule(CLI::App& verb, NightRuleOptions& options) {

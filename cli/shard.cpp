@@ -35,17 +35,9 @@ Shard parseShard(const std::string& text) {
 }
 
 void addShard(CLI::App& verb, Shard& shard) {
-  verb.add_option_function<std::string>(
-          "--shard",
-          [&shard](const std::string& text) {
-            try {
-              shard = parseShard(text);
-            } catch (const Error& error) {
-              throw CLI::ValidationError("--shard", error.what());
-            }
-          },
-          "Only part I of N of the images, for one of N machines. The name of an image decides which part it is in")
-      ->option_text("I/N")
+  addText(verb, "--shard", "I/N",
+          "Only part I of N of the images, for one of N machines. The name of an image decides which part it is in",
+          [&shard](const std::string& text) { shard = parseShard(text); })
       ->group(kJobGroup);
 }
 

@@ -45,27 +45,24 @@ std::string reductionProblem(const std::string& text) {
   return problemOf([&] { parseReduction(text); });
 }
 
-std::string attentionProblem(const std::string& text) {
-  return problemOf([&] { parseAttention(text); });
-}
-
 std::string scheduleProblem(const std::string& text) {
   return problemOf([&] { parseSchedule(text); });
 }
 
+CLI::Option* addText(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
+                     std::function<void(const std::string&)> take) {
+  const auto read = [name, take = std::move(take)](const std::string& text) {
+    if (const std::string problem = problemOf([&] { take(text); }); !problem.empty())
+      throw CLI::ValidationError(name, problem);
+  };
+  return verb.add_option_function<std::string>(name, read, description)->option_text(value);
+}
+
 void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
-  verb.add_option_function<std::string>(
-          "--input-size",
-          [&size](const std::string& text) {
-            try {
-              size = parseSize(text);
-            } catch (const Error& error) {
-              throw CLI::ValidationError("--input-size", error.what());
-            }
-          },
+  addText(verb, "--input-size", "HxW",
           "Network input in pixels, height x width, multiples of the patch. The position embedding is resized. "
-          "Default: the model's own")
-      ->option_text("HxW")
+          "Default: the model's own",
+          [&size](const std::string& text) { size = parseSize(text); })
       ->group(kNetworkGroup);
 }
 
@@ -80,38 +77,31 @@ void addPrecision(CLI::App& verb, Precision& precision) {
 
 void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description) {
   CLI::Option* const schedule =
-      verb.add_option_function<std::string>(
-              "--schedule",
-              [&reduction](const std::string& text) {
-                reduction = mpmBefore(parseSchedule(text), reduction ? reduction->attention : std::nullopt);
-              },
+      addText(verb, "--schedule", "S",
               "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 "
               "or 1,3,5; none runs the full model. " +
-                  schedule_description)
-          ->check(scheduleProblem)
-          ->option_text("S")
+                  schedule_description,
+              [&reduction](const std::string& text) {
+                reduction = mpmBefore(parseSchedule(text), reduction ? reduction->attention : std::nullopt);
+              })
           ->group(kMergingGroup);
   CLI::Option* const attention = addAttention(verb, [&reduction](Attention chosen) {
     if (!reduction) reduction.emplace();
     if (reduction->method == ReductionMethod::kMpm) reduction->attention = chosen;
   });
-  verb.add_option_function<std::string>(
-          "--reduce", [&reduction](const std::string& text) { reduction = parseReduction(text); }, kReduceDescription)
-      ->check(reductionProblem)
+  addText(verb, "--reduce", "SPEC", kReduceDescription,
+          [&reduction](const std::string& text) { reduction = parseReduction(text); })
       ->excludes(schedule)
       ->excludes(attention)
-      ->option_text("SPEC")
       ->group(kMergingGroup);
 }
 
 CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
-  return verb
-      .add_option_function<std::string>(
-          "--attention", [take = std::move(take)](const std::string& text) { take(parseAttention(text)); },
-          "Short for --reduce mpm:attention=A, beside --schedule. plain, as in the paper; proportional: a merged token "
-          "counts as many times as it has members. Default: plain")
-      ->check(attentionProblem)
-      ->option_text("plain|proportional")
+  return addText(
+             verb, "--attention", "plain|proportional",
+             "Short for --reduce mpm:attention=A, beside --schedule. plain, as in the paper; proportional: a merged "
+             "token counts as many times as it has members. Default: plain",
+             [take = std::move(take)](const std::string& text) { take(parseAttention(text)); })
       ->group(kMergingGroup);
 }
 
@@ -146,25 +136,21 @@ void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& optio
 }
 
 void addRefine(CLI::App& verb, std::optional<Refine>& refine) {
-  verb.add_option_function<std::string>(
-          "--refine", [&refine](const std::string& text) { refine = parseRefine(text); },
+  addText(verb, "--refine", "none|guided",
           "guided: the edges of classes follow those of the picture, by a guided filter of the class probabilities "
-          "(docs/refine.md); none: they are as coarse as the patches. Default: what the model says, else none")
-      ->check(CLI::IsMember({"none", "guided"}))
-      ->option_text("none|guided");
+          "(docs/refine.md); none: they are as coarse as the patches. Default: what the model says, else none",
+          [&refine](const std::string& text) { refine = parseRefine(text); });
 }
 
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
-  return verb
-      .add_option_function<std::string>(
-          "--reuse", [&reuse](const std::string& text) { reuse = parseReuse(text); },
-          "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold from "
-          "the noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; refresh=600 is "
-          "the seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. "
-          "Several keys are joined by ':'. See docs/reuse.md. Default: " +
-              usual)
-      ->check(reuseProblem)
-      ->option_text("SPEC")
+  return addText(
+             verb, "--reuse", "SPEC",
+             "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold "
+             "from the noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; "
+             "refresh=600 is the seconds between frames that are computed whole; flush=0.7 the share of changed "
+             "patches that makes one. Several keys are joined by ':'. See docs/reuse.md. Default: " +
+                 usual,
+             [&reuse](const std::string& text) { reuse = parseReuse(text); })
       ->group(kNetworkGroup);
 }
 

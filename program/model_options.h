@@ -56,6 +56,10 @@ CLI::Option* addOption(CLI::App& verb, const std::string& name, T& target, const
   return verb.add_option(name, target, description)->option_text(value);
 }
 
+/// An option whose text `take` reads, or throws mpm::Error for.
+CLI::Option* addText(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
+                     std::function<void(const std::string&)> take);
+
 /// Why `text` is no number from `min` to `max`; empty: it is one.
 std::string rangeProblem(const std::string& text, double min, double max);
 

@@ -46,16 +46,6 @@ constexpr const char* kNotes =
 
 constexpr int kMaxThreads = 1024;
 
-// What is wrong with a value is wrong usage.
-template <typename Work>
-void orUsageError(Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    throw cli::UsageError(error.what());
-  }
-}
-
 // An option of the command line for each field of a recipe.
 std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
   std::vector<CLI::Option*> options;
@@ -63,10 +53,11 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
     const std::string flag = std::string("--") + name;
     CLI::Option* option;
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Size2>) {
-      option = app.add_option_function<std::string>(
-                      flag, [&value](const std::string& text) { orUsageError([&] { value = parseSize(text); }); }, help)
-                   ->type_name("HxW")
-                   ->default_str(toString(value));
+      option =
+          app.add_option_function<std::string>(
+                 flag, [&value](const std::string& text) { cli::orUsageError([&] { value = parseSize(text); }); }, help)
+              ->type_name("HxW")
+              ->default_str(toString(value));
     } else {
       option = app.add_option(flag, value, help);
     }
@@ -75,7 +66,7 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
   options.push_back(
       app.add_option_function<std::string>(
              "--classes",
-             [&](const std::string& path) { orUsageError([&] { recipe.classes = train::readClasses(path); }); },
+             [&](const std::string& path) { cli::orUsageError([&] { recipe.classes = train::readClasses(path); }); },
              "Names and colours of the classes of --data, in the order of their labels")
           ->type_name("FILE.json")
           ->group("Data"));
@@ -88,7 +79,8 @@ void addRun(CLI::App& app, train::RunOptions& run) {
   app.add_flag("--resume", run.resume, "Continue the run in the folder; its recipe is in the checkpoint");
   app.add_option("--name", run.name, "Name of the model and stem of its files");
   app.add_option_function<std::string>(
-         "--export-size", [&](const std::string& text) { orUsageError([&] { run.export_size = parseSize(text); }); },
+         "--export-size",
+         [&](const std::string& text) { cli::orUsageError([&] { run.export_size = parseSize(text); }); },
          "Input of the ONNX file (default: --size)")
       ->type_name("HxW");
   app.add_flag("--half,!--no-half", run.half, "Store the weights of the ONNX file as float16 (default: yes)");
@@ -130,7 +122,7 @@ int main(int argc, char** argv) {
     for (const CLI::Option* option : recipe_options)
       if (run.resume && option->count() > 0)
         throw cli::UsageError(option->get_name() + " is part of the recipe, which --resume takes from the checkpoint");
-    if (!run.resume) orUsageError([&] { recipe.validate(); });
+    if (!run.resume) cli::orUsageError([&] { recipe.validate(); });
     if (run.save_every < 1 || run.eval_every < 1 || run.log_every < 1)
       throw cli::UsageError("--save-every, --eval-every and --log-every must be at least 1");
     if (std::min(run.threads, run.workers) < 0 || std::max(run.threads, run.workers) > kMaxThreads)

@@ -34,10 +34,9 @@ using namespace std::chrono_literals;
 constexpr double kPatienceS = 20;  // at the end, for a disk that may not answer
 
 struct MonitorArguments {
-  std::string source, model, database;
-  EstimatorOptions options;
-  bool choose_reuse = false;
-  double timeout_s = vision::SourceOptions{}.timeout_s;
+  SessionOptions session{.snapshots = {.every_minutes = 60}};
+  WatchOptions watch{.every_frame = true, .samples_only = true, .resume_demo = true};
+  std::string source;
   std::optional<double> every_s;
   vision::TimeOptions times;
   std::string start;  // of a video
@@ -46,15 +45,8 @@ struct MonitorArguments {
   NightRuleOptions night;
   std::string regions;  // a file, or "none"
   bool recompute_regions = false;
-  double keep_days = 0, max_megabytes = 0;
-  std::string snapshots;
-  double snapshot_minutes = 60, min_free_megabytes = 0;
-  double alarm_no_frame_s = 0, alarm_minutes = 1;
-  std::optional<double> alarm_tokens_above, alarm_tokens_below;
   std::vector<std::string> alarm_areas, alarm_regions;
   std::vector<std::string> states, alarm_states;  // files; NAME=STATE
-  int state_after = StateOptions{}.after;
-  QualityOptions quality;
   std::string on_event;
   bool json = false;
 };
@@ -78,9 +70,9 @@ std::optional<vision::ArchiveOptions> archiveOptions(const MonitorArguments& arg
     if (arguments.times != vision::TimeOptions()) throw UsageError("--times and --time-zone are for pictures");
     return std::nullopt;
   }
-  if (arguments.keep_days > 0 || arguments.max_megabytes > 0)
+  if (arguments.session.store.keep_days > 0 || arguments.session.store.max_megabytes > 0)
     throw UsageError("--keep and --max-size are for a camera: pictures with times of their own are old from the first");
-  requireAllFrames(arguments.options.reuse, arguments.shard, false);
+  requireAllFrames(arguments.session.inference.reuse, arguments.shard, false);
   return archive;
 }
 
@@ -159,27 +151,23 @@ std::vector<std::string> regionNames(const WatchOptions& watch, const std::strin
   }
 }
 
-AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<std::string>& names,
-                          const std::vector<std::string>& regions) {
-  AlarmOptions alarms;
-  alarms.no_frame_s = arguments.alarm_no_frame_s;
-  alarms.tokens_above = arguments.alarm_tokens_above;
-  alarms.tokens_below = arguments.alarm_tokens_below;
-  alarms.minutes = arguments.alarm_minutes;
+AlarmOptions alarmOptions(const MonitorArguments& arguments, const WatchOptions& watch) {
+  AlarmOptions alarms = arguments.watch.alarms;
+  std::vector<std::string> names, regions;
+  if (!arguments.alarm_areas.empty() || !arguments.alarm_regions.empty())
+    names = vision::classNames(readModelInfo(arguments.session.model, arguments.session.inference.read.convert));
+  if (!arguments.alarm_regions.empty()) regions = regionNames(watch, arguments.session.database);
   for (const std::string& text : arguments.alarm_areas) alarms.areas.push_back(parseAreaAlarm(text, names));
   for (const std::string& text : arguments.alarm_regions)
     alarms.regions.push_back(parseRegionAlarm(text, names, regions));
-  try {
-    alarms.validate();
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
+  orUsageError([&] { alarms.validate(); });
   return alarms;
 }
 
 // Throws where the model is another one than that of the states, or an alarm is for none of them.
-StateOptions stateOptions(const MonitorArguments& arguments, const std::string& model) {
-  StateOptions options{.after = arguments.state_after};
+StateOptions stateOptions(const MonitorArguments& arguments) {
+  StateOptions options = arguments.watch.states;
+  const std::string& model = arguments.session.model;
   for (const std::string& path : arguments.states) {
     options.heads.push_back(vision::readStates(path));
     const vision::StateHead& head = options.heads.back();
@@ -193,21 +181,8 @@ StateOptions stateOptions(const MonitorArguments& arguments, const std::string& 
     if (at == std::string::npos) throw UsageError("'" + text + "' is not NAME=STATE");
     options.alarms.emplace_back(text.substr(0, at), text.substr(at + 1));
   }
-  try {
-    options.validate();
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
+  orUsageError([&] { options.validate(); });
   return options;
-}
-
-std::string qualityProblem(const std::string& text) {
-  try {
-    parseQuality(text);
-    return {};
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& names) {
@@ -258,70 +233,38 @@ std::string storedText(std::int64_t added, const std::string& database) {
          database + "; 'mpm report " + database + "' sums them up";
 }
 
-SessionOptions sessionOptions(const MonitorArguments& arguments, const std::string& model) {
-  SessionOptions options;
-  options.model = model;
-  options.inference = arguments.options;
-  options.inference.features = !arguments.states.empty();
-  options.choose_reuse = arguments.choose_reuse;
-  options.database = arguments.database;
-  options.store.keep_days = arguments.keep_days;
-  options.store.max_megabytes = arguments.max_megabytes;
-  options.snapshots.folder = arguments.snapshots;
-  options.snapshots.every_minutes = arguments.snapshot_minutes;
-  options.snapshots.keep_days = arguments.keep_days;
-  options.snapshots.min_free_megabytes = arguments.min_free_megabytes;
-  try {
-    if (!arguments.on_event.empty()) options.on_event = parseCommand(arguments.on_event);
-  } catch (const Error& error) {
-    throw UsageError(std::string("--on-event: ") + error.what());
-  }
-  return options;
-}
-
-WatchOptions watchOptions(const MonitorArguments& arguments, const vision::SourceSpec& source,
-                          const std::string& model) {
-  const auto archive = archiveOptions(arguments, source);
-  WatchOptions watch{.source = source,
-                     .every_s = arguments.every_s.value_or(archive ? 0 : 1),
-                     .every_frame = true,
-                     .samples_only = true,
-                     .timeout_s = arguments.timeout_s,
-                     .resume_demo = true,
-                     .night = nightRule(arguments, source),
-                     .quality = arguments.quality,
-                     .states = stateOptions(arguments, model)};
-  watch.archive = archive;
+WatchOptions watchOptions(const MonitorArguments& arguments, const vision::SourceSpec& source) {
+  WatchOptions watch = arguments.watch;
+  watch.source = source;
+  watch.archive = archiveOptions(arguments, source);
+  watch.every_s = arguments.every_s.value_or(watch.archive ? 0 : 1);
+  watch.night = nightRule(arguments, source);
+  watch.states = stateOptions(arguments);
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
-  if (watch.every_s > 0 && !archive) watch.max_fps = 1 / watch.every_s;
+  if (watch.every_s > 0 && !watch.archive) watch.max_fps = 1 / watch.every_s;
   if (!arguments.regions.empty())
     watch.regions =
         arguments.regions == "none"
             ? std::vector<vision::Region>()
             : vision::readRegions(arguments.regions,
                                   arguments.times.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs);
-  std::vector<std::string> names;
-  if (!arguments.alarm_areas.empty() || !arguments.alarm_regions.empty())
-    names = vision::classNames(readModelInfo(model, arguments.options.read.convert));
-  watch.alarms = alarmOptions(
-      arguments, names,
-      arguments.alarm_regions.empty() ? std::vector<std::string>() : regionNames(watch, arguments.database));
+  watch.alarms = alarmOptions(arguments, watch);
   return watch;
 }
 
-int recompute(const MonitorArguments& arguments, const WatchOptions& watch, const std::string& model) {
+int recompute(const SessionOptions& session, const WatchOptions& watch) {
   using enum vision::SourceKind;
   if (const auto kind = watch.source.kind; kind != kFolder && kind != kGlob && kind != kImage)
     throw UsageError("--recompute needs pictures: '" + watch.source.shownText() + "' is no folder of pictures");
   const auto regions =
-      watch.regions ? *watch.regions : currentRegions(StoreReader(arguments.database), watch.source.shownText());
-  EstimatorOptions options = arguments.options;
+      watch.regions ? *watch.regions : currentRegions(StoreReader(session.database), watch.source.shownText());
+  EstimatorOptions options = session.inference;
   options.labels = true;
-  Estimator estimator(model, options);
+  Estimator estimator(session.model, options);
   std::optional<Progress> progress;
-  const Recomputed done = recomputeRegions(arguments.database, watch.source, regions, estimator,
-                                           vision::modelDigest(model), [&](std::int64_t, std::int64_t all) {
+  const Recomputed done = recomputeRegions(session.database, watch.source, regions, estimator,
+                                           vision::modelDigest(session.model), [&](std::int64_t, std::int64_t all) {
                                              if (!progress)
                                                progress.emplace(stderrIsTerminal(), static_cast<int>(all), "picture");
                                              progress->step();
@@ -336,18 +279,19 @@ int recompute(const MonitorArguments& arguments, const WatchOptions& watch, cons
   return interrupted() ? kInterrupted : kOk;
 }
 
-int monitorSource(const MonitorArguments& arguments) {
+int monitorSource(MonitorArguments arguments) {
+  SessionOptions& options = arguments.session;
   if (arguments.source.empty()) throw UsageError("no source: name a camera, a URL, a video or a folder of images");
   const vision::SourceSpec source = vision::parseSourceSpec(arguments.source);
-  try {  // an error that no retry can mend is reported at once
-    vision::checkSource(source);
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-  const std::string model = chosenModel(arguments.model);
-  if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
-  const WatchOptions watch = watchOptions(arguments, source, model);
-  if (arguments.recompute_regions) return recompute(arguments, watch, model);
+  orUsageError([&] { vision::checkSource(source); });  // an error that no retry can mend is reported at once
+  options.model = chosenModel(options.model);
+  if (options.database.empty()) throw UsageError("no database: name a file with --db FILE");
+  options.snapshots.keep_days = options.store.keep_days;
+  options.inference.features = !arguments.states.empty();
+  if (!arguments.on_event.empty())
+    options.on_event = orUsageError([&] { return parseCommand(arguments.on_event); }, "--on-event: ");
+  const WatchOptions watch = watchOptions(arguments, source);
+  if (arguments.recompute_regions) return recompute(options, watch);
 
   ServiceNotify service;
   std::mutex mutex;
@@ -381,15 +325,14 @@ int monitorSource(const MonitorArguments& arguments) {
     if (arguments.json) lines.emplace_back(true, toLine(sampleJson(sample, names)));
     last = sample;
   };
-  SessionOptions options = sessionOptions(arguments, model);
   if (watch.archive) options.choose_reuse = false;  // pictures are far apart, and after a kill some are left out
   std::optional<Session> session;
-  session.emplace(std::move(options), callbacks);
+  session.emplace(options, callbacks);
   InferenceStatus loading = session->status().inference;
   for (; loading.loading && !interrupted(); loading = session->status().inference) std::this_thread::sleep_for(10ms);
   if (!loading.ready && !interrupted()) {
     const std::lock_guard lock(mutex);
-    throw Error(load_problem.empty() ? "cannot load '" + model + "'" : load_problem);
+    throw Error(load_problem.empty() ? "cannot load '" + options.model + "'" : load_problem);
   }
   ready = true;
   session->open(watch);
@@ -452,7 +395,7 @@ int monitorSource(const MonitorArguments& arguments) {
   } else if (!all_stored) {
     const bool hangs = written.busy_s > kPatienceS / 2;
     failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
-              (hangs ? "the disk of '" + arguments.database + "' does not answer" : written.problem);
+              (hangs ? "the disk of '" + options.database + "' does not answer" : written.problem);
     if (hangs) {  // so would the destructor of the session
       printError("mpm monitor", failure);
       std::_Exit(kRuntimeError);
@@ -461,7 +404,7 @@ int monitorSource(const MonitorArguments& arguments) {
   session.reset();
   if (failure.empty()) failure = output_failure;
   if (!arguments.json && all_stored && (written.samples > 0 || failure.empty()))
-    printNote(storedText(written.samples, arguments.database));
+    printNote(storedText(written.samples, options.database));
   if (!failure.empty()) throw Error(failure);
   return kOk;
 }
@@ -471,20 +414,22 @@ int monitorSource(const MonitorArguments& arguments) {
 Verb addMonitor(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
   const auto arguments = std::make_shared<MonitorArguments>();
+  SessionOptions& session = arguments->session;
+  WatchOptions& watch = arguments->watch;
   addOption(
       *verb, "SOURCE", arguments->source, " ",
       "Camera (0, /dev/video0), URL (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder of images, or the "
       "built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a password")
       ->envname("MPM_SOURCE");
-  addModelOptions(*verb, arguments->model, arguments->options);
-  addRefine(*verb, arguments->options.refine);
-  const CLI::Option* const reuse = addReuse(*verb, arguments->options.reuse, kReuseOfWatched);
-  addSegmentLimits(*verb, arguments->options.min_score, arguments->options.min_overlap);
-  addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");
+  addModelOptions(*verb, session.model, session.inference);
+  addRefine(*verb, session.inference.refine);
+  const CLI::Option* const reuse = addReuse(*verb, session.inference.reuse, kReuseOfWatched);
+  addSegmentLimits(*verb, session.inference.min_score, session.inference.min_overlap);
+  addOption(*verb, "--db", session.database, "FILE", "The SQLite database to write; an existing one is continued");
   addNumber(*verb, "--every", arguments->every_s, "SECONDS", 0, 86400,
             "At most one sample in this time; 0: every frame. Default: 1.\nOf pictures by the times when they were "
             "taken, default: 0");
-  addNumber(*verb, "--timeout", arguments->timeout_s, "SECONDS", 0.01, 1e6,
+  addNumber(*verb, "--timeout", watch.timeout_s, "SECONDS", 0.01, 1e6,
             "Reopen a camera or URL that gives no frame for this long.\nDefault: 10");
   verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line");
 
@@ -510,25 +455,25 @@ Verb addMonitor(CLI::App& mpm) {
   addOption(*verb, "--states", arguments->states, "FILE ...",
             "Read states such as open and closed: files of mpm teach\n--states (docs/states.md)")
       ->allow_extra_args(false);
-  addNumber(*verb, "--state-after", arguments->state_after, "N", 1, 1000,
+  addNumber(*verb, "--state-after", watch.states.after, "N", 1, 1000,
             "A state counts after so many sure results in turn that agree.\nDefault: 3");
 
   verb->option_defaults()->group("What is kept");
   addNumber(
-      *verb, "--keep", arguments->keep_days, "DAYS", 0, 1e6,
+      *verb, "--keep", session.store.keep_days, "DAYS", 0, 1e6,
       "Delete samples, events and snapshots of this source after so\nmany days; means of hours stay. Default: never");
-  addNumber(*verb, "--max-size", arguments->max_megabytes, "MB", 0, 1e9,
+  addNumber(*verb, "--max-size", session.store.max_megabytes, "MB", 0, 1e9,
             "Delete the oldest samples, of any source, when the database\ngrows larger");
-  addOption(*verb, "--snapshots", arguments->snapshots, "DIR",
+  addOption(*verb, "--snapshots", session.snapshots.folder, "DIR",
             "Write the frame, its overlay, segments or depth, and a JSON file\nthere");
-  addNumber(*verb, "--snapshot-every", arguments->snapshot_minutes, "MINUTES", 0, 1e6, "How often. Default: 60");
-  addNumber(*verb, "--min-free", arguments->min_free_megabytes, "MB", 0, 1e9,
+  addNumber(*verb, "--snapshot-every", session.snapshots.every_minutes, "MINUTES", 0, 1e6, "How often. Default: 60");
+  addNumber(*verb, "--min-free", session.snapshots.min_free_megabytes, "MB", 0, 1e9,
             "Delete the oldest snapshots of this source while their disk\nhas less free space. Default: 0, none");
 
   verb->option_defaults()->group("Alarms");
-  addNumber(*verb, "--alarm-no-frame", arguments->alarm_no_frame_s, "SECONDS", 0, 1e6, "No frame for this long");
-  addOption(*verb, "--alarm-tokens-above", arguments->alarm_tokens_above, "N", "More tokens kept than this");
-  addOption(*verb, "--alarm-tokens-below", arguments->alarm_tokens_below, "N", "Fewer tokens kept than this");
+  addNumber(*verb, "--alarm-no-frame", watch.alarms.no_frame_s, "SECONDS", 0, 1e6, "No frame for this long");
+  addOption(*verb, "--alarm-tokens-above", watch.alarms.tokens_above, "N", "More tokens kept than this");
+  addOption(*verb, "--alarm-tokens-below", watch.alarms.tokens_below, "N", "Fewer tokens kept than this");
   addOption(*verb, "--alarm-area", arguments->alarm_areas, "CLASS>PERCENT ...",
             "Area of a class: 'car>20' or 'sky<5', percent of the image")
       ->allow_extra_args(false);
@@ -540,17 +485,14 @@ Verb addMonitor(CLI::App& mpm) {
   addOption(*verb, "--alarm-state", arguments->alarm_states, "NAME=STATE ...",
             "A state begins to count: 'gate=open'. Ends with the next state")
       ->allow_extra_args(false);
-  addNumber(*verb, "--alarm-minutes", arguments->alarm_minutes, "MINUTES", 0, 1e6,
+  addNumber(*verb, "--alarm-minutes", watch.alarms.minutes, "MINUTES", 0, 1e6,
             "How long before the alarms of tokens, areas and regions go off. Default: 1");
-  verb->add_option_function<std::string>(
-          "--quality", [arguments](const std::string& text) { arguments->quality = parseQuality(text); },
+  addText(*verb, "--quality", "SPEC",
           "Which pictures are flagged, left out by 'mpm report', and an\nevent: dark=25 when less than 1 % of the "
-          "pixels "
-          "exceed this grey\nlevel; white=50 when more percent are white; contrast=3 and\nsharp=0 when they have "
-          "less; "
-          "pictures=5 in a row make an event.\nSeveral keys are joined by ':'. See docs/monitor.md. Default: auto")
-      ->check(qualityProblem)
-      ->option_text("SPEC");
+          "pixels exceed this grey\nlevel; white=50 when more percent are white; contrast=3 and\nsharp=0 when they "
+          "have less; pictures=5 in a row make an event.\nSeveral keys are joined by ':'. See docs/monitor.md. "
+          "Default: auto",
+          [&watch](const std::string& text) { watch.quality = parseQuality(text); });
   addOption(*verb, "--on-event", arguments->on_event, "COMMAND",
             "Run this program for each event: a program and its arguments,\nno shell. The facts are in MPM_EVENT_KIND, "
             "_SEVERITY, _MESSAGE,\n_TIME and _SOURCE, and as JSON on its standard input. See\ndocs/monitor.md");
@@ -567,7 +509,7 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor archive/ --db archive.db --lat 48.1 --lon 11.6       pictures with times in EXIF or name\n"
       "  mpm report street.db\n");
   return {verb, [arguments, reuse] {
-            arguments->choose_reuse = reuse->empty();
+            arguments->session.choose_reuse = reuse->empty();
             return monitorSource(*arguments);
           }};
 }

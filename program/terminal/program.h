@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "mpm/error.hpp"
+
 namespace mpm::cli {
 
 /// What a program ends with.
@@ -18,6 +20,16 @@ class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Returns what `work` does, whose mpm::Error becomes one of usage, behind `of`.
+template <typename Work>
+auto orUsageError(Work&& work, const std::string& of = "") {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw UsageError(of + error.what());
+  }
+}
 
 /// The reader of our output is gone: end without a message.
 class BrokenPipe : public std::runtime_error {
