@@ -4,10 +4,37 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "cli/json_log.h"
+#include "program/terminal/output.h"
 
 namespace mpm::cli {
+
+/// A file of JSON objects, one per line, to which lines are only appended: what is there survives a kill. Only one
+/// process at a time has it open. Not thread-safe.
+class JsonLog {
+ public:
+  /// Opens the file, or makes it. Throws mpm::Error when it cannot be written, another process has it open, or as
+  /// readJsonLines(): a file that is not ours stays as it is.
+  JsonLog(std::string path, const std::vector<std::string>& keys);
+  JsonLog(const JsonLog&) = delete;
+  JsonLog& operator=(const JsonLog&) = delete;
+  ~JsonLog();
+
+  /// The lines that the file had when it was opened.
+  const std::vector<JsonValue>& lines() const { return lines_; }
+  /// Returns when the line is on the disk.
+  void append(const Json& line);
+
+ private:
+  std::string path_;
+  int file_ = -1;
+  std::vector<JsonValue> lines_;
+};
+
+/// The lines of such a file. Throws mpm::Error naming the file when its first line lacks one of these keys, by which
+/// our files are known; naming the line that is no JSON object, or has no end because the power went.
+std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys);
 
 /// What is finished of a long work: a JsonLog whose first line has the settings, and each other line an image. A run
 /// that was killed goes on where the file ends.

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "mpm/error.hpp"
@@ -19,6 +20,8 @@
 
 namespace mpm::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 nlohmann::json failed(const std::string& why) { return {{"ok", false}, {"why", why}}; }
 
@@ -30,6 +33,15 @@ void moveOffStandardFiles(int& file) {
 }
 
 }  // namespace
+
+std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
+
+std::string ownFile(const std::string& installed, const std::string& of_source) {
+  std::error_code ignored;
+  const fs::path data = fs::path(ownProgram()).parent_path() / MPM_DATA_FROM_PROGRAM;
+  const fs::path path = (data / installed).lexically_normal();
+  return (fs::exists(path, ignored) ? path : fs::path(MPM_SOURCE) / of_source).string();
+}
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   int question[2], answer[2];

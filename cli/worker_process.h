@@ -7,6 +7,13 @@
 
 namespace mpm::cli {
 
+/// The path of this program.
+std::string ownProgram();
+
+/// A file or folder that the program needs: `installed` in share/mpm of its own installation, which may be moved, else
+/// `of_source` in the source that it was built from.
+std::string ownFile(const std::string& installed, const std::string& of_source);
+
 /// A process that answers JSON lines with JSON lines (bench/baselines/README.md). Whatever happens to it (it does not
 /// start, crashes, hangs, prints nonsense) is an answer {"ok": false, "why": "one line"}. Ends with this object.
 class WorkerProcess {

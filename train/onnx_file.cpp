@@ -92,7 +92,7 @@ class Builder {
     added.set_name(output);
     for (const std::string& input : inputs) added.add_input(input);
     added.add_output(output);
-    for (const onnx_graph::Attribute& attribute : attributes) addAttribute(added, attribute);
+    for (const onnx_graph::Attribute& attribute : attributes) onnx_graph::addAttribute(added, attribute);
     return output;
   }
 

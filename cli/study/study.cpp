@@ -11,7 +11,7 @@
 #include <set>
 
 #include "base/size_text.h"
-#include "cli/json_log.h"
+#include "cli/manifest.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/flop_counter.h"
 #include "mpm/convert.hpp"

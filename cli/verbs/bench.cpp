@@ -14,9 +14,8 @@
 
 #include "base/quantiles.h"
 #include "base/size_text.h"
+#include "cli/camera_options.h"
 #include "cli/frames.h"
-#include "cli/night.h"
-#include "cli/own_file.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
 #include "mpm/build_info.hpp"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "cli/camera_options.h"
 #include "cli/frames.h"
-#include "cli/night.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/block_mean.h"
 #include "mpm/error.hpp"

@@ -7,10 +7,10 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
+#include "cli/camera_options.h"
 #include "cli/combined_evaluation.h"
 #include "cli/labelled_frames.h"
 #include "cli/manifest.h"
-#include "cli/night.h"
 #include "cli/shard.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/confusion_matrix.h"

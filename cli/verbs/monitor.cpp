@@ -7,9 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/night_rule.h"
+#include "cli/camera_options.h"
 #include "cli/shard.h"
-#include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/event_command.h"
 #include "monitor/recompute.h"

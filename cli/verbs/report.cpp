@@ -10,9 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "charts/chart_picture.h"
-#include "cli/night_rule.h"
-#include "cli/own_file.h"
-#include "cli/time_options.h"
+#include "cli/camera_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
 #include "monitor/store/class_areas.h"

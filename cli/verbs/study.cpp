@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/own_file.h"
 #include "cli/study/summary.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"

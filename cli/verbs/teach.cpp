@@ -5,8 +5,8 @@
 #include <memory>
 #include <opencv2/core/utility.hpp>
 
+#include "cli/camera_options.h"
 #include "cli/teach_states.h"
-#include "cli/time_options.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/class_verdict.h"
 #include "evaluation/numbers.h"
