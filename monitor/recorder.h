@@ -14,7 +14,6 @@
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
 #include "monitor/statistics/region_meter.h"
-#include "monitor/statistics/reuse_watch.h"
 #include "monitor/statistics/state_watch.h"
 #include "monitor/statistics/view_watch.h"
 #include "monitor/store/store.h"

@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "evaluation/confusion_matrix.h"
+#include "evaluation/numbers.h"
 #include "evaluation/teaching.h"
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"
@@ -349,13 +350,7 @@ nb::dict toDict(const ModelInfo& info) {
 
 nb::dict toDict(const StageTimes& ms) {
   nb::dict dict;
-  dict["total"] = ms.total;
-  dict["preprocess"] = ms.preprocess;
-  dict["backbone"] = ms.backbone;
-  dict["merge"] = ms.merge;
-  dict["restore"] = ms.restore;
-  dict["head"] = ms.head;
-  dict["postprocess"] = ms.postprocess;
+  for (const auto& [name, stage] : cli::kStages) dict[name] = ms.*stage;
   return dict;
 }
 

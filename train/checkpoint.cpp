@@ -2,8 +2,11 @@
 #include "checkpoint.h"
 
 #include <cmath>
+#include <filesystem>
+#include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/json_file.h"
 #include "mpm/error.hpp"
 #include "onnx_file.h"
 #include "safetensors.h"
@@ -78,6 +81,29 @@ StartingWeights readStartingWeights(const std::string& path, const NetworkConfig
   for (const auto& [name, tensor] : fallback)
     if (name.starts_with("decoder.")) start.weights.try_emplace(name, tensor);
   return start;
+}
+
+RunLog::RunLog(const std::string& path, int steps) : path_(path) {
+  std::string kept;
+  if (steps > 0 && std::filesystem::exists(path)) {
+    std::istringstream old(readFile(path));
+    for (std::string line; std::getline(old, line);) {
+      try {
+        if (JsonValue(line, path).at("step").count() <= steps) kept += line + '\n';
+      } catch (const Error&) {  // the last line of a killed run may be cut
+      }
+    }
+  }
+  writeFileAtomically(path, kept, true);
+  file_.open(path, std::ios::app);
+  if (!file_) throw Error("cannot write '" + path + "'");
+}
+
+void RunLog::add(const nlohmann::ordered_json& line) { file_ << line.dump() << '\n'; }
+
+void RunLog::flush() {
+  file_.flush();
+  if (!file_) throw Error("cannot write '" + path_ + "': is the disk full?");
 }
 
 }  // namespace mpm::train

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "recipe.h"
@@ -31,5 +32,20 @@ struct StartingWeights {
 /// A checkpoint (its average where it has one), an .onnx that mpm-train wrote, or a timm ViT as .safetensors (its
 /// encoder; the decoder is then taken from `fallback`), whose tensors fit `config` but for the grid and the classes.
 StartingWeights readStartingWeights(const std::string& path, const NetworkConfig& config, const TensorMap& fallback);
+
+/// log.jsonl: the loss of every step and every evaluation, a JSON object per line, "step" first. It holds no times, so
+/// a run that was killed and resumed leaves the same bytes as one that was not.
+class RunLog {
+ public:
+  /// Keeps the lines of the first `steps` steps of an older log and appends from there. Throws mpm::Error.
+  RunLog(const std::string& path, int steps);
+
+  void add(const nlohmann::ordered_json& line);
+  void flush();
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
 
 }  // namespace mpm::train

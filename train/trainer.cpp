@@ -15,7 +15,6 @@
 #include "prefetcher.h"
 #include "program/paths.h"
 #include "program/terminal/output.h"
-#include "run_log.h"
 
 namespace mpm::train {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gui/models/worker.h"
-#include "monitor/store/class_areas.h"
+#include "monitor/store/averages.h"
 #include "monitor/store/store.h"
 
 namespace mpm::gui {

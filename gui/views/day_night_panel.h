@@ -5,7 +5,7 @@
 
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/statistics.h"
-#include "monitor/store/class_areas.h"
+#include "monitor/store/averages.h"
 
 class QLabel;
 class QTableWidget;

@@ -39,18 +39,6 @@ const char* toString(CaptureState state) {
   return kNames[static_cast<int>(state)];
 }
 
-void CaptureOptions::validate() const {
-  const auto positive = [](double value, const char* what) {
-    if (!(value > 0)) throw Error(std::string(what) + " of a source must be positive");
-  };
-  positive(source.timeout_s, "the time-out");
-  positive(stall_s, "the time after which it counts as stalled");
-  if (!(settled_s >= 0)) throw Error("the time after which a source has settled must not be negative");
-  if (backoff_s.empty()) throw Error("a source needs at least one waiting time between attempts");
-  for (double wait : backoff_s) positive(wait, "the waiting time between attempts");
-  if (!(max_fps >= 0)) throw Error("the greatest frame rate of a source must not be negative");
-}
-
 std::string toString(const CaptureStatus& status) {
   std::string text = toString(status.state);
   if (status.state == CaptureState::kRetrying)
@@ -297,10 +285,8 @@ struct Capture::Impl {
 };
 
 Capture::Capture(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
-                 StateCallback on_state) {
-  options.validate();
-  impl_ = std::make_unique<Impl>(std::move(factory), std::move(options), std::move(frames), std::move(on_state));
-}
+                 StateCallback on_state)
+    : impl_(std::make_unique<Impl>(std::move(factory), std::move(options), std::move(frames), std::move(on_state))) {}
 
 Capture::~Capture() { stop(); }
 

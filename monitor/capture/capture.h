@@ -58,9 +58,6 @@ struct CaptureOptions {
   double settled_s = 30;
   int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
   std::function<UnixMs()> now = unixNow;  ///< CapturedFrame::time, unless the frame says when it was taken
-
-  /// Throws mpm::Error for a time that is not positive.
-  void validate() const;
 };
 
 struct CaptureStatus {

@@ -15,6 +15,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json_file.h"
+#include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
@@ -35,7 +36,6 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
   Json areas = Json::object();
   const std::vector<std::string> names = vision::classNames(*result.model);
   for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
-  const StageTimes& ms = result.estimate.ms;
   Json json = {{"time", isoTime(sample.time, true)},
                {"source", vision::redactCredentials(source)},
                {"picture", sample.picture},
@@ -45,14 +45,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
                {"area_fraction", areas},
                {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
                {"brightness_0_255", sample.brightness},
-               {"ms",
-                {{"total", ms.total},
-                 {"preprocess", ms.preprocess},
-                 {"backbone", ms.backbone},
-                 {"merge", ms.merge},
-                 {"restore", ms.restore},
-                 {"head", ms.head},
-                 {"postprocess", ms.postprocess}}}};
+               {"ms", cli::toJson(result.estimate.ms)}};
   if (!result.estimate.depth.empty()) json["depth"] = vision::depthJson(result.estimate, *result.model);
   return toText(json);
 }

@@ -69,9 +69,6 @@ struct StoreOptions {
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;
-
-  /// Throws mpm::Error for what makes no sense.
-  void validate() const;
 };
 
 struct WriterStatus {

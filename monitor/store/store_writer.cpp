@@ -272,21 +272,6 @@ class Connection {
 
 }  // namespace
 
-void StoreOptions::validate() const {
-  const auto atLeast = [](double value, double least, const char* name) {
-    if (!(value >= least))
-      throw Error(std::string(name) + " of the store must not be less than " + std::to_string(least));
-  };
-  atLeast(commit_s, 0.001, "commit_s");
-  atLeast(retry_s, 0.001, "retry_s");
-  atLeast(report_s, 0, "report_s");
-  atLeast(patience_s, 0.001, "patience_s");
-  atLeast(maintenance_s, 0.001, "maintenance_s");
-  atLeast(keep_days, 0, "keep_days");
-  atLeast(max_megabytes, 0, "max_megabytes");
-  if (max_pending < 1) throw Error("max_pending of the store must be at least 1");
-}
-
 struct StoreWriter::Impl {
   std::string path;  // changes while no thread runs
   StoreOptions options;
@@ -553,7 +538,6 @@ struct StoreWriter::Impl {
 
 StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCallback on_event)
     : impl_(std::make_unique<Impl>()) {
-  options.validate();
   impl_->path = path;
   impl_->options = std::move(options);
   impl_->on_event = std::move(on_event);
@@ -586,10 +570,6 @@ void StoreWriter::setRegions(const std::string& source, const std::vector<vision
 }
 
 void StoreWriter::setRetention(double keep_days, double max_megabytes) {
-  StoreOptions check;
-  check.keep_days = keep_days;
-  check.max_megabytes = max_megabytes;
-  check.validate();
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->options.keep_days = keep_days;

@@ -12,7 +12,6 @@
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/gate.h"
-#include "support/throws_with.h"
 
 // Sanitizers have a pthread_create of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -502,13 +501,6 @@ TEST(Capture, TakesFramesNotFasterThanAsked) {
   ASSERT_TRUE(eventually([&] { return capture.status().in >= 20; }));
   const auto in = static_cast<double>(capture.status().in);
   EXPECT_LE(in, static_cast<double>(steadyNow() - start) / 10 + 2);
-}
-
-TEST(Capture, RefusesOptionsThatMakeNoSense) {
-  CaptureOptions options;
-  EXPECT_EQ(options.backoff_s, (std::vector<double>{1, 2, 5, 10, 30}));
-  options.stall_s = 0;
-  EXPECT_MPM_ERROR(options.validate(), "positive");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/store/class_areas.h"
+#include "monitor/store/averages.h"
 
 #include <gmock/gmock.h>
 

@@ -8,8 +8,8 @@
 #include "monitor/recorder.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/store/averages.h"
 #include "monitor/store/export.h"
-#include "monitor/store/region_means.h"
 #include "mpm/error.hpp"
 #include "support/temporary_folder.h"
 

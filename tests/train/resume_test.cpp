@@ -72,7 +72,7 @@ TEST_F(Resume, AKilledRunLeavesTheSameLossCurve) {
   const ProgramResult whole = mpmTrain(arguments("whole"));
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   EXPECT_EQ(whole.out, (folder_ / "whole/shapes.onnx") + "\n");
-  EXPECT_THAT(whole.err, HasSubstr("step 50/60"));
+  EXPECT_THAT(whole.err, HasSubstr("step 50 of 60"));
   EXPECT_THAT(whole.err, HasSubstr("mIoU"));
 
   const ProgramResult killed = mpmTrain(arguments("killed"), onceSaved("killed", 14, SIGKILL));

@@ -10,6 +10,20 @@
 
 namespace mpm::monitor {
 
+/// How much of the picture a class covered: means over samples, as shares of the pixels, 0..1.
+struct ClassArea {
+  std::string name;
+  double all = 0;
+  std::optional<double> day{}, night{};  ///< nullopt: no sample of that time
+  std::optional<double> corrected{};     ///< `all` without the known errors of the model (vision::correctedShares)
+  std::optional<double> iou{};           ///< of the class in the cross-validation
+};
+
+/// The classes of the latest model that occur in samples of [from, to) or in its cross-validation. Samples from before
+/// another model do not count. Day and night are separated by whole buckets of a chart, of an hour or less up to a
+/// year.
+std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to);
+
 /// Means over the samples in which a region was measured.
 struct RegionMeans {
   std::string name;
