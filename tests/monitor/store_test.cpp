@@ -210,9 +210,6 @@ TEST(Store, RefusesWhatItDoesNotKnow) {
   EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "has schema 99, this program knows schema 3");
   EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "has schema 99, this program knows schema 3");
   EXPECT_MPM_ERROR(StoreWriter{folder / "no/such/folder/a.db"}, "no/such/folder/a.db");
-  StoreOptions options;
-  options.commit_s = 0;
-  EXPECT_MPM_ERROR((StoreWriter{folder / "b.db", options}), "commit_s");
 }
 
 TEST(Store, ForgetsByAgeButKeepsHours) {
