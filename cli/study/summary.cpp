@@ -185,11 +185,32 @@ std::string csvCell(const Json& value) {
   return text + '"';
 }
 
+void printTable(const std::vector<Json>& summaries) {
+  const std::vector<const char*> texts = {"model", "data", "precision", "reduction"};
+  const std::vector<std::pair<const char*, int>> numbers = {
+      {"miou", 2}, {"miou_loss", 2}, {"ms_median", 1}, {"speed_up", 2}, {"tokens_end", 1}};
+  std::vector<std::vector<std::string>> table = {
+      {"model", "data", "precision", "reduction", "mIoU %", "loss", "ms", "speed-up", "tokens"}};
+  std::vector<int> widths = {0, 0, 0, 0, 9, 9, 9, 9, 9};
+  for (const Json& summary : summaries) {
+    if (summary["sweep"].get<bool>()) continue;
+    std::vector<std::string>& cells = table.emplace_back();
+    for (const char* text : texts) cells.push_back(summary[text].get<std::string>());
+    for (const auto& [name, digits] : numbers)
+      cells.push_back(summary[name].is_null() ? "-" : fixed(summary[name].get<double>(), digits));
+  }
+  for (const std::vector<std::string>& cells : table)
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      widths[i] = std::min(widths[i], -static_cast<int>(cells[i].size()) - 2);
+  for (const std::vector<std::string>& cells : table) printLine(tableRow(cells, widths));
+}
+
 }  // namespace
 
 void writeSummary(const std::vector<StudyRow>& rows, const std::string& folder) {
   std::string csv, lines;
-  for (const Json& summary : summariesOf(rows)) {
+  const std::vector<Json> summaries = summariesOf(rows);
+  for (const Json& summary : summaries) {
     std::string names, cells;
     for (const auto& [name, value] : summary.items()) {
       if (value.is_array()) continue;
@@ -202,6 +223,7 @@ void writeSummary(const std::vector<StudyRow>& rows, const std::string& folder) 
   }
   writeFileAtomically((fs::path(folder) / "results.csv").string(), csv);
   writeFileAtomically((fs::path(folder) / "summary.jsonl").string(), lines);
+  printTable(summaries);
 }
 
 }  // namespace mpm::cli

@@ -131,7 +131,8 @@ In summary.jsonl block_ms is a list of the blocks, padded_percent and minimum_pe
 images, iou and iou_loss of the classes (percent; null without true pixels), tokens of the images.
 
 After Ctrl-C or a kill the same command goes on with what is missing: measurements are in results.jsonl every 64 images.
-More --reduce, --data or --model add to a folder. Prints the path of the report, or of results.csv without one.
+More --reduce, --data or --model add to a folder. Prints a table of the rows and, in its last line, the path of the
+report, or of results.csv without one.
 
 Examples:
   mpm study --data "demo:street?seed=1..4&frames=12&step=7200&weather=auto" -o study

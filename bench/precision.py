@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accuracy and time of a model at each precision on CamVid, as a table: this library, full and merged, beside OpenVINO and ONNX Runtime in int8.
+
+    bench/baselines/setup_venv.sh ~/baselines
+    ~/baselines/bin/python bench/precision.py --model camvid_segmenter_vit_t16.onnx --data CamVid --mpm build/bin/mpm
+
+Ours come from `mpm study`, in which the reductions of one precision take turns on each image. The workers of bench/baselines get the same
+images. NNCF is calibrated with the first one. The JSON beside the model gives the size and the normalisation of its input.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import cv2
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BASELINES = [("OpenVINO, NNCF", "openvino", "int8"), ("ONNX Runtime", "onnxruntime", "int8"),
+             ("ONNX Runtime", "onnxruntime", "fp32")]
+
+
+def ours(options, folder):
+    command = [options.mpm, "study", "--model", options.model, "--data", f"camvid:{options.data}", "--reduce", "mpm:blocks=2,5",
+               "--sweep-images", "0", "-o", folder, "--threads", options.threads]
+    for precision in options.precision:
+        command += ["--precision", precision]
+    subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr)
+    lines = (folder / "summary.jsonl").read_text(encoding="utf-8").splitlines()
+    return [("mpm", row["precision"], row["reduction"], row["miou"], row["ms_median"]) for row in map(json.loads, lines)]
+
+
+def pictures(options):
+    """The input of the network and the truth of each image, as `mpm eval` makes them."""
+    info = json.loads(pathlib.Path(options.model).with_suffix(".json").read_text(encoding="utf-8"))
+    size = (info["input"]["width"], info["input"]["height"])
+    for path in sorted((pathlib.Path(options.data) / "images").glob("*.png")):
+        image = cv2.resize(cv2.imread(str(path)), size, interpolation=cv2.INTER_LINEAR)[:, :, ::-1] / 255.0
+        tensor = ((image - info["mean"]) / info["std"]).astype("<f4").transpose(2, 0, 1)[None]
+        yield tensor, cv2.imread(str(path.parent.parent / "labels" / path.name), cv2.IMREAD_UNCHANGED)
+
+
+def baseline(options, folder, worker, precision):
+    """mIoU of the classes with true pixels, and the median of the milliseconds."""
+    process = subprocess.Popen([sys.executable, ROOT / f"bench/baselines/{worker}_worker.py", "--model", options.model, "--threads",
+                                str(options.threads), "--precision", precision], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+
+    def ask(**command):
+        process.stdin.write(json.dumps(command) + "\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        if not answer["ok"]:
+            sys.exit(f"{worker}: {answer['why']}")
+        return answer
+
+    ask(cmd="load")
+    confusion, times = np.zeros((256, 256), np.int64), []
+    for tensor, truth in pictures(options):
+        tensor.tofile(folder / "image.f32")
+        answer = ask(cmd="run", input=str(folder / "image.f32"), shape=tensor.shape)
+        times.append(answer["ms"])
+        labels = np.fromfile(answer["labels"], np.uint8).reshape(answer["shape"][1:])
+        labels = cv2.resize(labels, truth.shape[::-1], interpolation=cv2.INTER_NEAREST_EXACT)
+        confusion += np.bincount(256 * truth.ravel().astype(int) + labels.ravel(), minlength=65536).reshape(256, 256)
+    process.communicate()  # the end of its input ends the worker
+    confusion = confusion[:11]  # the rest is void
+    hits, true = np.diag(confusion), confusion.sum(1)
+    return 100 * np.mean((hits / (true + confusion[:, :11].sum(0) - hits))[true > 0]), statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, help="a Segmenter of CamVid's 11 classes, with its JSON beside it")
+    parser.add_argument("--data", required=True, help="CamVid's validation set: the folders images and labels")
+    parser.add_argument("--mpm", default=ROOT / "build/bin/mpm")
+    parser.add_argument("--precision", action="append", help="of ours; can be given several times; default: fp32, bf16, int8")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    options.precision = options.precision or ["fp32", "bf16", "int8"]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = ours(options, pathlib.Path(folder) / "study")
+        for name, worker, precision in BASELINES:
+            rows.append((name, precision, "none", *baseline(options, pathlib.Path(folder), worker, precision)))
+    print("| runtime | precision | reduction | mIoU, % | ms |\n|---|---|---|---|---|")
+    for name, precision, reduction, miou, ms in rows:
+        print(f"| {name} | {precision} | {reduction} | {miou:.2f} | {ms:.1f} |")
+
+
+if __name__ == "__main__":
+    main()
