@@ -124,19 +124,29 @@ TEST(OpenSource, LeavesOutImagesOfAFolderThatDoNotDecodeIfAsked) {
   EXPECT_MPM_ERROR(alone->next(), "cannot read image");
 }
 
-TEST(OpenSource, RefusesATruncatedPng) {
-  const test::TemporaryFolder folder;
-  cv::Mat noise(64, 64, CV_8UC3);
-  cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
-  cv::imwrite(folder / "a.png", noise);
-  std::filesystem::resize_file(folder / "a.png", 2000);
-  const auto source = openSource(folder / "a.png");
-  EXPECT_MPM_ERROR(source->next(), "cannot read image");
-}
-
 std::string bytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(OpenSource, DamagedPngsAreRefusedInOneLine) {
+  const test::TemporaryFolder folder;
+  cv::Mat noise(8, 8, CV_8UC3);
+  cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
+  cv::imwrite(folder / "a.png", noise);
+  const std::string whole = bytesOf(folder / "a.png"), profile("\0\0\0\4iCCPx\0\0y-crc", 16);
+  ::testing::internal::CaptureStderr();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string flipped = whole;
+    flipped[i] = static_cast<char>(flipped[i] ^ 1 << i % 8);
+    for (const std::string& damaged : {flipped, whole.substr(0, i)}) {
+      write(folder / "a.png", damaged);
+      EXPECT_MPM_ERROR(openSource(folder / "a.png")->next(), folder / "a.png");
+    }
+  }
+  write(folder / "a.png", whole.substr(0, 33) + profile + whole.substr(33));
+  EXPECT_EQ(cv::norm(openSource(folder / "a.png")->next()->image, noise), 0) << "a profile that is none";
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "libpng writes to the terminal";
 }
 
 TEST(OpenSource, RefusesATruncatedJpeg) {

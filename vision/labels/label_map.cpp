@@ -8,6 +8,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "mpm/error.hpp"
+#include "vision/pictures/read_picture.h"
 
 namespace mpm::vision {
 namespace fs = std::filesystem;
@@ -24,12 +25,7 @@ bool hasPalette(const std::string& path) {
 }  // namespace
 
 cv::Mat readLabelMap(const std::string& path) {
-  cv::Mat labels;
-  try {
-    labels = cv::imread(path, cv::IMREAD_UNCHANGED);
-  } catch (const cv::Exception&) {
-  }
-  if (labels.empty()) throw Error("cannot read label map '" + path + "': damaged or not an image");
+  const cv::Mat labels = readPictureFile(path, cv::IMREAD_UNCHANGED);
   if (labels.type() != CV_8UC1 && hasPalette(path))
     throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
   if (labels.type() != CV_8UC1)

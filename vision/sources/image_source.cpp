@@ -6,54 +6,15 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/error.hpp"
+#include "vision/pictures/read_picture.h"
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {
 namespace {
-
-// Whether a JPEG has its end marker. Without one the decoder fills the rest with grey and only prints a warning.
-bool reachesItsEnd(const std::string& jpeg) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(jpeg[at]); };
-  for (std::size_t at = 2; at + 1 < jpeg.size();) {
-    if (byte(at) != 0xff || byte(at + 1) == 0xff) {  // pixels, or filling before a marker
-      ++at;
-      continue;
-    }
-    const int marker = byte(at + 1);
-    if (marker == 0xd9) return true;
-    const bool alone = marker <= 1 || (marker >= 0xd0 && marker <= 0xd7);
-    if (!alone && at + 3 >= jpeg.size()) return false;
-    at += alone ? 2 : 2u + (byte(at + 2) << 8 | byte(at + 3));
-  }
-  return false;
-}
-
-bool isCutJpeg(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(3, '\0');
-  if (!file.read(bytes.data(), 3) || bytes != "\xff\xd8\xff") return false;
-  bytes.append(std::istreambuf_iterator<char>(file), {});
-  return !reachesItsEnd(bytes);
-}
-
-cv::Mat readImage(const std::string& path, bool apply_exif_rotation) {
-  requireReadable(path);
-  const auto cannot = [&](const std::string& why) { return Error("cannot read image '" + path + "': " + why); };
-  if (isCutJpeg(path)) throw cannot("the file is cut off before its end");
-  cv::Mat image;
-  try {
-    image = cv::imread(path, cv::IMREAD_COLOR | (apply_exif_rotation ? 0 : cv::IMREAD_IGNORE_ORIENTATION));
-  } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
-  }
-  if (image.empty()) throw cannot("missing, damaged or not an image");
-  return toBgr8(image);
-}
 
 class ImageSource final : public FrameSource {
  public:
@@ -67,8 +28,8 @@ class ImageSource final : public FrameSource {
       const std::string& path = paths_[index];
       if (!chosen(path)) continue;
       try {
-        return Frame{readImage(path, options_.apply_exif_rotation), std::filesystem::path(path).stem().string(), path,
-                     index};
+        const int flags = cv::IMREAD_COLOR | (options_.apply_exif_rotation ? 0 : cv::IMREAD_IGNORE_ORIENTATION);
+        return Frame{toBgr8(readPictureFile(path, flags)), std::filesystem::path(path).stem().string(), path, index};
       } catch (const Error& error) {
         if (!skip_unreadable) throw;
         options_.on_unreadable(error.what());

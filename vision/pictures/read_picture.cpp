@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/pictures/read_picture.h"
+
+#include <boost/crc.hpp>
+#include <climits>
+#include <cstdint>
+#include <opencv2/imgcodecs.hpp>
+#include <string_view>
+
+#include "base/atomic_file.h"
+#include "mpm/error.hpp"
+
+namespace mpm::vision {
+namespace {
+
+unsigned byteAt(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
+
+// Whether a JPEG has its end marker. Without one the decoder fills the rest with grey and only prints a warning.
+bool isWholeJpeg(std::string_view jpeg) {
+  for (std::size_t at = 2; at + 1 < jpeg.size();) {
+    if (byteAt(jpeg, at) != 0xff || byteAt(jpeg, at + 1) == 0xff) {  // pixels, or filling before a marker
+      ++at;
+      continue;
+    }
+    const unsigned marker = byteAt(jpeg, at + 1);
+    if (marker == 0xd9) return true;
+    const bool alone = marker <= 1 || (marker >= 0xd0 && marker <= 0xd7);
+    if (!alone && at + 3 >= jpeg.size()) return false;
+    at += alone ? 2 : 2u + (byteAt(jpeg, at + 2) << 8 | byteAt(jpeg, at + 3));
+  }
+  return false;
+}
+
+// Leaves the chunks that pixels and orientation need. libpng warns of others, such as a colour profile that it does not
+// like. False: one of them is damaged, or the end is missing.
+bool keepPixels(std::string& png) {
+  const auto number = [&](std::size_t at) {
+    return byteAt(png, at) << 24 | byteAt(png, at + 1) << 16 | byteAt(png, at + 2) << 8 | byteAt(png, at + 3);
+  };
+  std::string kept = png.substr(0, 8);
+  for (std::size_t at = 8; png.size() - at >= 12;) {
+    const std::size_t length = number(at);
+    if (length > png.size() - at - 12) return false;
+    const std::string_view name = std::string_view(png).substr(at + 4, 4);
+    const bool extra = (name[0] & 0x20) != 0;  // its first letter is small
+    if (!extra || name == "tRNS" || name == "eXIf") {
+      boost::crc_32_type sum;
+      sum.process_bytes(name.data(), 4 + length);
+      if (sum.checksum() != number(at + 8 + length)) return false;
+      kept.append(png, at, 12 + length);
+    }
+    if (name == "IEND") {
+      png.swap(kept);
+      return true;
+    }
+    at += 12 + length;
+  }
+  return false;
+}
+
+}  // namespace
+
+cv::Mat readPictureFile(const std::string& path, int flags) {
+  std::string bytes = readFile(path, INT_MAX);
+  const auto refuse = [&](const char* why) { throw Error("cannot read image '" + path + "': " + why); };
+  if (bytes.starts_with("\xff\xd8\xff") && !isWholeJpeg(bytes)) refuse("the file is cut off before its end");
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n") && !keepPixels(bytes)) refuse("the file is damaged or cut off");
+  cv::Mat image;
+  try {
+    if (!bytes.empty()) image = cv::imdecode(cv::Mat(1, static_cast<int>(bytes.size()), CV_8U, bytes.data()), flags);
+  } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
+  }
+  if (image.empty()) refuse("damaged, or not an image");
+  return image;
+}
+
+}  // namespace mpm::vision
