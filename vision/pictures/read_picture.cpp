@@ -32,7 +32,7 @@ bool isWholeJpeg(std::string_view jpeg) {
 }
 
 // Leaves the chunks that pixels and orientation need. libpng warns of others, such as a colour profile that it does not
-// like. False: one of them is damaged, or the end is missing.
+// like. False: a chunk is damaged, or the end is missing.
 bool keepPixels(std::string& png) {
   const auto number = [&](std::size_t at) {
     return byteAt(png, at) << 24 | byteAt(png, at + 1) << 16 | byteAt(png, at + 2) << 8 | byteAt(png, at + 3);
@@ -42,13 +42,11 @@ bool keepPixels(std::string& png) {
     const std::size_t length = number(at);
     if (length > png.size() - at - 12) return false;
     const std::string_view name = std::string_view(png).substr(at + 4, 4);
-    const bool extra = (name[0] & 0x20) != 0;  // its first letter is small
-    if (!extra || name == "tRNS" || name == "eXIf") {
-      boost::crc_32_type sum;
-      sum.process_bytes(name.data(), 4 + length);
-      if (sum.checksum() != number(at + 8 + length)) return false;
-      kept.append(png, at, 12 + length);
-    }
+    boost::crc_32_type sum;
+    sum.process_bytes(name.data(), 4 + length);
+    if (sum.checksum() != number(at + 8 + length)) return false;
+    const bool needed = (name[0] & 0x20) == 0 || name == "tRNS" || name == "eXIf";  // a capital letter, and two more
+    if (needed) kept.append(png, at, 12 + length);
     if (name == "IEND") {
       png.swap(kept);
       return true;
