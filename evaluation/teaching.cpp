@@ -30,14 +30,13 @@ class Teacher {
       throw Error("the new model is '" + job.output + "'; its name must end in .onnx");
     classes_.validate("the list of classes");
     trainer_.setClasses(classes_.classes, classes_.ignore);
-    choosePictures();
   }
 
   std::optional<Taught> run() {
-    // One picture alone cannot be tested on another.
-    const std::size_t rounds =
-        job_.cross_validation && pictures_.size() > 1 ? std::min(pictures_.size(), kMaxRounds) : 0;
-    of_ = static_cast<int>(pictures_.size()) + static_cast<int>(rounds + 1) * job_.steps;
+    of_ = static_cast<int>(2 * job_.pictures + (roundsOf(job_.pictures) + 1) * job_.steps);
+    choosePictures();
+    const std::size_t rounds = roundsOf(pictures_.size());
+    of_ = done_ + static_cast<int>(pictures_.size() + (rounds + 1) * job_.steps);
     encode();
     Taught taught{classes_, pictures_.size(), trainer_.model().reduction, {}};
     if (rounds > 0 && !stopped_) taught.validation = crossValidate(rounds);
@@ -48,6 +47,11 @@ class Teacher {
   }
 
  private:
+  // One picture alone cannot be tested on another.
+  std::size_t roundsOf(std::size_t pictures) const {
+    return job_.cross_validation && pictures > 1 ? std::min(pictures, kMaxRounds) : 0;
+  }
+
   void step() {
     ++done_;
     if (job_.progress && !job_.progress(done_, of_)) stopped_ = true;
@@ -65,6 +69,8 @@ class Teacher {
         found[c] = found[c] || labelled.pixels[c] > 0;
       }
       if (any) pictures_.push_back({i, std::move(labelled), {}});
+      step();
+      if (stopped_) return;
     }
     std::string missing;
     for (std::size_t c = 0; c < found.size(); ++c)
@@ -78,11 +84,11 @@ class Teacher {
   void encode() {
     const Size2 input = trainer_.model().input;
     for (Picture& picture : pictures_) {
+      if (stopped_) return;
       const LabelledPicture read = job_.picture(picture.index);
       cv::resize(read.labels, picture.truth, {input.width, input.height}, 0, 0, cv::INTER_NEAREST);
       picture.labelled.tokens = trainer_.tokens(read.image);
       step();
-      if (stopped_) return;
     }
   }
 

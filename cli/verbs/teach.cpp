@@ -91,6 +91,8 @@ int teach(TeachOptions options) {
   if (!options.output.ends_with(".onnx")) throw UsageError("-o is '" + options.output + "'; it must end in .onnx");
   const std::string model = chosenModel(options.model);
   vision::TeachJob job{.model = model, .classes = classesOf(options, model), .output = options.output};
+  const bool shown = !options.json && stderrIsTerminal();
+  if (shown) printNote("reading the labels in '" + options.labels + "'");
   const std::vector<vision::LabelledFile> files = vision::labelledFiles(options.images, options.labels);
   std::vector<std::string> inputs = modelFiles(model);
   if (!options.classes.empty()) inputs.push_back(options.classes);
@@ -105,7 +107,7 @@ int teach(TeachOptions options) {
   job.cross_validation = options.cross_validation;
   job.steps = options.steps;
   job.seed = options.seed;
-  Progress bar(!options.json && stderrIsTerminal(), std::nullopt);
+  Progress bar(shown, std::nullopt);
   int percent = -1;
   job.progress = [&](int done, int of) {
     bar.setTotal(of);

@@ -70,7 +70,8 @@ std::vector<std::string> LabelFolder::labelled() const {
 }
 
 std::string LabelFolder::picturePath(const std::string& name) const {
-  if (const std::string usual = in(picturesPath(), name + ".png"); fs::exists(usual)) return usual;
+  for (const char* usual : {".png", ".jpg"})
+    if (const std::string file = in(picturesPath(), name + usual); fs::exists(file)) return file;
   const auto files = pictureFiles();
   const auto file = files.find(name);
   if (file == files.end()) throw Error("there is no picture '" + name + "' in '" + picturesPath() + "'");
