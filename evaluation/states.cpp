@@ -127,31 +127,20 @@ cv::Mat poolTokens(const cv::Mat& tokens, const cv::Mat& shares) {
   if (!shares.empty() && static_cast<int>(shares.total()) != tokens.rows)
     throw Error("the region has " + std::to_string(shares.total()) + " patches, but there are " +
                 std::to_string(tokens.rows) + " tokens");
-  const int dim = tokens.cols;
-  cv::Mat pooled(1, 2 * dim, CV_64F, cv::Scalar(0));
-  double *const mean = pooled.ptr<double>(), *const deviation = mean + dim, sum = 0;
-  std::vector<double> unit(static_cast<std::size_t>(dim));
-  for (int i = 0; i < tokens.rows; ++i) {
-    const double weight = shares.empty() ? 1 : static_cast<double>(shares.ptr<float>()[i]);
-    if (weight <= 0) continue;
-    const float* const row = tokens.ptr<float>(i);
-    const double middle = std::accumulate(row, row + dim, 0.0) / dim;
-    double square = 0;
-    for (int c = 0; c < dim; ++c) square += (row[c] - middle) * (row[c] - middle);
-    const double scale = 1 / std::sqrt(square / dim + 1e-5);
-    for (int c = 0; c < dim; ++c) {
-      const double value = (row[c] - middle) * scale;
-      mean[c] += weight * value;
-      deviation[c] += weight * value * value;
-    }
-    sum += weight;
-  }
+  cv::Mat x, weights, middle, mean, deviation;
+  tokens.convertTo(x, CV_64F);
+  (shares.empty() ? cv::Mat::ones(1, tokens.rows, CV_32F) : shares.reshape(1, 1)).convertTo(weights, CV_64F);
+  const double sum = cv::sum(weights)[0];
   if (sum <= 0) throw Error("the region covers no patch of the picture");
-  for (int c = 0; c < dim; ++c) {
-    mean[c] /= sum;
-    deviation[c] = std::sqrt(std::max(0.0, deviation[c] / sum - mean[c] * mean[c]));
-  }
-  return pooled;
+  cv::reduce(x, middle, 1, cv::REDUCE_AVG);
+  x -= cv::repeat(middle, 1, x.cols);
+  cv::reduce(x.mul(x), deviation, 1, cv::REDUCE_AVG);
+  cv::sqrt(deviation + 1e-5, deviation);
+  x /= cv::repeat(deviation, 1, x.cols);
+  mean = weights * x / sum;
+  cv::sqrt(cv::max(weights * x.mul(x) / sum - mean.mul(mean), 0), deviation);
+  cv::hconcat(mean, deviation, mean);
+  return mean;
 }
 
 StateReading readState(const StateHead& head, const cv::Mat& pooled) {
@@ -169,18 +158,14 @@ cv::Mat trainStates(const cv::Mat& pooled, const std::vector<int>& shown, int st
   constexpr int kSteps = 300;
   constexpr double kPenalty = 1e-3;
   const int examples = pooled.rows, features = pooled.cols;
-  std::vector<double> mean(static_cast<std::size_t>(features)), scale(mean.size());
-  for (int c = 0; c < features; ++c) {
-    cv::Scalar middle, deviation;
-    cv::meanStdDev(pooled.col(c), middle, deviation);
-    mean[static_cast<std::size_t>(c)] = middle[0];
-    scale[static_cast<std::size_t>(c)] = 1 / ((deviation[0] + 1e-6) * std::sqrt(features));
-  }
-  cv::Mat x(examples, features + 1, CV_64F, cv::Scalar(1));
-  for (int i = 0; i < examples; ++i)
-    for (int c = 0; c < features; ++c)
-      x.at<double>(i, c) =
-          (pooled.at<double>(i, c) - mean[static_cast<std::size_t>(c)]) * scale[static_cast<std::size_t>(c)];
+  cv::Mat mean, scale, x;
+  cv::reduce(pooled, mean, 0, cv::REDUCE_AVG);
+  x = pooled - cv::repeat(mean, examples, 1);
+  cv::reduce(x.mul(x), scale, 0, cv::REDUCE_AVG);
+  cv::sqrt(scale, scale);
+  scale = 1 / ((scale + 1e-6) * std::sqrt(features));
+  x = x.mul(cv::repeat(scale, examples, 1));
+  cv::hconcat(x, cv::Mat::ones(examples, 1, CV_64F), x);
   std::vector<double> weight(static_cast<std::size_t>(states));
   for (const int state : shown) ++weight[static_cast<std::size_t>(state)];
   for (double& one : weight) one = one > 0 ? 1 / one : 0;
@@ -201,12 +186,9 @@ cv::Mat trainStates(const cv::Mat& pooled, const std::vector<int>& shown, int st
     before = w;
     w = ahead - gradient;  // the curvature is at most 1: rows of x have a length of about 1.4
   }
-  for (int s = 0; s < states; ++s)
-    for (int c = 0; c < features; ++c) {
-      double& one = w.at<double>(s, c);
-      one *= scale[static_cast<std::size_t>(c)];
-      w.at<double>(s, features) -= one * mean[static_cast<std::size_t>(c)];
-    }
+  cv::Mat of_features = w.colRange(0, features);
+  cv::multiply(of_features, cv::repeat(scale, states, 1), of_features);
+  w.col(features) -= of_features * mean.t();
   return w;
 }
 
