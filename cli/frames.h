@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluation/sample.h"
+#include "evaluation/statistics.h"
 #include "program/terminal/output.h"
 #include "vision/sources/source.h"
 

@@ -8,11 +8,9 @@
 #include "base/quantiles.h"
 #include "base/spread.h"
 #include "evaluation/block_mean.h"
-#include "evaluation/bootstrap.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
-#include "evaluation/pareto.h"
-#include "evaluation/sample.h"
+#include "evaluation/statistics.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 

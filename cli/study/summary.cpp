@@ -9,9 +9,8 @@
 
 #include "base/atomic_file.h"
 #include "base/quantiles.h"
-#include "evaluation/bootstrap.h"
 #include "evaluation/numbers.h"
-#include "evaluation/pareto.h"
+#include "evaluation/statistics.h"
 #include "program/paths.h"
 #include "program/terminal/output.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/bootstrap.h"
+#include "evaluation/statistics.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "base/quantiles.h"
 #include "vision/random.h"
@@ -27,6 +27,18 @@ std::pair<double, double> interval(std::vector<double> draws) {
   std::erase_if(draws, [](double value) { return std::isnan(value); });
   if (draws.empty()) return {std::nan(""), std::nan("")};
   return {quantile(draws, 0.025), quantile(draws, 0.975)};
+}
+
+std::vector<bool> paretoFront(const std::vector<TradePoint>& points) {
+  std::vector<bool> front;
+  for (const TradePoint& point : points) {
+    const bool beaten = std::any_of(points.begin(), points.end(), [&](const TradePoint& other) {
+      return other.cost <= point.cost && other.value >= point.value &&
+             (other.cost < point.cost || other.value > point.value);
+    });
+    front.push_back(!beaten && !std::isnan(point.cost) && !std::isnan(point.value));
+  }
+  return front;
 }
 
 }  // namespace mpm::cli
