@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
@@ -14,69 +15,38 @@ namespace {
 
 using Json = JsonValue::Json;
 
-// Texts of pictures cost more than all other work, and nobody reads them here.
-void dropLongTexts(std::string& text) {
-  constexpr std::size_t kLong = 64U << 10;
-  if (text.size() <= kLong) return;
+// What to parse of a text. Refuses what would take too long, and leaves out long texts: those of pictures cost more
+// than all other work, and nobody reads them here. (The callbacks of nlohmann's parser take a time that grows with the
+// square of a list of objects: 25 s for 100,000.)
+std::string limited(std::string text, const std::string& what) {
+  constexpr std::size_t kDeepest = 16, kLongText = 64U << 10;
+  constexpr std::size_t kMaxKeys = 10000;  // nlohmann looks for a key in all keys before it
+  std::vector<std::size_t> keys;           // of each object or list that is open
   std::string kept;
   std::size_t from = 0;  // of what is not in `kept` yet
-  for (std::size_t open = text.find('"'); open != std::string::npos;) {
-    std::size_t close = open;
-    for (bool escaped = true; escaped;) {
-      close = text.find('"', close + 1);
-      if (close == std::string::npos) break;
-      const std::size_t last = text.find_last_not_of('\\', close - 1);
-      escaped = (close - 1 - last) % 2 != 0;
-    }
-    if (close == std::string::npos) break;
-    if (close - open > kLong) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char mark = text[at];
+    if (mark == '"') {
+      const std::size_t open = at;
+      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+      if (at >= text.size() || at - open <= kLongText) continue;
       kept.append(text, from, open + 1 - from);
-      from = close;
+      from = at;
+    } else if (mark == '{' || mark == '[') {
+      if (keys.size() > kDeepest) throw Error(what + " is nested too deep");
+      keys.push_back(0);
+    } else if (mark == '}' || mark == ']') {
+      if (!keys.empty()) keys.pop_back();
+    } else if (mark == ':' && !keys.empty() && ++keys.back() > kMaxKeys) {
+      throw Error(what + " has an object of over " + std::to_string(kMaxKeys) + " keys");
     }
-    open = text.find('"', close + 1);
   }
-  if (from > 0) text = kept.append(text, from, std::string::npos);
+  if (from == 0) return text;
+  kept.append(text, from);
+  return kept;
 }
 
-// Goes through a text before values are made of it. nlohmann's own callbacks take a time that grows with the square of
-// a list of objects: 25 s for 100,000.
-class Limits : public nlohmann::json_sax<Json> {
- public:
-  explicit Limits(const std::string& what) : what_(what) {}
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return deeper(); }
-  bool start_array(std::size_t) override { return deeper(); }
-  bool end_object() override { return keys_.pop_back(), true; }
-  bool end_array() override { return keys_.pop_back(), true; }
-  bool key(string_t&) override {
-    constexpr std::size_t kMaxKeys = 10000;  // nlohmann looks for a key in all keys before it
-    if (++keys_.back() > kMaxKeys) throw Error(what_ + " has an object of over " + std::to_string(kMaxKeys) + " keys");
-    return true;
-  }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
-
- private:
-  bool deeper() {
-    constexpr std::size_t kDeepest = 16;
-    if (keys_.size() > kDeepest) throw Error(what_ + " is nested too deep");
-    keys_.push_back(0);
-    return true;
-  }
-
-  const std::string& what_;
-  std::vector<std::size_t> keys_;  // of each object or list that is open
-};
-
 Json parse(const std::string& text, const std::string& what) {
-  Limits limits(what);
-  Json::sax_parse(text, &limits);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -103,8 +73,7 @@ bool wayTo(const Json& part, const Json& value, std::string& way) {
 }  // namespace
 
 JsonValue::JsonValue(std::string text, std::string what) {
-  dropLongTexts(text);
-  Json root = parse(text, what);
+  Json root = parse(limited(std::move(text), what), what);
   document_ = std::make_shared<const Document>(Document{std::move(what), std::move(root)});
   value_ = &document_->root;
 }
