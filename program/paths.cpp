@@ -46,7 +46,8 @@ std::string UniqueNames::operator()(const std::string& name) {
 
 void requireOutput(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
   if (output.empty()) return;
-  for (const std::string& input : inputs)
+  std::error_code unseen;
+  for (const std::string& input : fs::exists(output, unseen) ? inputs : std::vector<std::string>())
     if (sameFile(output, input)) throw UsageError(option + " would replace '" + input + "': name another file");
   const AtomicFile attempt(output);
 }
