@@ -100,7 +100,7 @@ def test_info_names_the_task():
     assert mpm.info(CLIP)["task"] is None and mpm.info(CLIP)["depth"] is None
 
 
-def test_depth_is_that_of_the_net_at_the_size_of_the_image():
+def test_depth_is_that_of_the_net_at_image_size():
     estimator = mpm.Estimator(DEPTH, schedule=(1,), channels="RGB")
     height, width = estimator.info["input"]
     image = picture(height, width)

@@ -116,7 +116,7 @@ TEST_F(BadInput, UnreadableImage) {
   EXPECT_THAT(among.err, ::testing::EndsWith("mpm run: error: 1 of 3 pictures could not be read\n"));
 }
 
-TEST_F(BadInput, DayAndNightAreComparedOnTheImagesThatCanBeRead) {
+TEST_F(BadInput, DayAndNightUseTheImagesThatCanBeRead) {
   write("b.png", "no picture");
   writeImage(folder_ / "c.png", 32, 64);
   const CommandResult result =

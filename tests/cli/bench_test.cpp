@@ -133,7 +133,7 @@ TEST(Bench, PassesOnWhatABaselineComplainsAbout) {
   EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("it ended without an answer: "));
 }
 
-TEST(Bench, ComparesProportionalAttentionWithNoOtherMethod) {
+TEST(Bench, ProportionalAttentionStandsBesideNoMethod) {
   const TemporaryFolder folder;
   writeBaseline(folder / "baselines", "torch");
   const auto namesWith = [&](const char* attention, bool noted) {
@@ -182,13 +182,13 @@ TEST(Bench, GivesEveryVariantTheSameThreadsAndSaysHowMany) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("--threads 4096"), HasSubstr("gets " + threads)));
 }
 
-TEST(Bench, RefusesAScheduleThatTheModelLacksBeforeItMeasures) {
+TEST(Bench, RefusesAScheduleThatTheModelLacksAtOnce) {
   const CommandResult result = mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1,7", "--json"}));
   expectFailure(result, 1, {"1,7", "3 blocks"});
   EXPECT_EQ(result.out, "");
 }
 
-TEST(Bench, WithoutASchedulePassesOverBlocksThatTheModelLacks) {
+TEST(Bench, DefaultSkipsBlocksThatTheModelLacks) {
   const CommandResult result = mpmCommand(benchArguments({"--json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   ASSERT_EQ(result.json()["variants"].size(), 2u);

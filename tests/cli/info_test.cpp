@@ -94,7 +94,7 @@ TEST(Info, NamesTheTask) {
   EXPECT_TRUE(mpmCommand({"info", kClassifier, "--json"}).json()["task"].is_null());
 }
 
-TEST(Info, NamesTheInstructionSetThatTheEnvironmentPicked) {
+TEST(Info, NamesTheInstructionSetOfTheEnvironment) {
   const auto json =
       mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_INSTRUCTION_SET", "no such set"}}}).json();
   EXPECT_EQ(json["mpm"]["instruction_set"], json["mpm"]["instruction_sets"][0]) << "the best one in its place";

@@ -216,7 +216,7 @@ TEST(Run, TellsTheFramesOfTheSceneApart) {
   EXPECT_EQ(names.size(), 4u);
 }
 
-TEST(Run, TakesImagesVideosAndGlobsTogetherAndStopsInTime) {
+TEST(Run, TakesImagesVideosAndGlobsAndStopsInTime) {
   const TemporaryFolder folder;
   for (int i = 0; i < 2; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);
   cv::VideoWriter writer(folder / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
@@ -234,7 +234,7 @@ TEST(Run, TakesImagesVideosAndGlobsTogetherAndStopsInTime) {
   EXPECT_EQ(some.jsonLines().size(), 3u);
 }
 
-TEST(Run, SegmentsTheVideoOfTheDistributionWithTheDefaultModel) {
+TEST(Run, DefaultModelSegmentsTheVideoOfTheSystem) {
   const std::string video = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
   if (!std::filesystem::exists(video)) GTEST_SKIP() << video << " is not there: apt install opencv-doc";
   if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";

@@ -93,7 +93,7 @@ class Mapping(unittest.TestCase):
             with self.subTest(title):
                 self.assertEqual(tensors.read_layout(shapes, naming, **options), layout)
 
-    def test_every_tensor_is_used_once_or_knowingly_left_out(self):
+    def test_every_tensor_is_used_once_or_left_out(self):
         for title, (shapes, naming, options, layout) in CASES.items():
             with self.subTest(title):
                 pieces, dropped = mapped(shapes, naming, options)
@@ -136,7 +136,7 @@ class Mapping(unittest.TestCase):
                     elif not decides.fullmatch(name):
                         self.refused(fewer, naming, options, f"'{name}'")
 
-    def test_a_missing_tensor_that_decides_the_layout_is_refused_too(self):
+    def test_a_missing_tensor_of_the_layout_is_refused(self):
         for title, name in (("segmenter mask", "encoder.blocks.1.norm1.weight"),
                             ("segmenter mask", "encoder.cls_token"), ("segmenter mask", "decoder.cls_emb"),
                             ("segmenter mask", "decoder.blocks.1.norm1.weight"),
@@ -210,7 +210,7 @@ class Head(unittest.TestCase):
         self.assertEqual(head, tensors.LinearHead("decode_head.conv_seg.weight", "decode_head.conv_seg.bias",
                                                   "decode_head.bn", 150, 384))
 
-    def test_a_head_over_class_token_and_mean_is_a_classifier(self):
+    def test_a_head_over_token_and_mean_is_a_classifier(self):
         layout = tensors.with_head(CASES["timm features"][3], tensors.read_head({"weight": (9, 256), "bias": (9,)}))
         self.assertEqual((layout.head, layout.pool, layout.classes), ("classifier", "token+mean", 9))
 
@@ -259,7 +259,7 @@ class Values(unittest.TestCase):
                 self.assertTrue(np.array_equal(ours[f"encoder.blocks.1.attn.qkv.{kind}"][128 * i : 128 * (i + 1)],
                                                theirs[f"vit.encoder.layer.1.attention.attention.{part}.{kind}"]))
 
-    def test_linear_layers_of_mmsegmentation_become_matrices(self):
+    def test_linear_layers_become_matrices(self):
         np = self.numpy
         shapes, naming, options, _ = CASES["mmsegmentation mask"]
         theirs, x = self.draw(shapes), self.random.standard_normal(128)

@@ -56,7 +56,7 @@ TEST_P(Attention, AnyHeadDim) {
   }
 }
 
-TEST_P(Attention, StridesWiderThanRowsAndNothingBetweenThemTouched) {
+TEST_P(Attention, WiderStridesLeaveWhatIsBetweenRows) {
   for (const int gap : {1, 5, 16}) {
     const Case c(70, 2, 20, gap);
     const Matrix out = c.run(c.bias.data(), Serial(), gap);

@@ -129,7 +129,7 @@ TEST_P(Pairing, LengthDoesNotCount) {
   expectBest(denormal, pairs(denormal));
 }
 
-TEST_P(Pairing, NotANumberAndInfinityAreRefusedWhereverTheyStand) {
+TEST_P(Pairing, NotANumberAndInfinityAreRefusedAnywhere) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                           -std::numeric_limits<float>::infinity()})
     for (const int row : {0, 64, 129})

@@ -168,7 +168,7 @@ TEST_P(Resample, LabelImagesOfBytesAnyStride) {
                 x < 61 ? labels[static_cast<std::size_t>(y * 61 + x)] : 255);
 }
 
-TEST_P(Resample, LogitsMatchDoublePrecisionAndTheirArgmaxIsTheLabel) {
+TEST_P(Resample, LogitsMatchDoublesAndGiveTheLabel) {
   for (const Case& c : {Case(4, 5, 12, 33, 40), Case(7, 7, 3, 5, 4, 2), Case(1, 2, 4, 9, 9)}) {
     const int height = c.rows.outputs(), width = c.columns.outputs();
     std::vector<float> logits(static_cast<std::size_t>(c.classes * height * width));

@@ -332,7 +332,7 @@ TEST_F(Layers, AsManyBiasesAsOutputs) {
   }
 }
 
-TEST_F(Layers, ALayerThatCannotBeMadeIsAnErrorOfOpenCvThatNamesIt) {
+TEST_F(Layers, ALayerThatCannotBeMadeIsNamedByOpenCv) {
   cv::dnn::LayerParams params;
   params.name = "head/linear";
   params.type = "ai.mpm.TokenLinear";

@@ -131,7 +131,7 @@ TEST(Gradual, StepsAreThoseOfDoubleLoops) {
       }
 }
 
-TEST(Gradual, WithoutLimitsMergesThePairsOfMutualPairMerging) {
+TEST(Gradual, WithoutLimitsMergesThePairsOfMpm) {
   Image image = Image::random(90, 1, 8, 3), same = image;
   ASSERT_TRUE(image.merge({}));
   ASSERT_TRUE(same.merge(gradual(-1)));
@@ -218,7 +218,7 @@ TEST(Windows, StepsAreThoseOfDoubleLoops) {
       }
 }
 
-TEST(Windows, StandInFrontByFallingSimilarityThenInRasterOrder) {
+TEST(Windows, StandBySimilarityThenInRasterOrder) {
   // 2x6: the third window is of equal rows, the first nearly so, the second is not.
   Image image({1, 0, 1, .1f, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, -1, 0, 0, -1, 0, 1, 0, 1}, 0, 2);
   ASSERT_TRUE(image.merge(windows(6, 0.9f)));

@@ -185,7 +185,7 @@ TEST(MutualPairMerge, DoesNotDependOnScale) {
   }
 }
 
-TEST(MutualPairMerge, ValuesNearTheLargestFloatDoNotOverflowInTheMean) {
+TEST(MutualPairMerge, LargestFloatsDoNotOverflowInTheMean) {
   const float huge = 3e38f;
   const auto merged = mutualPairMerge(std::vector<float>{huge, huge, huge, huge}, 0, 2);
   EXPECT_THAT(merged.tokens, ElementsAre(huge, huge));

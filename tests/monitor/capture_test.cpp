@@ -315,7 +315,7 @@ TEST(Capture, AnOutageIsReportedOnceForEachReason) {
 }
 
 // The address of a single picture, a stream that breaks off again and again: no event a second, for a year.
-TEST(Capture, ASourceThatComesAndGoesIsReportedOnceUntilItSettles) {
+TEST(Capture, ComingAndGoingIsReportedOnceUntilItSettles) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
   const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
@@ -346,7 +346,7 @@ TEST(Capture, ASourceThatComesAndGoesIsReportedOnceUntilItSettles) {
 }
 
 // Motion JPEG over a bad network: frames, then none for a while, on the same connection.
-TEST(Capture, ASourceThatStallsAgainAndAgainIsReportedOnceUntilItSettles) {
+TEST(Capture, StallsAreReportedOnceUntilTheSourceSettles) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto stalls = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();
@@ -371,7 +371,7 @@ TEST(Capture, ASourceThatStallsAgainAndAgainIsReportedOnceUntilItSettles) {
 }
 
 // Each time it is back for good, as it seems, and lost again.
-TEST(Capture, ASourceThatSettlesJustToBeLostMustSettleForLonger) {
+TEST(Capture, ASourceLostAgainMustSettleForLonger) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
   const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
@@ -450,7 +450,7 @@ TEST(Capture, OneReadThatHangsCountsUntilAFrameComes) {
   gate->open();
 }
 
-TEST(Capture, ReadsThatTheSourceLeftBehindAreNotPiledUpEither) {
+TEST(Capture, ReadsLeftBehindAreNotPiledUpEither) {
   const auto hanging = std::make_shared<std::atomic<int>>(0);
   const auto opened = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();

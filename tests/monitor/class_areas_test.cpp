@@ -18,7 +18,7 @@ Sample sampleWith(UnixMs time, std::vector<std::pair<int, double>> areas, bool n
   return sample;
 }
 
-TEST(ClassAreas, AreMeansByDayAndByNightWithTheErrorsOfTheModel) {
+TEST(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   const TemporaryFolder folder;
   SessionInfo info = session();
   info.classes = {"ice", "rock", "sky"};

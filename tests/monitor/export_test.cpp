@@ -131,7 +131,7 @@ TEST_F(ExportTest, JsonLines) {
 }
 
 // A model replaced at its path numbers the classes otherwise: a class is what its own session calls it.
-TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModelAndItsReduction) {
+TEST_F(ExportTest, EachSampleHasTheClassesOfItsOwnModel) {
   {
     StoreWriter writer(folder_ / "a.db");
     SessionInfo info = session();

@@ -171,7 +171,7 @@ TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
   EXPECT_TRUE(until([](const InferenceResult& now) { return toString(now.model->reduction) == "mpm:blocks=1"; }));
 }
 
-TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitIsAnEventAndTheOldOneGoesOn) {
+TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitLeavesTheOldOne) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
   worker.setReduction(mpmBefore({1, 99}));
@@ -285,7 +285,7 @@ TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsReportedOnce) {
   EXPECT_TRUE(one()) << "and it goes on with a good one";
 }
 
-TEST_F(InferenceWorkerTest, AReceiverThatFailsIsAnEventAndTheNextResultComes) {
+TEST_F(InferenceWorkerTest, AReceiverThatFailsGetsTheNextResult) {
   InferenceWorker::Callbacks failing = callbacks();
   std::atomic<int> handed_over = 0;
   failing.on_result = [&](const InferenceResult&) {

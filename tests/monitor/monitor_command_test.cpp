@@ -163,7 +163,7 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
   }
 }
 
-TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEventAndItGoesOn) {
+TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEvent) {
   const CommandResult result =
       monitor(images(3), {"--every", "0", "--json", "--snapshots", folder_ / std::string(300, 'x')});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -171,7 +171,7 @@ TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEventAndItGoesOn) {
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 3);
 }
 
-TEST_F(MonitorCommand, TheOldestSnapshotsMakeRoomWithoutADateToKeepThem) {
+TEST_F(MonitorCommand, TheOldestSnapshotsMakeRoomWithoutADate) {
   const std::string shots = folder_ / "shots", old = shots + "/2020-01-01T00-00-00.000Z.png";
   fs::create_directory(shots);
   std::ofstream(old) << "old";
@@ -304,7 +304,7 @@ TEST_F(MonitorCommand, AnOutputThatIsStuckStopsNoStoring) {
   EXPECT_TRUE(storesMany());
 }
 
-TEST_F(MonitorCommand, ADiskThatIsFullForItsOutputDoesNotEndTheStoring) {
+TEST_F(MonitorCommand, AFullDiskForItsOutputEndsNoStoring) {
   const CommandResult result = monitor(images(6), {"--every", "0", "--json"}, {.stdout_is_full = true});
   EXPECT_EQ(result.exit_code, 1) << "lines are missing";
   EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
@@ -440,7 +440,7 @@ std::vector<double> timesOf(const std::string& database) {
   return seconds;
 }
 
-TEST_F(MonitorCommand, TheSceneGoesAtThePaceOfItsSamplesAndOnWhereItEnded) {
+TEST_F(MonitorCommand, TheSceneKeepsThePaceAndGoesOnWhereItEnded) {
   MPM_NEEDS_DEMO();
   using ::testing::ElementsAre;
   const auto scene = [&](const std::string& options, std::vector<std::string> more) {
@@ -490,7 +490,7 @@ std::vector<bool> shadedColumns(const cv::Mat& picture) {
   return shaded;
 }
 
-TEST_F(MonitorCommand, TheChartShadesWholeNightsOfSamplesFartherApartThanItsBuckets) {
+TEST_F(MonitorCommand, TheChartShadesNightsOfSparseSamples) {
   struct Case {
     UnixMs step, length;
     int nights;

@@ -144,7 +144,7 @@ TEST_F(SessionTest, FramesOfAClosedSourceAreNoSamplesOfTheNext) {
   for (const SourceRecord& source : reader.sources()) EXPECT_THAT(reader.sessions(source.id), SizeIs(1));
 }
 
-TEST_F(SessionTest, ASourceThatHangsIsReportedLeftBehindAndOpenedAgain) {
+TEST_F(SessionTest, ASourceThatHangsIsReportedAndOpenedAgain) {
   const auto gate = std::make_shared<Gate>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
   make();
@@ -202,7 +202,7 @@ TEST_F(SessionTest, ADiskThatIsUnpluggedAndComesBackCostsNoSample) {
   EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
 }
 
-TEST_F(SessionTest, ATimeLapseTakesPicturesAndKeepsThemForSoManyDays) {
+TEST_F(SessionTest, ATimeLapseKeepsPicturesForSoManyDays) {
   const std::string shots = folder_ / "shots";
   SessionOptions lapse = options();
   lapse.snapshots = {.folder = shots, .every_minutes = 1.0 / 600, .keep_days = 10};
@@ -239,7 +239,7 @@ TEST_F(SessionTest, ATimeLapseTakesPicturesAndKeepsThemForSoManyDays) {
     EXPECT_GT(entry.path().filename().string(), isoTime(last + 8 * kDayMs)) << "of nine days before, or later";
 }
 
-TEST_F(SessionTest, APictureThatCannotBeWrittenIsReportedOnceUntilOneCan) {
+TEST_F(SessionTest, AFailedPictureIsReportedOnceUntilOneWorks) {
   SessionOptions lapse = options();
   std::ofstream(folder_ / "shots") << "a file";
   lapse.snapshots = {.folder = folder_ / "shots", .every_minutes = 0};
@@ -369,7 +369,7 @@ TEST_F(SessionTest, AFallingAgreementIsAnEventOfTheSource) {
   EXPECT_TRUE(reported("choose a lower threshold"));
 }
 
-TEST_F(SessionTest, OfACameraOnlyFramesThatBecomeSamplesAreSegmented) {
+TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
   make();
   WatchOptions slow = watch();
   slow.every_s = 0.1;

@@ -179,7 +179,7 @@ TEST(SnapshotWriter, ATimeLapseTakesAPictureEverySoOften) {
   EXPECT_EQ(filesIn(folder / "shots", "_overlay.png"), 3);
 }
 
-TEST(SnapshotWriter, ARecordingHasEveryFrameAndItsSourceWithoutAnOverlay) {
+TEST(SnapshotWriter, ARecordingHasEveryFrameAndItsSource) {
   const TemporaryFolder folder;
   Writing writing({.folder = folder.path()});
   writing.addAt(kNoon, 1);
@@ -196,7 +196,7 @@ TEST(SnapshotWriter, ARecordingHasEveryFrameAndItsSourceWithoutAnOverlay) {
   EXPECT_EQ(filesIn(folder.path(), ".png"), 3);
 }
 
-TEST(SnapshotWriter, APictureHasTheChosenColoursAndSaysWhetherItIsNight) {
+TEST(SnapshotWriter, APictureHasTheChosenColoursAndTheNight) {
   const TemporaryFolder folder;
   Writing writing({.folder = folder.path()});
   writing.writer.setStyle({.opacity = 1, .colors = {{7, 8, 9}, {}, {}, {}}});
@@ -218,7 +218,7 @@ TEST(SnapshotWriter, RetentionRemovesTheOld) {
   EXPECT_THAT(again.removed.all(), ::testing::ElementsAre(6)) << "two pictures of three files";
 }
 
-TEST(SnapshotWriter, OnlyPicturesOfTheSourceAreRemovedUnlessAllAreMeant) {
+TEST(SnapshotWriter, OnlyPicturesOfTheSourceAreRemoved) {
   for (const bool all : {false, true}) {
     const TemporaryFolder folder;
     for (const char* source : {"yard", "street"})
@@ -279,7 +279,7 @@ TEST(SnapshotWriter, RecordingsAndTimeLapsesLeaveAReserve) {
   EXPECT_THAT(writing.written.all(), ::testing::SizeIs(1)) << "what a person asks for";
 }
 
-TEST(SnapshotWriter, AFolderThatCannotBeMadeIsSaidAndTheNextPictureTriesAgain) {
+TEST(SnapshotWriter, AFolderThatCannotBeMadeIsTriedAgain) {
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "x";
   Writing writing({.folder = folder / "file/shots", .every_minutes = 0});

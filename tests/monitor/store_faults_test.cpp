@@ -138,7 +138,7 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   EXPECT_EQ(runSql(path, "PRAGMA integrity_check"), "ok");
 }
 
-TEST(StoreFaults, ADiskThatFillsStopsTheWritingUntilThereIsSpace) {
+TEST(StoreFaults, AFullDiskStopsTheWritingUntilThereIsSpace) {
   const TemporaryFolder folder;
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit unlimited{};
@@ -148,7 +148,7 @@ TEST(StoreFaults, ADiskThatFillsStopsTheWritingUntilThereIsSpace) {
       folder / "a.db", [&] { ::setrlimit(RLIMIT_FSIZE, &full); }, [&] { ::setrlimit(RLIMIT_FSIZE, &unlimited); });
 }
 
-TEST(StoreFaults, AFileSystemThatFillsStopsTheWritingUntilThereIsSpace) {
+TEST(StoreFaults, AFullFileSystemStopsWritingUntilThereIsSpace) {
   const TemporaryFolder folder;
   if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
     GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
@@ -208,7 +208,7 @@ TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
 }
 
 // Another program that holds the lock of the database looks like a disk that takes its time.
-TEST(StoreFaults, ADiskThatDoesNotAnswerIsNoticedAndMemoryIsBounded) {
+TEST(StoreFaults, ADiskThatDoesNotAnswerBoundsTheMemory) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   Collected<Event> reported;

@@ -450,7 +450,7 @@ TEST(Store, ASessionThatWasKilledEndsWithItsLastSample) {
   EXPECT_FALSE(second[0].ended) << "when its source is watched again";
 }
 
-TEST(Store, ASessionThatWasKilledEndsWithItsLastSampleWhateverTheClockSaysNow) {
+TEST(Store, AKilledSessionEndsWithItsLastSample) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   StoreOptions options;
@@ -518,7 +518,7 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   EXPECT_EQ(run(session()), 3);
 }
 
-TEST(Store, AReductionThatIsNoScheduleIsKeptAndIsAnotherModel) {
+TEST(Store, AReductionThatIsNoScheduleIsAnotherModel) {
   const TemporaryFolder folder;
   StoreWriter writer(folder / "a.db");
   SessionInfo gradual = session();

@@ -277,7 +277,7 @@ TEST(Labels, WindowsSeeTheImageAtItsOwnScale) {
   EXPECT_EQ(both.cluster_of_token, left.cluster_of_token) << "of the first window";
 }
 
-TEST(Labels, WindowsStandFifteenSixteenthsApartAndAreAveraged) {
+TEST(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
   const cv::Mat image = picture(97, 190);  // windows of 32 x 64: 30 and 60 apart, the last one flush with the end
   for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}})
     expectSameLabels(Estimator(kMask, merging(schedule, Fit::kWindow)).estimate(image).labels,
@@ -296,7 +296,7 @@ TEST(Labels, WindowsHaveTheStrideOfTheOption) {
   }
 }
 
-TEST(Labels, ImagesAreResizedToTheShorterSideBeforeTheWindows) {
+TEST(Labels, ImagesAreResizedBeforeTheWindows) {
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
   options.short_side = 40;
   for (const cv::Size size : {cv::Size(200, 80), cv::Size(50, 20)}) {

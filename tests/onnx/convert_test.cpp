@@ -78,7 +78,7 @@ TEST_F(Convert, NamesAndMetadata) {
   EXPECT_EQ(read.classes, TinyVit::kClasses);
 }
 
-TEST_F(Convert, DefaultScheduleIsThePapersAsFarAsThereAreBlocks) {
+TEST_F(Convert, DefaultScheduleIsThatOfThePaper) {
   options.reduce.reset();
   for (const auto& [blocks, schedule] : {std::pair(2, Schedule{}), {3, {2}}, {5, {2}}, {6, {2, 5}}, {7, {2, 5}}}) {
     dialect.blocks = blocks;

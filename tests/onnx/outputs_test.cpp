@@ -80,7 +80,7 @@ TEST_F(Outputs, AreLabelsMapAndCountsUnlessAskedOtherwise) {
       }
 }
 
-TEST_F(Outputs, LogitsHaveTheNameTheShapeAndTheNumbersOfTheGraph) {
+TEST_F(Outputs, LogitsAreThoseOfTheGraph) {
   const ConvertOptions options{.reduce = kFullModel, .output = Output::kLogits};
   for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
     for (const bool resize : {true, false}) {

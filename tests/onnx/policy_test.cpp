@@ -88,7 +88,7 @@ class Cts : public ::testing::Test {
   }
 };
 
-TEST_F(Cts, IsTheModelOfDoubleLoopsFromThePolicyToTheScores) {
+TEST_F(Cts, IsTheModelOfDoubleLoops) {
   const Dialect dialects[] = {{.name = "", .head = HeadStyle::kLinear},
                               {.name = "", .head = HeadStyle::kMask},
                               {.name = "", .head = HeadStyle::kMask, .special = 2, .layer_scale = true},
@@ -291,7 +291,7 @@ TEST_F(Cts, TakesOneImageWithAPolicyThatMixesThem) {
   EXPECT_THROW(run("0.5", two), cv::Exception);
 }
 
-TEST_F(Cts, PlacesSharedTokensOfARotaryModelByMergedPositions) {
+TEST_F(Cts, SharedTokensOfARotaryModelHaveAPlace) {
   const std::string model = dataPath("timm_dinov3_ts17.onnx");
   const ModelInfo info = readModelInfo(model);
   ASSERT_EQ(info.patch.height * 2, info.patch.width * 2);

@@ -46,7 +46,7 @@ cv::Mat heldOutImages(int count) {
 }
 
 // The road of the default model in small: random weights, the rendered scene, some minutes, ONNX, mpm convert.
-TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
+TEST(FromScratch, TheSceneIsLearnedAndTheModelIsWritten) {
   const test::TemporaryFolder folder;
   const test::ProgramResult run = test::mpmTrain({"--out",
                                                   folder / "run",

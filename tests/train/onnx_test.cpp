@@ -142,7 +142,7 @@ TEST(Onnx, IsExportedForAnotherSize) {
   EXPECT_GE(agreement(folder / "large.onnx", kLarge, images, expected), 0.999);
 }
 
-TEST(Onnx, WithRotaryPositionsGivesTheLabelsOfLibTorchAtAnySize) {
+TEST(Onnx, RotaryModelsGiveTheLabelsOfLibTorch) {
   const test::TemporaryFolder folder;
   const LearnerOptions options = optionsFor(kSize, Positions::kRotary);
   const TensorMap weights = train(options);

@@ -35,7 +35,7 @@ TEST(Recipe, EveryFieldSurvivesJson) {
   EXPECT_EQ(toJson(recipeFromJson({json.dump(), "recipe"})), json);
 }
 
-TEST(Recipe, AFieldThatAnOlderCheckpointLacksKeepsItsDefault) {
+TEST(Recipe, AFieldThatACheckpointLacksKeepsItsDefault) {
   Recipe recipe;
   recipe.steps = 7;
   nlohmann::json json = toJson(recipe);

@@ -145,7 +145,7 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
                            {.timeout_s = 300, .abandoned_reads = abandoned_reads}));
 }
 
-TEST(LiveSource, SaysThatItDoesNotOpenAndNothingOfWhatOpenCvSays) {
+TEST(LiveSource, SaysThatItDoesNotOpenInOurWords) {
   EXPECT_MPM_ERROR(openLive(fake([] { return false; }, [](cv::Mat&) { return false; }), kCamera, {}),
                    "cannot open camera 3");
   const auto throws = []() -> bool { CV_Error(cv::Error::StsError, "password"); };

@@ -60,7 +60,7 @@ TEST(NextPicture, CoversAllCandidatesWithinTwiceTheBestRadius) {
   }
 }
 
-TEST(NextPicture, ItsFeatureIsMeanAndDeviationOfTokensOfLengthOne) {
+TEST(NextPicture, ItsFeatureIsMeanAndDeviationOfTokens) {
   const cv::Mat feature = pictureFeature(column({3, 4, 0, 5}).reshape(1, 2));
   ASSERT_EQ(feature.size(), cv::Size(4, 1));
   const float expected[] = {0.3f, 0.9f, 0.3f, 0.1f};
@@ -68,7 +68,7 @@ TEST(NextPicture, ItsFeatureIsMeanAndDeviationOfTokensOfLengthOne) {
   EXPECT_EQ(cv::countNonZero(pictureFeature(cv::Mat::zeros(3, 4, CV_32F)) != 0), 0) << "no division by zero";
 }
 
-TEST(LabelProgress, AGoodStartIsFourPicturesOneByNightEachClassInThree) {
+TEST(LabelProgress, AGoodStartIsFourPicturesOneByNight) {
   const cv::Mat day(4, 4, CV_8UC3, cv::Scalar::all(120)), night(4, 4, CV_8UC3, cv::Scalar(90, 20, 10));
   cv::Mat labels(4, 4, CV_8U, cv::Scalar(255));
   labels.at<uchar>(1, 1) = 2;

@@ -105,7 +105,7 @@ TEST(OpenSource, NamesTheImageOfAFolderThatDoesNotDecode) {
   EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder / "b.png") + "'");
 }
 
-TEST(OpenSource, LeavesOutImagesOfAFolderThatDoNotDecodeIfAsked) {
+TEST(OpenSource, LeavesOutImagesThatDoNotDecodeIfAsked) {
   const test::TemporaryFolder folder;
   for (const char* name : {"a.png", "d.png"}) cv::imwrite(folder / name, plain(1));
   write(folder / "b.png", "not a picture");

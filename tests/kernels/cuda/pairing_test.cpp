@@ -182,7 +182,7 @@ TEST_F(CudaPairing, LargestFiniteValuesAreNotInfinity) {
   expectBest(x, 0, found.best);
 }
 
-TEST_F(CudaPairing, NotANumberAndInfinityAreReportedWithTheirImage) {
+TEST_F(CudaPairing, NotANumberAndInfinityNameTheirImage) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                           -std::numeric_limits<float>::infinity()})
     for (const int row : {1, 69}) {
