@@ -13,8 +13,8 @@ sh packages/install.sh
 # oneDNN needs OpenMP, which clang has in a package of its own.
 $sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev libomp-dev
 cmake --preset fuzz
-cmake --build --preset fuzz --target fuzz_reader fuzz_classes fuzz_labelme fuzz_coco fuzz_results
-for target in reader classes labelme coco results; do
+cmake --build --preset fuzz --target fuzz_reader fuzz_classes fuzz_labelme fuzz_coco fuzz_regions fuzz_results
+for target in reader classes labelme coco regions results; do
   mkdir -p "build-fuzz/corpus/$target"
   seeds="$PWD/tests/data/fuzz/$target" more="-max_len=20000 -dict=$PWD/tests/data/fuzz/json.dict"
   if [ $target = reader ]; then

@@ -8,7 +8,9 @@
 #include "evaluation/scores.h"
 #include "mpm/error.hpp"
 #include "vision/labels/coco.h"
+#include "vision/labels/labelled_picture.h"
 #include "vision/labels/labelme.h"
+#include "vision/regions/region_json.h"
 
 namespace {
 
@@ -48,7 +50,19 @@ void require(bool holds) {
   require(twice.matrix().count(0, 0) == 2 * scores.matrix().count(0, 0));
 }
 
+[[maybe_unused]] void regions(const JsonValue& json) {
+  const mpm::vision::Region region = mpm::vision::regionFromJson(json, "");
+  mpm::vision::check({region});
+  constexpr int kMaxArea = 1 << 20;
+  if (region.size.area() <= kMaxArea) require(mpm::vision::maskOf(region, region.size).size() == region.size);
+  const JsonValue again(mpm::vision::toJson(region).dump(), "again");
+  require(mpm::vision::regionFromJson(again, "").name == region.name);
+}
+
 }  // namespace
+
+// A mask in a picture of its own is not read here.
+cv::Mat mpm::vision::readStoredImage(const std::string&) { std::abort(); }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size), shown = mpm::visibleText(text, 80);
