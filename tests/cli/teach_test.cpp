@@ -174,8 +174,8 @@ TEST_F(Teach, AKillLeavesTheOldModel) {
   EXPECT_EQ(files(), before);
 }
 
-// Encoding ends at the first step; training on pictures without tokens would follow.
-TEST_F(Teach, ASignalWhileItEncodesEndsIt) {
+// Which part of the work it meets: Teaching.StopsInEachPartOfTheWork.
+TEST_F(Teach, ASignalEndsItAndNothingIsWritten) {
   for (int i = 0; i < 60; ++i) writeFlat("p" + std::to_string(i), {640, 480}, {640, 480}, 0, 1);
   writeClasses({"low", "high"});
   for (const int signal : {SIGINT, SIGTERM}) {
