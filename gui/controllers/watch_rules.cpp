@@ -29,9 +29,7 @@ WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const Legend
       alarms_(loadAlarms(stored)),
       keep_(loadKeepOptions(stored)),
       command_(loadCommand(stored)),
-      times_(loadTimes(stored)),
-      regions_(loadRegions(stored)),
-      states_(loadStates(stored)) {}
+      sources_(loadSources(stored)) {}
 
 std::vector<std::string> WatchRules::command() const {
   try {
@@ -41,37 +39,41 @@ std::vector<std::string> WatchRules::command() const {
   }
 }
 
+const SourceChoices& WatchRules::of(const QString& source) const {
+  static const SourceChoices none;
+  const auto found = sources_.find(keyOf(source));
+  return found == sources_.end() ? none : found->second;
+}
+
+void WatchRules::change(const QString& source, const std::function<void(SourceChoices&)>& what) {
+  what(sources_[keyOf(source)]);
+  settings_->change([all = sources_](QSettings& settings) { save(settings, all); });
+}
+
 const SourceRegions& WatchRules::regions(const QString& source) const {
   static const SourceRegions none;
-  const auto found = regions_.find(keyOf(source));
-  return found == regions_.end() ? none : found->second;
+  const SourceChoices& choices = of(source);
+  return choices.regions ? *choices.regions : none;
 }
 
 void WatchRules::propose(const QString& source, const std::vector<vision::Region>& regions) {
-  if (!regions.empty()) regions_.try_emplace(keyOf(source), SourceRegions{.regions = regions});
-}
-
-const std::vector<vision::StateHead>& WatchRules::states(const QString& source) const {
-  static const std::vector<vision::StateHead> none;
-  const auto found = states_.find(keyOf(source));
-  return found == states_.end() ? none : found->second.heads;
+  if (!regions.empty() && !of(source).regions) sources_[keyOf(source)].regions = SourceRegions{.regions = regions};
 }
 
 void WatchRules::useStates(const QString& source, const vision::StateHead& head, const QString& file, bool use) {
-  SourceStates& of = states_[keyOf(source)];
-  std::erase_if(of.heads, [&](const vision::StateHead& one) { return one.name == head.name; });
-  of.files.removeAll(file);
-  if (use) {
-    of.heads.push_back(head);
-    of.files << file;
-  }
-  settings_->change([all = states_](QSettings& settings) { save(settings, all); });
+  change(source, [&](SourceChoices& of) {
+    std::erase_if(of.states, [&](const vision::StateHead& one) { return one.name == head.name; });
+    of.state_files.removeAll(file);
+    if (!use) return;
+    of.states.push_back(head);
+    of.state_files << file;
+  });
 }
 
 monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
   using vision::SourceKind;
   monitor::WatchOptions options{.source = sourceSpec(source), .night = night_, .alarms = alarms_};
-  if (const auto found = regions_.find(keyOf(source)); found != regions_.end()) options.regions = found->second.regions;
+  options.regions = regions(source).regions;
   options.states.heads = states(source);
   const SourceKind kind = options.source.kind;
   // A folder is looked through, not played.
@@ -122,22 +124,13 @@ monitor::AlarmOptions WatchRules::alarmsOfModel() const {
 bool WatchRules::knowsTimes(const QString& source) const {
   const vision::SourceSpec spec = sourceSpec(source);
   return (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) ||
-         times_.contains(QString::fromStdString(spec.shownText()));
-}
-
-PictureTimesChoice WatchRules::times(const QString& source) const {
-  const auto known = times_.find(QString::fromStdString(sourceSpec(source).shownText()));
-  return known == times_.end() ? std::nullopt : known->second;
+         of(source).times.has_value();
 }
 
 void WatchRules::askTimes(const QString& source, bool of_new_folder) {
-  const vision::SourceSpec spec = sourceSpec(source);
-  const QString name = QString::fromStdString(spec.shownText());
-  const auto known = times_.find(name);
-  auto* dialog = new TimesDialog(spec, known == times_.end() ? vision::TimeOptions() : known->second, window_);
-  connect(dialog, &TimesDialog::chosen, this, [this, source, name](const PictureTimesChoice& times) {
-    times_[name] = times;
-    settings_->change([times = times_](QSettings& settings) { save(settings, times); });
+  auto* dialog = new TimesDialog(sourceSpec(source), of(source).times.value_or(vision::TimeOptions()), window_);
+  connect(dialog, &TimesDialog::chosen, this, [this, source](const PictureTimesChoice& times) {
+    change(source, [&](SourceChoices& of) { of.times = times; });
     emit timesChosen(source);
   });
   if (!of_new_folder) return openDialog(dialog);
@@ -197,9 +190,9 @@ void WatchRules::askKeep(const QString& folder, const QString& database) {
 
 void WatchRules::askRegions(const QString& source, const cv::Mat& picture) {
   auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, window_);
-  connect(dialog, &RegionsDialog::chosen, this, [this, key = keyOf(source)](const SourceRegions& regions) {
-    regions_[key] = regions;  // none is also a choice: else those in the database would count
-    settings_->change([all = regions_](QSettings& settings) { save(settings, all); });
+  connect(dialog, &RegionsDialog::chosen, this, [this, source](const SourceRegions& regions) {
+    // None is also a choice: else those in the database would count.
+    change(source, [&](SourceChoices& of) { of.regions = regions; });
     emit regionsChanged();
   });
   openDialog(dialog);

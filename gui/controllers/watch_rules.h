@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QObject>
+#include <functional>
 
 #include "gui/models/watch_settings.h"
 #include "monitor/session.h"
@@ -29,7 +30,7 @@ class WatchRules : public QObject {
   /// Those that the database has are those of a source for which none were chosen.
   void propose(const QString& source, const std::vector<vision::Region>& regions);
   /// Those that are read of a source.
-  const std::vector<vision::StateHead>& states(const QString& source) const;
+  const std::vector<vision::StateHead>& states(const QString& source) const { return of(source).states; }
   /// From now on, or no longer. `file`: that holds the head.
   void useStates(const QString& source, const vision::StateHead& head, const QString& file, bool use);
   /// How a source is watched by these rules.
@@ -39,7 +40,7 @@ class WatchRules : public QObject {
 
   /// Whether it was said how the times of these pictures are read, or they have none to be read.
   bool knowsTimes(const QString& source) const;
-  PictureTimesChoice times(const QString& source) const;
+  PictureTimesChoice times(const QString& source) const { return of(source).times.value_or(std::nullopt); }
   /// Says timesChosen(). `of_new_folder`: asks only where some of the pictures have a time.
   void askTimes(const QString& source, bool of_new_folder);
   void askNight();
@@ -58,6 +59,8 @@ class WatchRules : public QObject {
   void regionsChanged();
 
  private:
+  const SourceChoices& of(const QString& source) const;
+  void change(const QString& source, const std::function<void(SourceChoices&)>& what);
   monitor::AlarmOptions alarmsOfModel() const;
 
   SettingsWriter* settings_;
@@ -68,9 +71,7 @@ class WatchRules : public QObject {
   monitor::AlarmOptions alarms_;
   KeepOptions keep_;
   QString command_;
-  TimesOfSources times_;
-  RegionsOfSources regions_;
-  StatesOfSources states_;
+  Sources sources_;
 };
 
 }  // namespace mpm::gui

@@ -8,8 +8,8 @@ namespace mpm::gui {
 namespace {
 
 const QString kAreas = QStringLiteral("alarm_areas"), kColors = QStringLiteral("colors"),
-              kTimes = QStringLiteral("times"), kRegions = QStringLiteral("regions"),
-              kStates = QStringLiteral("states");
+              kSources = QStringLiteral("sources");
+const QString kUnread = QStringLiteral("none");                     // times that are not read
 const QStringList kRules = {"none", "sun", "brightness", "hours"};  // in the order of the alternatives of NightRule
 
 // Reads or writes one setting after another, so that a list of fields serves both ways. A setting that is missing or no
@@ -153,19 +153,6 @@ void save(QSettings& settings, const ClassColors& colors) {
   settings.setValue(kColors, lines);
 }
 
-void save(QSettings& settings, const TimesOfSources& times) {
-  settings.remove(kTimes);
-  settings.beginWriteArray(kTimes, static_cast<int>(times.size()));
-  int index = 0;
-  for (const auto& [source, choice] : times) {
-    settings.setArrayIndex(index++);
-    settings.setValue("source", source);
-    settings.setValue("from", choice ? QString::fromStdString(toString(*choice)) : QStringLiteral("none"));
-    if (choice && choice->time_zone) settings.setValue("zone", *choice->time_zone);
-  }
-  settings.endArray();
-}
-
 QString SourceRegions::savedIn() const {
   const auto texts = [](const std::vector<vision::Region>& list) {
     std::vector<std::string> result;
@@ -178,75 +165,50 @@ QString SourceRegions::savedIn() const {
   return same ? file : QString();
 }
 
-void save(QSettings& settings, const RegionsOfSources& regions) {
-  settings.remove(kRegions);
-  settings.beginWriteArray(kRegions);
+void save(QSettings& settings, const Sources& sources) {
+  settings.remove(kSources);
+  settings.beginWriteArray(kSources);
   int i = 0;
-  for (const auto& [source, of] : regions) {
-    QStringList texts;
-    for (const vision::Region& region : of.regions) texts << QString::fromStdString(vision::regionJson(region));
+  for (const auto& [source, of] : sources) {
     settings.setArrayIndex(i++);
     settings.setValue("source", source);
-    settings.setValue("file", of.file);
-    settings.setValue("regions", texts);
+    if (of.times) settings.setValue("times", *of.times ? QString::fromStdString(toString(**of.times)) : kUnread);
+    if (of.times && *of.times && (*of.times)->time_zone) settings.setValue("zone", *(*of.times)->time_zone);
+    if (of.regions) {
+      QStringList texts;
+      for (const vision::Region& region : of.regions->regions)
+        texts << QString::fromStdString(vision::regionJson(region));
+      settings.setValue("regions", texts);
+      settings.setValue("file", of.regions->file);
+    }
+    settings.setValue("states", of.state_files);
   }
   settings.endArray();
 }
 
-void save(QSettings& settings, const StatesOfSources& states) {
-  settings.remove(kStates);
-  settings.beginWriteArray(kStates);
-  int i = 0;
-  for (const auto& [source, of] : states) {
-    settings.setArrayIndex(i++);
-    settings.setValue("source", source);
-    settings.setValue("files", of.files);
-  }
-  settings.endArray();
-}
-
-StatesOfSources loadStates(QSettings& settings) {
-  StatesOfSources result;
-  const int count = settings.beginReadArray(kStates);
+Sources loadSources(QSettings& settings) {
+  Sources result;
+  const int count = settings.beginReadArray(kSources);
   for (int i = 0; i < count; ++i) {
     settings.setArrayIndex(i);
-    SourceStates& of = result[settings.value("source").toString()];
-    for (const QString& file : settings.value("files").toStringList())
-      if (passes([&] { of.heads.push_back(vision::readStates(file.toStdString())); })) of.files << file;
-  }
-  settings.endArray();
-  return result;
-}
-
-TimesOfSources loadTimes(QSettings& settings) {
-  TimesOfSources times;
-  const int count = settings.beginReadArray(kTimes);
-  for (int i = 0; i < count; ++i) {
-    settings.setArrayIndex(i);
-    const QString from = settings.value("from").toString();
-    PictureTimesChoice choice;
-    if (from != QLatin1String("none") && !passes([&] { choice = vision::parseTimes(from.toStdString()); })) continue;
+    SourceChoices& of = result[settings.value("source").toString()];
+    if (const QString times = settings.value("times").toString(); times == kUnread)
+      of.times.emplace();
+    else if (!times.isEmpty())
+      passes([&] { of.times = vision::parseTimes(times.toStdString()); });
     bool known = false;
-    if (const int zone = settings.value("zone").toInt(&known); known && choice && std::abs(zone) <= 14 * 60)
-      choice->time_zone = zone;
-    times[settings.value("source").toString()] = choice;
-  }
-  settings.endArray();
-  return times;
-}
-
-RegionsOfSources loadRegions(QSettings& settings) {
-  RegionsOfSources result;
-  const int count = settings.beginReadArray(kRegions);
-  for (int i = 0; i < count; ++i) {
-    settings.setArrayIndex(i);
-    SourceRegions of{.file = settings.value("file").toString()};
-    const bool good = passes([&] {
-      for (const QString& text : settings.value("regions").toStringList())
-        of.regions.push_back(vision::regionOf(text.toStdString(), "the settings"));
-      vision::check(of.regions);
-    });
-    if (good) result[settings.value("source").toString()] = std::move(of);
+    if (const int zone = settings.value("zone").toInt(&known);
+        known && of.times && *of.times && std::abs(zone) <= 14 * 60)
+      (*of.times)->time_zone = zone;
+    SourceRegions drawn{.file = settings.value("file").toString()};
+    const bool good = settings.contains("regions") && passes([&] {
+                        for (const QString& text : settings.value("regions").toStringList())
+                          drawn.regions.push_back(vision::regionOf(text.toStdString(), "the settings"));
+                        vision::check(drawn.regions);
+                      });
+    if (good) of.regions = std::move(drawn);
+    for (const QString& file : settings.value("states").toStringList())
+      if (passes([&] { of.states.push_back(vision::readStates(file.toStdString())); })) of.state_files << file;
   }
   settings.endArray();
   return result;

@@ -27,8 +27,6 @@ struct KeepOptions {
 
 /// How the times of pictures are read; nullopt: they count as taken when they are read.
 using PictureTimesChoice = std::optional<vision::TimeOptions>;
-/// By the source, without credentials.
-using TimesOfSources = std::map<QString, PictureTimesChoice>;
 
 /// The numbers of every night rule, so that choosing another rule keeps them.
 struct NightNumbers {
@@ -46,14 +44,15 @@ struct SourceRegions {
   /// The file, where it holds these regions and no others; else empty.
   QString savedIn() const;
 };
-using RegionsOfSources = std::map<QString, SourceRegions>;  ///< by the source without credentials
 
-/// Heads of states that are read of a source, and the files that they were read from.
-struct SourceStates {
-  std::vector<vision::StateHead> heads{};
-  QStringList files{};
+/// What was chosen for a source.
+struct SourceChoices {
+  std::optional<PictureTimesChoice> times{};  ///< nullopt: nobody was asked
+  std::optional<SourceRegions> regions{};     ///< nullopt: none were drawn or stored
+  std::vector<vision::StateHead> states{};    ///< that are read
+  QStringList state_files{};                  ///< that they were read from
 };
-using StatesOfSources = std::map<QString, SourceStates>;  ///< by the source without credentials
+using Sources = std::map<QString, SourceChoices>;  ///< by the source without credentials
 
 /// What is watched and kept, stored between two starts. Settings that make no sense, edited by hand, give the default.
 void save(QSettings& settings, const monitor::NightRule& rule);
@@ -61,17 +60,13 @@ void save(QSettings& settings, monitor::AlarmOptions alarms);
 void saveCommand(QSettings& settings, const QString& command);  ///< that is run for each event, as one line
 void save(QSettings& settings, const KeepOptions& keep);
 void save(QSettings& settings, const ClassColors& colors);
-void save(QSettings& settings, const TimesOfSources& times);
-void save(QSettings& settings, const RegionsOfSources& regions);
-void save(QSettings& settings, const StatesOfSources& states);
-StatesOfSources loadStates(QSettings& settings);        ///< without files that are gone
+void save(QSettings& settings, const Sources& sources);
 monitor::NightRule loadNightRule(QSettings& settings);  ///< default: by the brightness of the picture
 NightNumbers loadNightNumbers(QSettings& settings);
 monitor::AlarmOptions loadAlarms(QSettings& settings);
 QString loadCommand(const QSettings& settings);
 KeepOptions loadKeepOptions(const QSettings& settings);
 ClassColors loadClassColors(const QSettings& settings);
-TimesOfSources loadTimes(QSettings& settings);
-RegionsOfSources loadRegions(QSettings& settings);
+Sources loadSources(QSettings& settings);  ///< without states whose files are gone
 
 }  // namespace mpm::gui
