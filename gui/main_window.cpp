@@ -22,7 +22,6 @@
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
 #include "gui/controllers/folder_view.h"
-#include "gui/controllers/frame_saver.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
@@ -94,11 +93,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   session.store.keep_days_of_all = true;
   session.store.max_megabytes = rules_->keep().database_mb;
   live_ = std::make_unique<LiveMonitor>(std::move(session));
-  saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
   opener_ =
       new Opener({options.model, options.inference.read.convert.reduce}, live_.get(), *settings, &settings_, this);
   folder_ = new FolderView(folder_bar_, live_.get(), actions_->action("pause"), this);
-  exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), this);
+  exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), live_.get(), this);
   tuning_ = new Tuning(options.inference, live_.get(), pictures_.get(), actions_->action("pause"), this);
   source_->setModel(nullptr, model);
   wireOpening();
@@ -249,18 +247,18 @@ void MainWindow::openDatabase(const QString& path) {
   if (QFileInfo::exists(path))
     showNotice(tr("Showing %1, read-only").arg(path));
   else
-    showNotice(tr("There is no %1 yet: what is written to it will be shown").arg(path), "warning");
+    showNotice(tr("There is no %1 yet: what is written to it will be shown").arg(path), Badge::kWarning);
 }
 
 void MainWindow::openModel(const QString& path, const std::optional<Reduction>& variant) {
   if (!model_) pane_->setBanner({});
   if (path.toStdString() != live_->session().model()) options_.inference.refine = refine_at_start_;
-  live_->setModel(path.toStdString(), variant);
+  live_->change([&](monitor::Session& session) { session.setModel(path.toStdString(), variant); });
   showNotice(tr("Reading %1…").arg(QFileInfo(path).fileName()));
 }
 
 void MainWindow::chooseReduction(const Reduction& variant) {
-  live_->setReduction(variant);
+  live_->change([&](monitor::Session& session) { session.setReduction(variant); });
   sayWhenItShows(tr("reduction %1").arg(QString::fromStdString(toString(variant))));
 }
 
@@ -312,7 +310,7 @@ void MainWindow::showFrame(const LiveFramePtr& frame) {
 void MainWindow::takeSnapshot() {
   if (frozen_) return showNotice(tr("The picture on show is stored already. Esc: back to live"));
   live_->session().snapshots().setStyle(overlayStyle());
-  saver_->save(live_frame_);
+  exports_->save(live_frame_);
 }
 
 void MainWindow::takeEvent(const monitor::Event& event) {
@@ -320,7 +318,7 @@ void MainWindow::takeEvent(const monitor::Event& event) {
   const QString text = QString::fromStdString(event.message);
   if (event.kind != monitor::EventKind::kSource) log(text);  // takeState() says it in the user's language
   if (event.severity != monitor::Severity::kInfo)
-    showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
+    showNotice(text, event.severity == monitor::Severity::kError ? Badge::kBad : Badge::kWarning);
   if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError) {
     if (model_) {
       reduction_->setModel(*model_);  // what was asked for did not come about
@@ -354,7 +352,7 @@ void MainWindow::tick() {
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
   pane_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
-  status_->setRecording(saver_->recordText());
+  status_->setRecording(exports_->recordText());
   status_->setStorageProblem(store ? QString::fromStdString(store->problem) : QString(), store && store->stopped);
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
@@ -411,7 +409,7 @@ monitor::OverlayStyle MainWindow::overlayStyle() const {
 }
 
 void MainWindow::setRecording(bool recording) {
-  saver_->setRecording(recording);
+  exports_->setRecording(recording);
   tick();
 }
 
@@ -420,16 +418,16 @@ void MainWindow::sayWhenItShows(const QString& change) {
   if (live_->repeats())
     showNotice(tr("On this frame: %1").arg(change));
   else if (live_->session().isOpen() && live_->session().paused())
-    showNotice(tr("It is paused; from the next frame on: %1").arg(change), "warning");
+    showNotice(tr("It is paused; from the next frame on: %1").arg(change), Badge::kWarning);
   else if (live_->session().status().source.state == monitor::CaptureState::kEnded)
     showNotice(tr("The source has ended; once it is opened again (%1): %2")
                    .arg(actions_->action("again")->shortcut().toString(QKeySequence::NativeText), change),
-               "warning");
+               Badge::kWarning);
   else
     showNotice(tr("From the next frame on: %1").arg(change));
 }
 
-void MainWindow::showNotice(const QString& text, const char* badge) { status_->notify(text, badge); }
+void MainWindow::showNotice(const QString& text, Badge badge) { status_->notify(text, badge); }
 
 void MainWindow::log(const QString& text) {
   log_->appendPlainText(QStringLiteral("%1  %2").arg(QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), text));
@@ -437,7 +435,7 @@ void MainWindow::log(const QString& text) {
 
 void MainWindow::fail(const QString& message) {
   log(message);
-  showNotice(message, "bad");
+  showNotice(message, Badge::kBad);
 }
 
 void MainWindow::exportSamples(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path) {
@@ -456,7 +454,7 @@ QString MainWindow::commandLine() const {
 void MainWindow::copyCommandLine() {
   QString line = commandLine();
   QApplication::clipboard()->setText(line);
-  showNotice(tr("Copied: %1").arg(line.replace(QLatin1Char('\n'), QLatin1Char(' '))), "good");
+  showNotice(tr("Copied: %1").arg(line.replace(QLatin1Char('\n'), QLatin1Char(' '))), Badge::kGood);
 }
 
 void MainWindow::restoreDefaultLayout() {

@@ -11,6 +11,7 @@
 #include "gui/models/patch_selection.h"
 #include "gui/models/picture_store.h"
 #include "gui/models/settings_writer.h"
+#include "gui/models/theme.h"
 #include "gui/models/watch_settings.h"
 #include "gui/views/settings_dialogs.h"
 
@@ -26,7 +27,6 @@ class ComparePanel;
 class Exports;
 class FolderBar;
 class FolderView;
-class FrameSaver;
 class ImageView;
 class InspectorPanel;
 class LegendPanel;
@@ -148,7 +148,7 @@ class MainWindow : public QMainWindow {
   monitor::OverlayStyle overlayStyle() const;
   void openModel(const QString& path, const std::optional<Reduction>& variant);
   void chooseReduction(const Reduction& variant);
-  void showNotice(const QString& text, const char* badge = "");
+  void showNotice(const QString& text, Badge badge = Badge::kNone);
   void sayWhenItShows(const QString& change);
   void log(const QString& text);
   void fail(const QString& message);
@@ -168,7 +168,6 @@ class MainWindow : public QMainWindow {
   Opener* opener_;
   WatchRules* rules_;
   PanelDocks* docks_ = nullptr;
-  FrameSaver* saver_;
   Exports* exports_;
   Tuning* tuning_;
   QStackedWidget* stack_;

@@ -10,7 +10,6 @@
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
 #include "gui/controllers/folder_view.h"
-#include "gui/controllers/frame_saver.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/tuning.h"
@@ -73,7 +72,7 @@ void MainWindow::makeActions() {
    })->setEnabled(false);
   a.addToggle(view, "sharp_edges", tr("Sharp &edges of classes"), tr("Shift+E"), false, [this](bool on) {
      options_.inference.refine = on ? Refine::kGuided : Refine::kNone;
-     live_->setRefine(*options_.inference.refine);
+     live_->change([this](monitor::Session& session) { session.setRefine(*options_.inference.refine); });
      sayWhenItShows(on ? tr("sharp edges") : tr("edges as the model gives them"));
    })->setEnabled(false);
   a.addToggle(view, "region_outlines", tr("Outlines of re&gions"), tr("Shift+O"), true,

@@ -45,7 +45,7 @@ TeachMode& MainWindow::teach() {
   teach_ = new TeachMode({labelFolder(options_.database, options_.pictures), options_.teach_live, options_.teach_steps},
                          teach_pane_, this);
   model_before_ = openSettings(options_.settings)->value(kBefore).toString();
-  connect(teach_, &TeachMode::said, this, [this](const QString& text, const char* badge) {
+  connect(teach_, &TeachMode::said, this, [this](const QString& text, Badge badge) {
     log(text);
     showNotice(text, badge);
   });
@@ -111,11 +111,11 @@ void MainWindow::setTeaching(bool on) {
 
 void MainWindow::takeToTeach() {
   const LiveFramePtr& frame = pane_->image()->frame();
-  if (!frame) return showNotice(tr("There is no frame yet"), "warning");
+  if (!frame) return showNotice(tr("There is no frame yet"), Badge::kWarning);
   teach().take(frame->image(), timeOf(*frame), QString::fromStdString(frame->result.frame.file));
   if (layout_.isEmpty())
     showNotice(tr("Taken. %1: label it").arg(actions_->action("teach")->shortcut().toString(QKeySequence::NativeText)),
-               "good");
+               Badge::kGood);
 }
 
 // Each picture takes the encoder about as long as a frame of the live view.

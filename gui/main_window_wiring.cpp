@@ -13,7 +13,6 @@
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
 #include "gui/controllers/folder_view.h"
-#include "gui/controllers/frame_saver.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/tuning.h"
 #include "gui/controllers/watch_rules.h"
@@ -36,12 +35,14 @@ void MainWindow::wireOpening() {
   });
   connect(rules_, &WatchRules::timesChosen, this, &MainWindow::openSource);
   connect(opener_, &Opener::modelChosen, this, &MainWindow::openModel);
-  connect(opener_, &Opener::reductionChosen, live_.get(), &LiveMonitor::setReduction);
+  connect(opener_, &Opener::reductionChosen, this, [this](const Reduction& variant) {
+    live_->change([&](monitor::Session& session) { session.setReduction(variant); });
+  });
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
   connect(opener_, &Opener::said, this, &MainWindow::showNotice);
   connect(opener_, &Opener::modelGone, this, [this](const QString& text) {
     log(text);
-    showNotice(text, "warning");
+    showNotice(text, Badge::kWarning);
   });
   connect(source_, &SourcePanel::changeSourceRequested, opener_, [this] { opener_->askForSource(); });
   connect(source_, &SourcePanel::changeModelRequested, opener_, &Opener::askForModel);
@@ -73,8 +74,6 @@ void MainWindow::wirePictures() {
     opacity_->setValue(static_cast<int>(std::lround(opacity * 100)));
   });
 
-  connect(saver_, &FrameSaver::said, this, &MainWindow::showNotice);
-  connect(saver_, &FrameSaver::logged, this, &MainWindow::log);
   connect(pictures_.get(), &PictureStore::failed, this, &MainWindow::fail);
   connect(pictures_.get(), &PictureStore::loaded, this,
           [this](const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
@@ -105,7 +104,7 @@ void MainWindow::wireWatching() {
   });
   connect(reduction_, &ReductionPanel::copyRequested, this, &MainWindow::copyCommandLine);
   connect(compare_, &ComparePanel::compareChosen, this, [this](const std::optional<Reduction>& variant) {
-    live_->setCompare(variant);
+    live_->change([&](monitor::Session& session) { session.setCompare(variant); });
     if (variant) sayWhenItShows(tr("the comparison with %1").arg(QString::fromStdString(toString(*variant))));
     const QSignalBlocker quiet(actions_->action("compare"));
     actions_->action("compare")->setChecked(variant.has_value());
@@ -119,7 +118,9 @@ void MainWindow::wireWatching() {
   connect(rules_, &WatchRules::commandChanged, this, [this] { live_->session().setEventCommand(rules_->command()); });
   connect(legend_panel_, &LegendPanel::regionPicked, this, &MainWindow::refreshRegions);
   connect(rules_, &WatchRules::regionsChanged, this, [this] {
-    live_->setRegions(rules_->regions(QString::fromStdString(live_->session().source())).regions);
+    live_->change([this](monitor::Session& session) {
+      session.setRegions(rules_->regions(QString::fromStdString(session.source())).regions);
+    });
     refreshRegions();
   });
   connect(rules_, &WatchRules::keepChanged, this, [this] {
@@ -160,6 +161,7 @@ void MainWindow::wireHistory() {
   });
   connect(exports_, &Exports::said, this, &MainWindow::showNotice);
   connect(exports_, &Exports::failed, this, &MainWindow::fail);
+  connect(exports_, &Exports::logged, this, &MainWindow::log);
 }
 
 }  // namespace mpm::gui

@@ -10,7 +10,9 @@
 #include <QRegularExpression>
 #include <QTimeZone>
 #include <algorithm>
+#include <utility>
 
+#include "gui/controllers/live_monitor.h"
 #include "gui/models/history.h"
 #include "gui/models/picture_store.h"
 #include "gui/models/recents.h"
@@ -33,16 +35,52 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& 
   return name + QLatin1Char('.') + suffix;
 }
 
-Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictures, QWidget* window)
-    : QObject(window), chart_(chart), history_(history), pictures_(pictures), window_(window) {
+Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictures, LiveMonitor* live, QWidget* window)
+    : QObject(window), chart_(chart), history_(history), pictures_(pictures), live_(live), window_(window) {
+  using monitor::SnapshotWriter;
+  connect(live_, &LiveMonitor::pictureWritten, this, [this](const QString& path, SnapshotWriter::Occasion occasion) {
+    if (occasion == SnapshotWriter::Occasion::kRecording) return;
+    emit said(tr("Saved %1").arg(path), Badge::kGood);
+    pictures_->list();
+  });
+  connect(live_, &LiveMonitor::picturesRemoved, this,
+          [this](int files) { emit logged(tr("%n file(s) of old pictures forgotten", nullptr, files)); });
+  connect(live_, &LiveMonitor::ticked, this, [this] {
+    if (live_->session().snapshots().recording().left_out > 0 && !std::exchange(left_out_logged_, true))
+      emit logged(tr("The recording leaves out frames: this machine or its disk is too slow for all of them"));
+  });
   connect(pictures_, &PictureStore::saved, this,
-          [this](const QString& path) { emit said(tr("The chart was saved to %1").arg(path), "good"); });
+          [this](const QString& path) { emit said(tr("The chart was saved to %1").arg(path), Badge::kGood); });
+}
+
+void Exports::save(const LiveFramePtr& frame) {
+  if (!frame) return emit said(tr("There is no frame yet"), Badge::kWarning);
+  if (!frame->result.model)
+    return emit said(tr("No model has seen this frame yet: there is nothing to save with it"), Badge::kWarning);
+  if (!live_->session().save(frame->result))
+    emit said(tr("The disk is too slow: this picture was not saved"), Badge::kWarning);
+}
+
+void Exports::setRecording(bool recording) {
+  live_->session().snapshots().setRecording(recording);
+  left_out_logged_ = false;
+  if (recording)
+    emit said(tr("Recording to %1").arg(pictures_->folder()), Badge::kNone);
+  else
+    pictures_->list();
+}
+
+QString Exports::recordText() const {
+  const auto recording = live_->session().snapshots().recording();
+  if (!recording.on) return {};
+  const QString text = tr("● REC %n picture(s)", nullptr, recording.written);
+  return recording.left_out == 0 ? text : tr("%1, %2 left out").arg(text).arg(recording.left_out);
 }
 
 void Exports::ask() {
   const TimeAxis& axis = chart_->chart()->axis();
   const auto record = chart_->record();
-  if (!record) return emit said(tr("There are no samples to export yet"), "warning");
+  if (!record) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
   const QString source = tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->database()).fileName());
   auto* dialog = new ExportDialog(source, axis.from, axis.to, window_);
   connect(dialog, &ExportDialog::chosen, this, [this, dialog, record = *record] {
@@ -77,7 +115,7 @@ void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const Q
                             heading = chart_->sourceText()] { return scene.picture(QSize(1200, 480), heading); },
                            path);
   const auto source = chart_->source();
-  if (!source) return emit said(tr("There are no samples to export yet"), "warning");
+  if (!source) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
   monitor::ExportOptions options;
   options.format = format == ExportDialog::Format::kCsv        ? monitor::ExportFormat::kCsv
                    : format == ExportDialog::Format::kPhenoCam ? monitor::ExportFormat::kPhenoCam
@@ -128,11 +166,12 @@ void Exports::writeSamples(const monitor::ExportOptions& options, const QString&
   connect(job, &Job::progressed, progress, &QProgressDialog::setValue);
   connect(progress, &QProgressDialog::canceled, job, &Job::cancel);
   connect(job, &Job::finished, this, [this, path](const QVariant& samples) {
-    if (samples == 0) return emit said(tr("No sample lies in that time: %1 was not written").arg(path), "warning");
-    emit said(tr("%n sample(s) exported to %1", nullptr, samples.toInt()).arg(path), "good");
+    if (samples == 0)
+      return emit said(tr("No sample lies in that time: %1 was not written").arg(path), Badge::kWarning);
+    emit said(tr("%n sample(s) exported to %1", nullptr, samples.toInt()).arg(path), Badge::kGood);
   });
   connect(job, &Job::cancelled, this,
-          [this, path] { emit said(tr("The export was cancelled; %1 is as it was").arg(path), ""); });
+          [this, path] { emit said(tr("The export was cancelled; %1 is as it was").arg(path), Badge::kNone); });
   connect(job, &Job::failed, this, &Exports::failed);
 }
 

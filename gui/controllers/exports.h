@@ -5,6 +5,8 @@
 #include <QPointer>
 #include <functional>
 
+#include "gui/models/live_frame.h"
+#include "gui/models/theme.h"
 #include "gui/models/worker.h"
 #include "gui/views/settings_dialogs.h"
 
@@ -17,15 +19,23 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& 
 
 class ChartPanel;
 class History;
+class LiveMonitor;
 class PictureStore;
 
-/// Files of what is stored, for other programs: the samples of the source on show, or its chart as a picture. What
-/// takes long says how far it is, and can be cancelled; the window goes on meanwhile.
+/// Files that a person asks for: pictures, one at a time or as a recording; and for other programs the samples of the
+/// source on show, or its chart as a picture. What takes long says how far it is, and can be cancelled; the window goes
+/// on meanwhile.
 class Exports : public QObject {
   Q_OBJECT
  public:
   /// `window`: what the dialogs belong to.
-  Exports(ChartPanel* chart, const History* history, PictureStore* pictures, QWidget* window);
+  Exports(ChartPanel* chart, const History* history, PictureStore* pictures, LiveMonitor* live, QWidget* window);
+
+  void setRecording(bool recording);
+  /// A snapshot; null: there is no frame yet.
+  void save(const LiveFramePtr& frame);
+  /// "● REC 12 pictures"; empty while it does not record.
+  QString recordText() const;
 
   /// Asks what and where to.
   void ask();
@@ -40,8 +50,9 @@ class Exports : public QObject {
                              const monitor::ExportOptions& options, const QString& path);
 
  signals:
-  void said(const QString& text, const char* badge);
+  void said(const QString& text, mpm::gui::Badge badge);
   void failed(const QString& message);
+  void logged(const QString& text);
 
  private:
   void writeSamples(const monitor::ExportOptions& options, const QString& path);
@@ -49,8 +60,10 @@ class Exports : public QObject {
   ChartPanel* chart_;
   const History* history_;
   PictureStore* pictures_;
+  LiveMonitor* live_;
   QWidget* window_;
   int running_ = 0;
+  bool left_out_logged_ = false;
   QPointer<QMessageBox> question_;
 };
 

@@ -78,7 +78,7 @@ void FolderView::show(int index) {
     } catch (const Error& error) {
       answer([this, message = QString::fromStdString(error.what())] {
         wanted_.clear();
-        emit said(message, "bad");
+        emit said(message, Badge::kBad);
       });
     }
   });

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "gui/models/live_frame.h"
+#include "gui/models/theme.h"
 #include "gui/models/worker.h"
 
 class QAction;
@@ -34,7 +35,7 @@ class FolderView : public QObject {
  signals:
   /// A picture was chosen.
   void chosen();
-  void said(const QString& text, const char* badge);
+  void said(const QString& text, mpm::gui::Badge badge);
 
  private:
   void show(int index);

@@ -85,33 +85,4 @@ void LiveMonitor::showPicture(const QString& file, const cv::Mat& image) {
     emit frameArrived(makeLiveFrame(*picture_));
 }
 
-void LiveMonitor::repeatFrame() {
-  if (repeats()) session_->repeat(frame_->result.frame);
-}
-
-void LiveMonitor::setReduction(const Reduction& variant) {
-  session_->setReduction(variant);
-  repeatFrame();
-}
-
-void LiveMonitor::setRefine(Refine refine) {
-  session_->setRefine(refine);
-  repeatFrame();
-}
-
-void LiveMonitor::setModel(const std::string& path, const std::optional<Reduction>& variant) {
-  session_->setModel(path, variant);
-  repeatFrame();
-}
-
-void LiveMonitor::setCompare(const std::optional<Reduction>& variant) {
-  session_->setCompare(variant);
-  if (variant) repeatFrame();
-}
-
-void LiveMonitor::setRegions(const std::vector<vision::Region>& regions) {
-  session_->setRegions(regions);
-  repeatFrame();
-}
-
 }  // namespace mpm::gui

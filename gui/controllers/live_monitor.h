@@ -23,13 +23,13 @@ class LiveMonitor : public QObject {
 
   void open(const monitor::WatchOptions& options);
   void close();
-  /// These show on the next frame. Where repeats(), on the last one: the model runs on it again; it is no new
-  /// sample.
-  void setReduction(const Reduction& variant);
-  void setRefine(Refine refine);
-  void setModel(const std::string& path, const std::optional<Reduction>& variant);
-  void setCompare(const std::optional<Reduction>& variant);
-  void setRegions(const std::vector<vision::Region>& regions);
+  /// Changes the session: it shows on the next frame. Where repeats(), on the last one: the model runs on it again; it
+  /// is no new sample.
+  template <typename Change>
+  void change(Change what) {
+    what(*session_);
+    if (repeats()) session_->repeat(frame_->result.frame);
+  }
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
   /// alone is shown.
   void showPicture(const QString& file, const cv::Mat& image);
@@ -48,7 +48,6 @@ class LiveMonitor : public QObject {
  private:
   void deliver(LiveFramePtr frame);
   void takeFrame();
-  void repeatFrame();
 
   std::mutex mutex_;
   LiveFramePtr latest_;                            // guarded by the mutex; null: the UI thread has taken it

@@ -109,9 +109,9 @@ void Opener::open(const QStringList& asked) {
     if (!path.isEmpty()) open(path);
   if (sources.size() < 2) return;
   if (pictures)
-    emit said(tr("The folder of these pictures: %1").arg(folder), "");
+    emit said(tr("The folder of these pictures: %1").arg(folder), Badge::kNone);
   else
-    emit said(tr("One source at a time: %1").arg(sources[0]), "warning");
+    emit said(tr("One source at a time: %1").arg(sources[0]), Badge::kWarning);
 }
 
 // It takes the place of one that was wanted and gone.
@@ -140,7 +140,7 @@ void Opener::openNamed(const QString& asked) {
 }
 
 void Opener::resumeLast() {
-  if (recents_.isEmpty()) return emit said(tr("Nothing was watched yet: choose a source"), "");
+  if (recents_.isEmpty()) return emit said(tr("Nothing was watched yet: choose a source"), Badge::kNone);
   const Recent last = recents_.front();  // a copy: opening it puts it in front
   goOnWithModelOf(last);
   openSourceOf(last);

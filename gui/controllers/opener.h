@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gui/models/recents.h"
+#include "gui/models/theme.h"
 #include "mpm/model_info.hpp"
 
 class QWidget;
@@ -64,7 +65,7 @@ class Opener : public QObject {
   void newDatabaseChosen(const QString& path);
   /// A model that was watched with is no longer there.
   void modelGone(const QString& message);
-  void said(const QString& text, const char* badge);
+  void said(const QString& text, mpm::gui::Badge badge);
 
  private:
   void takeModelOf(const Recent& recent, bool take_model, bool take_reduction);

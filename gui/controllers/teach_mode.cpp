@@ -77,7 +77,7 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
                                : tr("These differ most from what is labelled. Press one to label it"));
   });
   connect(&trainer_, &LiveTrainer::failed, this, [this](const QString& why) {
-    pane_->setStatus(why, "warning");
+    pane_->setStatus(why, Badge::kWarning);
     endComparing();
   });
   store_.open();
@@ -88,7 +88,7 @@ TeachMode::~TeachMode() { pane_->canvas()->setEditor(nullptr); }
 void TeachMode::wirePane() {
   TeachCanvas* canvas = pane_->canvas();
   connect(canvas, &TeachCanvas::stroked, this, &TeachMode::keepStroke);
-  connect(canvas, &TeachCanvas::said, this, [this](const QString& text) { emit said(text, "warning"); });
+  connect(canvas, &TeachCanvas::said, this, [this](const QString& text) { emit said(text, Badge::kWarning); });
   const auto step = [this](void (LabelEditor::*move)()) {
     if (!editor()) return;
     (editor()->*move)();
@@ -106,7 +106,7 @@ void TeachMode::wirePane() {
   const auto exportTo = [this](void (vision::LabelFolder::*write)(const std::string&) const) {
     return [this, write](const QString& to) {
       store_.change([=](const vision::LabelFolder& folder) { (folder.*write)(to.toStdString()); },
-                    [this, to] { emit said(tr("The labels are in %1").arg(to), "good"); });
+                    [this, to] { emit said(tr("The labels are in %1").arg(to), Badge::kGood); });
     };
   };
   connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, this, exportTo(&vision::LabelFolder::exportCoco));
@@ -183,7 +183,7 @@ LabelEditor* TeachMode::editor() {
   return found == editors_.end() ? nullptr : &found->second;
 }
 
-void TeachMode::fail(const QString& message) { emit said(message, "bad"); }
+void TeachMode::fail(const QString& message) { emit said(message, Badge::kBad); }
 
 void TeachMode::wireStates() {
   StatesPanel* panel = pane_->states();
@@ -344,18 +344,18 @@ void TeachMode::showChanges() {
 void TeachMode::copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels) {
   if (!editor()) return;
   if (labels.size() != editor()->labels().size())
-    return emit said(tr("%1 has another size: its labels do not fit this picture").arg(from), "warning");
+    return emit said(tr("%1 has another size: its labels do not fit this picture").arg(from), Badge::kWarning);
   const cv::Mat moved = movedLabels(labels, image, pane_->canvas()->frame()->image(), state_.classes.ignore);
   editor()->begin();
   editor()->fillGaps(moved.empty() ? labels : moved);
-  if (!editor()->end()) return emit said(tr("%1 has no labels where this picture has none").arg(from), "");
+  if (!editor()->end()) return emit said(tr("%1 has no labels where this picture has none").arg(from), Badge::kNone);
   pane_->canvas()->refreshLabels();
   keepStroke();
   const QString copied = moved.empty()
                              ? tr("The labels of %1 are copied. Draw what differs; %2 takes them back")
                              : tr("The labels of %1 are copied, and moved a little as the camera was. Draw what "
                                   "differs; %2 takes them back");
-  emit said(copied.arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)), "good");
+  emit said(copied.arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)), Badge::kGood);
 }
 
 // In its editor, so that it can be undone as a stroke can.
@@ -371,7 +371,7 @@ void TeachMode::removeClass(const QString& picture, int label) {
   keepStroke();
   emit said(tr("The labels of %1 in %2 are removed; %3 brings them back")
                 .arg(names_.value(label), picture, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)),
-            "");
+            Badge::kNone);
 }
 
 void TeachMode::keepStroke() {
@@ -386,7 +386,7 @@ void TeachMode::changeClasses(const std::function<void(std::vector<ClassInfo>&)>
 }
 
 void TeachMode::addModelClasses() {
-  if (!model_) return emit said(tr("No model is loaded"), "warning");
+  if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
   changeClasses([this](std::vector<ClassInfo>& list) {
     const auto names = vision::classNames(*model_);
     const auto colors = vision::classColors(model_->facts, model_->classes);
@@ -415,14 +415,14 @@ void TeachMode::take(const cv::Mat& image, qint64 time_ms, const QString& file) 
 }
 
 void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms) {
-  if (!model_) return emit said(tr("No model is loaded"), "warning");
-  if (run_) return emit said(tr("Wait until the training has ended"), "warning");
+  if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
+  if (run_) return emit said(tr("Wait until the training has ended"), Badge::kWarning);
   candidates_ = files;
   candidates_.removeIf(
       [this](const QString& file) { return state_.pictures.contains(QFileInfo(file).completeBaseName()); });
   if (candidates_.isEmpty() && live.empty())
     return emit said(tr("There is nothing new to choose from: open a folder or a camera, or store pictures of it"),
-                     "warning");
+                     Badge::kWarning);
   comparing_ = true;
   const int count = static_cast<int>(candidates_.size()) + (live.empty() ? 0 : 1);
   pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
@@ -465,7 +465,7 @@ void TeachMode::train() {
 
 void TeachMode::beginTraining() {
   if (run_) return;
-  if (!model_) return emit said(tr("No model is loaded"), "warning");
+  if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
   rest();
   QDir().mkpath(store_.modelsFolder());
   QString model;
@@ -483,10 +483,10 @@ void TeachMode::beginTraining() {
   connect(run_, &Job::finished, this, [this](const QVariant& path) {
     store_.open();
     emit said(tr("%1 is trained. Read its verdict, then use it").arg(QFileInfo(path.toString()).completeBaseName()),
-              "good");
+              Badge::kGood);
   });
   connect(run_, &Job::cancelled, this,
-          [this] { emit said(tr("The training was cancelled; nothing was written"), ""); });
+          [this] { emit said(tr("The training was cancelled; nothing was written"), Badge::kNone); });
   connect(run_, &Job::failed, this, [this](const QString& why) {
     fail(why);
     pane_->models()->setProblem(why);

@@ -12,6 +12,7 @@
 #include "gui/models/live_frame.h"
 #include "gui/models/picture_analysis.h"
 #include "gui/models/state_trainer.h"
+#include "gui/models/theme.h"
 #include "gui/models/thumbnails.h"
 #include "gui/models/trainer.h"
 
@@ -56,7 +57,7 @@ class TeachMode : public QObject {
   LabelEditor* editor();
 
  signals:
-  void said(const QString& text, const char* badge);
+  void said(const QString& text, mpm::gui::Badge badge);
   void useRequested(const QString& model);
   /// Of what the source shows: this head is to be read, or no longer.
   void statesRequested(const std::shared_ptr<const mpm::vision::StateHead>& head, const QString& file, bool use);

@@ -44,7 +44,8 @@ Tuning::Tuning(const EstimatorOptions& inference, LiveMonitor* live, const Pictu
 QString Tuning::source() const { return QString::fromStdString(live_->session().source()); }
 
 void Tuning::ask(const ClassPaint& paint) {
-  if (!live_->session().isOpen()) return emit said(tr("Open a source first: it is tuned for what that shows"), "");
+  if (!live_->session().isOpen())
+    return emit said(tr("Open a source first: it is tuned for what that shows"), Badge::kNone);
   const bool numbered = isNumbered(sourceSpec(source()));
   dialog_ = new TuneDialog(static_cast<int>(pictures_->filesOf(source()).size()),
                            numbered ? 0 : TuneDialog::Choice().every_s, paint, window_);

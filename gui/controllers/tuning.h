@@ -9,6 +9,7 @@
 #include "evaluation/tuning.h"
 #include "gui/models/class_paint.h"
 #include "gui/models/live_frame.h"
+#include "gui/models/theme.h"
 #include "gui/models/worker.h"
 
 class QAction;
@@ -34,7 +35,7 @@ class Tuning : public QObject {
  signals:
   /// A person chose it for the live picture.
   void chosen(const mpm::Reduction& variant);
-  void said(const QString& text, const char* badge);
+  void said(const QString& text, mpm::gui::Badge badge);
 
  private:
   QString source() const;

@@ -8,6 +8,9 @@
 
 namespace mpm::gui {
 
+/// How good or bad a piece of news is.
+enum class Badge { kNone, kGood, kWarning, kBad };
+
 /// Every colour of the program. The user chooses light or dark: Qt 6.4 does not know what the desktop prefers.
 struct Theme {
   bool dark = false;

@@ -182,7 +182,7 @@ QWidget* ChartPanel::makeForeignBar() {
   foreign_bar_ = new QWidget(this);
   foreign_ = namedValue(new QLabel(foreign_bar_), tr("Database on show"));
   foreign_->setWordWrap(true);
-  setBadge(foreign_, "warning");
+  setBadge(foreign_, Badge::kWarning);
   back_ = new QPushButton(foreign_bar_);
   auto* row = new QHBoxLayout(foreign_bar_);
   row->setContentsMargins(0, 0, 0, 0);

@@ -283,8 +283,8 @@ void setRow(QTableWidget* table, int row, const QStringList& texts, int numbers)
   }
 }
 
-void setBadge(QLabel* label, const char* kind) {
-  const QString value = QString::fromLatin1(kind);
+void setBadge(QLabel* label, Badge badge) {
+  const QString names[] = {QString(), "good", "warning", "bad"}, &value = names[static_cast<int>(badge)];
   if (label->property("badge").toString() == value) return;
   mark(label, "badge", value);
 }

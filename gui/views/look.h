@@ -87,8 +87,8 @@ void makePlain(QTableView* table, int air);
 QTableWidget* plainTable(const QString& name, const QStringList& titles, int air);
 /// The texts of a row; those from column `numbers` on stand to the right.
 void setRow(QTableWidget* table, int row, const QStringList& texts, int numbers);
-/// "good", "warning", "bad" or "" as the colour of a label whose text says the same.
-void setBadge(QLabel* label, const char* kind);
+/// The colour of a label whose text says the same.
+void setBadge(QLabel* label, Badge badge);
 
 /// The button that does what the dialog is for.
 void makePrimary(QPushButton* button);

@@ -73,7 +73,7 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
   spec_->setToolTip(
       tr("What --reduce takes on the command line. It can be copied, and changed here: Enter applies it"));
   problem_ = wrapped(new QLabel);
-  setBadge(problem_, "bad");
+  setBadge(problem_, Badge::kBad);
   fill(new QVBoxLayout(this), method_, meaning_, block_area_, amount_area_, spec_, problem_)
       ->setContentsMargins(0, 0, 0, 0);
 

@@ -225,10 +225,10 @@ template <typename Action>
 void RegionsDialog::act(Action action) {
   try {
     said_->setText(action());
-    setBadge(said_, "good");
+    setBadge(said_, Badge::kGood);
   } catch (const Error& error) {
     said_->setText(QString::fromStdString(error.what()));
-    setBadge(said_, "warning");
+    setBadge(said_, Badge::kWarning);
   }
 }
 

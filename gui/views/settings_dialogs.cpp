@@ -47,7 +47,7 @@ SettingsDialog::SettingsDialog(const QString& title, QWidget* parent) : QDialog(
 void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
   auto* box = buttons(this, QDialogButtonBox::Ok);
   auto* why = wrapped(new QLabel);
-  setBadge(why, "warning");
+  setBadge(why, Badge::kWarning);
   QScrollArea* const fields = scrolled(content_);
   if (beside) {  // which keeps its size while the line comes and goes
     QSizePolicy kept = why->sizePolicy();

@@ -205,7 +205,7 @@ void SourceDialog::refresh() {
 }
 
 void SourceDialog::test() {
-  setBadge(result_, "");
+  setBadge(result_, Badge::kNone);
   result_->setText(tr("Waiting for a frame…"));
   thumbnail_->clear();
   test_->setEnabled(false);
@@ -247,7 +247,7 @@ void SourceDialog::lookAtTrial() {
 void SourceDialog::showTested(const QPixmap& thumbnail, const QString& message) {
   look_.stop();
   trial_.reset();
-  setBadge(result_, thumbnail.isNull() ? "bad" : "good");
+  setBadge(result_, thumbnail.isNull() ? Badge::kBad : Badge::kGood);
   result_->setText(message);
   thumbnail_->setPixmap(thumbnail);
   refresh();

@@ -34,11 +34,11 @@ bool gaveNothing(const monitor::CaptureStatus& status) {
   return status.state == CaptureState::kEnded && status.in == 0;
 }
 
-const char* stateBadge(const monitor::CaptureStatus& status) {
-  return status.state == CaptureState::kLive                              ? "good"
-         : status.state == CaptureState::kStalled                         ? "warning"
-         : status.state == CaptureState::kRetrying || gaveNothing(status) ? "bad"
-                                                                          : "";
+Badge stateBadge(const monitor::CaptureStatus& status) {
+  return status.state == CaptureState::kLive                              ? Badge::kGood
+         : status.state == CaptureState::kStalled                         ? Badge::kWarning
+         : status.state == CaptureState::kRetrying || gaveNothing(status) ? Badge::kBad
+                                                                          : Badge::kNone;
 }
 
 SourcePanel::SourcePanel(QWidget* parent) : QWidget(parent) {
@@ -101,7 +101,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   const bool held = paused_ && status.state != CaptureState::kIdle;
   setValue(state_, held ? tr("Paused") : stateText(status));
-  setBadge(state_, held ? "warning" : stateBadge(status));
+  setBadge(state_, held ? Badge::kWarning : stateBadge(status));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;

@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include "gui/models/recents.h"
+#include "gui/models/theme.h"
 #include "monitor/capture/inference.h"
 
 class QLabel;
@@ -37,7 +38,7 @@ class SourcePanel : public QWidget {
 
 /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
 QString stateText(const monitor::CaptureStatus& status);
-const char* stateBadge(const monitor::CaptureStatus& status);
+Badge stateBadge(const monitor::CaptureStatus& status);
 /// Frames have stopped: the last one is not what the camera sees now.
 bool isOld(const monitor::CaptureStatus& status);
 /// The source has ended without a frame.

@@ -153,20 +153,20 @@ void StatesPanel::setHead(const std::shared_ptr<const vision::StateHead>& head) 
       item->setData(Qt::UserRole, picture);
     }
   }
-  setBadge(verdict_, "");
+  setBadge(verdict_, Badge::kNone);
   setValue(verdict_, text);
   verdict_->setVisible(!text.isEmpty());
   refresh();
 }
 
 void StatesPanel::setProgress(int done, int of) {
-  setBadge(verdict_, "");
+  setBadge(verdict_, Badge::kNone);
   setValue(verdict_, tr("Looking at picture %1 of %2").arg(done).arg(of));
   verdict_->show();
 }
 
 void StatesPanel::setProblem(const QString& text) {
-  setBadge(verdict_, "bad");
+  setBadge(verdict_, Badge::kBad);
   setValue(verdict_, text);
   verdict_->show();
   refresh();

@@ -15,7 +15,7 @@ namespace mpm::gui {
 
 StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   setSizeGripEnabled(false);
-  const auto add = [this](const QString& name, const char* badge = "") {
+  const auto add = [this](const QString& name, Badge badge = Badge::kNone) {
     QLabel* label = namedValue(new QLabel, name);
     label->setContentsMargins(6, 2, 6, 2);
     setBadge(label, badge);
@@ -24,11 +24,11 @@ StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   addWidget(state_ = add(tr("Connection")));
   addWidget(age_ = add(tr("Age of the frame")));
   addWidget(notice_ = add(tr("Notice")), 1);
-  addPermanentWidget(storage_ = add(tr("Storage"), "bad"));
+  addPermanentWidget(storage_ = add(tr("Storage"), Badge::kBad));
   addPermanentWidget(other_file_ = new QToolButton);
   other_file_->setText(tr("Store in a new file…"));
   connect(other_file_, &QToolButton::clicked, this, &StatusLine::otherFileRequested);
-  addPermanentWidget(recording_ = add(tr("Recording"), "bad"));
+  addPermanentWidget(recording_ = add(tr("Recording"), Badge::kBad));
   addPermanentWidget(speed_ = add(tr("Frames per second")));
   addPermanentWidget(latency_ = add(tr("Latency")));
   addPermanentWidget(tokens_ = add(tr("Tokens")));
@@ -40,7 +40,7 @@ StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
 void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
                            bool paused) {
   setValue(state_, paused && open ? tr("Paused") : stateText(capture));
-  setBadge(state_, paused ? "warning" : stateBadge(capture));
+  setBadge(state_, paused ? Badge::kWarning : stateBadge(capture));
   setValue(age_, open && isOld(capture) ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
   setValue(speed_, open ? tr("%1 fps").arg(QLocale().toString(inference.fps, 'f', 1)) : QString());
 }
@@ -78,7 +78,7 @@ void StatusLine::clearFrame() {
   setValue(tokens_, {});
 }
 
-void StatusLine::notify(const QString& text, const char* badge) {
+void StatusLine::notify(const QString& text, Badge badge) {
   setBadge(notice_, badge);
   showShortened(notice_, text, text, 2);
   notice_timer_.start();

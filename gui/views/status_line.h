@@ -5,6 +5,7 @@
 #include <QTimer>
 
 #include "gui/models/live_frame.h"
+#include "gui/models/theme.h"
 #include "monitor/capture/inference.h"
 
 class QLabel;
@@ -29,7 +30,7 @@ class StatusLine : public QStatusBar {
   void clearFrame();
   /// Shows what just happened for some seconds, shortened to fit; the whole stays as the tool tip. `badge` as in
   /// setBadge().
-  void notify(const QString& text, const char* badge = "");
+  void notify(const QString& text, Badge badge = Badge::kNone);
 
   QString state() const;
   QString age() const;

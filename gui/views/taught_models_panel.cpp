@@ -55,7 +55,7 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   left_ = namedValue(mutedLabel(), tr("Time left"));
   progress_->setTextVisible(false);
   problem_ = wrapped(namedValue(new QLabel, tr("Why there is no model")));
-  setBadge(problem_, "bad");
+  setBadge(problem_, Badge::kBad);
   choice_ = named(new QComboBox, tr("Trained model"));
   summary_ = wrapped(namedValue(new QLabel, tr("Verdict")));
   table_ = plainTable(tr("Verdict on each class"), {tr("Class"), tr("IoU, %"), tr("Verdict")}, 6);

@@ -142,7 +142,7 @@ void TeachPane::setUndo(bool undo, bool redo) {
   redo_->setEnabled(redo);
 }
 
-void TeachPane::setStatus(const QString& text, const char* badge) {
+void TeachPane::setStatus(const QString& text, Badge badge) {
   setValue(status_, text);
   status_->setToolTip(text);
   setBadge(status_, badge);

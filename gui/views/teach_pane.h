@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include "gui/models/patch_selection.h"
+#include "gui/models/theme.h"
 #include "gui/views/teach_canvas.h"
 
 class QLabel;
@@ -37,7 +38,7 @@ class TeachPane : public QWidget {
   void chooseTool(TeachCanvas::Tool tool);
   void setUndo(bool undo, bool redo);
   /// What the trainer does now, below the picture.
-  void setStatus(const QString& text, const char* badge = "");
+  void setStatus(const QString& text, Badge badge = Badge::kNone);
   /// What changed since another version is wanted.
   bool wantsChanges() const;
   /// It in words, below the picture.

@@ -96,7 +96,7 @@ QString TimesDialog::found() const { return found_->text(); }
 void TimesDialog::show(int version, const QString& text, bool any) {
   if (version != version_) return;
   if (!any && !touched_ && from_->currentIndex() == 0) return from_->setCurrentIndex(kNone);
-  setBadge(found_, any ? "" : "warning");
+  setBadge(found_, any ? Badge::kNone : Badge::kWarning);
   setValue(found_, text);
   emit looked();
 }
@@ -109,7 +109,7 @@ void TimesDialog::look() {
   try {
     vision::parseTimeZone(zone_->text().trimmed().toStdString());
   } catch (const Error& error) {
-    setBadge(found_, "warning");
+    setBadge(found_, Badge::kWarning);
     setValue(found_, QString::fromStdString(error.what()));
     return emit looked();
   }

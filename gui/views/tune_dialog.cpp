@@ -175,7 +175,7 @@ QWidget* TuneDialog::makeQuestion(int stored, double next_every_s) {
   agreement_ = numberField(tr("Least agreement"), 50, 100, Choice().agreement, 2, tr(" % of the pixels"));
   (stored_->isEnabled() ? stored_ : next_)->setChecked(true);
   problem_ = wrapped(new QLabel);
-  setBadge(problem_, "bad");
+  setBadge(problem_, Badge::kBad);
   problem_->hide();
 
   auto* content = new QWidget;

@@ -21,7 +21,7 @@
 #include <mutex>
 #include <thread>
 
-#include "gui/controllers/frame_saver.h"
+#include "gui/controllers/exports.h"
 #include "gui/controllers/watch_rules.h"
 #include "gui/models/recents.h"
 #include "gui/views/chart_panel.h"
@@ -549,8 +549,8 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   ASSERT_TRUE(openCamera());
   camera_->scale = 10;  // noise of this size takes longer to write than to see
   trigger("record");
-  EXPECT_TRUE(wait([&] { return part<FrameSaver>(*window_)->recordText().endsWith(QStringLiteral(" left out")); }))
-      << part<FrameSaver>(*window_)->recordText().toStdString();
+  EXPECT_TRUE(wait([&] { return part<Exports>(*window_)->recordText().endsWith(QStringLiteral(" left out")); }))
+      << part<Exports>(*window_)->recordText().toStdString();
   EXPECT_TRUE(wait(
       [&] { return part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("leaves out frames")); }));
   EXPECT_EQ(part<QPlainTextEdit>(*window_)->toPlainText().count(QStringLiteral("leaves out frames")), 1);
@@ -596,8 +596,8 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
   trigger("compare");
   EXPECT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
   EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
-  EXPECT_TRUE(part<FrameSaver>(*window_)->recordText().startsWith(QStringLiteral("● REC 0 ")))
-      << part<FrameSaver>(*window_)->recordText().toStdString();
+  EXPECT_TRUE(part<Exports>(*window_)->recordText().startsWith(QStringLiteral("● REC 0 ")))
+      << part<Exports>(*window_)->recordText().toStdString();
   trigger("record");
   trigger("compare");
 
