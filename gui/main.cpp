@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <QApplication>
-#include <QDir>
-#include <QFileInfo>
-#include <QIcon>
-#include <QLibraryInfo>
-#include <QLocale>
-#include <QSettings>
-#include <QStandardPaths>
-#include <QTimer>
-#include <QTranslator>
+#include <QtWidgets>
 #include <clocale>
 #include <csignal>
 #include <cstdio>

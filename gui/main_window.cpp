@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/main_window.h"
 
-#include <QAction>
-#include <QApplication>
-#include <QCheckBox>
-#include <QClipboard>
-#include <QCloseEvent>
-#include <QDragEnterEvent>
-#include <QFileInfo>
-#include <QMenuBar>
-#include <QMimeData>
-#include <QPlainTextEdit>
-#include <QScreen>
-#include <QSettings>
-#include <QSignalBlocker>
-#include <QStackedWidget>
-#include <QTime>
-#include <QUrl>
 #include <algorithm>
 
 #include "gui/controllers/action_registry.h"

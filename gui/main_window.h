@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QMainWindow>
+#include <QtWidgets>
 #include <memory>
 #include <optional>
 
@@ -14,11 +14,6 @@
 #include "gui/models/theme.h"
 #include "gui/models/watch_settings.h"
 #include "gui/views/settings_dialogs.h"
-
-class QDockWidget;
-class QPlainTextEdit;
-class QSlider;
-class QStackedWidget;
 
 namespace mpm::gui {
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person can do in the window: its actions, and the bar with the most used of them.
-#include <QActionGroup>
-#include <QCheckBox>
-#include <QSlider>
-#include <QToolBar>
-#include <QToolButton>
+#include <QtWidgets>
 #include <tuple>
 
 #include "gui/controllers/action_registry.h"

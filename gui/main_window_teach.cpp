@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Teach mode in the window: it takes the place of the live view, whose panels step aside.
-#include <QAction>
-#include <QDockWidget>
-#include <QFileInfo>
-#include <QSettings>
-#include <QStackedWidget>
 
+#include <QtWidgets>
 #include "base/spread.h"
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/folder_view.h"

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connections between the parts of the window.
-#include <QAction>
-#include <QCheckBox>
-#include <QDateTime>
-#include <QLocale>
-#include <QSettings>
-#include <QSignalBlocker>
-#include <QSlider>
-#include <QStackedWidget>
+#include <QtWidgets>
 #include <cmath>
 
 #include "gui/controllers/action_registry.h"

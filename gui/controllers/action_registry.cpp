@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/action_registry.h"
 
-#include <QDialog>
-#include <QDialogButtonBox>
-#include <QHeaderView>
-#include <QMenuBar>
-#include <QMessageBox>
-#include <QTableWidget>
-#include <QVBoxLayout>
-
 #include "gui/views/look.h"
 #include "mpm/build_info.hpp"
 

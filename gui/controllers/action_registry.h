@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QAction>
-#include <QObject>
+#include <QtWidgets>
 #include <functional>
 #include <vector>
-
-class QDialog;
-class QMenu;
-class QMenuBar;
 
 namespace mpm::gui {
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/exports.h"
 
-#include <QDateTime>
-#include <QFileDialog>
-#include <QFileInfo>
-#include <QMessageBox>
-#include <QProgressDialog>
-#include <QPushButton>
-#include <QRegularExpression>
-#include <QTimeZone>
 #include <algorithm>
 #include <utility>
 

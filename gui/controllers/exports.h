@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QPointer>
+#include <QtWidgets>
 #include <functional>
 
 #include "gui/models/live_frame.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
 #include "gui/views/settings_dialogs.h"
-
-class QMessageBox;
 
 namespace mpm::gui {
 

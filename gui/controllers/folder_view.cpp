@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/folder_view.h"
 
-#include <QAction>
 #include <algorithm>
 
 #include "gui/controllers/live_monitor.h"

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QStringList>
+#include <QtWidgets>
 #include <atomic>
 
 #include "gui/models/live_frame.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
-
-class QAction;
 
 namespace mpm::gui {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/history_view.h"
 
-#include <QFileInfo>
 #include <algorithm>
 #include <cstdlib>
 

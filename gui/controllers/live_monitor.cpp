@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/live_monitor.h"
 
-#include <QFileInfo>
 #include <utility>
 
 #include "vision/time.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QTimer>
+#include <QtWidgets>
 #include <mutex>
 #include <optional>
 

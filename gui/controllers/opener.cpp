@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/opener.h"
 
-#include <QFileDialog>
-#include <QFileInfo>
-#include <QSettings>
 #include <algorithm>
 
 #include "gui/controllers/live_monitor.h"

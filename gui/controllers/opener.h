@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QTimer>
+#include <QtWidgets>
 #include <optional>
 #include <utility>
 
 #include "gui/models/recents.h"
 #include "gui/models/theme.h"
 #include "mpm/model_info.hpp"
-
-class QWidget;
 
 namespace mpm::gui {
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/panel_docks.h"
 
-#include <QDockWidget>
-#include <QMainWindow>
-#include <QScrollArea>
 #include <algorithm>
 
 #include "gui/controllers/action_registry.h"

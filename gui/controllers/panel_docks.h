@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QByteArray>
-#include <QObject>
-#include <QString>
-#include <QVector>
-
-class QDockWidget;
-class QMainWindow;
-class QWidget;
+#include <QtWidgets>
 
 namespace mpm::gui {
 

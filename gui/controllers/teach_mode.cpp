@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/teach_mode.h"
 
-#include <QDateTime>
-#include <QDir>
-#include <QFileInfo>
-#include <QKeySequence>
-#include <QTimeZone>
 #include <algorithm>
 #include <utility>
 

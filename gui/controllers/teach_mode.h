@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QTemporaryDir>
+#include <QtWidgets>
 #include <map>
 #include <memory>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/tuning.h"
 
-#include <QAction>
 #include <opencv2/imgcodecs.hpp>
 #include <utility>
 

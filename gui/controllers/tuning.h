@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QPointer>
-#include <QTimer>
+#include <QtWidgets>
 #include <vector>
 
 #include "evaluation/tuning.h"
@@ -11,9 +9,6 @@
 #include "gui/models/live_frame.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
-
-class QAction;
-class QWidget;
 
 namespace mpm::gui {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/version_changes.h"
 
-#include <QFileInfo>
-#include <QLocale>
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QImage>
-#include <QObject>
-#include <QStringList>
+#include <QtWidgets>
 #include <optional>
 
 #include "gui/models/picture_analysis.h"

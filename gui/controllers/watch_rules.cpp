@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/watch_rules.h"
 
-#include <QSettings>
-
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/look.h"

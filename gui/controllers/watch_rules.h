@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
+#include <QtWidgets>
 #include <functional>
 
 #include "gui/models/watch_settings.h"
 #include "monitor/session.h"
-
-class QWidget;
 
 namespace mpm::gui {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/window_memory.h"
 
-#include <QMainWindow>
-#include <QScreen>
 #include <algorithm>
 
 #include "gui/controllers/panel_docks.h"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QTimer>
-#include <QVariantMap>
-
-class QMainWindow;
-class QSettings;
+#include <QtWidgets>
 
 namespace mpm::gui {
 

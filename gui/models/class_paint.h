@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QImage>
-#include <QRectF>
-#include <QRgb>
+#include <QtGui>
 #include <array>
 #include <opencv2/core.hpp>
 #include <vector>

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/command_line.h"
 
-#include <QCoreApplication>
-#include <QRegularExpression>
-#include <QStringList>
-
 namespace mpm::gui {
 namespace {
 

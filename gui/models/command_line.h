@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QString>
-
+#include <QtGui>
 #include <optional>
 
 #include "mpm/estimator.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/events_model.h"
 
-#include <QDateTime>
-#include <QLocale>
 #include <algorithm>
 
 namespace mpm::gui {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QAbstractTableModel>
+#include <QtGui>
 #include <deque>
 
 #include "monitor/store/event.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/history.h"
 
-#include <QFileInfo>
-
 namespace mpm::gui {
 
 History::History(QObject* parent) : QObject(parent), thread_(this) {}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QStringList>
+#include <QtGui>
 #include <array>
 #include <atomic>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QImage>
+#include <QtGui>
 #include <opencv2/core.hpp>
 #include <vector>
 

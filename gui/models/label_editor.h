@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QPointF>
-#include <QPolygonF>
+#include <QtGui>
 #include <opencv2/core.hpp>
 #include <span>
 #include <vector>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/label_store.h"
 
-#include <QFileInfo>
 #include <algorithm>
 #include <utility>
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QHash>
-#include <QObject>
-#include <QStringList>
+#include <QtGui>
 #include <functional>
 #include <map>
 #include <mutex>

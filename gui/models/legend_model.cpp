@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/legend_model.h"
 
-#include <QLocale>
 #include <algorithm>
 
 #include "vision/labels/classes.h"

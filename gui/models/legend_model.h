@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QAbstractTableModel>
-#include <QColor>
-#include <QHash>
+#include <QtGui>
 #include <map>
 #include <optional>
 #include <utility>

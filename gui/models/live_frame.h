@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QPointF>
-#include <QRgb>
-#include <QSize>
+#include <QtGui>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/picture_store.h"
 
-#include <QDateTime>
-#include <QDir>
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QSaveFile>
-#include <QTimeZone>
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>

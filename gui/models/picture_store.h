@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QHash>
-#include <QImage>
-#include <QObject>
-#include <QString>
-#include <QStringList>
+#include <QtGui>
 #include <functional>
 #include <limits>
 #include <vector>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/readout.h"
 
-#include <QCoreApplication>
-#include <QLocale>
-
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {

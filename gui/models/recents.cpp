@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/recents.h"
 
-#include <QCoreApplication>
-#include <QDir>
-#include <QFile>
-#include <QFileInfo>
-#include <QSettings>
-#include <QTimeZone>
-#include <QUrl>
-#include <QUrlQuery>
-
 namespace mpm::gui {
 
 using vision::SourceKind;

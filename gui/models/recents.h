@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QDateTime>
-#include <QString>
-#include <QVector>
+#include <QtGui>
 
 #include "vision/sources/source_spec.h"
-
-class QSettings;
 
 namespace mpm::gui {
 

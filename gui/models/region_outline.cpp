@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/region_outline.h"
 
-#include <QCoreApplication>
 #include <opencv2/imgproc.hpp>
 
 namespace mpm::gui {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QPolygonF>
-#include <QString>
-#include <QVector>
+#include <QtGui>
 
 #include "vision/regions/region.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QSettings>
+#include <QtGui>
 #include <functional>
 #include <memory>
 

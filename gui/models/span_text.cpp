@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/span_text.h"
 
-#include <QCoreApplication>
-#include <QLocale>
-
 namespace mpm::gui {
 
 QString spanText(double seconds) {

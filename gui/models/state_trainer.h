@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QMap>
-#include <QObject>
+#include <QtGui>
 #include <atomic>
 #include <optional>
 #include <vector>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/taught_model.h"
 
-#include <QFileInfo>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QDateTime>
-#include <QString>
+#include <QtGui>
 #include <optional>
 #include <string>
 #include <vector>

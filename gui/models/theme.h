@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QColor>
-#include <QPalette>
-#include <QString>
+#include <QtGui>
 #include <vector>
 
 namespace mpm::gui {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/thumbnails.h"
 
-#include <QDir>
-#include <QHash>
-#include <QImageReader>
 #include <utility>
 
 namespace mpm::gui {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QImage>
-#include <QObject>
-#include <QSet>
-#include <QStringList>
+#include <QtGui>
 #include <atomic>
 
 #include "gui/models/worker.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QString>
-#include <QStringList>
+#include <QtGui>
 #include <atomic>
 #include <memory>
 #include <opencv2/core.hpp>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QPointF>
-#include <QPolygonF>
-#include <QRectF>
-#include <QSize>
+#include <QtGui>
 #include <optional>
 
 #include "mpm/options.hpp"

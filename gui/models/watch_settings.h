@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QtGui>
 #include <map>
 #include <optional>
 
@@ -10,8 +11,6 @@
 #include "monitor/statistics/day_night.h"
 #include "vision/regions/region.h"
 #include "vision/times/picture_times.h"
-
-class QSettings;
 
 namespace mpm::gui {
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QThreadPool>
-#include <QVariant>
+#include <QtGui>
 #include <exception>
 #include <functional>
 #include <optional>

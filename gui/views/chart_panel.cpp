@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/chart_panel.h"
 
-#include <QAbstractItemView>
-#include <QButtonGroup>
-#include <QDateTime>
-#include <QHBoxLayout>
-#include <QLabel>
-#include <QLocale>
-#include <QMenu>
-#include <QPushButton>
-#include <QScrollBar>
-#include <QSignalBlocker>
-#include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/models/recents.h"

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QComboBox>
-#include <QVariantMap>
-#include <QWidget>
+#include <QtWidgets>
 
 #include "gui/models/history.h"
 #include "monitor/capture/inference.h"
-
-class QAction;
-class QButtonGroup;
-class QLabel;
-class QPushButton;
-class QSettings;
-class QToolButton;
 
 namespace mpm::gui {
 

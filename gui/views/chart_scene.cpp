@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/chart_scene.h"
 
-#include <QDateTime>
-#include <QFontMetricsF>
-#include <QLocale>
-#include <QPainter>
 #include <algorithm>
 #include <cmath>
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QCoreApplication>
-#include <QFont>
-#include <QImage>
-#include <QRectF>
+#include <QtWidgets>
 #include <optional>
 #include <vector>
 
 #include "charts/draw_chart.h"
 #include "gui/models/theme.h"
-
-class QPainter;
 
 namespace mpm::gui {
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/compare_panel.h"
 
-#include <QCheckBox>
-#include <QGridLayout>
-#include <QLabel>
-#include <QLocale>
-#include <QVBoxLayout>
-
 #include "gui/views/look.h"
 #include "gui/views/reduction_editor.h"
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QImage>
-#include <QWidget>
+#include <QtWidgets>
 #include <optional>
 
 #include "gui/models/live_frame.h"
-
-class QCheckBox;
-class QLabel;
 
 namespace mpm::gui {
 

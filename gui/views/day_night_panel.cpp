@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/day_night_panel.h"
 
-#include <QGridLayout>
-#include <QHeaderView>
-#include <QLabel>
-#include <QLocale>
-#include <QPushButton>
-#include <QTableWidget>
-#include <QTime>
 #include <cmath>
 
 #include "gui/views/look.h"

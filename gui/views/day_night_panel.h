@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/statistics.h"
 #include "monitor/store/averages.h"
-
-class QLabel;
-class QTableWidget;
 
 namespace mpm::gui {
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/events_panel.h"
 
-#include <QEvent>
-#include <QHeaderView>
-#include <QStyledItemDelegate>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

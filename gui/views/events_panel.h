@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QTableView>
+#include <QtWidgets>
 
 #include "gui/models/events_model.h"
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/fields.h"
 
-#include <QCheckBox>
-#include <QComboBox>
-#include <QDoubleSpinBox>
-#include <QFormLayout>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QString>
+#include <QtWidgets>
 #include <vector>
-
-class QCheckBox;
-class QComboBox;
-class QDoubleSpinBox;
-class QFormLayout;
-class QSpinBox;
-class QWidget;
 
 namespace mpm::gui {
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/folder_bar.h"
 
-#include <QAction>
-#include <QDateTime>
-#include <QFileInfo>
-#include <QLabel>
-#include <QLocale>
-#include <QSignalBlocker>
-#include <QSlider>
-#include <QToolButton>
 #include <algorithm>
 
 #include "gui/views/look.h"

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QStringList>
-#include <QWidget>
-
-class QAction;
-class QLabel;
-class QSlider;
+#include <QtWidgets>
 
 namespace mpm::gui {
 

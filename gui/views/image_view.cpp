@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/image_view.h"
 
-#include <QLocale>
-#include <QPainter>
 #include <cmath>
 
 #include "gui/models/readout.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QImage>
+#include <QtWidgets>
 #include <vector>
 
 #include "gui/models/class_paint.h"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/inspector_panel.h"
 
-#include <QFormLayout>
-#include <QLabel>
-#include <QLocale>
-
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
 #include "vision/labels/classes.h"

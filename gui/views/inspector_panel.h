@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/patch_selection.h"
-
-class QLabel;
 
 namespace mpm::gui {
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/label_classes_panel.h"
 
-#include <QColorDialog>
-#include <QLineEdit>
-#include <QListWidget>
-#include <QMenu>
-#include <QPainter>
-#include <QPushButton>
-#include <QSignalBlocker>
 #include <algorithm>
 
 #include "gui/views/look.h"

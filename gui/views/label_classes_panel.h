@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QColor>
-#include <QStringList>
-#include <QWidget>
+#include <QtWidgets>
 #include <optional>
 #include <vector>
-
-class QLineEdit;
-class QListWidget;
-class QMenu;
-class QPushButton;
 
 namespace mpm::gui {
 

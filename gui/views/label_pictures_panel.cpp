@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/label_pictures_panel.h"
 
-#include <QFileDialog>
-#include <QFileInfo>
-#include <QLabel>
-#include <QListWidget>
-#include <QMenu>
-#include <QMessageBox>
-#include <QPainter>
-#include <QPushButton>
-#include <QSignalBlocker>
-#include <QToolButton>
 #include <algorithm>
 
 #include "gui/models/thumbnails.h"

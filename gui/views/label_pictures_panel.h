@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QHash>
-#include <QImage>
-#include <QStringList>
-#include <QWidget>
+#include <QtWidgets>
 
 #include "vision/labels/label_progress.h"
-
-class QLabel;
-class QListWidget;
-class QPushButton;
 
 namespace mpm::gui {
 

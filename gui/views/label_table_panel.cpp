@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/label_table_panel.h"
 
-#include <QDateTime>
-#include <QHeaderView>
-#include <QKeyEvent>
-#include <QLabel>
-#include <QLocale>
-#include <QPushButton>
-#include <QTableWidget>
-#include <QTimeZone>
 #include <algorithm>
 
 #include "gui/views/look.h"

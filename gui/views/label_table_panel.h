@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QColor>
-#include <QStringList>
-#include <QWidget>
+#include <QtWidgets>
 #include <vector>
 
 #include "gui/models/label_store.h"
-
-class QLabel;
-class QPushButton;
-class QTableWidget;
 
 namespace mpm::gui {
 

@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/legend_panel.h"
 
-#include <QColorDialog>
-#include <QComboBox>
-#include <QHeaderView>
-#include <QImage>
-#include <QLabel>
-#include <QLineEdit>
-#include <QLocale>
-#include <QMenu>
-#include <QPushButton>
-#include <QShortcut>
-#include <QSortFilterProxyModel>
-#include <QStackedWidget>
-#include <QTableWidget>
 #include <algorithm>
 #include <functional>
 #include <utility>

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
 #include "mpm/estimator.hpp"
-
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QStackedWidget;
-class QTableView;
-class QTableWidget;
 
 namespace mpm::gui {
 

@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/look.h"
 
-#include <QApplication>
-#include <QDialog>
-#include <QEvent>
-#include <QFile>
-#include <QHeaderView>
-#include <QIconEngine>
-#include <QKeyEvent>
-#include <QLabel>
-#include <QPainter>
-#include <QProxyStyle>
-#include <QPushButton>
-#include <QRegularExpression>
-#include <QScreen>
-#include <QScrollArea>
-#include <QScrollBar>
-#include <QStyleOption>
 #include <QSvgRenderer>
-#include <QTableWidget>
-#include <QVariant>
 #include <utility>
 
 namespace mpm::gui {

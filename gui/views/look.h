@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QBoxLayout>
-#include <QIcon>
+#include <QtWidgets>
 #include <type_traits>
 
 #include "gui/models/theme.h"
-
-class QDialog;
-class QLabel;
-class QPushButton;
-class QScrollArea;
-class QTableView;
-class QTableWidget;
-class QWidget;
 
 namespace mpm::gui {
 /// The theme in force. UI thread only.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/merge_view.h"
 
-#include <QPainter>
+#include <QtWidgets>
 #include <cmath>
 
 #include "gui/views/look.h"

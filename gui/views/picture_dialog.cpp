@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/picture_dialog.h"
 
-#include <QCoreApplication>
-#include <QDirIterator>
-#include <QGridLayout>
-#include <QLabel>
-
 #include "gui/models/thumbnails.h"
 #include "gui/views/look.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QFileDialog>
+#include <QtWidgets>
 
 namespace mpm::gui {
 

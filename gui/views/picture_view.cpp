@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/picture_view.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QPainter>
-#include <QTextOption>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/pictures_pane.h"
 
-#include <QAction>
-#include <QComboBox>
-#include <QDateTime>
-#include <QFileInfo>
-#include <QHBoxLayout>
-#include <QLabel>
-#include <QLocale>
-#include <QToolButton>
 #include <algorithm>
 #include <cmath>
 

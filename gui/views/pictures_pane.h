@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QSplitter>
-#include <QVariantMap>
+#include <QtWidgets>
 #include <vector>
 
 #include "gui/models/legend_model.h"
@@ -10,11 +9,6 @@
 #include "gui/models/merge_colors.h"
 #include "gui/models/patch_selection.h"
 #include "vision/regions/region.h"
-
-class QAction;
-class QComboBox;
-class QLabel;
-class QSettings;
 
 namespace mpm::gui {
 

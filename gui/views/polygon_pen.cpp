@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/polygon_pen.h"
 
-#include <QLineF>
-
 namespace mpm::gui {
 
 void paintPolygon(QPainter& painter, const Viewport& view, const QPolygonF& polygon, qsizetype handles,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QPainter>
-#include <QPolygonF>
+#include <QtWidgets>
 #include <algorithm>
 #include <optional>
 #include <utility>

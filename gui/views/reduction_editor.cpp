@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/reduction_editor.h"
 
-#include <QCheckBox>
-#include <QComboBox>
-#include <QDoubleSpinBox>
-#include <QGridLayout>
-#include <QLabel>
-#include <QLineEdit>
-#include <QSignalBlocker>
-#include <QSpinBox>
 #include <algorithm>
 #include <cmath>
 #include <utility>

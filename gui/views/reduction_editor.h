@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 #include <functional>
 #include <vector>
 
 #include "mpm/model_info.hpp"
-
-class QCheckBox;
-class QComboBox;
-class QDoubleSpinBox;
-class QLabel;
-class QLineEdit;
-class QSpinBox;
 
 namespace mpm::gui {
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/reduction_panel.h"
 
-#include <QLabel>
-#include <QPushButton>
-
 #include "gui/views/look.h"
 #include "gui/views/reduction_editor.h"
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "mpm/model_info.hpp"
-
-class QLabel;
-class QPushButton;
 
 namespace mpm::gui {
 

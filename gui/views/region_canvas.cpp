@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/region_canvas.h"
 
-#include <QKeyEvent>
+#include <QtWidgets>
 #include <algorithm>
 
 namespace mpm::gui {

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/regions_dialog.h"
 
-#include <QCheckBox>
-#include <QDateTimeEdit>
-#include <QFileDialog>
-#include <QFormLayout>
-#include <QLabel>
-#include <QLineEdit>
-#include <QListWidget>
-#include <QLocale>
-#include <QPushButton>
-#include <QShortcut>
-#include <QSignalBlocker>
 #include <algorithm>
 
 #include "gui/views/fields.h"

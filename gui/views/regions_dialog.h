@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QtWidgets>
+
 #include "gui/models/live_frame.h"
 #include "gui/models/patch_selection.h"
 #include "gui/views/settings_dialogs.h"
-
-class QDateTimeEdit;
-class QLabel;
-class QLineEdit;
-class QListWidget;
-class QPushButton;
 
 namespace mpm::gui {
 

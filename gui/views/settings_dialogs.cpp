@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/settings_dialogs.h"
 
-#include <QCheckBox>
-#include <QComboBox>
-#include <QDialogButtonBox>
-#include <QDoubleSpinBox>
-#include <QFormLayout>
-#include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
-#include <QRadioButton>
-#include <QScrollArea>
-#include <QTimeEdit>
 #include <cmath>
 
 #include "gui/views/fields.h"

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QDialog>
+#include <QtWidgets>
 #include <functional>
 #include <vector>
 
 #include "gui/models/watch_settings.h"
 #include "monitor/store/export.h"
-
-class QCheckBox;
-class QComboBox;
-class QDoubleSpinBox;
-class QFormLayout;
-class QLineEdit;
-class QRadioButton;
-class QSpinBox;
-class QTimeEdit;
 
 namespace mpm::gui {
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_dialog.h"
 
-#include <QComboBox>
-#include <QDialogButtonBox>
-#include <QFormLayout>
-#include <QLabel>
-#include <QLineEdit>
-#include <QListWidget>
-#include <QPushButton>
-#include <QStackedWidget>
 #include <algorithm>
 #include <chrono>
 #include <iterator>

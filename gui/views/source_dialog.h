@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QElapsedTimer>
-#include <QFileDialog>
-#include <QTimer>
+#include <QtWidgets>
 #include <memory>
 
 #include "gui/models/recents.h"
-
-class QComboBox;
-class QFormLayout;
-class QLabel;
-class QLineEdit;
-class QListWidget;
-class QPushButton;
-class QStackedWidget;
 
 namespace mpm::vision {
 class SourceReader;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_panel.h"
 
-#include <QLabel>
-#include <QLocale>
-#include <QPushButton>
 #include <cmath>
 
 #include "gui/views/look.h"

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "gui/models/recents.h"
 #include "gui/models/theme.h"
 #include "monitor/capture/inference.h"
-
-class QLabel;
-class QPushButton;
 
 namespace mpm::gui {
 

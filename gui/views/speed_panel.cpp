@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/speed_panel.h"
 
-#include <QFormLayout>
-#include <QLabel>
-#include <QLocale>
-#include <QProgressBar>
 #include <algorithm>
 #include <cmath>
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "monitor/capture/inference.h"
-
-class QFormLayout;
-class QLabel;
-class QProgressBar;
 
 namespace mpm::gui {
 

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QHash>
-#include <QImage>
-#include <QStringList>
-#include <QWidget>
+#include <QtWidgets>
 #include <memory>
 
 #include "gui/models/state_trainer.h"
-
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QListWidget;
-class QPushButton;
 
 namespace mpm::gui {
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/status_line.h"
 
-#include <QLabel>
-#include <QLocale>
-#include <QToolButton>
 #include <algorithm>
 #include <cmath>
 

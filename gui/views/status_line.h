@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QStatusBar>
-#include <QTimer>
+#include <QtWidgets>
 
 #include "gui/models/live_frame.h"
 #include "gui/models/theme.h"
 #include "monitor/capture/inference.h"
-
-class QLabel;
-class QToolButton;
 
 namespace mpm::gui {
 

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/taught_models_panel.h"
 
-#include <QComboBox>
-#include <QEvent>
-#include <QFileInfo>
-#include <QHeaderView>
-#include <QLabel>
-#include <QLocale>
-#include <QProgressBar>
-#include <QPushButton>
-#include <QSignalBlocker>
-#include <QTableWidget>
 #include <cmath>
 
 #include "gui/models/span_text.h"

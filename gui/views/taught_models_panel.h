@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QElapsedTimer>
-#include <QWidget>
+#include <QtWidgets>
 #include <vector>
 
 #include "gui/models/taught_model.h"
-
-class QComboBox;
-class QLabel;
-class QProgressBar;
-class QPushButton;
-class QTableWidget;
 
 namespace mpm::gui {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/teach_canvas.h"
 
-#include <QKeyEvent>
-#include <QPainter>
+#include <QtWidgets>
 #include <algorithm>
 #include <cmath>
 

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/teach_pane.h"
 
-#include <QAbstractItemView>
-#include <QButtonGroup>
-#include <QComboBox>
-#include <QKeyEvent>
-#include <QLabel>
-#include <QSpinBox>
-#include <QSplitter>
-#include <QTabWidget>
-#include <QToolButton>
 #include <algorithm>
 #include <utility>
 

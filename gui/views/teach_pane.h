@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "gui/models/patch_selection.h"
 #include "gui/models/theme.h"
 #include "gui/views/teach_canvas.h"
-
-class QLabel;
-class QSpinBox;
-class QSplitter;
-class QTabWidget;
-class QToolButton;
 
 namespace mpm::gui {
 

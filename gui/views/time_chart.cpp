@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/time_chart.h"
 
-#include <QDateTime>
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QPainter>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 

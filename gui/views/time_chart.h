@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QTimer>
-#include <QWidget>
+#include <QtWidgets>
 #include <vector>
 
 #include "gui/views/chart_scene.h"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/times_dialog.h"
 
-#include <QComboBox>
-#include <QFileDialog>
-#include <QFormLayout>
-#include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
 #include <algorithm>
 #include <filesystem>
 #include <iterator>

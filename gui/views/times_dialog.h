@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QtWidgets>
 #include <atomic>
 
 #include "gui/models/worker.h"
 #include "gui/views/settings_dialogs.h"
 #include "vision/sources/source_spec.h"
-
-class QLabel;
-class QLineEdit;
 
 namespace mpm::gui {
 

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/tune_dialog.h"
 
-#include <QFormLayout>
-#include <QHeaderView>
-#include <QLabel>
-#include <QLocale>
-#include <QPainter>
-#include <QProgressBar>
-#include <QPushButton>
-#include <QRadioButton>
-#include <QScrollArea>
-#include <QSpinBox>
-#include <QStackedWidget>
-#include <QTableWidget>
 #include <algorithm>
 
 #include "gui/models/span_text.h"

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QDialog>
+#include <QtWidgets>
 #include <memory>
 
 #include "evaluation/tuning.h"
 #include "gui/models/class_paint.h"
-
-class QDoubleSpinBox;
-class QLabel;
-class QProgressBar;
-class QPushButton;
-class QRadioButton;
-class QSpinBox;
-class QStackedWidget;
-class QTableWidget;
 
 namespace mpm::gui {
 

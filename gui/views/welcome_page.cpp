@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/welcome_page.h"
 
-#include <QGridLayout>
-#include <QLabel>
-#include <QLocale>
-#include <QPushButton>
-#include <QScrollArea>
-#include <QVBoxLayout>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QWidget>
+#include <QtWidgets>
 
 #include "gui/models/recents.h"
-
-class QPushButton;
-class QVBoxLayout;
 
 namespace mpm::gui {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QLayout>
-#include <QList>
+#include <QtWidgets>
 
 namespace mpm::gui {
 
