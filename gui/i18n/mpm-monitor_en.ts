@@ -21,9 +21,6 @@
             <numerusform>%n samples exported to %1</numerusform>
         </translation>
     </message>
-</context>
-<context>
-    <name>mpm::gui::FrameSaver</name>
     <message numerus="yes">
         <source>%n file(s) of old pictures forgotten</source>
         <translation>

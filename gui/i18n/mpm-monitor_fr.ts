@@ -884,28 +884,6 @@
         <source>There is no database to export from yet</source>
         <translation>Il n’y a pas encore de base de données à exporter</translation>
     </message>
-</context>
-<context>
-    <name>mpm::gui::FolderBar</name>
-    <message>
-        <source>Picture of the folder</source>
-        <translation>Image du dossier</translation>
-    </message>
-    <message>
-        <source>Picture on show</source>
-        <translation>Image affichée</translation>
-    </message>
-    <message>
-        <source>%1  ·  %2 of %3  ·  %4</source>
-        <translation>%1  ·  %2 sur %3  ·  %4</translation>
-    </message>
-    <message>
-        <source>%1, file of %2</source>
-        <translation>%1, fichier du %2</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::FrameSaver</name>
     <message>
         <source>Saved %1</source>
         <translation>%1 enregistré</translation>
@@ -916,6 +894,10 @@
             <numerusform>%n fichier d’anciennes images oublié</numerusform>
             <numerusform>%n fichiers d’anciennes images oubliés</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
+        <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
     </message>
     <message>
         <source>There is no frame yet</source>
@@ -944,9 +926,24 @@
         <source>%1, %2 left out</source>
         <translation>%1, %2 omises</translation>
     </message>
+</context>
+<context>
+    <name>mpm::gui::FolderBar</name>
     <message>
-        <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
-        <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
+        <source>Picture of the folder</source>
+        <translation>Image du dossier</translation>
+    </message>
+    <message>
+        <source>Picture on show</source>
+        <translation>Image affichée</translation>
+    </message>
+    <message>
+        <source>%1  ·  %2 of %3  ·  %4</source>
+        <translation>%1  ·  %2 sur %3  ·  %4</translation>
+    </message>
+    <message>
+        <source>%1, file of %2</source>
+        <translation>%1, fichier du %2</translation>
     </message>
 </context>
 <context>
@@ -2507,6 +2504,10 @@
     <message>
         <source>Windows of 2x2 patches that a policy network chooses share one token.</source>
         <translation>Des fenêtres de 2x2 carrés, choisies par un réseau de décision, partagent un jeton.</translation>
+    </message>
+    <message>
+        <source>Problem</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -189,8 +189,6 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
   foreign_bar_->setHidden(name.isEmpty());
 }
 
-QString ChartPanel::foreignText() const { return foreign_->text(); }
-
 void ChartPanel::updateSeries() {
   std::vector<TimeChart::Series> series;
   const auto add = [&, of = region()](monitor::Quantity quantity, const QString& name, const QString& unit,

@@ -29,7 +29,6 @@ class ChartPanel : public QWidget {
   /// Says above the chart that another program's database is on show, with a button that leads back to the live source,
   /// or, with none watched, to our own database. An empty name: it is our own.
   void setForeign(const QString& name, bool watching);
-  QString foreignText() const;
   /// The name of the source on show; empty: none.
   QString sourceName() const;
   /// What the list of sources calls it.

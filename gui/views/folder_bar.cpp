@@ -16,7 +16,7 @@ FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
   };
   slider_ = named(new QSlider(Qt::Horizontal), tr("Picture of the folder"));
   slider_->setPageStep(1);
-  label_ = namedValue(new QLabel, tr("Picture on show"));
+  label_ = namedValue(new ShortLabel, tr("Picture on show"));
   label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   QBoxLayout* row = fill(new QHBoxLayout(this), button(previous), slider_, button(next), label_);
   row->setContentsMargins(6, 4, 10, 4);
@@ -46,7 +46,6 @@ void FolderBar::setCurrent(int index) {
 }
 
 int FolderBar::current() const { return slider_->value(); }
-QString FolderBar::text() const { return label_->text(); }
 
 void FolderBar::refresh() {
   previous_->setEnabled(current() > 0);

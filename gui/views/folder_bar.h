@@ -16,8 +16,6 @@ class FolderBar : public QWidget {
   /// Does not emit picked().
   void setCurrent(int index);
   int current() const;
-  /// "noon.jpg  ·  12 of 40  ·  3 Nov 2026 12:30": the time is that of the file.
-  QString text() const;
 
  signals:
   /// The user moved the slider.

@@ -206,16 +206,24 @@ QString breakable(QString text) {
   return text.replace(ends, QStringLiteral("\\1\u200b"));
 }
 
+void ShortLabel::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const QRect place = contentsRect();
+  style()->drawItemText(&painter, place, static_cast<int>(alignment()), palette(), isEnabled(),
+                        fontMetrics().elidedText(text(), Qt::ElideRight, place.width()), foregroundRole());
+}
+
 QLabel* wrapped(QLabel* label) {
   label->setWordWrap(true);
   return label;
 }
 
-QLabel* mutedLabel(const QString& text) {
-  auto* label = new QLabel(text);
+QLabel* muted(QLabel* label) {
   label->setProperty("muted", true);
   return label;
 }
+
+QLabel* mutedLabel(const QString& text) { return muted(new QLabel(text)); }
 
 QLabel* headingLabel(const QString& text) {
   auto* label = new QLabel(text);

@@ -31,7 +31,16 @@ void setValue(QLabel* label, const QString& text);
 
 /// `text` with places where a line may break after its colons and commas: the spec of a reduction has no space.
 QString breakable(QString text);
+/// A label that ends with "…" where there is no space for its text.
+class ShortLabel : public QLabel {
+ public:
+  QSize minimumSizeHint() const override { return {40, QLabel::minimumSizeHint().height()}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+};
 QLabel* wrapped(QLabel* label);  ///< `label` itself, which may take several lines
+QLabel* muted(QLabel* label);    ///< `label` itself, less important
 QLabel* mutedLabel(const QString& text = {});
 QLabel* headingLabel(const QString& text = {});
 

@@ -48,14 +48,10 @@ PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend,
 QWidget* PicturesPane::makeImageSide() {
   image_ = named(new ImageView(selection_), tr("Image with classes"));
   image_->setPlaceholder(tr("Waiting for the first frame…"));
-  frame_label_ = namedValue(mutedLabel(), tr("Frame on show"));
+  frame_label_ = namedValue(muted(new ShortLabel), tr("Frame on show"));
   frame_label_->setContentsMargins(10, 0, 6, 0);
-  frame_label_->setMinimumWidth(40);
   return side(image_, frame_label_);
 }
-
-QString PicturesPane::frameText() const { return frame_label_->text(); }
-QString PicturesPane::stepText() const { return step_label_->text(); }
 
 QWidget* PicturesPane::makeMapSide() {
   map_ = named(new MergeView(selection_), tr("Merge map"));
@@ -64,8 +60,7 @@ QWidget* PicturesPane::makeMapSide() {
   back->setDefaultAction(previous_);
   auto* forward = new QToolButton;
   forward->setDefaultAction(next_);
-  step_label_ = namedValue(new QLabel, tr("Insertion on show"));
-  step_label_->setMinimumWidth(40);
+  step_label_ = namedValue(new ShortLabel, tr("Insertion on show"));
   coloring_ = choiceField(tr("Colour of the clusters"), {tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });

@@ -28,10 +28,6 @@ class PicturesPane : public QSplitter {
   const ClassPaint& paint() const { return paint_; }
 
   void setFrame(const LiveFramePtr& frame);
-  /// "noon.jpg  ·  21 Nov 12:30:00  ·  640 × 448 px (width × height)"; empty without a frame.
-  QString frameText() const;
-  /// "Block 5: 829 → 658".
-  QString stepText() const;
   /// No frame and no banner.
   void clear();
   /// As in PictureView, of the image.

@@ -64,7 +64,7 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
   spec_ = named(new QLineEdit, tr("Reduction as text"));
   spec_->setToolTip(
       tr("What --reduce takes on the command line. It can be copied, and changed here: Enter applies it"));
-  problem_ = wrapped(new QLabel);
+  problem_ = wrapped(namedValue(new QLabel, tr("Problem")));
   setBadge(problem_, Badge::kBad);
   fill(new QVBoxLayout(this), method_, meaning_, block_area_, amount_area_, spec_, problem_)
       ->setContentsMargins(0, 0, 0, 0);
@@ -116,11 +116,9 @@ void ReductionEditor::setReduction(const Reduction& reduction) {
 }
 
 void ReductionEditor::setProblem(const QString& problem) {
-  problem_->setText(problem);
+  setValue(problem_, problem);
   problem_->setVisible(!problem.isEmpty());
 }
-
-QString ReductionEditor::problem() const { return problem_->text(); }
 
 void ReductionEditor::take(const Reduction& reduction) {
   setProblem({});

@@ -33,7 +33,6 @@ class ReductionEditor : public QWidget {
   QSpinBox* count() const { return count_; }
   QDoubleSpinBox* similarity() const { return similarity_; }
   QLineEdit* spec() const { return spec_; }
-  QString problem() const;
 
  signals:
   /// A person chose another one, which is valid.

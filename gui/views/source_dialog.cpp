@@ -78,8 +78,8 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
 
   test_ = new QPushButton(tr("Test"));
   test_->setToolTip(tr("Read one frame and show it here"));
-  result_ = wrapped(named(new QLabel, tr("Result of the test")));
-  thumbnail_ = named(new QLabel, tr("The frame that was read"));
+  result_ = wrapped(namedValue(new QLabel, tr("Result of the test")));
+  thumbnail_ = namedValue(new QLabel, tr("The frame that was read"));
   thumbnail_->setMinimumHeight(150);
   thumbnail_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
 
@@ -101,7 +101,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
 
   connect(kinds_, &QListWidget::currentRowChanged, this, [this](int index) {
     pages_->setCurrentIndex(index);
-    result_->clear();
+    setValue(result_, {});
     thumbnail_->clear();
     refresh();
   });
@@ -198,7 +198,7 @@ void SourceDialog::refresh() {
 
 void SourceDialog::test() {
   setBadge(result_, Badge::kNone);
-  result_->setText(tr("Waiting for a frame…"));
+  setValue(result_, tr("Waiting for a frame…"));
   thumbnail_->clear();
   test_->setEnabled(false);
   const vision::SourceSpec spec = sourceSpec(source());
@@ -240,13 +240,10 @@ void SourceDialog::showTested(const QPixmap& thumbnail, const QString& message) 
   look_.stop();
   trial_.reset();
   setBadge(result_, thumbnail.isNull() ? Badge::kBad : Badge::kGood);
-  result_->setText(message);
+  setValue(result_, message);
   thumbnail_->setPixmap(thumbnail);
   refresh();
   emit tested(!thumbnail.isNull());
 }
-
-QString SourceDialog::resultText() const { return result_->text(); }
-bool SourceDialog::hasThumbnail() const { return !thumbnail_->pixmap(Qt::ReturnByValue).isNull(); }
 
 }  // namespace mpm::gui

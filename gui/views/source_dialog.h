@@ -25,8 +25,6 @@ class SourceDialog : public QDialog {
   void setKnown(const QStringList& sources);
   /// As vision::openSource() takes it, with credentials.
   QString source() const;
-  QString resultText() const;
-  bool hasThumbnail() const;
   void test();
 
  signals:

@@ -12,8 +12,8 @@ namespace mpm::gui {
 
 StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   setSizeGripEnabled(false);
-  const auto add = [this](const QString& name, Badge badge = Badge::kNone) {
-    QLabel* label = namedValue(new QLabel, name);
+  const auto add = [](const QString& name, Badge badge = Badge::kNone) {
+    QLabel* label = namedValue(new ShortLabel, name);
     label->setContentsMargins(6, 2, 6, 2);
     setBadge(label, badge);
     return label;
@@ -46,12 +46,8 @@ void StatusLine::setRecording(const QString& text) { setValue(recording_, text);
 
 void StatusLine::setStorageProblem(const QString& problem, bool stopped) {
   other_file_->setVisible(stopped);
-  showShortened(storage_, problem.isEmpty() ? QString() : tr("Samples are not stored: %1").arg(problem), problem, 3);
-}
-
-void StatusLine::showShortened(QLabel* label, const QString& text, const QString& whole, int share) {
-  setValue(label, fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(200, window()->width() / share)));
-  label->setToolTip(whole);
+  setValue(storage_, problem.isEmpty() ? QString() : tr("Samples are not stored: %1").arg(problem));
+  storage_->setToolTip(problem);
 }
 
 void StatusLine::setFrame(const LiveFrame& frame) {
@@ -77,14 +73,9 @@ void StatusLine::clearFrame() {
 
 void StatusLine::notify(const QString& text, Badge badge) {
   setBadge(notice_, badge);
-  showShortened(notice_, text, text, 2);
+  setValue(notice_, text);
+  notice_->setToolTip(text);
   notice_timer_.start();
 }
-
-QString StatusLine::state() const { return state_->text(); }
-QString StatusLine::age() const { return age_->text(); }
-QString StatusLine::notice() const { return notice_->toolTip(); }
-QString StatusLine::tokens() const { return tokens_->text(); }
-QString StatusLine::storageProblem() const { return storage_->toolTip(); }
 
 }  // namespace mpm::gui

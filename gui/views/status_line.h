@@ -28,19 +28,10 @@ class StatusLine : public QStatusBar {
   /// setBadge().
   void notify(const QString& text, Badge badge = Badge::kNone);
 
-  QString state() const;
-  QString age() const;
-  QString notice() const;
-  QString tokens() const;
-  QString storageProblem() const;
-
  signals:
   void otherFileRequested();
 
  private:
-  /// `text`, shortened to a `share`-th of the window; `whole` as the tool tip.
-  void showShortened(QLabel* label, const QString& text, const QString& whole, int share);
-
   QLabel *state_, *age_, *notice_, *storage_, *recording_, *speed_, *latency_, *tokens_;
   QToolButton* other_file_;
   QTimer notice_timer_;

@@ -80,12 +80,10 @@ PictureTimesChoice TimesDialog::times() const {
   if (index == kList) options.list = list_->text().trimmed().toStdString();
   try {
     options.time_zone = vision::parseTimeZone(zone_->text().trimmed().toStdString());
-  } catch (const Error&) {  // found() says so; the standard time of this machine counts
+  } catch (const Error&) {  // it is said below; the standard time of this machine counts
   }
   return options;
 }
-
-QString TimesDialog::found() const { return found_->text(); }
 
 void TimesDialog::show(int version, const QString& text, bool any) {
   if (version != version_) return;

@@ -17,8 +17,6 @@ class TimesDialog : public SettingsDialog {
   /// `times`: as it was chosen before.
   TimesDialog(const vision::SourceSpec& source, const PictureTimesChoice& times, QWidget* parent = nullptr);
   PictureTimesChoice times() const;
-  /// "a.jpg: 2013-07-08 05:54:13 UTC+01:00, EXIF", a line for each; empty while they are looked at.
-  QString found() const;
 
  signals:
   void chosen(const mpm::gui::PictureTimesChoice& times);

@@ -37,8 +37,8 @@ class Folder : public Window {
     return wait(
         [&] { return frame() && frame()->hasGrid() && frame()->result.frame.file == file(name).toStdString(); });
   }
-  bool begins(const char* name) const { return bar()->text().startsWith(QString::fromUtf8(name)); }
-  QString notice() const { return part<StatusLine>(*window_)->notice(); }
+  bool begins(const char* name) const { return valueOf(bar(), "Picture on show").startsWith(QString::fromUtf8(name)); }
+  QString notice() const { return noticeOf(*window_); }
 };
 
 TEST_F(Folder, KeysAndSliderGoThroughIt) {
@@ -46,13 +46,13 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   playToTheEnd(3);
   EXPECT_TRUE(bar()->isVisible());
   EXPECT_TRUE(onShow("few/02.png"));
-  EXPECT_TRUE(begins("02.png  ·  3 of 3  ·  ")) << bar()->text().toStdString();
+  EXPECT_TRUE(begins("02.png  ·  3 of 3  ·  ")) << valueOf(bar(), "Picture on show").toStdString();
   EXPECT_FALSE(window_->actions().action(QStringLiteral("next_picture"))->isEnabled());
   const auto samples = frame()->result.frame.id;
   QTest::keyClick(window_.get(), Qt::Key_PageUp);
   EXPECT_TRUE(begins("01.png")) << "the name does not wait for the model";
   EXPECT_TRUE(onShow("few/01.png"));
-  EXPECT_TRUE(part<PicturesPane>(*window_)->frameText().startsWith(QStringLiteral("01.png")));
+  EXPECT_TRUE(valueOf(window_.get(), "Frame on show").startsWith(QStringLiteral("01.png")));
   const cv::Mat expected = cv::imread(path("few/%1.png", 1));
   EXPECT_EQ(cv::norm(frame()->image(), expected, cv::NORM_INF), 0);
   bar()->findChild<QSlider*>()->setValue(0);

@@ -69,7 +69,7 @@ TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
     editor.choose(editor.method(), method);
     EXPECT_EQ(editor.text(), spec);
     EXPECT_EQ(editor.spec()->text(), QLatin1String(spec));
-    EXPECT_TRUE(editor.problem().isEmpty()) << editor.problem().toStdString();
+    EXPECT_TRUE(valueOf(&editor, "Problem").isEmpty()) << valueOf(&editor, "Problem").toStdString();
   }
   EXPECT_EQ(spy.count(), 5);
   editor.choose(editor.method(), kFull);
@@ -79,12 +79,13 @@ TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
 TEST(ReductionEditor, ADecisionNetworkIsNamedInTheText) {
   Editor editor;
   editor.choose(editor.method(), kCts);
-  EXPECT_TRUE(editor.problem().contains(QStringLiteral("'cts' needs a policy network"))) << "until there is one";
+  EXPECT_TRUE(valueOf(&editor, "Problem").contains(QStringLiteral("'cts' needs a policy network")))
+      << "until there is one";
   editor.spec()->setText(QStringLiteral("cts:policy=p.onnx:share=0.3"));
   emit editor.spec()->returnPressed();
   EXPECT_EQ(editor.text(), "cts:policy=p.onnx:share=0.3");
   EXPECT_EQ(editor.method()->currentIndex(), kCts);
-  EXPECT_TRUE(editor.problem().isEmpty());
+  EXPECT_TRUE(valueOf(&editor, "Problem").isEmpty());
 }
 
 TEST(ReductionEditor, ControlsAreTheSpec) {
@@ -133,7 +134,7 @@ TEST(ReductionEditor, TheTextIsTheControls) {
   editor.box(4)->click();
   EXPECT_EQ(editor.text(), "gradual:blocks=0-4:share=0.0625:similarity=0.87654321") << "no digit is lost";
   type("gradual:colour=3");
-  EXPECT_EQ(editor.problem(),
+  EXPECT_EQ(valueOf(&editor, "Problem"),
             QStringLiteral("reduction 'gradual:colour=3': 'gradual' has no key 'colour'; it has blocks, count, share, "
                            "similarity, attention, positions"));
   EXPECT_EQ(spy.count(), 2) << "what is wrong changes nothing";
@@ -147,11 +148,11 @@ TEST(ReductionEditor, AHalfChosenReductionSaysWhatItLacks) {
   editor.choose(editor.method(), kAlgm);
   QSignalSpy spy(&editor, &ReductionEditor::reductionChanged);
   editor.box(5)->click();
-  EXPECT_TRUE(editor.problem().contains(QStringLiteral("'algm' merges in two blocks, not in 3")))
-      << editor.problem().toStdString();
+  EXPECT_TRUE(valueOf(&editor, "Problem").contains(QStringLiteral("'algm' merges in two blocks, not in 3")))
+      << valueOf(&editor, "Problem").toStdString();
   EXPECT_EQ(editor.text(), "algm") << "the last that is valid";
   editor.box(4)->click();
-  EXPECT_TRUE(editor.problem().isEmpty());
+  EXPECT_TRUE(valueOf(&editor, "Problem").isEmpty());
   EXPECT_EQ(editor.text(), "algm:blocks=0,5");
   EXPECT_EQ(spy.count(), 1);
 }
@@ -254,11 +255,11 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
   status.state = monitor::CaptureState::kStalled;
   EXPECT_EQ(stateText(status), QStringLiteral("Stalled"));
   status.state = monitor::CaptureState::kLive;
-  EXPECT_STREQ(stateBadge(status), "good");
+  EXPECT_EQ(stateBadge(status), Badge::kGood);
   status.state = monitor::CaptureState::kEnded;
-  EXPECT_STREQ(stateBadge(status), "bad") << "before the first frame";
+  EXPECT_EQ(stateBadge(status), Badge::kBad) << "before the first frame";
   status.in = 7;
-  EXPECT_STREQ(stateBadge(status), "");
+  EXPECT_EQ(stateBadge(status), Badge::kNone);
 }
 
 TEST(SpeedPanel, ShowsCountersAndStages) {
@@ -405,8 +406,8 @@ TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   dialog.test();
   ASSERT_TRUE(tested.wait(5000));
   EXPECT_TRUE(tested[0][0].toBool());
-  EXPECT_TRUE(dialog.hasThumbnail());
-  EXPECT_TRUE(dialog.resultText().contains(QStringLiteral("80 × 60 px (width × height)")));
+  EXPECT_TRUE(!labelOf(&dialog, "The frame that was read")->pixmap(Qt::ReturnByValue).isNull());
+  EXPECT_TRUE(valueOf(&dialog, "Result of the test").contains(QStringLiteral("80 × 60 px (width × height)")));
 }
 
 TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {
@@ -425,8 +426,9 @@ TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {
   dialog.test();
   ASSERT_TRUE(tested.wait(20000));
   EXPECT_FALSE(tested[0][0].toBool());
-  EXPECT_FALSE(dialog.resultText().contains(QStringLiteral("geheim")));
-  EXPECT_TRUE(dialog.resultText().contains(QStringLiteral("127.0.0.1"))) << dialog.resultText().toStdString();
+  EXPECT_FALSE(valueOf(&dialog, "Result of the test").contains(QStringLiteral("geheim")));
+  EXPECT_TRUE(valueOf(&dialog, "Result of the test").contains(QStringLiteral("127.0.0.1")))
+      << valueOf(&dialog, "Result of the test").toStdString();
 }
 
 TEST(WelcomePage, OffersEveryWayToBegin) {

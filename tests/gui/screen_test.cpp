@@ -94,7 +94,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   click(buttonOf(part<WelcomePage>(*window_), WelcomePage::tr("Try the demo")));
   ASSERT_TRUE(wait([&] { return part<WelcomePage>(*window_)->isHidden(); }));
   ASSERT_TRUE(runs());
-  EXPECT_EQ(part<StatusLine>(*window_)->state(), QStringLiteral("Live"));
+  EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Connection"), QStringLiteral("Live"));
   const auto first = frame()->result.frame.id;
   ASSERT_TRUE(wait([&] { return frame()->result.frame.id > first + 2; })) << "frames come";
 

@@ -307,7 +307,7 @@ TEST_F(Teach, LabelsOfAnotherSizeAreNotCopied) {
   emit pane()->pictures()->filesChosen({file("small.png")});
   ASSERT_TRUE(wait([&] { return window_->teach().shown() == QStringLiteral("small"); }));
   emit pane()->pictures()->copyRequested(state().labelled.front());
-  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->notice().contains(QStringLiteral("another size")); }));
+  EXPECT_TRUE(wait([&] { return noticeOf(*window_).contains(QStringLiteral("another size")); }));
   EXPECT_EQ(state().labelled.size(), 1);
 }
 
@@ -387,11 +387,11 @@ TEST_F(Teach, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   take();
   const QString picture = state().pictures.front();
   draw(3);
-  EXPECT_EQ(part<StatusLine>(*window_)->notice(), TeachCanvas::tr("Add a class first"));
+  EXPECT_EQ(noticeOf(*window_), TeachCanvas::tr("Add a class first"));
   addClass("road");
   addClass("sky");
   const auto refused = [&](const char* part_of_line) {
-    return wait([&] { return part<StatusLine>(*window_)->notice().contains(QString::fromLatin1(part_of_line)); });
+    return wait([&] { return noticeOf(*window_).contains(QString::fromLatin1(part_of_line)); });
   };
   emit pane()->classes()->added(QStringLiteral("road"));
   EXPECT_TRUE(refused("two classes 'road'"));
@@ -748,7 +748,7 @@ TEST_F(TeachTrained, ACancelledTrainingLeavesAllAsItWas) {
   EXPECT_FALSE(button(TaughtModelsPanel::tr("Train"))->isEnabled());
   button(TaughtModelsPanel::tr("Cancel"))->click();
   ASSERT_TRUE(wait([&] { return !window_->teach().training(); }));
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("cancelled")));
+  EXPECT_TRUE(noticeOf(*window_).contains(QStringLiteral("cancelled")));
   EXPECT_EQ(content(file("m.labels/labels/%1.png").arg(state().pictures[0])), before);
   EXPECT_TRUE(state().models.empty());
   EXPECT_TRUE(QDir(file("m.labels/models")).entryList(QDir::Files).isEmpty());

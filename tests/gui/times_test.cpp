@@ -47,10 +47,10 @@ TEST_F(Times, AFolderIsAskedForOnce) {
   EXPECT_FALSE(window_->live().session().isOpen()) << "not before the answer";
   for (auto* edit : dialog->findChildren<QLineEdit*>())
     if (edit->accessibleName() == TimesDialog::tr("Time zone")) edit->setText(QStringLiteral("+02:00"));
-  ASSERT_TRUE(wait([&] { return dialog->found().contains(QStringLiteral("UTC+02:00")); }));
-  EXPECT_EQ(dialog->found(), QStringLiteral("20130708_055410.png: 2013-07-08 05:54:10 UTC+02:00, name\n"
-                                            "20130708_055411.png: 2013-07-08 05:54:11 UTC+02:00, name\n"
-                                            "20130708_055412.png: 2013-07-08 05:54:12 UTC+02:00, name"));
+  ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(QStringLiteral("UTC+02:00")); }));
+  EXPECT_EQ(valueOf(dialog, "Found"), QStringLiteral("20130708_055410.png: 2013-07-08 05:54:10 UTC+02:00, name\n"
+                                                     "20130708_055411.png: 2013-07-08 05:54:11 UTC+02:00, name\n"
+                                                     "20130708_055412.png: 2013-07-08 05:54:12 UTC+02:00, name"));
   dialog->accept();
   ASSERT_TRUE(ends());
   EXPECT_TRUE(window_->commandLine().endsWith(QStringLiteral("--times auto --time-zone +02:00")));
@@ -81,7 +81,7 @@ TEST_F(Times, AZoneThatIsNoneIsSaid) {
   ASSERT_NE(dialog, nullptr);
   for (auto* edit : dialog->findChildren<QLineEdit*>())
     if (edit->accessibleName() == TimesDialog::tr("Time zone")) edit->setText(QStringLiteral("Mars"));
-  EXPECT_TRUE(dialog->found().startsWith(QStringLiteral("'Mars' is neither")));
+  EXPECT_TRUE(valueOf(dialog, "Found").startsWith(QStringLiteral("'Mars' is neither")));
   dialog->reject();
   EXPECT_FALSE(window_->live().session().isOpen());
 }
@@ -94,7 +94,7 @@ TEST_F(Times, TheyCanBeChosenAgain) {
   ASSERT_NE(dialog, nullptr);
   auto* from = dialog->findChild<QComboBox*>();
   from->setCurrentIndex(4);
-  ASSERT_TRUE(wait([&] { return dialog->found().contains(TimesDialog::tr("date of the file")); }));
+  ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(TimesDialog::tr("date of the file")); }));
   dialog->accept();
   ASSERT_TRUE(wait([&] { return window_->commandLine().contains(QStringLiteral("--times modified")); }));
 }

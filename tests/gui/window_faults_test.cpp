@@ -120,12 +120,12 @@ class Faults : public Window {
 TEST_F(Faults, ASourceThatHangsGreysTheFrameAndReturns) {
   ASSERT_TRUE(openCamera());
   EXPECT_FALSE(part<ImageView>(*window_)->paint().faded);
-  EXPECT_TRUE(part<StatusLine>(*window_)->age().isEmpty());
+  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Age of the frame").isEmpty());
   camera_->set(camera_->hangs, true);
   ASSERT_TRUE(wait([&] { return part<ImageView>(*window_)->paint().faded; }));
-  EXPECT_EQ(part<StatusLine>(*window_)->state(), QStringLiteral("Stalled"));
-  EXPECT_TRUE(part<StatusLine>(*window_)->age().startsWith(QStringLiteral("frame of ")))
-      << part<StatusLine>(*window_)->age().toStdString();
+  EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Connection"), QStringLiteral("Stalled"));
+  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Age of the frame").startsWith(QStringLiteral("frame of ")))
+      << valueOf(part<StatusLine>(*window_), "Age of the frame").toStdString();
   EXPECT_TRUE(part<ImageView>(*window_)->banner().contains(QStringLiteral("Stalled: the last frame is ")))
       << part<ImageView>(*window_)->banner().toStdString();
   const QImage grey = shot(part<ImageView>(*window_));
@@ -137,9 +137,9 @@ TEST_F(Faults, ASourceThatHangsGreysTheFrameAndReturns) {
 
   camera_->set(camera_->hangs, false);
   ASSERT_TRUE(wait([&] { return !part<ImageView>(*window_)->paint().faded; }));
-  EXPECT_TRUE(part<StatusLine>(*window_)->age().isEmpty());
+  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Age of the frame").isEmpty());
   EXPECT_TRUE(part<ImageView>(*window_)->banner().isEmpty());
-  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->state() == QStringLiteral("Live"); }));
+  EXPECT_TRUE(wait([&] { return valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Live"); }));
 }
 
 TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
@@ -183,7 +183,7 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
   EXPECT_TRUE(part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("unplugged")))
       << "the log tells of it";
   QStringList texts = {part<QPlainTextEdit>(*window_)->toPlainText(), window_->windowTitle(), window_->commandLine(),
-                       part<StatusLine>(*window_)->notice(), part<ImageView>(*window_)->banner()};
+                       noticeOf(*window_), part<ImageView>(*window_)->banner()};
   for (const QLabel* label : window_->findChildren<QLabel*>()) texts << label->text() << label->toolTip();
   for (const QAbstractButton* button : window_->findChildren<QAbstractButton*>())
     texts << button->text() << button->toolTip();
@@ -223,8 +223,7 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("broken.onnx")));
   ASSERT_TRUE(openAndWait());
   for (const QLabel* label : window_->findChildren<QLabel*>())
-    EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) &&
-                 label->toolTip() != part<StatusLine>(*window_)->notice());
+    EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) && label->toolTip() != noticeOf(*window_));
   QSettings settings(file("settings.ini"), QSettings::IniFormat);
   const auto recents = loadRecents(settings);
   ASSERT_FALSE(recents.isEmpty());
@@ -251,8 +250,7 @@ TEST_F(Faults, AModelFileThatBecomesGarbageIsRefusedWhileTheOldOneGoesOn) {
   ASSERT_TRUE(openWithOwnModel());
   std::ofstream(file("own.onnx").toStdString(), std::ios::trunc) << "half a copy";
   ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "own.onnx"); }));
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("own.onnx")))
-      << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(noticeOf(*window_).contains(QStringLiteral("own.onnx"))) << noticeOf(*window_).toStdString();
   ASSERT_TRUE(openAndWait()) << "the model before it goes on";
 }
 
@@ -261,7 +259,8 @@ TEST_F(Faults, AModelFileThatIsReplacedIsPickedUp) {
   const auto before = frame()->result.model;
   ownModel("segmenter_linear_ts12.onnx");
   ASSERT_TRUE(wait([&] {
-    if (part<StatusLine>(*window_)->state() == QStringLiteral("Ended")) window_->openSource(file("street"));
+    if (valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended"))
+      window_->openSource(file("street"));
     return frame() && frame()->result.model && frame()->result.model != before;
   }));
   EXPECT_EQ(frame()->result.model_path, file("own.onnx").toStdString());
@@ -416,11 +415,11 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
     while (ballast.write(block.data(), 4096).flush()) continue;
   }
   EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "cannot write to"); }));
-  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().contains(QStringLiteral("full")); }))
-      << part<StatusLine>(*window_)->storageProblem().toStdString();
+  EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().contains(QStringLiteral("full")); }))
+      << labelOf(window_.get(), "Storage")->toolTip().toStdString();
   QFile::remove(file("disk/ballast"));
   EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "writing again"); }));
-  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
+  EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().isEmpty(); }));
   window_.reset();
   ::umount2(file("disk").toStdString().c_str(), MNT_DETACH);
 }
@@ -431,13 +430,13 @@ TEST_F(Faults, AStoreThatStoppedOffersANewFile) {
   QFile::remove(file("m.db"));
   ASSERT_TRUE(wait([&] { return reported(EventKind::kStorage, "nothing is stored any more"); }));
   EXPECT_TRUE(
-      wait([&] { return part<StatusLine>(*window_)->storageProblem().contains(QStringLiteral("m.db' was deleted")); }));
+      wait([&] { return labelOf(window_.get(), "Storage")->toolTip().contains(QStringLiteral("m.db' was deleted")); }));
   buttonOf(window_.get(), StatusLine::tr("Store in a new file…"))->click();
   auto* const where = window_->findChild<QFileDialog*>();
   ASSERT_NE(where, nullptr);
   where->selectFile(file("new.db"));
   QMetaObject::invokeMethod(where, "accept");
-  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
+  EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().isEmpty(); }));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "of the new file";
   EXPECT_FALSE(monitor::StoreReader(file("new.db").toStdString()).sources().empty());
 }
@@ -448,12 +447,12 @@ TEST_F(Faults, ADatabaseThatCannotBeOpenedIsSaidAndTriedAgain) {
   later.database = file("disk/m.db");
   make(later);
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().contains(QStringLiteral("m.db")); }))
-      << part<StatusLine>(*window_)->storageProblem().toStdString();
+  ASSERT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().contains(QStringLiteral("m.db")); }))
+      << labelOf(window_.get(), "Storage")->toolTip().toStdString();
   EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value());
   QDir(folder_.path()).mkpath(QStringLiteral("disk"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "samples are stored now";
-  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
+  EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().isEmpty(); }));
 }
 
 TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNoOtherSamples) {
@@ -481,8 +480,10 @@ TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
   trigger("pause");
   QTest::qWait(1000);
   trigger("pause");
-  ASSERT_TRUE(wait(
-      [&] { return part<StatusLine>(*window_)->state() == QStringLiteral("Ended") && frame()->result.frame.id == 6; }));
+  ASSERT_TRUE(wait([&] {
+    return valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended") &&
+           frame()->result.frame.id == 6;
+  }));
   EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("\n6 of 6 pictures\n")));
   EXPECT_EQ(window_->live().session().status().source.dropped, 0);
   window_.reset();  // commits
@@ -493,14 +494,14 @@ TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
 TEST_F(Faults, AnotherSourceBeginsWithNoneOfTheNumbersOfTheOneBefore) {
   ASSERT_TRUE(openAndWait());
   const auto* pane = window_->findChild<PicturesPane*>();
-  EXPECT_FALSE(pane->frameText().isEmpty());
-  EXPECT_TRUE(wait([&] { return pane->stepText().startsWith(QStringLiteral("Block 2: ")); }));
+  EXPECT_FALSE(valueOf(pane, "Frame on show").isEmpty());
+  EXPECT_TRUE(wait([&] { return valueOf(pane, "Insertion on show").startsWith(QStringLiteral("Block 2: ")); }));
   window_->openSource(file("none.mp4"));
   EXPECT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
   QTest::qWait(600);
-  EXPECT_EQ(pane->frameText(), QString());
-  EXPECT_EQ(pane->stepText(), QString());
-  EXPECT_EQ(part<StatusLine>(*window_)->tokens(), QString());
+  EXPECT_EQ(valueOf(pane, "Frame on show"), QString());
+  EXPECT_EQ(valueOf(pane, "Insertion on show"), QString());
+  EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Tokens"), QString());
   const LegendModel& legend = window_->legend();
   for (int c = 0; c < legend.classes(); ++c)
     EXPECT_EQ(legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), 0) << c;
@@ -513,7 +514,7 @@ TEST_F(Faults, APauseIsOfItsSource) {
   EXPECT_FALSE(pause->isEnabled()) << "nothing is watched";
   ASSERT_TRUE(openAndPause());
   EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("Connection: Paused")));
-  EXPECT_EQ(part<StatusLine>(*window_)->state(), QStringLiteral("Paused"));
+  EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Connection"), QStringLiteral("Paused"));
   ASSERT_TRUE(openAndWait()) << "frames of the next one come";
   EXPECT_FALSE(pause->isChecked());
   EXPECT_FALSE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("Connection: Paused")));
@@ -530,8 +531,8 @@ TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
   window_->openSource(file("street"));
   ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "what the camera sees";
   trigger("snapshot");
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("No model has seen this frame yet")))
-      << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("No model has seen this frame yet")))
+      << noticeOf(*window_).toStdString();
 }
 
 TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
@@ -541,7 +542,7 @@ TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
   trigger("close");
   EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
   EXPECT_FALSE(window_->actions().action(QStringLiteral("record"))->isChecked()) << "the next one was not asked for";
-  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().isEmpty());
+  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").isEmpty());
 }
 
 // A disk that is too slow for a recording costs pictures, which is said; a picture that was asked for is confirmed.
@@ -556,10 +557,9 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   EXPECT_EQ(part<QPlainTextEdit>(*window_)->toPlainText().count(QStringLiteral("leaves out frames")), 1);
   const auto saved = [&] {
     trigger("snapshot");  // refused while the disk is behind
-    return QTest::qWaitFor([&] { return part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("Saved ")); },
-                           500);
+    return QTest::qWaitFor([&] { return noticeOf(*window_).startsWith(QStringLiteral("Saved ")); }, 500);
   };
-  EXPECT_TRUE(wait(saved)) << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(wait(saved)) << noticeOf(*window_).toStdString();
 }
 
 TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
@@ -567,14 +567,12 @@ TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
   window_->openSource(file("street"));
   trigger("pause");  // before the event loop brings a frame
   emit part<ReductionPanel>(*window_)->editor()->reductionChanged(kFullModel);
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("It is paused")))
-      << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("It is paused"))) << noticeOf(*window_).toStdString();
   window_->openSource(file("gone"));
   ASSERT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
   trigger("compare");
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(
-      QStringLiteral("The source has ended; once it is opened again (Ctrl+R)")))
-      << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("The source has ended; once it is opened again (Ctrl+R)")))
+      << noticeOf(*window_).toStdString();
 }
 
 TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
@@ -587,8 +585,7 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
   trigger("record");
   const LiveFramePtr before = frame();
   part<ReductionPanel>(*window_)->editor()->box(2)->click();
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("On this frame: ")))
-      << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("On this frame: "))) << noticeOf(*window_).toStdString();
   ASSERT_TRUE(wait([&] { return frame() != before; })) << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
@@ -831,10 +828,10 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   ASSERT_TRUE(openCamera());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const QString live = part<ChartPanel>(*window_)->sourceName();
-  EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().isEmpty());
+  EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
   window_->openDatabase(file("other.db"));
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the yard"); }));
-  EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().startsWith(QStringLiteral("other.db, read-only")));
+  EXPECT_TRUE(valueOf(window_.get(), "Database on show").startsWith(QStringLiteral("other.db, read-only")));
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(
       wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kRetrying; }));
@@ -844,7 +841,7 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   EXPECT_TRUE(reported(EventKind::kSource, "unplugged")) << "but not forgotten";
   EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == live; }));
-  EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().isEmpty());
+  EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
 
   trigger("close");
   window_->openDatabase(file("other.db"));

@@ -41,6 +41,18 @@ Part* part(const QObject& window) {
   return window.findChild<Part*>();
 }
 
+/// The label of this name, as setValue() knows it.
+inline const QLabel* labelOf(const QWidget* panel, const char* name) {
+  for (const auto* label : panel->findChildren<QLabel*>())
+    if (label->property("value_name") == QLatin1String(name)) return label;
+  ADD_FAILURE() << "no label '" << name << "'";
+  static const QLabel none;
+  return &none;
+}
+inline QString valueOf(const QWidget* panel, const char* name) { return labelOf(panel, name)->text(); }
+/// All of what the status bar just said, of which it may show a part.
+inline QString noticeOf(const QWidget& window) { return labelOf(&window, "Notice")->toolTip(); }
+
 /// What a screen reader says of a panel: a line per label.
 inline QString textOf(const QWidget* panel) {
   QStringList lines;

@@ -65,11 +65,11 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   EXPECT_TRUE(window_->windowTitle().contains(QStringLiteral("street")));
   EXPECT_EQ(window_->legend().classes(), 4);
   EXPECT_EQ(part<ReductionPanel>(*window_)->editor()->reduction(), mpmBefore({1, 2}));
-  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → ")))
-      << part<StatusLine>(*window_)->tokens().toStdString();
+  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → ")))
+      << valueOf(part<StatusLine>(*window_), "Tokens").toStdString();
   EXPECT_TRUE(wait([&] {
-    return part<StatusLine>(*window_)->state() == QStringLiteral("Live") ||
-           part<StatusLine>(*window_)->state() == QStringLiteral("Ended");
+    return valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Live") ||
+           valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended");
   }));
   const int first = static_cast<int>(frame()->result.frame.id);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.id > first; }));
@@ -204,14 +204,14 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
     choose(editor->method(), ReductionEditor::tr(method));
     ASSERT_TRUE(runs_as(spec)) << toString(frame()->result.model->reduction);
     EXPECT_EQ(editor->spec()->text().toStdString(), spec);
-    EXPECT_TRUE(part<PicturesPane>(*window_)->frameText().endsWith(QLatin1String(spec)))
-        << part<PicturesPane>(*window_)->frameText().toStdString();
+    EXPECT_TRUE(valueOf(window_.get(), "Frame on show").endsWith(QLatin1String(spec)))
+        << valueOf(window_.get(), "Frame on show").toStdString();
   }
   editor->spec()->setText(QStringLiteral("gradual:count=3:similarity=0.5"));
   QTest::keyClick(editor->spec(), Qt::Key_Return);
   ASSERT_TRUE(runs_as("gradual:count=3:similarity=0.5"));
-  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → … → ")))
-      << part<StatusLine>(*window_)->tokens().toStdString();
+  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → … → ")))
+      << valueOf(part<StatusLine>(*window_), "Tokens").toStdString();
   trigger("command");
   EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("--reduce gradual:count=3:similarity=0.5")))
       << QApplication::clipboard()->text().toStdString();
@@ -219,18 +219,18 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   // What the model lacks is the library's line, and what runs goes on.
   editor->spec()->setText(QStringLiteral("tome:blocks=1,7"));
   QTest::keyClick(editor->spec(), Qt::Key_Return);
-  ASSERT_TRUE(wait([&] { return !editor->problem().isEmpty(); }));
+  ASSERT_TRUE(wait([&] { return !valueOf(editor, "Problem").isEmpty(); }));
   EXPECT_TRUE(
-      editor->problem()
+      valueOf(editor, "Problem")
           .remove(QChar(0x200b))
           .contains(QStringLiteral("segmenter_mask_ts17.onnx: reduction 'tome:blocks=1,7': block 7 does not exist")))
-      << editor->problem().toStdString();
+      << valueOf(editor, "Problem").toStdString();
   EXPECT_EQ(editor->spec()->text(), QStringLiteral("gradual:count=3:similarity=0.5"));
 
   choose(editor->method(), ReductionEditor::tr("Full model"));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 1; }));
-  EXPECT_TRUE(editor->problem().isEmpty());
-  EXPECT_EQ(part<StatusLine>(*window_)->tokens(), QStringLiteral("tokens 32"));
+  EXPECT_TRUE(valueOf(editor, "Problem").isEmpty());
+  EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Tokens"), QStringLiteral("tokens 32"));
   trigger("command");
   const QString line = QApplication::clipboard()->text();
   EXPECT_TRUE(line.startsWith(QStringLiteral("mpm monitor "))) << line.toStdString();
@@ -314,15 +314,14 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   const QImage overlay = shot(part<ImageView>(*window_));
   trigger("image");
   EXPECT_NE(shot(part<ImageView>(*window_)), overlay);
-  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → "))) << "its own";
+  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → "))) << "its own";
   double area = 0;
   const LegendModel& legend = window_->legend();
   for (int c = 0; c < legend.classes(); ++c)
     area += legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble();
   EXPECT_NEAR(area, 1, 1e-9);
   trigger("snapshot");
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("stored already")))
-      << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(noticeOf(*window_).contains(QStringLiteral("stored already"))) << noticeOf(*window_).toStdString();
   trigger("unpin");
   EXPECT_TRUE(frame()->hasGrid());
   trigger("pause");
@@ -334,8 +333,9 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
 TEST_F(Window, ASourceThatCannotBeOpenedSaysSoAndKeepsNoPassword) {
   window_->openSource(QStringLiteral("rtsp://anna:geheim@127.0.0.1:9/none"));
   EXPECT_FALSE(window_->windowTitle().contains(QStringLiteral("geheim")));
-  ASSERT_TRUE(wait([&] { return part<StatusLine>(*window_)->state().startsWith(QStringLiteral("Retrying")); }))
-      << part<StatusLine>(*window_)->state().toStdString();
+  ASSERT_TRUE(wait([&] {
+    return valueOf(part<StatusLine>(*window_), "Connection").startsWith(QStringLiteral("Retrying"));
+  })) << valueOf(part<StatusLine>(*window_), "Connection").toStdString();
   for (const QLabel* label : window_->findChildren<QLabel*>())
     EXPECT_FALSE(label->text().contains(QStringLiteral("geheim")));
   for (int row = 0; row < window_->events().rowCount(); ++row)
@@ -394,8 +394,7 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
   EXPECT_EQ(drop({file("street/03.png")}), file("street/03.png"));
   const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
   EXPECT_EQ(drop({file("a.mp4"), other, file("b.mp4")}), file("a.mp4"));
-  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("One source at a time")))
-      << "b.mp4 was not opened";
+  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("One source at a time"))) << "b.mp4 was not opened";
   EXPECT_TRUE(wait([&] { return window_->live().session().model() == other.toStdString(); }));
 }
 
@@ -594,9 +593,8 @@ TEST_F(Window, AnExportOfNothingIsNoFile) {
   make();
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   window_->exportSamples(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
-  EXPECT_TRUE(wait([&] {
-    return part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("No sample lies in that time"));
-  })) << part<StatusLine>(*window_)->notice().toStdString();
+  EXPECT_TRUE(wait([&] { return noticeOf(*window_).startsWith(QStringLiteral("No sample lies in that time")); }))
+      << noticeOf(*window_).toStdString();
   EXPECT_FALSE(QFile::exists(file("none.csv")));
 }
 
@@ -610,8 +608,7 @@ TEST(Exports, ProposeANameThatAnyDiskTakes) {
 
 TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
   window_->exportSamples(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
-  EXPECT_TRUE(
-      wait([&] { return part<StatusLine>(*window_)->notice().contains(QStringLiteral("no/such/folder.png")); }));
+  EXPECT_TRUE(wait([&] { return noticeOf(*window_).contains(QStringLiteral("no/such/folder.png")); }));
 }
 
 // To a FIFO, which takes nothing until somebody reads it.
@@ -642,8 +639,8 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
       reader.open(::open(fifo.constData(), O_RDONLY | O_NONBLOCK), QIODevice::ReadOnly, QFileDevice::AutoCloseHandle));
   EXPECT_TRUE(wait([&] {
     reader.readAll();
-    return part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("The export was cancelled"));
-  })) << part<StatusLine>(*window_)->notice().toStdString();
+    return noticeOf(*window_).startsWith(QStringLiteral("The export was cancelled"));
+  })) << noticeOf(*window_).toStdString();
   EXPECT_TRUE(wait([&] { return window_->findChild<QProgressDialog*>() == nullptr; }));
   window_->close();
   EXPECT_FALSE(window_->isVisible()) << "nothing goes on any more";
