@@ -2507,7 +2507,7 @@
     </message>
     <message>
         <source>Problem</source>
-        <translation type="unfinished"></translation>
+        <translation>Problème</translation>
     </message>
 </context>
 <context>
