@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gui/models/moved_labels.h"
+#include "gui/models/label_maps.h"
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/label_table_panel.h"
@@ -293,10 +293,7 @@ cv::Mat TeachMode::predictionOfModel() const {
   for (std::size_t c = 0; c < theirs.size(); ++c)
     if (const auto index = names_.indexOf(QString::fromStdString(theirs[c])); index >= 0)
       ours[c] = static_cast<uchar>(index);
-  cv::Mat labels = frame_->labels().clone();
-  for (int y = 0; y < labels.rows; ++y)
-    std::transform(labels.ptr(y), labels.ptr(y) + labels.cols, labels.ptr(y), [&](uchar label) { return ours[label]; });
-  return labels;
+  return renumbered(frame_->labels(), ours);
 }
 
 void TeachMode::showPrediction() {

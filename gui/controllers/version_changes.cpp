@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "gui/models/label_changes.h"
+#include "gui/models/label_maps.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 
@@ -30,11 +30,7 @@ cv::Mat labelsIn(VersionChanges::Classes& classes, const LiveFrame& frame) {
     }
     index[c] = static_cast<uchar>(classes.names.indexOf(name));
   }
-  cv::Mat labels = frame.labels().clone();
-  for (int y = 0; y < labels.rows; ++y)
-    std::transform(labels.ptr(y), labels.ptr(y) + labels.cols, labels.ptr(y),
-                   [&](uchar label) { return index[label]; });
-  return labels;
+  return renumbered(frame.labels(), index);
 }
 
 }  // namespace

@@ -43,6 +43,22 @@
             <numerusform>conservé depuis %n images</numerusform>
         </translation>
     </message>
+    <message>
+        <source>%1 s</source>
+        <translation type="unfinished">%1 s</translation>
+    </message>
+    <message>
+        <source>%1 min %2 s</source>
+        <translation type="unfinished">%1 min %2 s</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min</source>
+        <translation type="unfinished">%1 h %2 min</translation>
+    </message>
+    <message>
+        <source>%1 d %2 h</source>
+        <translation type="unfinished">%1 j %2 h</translation>
+    </message>
 </context>
 <context>
     <name>commandLine</name>
@@ -3803,19 +3819,19 @@
     <name>spanText</name>
     <message>
         <source>%1 s</source>
-        <translation>%1 s</translation>
+        <translation type="vanished">%1 s</translation>
     </message>
     <message>
         <source>%1 min %2 s</source>
-        <translation>%1 min %2 s</translation>
+        <translation type="vanished">%1 min %2 s</translation>
     </message>
     <message>
         <source>%1 h %2 min</source>
-        <translation>%1 h %2 min</translation>
+        <translation type="vanished">%1 h %2 min</translation>
     </message>
     <message>
         <source>%1 d %2 h</source>
-        <translation>%1 j %2 h</translation>
+        <translation type="vanished">%1 j %2 h</translation>
     </message>
 </context>
 </TS>

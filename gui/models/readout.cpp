@@ -12,6 +12,15 @@ struct Readout {
 
 }  // namespace
 
+QString spanText(double seconds) {
+  const auto pad = [](qint64 n) { return QStringLiteral("%1").arg(n, 2, 10, QLatin1Char('0')); };
+  if (seconds < 60) return Readout::tr("%1 s").arg(QLocale().toString(seconds, 'f', seconds < 10 ? 1 : 0));
+  const auto whole = static_cast<qint64>(seconds);
+  if (seconds < 3600) return Readout::tr("%1 min %2 s").arg(whole / 60).arg(pad(whole % 60));
+  if (seconds < 86400) return Readout::tr("%1 h %2 min").arg(whole / 3600).arg(pad(whole / 60 % 60));
+  return Readout::tr("%1 d %2 h").arg(whole / 86400).arg(whole / 3600 % 24);
+}
+
 QString unitName(DepthUnit unit) {
   if (unit == DepthUnit::kMetre) return Readout::tr("m");
   return unit == DepthUnit::kInverse ? Readout::tr("relative, larger is nearer") : Readout::tr("relative");

@@ -7,6 +7,8 @@
 
 namespace mpm::gui {
 
+/// "12.5 s", "3 min 20 s", "2 h 05 min", "4 d 3 h".
+QString spanText(double seconds);
 /// "m", "relative", "relative, larger is nearer".
 QString unitName(DepthUnit unit);
 /// "2.35 m", "0.4 (relative)".

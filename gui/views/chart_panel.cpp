@@ -5,6 +5,7 @@
 
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
+#include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "gui/views/time_chart.h"
 #include "gui/views/wrapping_row.h"
@@ -46,15 +47,12 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   area_ = toggle(tr("Area of"), tr("Draw the share of the picture that a class covers"), false, this);
   reuse_ = toggle(tr("Reuse"), tr("Draw the rows computed and the agreement of key frames"), false, this);
   reuse_->hide();  // until there is some
-  classes_ = named(new QComboBox(this), tr("Class whose area is drawn"));
-  classes_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  classes_ = choiceField(tr("Class whose area is drawn"), {});
   classes_->setMinimumContentsLength(7);
-  sources_ = named(new QComboBox(this), tr("Source whose samples are drawn"));
-  sources_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  sources_ = choiceField(tr("Source whose samples are drawn"), {});
   sources_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
   sources_->hide();
-  regions_ = named(new QComboBox(this), tr("Region whose numbers are drawn"));
-  regions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  regions_ = choiceField(tr("Region whose numbers are drawn"), {});
   regions_->setMinimumContentsLength(9);
   makeColors();
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
@@ -369,19 +367,24 @@ void ChartPanel::showSpan(Span span) {
   follow();
 }
 
+std::vector<ChartPanel::Toggle> ChartPanel::toggles() const {
+  return {{"view/chart_tokens", tokens_, true},
+          {"view/chart_merged", merged_, false},
+          {"view/chart_inference", inference_, true},
+          {"view/chart_reuse", reuse_, false},
+          {"view/chart_area", area_, false}};
+}
+
 QVariantMap ChartPanel::state() const {
   QStringList colors;
   for (const ColorKind& one : color_kinds_)
     if (one.action->isChecked()) colors << one.action->objectName();
-  return {{"view/chart_span", kSpans[static_cast<int>(span_)]},
-          {"view/chart_tokens", tokens_->isChecked()},
-          {"view/chart_merged", merged_->isChecked()},
-          {"view/chart_inference", inference_->isChecked()},
-          {"view/chart_reuse", reuse_->isChecked()},
-          {"view/chart_area", area_->isChecked()},
-          {"view/chart_area_class", wanted_class_},
-          {"view/chart_region", wanted_region_},
-          {"view/chart_colors", colors}};
+  QVariantMap state = {{"view/chart_span", kSpans[static_cast<int>(span_)]},
+                       {"view/chart_area_class", wanted_class_},
+                       {"view/chart_region", wanted_region_},
+                       {"view/chart_colors", colors}};
+  for (const Toggle& one : toggles()) state[one.key] = one.button->isChecked();
+  return state;
 }
 
 void ChartPanel::restore(const QSettings& stored) {
@@ -389,11 +392,7 @@ void ChartPanel::restore(const QSettings& stored) {
   wanted_region_ = stored.value("view/chart_region").toString();
   const QStringList colors = stored.value("view/chart_colors", QStringList{"gcc"}).toStringList();
   for (const ColorKind& one : color_kinds_) one.action->setChecked(colors.contains(one.action->objectName()));
-  tokens_->setChecked(stored.value("view/chart_tokens", true).toBool());
-  merged_->setChecked(stored.value("view/chart_merged", false).toBool());
-  inference_->setChecked(stored.value("view/chart_inference", true).toBool());
-  reuse_->setChecked(stored.value("view/chart_reuse", false).toBool());
-  area_->setChecked(stored.value("view/chart_area", false).toBool());
+  for (const Toggle& one : toggles()) one.button->setChecked(stored.value(one.key, one.usual).toBool());
   showSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }
 

@@ -78,6 +78,12 @@ class ChartPanel : public QWidget {
   QComboBox *sources_, *classes_, *regions_;
   QButtonGroup* spans_;
   QToolButton *tokens_, *merged_, *inference_, *reuse_, *area_, *colors_, *follow_;
+  struct Toggle {
+    const char* key;  // in the settings
+    QToolButton* button;
+    bool usual;
+  };
+  std::vector<Toggle> toggles() const;
   struct ColorKind {
     monitor::Quantity::Kind kind;
     QAction* action;  // named by its key in the settings

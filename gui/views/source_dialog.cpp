@@ -63,17 +63,18 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   if (camera_->count() == 0) note(camera, tr("No camera was found. Plug one in and open this dialog again."));
   camera->addRow(tr("Camera"), camera_);
   camera_->setEnabled(camera_->count() > 0);
-  video_ = pathField(page(), tr("Video file"), QFileDialog::ExistingFile);
-  folder_ = pathField(page(), tr("Folder"), QFileDialog::Directory);
+  edits_[SourceKind::kVideo] = pathField(page(), tr("Video file"), QFileDialog::ExistingFile);
+  edits_[SourceKind::kFolder] = pathField(page(), tr("Folder"), QFileDialog::Directory);
   QFormLayout* network = page();
-  address_ = field(network, tr("Address"), "rtsp://192.168.1.20/stream");
+  edits_[SourceKind::kUrl] = field(network, tr("Address"), "rtsp://192.168.1.20/stream");
   user_ = field(network, tr("User"));
   password_ = field(network, tr("Password"));
   password_->setEchoMode(QLineEdit::Password);
   note(network,
        tr("rtsp, http or https. The password is kept in memory only: never in a log, a file or the database."));
   QFormLayout* gst = page();
-  pipeline_ = field(gst, tr("Pipeline"), "videotestsrc ! videoconvert ! video/x-raw,format=BGR ! appsink");
+  edits_[SourceKind::kPipeline] =
+      field(gst, tr("Pipeline"), "videotestsrc ! videoconvert ! video/x-raw,format=BGR ! appsink");
   note(gst, tr("As for gst-launch-1.0, ending in an appsink that gets BGR frames."));
 
   test_ = new QPushButton(tr("Test"));
@@ -105,8 +106,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
     thumbnail_->clear();
     refresh();
   });
-  for (QLineEdit* edit : {video_, folder_, address_, pipeline_})
-    connect(edit, &QLineEdit::textChanged, this, &SourceDialog::refresh);
+  for (const auto& one : edits_) connect(one.second, &QLineEdit::textChanged, this, &SourceDialog::refresh);
   connect(test_, &QPushButton::clicked, this, &SourceDialog::test);
   connect(&look_, &QTimer::timeout, this, &SourceDialog::lookAtTrial);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
@@ -126,7 +126,7 @@ QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFile
   form->addRow(name, fill(new QHBoxLayout, field, browse));
   connect(browse, &QPushButton::clicked, this, [this, field, mode] {
     QString known;
-    for (const QLineEdit* one : {field, folder_, video_})
+    for (const QLineEdit* one : {field, edits_[SourceKind::kFolder], edits_[SourceKind::kVideo]})
       if (known.isEmpty()) known = sourceFolder(one->text());
     auto* dialog = pictureDialog(this, field->accessibleName(), known);
     dialog->setFileMode(mode);
@@ -139,7 +139,8 @@ QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFile
 void SourceDialog::setSource(const QString& source) {
   const int page = fillIn(source);
   kinds_->setCurrentRow(page);
-  if (kKinds[page] == SourceKind::kUrl) (source.contains(QLatin1String("://***@")) ? user_ : address_)->setFocus();
+  if (kKinds[page] == SourceKind::kUrl)
+    (source.contains(QLatin1String("://***@")) ? user_ : edits_[SourceKind::kUrl])->setFocus();
 }
 
 void SourceDialog::setKnown(const QStringList& sources) {
@@ -149,45 +150,22 @@ void SourceDialog::setKnown(const QStringList& sources) {
 // The page of its kind.
 int SourceDialog::fillIn(const QString& source) {
   const int page = pageOf(sourceSpec(source).kind);
-  switch (kKinds[page]) {
-    case SourceKind::kVideo:
-      video_->setText(source);
-      break;
-    case SourceKind::kFolder:
-      folder_->setText(source);
-      break;
-    case SourceKind::kUrl:
-      address_->setText(QString(source).replace(QLatin1String("://***@"), QLatin1String("://")));
-      break;
-    case SourceKind::kPipeline:
-      pipeline_->setText(source.mid(4));
-      break;
-    case SourceKind::kCamera:
-      camera_->setCurrentIndex(std::max(0, camera_->findData(source)));
-      break;
-    default:
-      break;
-  }
+  const SourceKind kind = kKinds[page];
+  if (kind == SourceKind::kCamera) camera_->setCurrentIndex(std::max(0, camera_->findData(source)));
+  if (const auto edit = edits_.find(kind); edit != edits_.end())
+    edit->second->setText(kind == SourceKind::kPipeline
+                              ? source.mid(4)
+                              : QString(source).replace(QLatin1String("://***@"), QLatin1String("://")));
   return page;
 }
 
 QString SourceDialog::source() const {
-  switch (kKinds[kinds_->currentRow()]) {
-    case SourceKind::kDemo:
-      return QStringLiteral("demo:");
-    case SourceKind::kCamera:
-      return camera_->currentData().toString();
-    case SourceKind::kVideo:
-      return video_->text().trimmed();
-    case SourceKind::kFolder:
-      return folder_->text().trimmed();
-    case SourceKind::kUrl:
-      return withCredentials(address_->text().trimmed(), user_->text(), password_->text());
-    case SourceKind::kPipeline:
-      return pipeline_->text().trimmed().isEmpty() ? QString() : QStringLiteral("gst:") + pipeline_->text().trimmed();
-    default:
-      return {};
-  }
+  const SourceKind kind = kKinds[kinds_->currentRow()];
+  if (kind == SourceKind::kDemo) return QStringLiteral("demo:");
+  if (kind == SourceKind::kCamera) return camera_->currentData().toString();
+  const QString text = edits_.at(kind)->text().trimmed();
+  if (kind == SourceKind::kUrl) return withCredentials(text, user_->text(), password_->text());
+  return kind == SourceKind::kPipeline && !text.isEmpty() ? QStringLiteral("gst:") + text : text;
 }
 
 void SourceDialog::refresh() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QtWidgets>
+#include <map>
 #include <memory>
 
 #include "gui/models/recents.h"
@@ -41,7 +42,8 @@ class SourceDialog : public QDialog {
   QListWidget* kinds_;
   QStackedWidget* pages_;
   QComboBox* camera_;
-  QLineEdit *video_, *folder_, *address_, *user_, *password_, *pipeline_;
+  std::map<vision::SourceKind, QLineEdit*> edits_;  // what the source is
+  QLineEdit *user_, *password_;
   QLabel *result_, *thumbnail_;
   QPushButton *test_, *open_;
   std::unique_ptr<vision::SourceReader> trial_;  // while a source is tested

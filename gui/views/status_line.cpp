@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/models/span_text.h"
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 #include "gui/views/source_panel.h"
 

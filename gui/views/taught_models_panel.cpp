@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "gui/models/span_text.h"
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {

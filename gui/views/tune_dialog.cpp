@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gui/models/span_text.h"
+#include "gui/models/readout.h"
 #include "gui/models/viewport.h"
 #include "gui/views/fields.h"
 #include "gui/views/look.h"

@@ -12,8 +12,8 @@
 
 #include "gui/models/events_model.h"
 #include "gui/models/legend_model.h"
+#include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "gui/models/span_text.h"
 #include "gui/models/watch_settings.h"
 #include "gui/views/legend_panel.h"
 #include "mpm/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/models/moved_labels.h"
+#include "gui/models/label_maps.h"
 
 #include <gtest/gtest.h>
 

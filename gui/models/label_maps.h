@@ -2,9 +2,11 @@
 #pragma once
 
 #include <QtGui>
+#include <array>
 #include <opencv2/core.hpp>
 #include <vector>
 
+// What is done with maps of labels, CV_8U, off the network.
 namespace mpm::gui {
 
 /// Where two label maps of one picture differ.
@@ -21,5 +23,13 @@ struct LabelChanges {
 /// OpenCV function with threads, as paintClasses().
 LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv::Mat& after,
                           const std::vector<QRgb>& colors);
+
+/// The labels of the picture `from`, moved as what the camera shows moved from there to the picture `to`. All three
+/// have one size; `labels` is CV_8UC1, the pictures CV_8UC3. Pixels that come from outside are `ignore`. Empty: it did
+/// not move, it is not sure, or it moved so far that this is another view (monitor::isSmall). Takes about 50 ms.
+cv::Mat movedLabels(const cv::Mat& labels, const cv::Mat& from, const cv::Mat& to, int ignore);
+
+/// The same map with other numbers: `to[label]` in place of each.
+cv::Mat renumbered(const cv::Mat& labels, const std::array<uchar, 256>& to);
 
 }  // namespace mpm::gui

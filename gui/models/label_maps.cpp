@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/models/label_changes.h"
+#include "gui/models/label_maps.h"
 
 #include <algorithm>
 #include <map>
+#include <opencv2/imgproc.hpp>
+
+#include "monitor/statistics/view_motion.h"
 
 namespace mpm::gui {
+
+namespace {
+
+constexpr int kLeastSide = 32;    // px, that edgeDirections() needs
+constexpr double kStill = 0.004;  // of the width: what a motion that is sure may be wrong by
+
+}  // namespace
 
 LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv::Mat& after,
                           const std::vector<QRgb>& colors) {
@@ -35,6 +45,25 @@ LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv:
   for (const auto& [pair, count] : pixels) result.changes.push_back({pair.first, pair.second, count});
   std::ranges::stable_sort(result.changes, std::greater(), &LabelChanges::Change::pixels);
   result.share = image.empty() ? 0 : changed / static_cast<double>(image.total());
+  return result;
+}
+
+cv::Mat movedLabels(const cv::Mat& labels, const cv::Mat& from, const cv::Mat& to, int ignore) {
+  const cv::Size size = labels.size();
+  if (from.size() != size || to.size() != size || std::min(size.width, size.height) < kLeastSide) return {};
+  const auto motion = monitor::estimateMotion(monitor::edgeDirections(from), monitor::edgeDirections(to), {}, size);
+  if (!motion || !monitor::isSmall(*motion, size) || monitor::distance(*motion, {}, size) <= kStill * size.width)
+    return {};
+  cv::Mat moved;
+  cv::warpAffine(labels, moved, monitor::matrixOf(*motion, size), size, cv::INTER_NEAREST, cv::BORDER_CONSTANT,
+                 cv::Scalar(ignore));
+  return moved;
+}
+
+cv::Mat renumbered(const cv::Mat& labels, const std::array<uchar, 256>& to) {
+  cv::Mat result = labels.clone();
+  for (int y = 0; y < result.rows; ++y)
+    std::transform(result.ptr(y), result.ptr(y) + result.cols, result.ptr(y), [&](uchar label) { return to[label]; });
   return result;
 }
 
