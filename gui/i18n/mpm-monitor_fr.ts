@@ -45,19 +45,19 @@
     </message>
     <message>
         <source>%1 s</source>
-        <translation type="unfinished">%1 s</translation>
+        <translation>%1 s</translation>
     </message>
     <message>
         <source>%1 min %2 s</source>
-        <translation type="unfinished">%1 min %2 s</translation>
+        <translation>%1 min %2 s</translation>
     </message>
     <message>
         <source>%1 h %2 min</source>
-        <translation type="unfinished">%1 h %2 min</translation>
+        <translation>%1 h %2 min</translation>
     </message>
     <message>
         <source>%1 d %2 h</source>
-        <translation type="unfinished">%1 j %2 h</translation>
+        <translation>%1 j %2 h</translation>
     </message>
 </context>
 <context>
@@ -3813,25 +3813,6 @@
     <message>
         <source>Camera %1</source>
         <translation>Caméra %1</translation>
-    </message>
-</context>
-<context>
-    <name>spanText</name>
-    <message>
-        <source>%1 s</source>
-        <translation type="vanished">%1 s</translation>
-    </message>
-    <message>
-        <source>%1 min %2 s</source>
-        <translation type="vanished">%1 min %2 s</translation>
-    </message>
-    <message>
-        <source>%1 h %2 min</source>
-        <translation type="vanished">%1 h %2 min</translation>
-    </message>
-    <message>
-        <source>%1 d %2 h</source>
-        <translation type="vanished">%1 j %2 h</translation>
     </message>
 </context>
 </TS>
