@@ -26,7 +26,7 @@ QIcon swatch(const QColor& color, int index) {
     painter.setFont(font);
     painter.drawText(picture.rect(), Qt::AlignCenter, QString::number(index + 1));
   }
-  return QIcon(picture);
+  return plainIcon(picture);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ QIcon LabelPicturesPanel::iconOf(const QString& name) const {
     painter.drawPolyline(
         QPolygon({mark.topLeft() + QPoint(4, 8), mark.topLeft() + QPoint(7, 11), mark.topLeft() + QPoint(12, 5)}));
   }
-  return QIcon(picture);
+  return plainIcon(picture);
 }
 
 void LabelPicturesPanel::fillCopyMenu() {

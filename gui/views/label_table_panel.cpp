@@ -78,7 +78,7 @@ void LabelTablePanel::setLabels(const std::vector<LabelCount>& counts, const QSt
                                    time.toString(Qt::ISODate) + one.picture);
     picture->setData(kIndexRole, i);
     auto* label = new SortedItem(name, name);
-    label->setIcon(QIcon(swatch));
+    label->setIcon(plainIcon(swatch));
     QTableWidgetItem* const cells[] = {picture, label, new SortedItem(QLocale().toString(one.pixels), one.pixels),
                                        new SortedItem(percent, one.share)};
     for (int c = 0; c < 4; ++c) {

@@ -188,6 +188,12 @@ QIcon icon(const QString& name) {
   return file.open(QIODevice::ReadOnly) ? QIcon(new LineEngine(file.readAll())) : QIcon();
 }
 
+QIcon plainIcon(const QPixmap& picture) {
+  QIcon icon(picture);
+  icon.addPixmap(picture, QIcon::Selected);
+  return icon;
+}
+
 QLabel* namedValue(QLabel* label, const QString& name) {
   label->setProperty(kValueName, name);
   const QString text = label->text();

@@ -16,6 +16,8 @@ void applyLook(const Theme& theme, int font_percent);
 /// assets/icons/NAME.svg, lines of "currentColor" on a field of 24 x 24, in the text colour of the theme and sharp at
 /// every size; a null icon where there is none of that name.
 QIcon icon(const QString& name);
+/// A picture that a chosen row does not tint.
+QIcon plainIcon(const QPixmap& picture);
 /// The name that screen readers say; `widget` itself.
 template <typename Widget>
 Widget* named(Widget* widget, const QString& name) {

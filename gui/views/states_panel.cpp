@@ -179,7 +179,7 @@ void StatesPanel::refresh() {
     item->setText(state.isEmpty() ? names_[i] : QStringLiteral("%1 · %2").arg(state, names_[i]));
     item->setToolTip(item->text());
     if (const auto found = thumbnails_.find(names_[i]); found != thumbnails_.end())
-      item->setIcon(QIcon(QPixmap::fromImage(*found)));
+      item->setIcon(plainIcon(QPixmap::fromImage(*found)));
   }
   for (auto button = buttons_.begin(); button != buttons_.end(); ++button)
     button.value()->setText(QStringLiteral("%1 (%2)").arg(button.key()).arg(shown_.values().count(button.key())));
