@@ -17,7 +17,7 @@ constexpr QSize kThumbnail(72, 44);  // px
 
 LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   list_ = named(new QListWidget, tr("Pictures to label"));
-  list_->setMinimumHeight(80);
+  list_->setMinimumHeight(48);  // a row: on 480 px suggestions need the rest
   list_->setIconSize(Thumbnails::kSize);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // names are in the tool tips too
   checklist_ = wrapped(namedValue(mutedLabel(), tr("A good start")));
