@@ -38,6 +38,7 @@ LabelTablePanel::LabelTablePanel(QWidget* parent) : QWidget(parent) {
   table_->setIconSize(QSize(kChip, kChip));
   table_->setMinimumHeight(80);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   table_->sortByColumn(0, Qt::AscendingOrder);
   table_->installEventFilter(this);
   none_ = wrapped(mutedLabel(tr("No labels yet")));

@@ -44,7 +44,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   tabs_->setProperty("panel", true);
   tabs_->setAttribute(Qt::WA_StyledBackground);
   tabs_->setMinimumWidth(kNarrowest);
-  status_ = namedValue(mutedLabel(), tr("Training after each stroke"));
+  status_ = namedValue(muted(new ShortLabel), tr("Training after each stroke"));
   status_->setContentsMargins(10, 4, 6, 4);
   status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 
