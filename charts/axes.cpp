@@ -6,7 +6,7 @@
 #include <ctime>
 #include <iterator>
 
-namespace mpm::monitor {
+namespace mpm::charts {
 namespace {
 
 constexpr int kHour = 3600, kDay = 86400;
@@ -206,4 +206,4 @@ int nearestBucket(const Chart& chart, double time) {
                           buckets.begin());
 }
 
-}  // namespace mpm::monitor
+}  // namespace mpm::charts

@@ -7,7 +7,7 @@
 
 #include "charts/chart.h"
 
-namespace mpm::monitor {
+namespace mpm::charts {
 
 enum class Clock { kLocal, kUtc };
 
@@ -75,4 +75,4 @@ std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& tim
 /// The bucket nearest to a time; -1 when there is none.
 int nearestBucket(const Chart& chart, double time);
 
-}  // namespace mpm::monitor
+}  // namespace mpm::charts

@@ -7,7 +7,7 @@
 
 #include "vision/time.h"
 
-namespace mpm::monitor {
+namespace mpm::charts {
 
 /// What a chart shows.
 struct Quantity {
@@ -59,4 +59,4 @@ struct Chart {
   std::vector<ChartBucket> buckets;  ///< ascending; empty ones are left out
 };
 
-}  // namespace mpm::monitor
+}  // namespace mpm::charts

@@ -5,10 +5,10 @@
 
 #include "charts/draw_chart.h"
 
-namespace mpm::cli {
+namespace mpm::charts {
 
 /// The chart as a picture of 1280 x 480, CV_8UC3; higher with more than three lanes. Its axis needs only `from` and
 /// `to`.
-cv::Mat chartPicture(monitor::ChartDrawing chart);
+cv::Mat chartPicture(ChartDrawing chart);
 
-}  // namespace mpm::cli
+}  // namespace mpm::charts

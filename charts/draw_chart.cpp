@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-namespace mpm::monitor {
+namespace mpm::charts {
 namespace {
 
 constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88, kStateOpacity = 0.4;
@@ -231,4 +231,4 @@ cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title)
 
 void drawChart(const ChartDrawing& chart, cv::Size2d size, ChartCanvas& canvas) { Drawer(chart, size, canvas).draw(); }
 
-}  // namespace mpm::monitor
+}  // namespace mpm::charts

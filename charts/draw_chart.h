@@ -10,7 +10,7 @@
 
 #include "charts/axes.h"
 
-namespace mpm::monitor {
+namespace mpm::charts {
 
 /// 0xRRGGBB. The defaults are for paper; lines and bands are apart to colour-blind eyes too.
 struct ChartColors {
@@ -76,4 +76,4 @@ cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title)
 /// Draws the chart into a canvas of this size.
 void drawChart(const ChartDrawing& chart, cv::Size2d size, ChartCanvas& canvas);
 
-}  // namespace mpm::monitor
+}  // namespace mpm::charts

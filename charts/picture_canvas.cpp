@@ -5,7 +5,7 @@
 
 #include "vision/pictures/lettering.h"
 
-namespace mpm::cli {
+namespace mpm::charts {
 namespace {
 
 using vision::at;
@@ -66,4 +66,4 @@ std::vector<cv::Point> PictureCanvas::pixelsOf(const std::vector<cv::Point2d>& p
   return pixels;
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::charts

@@ -8,10 +8,10 @@
 
 #include "charts/draw_chart.h"
 
-namespace mpm::cli {
+namespace mpm::charts {
 
 /// Draws charts and plots into a picture.
-class PictureCanvas final : public monitor::ChartCanvas {
+class PictureCanvas final : public ChartCanvas {
  public:
   explicit PictureCanvas(cv::Size size);
 
@@ -31,4 +31,4 @@ class PictureCanvas final : public monitor::ChartCanvas {
   cv::Point origin_;        // of the part
 };
 
-}  // namespace mpm::cli
+}  // namespace mpm::charts

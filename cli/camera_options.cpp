@@ -7,6 +7,8 @@
 
 namespace mpm::cli {
 
+using namespace program;
+
 void addTimes(CLI::App& verb, vision::TimeOptions& options) {
   addText(verb, "--times", "auto|exif|name|list:FILE|modified",
           "When pictures were taken. auto: their EXIF, else their names, such as 20130708_055413; list: a CSV file of "

@@ -12,6 +12,9 @@
 #include "program/terminal/output.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 // A result of --json, and what its scores are of.

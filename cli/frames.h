@@ -55,7 +55,7 @@ class Frames {
   bool show_progress_;
   bool images_only_ = false;  // every source is one image
   std::unique_ptr<vision::FrameSource> opened_;
-  std::optional<Progress> progress_;
+  std::optional<program::Progress> progress_;
   std::size_t source_ = 0;
   int read_ = 0, left_out_ = 0;
   bool in_hand_ = false;  // a frame that progress does not count yet

@@ -9,6 +9,7 @@
 namespace {
 
 using namespace mpm::cli;
+using namespace mpm::program;
 
 /// mpm help [VERB].
 Verb addHelp(CLI::App& mpm) {

@@ -15,6 +15,8 @@
 #include "mpm/error.hpp"
 
 namespace mpm::cli {
+
+using namespace program;
 namespace {
 
 [[noreturn]] void cannot(const std::string& what, const std::string& path) {

@@ -12,6 +12,9 @@
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -16,6 +16,9 @@
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 namespace fs = std::filesystem;

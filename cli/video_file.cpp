@@ -11,6 +11,8 @@
 
 namespace mpm::cli {
 
+using namespace program;
+
 VideoFile::VideoFile(std::string path, double frames_per_second)
     : path_(std::move(path)),
       frames_per_second_(frames_per_second),

@@ -17,6 +17,7 @@ namespace {
 
 using namespace mpm;
 using namespace mpm::cli;
+using namespace mpm::program;
 
 constexpr const char* kWindow = "mpm";
 

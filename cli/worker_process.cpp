@@ -19,6 +19,9 @@
 #include "program/terminal/program.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -62,10 +62,11 @@ int main(int argc, char** argv) {
                   "demo:, gst:PIPELINE; or a database (.db) to look at")
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
-  mpm::cli::addModelOptions(command, model, options.inference);
-  mpm::cli::addRefine(command, options.inference.refine);
-  const CLI::Option* const reuse = mpm::cli::addReuse(command, options.inference.reuse, mpm::cli::kReuseOfWatched);
-  mpm::cli::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
+  mpm::program::addModelOptions(command, model, options.inference);
+  mpm::program::addRefine(command, options.inference.refine);
+  const CLI::Option* const reuse =
+      mpm::program::addReuse(command, options.inference.reuse, mpm::program::kReuseOfWatched);
+  mpm::program::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
   command
       .add_option("--db", database,
                   "Database of the samples; none stores nothing. Default: monitor.db in the\nuser's data folder")

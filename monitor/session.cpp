@@ -20,7 +20,7 @@ struct Watch {
   std::string source;  // without credentials
   int stream = 0;      // of its frames
   std::shared_ptr<Recorder> recorder;
-  Capture capture;
+  CaptureThread capture;
 };
 
 // When the last sample of `source` was taken, as the database has it.
@@ -231,8 +231,8 @@ void Session::open(const WatchOptions& options) {
       new Watch{.source = name,
                 .stream = capture.stream,
                 .recorder = recorder,
-                .capture = Capture(std::move(factory), capture, impl_->frames,
-                                   [this](const CaptureStatus& status) { impl_->takeState(status); })});
+                .capture = CaptureThread(std::move(factory), capture, impl_->frames,
+                                         [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (store) store->setSource(name);
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());

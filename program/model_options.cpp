@@ -8,7 +8,7 @@
 #include "program/terminal/program.h"
 #include "vision/default_model.h"
 
-namespace mpm::cli {
+namespace mpm::program {
 namespace {
 
 // The error of `use`; empty: there is none.
@@ -166,4 +166,4 @@ std::string chosenModel(const std::string& named) {
   return model;
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

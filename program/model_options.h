@@ -10,7 +10,7 @@
 
 #include "mpm/estimator.hpp"
 
-namespace mpm::cli {
+namespace mpm::program {
 
 // Headings of the help for options that many verbs have. What people use every day stands above them, under "Options".
 constexpr const char *kMergingGroup = "How tokens merge", *kNetworkGroup = "Network and computer",
@@ -127,4 +127,4 @@ void addSegmentLimits(CLI::App& verb, T& min_score, T& min_overlap) {
 /// `named`, or the default model where none is named. Throws UsageError that says how to get a model.
 std::string chosenModel(const std::string& named);
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

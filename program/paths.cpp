@@ -10,7 +10,7 @@
 #include "program/terminal/program.h"
 #include "vision/sources/source.h"
 
-namespace mpm::cli {
+namespace mpm::program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ void requireApart(const std::vector<std::string>& sources, const std::string& fo
   }
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

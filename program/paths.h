@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace mpm::cli {
+namespace mpm::program {
 
 /// Throws mpm::Error when there is no such folder and none can be made.
 void makeFolder(const std::string& path);
@@ -32,4 +32,4 @@ void requireOutput(const std::string& option, const std::string& output, const s
 void requireApart(const std::vector<std::string>& sources, const std::string& folder,
                   const std::vector<std::string>& endings, const std::string& also = "");
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

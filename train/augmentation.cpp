@@ -47,12 +47,12 @@ void AugmentationOptions::validate() const {
     if (!(change >= 0 && change < 1)) throw Error("a change of colour must be at least 0 and less than 1");
 }
 
-Sample randomWindow(const Sample& sample, Size2 size, double scale, int ignore, Random& random) {
+TrainingSample randomWindow(const TrainingSample& sample, Size2 size, double scale, int ignore, Random& random) {
   const cv::Size image = sample.image.size();
   const double cover =
       scale * std::max(static_cast<double>(size.height) / image.height, static_cast<double>(size.width) / image.width);
   const cv::Size resized(std::max(1, cvRound(image.width * cover)), std::max(1, cvRound(image.height * cover)));
-  Sample whole = sample;
+  TrainingSample whole = sample;
   if (resized != image) {
     cv::resize(sample.image, whole.image, resized, 0, 0, cover < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
     cv::resize(sample.labels, whole.labels, resized, 0, 0, cv::INTER_NEAREST);
@@ -60,14 +60,14 @@ Sample randomWindow(const Sample& sample, Size2 size, double scale, int ignore, 
   const cv::Rect window(drawStart(resized.width, size.width, random), drawStart(resized.height, size.height, random),
                         size.width, size.height);
   const cv::Rect inside = window & cv::Rect({0, 0}, resized);
-  Sample cut{cv::Mat::zeros(size.height, size.width, CV_8UC3),
-             cv::Mat(size.height, size.width, CV_8U, cv::Scalar(ignore)), sample.night};
+  TrainingSample cut{cv::Mat::zeros(size.height, size.width, CV_8UC3),
+                     cv::Mat(size.height, size.width, CV_8U, cv::Scalar(ignore)), sample.night};
   whole.image(inside).copyTo(cut.image(inside - window.tl()));
   whole.labels(inside).copyTo(cut.labels(inside - window.tl()));
   return cut;
 }
 
-void augment(Sample& sample, const AugmentationOptions& options, Random& random) {
+void augment(TrainingSample& sample, const AugmentationOptions& options, Random& random) {
   if (random.chance(options.flip)) {
     cv::flip(sample.image, sample.image, 1);
     cv::flip(sample.labels, sample.labels, 1);

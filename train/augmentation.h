@@ -8,7 +8,7 @@
 
 namespace mpm::train {
 
-struct Sample;
+struct TrainingSample;
 
 /// What is changed about an image at random while training.
 struct AugmentationOptions {
@@ -27,9 +27,9 @@ struct AugmentationOptions {
 
 /// A window of `size` out of `sample`, which is resized by a drawn factor first (1: the image just covers the window);
 /// pixels beyond the image are black and labelled `ignore`.
-Sample randomWindow(const Sample& sample, Size2 size, double scale, int ignore, Random& random);
+TrainingSample randomWindow(const TrainingSample& sample, Size2 size, double scale, int ignore, Random& random);
 
 /// Mirrors, changes colours and exposure, adds shot and read noise; labels stay true.
-void augment(Sample& sample, const AugmentationOptions& options, Random& random);
+void augment(TrainingSample& sample, const AugmentationOptions& options, Random& random);
 
 }  // namespace mpm::train

@@ -15,14 +15,14 @@ cli::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int 
     const int count = std::min(batch, source.heldOutCount() - first);
     const int shape[] = {count, size.height, size.width};
     cv::Mat images(3, shape, CV_8UC3);
-    std::vector<Sample> samples;
+    std::vector<TrainingSample> samples;
     for (int i = 0; i < count; ++i) {
       samples.push_back(source.heldOut(first + i, size));
       samples.back().image.copyTo(cv::Mat(size.height, size.width, CV_8UC3, images.ptr(i)));
     }
     cv::Mat labels = predict(images);
     for (int i = 0; i < count; ++i) {
-      const Sample& sample = samples[static_cast<std::size_t>(i)];
+      const TrainingSample& sample = samples[static_cast<std::size_t>(i)];
       vision::ConfusionMatrix matrix(classes, ignore);
       matrix.add(sample.labels, cv::Mat(size.height, size.width, CV_8U, labels.ptr(i)));
       const cli::Scores one(std::move(matrix), {}, {});
@@ -40,7 +40,7 @@ std::vector<std::string> table(const cli::Evaluation& evaluation, const std::vec
   const auto row = [&](const std::string& name, const auto& cell) {
     std::vector<std::string> cells = {name};
     for (const auto& [title, scores] : evaluation.columns()) cells.push_back(cell(title, *scores));
-    lines.push_back(cli::tableRow(cells, {-static_cast<int>(width), 8}));
+    lines.push_back(program::tableRow(cells, {-static_cast<int>(width), 8}));
   };
   const auto percents = [&](const std::string& name, const auto& share) {
     row(name,

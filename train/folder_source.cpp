@@ -77,17 +77,17 @@ class FolderSource : public SampleSource {
   int heldOutCount() const override { return static_cast<int>(held_out_.size()); }
   bool knowsNight() const override { return false; }
 
-  std::vector<Sample> trainingChunk(std::uint64_t chunk, Size2 size) const override {
+  std::vector<TrainingSample> trainingChunk(std::uint64_t chunk, Size2 size) const override {
     Random random(seed_, chunk);
-    const Sample whole = read(training_[imageOf(chunk)]);
-    Sample sample =
+    const TrainingSample whole = read(training_[imageOf(chunk)]);
+    TrainingSample sample =
         randomWindow(whole, size, random.uniform(augmentation_.scale_min, augmentation_.scale_max), ignore_, random);
     augment(sample, augmentation_, random);
     return {sample};
   }
 
-  Sample heldOut(int index, Size2 size) const override {
-    Sample sample = read(held_out_.at(static_cast<std::size_t>(index)));
+  TrainingSample heldOut(int index, Size2 size) const override {
+    TrainingSample sample = read(held_out_.at(static_cast<std::size_t>(index)));
     const cv::Size target(size.width, size.height);
     const bool smaller = target.area() < sample.image.size().area();
     cv::resize(sample.image, sample.image, target, 0, 0, smaller ? cv::INTER_AREA : cv::INTER_LINEAR);
@@ -105,7 +105,7 @@ class FolderSource : public SampleSource {
     return order[position].second;
   }
 
-  Sample read(const Pair& pair) const {
+  TrainingSample read(const Pair& pair) const {
     const int offset = pair.from_one ? -1 : 0;
     const auto [image, labels] = vision::readLabelledPicture(
         pair.image, pair.labels, {{ignore_}, offset, static_cast<int>(classes_.size()), ignore_});

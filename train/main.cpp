@@ -55,7 +55,8 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Size2>) {
       option =
           app.add_option_function<std::string>(
-                 flag, [&value](const std::string& text) { cli::orUsageError([&] { value = parseSize(text); }); }, help)
+                 flag, [&value](const std::string& text) { program::orUsageError([&] { value = parseSize(text); }); },
+                 help)
               ->type_name("HxW")
               ->default_str(toString(value));
     } else {
@@ -63,13 +64,14 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
     }
     options.push_back(option->group(group));
   });
-  options.push_back(
-      app.add_option_function<std::string>(
-             "--classes",
-             [&](const std::string& path) { cli::orUsageError([&] { recipe.classes = train::readClasses(path); }); },
-             "Names and colours of the classes of --data, in the order of their labels")
-          ->type_name("FILE.json")
-          ->group("Data"));
+  options.push_back(app.add_option_function<std::string>(
+                           "--classes",
+                           [&](const std::string& path) {
+                             program::orUsageError([&] { recipe.classes = train::readClasses(path); });
+                           },
+                           "Names and colours of the classes of --data, in the order of their labels")
+                        ->type_name("FILE.json")
+                        ->group("Data"));
   return options;
 }
 
@@ -80,7 +82,7 @@ void addRun(CLI::App& app, train::RunOptions& run) {
   app.add_option("--name", run.name, "Name of the model and stem of its files");
   app.add_option_function<std::string>(
          "--export-size",
-         [&](const std::string& text) { cli::orUsageError([&] { run.export_size = parseSize(text); }); },
+         [&](const std::string& text) { program::orUsageError([&] { run.export_size = parseSize(text); }); },
          "Input of the ONNX file (default: --size)")
       ->type_name("HxW");
   app.add_flag("--half,!--no-half", run.half, "Store the weights of the ONNX file as float16 (default: yes)");
@@ -96,12 +98,12 @@ int runTraining(const train::Recipe& recipe, const train::RunOptions& run) {
   const train::RunResult result = train::train(recipe, run);
   std::printf("%s\n", result.model.c_str());
   if (result.finished) {
-    cli::printNote("next: mpm run IMAGE --model " + result.model);
-    return cli::kOk;
+    program::printNote("next: mpm run IMAGE --model " + result.model);
+    return program::kOk;
   }
-  cli::printNote("stopped after step " + std::to_string(result.step) + "; go on with: mpm-train --out " + run.folder +
-                 " --resume");
-  return cli::kInterrupted;
+  program::printNote("stopped after step " + std::to_string(result.step) + "; go on with: mpm-train --out " +
+                     run.folder + " --resume");
+  return program::kInterrupted;
 }
 
 }  // namespace
@@ -109,26 +111,27 @@ int runTraining(const train::Recipe& recipe, const train::RunOptions& run) {
 int main(int argc, char** argv) {
   train::Recipe recipe;
   train::RunOptions run;
-  run.stop = &cli::interrupted();
-  run.terminal = cli::stderrIsTerminal();
+  run.stop = &program::interrupted();
+  run.terminal = program::stderrIsTerminal();
 
   CLI::App app(kAbout, "mpm-train");
-  cli::prepare(app);
+  program::prepare(app);
   app.footer(kNotes);
   addRun(app, run);
   const std::vector<CLI::Option*> recipe_options = addRecipe(app, recipe);
 
-  return cli::runProgram(app, argc, argv, [&] {
+  return program::runProgram(app, argc, argv, [&] {
     for (const CLI::Option* option : recipe_options)
       if (run.resume && option->count() > 0)
-        throw cli::UsageError(option->get_name() + " is part of the recipe, which --resume takes from the checkpoint");
-    if (!run.resume) cli::orUsageError([&] { recipe.validate(); });
+        throw program::UsageError(option->get_name() +
+                                  " is part of the recipe, which --resume takes from the checkpoint");
+    if (!run.resume) program::orUsageError([&] { recipe.validate(); });
     if (run.save_every < 1 || run.eval_every < 1 || run.log_every < 1)
-      throw cli::UsageError("--save-every, --eval-every and --log-every must be at least 1");
+      throw program::UsageError("--save-every, --eval-every and --log-every must be at least 1");
     if (std::min(run.threads, run.workers) < 0 || std::max(run.threads, run.workers) > kMaxThreads)
-      throw cli::UsageError("--threads and --workers must be between 0 and " + std::to_string(kMaxThreads));
+      throw program::UsageError("--threads and --workers must be between 0 and " + std::to_string(kMaxThreads));
     if (run.name.empty() || run.name.find('/') != std::string::npos)
-      throw cli::UsageError("--name is '" + run.name + "'; it must be a file name, without folder and extension");
+      throw program::UsageError("--name is '" + run.name + "'; it must be a file name, without folder and extension");
     try {
       return runTraining(recipe, run);
     } catch (const std::bad_alloc&) {

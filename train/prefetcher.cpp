@@ -32,7 +32,7 @@ void Prefetcher::work(const std::stop_token& stop) {
     if (failure_ || stop.stop_requested()) return;
     const std::uint64_t chunk = next_chunk_++;
     lock.unlock();
-    std::vector<Sample> samples;
+    std::vector<TrainingSample> samples;
     std::exception_ptr failure;
     try {
       samples = source_.trainingChunk(chunk, size_);
@@ -48,14 +48,14 @@ void Prefetcher::work(const std::stop_token& stop) {
   }
 }
 
-Sample Prefetcher::take(std::uint64_t sample) {
+TrainingSample Prefetcher::take(std::uint64_t sample) {
   const auto width = static_cast<std::uint64_t>(interleave_), depth = static_cast<std::uint64_t>(source_.chunkSize());
   const std::uint64_t group = sample / (width * depth), position = sample % (width * depth);
   const std::uint64_t chunk = group * width + position % width;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ || finished_.contains(chunk); });
   if (failure_) std::rethrow_exception(failure_);
-  Sample result = std::move(finished_.at(chunk).at(position / width));
+  TrainingSample result = std::move(finished_.at(chunk).at(position / width));
   if (position / width == depth - 1) {
     finished_.erase(finished_.begin(), finished_.upper_bound(chunk));
     first_needed_ = chunk + 1;
@@ -68,7 +68,7 @@ Batch Prefetcher::next() {
   const int shape[] = {batch_, size_.height, size_.width};
   Batch batch{cv::Mat(3, shape, CV_8UC3), cv::Mat(3, shape, CV_8U)};
   for (int i = 0; i < batch_; ++i) {
-    const Sample sample = take(next_sample_++);
+    const TrainingSample sample = take(next_sample_++);
     sample.image.copyTo(cv::Mat(size_.height, size_.width, CV_8UC3, batch.images.ptr(i)));
     sample.labels.copyTo(cv::Mat(size_.height, size_.width, CV_8U, batch.labels.ptr(i)));
   }

@@ -33,7 +33,7 @@ class Prefetcher {
 
  private:
   void work(const std::stop_token& stop);
-  Sample take(std::uint64_t sample);
+  TrainingSample take(std::uint64_t sample);
 
   const SampleSource& source_;
   const Size2 size_;
@@ -41,7 +41,7 @@ class Prefetcher {
   std::uint64_t next_sample_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<std::uint64_t, std::vector<Sample>> finished_;
+  std::map<std::uint64_t, std::vector<TrainingSample>> finished_;
   std::uint64_t next_chunk_, first_needed_;
   std::exception_ptr failure_;
   std::stop_source stop_;              // of all threads at once

@@ -14,7 +14,7 @@
 namespace mpm::train {
 
 /// An image and the truth about its pixels.
-struct Sample {
+struct TrainingSample {
   cv::Mat image;   ///< CV_8UC3 BGR
   cv::Mat labels;  ///< CV_8U, same size
   bool night = false;
@@ -29,11 +29,11 @@ class SampleSource {
   /// Training samples come in chunks, because what a chunk shares (a street) costs time to build.
   virtual int chunkSize() const = 0;
   /// chunkSize() augmented samples of `size`. Throws mpm::Error naming what cannot be read.
-  virtual std::vector<Sample> trainingChunk(std::uint64_t chunk, Size2 size) const = 0;
+  virtual std::vector<TrainingSample> trainingChunk(std::uint64_t chunk, Size2 size) const = 0;
   /// Samples that training never sees, not augmented, resized to `size`.
   virtual int heldOutCount() const = 0;
-  virtual Sample heldOut(int index, Size2 size) const = 0;
-  /// True when Sample::night says something.
+  virtual TrainingSample heldOut(int index, Size2 size) const = 0;
+  /// True when TrainingSample::night says something.
   virtual bool knowsNight() const = 0;
 };
 

@@ -25,7 +25,7 @@ class SceneSource : public SampleSource {
   int heldOutCount() const override { return scene_.held_out_streets * scene_.held_out_per_street; }
   bool knowsNight() const override { return true; }
 
-  std::vector<Sample> trainingChunk(std::uint64_t chunk, Size2 size) const override {
+  std::vector<TrainingSample> trainingChunk(std::uint64_t chunk, Size2 size) const override {
     Random random(seed_, chunk);
     // The renderer draws at any size, so a window of a larger image is rendered at its own scale, not enlarged.
     const double scale = random.uniform(std::max(1., augmentation_.scale_min), std::max(1., augmentation_.scale_max));
@@ -40,7 +40,7 @@ class SceneSource : public SampleSource {
     scene::Street street(options);
     const double as_rendered = std::min(static_cast<double>(options.size.width) / size.width,
                                         static_cast<double>(options.size.height) / size.height);
-    std::vector<Sample> samples;
+    std::vector<TrainingSample> samples;
     scene::Rendering view;
     for (int i = 0; i < scene_.samples_per_street; ++i) {
       if (i % scene_.windows_per_view == 0) view = street.render(drawTime(options.variety > 0, random));
@@ -52,7 +52,7 @@ class SceneSource : public SampleSource {
   }
 
   // Hours evenly over the day, each on another day of the year.
-  Sample heldOut(int index, Size2 size) const override {
+  TrainingSample heldOut(int index, Size2 size) const override {
     const int number = index / scene_.held_out_per_street, view = index % scene_.held_out_per_street;
     const double share = (view + 0.5) / scene_.held_out_per_street;
     Random random(0, static_cast<std::uint64_t>(index));

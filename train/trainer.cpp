@@ -50,12 +50,12 @@ class Run {
     if (used.precision == "auto") used.precision = bf16IsFast(options_.device) ? "bf16" : "fp32";
     source_ = openSamples(used);
     network_ = used.networkConfig(static_cast<int>(source_->classes().size()));
-    cli::makeFolder(options_.folder);
+    program::makeFolder(options_.folder);
   }
 
   RunResult operator()() {
     const Recipe& recipe = checkpoint_.recipe;
-    cli::Progress progress(options_.terminal, recipe.steps, "step", checkpoint_.step);
+    program::Progress progress(options_.terminal, recipe.steps, "step", checkpoint_.step);
     if (!options_.resume && recipe.class_balance > 0) checkpoint_.class_weights = balancedWeights();
     Learner learner(learnerOptions(), options_.resume ? initialWeights(network_, recipe.seed) : startingWeights());
     if (options_.resume) learner.setState(checkpoint_.state);
@@ -136,7 +136,7 @@ class Run {
     return mpm::balancedWeights(counts, checkpoint_.recipe.class_balance);
   }
 
-  void steps(Learner& learner, cli::Progress& progress, RunLog& log) {
+  void steps(Learner& learner, program::Progress& progress, RunLog& log) {
     const Recipe& recipe = checkpoint_.recipe;
     const LearningRate rate = recipe.learningRate();
     const auto prefetcher = batches(checkpoint_.step);
@@ -171,7 +171,7 @@ class Run {
     if (saved != checkpoint_.step) save();
   }
 
-  void evaluateNow(Learner& learner, cli::Progress& progress, RunLog& log) const {
+  void evaluateNow(Learner& learner, program::Progress& progress, RunLog& log) const {
     const Recipe& recipe = checkpoint_.recipe;
     const cli::Evaluation evaluation = evaluate(*source_, recipe.size, recipe.batch, recipe.ignore,
                                                 [&](const cv::Mat& images) { return learner.predict(images); });

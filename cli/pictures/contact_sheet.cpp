@@ -11,6 +11,9 @@
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 using vision::at;

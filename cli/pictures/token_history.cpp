@@ -10,6 +10,9 @@
 #include "program/terminal/program.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 constexpr double kCivilTwilight = 6;  // degrees that the sun sinks before it is night
@@ -29,7 +32,7 @@ void TokenHistory::add(const vision::Frame& frame, const RunReport& result) {
 }
 
 cv::Mat TokenHistory::chart() const {
-  using namespace monitor;
+  using namespace charts;
   ChartDrawing drawing{.one_lane = true, .clock = Clock::kUtc};
   drawing.title = "Tokens of " + model_.facts.name + ", " + std::to_string(model_.tokens()) + " before merging";
   const std::string where = model_.reduction.method == ReductionMethod::kMpm ? "before" : "in";

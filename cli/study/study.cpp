@@ -22,6 +22,9 @@
 #include "vision/model_digest.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 constexpr std::size_t kChunk = 64;       // images between two lines of a variant

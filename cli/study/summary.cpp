@@ -15,6 +15,9 @@
 #include "program/terminal/output.h"
 
 namespace mpm::cli {
+
+using namespace program;
+
 namespace {
 
 namespace fs = std::filesystem;

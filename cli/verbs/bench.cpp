@@ -21,12 +21,10 @@
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "program/model_options.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 #include "vision/model_digest.h"
 
 namespace mpm::cli {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -378,7 +376,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
   return {{"model", {{"path", arguments.model}, {"digest", vision::modelDigest(arguments.model)}}},
           {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
           {"simulated_night", toJson(arguments.night)},
-          {"input", toJson(model.input)},
+          {"input", sizeJson(model.input)},
           {"device", arguments.read.device},
           {"threads", threads},
           {"batch", arguments.batch},

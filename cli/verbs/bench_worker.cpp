@@ -18,11 +18,9 @@
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
-#include "program/model_options.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 
 namespace mpm::cli {
+
 namespace {
 
 struct WorkerArguments {

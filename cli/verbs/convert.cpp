@@ -6,12 +6,10 @@
 #include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "cli/verbs/verbs.h"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 
 namespace mpm::cli {
+
 namespace {
 
 struct ConvertArguments {

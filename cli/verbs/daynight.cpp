@@ -12,13 +12,11 @@
 #include "evaluation/block_mean.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
+
 namespace {
 
 struct DayNightArguments {

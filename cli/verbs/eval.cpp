@@ -17,14 +17,12 @@
 #include "evaluation/scores.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 #include "vision/labels/classes.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -71,9 +69,9 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
   return {{"model", model_path},
           {"reduce", toString(model.reduction)},
           {"precision", toString(model.precision)},
-          {"input", toJson(model.input)},
+          {"input", sizeJson(model.input)},
           {"fit", windowed ? "window" : "resize"},
-          {"window_stride", windowed ? toJson(windowStride(arguments.options, model.input)) : Json(nullptr)},
+          {"window_stride", windowed ? sizeJson(windowStride(arguments.options, model.input)) : Json(nullptr)},
           {"short_side", arguments.options.short_side > 0 ? Json(arguments.options.short_side) : Json(nullptr)},
           {"dataset", arguments.dataset.empty() ? Json(nullptr) : Json(arguments.dataset)},
           {"ignore", ignoredLabels(arguments.labelled, model)},

@@ -5,12 +5,10 @@
 #include "cli/verbs/verbs.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
-#include "program/model_options.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::cli {
+
 namespace {
 
 struct InfoArguments {
@@ -49,7 +47,7 @@ std::string taskText(const ModelInfo& model) {
 }
 
 void printJson(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
-  const Json patch = model.patch.height == model.patch.width ? Json(model.patch.height) : toJson(model.patch);
+  const Json patch = model.patch.height == model.patch.width ? Json(model.patch.height) : sizeJson(model.patch);
   printLine(Json{{"path", path},
                  {"name", model.facts.name},
                  {"converted", model.converted},
@@ -59,7 +57,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"patch", patch},
                  {"special_tokens", model.special_tokens},
                  {"tokens", model.tokens()},
-                 {"input", toJson(model.input)},
+                 {"input", sizeJson(model.input)},
                  {"head", toString(model.head)},
                  {"task", model.task ? Json(toString(*model.task)) : Json(nullptr)},
                  {"depth", model.task == Task::kDepth ? Json(toString(model.facts.depth)) : Json(nullptr)},

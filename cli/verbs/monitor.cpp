@@ -17,14 +17,12 @@
 #include "monitor/store/export.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "program/model_options.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 #include "vision/labels/classes.h"
 #include "vision/model_digest.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
+
 namespace {
 
 using namespace monitor;

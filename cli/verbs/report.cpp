@@ -19,16 +19,15 @@
 #include "monitor/store/phenocam.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
+
 namespace {
 
+using namespace charts;
 using namespace monitor;
 
 struct ReportArguments {

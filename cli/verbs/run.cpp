@@ -21,15 +21,13 @@
 #include "cli/video_file.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 #include "vision/time.h"
 
 namespace mpm::cli {
+
 namespace {
 
 /// "_overlay.png" is of --only overlay.
@@ -129,7 +127,7 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
   return {{"model", fileIdentity(model_path)},
           {"reduce", toString(model.reduction)},
           {"precision", toString(model.precision)},
-          {"input", toJson(model.input)},
+          {"input", sizeJson(model.input)},
           {"maps", arguments.maps},
           {"only", arguments.only},
           {"task", arguments.options.task ? Json(toString(*arguments.options.task)) : Json(nullptr)},

@@ -7,12 +7,10 @@
 #include "cli/study/summary.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 
 namespace mpm::cli {
+
 namespace {
 
 struct StudyArguments {

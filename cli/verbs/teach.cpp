@@ -12,12 +12,10 @@
 #include "evaluation/numbers.h"
 #include "evaluation/teaching.h"
 #include "mpm/convert.hpp"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 
 namespace mpm::cli {
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -10,12 +10,10 @@
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "program/model_options.h"
 #include "program/paths.h"
-#include "program/terminal/output.h"
-#include "program/terminal/program.h"
 
 namespace mpm::cli {
+
 namespace {
 
 struct TuneArguments {

@@ -4,7 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+#include "program/model_options.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+
 namespace mpm::cli {
+
+using namespace program;  // the words of every verb
 
 /// A verb of the command: its options, and what it does once they are parsed. Returns the exit code.
 struct Verb {

@@ -47,7 +47,7 @@ class History : public QObject {
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
-  void chartReady(const mpm::monitor::Chart& chart, const mpm::monitor::ChartQuery& query);
+  void chartReady(const mpm::charts::Chart& chart, const mpm::monitor::ChartQuery& query);
   /// Of the span of the chart, before it.
   void statesReady(const std::vector<mpm::monitor::StateSeries>& states);
   void statisticsReady(const mpm::monitor::DayNightStatistics& statistics,

@@ -15,7 +15,7 @@ StateTrainer::StateTrainer(const QString& folder, QObject* parent)
           this, [this](const QString& why) { emit failed(why); }, QThread::LowPriority) {}
 
 std::string StateTrainer::fileOf(const QString& name, const char* ending) const {
-  return (folder_ + QStringLiteral("/states/")).toStdString() + cli::fileName(name.toStdString()) + ending;
+  return (folder_ + QStringLiteral("/states/")).toStdString() + program::fileName(name.toStdString()) + ending;
 }
 
 void StateTrainer::open(const QString& name) {

@@ -15,7 +15,7 @@ namespace {
 
 const QStringList kSpans = {"hour", "day", "week", "all"};  // in the settings, in the order of Span
 
-using Kind = monitor::Quantity::Kind;
+using Kind = charts::Quantity::Kind;
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
   auto* button = new QToolButton(parent);
@@ -127,9 +127,9 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     setRegions(of.regions);
   });
   connect(history_, &History::statesReady, chart_, &TimeChart::setStates);
-  connect(history_, &History::chartReady, this, [this](monitor::Chart chart, monitor::ChartQuery query) {
+  connect(history_, &History::chartReady, this, [this](charts::Chart chart, monitor::ChartQuery query) {
     bool reuse = reuse_->isChecked();
-    for (monitor::ChartBucket& bucket : chart.buckets) {
+    for (charts::ChartBucket& bucket : chart.buckets) {
       reuse = reuse || bucket.values.back().samples > 0;
       bucket.values.pop_back();
     }
@@ -189,7 +189,7 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
 
 void ChartPanel::updateSeries() {
   std::vector<TimeChart::Series> series;
-  const auto add = [&, of = region()](monitor::Quantity quantity, const QString& name, const QString& unit,
+  const auto add = [&, of = region()](charts::Quantity quantity, const QString& name, const QString& unit,
                                       double factor, int decimals) {
     quantity.region = of.toStdString();
     const QString title = of.isEmpty() ? name : QStringLiteral("%1 · %2").arg(of, name);
@@ -320,7 +320,7 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   query.max_buckets = max_buckets;
   for (const auto& series : chart_->series()) query.quantities.push_back(series.quantity);
   if (query.quantities.empty()) return;
-  query.quantities.push_back({monitor::Quantity::Kind::kRows});  // last, for the button
+  query.quantities.push_back({charts::Quantity::Kind::kRows});  // last, for the button
   history_->askChart(query);
 }
 

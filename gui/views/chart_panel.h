@@ -85,7 +85,7 @@ class ChartPanel : public QWidget {
   };
   std::vector<Toggle> toggles() const;
   struct ColorKind {
-    monitor::Quantity::Kind kind;
+    charts::Quantity::Kind kind;
     QAction* action;  // named by its key in the settings
     int decimals;
   };

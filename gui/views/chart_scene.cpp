@@ -31,7 +31,7 @@ QString valueText(const ChartSeries& series, double value) {
 std::uint32_t rgb(const QColor& color) { return color.rgb() & 0xffffff; }
 cv::Size2d sizeOf(QSizeF size) { return {size.width(), size.height()}; }
 
-class PainterCanvas final : public monitor::ChartCanvas {
+class PainterCanvas final : public charts::ChartCanvas {
  public:
   /// Without a painter it only measures.
   PainterCanvas(QPainter* painter, const QFont& font) : painter_(painter), metrics_(font) {
@@ -70,14 +70,14 @@ class PainterCanvas final : public monitor::ChartCanvas {
     if (rectangle) painter_->setClipRect(QRectF(rectangle->x, rectangle->y, rectangle->width, rectangle->height));
   }
 
-  std::string label(const monitor::TimeTick& tick, monitor::Clock) const override {
+  std::string label(const charts::TimeTick& tick, charts::Clock) const override {
     constexpr const char* kFormats[] = {"HH:mm:ss", "HH:mm", "ddd d MMM", "MMM yyyy", "yyyy"};  // by TimeTick::Unit
     return QLocale().toString(dateTime(tick.time), QLatin1String(kFormats[static_cast<int>(tick.unit)])).toStdString();
   }
   std::string label(double value, int decimals) const override {
     return QLocale().toString(value, 'f', decimals).toStdString();
   }
-  std::string label(const TimeAxis& axis, monitor::Clock) const override {
+  std::string label(const TimeAxis& axis, charts::Clock) const override {
     const QString format = QStringLiteral("d MMM yyyy HH:mm");
     return (QLocale().toString(dateTime(axis.from), format) + QStringLiteral(" – ") +
             QLocale().toString(dateTime(axis.to), format))
@@ -106,7 +106,7 @@ void ChartScene::layOut(QSizeF size) {
 
 void ChartScene::paint(QPainter& painter, QSizeF size) {
   const bool fits = std::equal(series.begin(), series.end(), answered.begin(), answered.end(),
-                               [](const ChartSeries& s, const monitor::Quantity& q) { return s.quantity == q; });
+                               [](const ChartSeries& s, const charts::Quantity& q) { return s.quantity == q; });
   note.clear();
   if (chart.buckets.empty() || !fits)
     note = (series.empty() ? tr("Choose what to draw above") : tr("No samples in this stretch of time")).toStdString();
@@ -146,14 +146,14 @@ void ChartScene::paint(QPainter& painter, QSizeF size) {
 
 QString ChartScene::crosshairText() const {
   if (!crosshair) return {};
-  const int at = monitor::nearestBucket(chart, *crosshair);
+  const int at = charts::nearestBucket(chart, *crosshair);
   // A bucket far from the mouse is the other side of a gap.
   const double reach = std::max(static_cast<double>(chart.bucket_ms) / 1000, (axis.to - axis.from) / axis.width * 12);
   const bool near = at >= 0 && std::abs(static_cast<double>(chart.buckets[at].start) / 1000 - *crosshair) <= reach + 1;
   // Shown is the nearest measurement, which is not exactly under the mouse.
   QStringList lines = {near ? stretchText(chart.buckets[at].start, chart.bucket_ms) : momentText(*crosshair)};
   for (std::size_t i = 0; i < series.size() && near && i < chart.buckets[at].values.size(); ++i) {
-    const monitor::Spread& spread = chart.buckets[at].values[i];
+    const charts::Spread& spread = chart.buckets[at].values[i];
     if (spread.samples == 0) continue;
     QString line =
         QStringLiteral("%1: %2").arg(QString::fromStdString(series[i].name), valueText(series[i], spread.mean));

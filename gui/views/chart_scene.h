@@ -10,15 +10,15 @@
 
 namespace mpm::gui {
 
-using monitor::ChartSeries;
-using monitor::TimeAxis;
+using charts::ChartSeries;
+using charts::TimeAxis;
 
 /// The chart of the window: what every chart shows, with a crosshair and marks of stored pictures. A copy of it can be
 /// painted on any thread.
-struct ChartScene : monitor::ChartDrawing {
-  std::vector<monitor::Quantity> answered;  ///< the quantities of `chart`
-  std::vector<double> pictures;             ///< times with a stored picture, s
-  std::optional<double> crosshair;          ///< s
+struct ChartScene : charts::ChartDrawing {
+  std::vector<charts::Quantity> answered;  ///< the quantities of `chart`
+  std::vector<double> pictures;            ///< times with a stored picture, s
+  std::optional<double> crosshair;         ///< s
   Theme look;
   QFont font;
   QRectF plot;  ///< as layOut() found it

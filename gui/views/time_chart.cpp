@@ -29,7 +29,7 @@ void TimeChart::setSeries(std::vector<Series> series) {
   update();
 }
 
-void TimeChart::setChart(monitor::Chart chart, const std::vector<monitor::Quantity>& quantities) {
+void TimeChart::setChart(charts::Chart chart, const std::vector<charts::Quantity>& quantities) {
   scene_.chart = std::move(chart);
   scene_.answered = quantities;
   update();

@@ -20,8 +20,8 @@ class TimeChart : public QWidget {
 
   void setSeries(std::vector<Series> series);
   const std::vector<Series>& series() const { return scene_.series; }
-  void setChart(monitor::Chart chart, const std::vector<monitor::Quantity>& quantities);
-  const monitor::Chart& chart() const { return scene_.chart; }
+  void setChart(charts::Chart chart, const std::vector<charts::Quantity>& quantities);
+  const charts::Chart& chart() const { return scene_.chart; }
   void setStates(const std::vector<monitor::StateSeries>& states);
   /// Times, in seconds, that have a stored picture.
   void setPictures(std::vector<double> times);

@@ -54,7 +54,7 @@ std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time) {
   return Event{time, EventKind::kSource, gone ? Severity::kWarning : Severity::kInfo, toString(status)};
 }
 
-struct Capture::Impl {
+struct CaptureThread::Impl {
   Impl(SourceFactory factory_, CaptureOptions options_, std::shared_ptr<FrameMailbox> frames_, StateCallback callback)
       : factory(std::move(factory_)),
         options(std::move(options_)),
@@ -284,13 +284,13 @@ struct Capture::Impl {
   }
 };
 
-Capture::Capture(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
-                 StateCallback on_state)
+CaptureThread::CaptureThread(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
+                             StateCallback on_state)
     : impl_(std::make_unique<Impl>(std::move(factory), std::move(options), std::move(frames), std::move(on_state))) {}
 
-Capture::~Capture() { stop(); }
+CaptureThread::~CaptureThread() { stop(); }
 
-void Capture::start() {
+void CaptureThread::start() {
   const std::lock_guard control(impl_->control);
   if (impl_->supervisor.joinable()) return;
   {
@@ -306,7 +306,7 @@ void Capture::start() {
   impl_->supervisor = std::thread([impl = impl_.get()] { impl->supervise(); });
 }
 
-void Capture::stop() {
+void CaptureThread::stop() {
   const std::lock_guard control(impl_->control);
   if (!impl_->supervisor.joinable()) return;
   {
@@ -319,12 +319,12 @@ void Capture::stop() {
   impl_->supervisor = {};
 }
 
-CaptureStatus Capture::status() const {
+CaptureStatus CaptureThread::status() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->statusLocked();
 }
 
-std::optional<CapturedFrame> Capture::last() const {
+std::optional<CapturedFrame> CaptureThread::last() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->last;
 }

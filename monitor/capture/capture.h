@@ -18,7 +18,7 @@ namespace mpm::monitor {
 
 struct CapturedFrame {
   cv::Mat image{};          ///< CV_8UC3 BGR; shared, not to be written to
-  std::int64_t id = 0;      ///< 1, 2, ... within a Capture, over reconnections
+  std::int64_t id = 0;      ///< 1, 2, ... within a CaptureThread, over reconnections
   int stream = 0;           ///< CaptureOptions::stream
   UnixMs time = 0;          ///< when it was taken, if the source says that, else when it arrived
   std::int64_t steady = 0;  ///< the same moment by steadyNow()
@@ -43,9 +43,9 @@ enum class CaptureState {
 const char* toString(CaptureState state);
 
 struct CaptureOptions {
-  /// `stop` is ignored: see Capture::stop(). timeout_s: a read that takes longer is abandoned. `abandoned_reads` null:
-  /// each Capture has its own counter. `on_unreadable` and `on_note` are called on the Capture's thread, as
-  /// StateCallback is; the message of Ended counts these pictures.
+  /// `stop` is ignored: see CaptureThread::stop(). timeout_s: a read that takes longer is abandoned. `abandoned_reads`
+  /// null: each CaptureThread has its own counter. `on_unreadable` and `on_note` are called on the CaptureThread's
+  /// thread, as StateCallback is; the message of Ended counts these pictures.
   vision::SourceOptions source;
   std::string name = "the source";                    ///< in messages, without credentials
   double stall_s = 2;                                 ///< at least this long without a frame: Stalled
@@ -87,16 +87,16 @@ std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time);
 
 /// Keeps a source running: opens it, reads it, notices when it hangs, and opens it again. A vision::SourceReader reads
 /// it, so no method waits for the source, not even the destructor: a read that hangs for ever is abandoned.
-class Capture {
+class CaptureThread {
  public:
-  /// Called on the Capture's thread at each change of state. May call status(), not stop().
+  /// Called on the CaptureThread's thread at each change of state. May call status(), not stop().
   using StateCallback = std::function<void(const CaptureStatus&)>;
 
-  Capture(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
-          StateCallback on_state = {});
-  ~Capture();  ///< stop()
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
+  CaptureThread(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
+                StateCallback on_state = {});
+  ~CaptureThread();  ///< stop()
+  CaptureThread(const CaptureThread&) = delete;
+  CaptureThread& operator=(const CaptureThread&) = delete;
 
   void start();  ///< does nothing when running
   void stop();   ///< Idle; no frame is put after it returns. start() begins anew

@@ -35,8 +35,8 @@ struct InferenceResult {
 
 /// What reuse has done since the model or the source changed last.
 struct ReuseStatus {
-  double rows = 0, agreement = 0;      ///< of the last frame, a share; of the last key frame that was due, percent
-  Spread all_rows{}, all_agreement{};  ///< so far
+  double rows = 0, agreement = 0;  ///< of the last frame, a share; of the last key frame that was due, percent
+  charts::Spread all_rows{}, all_agreement{};  ///< so far
 
   void add(const ReuseReport& report);
 };

@@ -95,9 +95,9 @@ struct Columns {
 };
 
 // Counts the samples that two looks at all of them pass, and asks now and then whether it is worth going on.
-class Progress {
+class ExportProgress {
  public:
-  Progress(std::int64_t samples, const std::function<bool(double)>& go_on)
+  ExportProgress(std::int64_t samples, const std::function<bool(double)>& go_on)
       : steps_(static_cast<double>(std::max<std::int64_t>(1, 2 * samples))), go_on_(go_on) {}
   bool step() {
     constexpr std::int64_t kBetween = 256;  // some ms of writing
@@ -113,7 +113,7 @@ class Progress {
   bool stopped_ = false;
 };
 
-Columns findColumns(const StoreReader& store, const ExportOptions& options, Progress& progress) {
+Columns findColumns(const StoreReader& store, const ExportOptions& options, ExportProgress& progress) {
   Columns columns;
   const auto sessions = store.sessions(options.source);
   if (!sessions.empty()) columns.latest = sessions.back();
@@ -347,7 +347,7 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
   AtomicFile file(path);
   errno = 0;
   std::ofstream out(file.place(), std::ios::binary | std::ios::app);
-  Progress progress(store.count(options.source, options.from, options.to), go_on);
+  ExportProgress progress(store.count(options.source, options.from, options.to), go_on);
   const Columns columns = findColumns(store, options, progress);
   if (progress.stopped()) return std::nullopt;
   if (options.format == ExportFormat::kCsv) {

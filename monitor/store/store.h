@@ -23,6 +23,8 @@
 
 namespace mpm::monitor {
 
+using charts::Chart, charts::ChartBucket, charts::Quantity, charts::Spread;
+
 /// What samples that are comparable have in common. A new model or reduction is a new session.
 struct SessionInfo {
   std::string source;  ///< as the user wrote it; the store keeps it without credentials

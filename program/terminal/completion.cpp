@@ -6,7 +6,7 @@
 
 #include "program/terminal/program.h"
 
-namespace mpm::cli {
+namespace mpm::program {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -183,4 +183,4 @@ std::string completionScript(const CLI::App& program, const std::string& shell) 
   throw CLI::ValidationError("--completion", "'" + shell + "' is not bash or zsh or fish");
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

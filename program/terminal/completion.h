@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-namespace mpm::cli {
+namespace mpm::program {
 
 /// A script for bash, zsh or fish that completes the verbs of a program, its options and their choices. Throws
 /// CLI::ValidationError for another shell.
 std::string completionScript(const CLI::App& program, const std::string& shell);
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

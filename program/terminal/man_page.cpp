@@ -6,7 +6,7 @@
 #include "mpm/version.hpp"
 #include "program/terminal/program.h"
 
-namespace mpm::cli {
+namespace mpm::program {
 namespace {
 
 /// As text of a line, whatever its first letter is.
@@ -67,4 +67,4 @@ std::string manPage(const CLI::App& program) {
   return page;
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

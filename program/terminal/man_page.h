@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-namespace mpm::cli {
+namespace mpm::program {
 
 /// The man page of a program and its verbs, from the tables of its command line.
 std::string manPage(const CLI::App& program);
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

@@ -14,7 +14,7 @@
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
 
-namespace mpm::cli {
+namespace mpm::program {
 namespace {
 
 bool isTerminal(int file) {
@@ -38,8 +38,8 @@ std::string oneLine(std::string text) {
 
 /// "35 s", "12 min", "2.5 h".
 std::string timeText(double seconds) {
-  if (seconds < 100) return fixed(seconds, 0) + " s";
-  return seconds < 6000 ? fixed(seconds / 60, 0) + " min" : fixed(seconds / 3600, 1) + " h";
+  if (seconds < 100) return cli::fixed(seconds, 0) + " s";
+  return seconds < 6000 ? cli::fixed(seconds / 60, 0) + " min" : cli::fixed(seconds / 3600, 1) + " h";
 }
 
 }  // namespace
@@ -54,14 +54,15 @@ void printData(const std::string& line) {
   throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
-std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string toLine(const cli::Json& json) { return json.dump(-1, ' ', false, cli::Json::error_handler_t::replace); }
 
-Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
+cli::Json sizeJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 
 std::string tokensText(const std::vector<double>& tokens) {
   std::string text;
-  for (double count : tokens) text += (text.empty() ? "" : " -> ") + fixed(count, count == std::floor(count) ? 0 : 1);
-  if (tokens.size() > 1) text += " (-" + fixed(100 * (1 - tokens.back() / tokens.front()), 0) + " %)";
+  for (double count : tokens)
+    text += (text.empty() ? "" : " -> ") + cli::fixed(count, count == std::floor(count) ? 0 : 1);
+  if (tokens.size() > 1) text += " (-" + cli::fixed(100 * (1 - tokens.back() / tokens.front()), 0) + " %)";
   return text;
 }
 
@@ -105,7 +106,7 @@ void Progress::note(const std::string& message) const {
 std::string Progress::text() const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double rate = (done_ - first_) / std::max(1e-3, seconds);
-  const std::string speed = rate >= 1 ? fixed(rate, 1) + "/s" : fixed(1 / rate, 2) + " s each";
+  const std::string speed = rate >= 1 ? cli::fixed(rate, 1) + "/s" : cli::fixed(1 / rate, 2) + " s each";
   if (!total_) return std::to_string(done_) + " frames  " + speed;
   return name_ + std::to_string(done_) + " of " + std::to_string(*total_) + "  " + speed + "  " +
          timeText(std::max(0, *total_ - done_) / rate) + " left";
@@ -127,4 +128,4 @@ void Progress::step(const std::string& detail) {
   std::fprintf(stderr, "\r\033[K%s%s%s", bar.c_str(), text().c_str(), detail.c_str());
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

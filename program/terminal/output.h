@@ -8,7 +8,7 @@
 
 #include "evaluation/numbers.h"
 
-namespace mpm::cli {
+namespace mpm::program {
 
 /// One line on stdout as it is, flushed. Throws BrokenPipe when its reader is gone, mpm::Error when it cannot be
 /// written.
@@ -17,11 +17,11 @@ void printData(const std::string& line);
 void printLine(const std::string& text);
 inline void printLine(const char* text) { printLine(std::string(text)); }
 /// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
-std::string toLine(const Json& json);
-inline void printLine(const Json& json) { printData(toLine(json)); }
+std::string toLine(const cli::Json& json);
+inline void printLine(const cli::Json& json) { printData(toLine(json)); }
 
 /// {"height", "width"}.
-Json toJson(Size2 size);
+cli::Json sizeJson(Size2 size);
 
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);
@@ -67,4 +67,4 @@ class Progress {
   mutable std::chrono::steady_clock::time_point drawn_{};
 };
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

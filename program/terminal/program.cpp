@@ -18,7 +18,7 @@
 #include "program/terminal/man_page.h"
 #include "program/terminal/output.h"
 
-namespace mpm::cli {
+namespace mpm::program {
 namespace {
 
 std::atomic<bool> flag = false;
@@ -176,4 +176,4 @@ std::string messageOf(const std::exception& error) {
 
 const std::atomic<bool>& interrupted() { return flag; }
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

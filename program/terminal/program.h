@@ -10,7 +10,7 @@
 
 #include "mpm/error.hpp"
 
-namespace mpm::cli {
+namespace mpm::program {
 
 /// What a program ends with.
 enum ExitCode { kOk = 0, kRuntimeError = 1, kUsageError = 2, kInterrupted = 130, kBrokenPipe = 141 };
@@ -59,4 +59,4 @@ std::vector<const CLI::App*> verbsOf(const CLI::App& program);
 /// "there is no verb 'rnu': did you mean 'run'?"
 std::string unknownVerb(const CLI::App& program, const std::string& word);
 
-}  // namespace mpm::cli
+}  // namespace mpm::program

@@ -7,7 +7,7 @@
 #include "charts/axes.h"
 #include "charts/draw_chart.h"
 
-namespace mpm::monitor {
+namespace mpm::charts {
 namespace {
 
 using ::testing::ElementsAre;
@@ -293,4 +293,4 @@ TEST_F(DrawnChart, ANoteStandsInsteadOfValues) {
 }
 
 }  // namespace
-}  // namespace mpm::monitor
+}  // namespace mpm::charts

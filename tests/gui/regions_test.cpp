@@ -192,12 +192,12 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   ok()->click();
   trigger("pause");
   ASSERT_TRUE(pick(part<ChartPanel>(*window_), ChartPanel::tr("Region whose numbers are drawn")));
-  const auto gcc = [&]() -> std::optional<monitor::Spread> {
+  const auto gcc = [&]() -> std::optional<charts::Spread> {
     const TimeChart& chart = *part<ChartPanel>(*window_)->chart();
     const auto& series = chart.series();
     for (std::size_t i = 0; i < series.size(); ++i)
-      if (series[i].quantity.kind == monitor::Quantity::Kind::kGcc && series[i].quantity.region == "Region 1")
-        for (const monitor::ChartBucket& bucket : chart.chart().buckets)
+      if (series[i].quantity.kind == charts::Quantity::Kind::kGcc && series[i].quantity.region == "Region 1")
+        for (const charts::ChartBucket& bucket : chart.chart().buckets)
           if (bucket.values.size() == series.size() && bucket.values[i].samples > 0) return bucket.values[i];
     return std::nullopt;
   };

@@ -88,7 +88,7 @@ TEST_F(ReuseWindow, TellsAndDrawsRowsAndAgreement) {
     const auto& scene = panel->chart()->scene();
     return scene.answered.size() == 4 && !scene.chart.buckets.empty() &&
            std::any_of(scene.chart.buckets.begin(), scene.chart.buckets.end(),
-                       [](const monitor::ChartBucket& bucket) { return bucket.values[3].samples > 0; });
+                       [](const charts::ChartBucket& bucket) { return bucket.values[3].samples > 0; });
   }));
   const auto& buckets = panel->chart()->scene().chart.buckets;
   EXPECT_NEAR(buckets.front().values[2].max, 1, 1e-6) << "the first key frame";

@@ -136,7 +136,7 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   ChartPanel* panel = part<ChartPanel>(*window_);
   TimeChart* chart = panel->chart();
   ASSERT_TRUE(wait([&] { return chart->chart().buckets.size() >= 2; }));
-  using Kind = monitor::Quantity::Kind;
+  using Kind = charts::Quantity::Kind;
   const auto kinds = [&] {
     std::vector<Kind> result;
     for (const auto& series : chart->series()) result.push_back(series.quantity.kind);
@@ -148,7 +148,7 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
       const auto& scene = chart->scene();
       return scene.answered.size() == scene.series.size() && !scene.chart.buckets.empty() &&
              std::all_of(scene.chart.buckets.back().values.begin(), scene.chart.buckets.back().values.end(),
-                         [](const monitor::Spread& spread) { return spread.samples > 0; });
+                         [](const charts::Spread& spread) { return spread.samples > 0; });
     });
   };
   EXPECT_EQ(kinds(), (std::vector{Kind::kTokens, Kind::kInferenceMs}));
@@ -222,7 +222,7 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
   ASSERT_TRUE(wait([&] { return chart->series().back().name == "Area of water"; }));
   const auto answered = [&] { return !chart->chart().buckets.empty() && chart->scene().answered.size() == 3; };
   ASSERT_TRUE(wait(answered));
-  for (const monitor::ChartBucket& bucket : chart->chart().buckets) EXPECT_NEAR(bucket.values.back().mean, 0.6, 1e-6);
+  for (const charts::ChartBucket& bucket : chart->chart().buckets) EXPECT_NEAR(bucket.values.back().mean, 0.6, 1e-6);
 }
 
 TEST_F(Controls, ActionsSayWhatIsOnShow) {

@@ -72,7 +72,7 @@ TEST(Capture, GivesTheLatestFrameAndCounts) {
   CaptureOptions options = quick();
   options.stream = 5;
   options.now = [] { return UnixMs{1234}; };
-  Capture capture(always(slowly), options, frames);
+  CaptureThread capture(always(slowly), options, frames);
   EXPECT_EQ(capture.status().state, CaptureState::kIdle);
   EXPECT_EQ(capture.status().frame_age_s, -1);
   capture.start();
@@ -95,7 +95,7 @@ TEST(Capture, GivesTheLatestFrameAndCounts) {
 TEST(Capture, NoFrameComesAfterStop) {
   for (int i = 0; i < 20; ++i) {
     const auto frames = std::make_shared<FrameMailbox>();
-    Capture capture(always(frame), quick(), frames);
+    CaptureThread capture(always(frame), quick(), frames);
     capture.start();
     ASSERT_TRUE(eventually([&] { return capture.status().in > 0; }));
     capture.stop();
@@ -110,8 +110,8 @@ TEST(Capture, FilesLoseNoFrameAndEnd) {
   CaptureOptions options = quick();
   options.lossless = true;
   options.reconnect = false;
-  Capture capture(always([](int call) { return call < 200 ? std::optional(frame(call)) : std::nullopt; }), options,
-                  frames);
+  CaptureThread capture(always([](int call) { return call < 200 ? std::optional(frame(call)) : std::nullopt; }),
+                        options, frames);
   capture.start();
   for (int i = 1; i <= 200; ++i) {
     const auto taken = frames->take(std::chrono::minutes(1));
@@ -130,13 +130,13 @@ TEST(Capture, OnlyAnImageKeepsThePathOfItsFile) {
   options.lossless = true;
   options.reconnect = false;
   const std::pair<const char*, const char*> named[] = {{"noon.v2", "street/noon.v2.jpg"}, {"clip_000001", "clip.avi"}};
-  Capture capture(always([&](int call) {
-                    if (call > 1) return std::optional<vision::Frame>();
-                    vision::Frame one = frame(call);
-                    std::tie(one.name, one.source) = named[call];
-                    return std::optional(one);
-                  }),
-                  options, frames);
+  CaptureThread capture(always([&](int call) {
+                          if (call > 1) return std::optional<vision::Frame>();
+                          vision::Frame one = frame(call);
+                          std::tie(one.name, one.source) = named[call];
+                          return std::optional(one);
+                        }),
+                        options, frames);
   capture.start();
   for (const char* file : {"street/noon.v2.jpg", ""}) {
     const auto taken = frames->take(std::chrono::minutes(1));
@@ -158,7 +158,7 @@ TEST(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
       return call < 5 ? std::optional(frame(call)) : std::nullopt;
     });
   };
-  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+  CaptureThread capture(factory, options, frames, [&](const CaptureStatus& status) {
     if (status.state == CaptureState::kEnded) reported.push_back(status.message);
   });
   capture.start();
@@ -172,7 +172,7 @@ TEST(Capture, AFileThatCannotBeReadEndsWithTheReason) {
   const auto frames = std::make_shared<FrameMailbox>();
   CaptureOptions options = quick();
   options.reconnect = false;
-  Capture capture(
+  CaptureThread capture(
       [](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> { throw Error("there is no file 'x'"); },
       options, frames);
   capture.start();
@@ -193,7 +193,7 @@ TEST(Capture, ASourceThatDisappearsComesBack) {
       return slowly(call);
     });
   };
-  Capture capture(factory, quick(), frames, [&](const CaptureStatus& status) { states.add(status); });
+  CaptureThread capture(factory, quick(), frames, [&](const CaptureStatus& status) { states.add(status); });
   capture.start();
   ASSERT_TRUE(eventually([&] { return capture.status().in > 5; }));
   *there = false;
@@ -236,7 +236,7 @@ TEST(Capture, AReadThatHangsForEverIsReplaced) {
       return slowly(call);
     });
   };
-  Capture capture(factory, quick(), frames, [&](const CaptureStatus& status) { states.add(status.state); });
+  CaptureThread capture(factory, quick(), frames, [&](const CaptureStatus& status) { states.add(status.state); });
   capture.start();
   ASSERT_TRUE(eventually([&] { return capture.status().in > 20; })) << "the third attempt works";
   EXPECT_EQ(capture.status().hanging, 2);
@@ -251,7 +251,7 @@ TEST(Capture, AHangingSourceBlocksNoOther) {
   const auto gate = std::make_shared<Gate>();
   const auto frames = std::make_shared<FrameMailbox>();
   {
-    Capture opens(
+    CaptureThread opens(
         [gate](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
           gate->wait();
           return nullptr;
@@ -273,11 +273,11 @@ TEST(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
   options.source.timeout_s = 60;
   options.stall_s = 0.01;
   Collected<CaptureState> states;
-  Capture capture(always([](int call) {
-                    std::this_thread::sleep_for(std::chrono::milliseconds(40));
-                    return std::optional(frame(call));
-                  }),
-                  options, frames, [&](const CaptureStatus& status) { states.add(status.state); });
+  CaptureThread capture(always([](int call) {
+                          std::this_thread::sleep_for(std::chrono::milliseconds(40));
+                          return std::optional(frame(call));
+                        }),
+                        options, frames, [&](const CaptureStatus& status) { states.add(status.state); });
   capture.start();
   ASSERT_TRUE(eventually([&] { return capture.status().in >= 20; }));
   capture.stop();
@@ -300,7 +300,7 @@ TEST(Capture, AnOutageIsReportedOnceForEachReason) {
   CaptureOptions options = quick();
   options.backoff_s = {0.001};
   options.settled_s = 0;
-  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+  CaptureThread capture(factory, options, frames, [&](const CaptureStatus& status) {
     if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
   });
   capture.start();
@@ -330,7 +330,7 @@ TEST(Capture, ComingAndGoingIsReportedOnceUntilItSettles) {
   options.source.timeout_s = options.stall_s = 60;  // a busy machine is no outage
   options.backoff_s = {0.001, 0.002};
   options.settled_s = 0.2;
-  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+  CaptureThread capture(factory, options, frames, [&](const CaptureStatus& status) {
     if (status.state == CaptureState::kStalled) return;
     if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
   });
@@ -354,15 +354,15 @@ TEST(Capture, StallsAreReportedOnceUntilTheSourceSettles) {
   options.stall_s = 0.005;
   options.settled_s = 0.5;
   Collected<std::string> reported;
-  Capture capture(always([stalls](int call) {
-                    const bool pause = call % 20 == 19 && *stalls < 20;
-                    std::this_thread::sleep_for(std::chrono::milliseconds(pause ? 60 : 1));
-                    return std::optional(frame(call));
-                  }),
-                  options, frames, [&](const CaptureStatus& status) {
-                    if (status.state == CaptureState::kStalled) ++*stalls;
-                    if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
-                  });
+  CaptureThread capture(always([stalls](int call) {
+                          const bool pause = call % 20 == 19 && *stalls < 20;
+                          std::this_thread::sleep_for(std::chrono::milliseconds(pause ? 60 : 1));
+                          return std::optional(frame(call));
+                        }),
+                        options, frames, [&](const CaptureStatus& status) {
+                          if (status.state == CaptureState::kStalled) ++*stalls;
+                          if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
+                        });
   capture.start();
   ASSERT_TRUE(eventually([&] { return reported.size() >= 3; }));
   capture.stop();
@@ -386,7 +386,7 @@ TEST(Capture, ASourceLostAgainMustSettleForLonger) {
   options.stall_s = 60;
   options.backoff_s = {0.001};
   options.settled_s = 0.01;
-  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+  CaptureThread capture(factory, options, frames, [&](const CaptureStatus& status) {
     if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
   });
   capture.start();
@@ -403,7 +403,7 @@ TEST(Capture, ReadsThatHangAreNotPiledUp) {
   CaptureOptions options = quick();
   options.source.timeout_s = 0.01;
   {
-    Capture capture(
+    CaptureThread capture(
         [gate, opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
           if (++*opened <= 8) gate->wait();
           return std::make_unique<FakeSource>(slowly);
@@ -430,7 +430,7 @@ TEST(Capture, OneReadThatHangsCountsUntilAFrameComes) {
   const auto free = std::make_shared<std::atomic<bool>>(false);
   CaptureOptions options = quick();
   options.source.timeout_s = 0.01;
-  Capture capture(
+  CaptureThread capture(
       [gate, opened, free](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
         if (++*opened == 1) gate->wait();
         if (!*free) throw Error("the camera is in use");  // by the read that hangs
@@ -455,7 +455,7 @@ TEST(Capture, ReadsLeftBehindAreNotPiledUpEither) {
   const auto opened = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();
   options.source.abandoned_reads = hanging;
-  Capture capture(
+  CaptureThread capture(
       [opened](const vision::SourceOptions& source) -> std::unique_ptr<vision::FrameSource> {
         if (++*opened > 8) return std::make_unique<FakeSource>(slowly);
         ++*source.abandoned_reads;
@@ -475,7 +475,7 @@ TEST(Capture, ReadsLeftBehindAreNotPiledUpEither) {
 #ifdef MPM_TEST_THREADS_CAN_FAIL
 TEST(Capture, WithoutAThreadToReadItTriesAgain) {
   const auto opened = std::make_shared<std::atomic<int>>(0);
-  Capture capture(
+  CaptureThread capture(
       [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
         if (++*opened > 1) return std::make_unique<FakeSource>(slowly);
         no_thread_can_be_made = true;
@@ -495,7 +495,7 @@ TEST(Capture, TakesFramesNotFasterThanAsked) {
   const auto frames = std::make_shared<FrameMailbox>();
   CaptureOptions options = quick();
   options.max_fps = 100;
-  Capture capture(always(frame), options, frames);
+  CaptureThread capture(always(frame), options, frames);
   const std::int64_t start = steadyNow();
   capture.start();
   ASSERT_TRUE(eventually([&] { return capture.status().in >= 20; }));

@@ -13,8 +13,8 @@ namespace mpm::train {
 namespace {
 
 // Labels that follow from the image: whatever moves pixels must move both alike.
-Sample columns(int height, int width) {
-  Sample sample{cv::Mat(height, width, CV_8UC3), cv::Mat(height, width, CV_8U)};
+TrainingSample columns(int height, int width) {
+  TrainingSample sample{cv::Mat(height, width, CV_8UC3), cv::Mat(height, width, CV_8U)};
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       sample.labels.at<std::uint8_t>(y, x) = static_cast<std::uint8_t>((x + 3 * y) % 200);
@@ -23,7 +23,7 @@ Sample columns(int height, int width) {
   return sample;
 }
 
-void expectAligned(const Sample& sample, int ignore) {
+void expectAligned(const TrainingSample& sample, int ignore) {
   int counted = 0;
   for (int y = 0; y < sample.labels.rows; ++y)
     for (int x = 0; x < sample.labels.cols; ++x) {
@@ -40,7 +40,7 @@ double meanOf(const cv::Mat& mat) { return cv::mean(mat.reshape(1))[0]; }
 TEST(RandomWindow, CutsImageAndLabelsAlike) {
   for (int i = 0; i < 20; ++i) {
     Random random(1, static_cast<std::uint64_t>(i));
-    const Sample cut = randomWindow(columns(60, 90), {32, 32}, 60. / 32, 255, random);
+    const TrainingSample cut = randomWindow(columns(60, 90), {32, 32}, 60. / 32, 255, random);
     EXPECT_EQ(cut.image.size(), cv::Size(32, 32));
     expectAligned(cut, 255);
     EXPECT_EQ(cv::countNonZero(cut.labels == 255), 0);
@@ -49,21 +49,21 @@ TEST(RandomWindow, CutsImageAndLabelsAlike) {
 
 TEST(RandomWindow, FillsWhatTheImageDoesNotReachWithIgnore) {
   Random random(3, 0);
-  const Sample cut = randomWindow(columns(32, 32), {64, 64}, 0.5, 254, random);
+  const TrainingSample cut = randomWindow(columns(32, 32), {64, 64}, 0.5, 254, random);
   expectAligned(cut, 254);
   EXPECT_EQ(cv::countNonZero(cut.labels != 254), 32 * 32);
 }
 
 TEST(RandomWindow, ScaleOneCoversTheWindow) {
   Random random(3, 1);
-  const Sample cut = randomWindow(columns(50, 100), {64, 32}, 1, 255, random);
+  const TrainingSample cut = randomWindow(columns(50, 100), {64, 32}, 1, 255, random);
   EXPECT_EQ(cut.labels.size(), cv::Size(32, 64));
   EXPECT_EQ(cv::countNonZero(cut.labels == 255), 0);
 }
 
 TEST(Augment, DoesNothingWithoutAnyStrength) {
-  const Sample before = columns(16, 24);
-  Sample after{before.image.clone(), before.labels.clone()};
+  const TrainingSample before = columns(16, 24);
+  TrainingSample after{before.image.clone(), before.labels.clone()};
   Random random(1, 1);
   augment(after, test::noAugmentation(), random);
   EXPECT_EQ(cv::norm(before.image, after.image, cv::NORM_INF), 0);
@@ -73,7 +73,7 @@ TEST(Augment, DoesNothingWithoutAnyStrength) {
 TEST(Augment, MirrorsLabelsWithTheImage) {
   AugmentationOptions options = test::noAugmentation();
   options.flip = 1;
-  Sample sample = columns(16, 24);
+  TrainingSample sample = columns(16, 24);
   const int corner = sample.labels.at<std::uint8_t>(0, 23);
   Random random(1, 1);
   augment(sample, options, random);
@@ -87,7 +87,7 @@ TEST(Augment, ChangesColoursWithinItsLimitsAndNeverLabels) {
   const double lowest = 100 * std::exp2(-0.5) - 1, highest = 100 * std::exp2(0.5) + 1;
   double smallest = 255, largest = 0;
   for (int i = 0; i < 100; ++i) {
-    Sample sample{cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(100)), cv::Mat::ones(8, 8, CV_8U)};
+    TrainingSample sample{cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(100)), cv::Mat::ones(8, 8, CV_8U)};
     Random random(5, static_cast<std::uint64_t>(i));
     augment(sample, options, random);
     smallest = std::min(smallest, meanOf(sample.image));
@@ -103,7 +103,7 @@ TEST(Augment, ChangesColoursWithinItsLimitsAndNeverLabels) {
 TEST(Augment, SaturationKeepsGreyGrey) {
   AugmentationOptions options = test::noAugmentation();
   options.saturation = 0.9;
-  Sample sample{cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(77)), cv::Mat::zeros(8, 8, CV_8U)};
+  TrainingSample sample{cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(77)), cv::Mat::zeros(8, 8, CV_8U)};
   Random random(5, 9);
   augment(sample, options, random);
   EXPECT_LE(cv::norm(sample.image, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(77)), cv::NORM_INF), 1);
@@ -112,7 +112,7 @@ TEST(Augment, SaturationKeepsGreyGrey) {
 TEST(Augment, NoiseKeepsTheMean) {
   AugmentationOptions options = test::noAugmentation();
   options.noise = 1;
-  Sample sample{cv::Mat(200, 200, CV_8UC3, cv::Scalar::all(128)), cv::Mat::zeros(200, 200, CV_8U)};
+  TrainingSample sample{cv::Mat(200, 200, CV_8UC3, cv::Scalar::all(128)), cv::Mat::zeros(200, 200, CV_8U)};
   Random random(2, 2);
   augment(sample, options, random);
   cv::Scalar mean, deviation;
@@ -123,7 +123,7 @@ TEST(Augment, NoiseKeepsTheMean) {
 
 TEST(Augment, SameRandomSameImage) {
   for (int i = 0; i < 5; ++i) {
-    Sample one = test::shapes(i, {32, 48}), two = test::shapes(i, {32, 48});
+    TrainingSample one = test::shapes(i, {32, 48}), two = test::shapes(i, {32, 48});
     Random a(8, static_cast<std::uint64_t>(i)), b(8, static_cast<std::uint64_t>(i));
     augment(one, {}, a);
     augment(two, {}, b);

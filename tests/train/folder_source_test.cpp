@@ -32,7 +32,7 @@ TEST(FolderSource, ShowsEveryTrainingImageOncePerEpoch) {
   for (int epoch = 0; epoch < 2; ++epoch) {
     std::map<int, int> seen;
     for (int i = 0; i < 18; ++i) {
-      const Sample sample = source->trainingChunk(static_cast<std::uint64_t>(18 * epoch + i), kImageSize).at(0);
+      const TrainingSample sample = source->trainingChunk(static_cast<std::uint64_t>(18 * epoch + i), kImageSize).at(0);
       int found = -1;
       for (int number = 0; number < 20; ++number)
         if (cv::norm(sample.image, test::shapes(number, kImageSize).image, cv::NORM_INF) == 0) found = number;
@@ -60,7 +60,7 @@ TEST(FolderSource, HoldsOutAFolderOfItsOwn) {
 void writeAde20k(const std::string& folder, const std::string& part, int first, int count) {
   for (const char* kind : {"/images/", "/annotations/"}) std::filesystem::create_directories(folder + kind + part);
   for (int i = first; i < first + count; ++i) {
-    const Sample sample = test::shapes(i, kImageSize);
+    const TrainingSample sample = test::shapes(i, kImageSize);
     cv::Mat labels = sample.labels + 1;
     labels(cv::Rect(0, 0, 5, 5)) = 0;
     cv::imwrite(folder + "/images/" + part + "/" + std::to_string(i) + ".png", sample.image);
@@ -76,7 +76,7 @@ TEST(FolderSource, KnowsAde20kByItsFolders) {
   const auto source = open(data);
   ASSERT_EQ(source->heldOutCount(), 3);
   for (int i = 0; i < 3; ++i) {
-    const Sample truth = test::shapes(7 + i, kImageSize), sample = source->heldOut(i, kImageSize);
+    const TrainingSample truth = test::shapes(7 + i, kImageSize), sample = source->heldOut(i, kImageSize);
     EXPECT_EQ(cv::norm(sample.image, truth.image, cv::NORM_INF), 0);
     const cv::Rect corner(0, 0, 5, 5);
     EXPECT_EQ(cv::norm(sample.labels(corner), cv::Mat(5, 5, CV_8U, cv::Scalar(kIgnore)), cv::NORM_INF), 0);

@@ -13,19 +13,19 @@ namespace {
 
 constexpr Size2 kTinySize = {2, 2};
 
-// Sample p of chunk c is an image of c with labels p; some chunks take longer than others.
+// TrainingSample p of chunk c is an image of c with labels p; some chunks take longer than others.
 class Counting : public SampleSource {
  public:
   explicit Counting(int chunk) : chunk_(chunk) {}
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   int chunkSize() const override { return chunk_; }
   int heldOutCount() const override { return 0; }
-  Sample heldOut(int, Size2) const override { return {}; }
+  TrainingSample heldOut(int, Size2) const override { return {}; }
   bool knowsNight() const override { return false; }
-  std::vector<Sample> trainingChunk(std::uint64_t chunk, Size2 size) const override {
+  std::vector<TrainingSample> trainingChunk(std::uint64_t chunk, Size2 size) const override {
     if (chunk == fails_at) throw Error("chunk is broken");
     std::this_thread::sleep_for(std::chrono::microseconds(chunk % 3 * 300));
-    std::vector<Sample> samples;
+    std::vector<TrainingSample> samples;
     for (int p = 0; p < chunk_; ++p)
       samples.push_back({cv::Mat(size.height, size.width, CV_8UC3, cv::Scalar::all(static_cast<double>(chunk))),
                          cv::Mat(size.height, size.width, CV_8U, cv::Scalar(p))});

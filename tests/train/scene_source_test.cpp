@@ -17,7 +17,7 @@ std::unique_ptr<SampleSource> open(std::uint64_t seed, double varied = 0) {
   return openScenes(scene, {}, seed, 255);
 }
 
-bool same(const Sample& a, const Sample& b) {
+bool same(const TrainingSample& a, const TrainingSample& b) {
   return cv::norm(a.image, b.image, cv::NORM_INF) == 0 && cv::norm(a.labels, b.labels, cv::NORM_INF) == 0;
 }
 
@@ -25,7 +25,7 @@ TEST(SceneSource, AChunkIsAFunctionOfSeedAndNumber) {
   const auto one = open(1), again = open(1), other = open(2);
   const auto chunk = one->trainingChunk(5, kSceneSize);
   ASSERT_EQ(chunk.size(), 3u);
-  for (const Sample& sample : chunk) {
+  for (const TrainingSample& sample : chunk) {
     EXPECT_EQ(sample.image.size(), cv::Size(kSceneSize.width, kSceneSize.height));
     EXPECT_EQ(sample.labels.size(), sample.image.size());
   }
@@ -43,7 +43,7 @@ TEST(SceneSource, HoldsOutDaysAndNightsWhateverTheSeed) {
   EXPECT_TRUE(one->knowsNight());
   int nights = 0;
   for (int i = 0; i < 8; ++i) {
-    const Sample sample = one->heldOut(i, kSceneSize);
+    const TrainingSample sample = one->heldOut(i, kSceneSize);
     nights += sample.night;
     EXPECT_TRUE(same(sample, other->heldOut(i, kSceneSize)));
     double largest = 0;
@@ -58,7 +58,7 @@ TEST(SceneSource, AShareOfTheTrainingStreetsIsVaried) {
   const auto usual = open(1), some = open(1, 0.5), all = open(1, 1);
   int unchanged = 0;
   for (std::uint64_t chunk = 0; chunk < 8; ++chunk) {
-    const Sample truth = usual->trainingChunk(chunk, kSceneSize)[0];
+    const TrainingSample truth = usual->trainingChunk(chunk, kSceneSize)[0];
     EXPECT_FALSE(same(truth, all->trainingChunk(chunk, kSceneSize)[0])) << chunk;
     unchanged += same(truth, some->trainingChunk(chunk, kSceneSize)[0]);
   }
@@ -75,7 +75,7 @@ TEST(SceneSource, CutsSeveralWindowsOutOfOneView) {
   ASSERT_EQ(chunk.size(), 4u);
   EXPECT_FALSE(same(chunk[0], chunk[1]));
   // The same rendering holds both windows: where they overlap they are equal, byte by byte, at one displacement.
-  const auto overlap = [&](const Sample& a, const Sample& b) {
+  const auto overlap = [&](const TrainingSample& a, const TrainingSample& b) {
     for (int dy = -kSceneSize.height + 16; dy < kSceneSize.height - 16; ++dy)
       for (int dx = -kSceneSize.width + 16; dx < kSceneSize.width - 16; ++dx) {
         const cv::Rect whole(0, 0, kSceneSize.width, kSceneSize.height);

@@ -19,9 +19,10 @@ inline train::AugmentationOptions noAugmentation() { return {1, 1, 0, 0, 0, 0, 0
 
 /// A grey ground with discs and boxes whose colours vary about a colour of their class: a task that is learned in
 /// seconds and not solved by guessing.
-inline train::Sample shapes(int number, Size2 size) {
+inline train::TrainingSample shapes(int number, Size2 size) {
   cv::RNG random(static_cast<std::uint64_t>(number) * 7919 + 1);
-  train::Sample sample{cv::Mat(size.height, size.width, CV_8UC3), cv::Mat::zeros(size.height, size.width, CV_8U)};
+  train::TrainingSample sample{cv::Mat(size.height, size.width, CV_8UC3),
+                               cv::Mat::zeros(size.height, size.width, CV_8U)};
   const double grey = random.uniform(60., 160.);
   sample.image = cv::Scalar(grey, grey, grey);
   for (int i = 0; i < 4; ++i) {
@@ -47,7 +48,7 @@ inline train::Sample shapes(int number, Size2 size) {
 inline void writeShapes(const std::string& folder, int count, Size2 size) {
   for (const char* part : {"/images", "/labels"}) std::filesystem::create_directories(folder + part);
   for (int i = 0; i < count; ++i) {
-    const train::Sample sample = shapes(i, size);
+    const train::TrainingSample sample = shapes(i, size);
     const std::string name = "/" + std::to_string(10000 + i).substr(1) + ".png";
     cv::imwrite(folder + "/images" + name, sample.image);
     cv::imwrite(folder + "/labels" + name, sample.labels);
@@ -59,7 +60,7 @@ inline std::pair<cv::Mat, cv::Mat> shapeBatch(int first, int count, Size2 size) 
   const int dims[] = {count, size.height, size.width};
   cv::Mat images(3, dims, CV_8UC3), labels(3, dims, CV_8U);
   for (int i = 0; i < count; ++i) {
-    const train::Sample sample = shapes(first + i, size);
+    const train::TrainingSample sample = shapes(first + i, size);
     sample.image.copyTo(cv::Mat(size.height, size.width, CV_8UC3, images.ptr(i)));
     sample.labels.copyTo(cv::Mat(size.height, size.width, CV_8U, labels.ptr(i)));
   }
