@@ -46,8 +46,7 @@ std::string UniqueNames::operator()(const std::string& name) {
 
 void requireOutput(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
   if (output.empty()) return;
-  std::error_code unseen;
-  for (const std::string& input : fs::exists(output, unseen) ? inputs : std::vector<std::string>())
+  for (const std::string& input : inputs)
     if (sameFile(output, input)) throw UsageError(option + " would replace '" + input + "': name another file");
   const AtomicFile attempt(output);
 }
