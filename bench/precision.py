@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accuracy and time of a model at each precision on CamVid, as a table: this library, full and merged, beside OpenVINO and ONNX Runtime in int8.
+"""A table of accuracy and time on CamVid: this library at each precision, full and merged, beside OpenVINO and ONNX Runtime.
 
     bench/baselines/setup_venv.sh ~/baselines
     ~/baselines/bin/python bench/precision.py --model camvid_segmenter_vit_t16.onnx --data CamVid --mpm build/bin/mpm
