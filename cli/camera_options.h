@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "evaluation/numbers.h"
+#include "base/json_file.h"
 #include "monitor/statistics/day_night.h"
 #include "program/model_options.h"
 #include "vision/pictures/simulated_night.h"

@@ -76,9 +76,9 @@ void requireOthers(const std::vector<Part>& parts) {
 }
 
 // Of the key, or of the whole file where there is none.
-void add(Scores& sum, const Part& part, const char* key) {
+void add(evaluation::Scores& sum, const Part& part, const char* key) {
   const JsonValue scores = *key ? part.json.at(key) : part.json;
-  part.json.named([&] { sum.add(Scores(scores, part.names)); });
+  part.json.named([&] { sum.add(evaluation::Scores(scores, part.names)); });
 }
 
 }  // namespace
@@ -100,7 +100,8 @@ CombinedEvaluation combineEvaluations(const std::vector<std::string>& files) {
   }
   requireAllShards(parts);
   requireOthers(parts);
-  const Scores nothing = first.json.named([&] { return Scores(static_cast<int>(first.names.size()), -1); });
+  const evaluation::Scores nothing =
+      first.json.named([&] { return evaluation::Scores(static_cast<int>(first.names.size()), -1); });
   CombinedEvaluation combined{first.settings, first.names, {nothing, nothing, nothing}};
   combined.settings["shard"] = nullptr;
   for (const Part& part : parts) {

@@ -12,7 +12,7 @@ namespace mpm::cli {
 struct CombinedEvaluation {
   Json settings;  ///< of all parts; "shard" is null
   std::vector<std::string> names;
-  Evaluation sum;
+  evaluation::Evaluation sum;
 };
 
 /// Throws mpm::Error when a file is no such result, when two differ in settings or classes, or when some of N shards

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "cli/pictures/contact_sheet.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"

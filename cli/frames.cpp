@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"

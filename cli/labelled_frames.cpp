@@ -26,7 +26,7 @@ void requireClasses(const std::vector<std::string>& own, const std::vector<std::
 }
 
 std::string splitOf(const LabelledOptions& options) {
-  return options.split.empty() ? vision::protocolOf(*options.dataset).split : options.split;
+  return options.split.empty() ? evaluation::protocolOf(*options.dataset).split : options.split;
 }
 
 }  // namespace
@@ -36,8 +36,8 @@ std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& 
   return options.ignore.empty() ? std::vector<int>{model.facts.ignore} : options.ignore;
 }
 
-vision::Dataset parseDataset(const std::string& name) {
-  using vision::Dataset;
+evaluation::Dataset parseDataset(const std::string& name) {
+  using evaluation::Dataset;
   std::string names;
   for (const Dataset set : {Dataset::kAde20k, Dataset::kCityscapes, Dataset::kPascalContext, Dataset::kCamVid}) {
     if (toString(set) == name) return set;
@@ -67,7 +67,7 @@ void LabelledOptions::validate() const {
 
 void applyProtocol(const LabelledOptions& labelled, const ChosenFit& chosen, const std::string& model,
                    EstimatorOptions& options) {
-  const auto protocol = labelled.dataset ? vision::protocolOf(*labelled.dataset) : vision::DatasetProtocol();
+  const auto protocol = labelled.dataset ? evaluation::protocolOf(*labelled.dataset) : evaluation::DatasetProtocol();
   const bool windows = protocol.window != Size2{};
   options.fit = chosen.fit.value_or(windows ? Fit::kWindow : Fit::kResize);
   if (options.fit != Fit::kWindow && (chosen.window_stride > 0 || chosen.short_side > 0))
@@ -89,15 +89,15 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
       show_progress_(show_progress),
       chosen_(std::move(chosen)),
       meaning_(options.dataset
-                   ? vision::labelMeaningOf(*options.dataset)
+                   ? evaluation::labelMeaningOf(*options.dataset)
                    : vision::LabelMeaning(ignoredLabels(options, model), options.label_offset, model.classes)) {
   for (const ClassInfo& one : model.facts.classes) classes_.push_back(one.name);
   if (options.dataset) {
-    const int classes = vision::protocolOf(*options.dataset).classes;
+    const int classes = evaluation::protocolOf(*options.dataset).classes;
     if (model.classes != classes)
       throw Error(toString(*options.dataset) + " has " + std::to_string(classes) + " classes, the model " +
                   std::to_string(model.classes));
-    of_dataset_ = vision::datasetFiles(*options.dataset, options.source, splitOf(options));
+    of_dataset_ = evaluation::datasetFiles(*options.dataset, options.source, splitOf(options));
     for (const vision::LabelledFile& file : of_dataset_) {
       sources_.push_back(file.image);
       files_.insert(files_.end(), {file.image, file.labels});

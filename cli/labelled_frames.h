@@ -18,7 +18,7 @@ namespace mpm::cli {
 /// Where labelled images come from: the scene, a data set, or two folders.
 struct LabelledOptions {
   std::string source{};  ///< the scene, or the folder of `dataset`
-  std::optional<vision::Dataset> dataset{};
+  std::optional<evaluation::Dataset> dataset{};
   std::string split{};  ///< of `dataset`; empty: that of its protocol
   std::string images{}, labels{};
   std::vector<int> ignore{};  ///< empty: the model's
@@ -29,8 +29,8 @@ struct LabelledOptions {
   void validate() const;
 };
 
-/// The data set of this name, as vision::toString() writes it. Throws UsageError for any other text.
-vision::Dataset parseDataset(const std::string& name);
+/// The data set of this name, as evaluation::toString() writes it. Throws UsageError for any other text.
+evaluation::Dataset parseDataset(const std::string& name);
 
 /// Labels that do not count; of a data set none is named.
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model);

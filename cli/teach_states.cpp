@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/number_text.h"
 #include "base/visible_text.h"
 #include "evaluation/numbers.h"
 #include "evaluation/states.h"
@@ -42,16 +43,17 @@ std::vector<vision::Region> regionsOf(const StatesOptions& options) {
 
 std::string percent(double share) { return fixed(100 * share, 1); }
 
-void printStates(const vision::StateHead& head, const std::vector<vision::StateExample>& examples) {
-  const vision::StateVerdict& verdict = head.verdict;
+void printStates(const evaluation::StateHead& head, const std::vector<evaluation::StateExample>& examples) {
+  const evaluation::StateVerdict& verdict = head.verdict;
   const std::vector<int> widths = {-18, 10, 9, 9, 15};
   printLine(tableRow({"state", "examples", "right, %", "sure, %", "sure: right, %"}, widths));
   for (std::size_t s = 0; s < head.states.size(); ++s) {
-    vision::StateVerdict of_state;
+    evaluation::StateVerdict of_state;
     std::copy_if(verdict.answers.begin(), verdict.answers.end(), std::back_inserter(of_state.answers),
-                 [&](const vision::StateAnswer& one) { return one.truth == static_cast<int>(s); });
-    const auto count = std::count_if(examples.begin(), examples.end(),
-                                     [&](const vision::StateExample& one) { return one.state == static_cast<int>(s); });
+                 [&](const evaluation::StateAnswer& one) { return one.truth == static_cast<int>(s); });
+    const auto count = std::count_if(examples.begin(), examples.end(), [&](const evaluation::StateExample& one) {
+      return one.state == static_cast<int>(s);
+    });
     printLine(tableRow({head.states[s], std::to_string(count), percent(of_state.right()), percent(of_state.sureShare()),
                         percent(of_state.sureRight())},
                        widths));
@@ -63,7 +65,7 @@ void printStates(const vision::StateHead& head, const std::vector<vision::StateE
   printLine("sure on " + percent(verdict.sureShare()) + " %, from a probability of " + fixed(head.sure, 3) +
             " on; of these " + percent(verdict.sureRight()) + " % are right");
   const auto untimed =
-      std::count_if(examples.begin(), examples.end(), [](const vision::StateExample& one) { return !one.time; });
+      std::count_if(examples.begin(), examples.end(), [](const evaluation::StateExample& one) { return !one.time; });
   if (!verdict.by_days)
     printLine(
         "too good, perhaps: " +
@@ -73,7 +75,7 @@ void printStates(const vision::StateHead& head, const std::vector<vision::StateE
     printLine(counted(verdict.untested, "example") +
               " of a state that only one day shows could not be tested: add other days");
   for (const bool sure : {true, false})
-    for (const vision::StateAnswer& one : verdict.answers)
+    for (const evaluation::StateAnswer& one : verdict.answers)
       if (!one.right() && one.sure == sure)
         printLine("wrong" + std::string(sure ? " and sure: " : ": ") + one.file + " is " +
                   head.states[static_cast<std::size_t>(one.truth)] + ", taken for " +
@@ -85,13 +87,13 @@ void printStates(const vision::StateHead& head, const std::vector<vision::StateE
 int teachStates(const StatesOptions& options, const std::string& model, const std::optional<Reduction>& reduce,
                 const std::string& output, bool json) {
   if (!output.ends_with(".json")) throw UsageError("-o is '" + output + "'; for states it must end in .json");
-  vision::StatesJob job{.model = model, .reduce = reduce, .regions = regionsOf(options)};
+  evaluation::StatesJob job{.model = model, .reduce = reduce, .regions = regionsOf(options)};
   job.name = options.region.empty() ? fs::path(output).stem().string() : options.region;
-  vision::readStateExamples(options.examples, options.times, job);
+  evaluation::readStateExamples(options.examples, options.times, job);
   const std::string page_path = fs::path(output).replace_extension().string() + "_wrong.jpg";
   std::vector<std::string> inputs = modelFiles(model);
   if (!options.regions.empty()) inputs.push_back(options.regions);
-  for (const vision::StateExample& one : job.examples) inputs.push_back(one.file);
+  for (const evaluation::StateExample& one : job.examples) inputs.push_back(one.file);
   for (const std::string& path : {output, page_path}) requireOutput("-o", path, inputs);
   Progress bar(!json && stderrIsTerminal(), static_cast<int>(job.examples.size()), "picture");
   job.progress = [&](int done, int of) {
@@ -99,14 +101,14 @@ int teachStates(const StatesOptions& options, const std::string& model, const st
     if (json) printLine(Json{{"progress", static_cast<double>(done) / of}});
     return !interrupted();
   };
-  const auto head = vision::teachStates(job);
+  const auto head = evaluation::teachStates(job);
   bar.clear();
   if (!head) {
     printNote("interrupted: nothing is written");
     return kInterrupted;
   }
-  const cv::Mat page = vision::wrongPictures(*head);
-  vision::writeStates(output, *head);
+  const cv::Mat page = evaluation::wrongPictures(*head);
+  evaluation::writeStates(output, *head);
   std::error_code none;
   if (page.empty())
     fs::remove(page_path, none);
@@ -115,7 +117,7 @@ int teachStates(const StatesOptions& options, const std::string& model, const st
   if (json) {
     printLine(Json{{"states", output},
                    {"wrong_pictures", page.empty() ? Json() : Json(page_path)},
-                   {"cross_validation", vision::toJson(head->verdict, head->states)}});
+                   {"cross_validation", evaluation::toJson(head->verdict, head->states)}});
     return kOk;
   }
   printStates(*head, job.examples);

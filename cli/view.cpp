@@ -4,6 +4,7 @@
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
 #include "program/terminal/output.h"
@@ -16,7 +17,6 @@
 namespace {
 
 using namespace mpm;
-using namespace mpm::cli;
 using namespace mpm::program;
 
 constexpr const char* kWindow = "mpm";

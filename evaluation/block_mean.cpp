@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-namespace mpm::monitor {
+namespace mpm::evaluation {
 namespace {
 
 constexpr std::size_t kFilmsNeeded = 5, kBlocks = 10;
@@ -102,4 +102,4 @@ double studentQuantile(double degrees) {
   return boost::math::quantile(boost::math::students_t(std::max(1.0, degrees)), (1 + kConfidence) / 2);
 }
 
-}  // namespace mpm::monitor
+}  // namespace mpm::evaluation

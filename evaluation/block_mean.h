@@ -7,7 +7,7 @@
 
 #include "vision/time.h"
 
-namespace mpm::monitor {
+namespace mpm::evaluation {
 
 /// Samples that count as one independent observation: an hour, a night, a film. Frames that follow each other are
 /// alike, so an interval over frames would contain the truth far too rarely.
@@ -44,4 +44,4 @@ std::vector<int> blocksOf(const std::vector<int>& film_of_image);
 /// P(|T| <= result) = 0.95 for Student's t with this number of degrees of freedom (> 0; fewer than 1 count as 1).
 double studentQuantile(double degrees);
 
-}  // namespace mpm::monitor
+}  // namespace mpm::evaluation

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 constexpr double kGood = 0.7, kFair = 0.5;  // IoU
@@ -36,4 +36,4 @@ std::vector<ClassVerdict> classVerdicts(const ConfusionMatrix& matrix, const std
   return verdicts;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

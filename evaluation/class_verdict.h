@@ -7,7 +7,7 @@
 
 #include "evaluation/confusion_matrix.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 
 /// How well a class was recognised on pictures that the model was not trained on.
 struct ClassVerdict {
@@ -24,4 +24,4 @@ struct ClassVerdict {
 /// In the order of the classes. `pictures`: of each class, in how many it is labelled.
 std::vector<ClassVerdict> classVerdicts(const ConfusionMatrix& matrix, const std::vector<int>& pictures);
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -9,7 +9,7 @@
 #include "evaluation/confusion_matrix.h"
 #include "mpm/error.hpp"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 constexpr int kLabels = 256;  // what CV_8U can hold
@@ -115,4 +115,4 @@ double ConfusionMatrix::pixelAccuracy() const {
   return all ? static_cast<double>(right) / static_cast<double>(all) : std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

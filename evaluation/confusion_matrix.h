@@ -6,7 +6,7 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 
 /// Counts that are not 0: {truth, prediction, pixels}.
 using PairCounts = std::vector<std::array<std::int64_t, 3>>;
@@ -44,4 +44,4 @@ class ConfusionMatrix {
   std::vector<std::int64_t> counts_;  // {truth, prediction}
 };
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -5,9 +5,7 @@
 
 #include "mpm/error.hpp"
 
-namespace mpm::vision {
-
-using Json = nlohmann::ordered_json;
+namespace mpm::evaluation {
 
 Json toJson(const ConfusionMatrix& matrix) {
   Json rows = Json::array();
@@ -55,4 +53,4 @@ std::vector<double> correctedShares(const std::vector<double>& shares, const Con
   return corrected;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -8,10 +8,10 @@
 #include "base/json_file.h"
 #include "evaluation/confusion_matrix.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 
 /// Counts as JSON: a row for each true class, a column for each class that the model gave.
-nlohmann::ordered_json toJson(const ConfusionMatrix& matrix);
+Json toJson(const ConfusionMatrix& matrix);
 /// The inverse of toJson(). Throws mpm::Error naming the place for anything but counts of so many classes.
 ConfusionMatrix confusionMatrixOf(const JsonValue& rows, int classes);
 
@@ -25,4 +25,4 @@ std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path
 /// gave in the validation is taken as right.
 std::vector<double> correctedShares(const std::vector<double>& shares, const ConfusionMatrix& validation);
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

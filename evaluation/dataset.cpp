@@ -9,7 +9,7 @@
 
 #include "mpm/error.hpp"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,16 +30,16 @@ std::vector<fs::path> filesIn(const fs::path& folder, const std::string& ending)
 }
 
 /// Images with the label maps of `labels` / STEM.png.
-std::vector<LabelledFile> pairsIn(const fs::path& images, const std::string& ending, const fs::path& labels) {
-  std::vector<LabelledFile> files;
+std::vector<vision::LabelledFile> pairsIn(const fs::path& images, const std::string& ending, const fs::path& labels) {
+  std::vector<vision::LabelledFile> files;
   for (const fs::path& image : filesIn(images, ending))
     files.push_back({image.string(), (labels / (image.stem().string() + ".png")).string()});
   return files;
 }
 
-std::vector<LabelledFile> cityscapesFiles(const fs::path& folder, const std::string& split) {
+std::vector<vision::LabelledFile> cityscapesFiles(const fs::path& folder, const std::string& split) {
   constexpr const char* kImage = "_leftImg8bit.png";
-  std::vector<LabelledFile> files;
+  std::vector<vision::LabelledFile> files;
   for (const fs::path& city : filesIn(folder / "leftImg8bit" / split, ""))
     for (const fs::path& image : filesIn(city, kImage)) {
       const std::string name = image.filename().string();
@@ -50,31 +50,31 @@ std::vector<LabelledFile> cityscapesFiles(const fs::path& folder, const std::str
   return files;
 }
 
-std::vector<LabelledFile> pascalContextFiles(const fs::path& folder, const std::string& split) {
+std::vector<vision::LabelledFile> pascalContextFiles(const fs::path& folder, const std::string& split) {
   const fs::path list = folder / "ImageSets" / "SegmentationContext" / (split + ".txt");
   std::ifstream names(list);
   if (!names) throw Error("cannot read the list of images '" + list.string() + "'");
-  std::vector<LabelledFile> files;
+  std::vector<vision::LabelledFile> files;
   for (std::string name; names >> name;)
     files.push_back({(folder / "JPEGImages" / (name + ".jpg")).string(),
                      (folder / "SegmentationClassContext" / (name + ".png")).string()});
   return files;
 }
 
-std::vector<LabelledFile> camVidFiles(const fs::path& folder, const std::string& split) {
+std::vector<vision::LabelledFile> camVidFiles(const fs::path& folder, const std::string& split) {
   if (fs::is_directory(folder / split)) return pairsIn(folder / split, ".png", folder / (split + "annot"));
   if (fs::is_directory(folder / "images")) return pairsIn(folder / "images", ".png", folder / "labels");
   throw Error("'" + folder.string() + "' has neither a folder '" + split + "' nor a folder 'images'");
 }
 
-std::vector<LabelledFile> ade20kFiles(const fs::path& folder, const std::string& split) {
+std::vector<vision::LabelledFile> ade20kFiles(const fs::path& folder, const std::string& split) {
   return pairsIn(folder / "images" / split, ".jpg", folder / "annotations" / split);
 }
 
 struct Parts {
   std::string name;
   DatasetProtocol protocol;
-  std::vector<LabelledFile> (*files)(const fs::path& folder, const std::string& split);
+  std::vector<vision::LabelledFile> (*files)(const fs::path& folder, const std::string& split);
 };
 
 const Parts& partsOf(Dataset dataset) {
@@ -91,23 +91,23 @@ std::string toString(Dataset dataset) { return partsOf(dataset).name; }
 
 DatasetProtocol protocolOf(Dataset dataset) { return partsOf(dataset).protocol; }
 
-LabelMeaning labelMeaningOf(Dataset dataset) {
+vision::LabelMeaning labelMeaningOf(Dataset dataset) {
   const int classes = protocolOf(dataset).classes;
   if (dataset == Dataset::kCamVid) return {{11, 255}, 0, classes};
   if (dataset != Dataset::kCityscapes) return {{255}, -1, classes};
   std::array<int, 256> class_of_label;
-  class_of_label.fill(LabelMeaning::kVoid);
+  class_of_label.fill(vision::LabelMeaning::kVoid);
   for (std::size_t c = 0; c < kCityscapesIds.size(); ++c) class_of_label[kCityscapesIds[c]] = static_cast<int>(c);
   return {class_of_label, classes};
 }
 
-std::vector<LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split) {
-  const std::vector<LabelledFile> files = partsOf(dataset).files(folder, split);
+std::vector<vision::LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split) {
+  const std::vector<vision::LabelledFile> files = partsOf(dataset).files(folder, split);
   if (files.empty()) throw Error("'" + folder + "' holds no image of " + toString(dataset) + ", split " + split);
-  for (const LabelledFile& file : files)
+  for (const vision::LabelledFile& file : files)
     for (const std::string& path : {file.image, file.labels})
       if (!fs::is_regular_file(path)) throw Error("there is no file '" + path + "'");
   return files;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -8,7 +8,7 @@
 #include "vision/labels/label_map.h"
 #include "vision/labels/labelled_picture.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 
 /// Published data sets for semantic segmentation, each in the folders of its authors.
 enum class Dataset {
@@ -32,10 +32,10 @@ struct DatasetProtocol {
 DatasetProtocol protocolOf(Dataset dataset);
 
 /// Its labels as classes from 0. ADE20K and Pascal Context count classes from 1, Cityscapes has ids of its own.
-LabelMeaning labelMeaningOf(Dataset dataset);
+vision::LabelMeaning labelMeaningOf(Dataset dataset);
 
 /// The images of a split, sorted by name, each with its label map. Throws mpm::Error naming the folder or the file that
 /// is missing.
-std::vector<LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split);
+std::vector<vision::LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split);
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -8,7 +8,7 @@
 #include "evaluation/flop_counter.h"
 #include "mpm/error.hpp"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 double attribute(const onnx::NodeProto& node, const std::string& name) {
@@ -137,4 +137,4 @@ double FlopCounter::count(const std::vector<double>& tokens) const {
   return flop;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 
 /// Counts the floating-point operations that the ai.mpm ops of a converted net execute for one image: 2 per
 /// multiply-add of the matrix products (linear layers, attention, patch embedding, similarities), as papers count them.
@@ -34,4 +34,4 @@ class FlopCounter {
   int insertions_ = 0;
 };
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

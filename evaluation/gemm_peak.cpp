@@ -8,7 +8,7 @@
 
 #include "kernels/linear.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 // FLOP/s of rows x dim times dim x dim tiles, every thread on its own tiles, with the same weights.
@@ -48,4 +48,4 @@ double gemmPeak(Precision precision, double seconds) {
   return best;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -2,9 +2,8 @@
 #include "evaluation/numbers.h"
 
 #include <cmath>
-#include <cstdio>
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 
 Json toJson(const StageTimes& times) {
   Json json;
@@ -22,15 +21,4 @@ Json orNull(std::optional<double> number) { return number && !std::isnan(*number
 
 Json percentJson(double share) { return orNull(std::round(share * 1e5) / 1e3); }
 
-std::string fixed(std::optional<double> value, int digits) {
-  if (!value || std::isnan(*value)) return "-";
-  char text[400];  // of any double
-  std::snprintf(text, sizeof text, "%.*f", digits, *value);
-  return text;
-}
-
-std::string counted(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

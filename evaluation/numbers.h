@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "base/json_file.h"
 #include "mpm/estimator.hpp"
 
-namespace mpm::cli {
-
-using Json = nlohmann::ordered_json;
+namespace mpm::evaluation {
 
 /// The stages of a pass and their names in JSON.
 inline constexpr std::pair<const char*, double StageTimes::*> kStages[] = {{"total", &StageTimes::total},
@@ -32,10 +27,4 @@ Json orNull(std::optional<double> number);
 /// A share as a percentage with three decimals; null for NaN.
 Json percentJson(double share);
 
-/// `value` with `digits` digits after the point; "-" for none and for NaN.
-std::string fixed(std::optional<double> value, int digits);
-
-/// "1 image", "2 images".
-std::string counted(std::int64_t count, const std::string& noun);
-
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

@@ -6,7 +6,7 @@
 #include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 namespace {
 
 constexpr const char* kConfusion = "confusion";
@@ -29,14 +29,14 @@ std::optional<double> RunningMean::deviation() const {
   return std::sqrt(squares_ / static_cast<double>(count_ - 1));
 }
 
-Scores::Scores(vision::ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms)
+Scores::Scores(ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms)
     : images_(1), matrix_(std::move(matrix)), ms_(ms) {
   for (const double count : tokens) tokens_.emplace_back(1, count, 0);
 }
 
 Scores::Scores(const JsonValue& json, const std::vector<std::string>& names)
     : images_(json.at("images").integer(0, kMaxImages)),
-      matrix_(vision::confusionMatrixOf(json.at(kConfusion), static_cast<int>(names.size()))) {
+      matrix_(confusionMatrixOf(json.at(kConfusion), static_cast<int>(names.size()))) {
   const auto means = json.at("tokens_mean").list(), deviations = json.at("tokens_sd").list(means.size(), means.size());
   const auto tokens = [](const JsonValue& value) { return value.json().is_null() ? 0 : value.number(0); };
   for (std::size_t i = 0; i < means.size(); ++i) tokens_.emplace_back(images_, tokens(means[i]), tokens(deviations[i]));
@@ -85,8 +85,8 @@ Json Scores::toJson(const std::vector<std::string>& names) const {
           {"iou", iou},
           {"tokens_mean", tokens},
           {"tokens_sd", deviations},
-          {"ms_mean", cli::toJson(ms_)},
-          {kConfusion, vision::toJson(matrix_)}};
+          {"ms_mean", evaluation::toJson(ms_)},
+          {kConfusion, evaluation::toJson(matrix_)}};
 }
 
 std::vector<std::pair<std::string, const Scores*>> Evaluation::columns() const {
@@ -103,4 +103,4 @@ Json Evaluation::toJson(Json settings, const std::vector<std::string>& names) co
   return settings;
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

@@ -9,7 +9,7 @@
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 
 /// Mean and standard deviation of a number of each image, added up image by image or part by part.
 class RunningMean {
@@ -37,7 +37,7 @@ class Scores {
   /// Pixels whose truth is `ignore` do not count.
   Scores(int classes, int ignore) : matrix_(classes, ignore) {}
   /// Of one image.
-  Scores(vision::ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms);
+  Scores(ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms);
   /// What toJson() wrote. Throws mpm::Error naming the place when it is something else, or says what its counts do not.
   Scores(const JsonValue& json, const std::vector<std::string>& names);
 
@@ -45,7 +45,7 @@ class Scores {
   void add(const Scores& other);
 
   int images() const { return images_; }
-  const vision::ConfusionMatrix& matrix() const { return matrix_; }
+  const ConfusionMatrix& matrix() const { return matrix_; }
   /// Mean tokens before the first insertion and after each.
   std::vector<double> tokens() const;
   const StageTimes& ms() const { return ms_; }  ///< mean over the images
@@ -55,7 +55,7 @@ class Scores {
 
  private:
   int images_ = 0;
-  vision::ConfusionMatrix matrix_;
+  ConfusionMatrix matrix_;
   std::vector<RunningMean> tokens_;
   StageTimes ms_;
 };
@@ -70,4 +70,4 @@ struct Evaluation {
   Json toJson(Json settings, const std::vector<std::string>& names) const;
 };
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "base/visible_text.h"
 #include "evaluation/numbers.h"
 #include "evaluation/states.h"
@@ -14,12 +15,10 @@
 #include "vision/regions/region_json.h"
 #include "vision/sources/source.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = JsonValue::Json;
-
 // Pictures and names of their states.
 using NamedExamples = std::vector<std::pair<std::string, std::string>>;
 
@@ -28,7 +27,7 @@ NamedExamples examplesInFolders(const std::string& path) {
   for (const fs::directory_entry& folder : fs::directory_iterator(path)) {
     const std::string state = folder.path().filename().string();
     if (!folder.is_directory() || state.starts_with('.')) continue;
-    for (const std::string& file : sourceFiles(parseSourceSpec(folder.path().string())))
+    for (const std::string& file : vision::sourceFiles(vision::parseSourceSpec(folder.path().string())))
       examples.emplace_back(file, state);
   }
   if (examples.empty())
@@ -46,7 +45,7 @@ NamedExamples examplesInList(const std::string& path) {
     for (const JsonValue& one : readJsonFile(path).list()) add(one.at("picture").text(), one.at("state").text());
     return examples;
   }
-  for (const CsvLine& line : readCsv(path)) {
+  for (const vision::CsvLine& line : vision::readCsv(path)) {
     const auto& cells = line.cells;
     if (line.isComment() || (cells[0] == "picture" && cells.back() == "state")) continue;
     if (cells.size() < 2 || cells[0].empty() || cells.back().empty())
@@ -59,11 +58,11 @@ NamedExamples examplesInList(const std::string& path) {
 
 }  // namespace
 
-void readStateExamples(const std::string& path, const TimeOptions& times, StatesJob& job) {
+void readStateExamples(const std::string& path, const vision::TimeOptions& times, StatesJob& job) {
   std::error_code unseen;
   if (!fs::exists(path, unseen)) throw Error("there is no '" + path + "'");
   const NamedExamples examples = fs::is_directory(path, unseen) ? examplesInFolders(path) : examplesInList(path);
-  const PictureTimes clock(times);
+  const vision::PictureTimes clock(times);
   std::set<std::string> names(job.states.begin(), job.states.end());
   for (const auto& [file, state] : examples) names.insert(state);
   job.states.assign(names.begin(), names.end());
@@ -89,9 +88,9 @@ cv::Mat wrongPictures(const StateHead& head) {
   std::vector<cv::Mat> tiles;
   int height = 0;
   for (const StateAnswer& one : wrong) {
-    cv::Mat picture = openSource(one.file)->next()->image;
+    cv::Mat picture = vision::openSource(one.file)->next()->image;
     const double scale = static_cast<double>(kWidth) / picture.cols;
-    for (const Region& region : head.regions)
+    for (const vision::Region& region : head.regions)
       for (const auto& polygon : region.polygons) {
         std::vector<cv::Point> corners;
         for (const cv::Point2d& at : polygon)
@@ -100,14 +99,15 @@ cv::Mat wrongPictures(const StateHead& head) {
         cv::polylines(picture, corners, true, {0, 220, 255}, std::max(1, cvRound(2 / scale)), cv::LINE_AA);
       }
     cv::resize(picture, picture, {}, scale, scale, cv::INTER_AREA);
-    cv::Mat tile((picture.rows + kText) * kSupersampling, kWidth * kSupersampling, CV_8UC3, cv::Scalar::all(255));
-    write(tile, visibleText(fs::path(one.file).filename().string()), 2, picture.rows + 13);
-    write(tile,
-          visibleText(head.states[static_cast<std::size_t>(one.truth)]) + ", taken for " +
-              visibleText(head.states[static_cast<std::size_t>(one.given)]) + ", " +
-              cli::fixed(100 * one.probability, 0) + " %" + (one.sure ? ", sure" : ""),
-          2, picture.rows + 28);
-    tile = reduced(tile);
+    cv::Mat tile((picture.rows + kText) * vision::kSupersampling, kWidth * vision::kSupersampling, CV_8UC3,
+                 cv::Scalar::all(255));
+    vision::write(tile, visibleText(fs::path(one.file).filename().string()), 2, picture.rows + 13);
+    vision::write(tile,
+                  visibleText(head.states[static_cast<std::size_t>(one.truth)]) + ", taken for " +
+                      visibleText(head.states[static_cast<std::size_t>(one.given)]) + ", " +
+                      fixed(100 * one.probability, 0) + " %" + (one.sure ? ", sure" : ""),
+                  2, picture.rows + 28);
+    tile = vision::reduced(tile);
     picture.copyTo(tile(cv::Rect(0, 0, picture.cols, picture.rows)));
     height = std::max(height, tile.rows);
     tiles.push_back(tile);
@@ -132,16 +132,16 @@ Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states)
                        {"probability", one.probability}});
   return {{"by", verdict.by_days ? "days" : "parts"},
           {"rounds", verdict.rounds},
-          {"right", cli::orNull(verdict.right())},
-          {"sure", cli::orNull(verdict.sureShare())},
-          {"sure_right", cli::orNull(verdict.sureRight())},
+          {"right", orNull(verdict.right())},
+          {"sure", orNull(verdict.sureShare())},
+          {"sure_right", orNull(verdict.sureRight())},
           {"untested", verdict.untested},
           {"answers", answers}};
 }
 
 void writeStates(const std::string& path, const StateHead& head) {
   Json regions = Json::array(), weights = Json::array();
-  for (const Region& region : head.regions) regions.push_back(toJson(region));
+  for (const vision::Region& region : head.regions) regions.push_back(toJson(region));
   for (int s = 0; s < head.weights.rows; ++s)
     weights.push_back(
         std::vector<double>(head.weights.ptr<double>(s), head.weights.ptr<double>(s) + head.weights.cols));
@@ -159,7 +159,7 @@ StateHead readStates(const std::string& path) {
   const JsonValue json = readJsonFile(path);
   StateHead head{.name = json.at("name").text()};
   for (const JsonValue& state : json.at("states").list(2, 1000)) head.states.push_back(state.text());
-  for (const JsonValue& region : json.at("regions").list()) head.regions.push_back(regionFromJson(region, ""));
+  for (const JsonValue& region : json.at("regions").list()) head.regions.push_back(vision::regionFromJson(region, ""));
   const JsonValue model = json.at("model");
   head.model_name = model.at("name").text();
   head.model_digest = model.at("digest").text();
@@ -188,4 +188,4 @@ StateHead readStates(const std::string& path) {
   return head;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -10,13 +10,13 @@
 #include <set>
 #include <utility>
 
-#include "evaluation/numbers.h"
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "vision/model_digest.h"
 #include "vision/sources/source.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 constexpr int kMostDays = 20, kMostParts = 5;
@@ -107,14 +107,14 @@ int StateHead::indexOf(const std::string& state) const {
   return found == states.end() ? -1 : static_cast<int>(found - states.begin());
 }
 
-cv::Mat patchShares(const std::vector<Region>& regions, cv::Size picture, Size2 grid, std::optional<UnixMs> time,
-                    const std::function<cv::Mat(const Region&)>& mask) {
-  const bool whole = std::all_of(regions.begin(), regions.end(), [](const Region& one) { return one.ignore; });
+cv::Mat patchShares(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
+                    std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask) {
+  const bool whole = std::all_of(regions.begin(), regions.end(), [](const vision::Region& one) { return one.ignore; });
   cv::Mat inside(picture, CV_8UC1, cv::Scalar(whole ? 255 : 0));
   for (const bool ignored : {false, true})
-    for (const Region& region : regions)
+    for (const vision::Region& region : regions)
       if (region.ignore == ignored && region.validAt(time.value_or(unixNow())))
-        inside.setTo(ignored ? 0 : 255, mask && !ignored ? mask(region) : maskOf(region, picture));
+        inside.setTo(ignored ? 0 : 255, mask && !ignored ? mask(region) : vision::maskOf(region, picture));
   if (cv::countNonZero(inside) == 0) return {};
   cv::Mat shares;
   inside.convertTo(shares, CV_32F, 1.0 / 255);
@@ -202,7 +202,7 @@ StateHead teachStates(StateHead head, const std::vector<StateExample>& examples,
   }
   for (std::size_t s = 0; s < counts.size(); ++s)
     if (counts[s] < 2)
-      throw Error("the state '" + head.states[s] + "' has " + cli::counted(counts[s], "example") +
+      throw Error("the state '" + head.states[s] + "' has " + counted(counts[s], "example") +
                   ": give at least 2, better 12 of several days");
   const Rounds rounds = roundsOf(examples, states);
   head.verdict = {.by_days = rounds.by_days, .rounds = rounds.count};
@@ -243,11 +243,11 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
                  .states = job.states,
                  .regions = job.regions,
                  .model_name = model.facts.name,
-                 .model_digest = modelDigest(job.model),
+                 .model_digest = vision::modelDigest(job.model),
                  .reduce = toString(model.reduction)};
   cv::Mat pooled;
   for (const StateExample& one : job.examples) {
-    const std::optional<Frame> frame = openSource(one.file)->next();
+    const std::optional<vision::Frame> frame = vision::openSource(one.file)->next();
     if (!frame) throw Error("cannot read '" + one.file + "'");
     const cv::Mat shares = patchShares(job.regions, frame->image.size(), model.grid, one.time);
     if (shares.empty()) throw Error("'" + job.name + "' is no region at the time of '" + one.file + "'");
@@ -257,4 +257,4 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
   return teachStates(std::move(head), job.examples, pooled);
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

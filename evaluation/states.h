@@ -13,7 +13,7 @@
 #include "vision/regions/region.h"
 #include "vision/times/picture_times.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 
 /// What a head that did not see this example in its training said of it.
 struct StateAnswer {
@@ -44,7 +44,7 @@ struct StateHead {
   std::vector<std::string> states{};  ///< by index
   /// Where it looks: all that have one name and the time, without those that are ignored. None but ignored ones: the
   /// whole picture without them.
-  std::vector<Region> regions{};
+  std::vector<vision::Region> regions{};
   std::string model_name{}, model_digest{};  ///< whose tokens it reads (modelDigest())
   std::string reduce{};                      ///< the Reduction that its examples were seen with
   cv::Mat weights{};  ///< {states, features + 1} CV_64F, of poolTokens(); the last column is added
@@ -63,8 +63,8 @@ struct StateReading {
 
 /// The share of each patch that StateHead::regions cover in a picture of this size at this time (nullopt: now): CV_32F
 /// {grid}; empty: nothing of it. `mask` makes the mask of one that is not ignored; null: maskOf().
-cv::Mat patchShares(const std::vector<Region>& regions, cv::Size picture, Size2 grid, std::optional<UnixMs> time,
-                    const std::function<cv::Mat(const Region&)>& mask = {});
+cv::Mat patchShares(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
+                    std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask = {});
 
 /// The mean and the standard deviation over the patches of each channel, {1, 2 * dim} CV_64F. `tokens`: {N, dim}
 /// CV_32F (Estimate::features), each of which is first scaled to mean 0 and variance 1; `shares`: N weights (CV_32F);
@@ -95,7 +95,7 @@ struct StatesJob {
   std::vector<std::string> states{};
   std::vector<StateExample> examples{};
   std::string name{};
-  std::vector<Region> regions{};
+  std::vector<vision::Region> regions{};
   /// Called after each picture; false ends it.
   std::function<bool(int done, int of)> progress{};
 };
@@ -106,7 +106,7 @@ std::optional<StateHead> teachStates(const StatesJob& job);
 /// The pictures in the subfolders of `path`, each named after its state; or a list: CSV with lines "picture,state", or
 /// JSON, [{"picture": ..., "state": ...}]. Pictures of a list lie beside it. Adds to `job` the states, in alphabetical
 /// order, and the examples. Throws mpm::Error naming the file and what is wrong.
-void readStateExamples(const std::string& path, const TimeOptions& times, StatesJob& job);
+void readStateExamples(const std::string& path, const vision::TimeOptions& times, StatesJob& job);
 
 /// A page of the pictures, at most 40, that the head got wrong, the surest first, each with its name and states; empty:
 /// none.
@@ -114,10 +114,10 @@ cv::Mat wrongPictures(const StateHead& head);
 
 /// {"by", "rounds", "right", "sure", "sure_right", "untested", "answers": [{"picture", "state", "given",
 /// "probability"}]}, shares 0 to 1.
-JsonValue::Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states);
+Json toJson(const StateVerdict& verdict, const std::vector<std::string>& states);
 /// Whole or not at all. Throws mpm::Error naming the file.
 void writeStates(const std::string& path, const StateHead& head);
 /// Throws mpm::Error naming the file and the place in it.
 StateHead readStates(const std::string& path);
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -6,7 +6,7 @@
 #include "base/quantiles.h"
 #include "vision/random.h"
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 
 std::vector<std::vector<double>> bootstrap(int count, const Statistics& statistics) {
   constexpr int kSamples = 1000;
@@ -41,4 +41,4 @@ std::vector<bool> paretoFront(const std::vector<TradePoint>& points) {
   return front;
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 
 /// A number of each image.
 struct Sample {
@@ -49,4 +49,4 @@ struct TradePoint {
 /// both. A point with NaN is never on the front.
 std::vector<bool> paretoFront(const std::vector<TradePoint>& points);
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

@@ -5,15 +5,14 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
+#include "base/number_text.h"
 #include "evaluation/cross_validation.h"
 #include "evaluation/numbers.h"
 #include "mpm/error.hpp"
 #include "mpm/head_trainer.hpp"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxRounds = 5;
 
@@ -77,7 +76,7 @@ class Teacher {
       if (!found[c]) missing += (missing.empty() ? "'" : ", '") + classes_.classes[c].name + "'";
     if (!missing.empty())
       throw Error("no pixel is labelled " + missing + " in " +
-                  cli::counted(static_cast<std::int64_t>(job_.pictures), "label map") +
+                  counted(static_cast<std::int64_t>(job_.pictures), "label map") +
                   ": label some, or leave the class out of the list");
   }
 
@@ -85,7 +84,7 @@ class Teacher {
     const Size2 input = trainer_.model().input;
     for (Picture& picture : pictures_) {
       if (stopped_) return;
-      const LabelledPicture read = job_.picture(picture.index);
+      const vision::LabelledPicture read = job_.picture(picture.index);
       cv::resize(read.labels, picture.truth, {input.width, input.height}, 0, 0, cv::INTER_NEAREST);
       picture.labelled.tokens = trainer_.tokens(read.image);
       step();
@@ -118,19 +117,19 @@ class Teacher {
 
   const TeachJob& job_;
   HeadTrainer trainer_;
-  const ClassList& classes_;
+  const vision::ClassList& classes_;
   std::vector<Picture> pictures_;
   int done_ = 0, of_ = 1;
   bool stopped_ = false;
 };
 
-Json toJson(const CrossValidation& validation, const ClassList& classes) {
+Json toJson(const CrossValidation& validation, const vision::ClassList& classes) {
   Json iou = Json::object();
   const std::vector<double> values = validation.matrix.iou();
-  for (std::size_t c = 0; c < values.size(); ++c) iou[classes.classes[c].name] = cli::percentJson(values[c]);
+  for (std::size_t c = 0; c < values.size(); ++c) iou[classes.classes[c].name] = percentJson(values[c]);
   return {{"rounds", validation.rounds},
-          {"miou", cli::percentJson(validation.matrix.meanIou())},
-          {"pixel_accuracy", cli::percentJson(validation.matrix.pixelAccuracy())},
+          {"miou", percentJson(validation.matrix.meanIou())},
+          {"pixel_accuracy", percentJson(validation.matrix.pixelAccuracy())},
           {"iou", iou},
           {"pictures", validation.pictures},
           {"confusion", toJson(validation.matrix)}};
@@ -146,4 +145,4 @@ Json toJson(const Taught& taught) {
           {"cross_validation", taught.validation ? toJson(*taught.validation, taught.classes) : Json(nullptr)}};
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

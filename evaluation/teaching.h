@@ -3,18 +3,18 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_file.h"
 #include "evaluation/confusion_matrix.h"
 #include "mpm/options.hpp"
 #include "vision/labels/class_list.h"
 #include "vision/labels/labelled_picture.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 
 /// What testing a head on pictures that it was not trained on gave.
 struct CrossValidation {
@@ -26,10 +26,11 @@ struct CrossValidation {
 /// A model to be made of labelled pictures: `mpm teach`, the app, mpm.teach() in Python.
 struct TeachJob {
   std::string model;  ///< a plain ViT, whose encoder is used
-  ClassList classes;
+  vision::ClassList classes;
   std::string output;  ///< the new ONNX file
   std::size_t pictures = 0;
-  std::function<LabelledPicture(std::size_t)> picture = {};  ///< of an index; called twice, so that one is in memory
+  std::function<vision::LabelledPicture(std::size_t)> picture =
+      {};  ///< of an index; called twice, so that one is in memory
   Reduction reduce = kFullModel;
   bool cross_validation = true;
   int steps = 150;  ///< of the optimiser
@@ -39,7 +40,7 @@ struct TeachJob {
 };
 
 struct Taught {
-  ClassList classes;
+  vision::ClassList classes;
   std::size_t pictures = 0;  ///< that hold a label
   Reduction reduce;
   std::optional<CrossValidation> validation = {};  ///< nullopt: not wanted, or of one picture alone
@@ -52,6 +53,6 @@ struct Taught {
 std::optional<Taught> teach(const TeachJob& job);
 
 /// {"pictures", "reduce", "cross_validation": {"rounds", "miou", ...}}, in percent ('mpm teach --help').
-nlohmann::ordered_json toJson(const Taught& taught);
+Json toJson(const Taught& taught);
 
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

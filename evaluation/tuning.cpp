@@ -5,16 +5,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/number_text.h"
 #include "base/quantiles.h"
 #include "base/spread.h"
 #include "evaluation/block_mean.h"
 #include "evaluation/confusion_matrix.h"
-#include "evaluation/numbers.h"
 #include "evaluation/statistics.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 namespace {
 
 constexpr int kSteps = 5;               // of a bisection
@@ -85,8 +85,8 @@ std::vector<Reduction> schedulesOf(int blocks) {
 struct Quality {
   Sample agreement;  // percent, of each picture
   std::vector<double> ms, ratio, tokens;
-  cv::Mat example;                         // labels of the part's picture in the middle
-  std::vector<vision::PairCounts> counts;  // of each picture
+  cv::Mat example;                 // labels of the part's picture in the middle
+  std::vector<PairCounts> counts;  // of each picture
 };
 
 class Tuner {
@@ -101,7 +101,7 @@ class Tuner {
       const bool search = isInSpread(static_cast<int>(i), static_cast<int>(count), static_cast<int>(searched));
       (search ? search_ : held_back_).add(pictures[i]);
     }
-    film_ = monitor::blocksOf(held_back_.films);
+    film_ = blocksOf(held_back_.films);
   }
 
   std::optional<TuneResult> run() {
@@ -160,14 +160,14 @@ class Tuner {
     quality.tokens.push_back(run.result.tokens.back());
     if (image == part.example()) quality.example = labels;
     if (!options_.loss) return;
-    vision::ConfusionMatrix matrix(model_.classes, options_.void_label);
+    ConfusionMatrix matrix(model_.classes, options_.void_label);
     matrix.add(part.truths[static_cast<std::size_t>(image)], labels);
     quality.counts.push_back(matrix.pairs());
   }
 
   /// Over these pictures of the part.
   double loss(const Part& part, const Quality& quality, const std::vector<int>& pictures) const {
-    vision::ConfusionMatrix full(model_.classes, -1), own = full;
+    ConfusionMatrix full(model_.classes, -1), own = full;
     for (const int picture : pictures) {
       full.add(part.full.counts[static_cast<std::size_t>(picture)]);
       own.add(quality.counts[static_cast<std::size_t>(picture)]);
@@ -210,15 +210,14 @@ class Tuner {
       ++done_;
       if (options_.progress && !options_.progress(done_, std::max(done_, estimate_))) throw Stopped();
     }
-    const std::vector<int> blocks = monitor::blocksOf(std::vector<int>(options_.sequence.size()));
-    TuneRow row{
-        .variant = kFullModel,
-        .reuse = options_.reuse,
-        .speed_up = std::max(0.01, floored(full_ms / ms)),
-        .tokens = static_cast<double>(model_.tokens()),
-        .agreement = floored(agreement.mean()),
-        .agreement_low = floored(agreement.mean() - monitor::halfInterval(agreement.values, blocks).value_or(100)),
-        .example = held_back_.full.example};
+    const std::vector<int> blocks = blocksOf(std::vector<int>(options_.sequence.size()));
+    TuneRow row{.variant = kFullModel,
+                .reuse = options_.reuse,
+                .speed_up = std::max(0.01, floored(full_ms / ms)),
+                .tokens = static_cast<double>(model_.tokens()),
+                .agreement = floored(agreement.mean()),
+                .agreement_low = floored(agreement.mean() - halfInterval(agreement.values, blocks).value_or(100)),
+                .example = held_back_.full.example};
     row.ms = quantile(held_back_.full.ms, 0.5) / row.speed_up;
     row.passes = row.agreement_low >= options_.agreement;
     ++tried_;
@@ -233,7 +232,7 @@ class Tuner {
     row.ms = quantile(held_back_.full.ms, 0.5) / row.speed_up;
     row.tokens =
         std::accumulate(quality.tokens.begin(), quality.tokens.end(), 0.0) / static_cast<double>(quality.tokens.size());
-    row.agreement_low = floored(row.agreement - monitor::halfInterval(quality.agreement.values, film_).value_or(100));
+    row.agreement_low = floored(row.agreement - halfInterval(quality.agreement.values, film_).value_or(100));
     row.agreement = floored(row.agreement);
     if (options_.loss) {
       row.loss = 0 - floored(-loss(held_back_, quality));
@@ -414,4 +413,4 @@ std::string explanation(const TuneResult& result, const TuneOptions& options) {
                         : "");
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

@@ -8,7 +8,7 @@
 
 #include "evaluation/variants.h"
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 
 /// A picture of the user's scene.
 struct TunePicture {
@@ -77,4 +77,4 @@ std::string explanation(const TuneResult& result, const TuneOptions& options);
 /// is expected to pass below it.
 std::optional<double> largestPassing(int steps, const std::function<bool(double x)>& passes);
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

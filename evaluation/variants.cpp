@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 
 InterleavedVariants::InterleavedVariants(std::string model, EstimatorOptions options, double max_bytes)
     : model_(std::move(model)), options_(std::move(options)), full_(make(kFullModel)) {
@@ -47,4 +47,4 @@ bool InterleavedVariants::run(const std::vector<Reduction>& variants, const Imag
   return true;
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

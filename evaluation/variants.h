@@ -7,7 +7,7 @@
 
 #include "mpm/estimator.hpp"
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 
 /// What a variant costs on an image, and what it gives.
 struct VariantRun {
@@ -38,4 +38,4 @@ class InterleavedVariants {
   std::size_t group_;
 };
 
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

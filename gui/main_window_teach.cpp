@@ -47,7 +47,7 @@ TeachMode& MainWindow::teach() {
   });
   connect(teach_, &TeachMode::useRequested, this, &MainWindow::useTaughtModel);
   connect(teach_, &TeachMode::statesRequested, this,
-          [this](const std::shared_ptr<const vision::StateHead>& head, const QString& file, bool use) {
+          [this](const std::shared_ptr<const evaluation::StateHead>& head, const QString& file, bool use) {
             rules_->useStates(sourceOnShow(), *head, file, use);
             live_->session().setStates({.heads = rules_->states(sourceOnShow())});
             giveStatesToTeach();
@@ -69,7 +69,7 @@ void MainWindow::giveStatesToTeach() {
   if (!teach_) return;
   teach_->setRegions(rules_->regions(sourceOnShow()).regions);
   QStringList names;
-  for (const vision::StateHead& head : rules_->states(sourceOnShow())) names << QString::fromStdString(head.name);
+  for (const evaluation::StateHead& head : rules_->states(sourceOnShow())) names << QString::fromStdString(head.name);
   teach_pane_->states()->setInUse(names);
 }
 

@@ -14,13 +14,13 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <thread>
 #include <utility>
 
+#include "base/json_file.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
@@ -76,12 +76,12 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 // Returns an error number; 0: `child` runs, as the leader of its own group.
 int start(std::vector<std::string> arguments, const Told& told, pid_t& child) {
-  const nlohmann::ordered_json json = {{"time", isoTime(told.event.time, true)},
-                                       {"event", toString(told.event.kind)},
-                                       {"severity", toString(told.event.severity)},
-                                       {"message", told.event.message},
-                                       {"source", told.source}};
-  const int input = inputWith(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  const Json json = {{"time", isoTime(told.event.time, true)},
+                     {"event", toString(told.event.kind)},
+                     {"severity", toString(told.event.severity)},
+                     {"message", told.event.message},
+                     {"source", told.source}};
+  const int input = inputWith(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (input < 0) return errno;
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);

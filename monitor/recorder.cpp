@@ -32,7 +32,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.reduce = toString(result.model->reduction);
   info.tokens = result.model->tokens();
   info.classes = vision::classNames(*result.model);
-  info.cross_validation = vision::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
+  info.cross_validation = evaluation::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
   info.every_s = options.every_s;
   if (const auto* sun = std::get_if<NightBySun>(&options.night)) {
     info.latitude = sun->latitude;

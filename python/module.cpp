@@ -286,9 +286,9 @@ std::string teach(const nb::dict& arguments) {
   const nb::object progress = nb::borrow(arguments["progress"]);
   const auto reduce = argument<std::optional<std::string>>(arguments, "reduce", "a text such as 'mpm:blocks=2,5'");
   const auto names = argument<std::vector<std::string>>(arguments, "classes", "the names of two or more classes");
-  vision::TeachJob job{.model = modelPath(arguments["model"]),
-                       .classes = {{}, argument<int>(arguments, "ignore", kWholeNumber)},
-                       .output = pathOf(arguments["output_file"], "output_file is the path of a file")};
+  evaluation::TeachJob job{.model = modelPath(arguments["model"]),
+                           .classes = {{}, argument<int>(arguments, "ignore", kWholeNumber)},
+                           .output = pathOf(arguments["output_file"], "output_file is the path of a file")};
   for (const std::string& name : names) job.classes.classes.push_back({name});
   ofArguments([&] {
     job.classes.validate("classes");
@@ -314,7 +314,7 @@ std::string teach(const nb::dict& arguments) {
     if (!progress.is_none()) progress(static_cast<double>(done) / of);
     return true;
   };
-  return toJson(*withoutGil([&] { return vision::teach(job); })).dump();
+  return toJson(*withoutGil([&] { return evaluation::teach(job); })).dump();
 }
 
 nb::dict toDict(const ModelInfo& info) {
@@ -350,7 +350,7 @@ nb::dict toDict(const ModelInfo& info) {
 
 nb::dict toDict(const StageTimes& ms) {
   nb::dict dict;
-  for (const auto& [name, stage] : cli::kStages) dict[name] = ms.*stage;
+  for (const auto& [name, stage] : evaluation::kStages) dict[name] = ms.*stage;
   return dict;
 }
 
@@ -621,25 +621,25 @@ NB_MODULE(_mpm, module) {
       .def("output_shapes", &LooseLayer::outputShapes)
       .def("forward", &LooseLayer::forward);
 
-  nb::class_<vision::ConfusionMatrix>(module, "ConfusionMatrix")
+  nb::class_<evaluation::ConfusionMatrix>(module, "ConfusionMatrix")
       .def(
           "__init__",
-          [](vision::ConfusionMatrix* self, nb::handle classes, nb::handle ignore) {
+          [](evaluation::ConfusionMatrix* self, nb::handle classes, nb::handle ignore) {
             const int count = valueOf<int>(classes, "classes", kWholeNumber);
             const int ignored = valueOf<int>(ignore, "ignore", kWholeNumber);
-            ofArguments([&] { new (self) vision::ConfusionMatrix(count, ignored); });
+            ofArguments([&] { new (self) evaluation::ConfusionMatrix(count, ignored); });
           },
           "classes"_a.none(), "ignore"_a.none())
       .def(
           "add",
-          [](vision::ConfusionMatrix& self, nb::handle truth, nb::handle prediction) {
+          [](evaluation::ConfusionMatrix& self, nb::handle truth, nb::handle prediction) {
             ofArguments([&] { self.add(toLabels(truth), toLabels(prediction)); });
           },
           "truth"_a.none(), "prediction"_a.none())
-      .def_prop_ro("iou", &vision::ConfusionMatrix::iou)
-      .def_prop_ro("mean_iou", &vision::ConfusionMatrix::meanIou)
-      .def_prop_ro("pixel_accuracy", &vision::ConfusionMatrix::pixelAccuracy)
-      .def("count", &vision::ConfusionMatrix::count);
+      .def_prop_ro("iou", &evaluation::ConfusionMatrix::iou)
+      .def_prop_ro("mean_iou", &evaluation::ConfusionMatrix::meanIou)
+      .def_prop_ro("pixel_accuracy", &evaluation::ConfusionMatrix::pixelAccuracy)
+      .def("count", &evaluation::ConfusionMatrix::count);
 
   module.def("convert", [](const nb::dict& arguments) {
     const ConvertOptions options = convertOptions(arguments);

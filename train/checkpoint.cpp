@@ -99,7 +99,7 @@ RunLog::RunLog(const std::string& path, int steps) : path_(path) {
   if (!file_) throw Error("cannot write '" + path + "'");
 }
 
-void RunLog::add(const nlohmann::ordered_json& line) { file_ << line.dump() << '\n'; }
+void RunLog::add(const Json& line) { file_ << line.dump() << '\n'; }
 
 void RunLog::flush() {
   file_.flush();

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_file.h"
 #include "recipe.h"
 #include "tensor_map.h"
 
@@ -40,7 +40,7 @@ class RunLog {
   /// Keeps the lines of the first `steps` steps of an older log and appends from there. Throws mpm::Error.
   RunLog(const std::string& path, int steps);
 
-  void add(const nlohmann::ordered_json& line);
+  void add(const Json& line);
   void flush();
 
  private:

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "program/terminal/output.h"
 
 namespace mpm::train {
 
-cli::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int ignore, const Predict& predict) {
+evaluation::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int ignore, const Predict& predict) {
   const int classes = static_cast<int>(source.classes().size());
-  const cli::Scores nothing(classes, ignore);
-  cli::Evaluation evaluation{nothing, nothing, nothing};
+  const evaluation::Scores nothing(classes, ignore);
+  evaluation::Evaluation evaluation{nothing, nothing, nothing};
   for (int first = 0; first < source.heldOutCount(); first += batch) {
     const int count = std::min(batch, source.heldOutCount() - first);
     const int shape[] = {count, size.height, size.width};
@@ -23,9 +24,9 @@ cli::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int 
     cv::Mat labels = predict(images);
     for (int i = 0; i < count; ++i) {
       const TrainingSample& sample = samples[static_cast<std::size_t>(i)];
-      vision::ConfusionMatrix matrix(classes, ignore);
+      evaluation::ConfusionMatrix matrix(classes, ignore);
       matrix.add(sample.labels, cv::Mat(size.height, size.width, CV_8U, labels.ptr(i)));
-      const cli::Scores one(std::move(matrix), {}, {});
+      const evaluation::Scores one(std::move(matrix), {}, {});
       evaluation.all.add(one);
       if (source.knowsNight()) (sample.night ? evaluation.night : evaluation.day).add(one);
     }
@@ -33,7 +34,7 @@ cli::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int 
   return evaluation;
 }
 
-std::vector<std::string> table(const cli::Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
+std::vector<std::string> table(const evaluation::Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
   std::size_t width = 8;
   for (const ClassInfo& entry : classes) width = std::max(width, entry.name.size());
   std::vector<std::string> lines;
@@ -44,21 +45,21 @@ std::vector<std::string> table(const cli::Evaluation& evaluation, const std::vec
   };
   const auto percents = [&](const std::string& name, const auto& share) {
     row(name,
-        [&](const std::string&, const cli::Scores& scores) { return cli::fixed(100 * share(scores.matrix()), 2); });
+        [&](const std::string&, const evaluation::Scores& scores) { return fixed(100 * share(scores.matrix()), 2); });
   };
-  row("IoU, %", [](const std::string& title, const cli::Scores&) { return title; });
+  row("IoU, %", [](const std::string& title, const evaluation::Scores&) { return title; });
   for (std::size_t i = 0; i < classes.size(); ++i)
-    percents(classes[i].name, [i](const vision::ConfusionMatrix& matrix) { return matrix.iou()[i]; });
-  percents("mIoU", [](const vision::ConfusionMatrix& matrix) { return matrix.meanIou(); });
-  percents("pixels", [](const vision::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
+    percents(classes[i].name, [i](const evaluation::ConfusionMatrix& matrix) { return matrix.iou()[i]; });
+  percents("mIoU", [](const evaluation::ConfusionMatrix& matrix) { return matrix.meanIou(); });
+  percents("pixels", [](const evaluation::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
   return lines;
 }
 
-cli::Json toJson(const cli::Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
-  cli::Json json;
+Json toJson(const evaluation::Evaluation& evaluation, const std::vector<ClassInfo>& classes) {
+  Json json;
   for (const auto& [name, scores] : evaluation.columns()) {
-    const vision::ConfusionMatrix& matrix = scores->matrix();
-    cli::Json iou;
+    const evaluation::ConfusionMatrix& matrix = scores->matrix();
+    Json iou;
     for (std::size_t i = 0; i < classes.size(); ++i) iou[classes[i].name] = matrix.iou()[i];  // NaN becomes null
     json[name] = {{"images", scores->images()},
                   {"miou", matrix.meanIou()},

@@ -15,13 +15,13 @@ namespace mpm::train {
 using Predict = std::function<cv::Mat(const cv::Mat&)>;
 
 /// Every held-out sample of the source once, at `size`; by day and by night where the source knows which is which.
-cli::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int ignore, const Predict& predict);
+evaluation::Evaluation evaluate(const SampleSource& source, Size2 size, int batch, int ignore, const Predict& predict);
 
 /// A row per class, columns all, day, night; mIoU last.
-std::vector<std::string> table(const cli::Evaluation& evaluation, const std::vector<ClassInfo>& classes);
+std::vector<std::string> table(const evaluation::Evaluation& evaluation, const std::vector<ClassInfo>& classes);
 
 /// {"all": {"images", "miou", "pixel_accuracy", "iou": {name: value}}, "day", "night"}: shares, null for a class that
 /// occurs nowhere.
-cli::Json toJson(const cli::Evaluation& evaluation, const std::vector<ClassInfo>& classes);
+Json toJson(const evaluation::Evaluation& evaluation, const std::vector<ClassInfo>& classes);
 
 }  // namespace mpm::train

@@ -13,8 +13,6 @@
 namespace mpm::train {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class T>
 void put(Json& json, const char* name, const T& value) {
   json[name] = value;

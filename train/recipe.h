@@ -122,7 +122,7 @@ void visit(Recipe& r, Field&& field) {
   field(group, "precision", r.precision, "Of matrix products: fp32, bf16, or auto: bf16 where it is faster");
 }
 
-nlohmann::ordered_json toJson(const Recipe& recipe);
+Json toJson(const Recipe& recipe);
 /// A field that a checkpoint of an older version lacks keeps its default. Throws mpm::Error when one is of another
 /// type.
 Recipe recipeFromJson(const JsonValue& json);

@@ -173,8 +173,8 @@ class Run {
 
   void evaluateNow(Learner& learner, program::Progress& progress, RunLog& log) const {
     const Recipe& recipe = checkpoint_.recipe;
-    const cli::Evaluation evaluation = evaluate(*source_, recipe.size, recipe.batch, recipe.ignore,
-                                                [&](const cv::Mat& images) { return learner.predict(images); });
+    const evaluation::Evaluation evaluation = evaluate(*source_, recipe.size, recipe.batch, recipe.ignore,
+                                                       [&](const cv::Mat& images) { return learner.predict(images); });
     log.add({{"step", checkpoint_.step}, {"evaluation", toJson(evaluation, source_->classes())}});
     progress.note("step " + std::to_string(checkpoint_.step) + ", " + std::to_string(evaluation.all.images()) +
                   " held-out images");

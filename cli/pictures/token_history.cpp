@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/number_text.h"
 #include "charts/chart_picture.h"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"

@@ -14,6 +14,7 @@
 #include "cli/manifest.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/flop_counter.h"
+#include "evaluation/numbers.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/terminal/output.h"
@@ -49,7 +50,7 @@ void addTo(Chunk& chunk, const LabelledFrame& frame, int void_label) {
 }
 
 PairCounts countsOf(const cv::Mat& truth, const cv::Mat& labels, int classes, int void_label) {
-  vision::ConfusionMatrix matrix(classes, void_label);
+  evaluation::ConfusionMatrix matrix(classes, void_label);
   matrix.add(truth, labels);
   return matrix.pairs();
 }
@@ -87,7 +88,8 @@ void countPairs(const Estimate& result, const cv::Mat& truth, int void_label, St
 }
 
 /// Of all batches of images that follow each other. `tokens`: of each image, after each step.
-void countBatches(const std::vector<std::vector<double>>& tokens, const vision::FlopCounter& counter, StudyRow& row) {
+void countBatches(const std::vector<std::vector<double>>& tokens, const evaluation::FlopCounter& counter,
+                  StudyRow& row) {
   for (const std::size_t size : kBatchSizes) {
     double ragged = 0, padded = 0, minimum = 0;
     std::int64_t batches = 0;
@@ -134,7 +136,7 @@ void eachField(Label&& label, Each&& each, Sum&& sum) {
   each("agreement", &StudyRow::agreement);
   each("near", &StudyRow::near);
   each("elsewhere", &StudyRow::elsewhere);
-  sum("stages", &StudyRow::stages, std::size(kStages));
+  sum("stages", &StudyRow::stages, std::size(evaluation::kStages));
   sum("blocks", &StudyRow::blocks, 0);
   sum("distances", &StudyRow::distances, 0);
   sum("pairs", &StudyRow::pairs, 2);
@@ -303,16 +305,16 @@ class Measurement {
     std::vector<Reduction> all = todo;
     all.push_back(kFullModel);  // the last one
     std::vector<StudyRow> rows;
-    std::vector<vision::FlopCounter> counters;
+    std::vector<evaluation::FlopCounter> counters;
     for (const Reduction& variant : all) {
       rows.push_back(emptyRow(task, variant));
       counters.emplace_back(convertModel(task.model, task.options.read.convert.with(variant)).bytes);
     }
     std::vector<cv::Mat> full(chunk.images.size());
     std::vector<std::vector<std::vector<double>>> tokens(all.size(), {chunk.images.size(), std::vector<double>()});
-    InterleavedVariants nets(task.model, task.options);
+    evaluation::InterleavedVariants nets(task.model, task.options);
     const bool windows = task.options.fit == Fit::kWindow;
-    const bool finished = nets.run(todo, chunk.images, [&](int image, int number, const VariantRun& run) {
+    const bool finished = nets.run(todo, chunk.images, [&](int image, int number, const evaluation::VariantRun& run) {
       const auto i = static_cast<std::size_t>(image), v = number < 0 ? todo.size() : static_cast<std::size_t>(number);
       if (number < 0) full[i] = run.result.labels;
       StudyRow& row = rows[v];
@@ -324,7 +326,7 @@ class Measurement {
       row.agreement.push_back(100.0 * cv::countNonZero(run.result.labels == full[i]) /
                               static_cast<double>(full[i].total()));
       std::vector<double> stages;
-      for (const auto& [name, stage] : kStages) stages.push_back(run.result.ms.*stage);
+      for (const auto& [name, stage] : evaluation::kStages) stages.push_back(run.result.ms.*stage);
       addTo(row.stages, stages);
       addTo(row.blocks, run.result.ms.blocks);
       row.near.push_back(countsOf(chunk.near[i], run.result.labels, task.info.classes, void_label));

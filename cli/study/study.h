@@ -30,7 +30,7 @@ struct StudyPlan {
   EstimatorOptions options{};
 };
 
-using vision::PairCounts;
+using evaluation::PairCounts;
 
 constexpr std::size_t kBatchSizes[] = {1, 2, 4, 8, 16, 32};
 

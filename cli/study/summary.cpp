@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "base/quantiles.h"
 #include "evaluation/numbers.h"
 #include "evaluation/statistics.h"
@@ -28,7 +29,7 @@ double meanOf(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-Json rounded(double value) { return orNull(std::round(value * 1e4) / 1e4 + 0.0); }  // + 0.0: never -0
+Json rounded(double value) { return evaluation::orNull(std::round(value * 1e4) / 1e4 + 0.0); }  // + 0.0: never -0
 
 Json rounded(const std::vector<double>& values) {
   Json list = Json::array();
@@ -52,8 +53,8 @@ struct Accuracy {
 
   explicit Accuracy(const StudyRow& row) {
     const auto over = [&](const std::vector<int>& pictures) {
-      const vision::ConfusionMatrix empty(static_cast<int>(row.classes.size()), -1);
-      vision::ConfusionMatrix near = empty, elsewhere = empty, all = empty;
+      const evaluation::ConfusionMatrix empty(static_cast<int>(row.classes.size()), -1);
+      evaluation::ConfusionMatrix near = empty, elsewhere = empty, all = empty;
       double agreement = 0;
       for (const int picture : pictures) {
         const auto i = static_cast<std::size_t>(picture);
@@ -61,7 +62,7 @@ struct Accuracy {
         elsewhere.add(row.elsewhere[i]);
         agreement += row.agreement[i] / static_cast<double>(pictures.size());
       }
-      for (const vision::ConfusionMatrix* part : {&near, &elsewhere}) all.add(part->pairs());
+      for (const evaluation::ConfusionMatrix* part : {&near, &elsewhere}) all.add(part->pairs());
       std::vector<double> values = {100 * all.meanIou(), 100 * near.meanIou(), 100 * elsewhere.meanIou(), agreement,
                                     100 * all.pixelAccuracy()};
       const std::vector<double> iou = all.iou();
@@ -69,7 +70,7 @@ struct Accuracy {
         values.push_back(all.hasTruth(c) ? 100 * iou[static_cast<std::size_t>(c)] : std::nan(""));
       return values;
     };
-    draws = bootstrap(row.images(), over);
+    draws = evaluation::bootstrap(row.images(), over);
     std::vector<int> every(static_cast<std::size_t>(row.images()));
     std::iota(every.begin(), every.end(), 0);
     numbers = over(every);
@@ -80,7 +81,7 @@ struct Accuracy {
     const auto lost = [&](double value, double full_value) { return full ? full_value - value : value; };
     std::vector<double> values = draws.empty() ? std::vector<double>() : draws[number];
     for (std::size_t i = 0; full && i < values.size(); ++i) values[i] = lost(values[i], full->draws[number][i]);
-    const auto [low, high] = interval(values);
+    const auto [low, high] = evaluation::interval(values);
     return {lost(numbers[number], full ? full->numbers[number] : 0), low, high};
   }
 };
@@ -116,8 +117,8 @@ Json summaryOf(const std::string& group, const StudyRow& row, const Accuracy& ow
   add("speed_up", quantile(ratios, 0.5));
   add("gflop", meanOf(row.gflop));
   add("tokens_end", meanOf(row.tokens));
-  for (std::size_t i = 1; i < std::size(kStages); ++i)  // 0 is the total
-    add(kStages[i].first + std::string("_ms"), row.stages[i] / row.images());
+  for (std::size_t i = 1; i < std::size(evaluation::kStages); ++i)  // 0 is the total
+    add(evaluation::kStages[i].first + std::string("_ms"), row.stages[i] / row.images());
   add("pairs_of_one_class", static_cast<double>(row.pairs[1]) / static_cast<double>(row.pairs[0]));
   json["classes"] = row.classes;
   for (const auto& [name, reference] : {std::pair<std::string, const Accuracy*>("iou", nullptr), {"iou_loss", &full}})
@@ -136,7 +137,7 @@ Json summaryOf(const std::string& group, const StudyRow& row, const Accuracy& ow
 /// Of one model on one data set at one precision: `rows` begin with the full model.
 void addGroup(const std::string& name, const std::vector<const StudyRow*>& rows, std::vector<Json>& summaries) {
   const Accuracy full(*rows.front());
-  std::vector<TradePoint> times, flops;
+  std::vector<evaluation::TradePoint> times, flops;
   for (const StudyRow* row : rows) {
     summaries.push_back(summaryOf(name, *row, row == rows.front() ? full : Accuracy(*row), full));
     const Json& json = summaries.back();
@@ -144,7 +145,7 @@ void addGroup(const std::string& name, const std::vector<const StudyRow*>& rows,
     times.push_back({-json["speed_up"].get<double>(), miou});
     flops.push_back({json["gflop"].get<double>(), miou});
   }
-  const std::vector<bool> time_front = paretoFront(times), flop_front = paretoFront(flops);
+  const std::vector<bool> time_front = evaluation::paretoFront(times), flop_front = evaluation::paretoFront(flops);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Json& json = summaries[summaries.size() - rows.size() + i];
     json["front_of_time"] = static_cast<bool>(time_front[i]);

@@ -12,12 +12,14 @@
 #include <opencv2/imgproc.hpp>
 #include <optional>
 
+#include "base/number_text.h"
 #include "base/quantiles.h"
 #include "base/size_text.h"
 #include "cli/camera_options.h"
 #include "cli/frames.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
+#include "evaluation/numbers.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
@@ -308,9 +310,9 @@ Json ratioPerRound(const Variant& variant, const Variant& first) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(variant.ms.size(), first.ms.size()); ++i)
     ratios.push_back(variant.ms[i] / first.ms[i]);
-  return {{"median", orNull(quantile(ratios, 0.5))},
-          {"p25", orNull(quantile(ratios, 0.25))},
-          {"p75", orNull(quantile(ratios, 0.75))}};
+  return {{"median", evaluation::orNull(quantile(ratios, 0.5))},
+          {"p25", evaluation::orNull(quantile(ratios, 0.25))},
+          {"p75", evaluation::orNull(quantile(ratios, 0.75))}};
 }
 
 /// What the table and the JSON say of a variant, from what was measured of all.
@@ -339,19 +341,19 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"device", variant.device},
           {"batch", batch},
           {"ms",
-           {{"median", orNull(row.ms)},
-            {"p10", orNull(quantile(variant.ms, 0.1))},
-            {"p90", orNull(quantile(variant.ms, 0.9))},
+           {{"median", evaluation::orNull(row.ms)},
+            {"p10", evaluation::orNull(quantile(variant.ms, 0.1))},
+            {"p90", evaluation::orNull(quantile(variant.ms, 0.9))},
             {"rounds", variant.ms}}},
-          {"ratio", orNull(row.ratio)},
+          {"ratio", evaluation::orNull(row.ratio)},
           {"ratio_per_round", ratioPerRound(variant, first)},
           {"stages", row.stages},
-          {"gflop", orNull(known(variant.gflop))},
+          {"gflop", evaluation::orNull(known(variant.gflop))},
           {"tokens", variant.tokens},
           {"rows", variant.rows},
-          {"agreement", orNull(variant.pixels > 0 ? 100 * variant.same / variant.pixels : std::nan(""))},
-          {"peak_fraction", orNull(row.peak_share)},
-          {"peak_mib", orNull(known(variant.peak_mib))},
+          {"agreement", evaluation::orNull(variant.pixels > 0 ? 100 * variant.same / variant.pixels : std::nan(""))},
+          {"peak_fraction", evaluation::orNull(row.peak_share)},
+          {"peak_mib", evaluation::orNull(known(variant.peak_mib))},
           {"note", variant.note}};
 }
 
@@ -372,7 +374,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
     rows.push_back(rowJson(Row(variant, variants), variants.front(), arguments.batch));
   Json peaks = Json::object();
   for (const std::string& precision : arguments.precisions)
-    peaks[precision] = orNull(known(peakOf(variants, precision)));
+    peaks[precision] = evaluation::orNull(known(peakOf(variants, precision)));
   return {{"model", {{"path", arguments.model}, {"digest", vision::modelDigest(arguments.model)}}},
           {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
           {"simulated_night", toJson(arguments.night)},

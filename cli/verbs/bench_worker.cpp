@@ -59,9 +59,9 @@ class BenchWorker {
     if (command == "run" && estimator_) return runFrame(question);
     if (command == "run") return run(question.at("input"), question.at("shape").get<std::vector<int>>());
     if (command == "peak")  // the CPU's; of a GPU nothing is known
-      return {
-          {"ok", true},
-          {"gflops", options_.read.device == "cpu" ? vision::gemmPeak(options_.read.convert.precision, 0.1) / 1e9 : 0}};
+      return {{"ok", true},
+              {"gflops",
+               options_.read.device == "cpu" ? evaluation::gemmPeak(options_.read.convert.precision, 0.1) / 1e9 : 0}};
     throw Error("unknown command '" + command + "'");
   }
 
@@ -89,8 +89,9 @@ class BenchWorker {
       flop += flops_.count(of_image);
       tokens.push_back(of_image);
     }
-    Json result = {{"ok", true},       {"ms", ms},           {"peak_mib", peakMib()}, {"stages", toJson(stages)},
-                   {"tokens", tokens}, {"gflop", flop / 1e9}};
+    Json result = {
+        {"ok", true},       {"ms", ms},           {"peak_mib", peakMib()}, {"stages", evaluation::toJson(stages)},
+        {"tokens", tokens}, {"gflop", flop / 1e9}};
     if (loaded_.info.segments() && outputs_[1] == "labels") {
       cv::Mat labels;
       blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
@@ -108,7 +109,7 @@ class BenchWorker {
     Json result = {{"ok", true},
                    {"ms", estimate.ms.total},
                    {"peak_mib", peakMib()},
-                   {"stages", toJson(estimate.ms)},
+                   {"stages", evaluation::toJson(estimate.ms)},
                    {"tokens", {estimate.tokens}}};
     if (estimate.reuse)
       result["rows"] = estimate.reuse->rows;
@@ -132,7 +133,7 @@ class BenchWorker {
   }
 
   EstimatorOptions options_;
-  vision::FlopCounter flops_;  // before the net, so that its copy of the model is freed when the net is read
+  evaluation::FlopCounter flops_;  // before the net, so that its copy of the model is freed when the net is read
   LoadedNet loaded_;
   std::unique_ptr<Estimator> estimator_;  // instead of the net
   std::vector<cv::String> outputs_;

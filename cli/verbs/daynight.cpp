@@ -6,10 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/number_text.h"
 #include "cli/camera_options.h"
 #include "cli/frames.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/block_mean.h"
+#include "evaluation/numbers.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "program/paths.h"
@@ -36,7 +38,7 @@ struct Interval {
 
 /// Tokens of each image after one insertion.
 struct Insertion {
-  Sample day, night;
+  evaluation::Sample day, night;
 };
 
 struct Comparison {
@@ -46,11 +48,11 @@ struct Comparison {
   int by_night = 0;                   // images left out, because they show a night as they are
 
   std::size_t images() const { return films.size(); }
-  int blocks() const { return monitor::blocksOf(films).back() + 1; }
+  int blocks() const { return evaluation::blocksOf(films).back() + 1; }
 
   /// How many more tokens there are by night in the same image.
   Interval difference(const Insertion& insertion) const {
-    Sample each;
+    evaluation::Sample each;
     for (std::size_t i = 0; i < images(); ++i) each.add(insertion.night.values[i] - insertion.day.values[i]);
     return {each.mean(), halfOf(each)};
   }
@@ -59,7 +61,7 @@ struct Comparison {
   Interval mergedChange() const {
     const Insertion& last = insertions.back();
     const double day = tokens - last.day.mean(), ratio = (tokens - last.night.mean()) / day;
-    Sample residual;
+    evaluation::Sample residual;
     for (std::size_t i = 0; i < images(); ++i)
       residual.add((tokens - last.night.values[i]) - ratio * (tokens - last.day.values[i]));
     std::optional<double> half = halfOf(residual);
@@ -68,17 +70,20 @@ struct Comparison {
   }
 
  private:
-  std::optional<double> halfOf(const Sample& sample) const {
-    return monitor::halfInterval(sample.values, monitor::blocksOf(films));
+  std::optional<double> halfOf(const evaluation::Sample& sample) const {
+    return evaluation::halfInterval(sample.values, evaluation::blocksOf(films));
   }
 };
 
-Json sampleJson(const Sample& sample) { return {{"mean", sample.mean()}, {"sd", orNull(sample.deviation())}}; }
+Json sampleJson(const evaluation::Sample& sample) {
+  return {{"mean", sample.mean()}, {"sd", evaluation::orNull(sample.deviation())}};
+}
 
 Json intervalJson(const Interval& interval) {
   const double half = interval.half.value_or(std::nan(""));
-  return {
-      {"mean", orNull(interval.mean)}, {"low", orNull(interval.mean - half)}, {"high", orNull(interval.mean + half)}};
+  return {{"mean", evaluation::orNull(interval.mean)},
+          {"low", evaluation::orNull(interval.mean - half)},
+          {"high", evaluation::orNull(interval.mean + half)}};
 }
 
 Json resultJson(const DayNightArguments& arguments, const ModelInfo& model, const Comparison& found) {

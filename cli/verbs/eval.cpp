@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "cli/camera_options.h"
 #include "cli/combined_evaluation.h"
@@ -14,6 +15,7 @@
 #include "cli/shard.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/confusion_matrix.h"
+#include "evaluation/numbers.h"
 #include "evaluation/scores.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
@@ -85,15 +87,15 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
 /// What is measured on one image.
 struct ImageResult {
   Json line;  // of --per-image
-  Scores scores;
+  evaluation::Scores scores;
   std::optional<bool> night;
 };
 
-Json imageJson(const vision::Frame& frame, const Estimate& result, const vision::ConfusionMatrix& matrix) {
+Json imageJson(const vision::Frame& frame, const Estimate& result, const evaluation::ConfusionMatrix& matrix) {
   Json json = {{"source", frame.source}, {"name", frame.name}};
   addMoment(frame, json);
-  json["pixel_accuracy"] = percentJson(matrix.pixelAccuracy());
-  json["miou"] = percentJson(matrix.meanIou());
+  json["pixel_accuracy"] = evaluation::percentJson(matrix.pixelAccuracy());
+  json["miou"] = evaluation::percentJson(matrix.meanIou());
   json["tokens"] = result.tokens;
   if (result.reuse) json["rows"] = result.reuse->rows;
   return json;
@@ -102,12 +104,12 @@ Json imageJson(const vision::Frame& frame, const Estimate& result, const vision:
 // A line of the manifest: that of --per-image, the time, and the pairs of classes that occur.
 Json manifestLine(const ImageResult& image) {
   Json json = image.line;
-  json["ms"] = toJson(image.scores.ms());
+  json["ms"] = evaluation::toJson(image.scores.ms());
   json["confusion"] = image.scores.matrix().pairs();
   return json;
 }
 
-ImageResult fromManifest(const JsonValue& entry, vision::ConfusionMatrix matrix) {
+ImageResult fromManifest(const JsonValue& entry, evaluation::ConfusionMatrix matrix) {
   const int last = matrix.classes() - 1;
   for (const JsonValue& pair : entry.at("confusion").list()) {
     const auto counts = pair.list(3, 3);
@@ -116,19 +118,19 @@ ImageResult fromManifest(const JsonValue& entry, vision::ConfusionMatrix matrix)
   const std::pair<const char*, double> shares[] = {{"miou", matrix.meanIou()},
                                                    {"pixel_accuracy", matrix.pixelAccuracy()}};
   for (const auto& [key, share] : shares)
-    if (entry.at(key).json() != percentJson(share))
+    if (entry.at(key).json() != evaluation::percentJson(share))
       throw Error(entry.at(key).place() +
                   " is not what its counts give: remove that line, and its image is done again");
   std::vector<double> tokens;
   for (const JsonValue& count : entry.at("tokens").list()) tokens.push_back(count.number(0));
-  const StageTimes ms = stageTimesOf(entry.at("ms"));
+  const StageTimes ms = evaluation::stageTimesOf(entry.at("ms"));
   Json json = entry.json();
   json.erase("ms");
   json.erase("confusion");
-  return {json, Scores(std::move(matrix), tokens, ms), std::nullopt};
+  return {json, evaluation::Scores(std::move(matrix), tokens, ms), std::nullopt};
 }
 
-void printTable(const Evaluation& evaluation, const std::vector<std::string>& names) {
+void printTable(const evaluation::Evaluation& evaluation, const std::vector<std::string>& names) {
   const auto columns = evaluation.columns();
   const auto row = [&columns](const std::string& name, const auto& cell) {
     std::vector<std::string> cells = {name};
@@ -136,23 +138,25 @@ void printTable(const Evaluation& evaluation, const std::vector<std::string>& na
     printLine(tableRow(cells, {-18, 9}));
   };
   const auto percents = [&](const std::string& name, const auto& value) {
-    row(name, [&](const std::string&, const Scores& scores) { return fixed(100 * value(scores.matrix()), 2); });
+    row(name,
+        [&](const std::string&, const evaluation::Scores& scores) { return fixed(100 * value(scores.matrix()), 2); });
   };
   const bool split = columns.size() > 1;
-  if (split) row("IoU, %", [](const std::string& title, const Scores&) { return title; });
+  if (split) row("IoU, %", [](const std::string& title, const evaluation::Scores&) { return title; });
   for (std::size_t c = 0; c < names.size(); ++c)
-    percents(names[c], [&](const vision::ConfusionMatrix& matrix) { return matrix.iou()[c]; });
-  percents("mIoU", [](const vision::ConfusionMatrix& matrix) { return matrix.meanIou(); });
-  percents("pixel accuracy", [](const vision::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
+    percents(names[c], [&](const evaluation::ConfusionMatrix& matrix) { return matrix.iou()[c]; });
+  percents("mIoU", [](const evaluation::ConfusionMatrix& matrix) { return matrix.meanIou(); });
+  percents("pixel accuracy", [](const evaluation::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
   if (split) {
-    row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.images()); });
-    row("tokens kept", [](const std::string&, const Scores& scores) { return fixed(scores.tokens().back(), 1); });
+    row("images", [](const std::string&, const evaluation::Scores& scores) { return std::to_string(scores.images()); });
+    row("tokens kept",
+        [](const std::string&, const evaluation::Scores& scores) { return fixed(scores.tokens().back(), 1); });
   }
   printLine("IoU in percent over " + counted(evaluation.all.images(), "image") + "; tokens " +
             tokensText(evaluation.all.tokens()) + "; " + fixed(evaluation.all.ms().total, 1) + " ms per image");
 }
 
-void printResult(const EvalArguments& arguments, const Evaluation& result, const Json& settings,
+void printResult(const EvalArguments& arguments, const evaluation::Evaluation& result, const Json& settings,
                  const std::vector<std::string>& names, const ReuseTotals& reuse = {}) {
   if (arguments.json) {
     Json json = result.toJson(settings, names);
@@ -217,9 +221,9 @@ int eval(EvalArguments arguments) {
     manifest.emplace(arguments.manifest, work, images);
   }
 
-  const vision::ConfusionMatrix no_pixels(model.classes, frames.voidLabel());
-  const Scores nothing(model.classes, frames.voidLabel());
-  Evaluation evaluation{nothing, nothing, nothing};
+  const evaluation::ConfusionMatrix no_pixels(model.classes, frames.voidLabel());
+  const evaluation::Scores nothing(model.classes, frames.voidLabel());
+  evaluation::Evaluation evaluation{nothing, nothing, nothing};
   std::string per_image;
   ReuseTotals reuse;
   std::optional<int> film;
@@ -239,9 +243,10 @@ int eval(EvalArguments arguments) {
       film = frame.film;
       const Estimate result = segmenter.estimate(arguments.night.applied(frame.image, frame.index), frame.seconds());
       if (result.reuse && !first) reuse.add(*result.reuse, result.ms.total, full_ms);
-      vision::ConfusionMatrix matrix = no_pixels;
+      evaluation::ConfusionMatrix matrix = no_pixels;
       matrix.add(truth, result.labels);
-      const ImageResult image{imageJson(frame, result, matrix), Scores(matrix, result.tokens, result.ms), frame.night};
+      const ImageResult image{imageJson(frame, result, matrix), evaluation::Scores(matrix, result.tokens, result.ms),
+                              frame.night};
       add(image);
       if (manifest) manifest->append(manifestLine(image));
     } catch (const Error& error) {

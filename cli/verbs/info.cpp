@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/build_info.hpp"

@@ -7,9 +7,11 @@
 #include <mutex>
 #include <thread>
 
+#include "base/number_text.h"
 #include "cli/camera_options.h"
 #include "cli/shard.h"
 #include "cli/verbs/verbs.h"
+#include "evaluation/numbers.h"
 #include "monitor/event_command.h"
 #include "monitor/recompute.h"
 #include "monitor/service_notify.h"
@@ -166,8 +168,8 @@ StateOptions stateOptions(const MonitorArguments& arguments) {
   StateOptions options = arguments.watch.states;
   const std::string& model = arguments.session.model;
   for (const std::string& path : arguments.states) {
-    options.heads.push_back(vision::readStates(path));
-    const vision::StateHead& head = options.heads.back();
+    options.heads.push_back(evaluation::readStates(path));
+    const evaluation::StateHead& head = options.heads.back();
     if (head.model_digest != vision::modelDigest(model))
       throw UsageError("'" + path + "' reads the tokens of another model, '" + head.model_name + "' (" +
                        head.model_digest + "), than '" + model +
@@ -198,7 +200,8 @@ Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& n
                                             {"saturated_fraction", sample.quality->saturated},
                                             {"is", toText(*sample.quality)}}
                                      : Json()},
-          {"reuse", sample.rows ? Json{{"rows", *sample.rows}, {"agreement", orNull(sample.agreement)}} : Json()},
+          {"reuse",
+           sample.rows ? Json{{"rows", *sample.rows}, {"agreement", evaluation::orNull(sample.agreement)}} : Json()},
           {"picture", sample.picture},
           {"regions", regions},
           {"states", statesJson(sample)}};

@@ -9,10 +9,12 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "charts/chart_picture.h"
 #include "cli/camera_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
+#include "evaluation/numbers.h"
 #include "monitor/store/averages.h"
 #include "monitor/store/export.h"
 #include "monitor/store/merge.h"
@@ -233,7 +235,7 @@ Json summaryJson(const Summary& summary, const std::optional<double>& change) {
           {"p90", summary.p90},
           {"min", summary.min},
           {"max", summary.max},
-          {"change_since_yesterday", orNull(change)}};
+          {"change_since_yesterday", evaluation::orNull(change)}};
 }
 
 Json reportJson(const SourceReport& report) {
@@ -268,10 +270,10 @@ Json reportJson(const SourceReport& report) {
     json["quality"][kQualityFlags[bit]] = report.by_flag[bit];
   for (const ClassArea& area : report.areas)
     json["areas"][area.name] = {{"all", area.all},
-                                {"day", orNull(area.day)},
-                                {"night", orNull(area.night)},
-                                {"corrected", orNull(area.corrected)},
-                                {"iou", orNull(area.iou)}};
+                                {"day", evaluation::orNull(area.day)},
+                                {"night", evaluation::orNull(area.night)},
+                                {"corrected", evaluation::orNull(area.corrected)},
+                                {"iou", evaluation::orNull(area.iou)}};
   for (const RegionMeans& region : report.regions) {
     Json areas = Json::object();
     for (const auto& [name, share] : region.areas) areas[name] = share;
@@ -280,12 +282,12 @@ Json reportJson(const SourceReport& report) {
                                     {"rcc", region.rcc},
                                     {"exg", region.exg},
                                     {"brightness", region.brightness},
-                                    {"tokens", orNull(region.tokens)},
+                                    {"tokens", evaluation::orNull(region.tokens)},
                                     {"areas", areas}};
   }
   if (const auto& difference = report.statistics.difference)
     json["night_minus_day"] = {{"tokens", difference->tokens},
-                               {"plus_minus_95", orNull(difference->plus_minus)},
+                               {"plus_minus_95", evaluation::orNull(difference->plus_minus)},
                                {"block", difference->block == Difference::Block::kPeriod ? "period" : "hour"},
                                {"day_blocks", difference->day_blocks},
                                {"night_blocks", difference->night_blocks}};

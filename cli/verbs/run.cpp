@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "cli/camera_options.h"
 #include "cli/estimate_writer.h"
@@ -19,6 +20,7 @@
 #include "cli/shard.h"
 #include "cli/verbs/verbs.h"
 #include "cli/video_file.h"
+#include "evaluation/numbers.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "program/paths.h"
@@ -116,8 +118,8 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
   if (estimate.reuse)
     json["reuse"] = {{"rows", estimate.reuse->rows},
                      {"key_frame", estimate.reuse->key_frame},
-                     {"agreement", orNull(estimate.reuse->agreement)}};
-  json["ms"] = toJson(estimate.ms);
+                     {"agreement", evaluation::orNull(estimate.reuse->agreement)}};
+  json["ms"] = evaluation::toJson(estimate.ms);
   if (!outputs.is_null()) json["outputs"] = outputs;
   return json;
 }
@@ -131,8 +133,8 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
           {"maps", arguments.maps},
           {"only", arguments.only},
           {"task", arguments.options.task ? Json(toString(*arguments.options.task)) : Json(nullptr)},
-          {"min_score", orNull(arguments.min_score)},
-          {"min_overlap", orNull(arguments.min_overlap)},
+          {"min_score", evaluation::orNull(arguments.min_score)},
+          {"min_overlap", evaluation::orNull(arguments.min_overlap)},
           {"simulated_night", toJson(arguments.night)}};
 }
 

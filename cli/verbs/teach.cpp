@@ -5,11 +5,11 @@
 #include <memory>
 #include <opencv2/core/utility.hpp>
 
+#include "base/number_text.h"
 #include "cli/camera_options.h"
 #include "cli/teach_states.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/class_verdict.h"
-#include "evaluation/numbers.h"
 #include "evaluation/teaching.h"
 #include "mpm/convert.hpp"
 #include "program/paths.h"
@@ -52,13 +52,13 @@ std::string join(const std::vector<std::string>& texts) {
 }
 
 // For people: a line per class, the means, then which classes are good and which need more labels.
-void printVerdict(const vision::CrossValidation& result, const std::vector<ClassInfo>& classes) {
-  using Grade = vision::ClassVerdict::Grade;
+void printVerdict(const evaluation::CrossValidation& result, const std::vector<ClassInfo>& classes) {
+  using Grade = evaluation::ClassVerdict::Grade;
   const std::vector<int> widths = {-18, 9, 10, -3};
   printLine(tableRow({"class", "IoU, %", "pictures", "", "taken for"}, widths));
   std::map<Grade, std::vector<std::string>> groups;
   const auto nameOf = [&](int index) { return classes[static_cast<std::size_t>(index)].name; };
-  for (const vision::ClassVerdict& one : vision::classVerdicts(result.matrix, result.pictures)) {
+  for (const evaluation::ClassVerdict& one : evaluation::classVerdicts(result.matrix, result.pictures)) {
     std::vector<std::string> taken;
     for (const auto& [given, share] : one.taken_for)
       taken.push_back(nameOf(given) + " (" + fixed(100 * share, 0) + " %)");
@@ -88,7 +88,7 @@ int teach(TeachOptions options) {
   options.reduce = options.reduce.value_or(kFullModel);
   if (!options.output.ends_with(".onnx")) throw UsageError("-o is '" + options.output + "'; it must end in .onnx");
   const std::string model = chosenModel(options.model);
-  vision::TeachJob job{.model = model, .classes = classesOf(options, model), .output = options.output};
+  evaluation::TeachJob job{.model = model, .classes = classesOf(options, model), .output = options.output};
   const bool shown = !options.json && stderrIsTerminal();
   if (shown) printNote("reading the labels in '" + options.labels + "'");
   const std::vector<vision::LabelledFile> files = vision::labelledFiles(options.images, options.labels);
@@ -113,7 +113,7 @@ int teach(TeachOptions options) {
     if (options.json && done * 100 / of > percent) printLine(Json{{"progress", (percent = done * 100 / of) / 100.}});
     return !interrupted();
   };
-  const auto taught = vision::teach(job);
+  const auto taught = evaluation::teach(job);
   bar.clear();
   if (!taught) {
     printNote("interrupted: nothing is written");

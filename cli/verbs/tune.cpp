@@ -4,9 +4,11 @@
 #include <chrono>
 #include <memory>
 
+#include "base/number_text.h"
 #include "base/spread.h"
 #include "cli/labelled_frames.h"
 #include "cli/verbs/verbs.h"
+#include "evaluation/numbers.h"
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
@@ -18,7 +20,7 @@ namespace {
 
 struct TuneArguments {
   std::string source, labels, dataset, output;
-  TuneOptions tune;
+  evaluation::TuneOptions tune;
   int pictures = 40;
   bool json = false;
 };
@@ -26,9 +28,9 @@ struct TuneArguments {
 /// `next` gives an object with the frame in hand, as long as there is one.
 /// `sequence` takes the first of them, all that follow each other.
 template <class Next, class Make>
-std::vector<TunePicture> spread(std::optional<int> total, int wanted, Next next, Make make,
-                                std::vector<cv::Mat>* sequence = nullptr) {
-  std::vector<TunePicture> pictures;
+std::vector<evaluation::TunePicture> spread(std::optional<int> total, int wanted, Next next, Make make,
+                                            std::vector<cv::Mat>* sequence = nullptr) {
+  std::vector<evaluation::TunePicture> pictures;
   for (int index = 0; static_cast<int>(pictures.size()) < wanted; ++index) {
     auto item = next();
     if (!item) break;
@@ -38,18 +40,20 @@ std::vector<TunePicture> spread(std::optional<int> total, int wanted, Next next,
   return pictures;
 }
 
-std::vector<TunePicture> picturesOf(const TuneArguments& arguments, TuneOptions& tune) {
+std::vector<evaluation::TunePicture> picturesOf(const TuneArguments& arguments, evaluation::TuneOptions& tune) {
   Frames frames({.sources = {arguments.source}}, stderrIsTerminal());
   auto pictures = spread(
       frames.size(), arguments.pictures, [&] { return frames.next(); },
-      [](const vision::Frame& frame) { return TunePicture{.image = frame.image.clone(), .film = frame.film}; },
+      [](const vision::Frame& frame) {
+        return evaluation::TunePicture{.image = frame.image.clone(), .film = frame.film};
+      },
       tune.reuse.on ? &tune.sequence : nullptr);
   if (!interrupted()) frames.requireAll();
   return pictures;
 }
 
-std::vector<TunePicture> labelledPicturesOf(const TuneArguments& arguments, const LabelledOptions& labelled,
-                                            TuneOptions& tune) {
+std::vector<evaluation::TunePicture> labelledPicturesOf(const TuneArguments& arguments, const LabelledOptions& labelled,
+                                                        evaluation::TuneOptions& tune) {
   const ModelInfo model = readModelInfo(tune.model, tune.segmenter.read.convert.with(kFullModel));
   LabelledFrames frames(labelled, model, stderrIsTerminal());
   tune.void_label = frames.voidLabel();
@@ -57,7 +61,7 @@ std::vector<TunePicture> labelledPicturesOf(const TuneArguments& arguments, cons
       frames.size(), arguments.pictures, [&] { return frames.next(); },
       [](const LabelledFrame& labelled_frame) {
         const vision::Frame& frame = labelled_frame.frame;
-        return TunePicture{frame.image.clone(), labelled_frame.truth.clone(), frame.film};
+        return evaluation::TunePicture{frame.image.clone(), labelled_frame.truth.clone(), frame.film};
       });
 }
 
@@ -85,7 +89,7 @@ double cpuSeconds() {
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 Json rounded(std::optional<double> value) { return value ? Json(rounded(*value)) : Json(nullptr); }
 
-Json rowJson(const TuneRow& row) {
+Json rowJson(const evaluation::TuneRow& row) {
   return {{"reduce", mpm::toString(row.variant)},
           {"reuse", mpm::toString(row.reuse)},
           {"ms", rounded(row.ms)},
@@ -100,16 +104,16 @@ Json rowJson(const TuneRow& row) {
           {"front", row.front}};
 }
 
-void printTable(const TuneResult& result, bool with_loss) {
+void printTable(const evaluation::TuneResult& result, bool with_loss) {
   int width = 10;
-  for (const TuneRow& row : result.rows) width = std::max(width, static_cast<int>(toString(row).size()));
+  for (const evaluation::TuneRow& row : result.rows) width = std::max(width, static_cast<int>(toString(row).size()));
   const auto line = [&](std::vector<std::string> cells) {
     if (!with_loss) cells.erase(cells.end() - 3, cells.end() - 1);
     printLine(tableRow(cells, {-2, -width, 9, 9, 9, 12, 10, with_loss ? 8 : -1, 16, -1}));
   };
   line({"", "reduction", "ms", "speed-up", "tokens", "agreement %", "from", "loss", "interval", ""});
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
-    const TuneRow& row = result.rows[i];
+    const evaluation::TuneRow& row = result.rows[i];
     line({row.front ? "*" : "", toString(row), fixed(row.ms, 1), fixed(row.speed_up, 2), fixed(row.tokens, 1),
           fixed(row.agreement, 2), fixed(row.agreement_low, 2), fixed(row.loss, 2),
           fixed(row.loss_low, 2) + " to " + fixed(row.loss_high, 2),
@@ -121,7 +125,7 @@ void printTable(const TuneResult& result, bool with_loss) {
 
 int tuneVerb(TuneArguments arguments) {
   const auto start = std::chrono::steady_clock::now();
-  TuneOptions& tuning = arguments.tune;
+  evaluation::TuneOptions& tuning = arguments.tune;
   tuning.model = chosenModel(tuning.model);
   if (!tuning.loss && (!arguments.labels.empty() || !arguments.dataset.empty()))
     throw UsageError("labels are for --loss: add it, or leave out " +
@@ -132,7 +136,7 @@ int tuneVerb(TuneArguments arguments) {
     applyProtocol(*labelled, {}, tuning.model, tuning.segmenter);
   }
   if (!arguments.output.empty()) requireOutput("--out", arguments.output, modelFiles(tuning.model));
-  const std::vector<TunePicture> pictures =
+  const std::vector<evaluation::TunePicture> pictures =
       labelled ? labelledPicturesOf(arguments, *labelled, tuning) : picturesOf(arguments, tuning);
   std::optional<Progress> progress;
   progress.emplace(stderrIsTerminal(), 1);
@@ -141,8 +145,8 @@ int tuneVerb(TuneArguments arguments) {
     progress->step();
     return !interrupted();
   };
-  std::optional<TuneResult> result;
-  if (!interrupted()) result = tune(pictures, tuning);
+  std::optional<evaluation::TuneResult> result;
+  if (!interrupted()) result = evaluation::tune(pictures, tuning);
   progress.reset();
   if (!result) {
     printNote("interrupted: no result");
@@ -151,7 +155,7 @@ int tuneVerb(TuneArguments arguments) {
   const Reduction& chosen = result->choice().variant;
   if (!arguments.output.empty())
     convertFile(tuning.model, arguments.output, tuning.segmenter.read.convert.with(chosen));
-  const std::string text = explanation(*result, tuning);
+  const std::string text = evaluation::explanation(*result, tuning);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!arguments.json) {
     printTable(*result, tuning.loss.has_value());
@@ -161,12 +165,12 @@ int tuneVerb(TuneArguments arguments) {
     return kOk;
   }
   Json rows = Json::array();
-  for (const TuneRow& row : result->rows) rows.push_back(rowJson(row));
+  for (const evaluation::TuneRow& row : result->rows) rows.push_back(rowJson(row));
   printLine(Json{{"model", tuning.model},
                  {"source", vision::redactCredentials(arguments.source)},
                  {"precision", toString(tuning.segmenter.read.convert.precision)},
                  {"wanted_agreement", tuning.loss ? Json(nullptr) : Json(tuning.agreement)},
-                 {"wanted_loss", orNull(tuning.loss)},
+                 {"wanted_loss", evaluation::orNull(tuning.loss)},
                  {"searched", result->searched},
                  {"held_back", result->held_back},
                  {"tried", result->tried},
@@ -183,7 +187,7 @@ int tuneVerb(TuneArguments arguments) {
 Verb addTune(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("tune", "Find the fastest reduction that keeps the labels of your pictures");
   const auto arguments = std::make_shared<TuneArguments>();
-  TuneOptions& tuning = arguments->tune;
+  evaluation::TuneOptions& tuning = arguments->tune;
   addOption(*verb, "SOURCE", arguments->source, " ",
             "Pictures of your scene: a folder, a glob, a video or the built-in scene (\"demo:street?frames=40\")")
       ->required();
@@ -200,7 +204,7 @@ Verb addTune(CLI::App& mpm) {
   addOption(*verb, "--labels", arguments->labels, "DIR",
             "Folder of label maps with the names of the pictures. The built-in scene has its own");
   addOption(*verb, "--dataset", arguments->dataset, "NAME", "SOURCE is the folder of this data set, as in 'mpm eval'");
-  addNumber(*verb, "--pictures", arguments->pictures, "N", kMinTunePictures, 10000,
+  addNumber(*verb, "--pictures", arguments->pictures, "N", evaluation::kMinTunePictures, 10000,
             "Use at most so many pictures, spread evenly over the source. Default: 40");
   addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
   addInputSize(*verb, tuning.segmenter.read.convert.input_size);

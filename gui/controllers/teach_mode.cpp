@@ -191,13 +191,14 @@ void TeachMode::wireStates() {
     panel->setProblem(tr("There is no model yet"));
   });
   connect(panel, &StatesPanel::useRequested, this,
-          [this](const std::shared_ptr<const vision::StateHead>& head, bool use) {
+          [this](const std::shared_ptr<const evaluation::StateHead>& head, bool use) {
             if (head) emit statesRequested(head, states_.file(QString::fromStdString(head->name)), use);
           });
-  connect(&states_, &StateTrainer::opened, this,
-          [panel](const QString& name, const ShownStates& shown, const std::shared_ptr<const vision::StateHead>& head) {
-            if (name == panel->region()) panel->setExamples(shown, head);
-          });
+  connect(
+      &states_, &StateTrainer::opened, this,
+      [panel](const QString& name, const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head) {
+        if (name == panel->region()) panel->setExamples(shown, head);
+      });
   connect(&states_, &StateTrainer::progressed, panel, &StatesPanel::setProgress);
   connect(&states_, &StateTrainer::trained, panel, &StatesPanel::setHead);
   connect(&states_, &StateTrainer::failed, panel, &StatesPanel::setProblem);

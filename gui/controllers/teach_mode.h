@@ -59,7 +59,7 @@ class TeachMode : public QObject {
   void said(const QString& text, mpm::gui::Badge badge);
   void useRequested(const QString& model);
   /// Of what the source shows: this head is to be read, or no longer.
-  void statesRequested(const std::shared_ptr<const mpm::vision::StateHead>& head, const QString& file, bool use);
+  void statesRequested(const std::shared_ptr<const mpm::evaluation::StateHead>& head, const QString& file, bool use);
 
  private:
   void wirePane();

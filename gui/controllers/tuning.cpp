@@ -14,8 +14,8 @@
 namespace mpm::gui {
 namespace {
 
-std::vector<cli::TunePicture> readPictures(const QStringList& paths) {
-  std::vector<cli::TunePicture> pictures;
+std::vector<evaluation::TunePicture> readPictures(const QStringList& paths) {
+  std::vector<evaluation::TunePicture> pictures;
   for (const QString& path : paths) {
     pictures.push_back({.image = cv::imread(path.toStdString())});
     if (pictures.back().image.empty()) throw Error("'" + path.toStdString() + "' cannot be read");
@@ -23,11 +23,11 @@ std::vector<cli::TunePicture> readPictures(const QStringList& paths) {
   return pictures;
 }
 
-void markDifferences(cli::TuneResult& result) {
+void markDifferences(evaluation::TuneResult& result) {
   cv::Mat full;
-  for (const cli::TuneRow& row : result.rows)
+  for (const evaluation::TuneRow& row : result.rows)
     if (row.variant == kFullModel) full = row.example.clone();
-  for (cli::TuneRow& row : result.rows) row.example.setTo(TuneDialog::kDiffers, row.example != full);
+  for (evaluation::TuneRow& row : result.rows) row.example.setTo(TuneDialog::kDiffers, row.example != full);
 }
 
 }  // namespace
@@ -92,11 +92,11 @@ void Tuning::look() {
 }
 
 // `pictures` is called on the thread of the search.
-void Tuning::measure(const std::function<std::vector<cli::TunePicture>()>& pictures) {
+void Tuning::measure(const std::function<std::vector<evaluation::TunePicture>()>& pictures) {
   paused_ = !pause_->isChecked();
   if (paused_) pause_->setChecked(true);  // measured times are of the search alone
   dialog_->showMeasuring();
-  cli::TuneOptions options;
+  evaluation::TuneOptions options;
   options.model = live_->session().model();
   options.segmenter = inference_;
   options.segmenter.read.convert = inference_.read.convert.with(kFullModel);
@@ -104,10 +104,10 @@ void Tuning::measure(const std::function<std::vector<cli::TunePicture>()>& pictu
   job_ = new Job(
       [pictures, options](const Job::Progress& progress) mutable -> std::optional<QVariant> {
         options.progress = progress;
-        auto result = cli::tune(pictures(), options);
+        auto result = evaluation::tune(pictures(), options);
         if (!result) return std::nullopt;
         markDifferences(*result);
-        return QVariant::fromValue(std::make_shared<const cli::TuneResult>(std::move(*result)));
+        return QVariant::fromValue(std::make_shared<const evaluation::TuneResult>(std::move(*result)));
       },
       this);
   connect(job_, &Job::progressed, dialog_, &TuneDialog::showProgress);

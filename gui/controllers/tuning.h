@@ -37,7 +37,7 @@ class Tuning : public QObject {
   void start();
   void collect(const LiveFramePtr& frame);
   void look();
-  void measure(const std::function<std::vector<cli::TunePicture>()>& pictures);
+  void measure(const std::function<std::vector<evaluation::TunePicture>()>& pictures);
   void end();
   void resume();
 
@@ -48,7 +48,7 @@ class Tuning : public QObject {
   QWidget* window_;
   QPointer<TuneDialog> dialog_;
   QPointer<Job> job_;
-  std::vector<cli::TunePicture> frames_;  // collected so far
+  std::vector<evaluation::TunePicture> frames_;  // collected so far
   bool collecting_ = false, paused_ = false;
   std::int64_t last_frame_ = 0, last_taken_ = 0;  // id; ms, steady
   QTimer look_;

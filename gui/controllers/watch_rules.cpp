@@ -58,9 +58,9 @@ void WatchRules::propose(const QString& source, const std::vector<vision::Region
   if (!regions.empty() && !of(source).regions) sources_[keyOf(source)].regions = SourceRegions{.regions = regions};
 }
 
-void WatchRules::useStates(const QString& source, const vision::StateHead& head, const QString& file, bool use) {
+void WatchRules::useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use) {
   change(source, [&](SourceChoices& of) {
-    std::erase_if(of.states, [&](const vision::StateHead& one) { return one.name == head.name; });
+    std::erase_if(of.states, [&](const evaluation::StateHead& one) { return one.name == head.name; });
     of.state_files.removeAll(file);
     if (!use) return;
     of.states.push_back(head);

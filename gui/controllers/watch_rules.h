@@ -28,9 +28,9 @@ class WatchRules : public QObject {
   /// Those that the database has are those of a source for which none were chosen.
   void propose(const QString& source, const std::vector<vision::Region>& regions);
   /// Those that are read of a source.
-  const std::vector<vision::StateHead>& states(const QString& source) const { return of(source).states; }
+  const std::vector<evaluation::StateHead>& states(const QString& source) const { return of(source).states; }
   /// From now on, or no longer. `file`: that holds the head.
-  void useStates(const QString& source, const vision::StateHead& head, const QString& file, bool use);
+  void useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use);
   /// How a source is watched by these rules.
   monitor::WatchOptions watchOptions(const QString& source) const;
   /// Which pictures are kept in a folder.

@@ -21,16 +21,16 @@ std::string StateTrainer::fileOf(const QString& name, const char* ending) const 
 void StateTrainer::open(const QString& name) {
   thread_.run([this, name, csv = fileOf(name, ".csv"), json = fileOf(name, ".json")] {
     ShownStates shown;
-    std::shared_ptr<const vision::StateHead> head;
+    std::shared_ptr<const evaluation::StateHead> head;
     if (QFileInfo::exists(QString::fromStdString(csv))) {
-      vision::StatesJob job;
-      vision::readStateExamples(csv, {}, job);
-      for (const vision::StateExample& one : job.examples)
+      evaluation::StatesJob job;
+      evaluation::readStateExamples(csv, {}, job);
+      for (const evaluation::StateExample& one : job.examples)
         shown[QFileInfo(QString::fromStdString(one.file)).completeBaseName()] =
             QString::fromStdString(job.states[static_cast<std::size_t>(one.state)]);
     }
     if (QFileInfo::exists(QString::fromStdString(json)))
-      head = std::make_shared<const vision::StateHead>(vision::readStates(json));
+      head = std::make_shared<const evaluation::StateHead>(evaluation::readStates(json));
     thread_.answer([this, name, shown, head] { emit opened(name, shown, head); });
   });
 }
@@ -48,7 +48,7 @@ void StateTrainer::save(const QString& name, const ShownStates& shown) {
 
 void StateTrainer::train(const QString& name, const QString& model, const Reduction& reduce,
                          std::vector<vision::Region> regions) {
-  vision::StatesJob job{.model = model.toStdString(), .reduce = reduce, .name = name.toStdString()};
+  evaluation::StatesJob job{.model = model.toStdString(), .reduce = reduce, .name = name.toStdString()};
   std::erase_if(regions, [&](const vision::Region& one) { return !one.ignore && one.name != job.name; });
   job.regions = std::move(regions);
   job.progress = [this](int done, int of) {
@@ -56,11 +56,11 @@ void StateTrainer::train(const QString& name, const QString& model, const Reduct
     return !stop_;
   };
   thread_.run([this, job, csv = fileOf(name, ".csv"), json = fileOf(name, ".json")]() mutable {
-    vision::readStateExamples(csv, {}, job);
-    const auto head = vision::teachStates(job);
+    evaluation::readStateExamples(csv, {}, job);
+    const auto head = evaluation::teachStates(job);
     if (!head) return;
-    vision::writeStates(json, *head);
-    thread_.answer([this, made = std::make_shared<const vision::StateHead>(*head)] { emit trained(made); });
+    evaluation::writeStates(json, *head);
+    thread_.answer([this, made = std::make_shared<const evaluation::StateHead>(*head)] { emit trained(made); });
   });
 }
 

@@ -36,9 +36,9 @@ class StateTrainer : public QObject {
  signals:
   /// `head`: of the last training; null: none yet.
   void opened(const QString& name, const mpm::gui::ShownStates& shown,
-              const std::shared_ptr<const mpm::vision::StateHead>& head);
+              const std::shared_ptr<const mpm::evaluation::StateHead>& head);
   void progressed(int done, int of);
-  void trained(const std::shared_ptr<const mpm::vision::StateHead>& head);
+  void trained(const std::shared_ptr<const mpm::evaluation::StateHead>& head);
   void failed(const QString& message);
 
  private:

@@ -24,11 +24,12 @@ TaughtModel::Verdict verdictOf(const JsonValue& model, const JsonValue& validati
   verdict.pixel_accuracy = percent(validation.at("pixel_accuracy"));
   for (const ClassInfo& one : classesFromJson(model.at("classes")))
     verdict.classes.push_back(QString::fromStdString(one.name));
-  const auto matrix = vision::confusionMatrixOf(validation.at("confusion"), static_cast<int>(verdict.classes.size()));
+  const auto matrix =
+      evaluation::confusionMatrixOf(validation.at("confusion"), static_cast<int>(verdict.classes.size()));
   std::vector<int> pictures;
   for (const JsonValue& count : validation.at("pictures").list(verdict.classes.size(), verdict.classes.size()))
     pictures.push_back(count.integer(0, kMostPictures));
-  verdict.verdicts = vision::classVerdicts(matrix, pictures);
+  verdict.verdicts = evaluation::classVerdicts(matrix, pictures);
   return verdict;
 }
 

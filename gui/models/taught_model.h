@@ -18,7 +18,7 @@ struct TaughtModel {
   struct Verdict {
     double miou = 0, pixel_accuracy = 0;  ///< percent; NaN: no class was tested
     std::vector<QString> classes;
-    std::vector<vision::ClassVerdict> verdicts;  ///< of each class
+    std::vector<evaluation::ClassVerdict> verdicts;  ///< of each class
   };
   std::optional<Verdict> verdict{};  ///< nullopt: one picture cannot be tested on another
 };

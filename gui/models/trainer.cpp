@@ -195,13 +195,14 @@ Job::Work training(const TrainerJob& job, const QString& model) {
   return [job, model](const Job::Progress& progress) -> std::optional<QVariant> {
     const vision::LabelFolder folder(job.folder.toStdString());
     const auto files = vision::labelledFiles(folder.picturesPath(), folder.labelsPath());
-    vision::TeachJob work{.model = job.model.toStdString(), .classes = folder.classes(), .output = model.toStdString()};
+    evaluation::TeachJob work{
+        .model = job.model.toStdString(), .classes = folder.classes(), .output = model.toStdString()};
     work.pictures = files.size();
     work.picture = [&](std::size_t i) { return vision::readLabelledPicture(files[i], work.classes); };
     work.reduce = job.reduce.value_or(kFullModel);
     if (job.steps > 0) work.steps = job.steps;
     work.progress = progress;
-    return vision::teach(work) ? std::optional<QVariant>(model) : std::nullopt;
+    return evaluation::teach(work) ? std::optional<QVariant>(model) : std::nullopt;
   };
 }
 

@@ -208,7 +208,7 @@ Sources loadSources(QSettings& settings) {
                       });
     if (good) of.regions = std::move(drawn);
     for (const QString& file : settings.value("states").toStringList())
-      if (passes([&] { of.states.push_back(vision::readStates(file.toStdString())); })) of.state_files << file;
+      if (passes([&] { of.states.push_back(evaluation::readStates(file.toStdString())); })) of.state_files << file;
   }
   settings.endArray();
   return result;

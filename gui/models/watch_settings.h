@@ -46,10 +46,10 @@ struct SourceRegions {
 
 /// What was chosen for a source.
 struct SourceChoices {
-  std::optional<PictureTimesChoice> times{};  ///< nullopt: nobody was asked
-  std::optional<SourceRegions> regions{};     ///< nullopt: none were drawn or stored
-  std::vector<vision::StateHead> states{};    ///< that are read
-  QStringList state_files{};                  ///< that they were read from
+  std::optional<PictureTimesChoice> times{};    ///< nullopt: nobody was asked
+  std::optional<SourceRegions> regions{};       ///< nullopt: none were drawn or stored
+  std::vector<evaluation::StateHead> states{};  ///< that are read
+  QStringList state_files{};                    ///< that they were read from
 };
 using Sources = std::map<QString, SourceChoices>;  ///< by the source without credentials
 

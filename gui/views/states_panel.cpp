@@ -86,7 +86,7 @@ void StatesPanel::setThumbnail(const QString& name, const QImage& thumbnail) {
   refresh();
 }
 
-void StatesPanel::setExamples(const ShownStates& shown, const std::shared_ptr<const vision::StateHead>& head) {
+void StatesPanel::setExamples(const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head) {
   shown_ = shown;
   for (QPushButton* button : std::as_const(buttons_)) delete button;
   buttons_.clear();
@@ -121,19 +121,19 @@ void StatesPanel::assign(const QString& state) {
   emit examplesChanged(shown_);
 }
 
-void StatesPanel::setHead(const std::shared_ptr<const vision::StateHead>& head) {
+void StatesPanel::setHead(const std::shared_ptr<const evaluation::StateHead>& head) {
   head_ = head;
   wrong_->clear();
   QString text;
   if (head) {
-    const vision::StateVerdict& verdict = head->verdict;
+    const evaluation::StateVerdict& verdict = head->verdict;
     text = tr("%1 % of %2 answers are right; sure on %3 %, of which %4 % are right.")
                .arg(shareText(verdict.right()))
                .arg(verdict.answers.size())
                .arg(shareText(verdict.sureShare()), shareText(verdict.sureRight()));
     if (!verdict.by_days)
       text += QLatin1Char(' ') + tr("Too good, perhaps: the pictures are of one day, or have no times.");
-    for (const vision::StateAnswer& one : verdict.answers) {
+    for (const evaluation::StateAnswer& one : verdict.answers) {
       if (one.right()) continue;
       const QString picture = QFileInfo(QString::fromStdString(one.file)).completeBaseName();
       auto* item = new QListWidgetItem(

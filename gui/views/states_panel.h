@@ -22,8 +22,8 @@ class StatesPanel : public QWidget {
   /// Those of the source.
   void setRegions(const QStringList& names);
   /// Of the chosen region: what pictures show, and the last verdict; null: none yet.
-  void setExamples(const ShownStates& shown, const std::shared_ptr<const vision::StateHead>& head);
-  void setHead(const std::shared_ptr<const vision::StateHead>& head);
+  void setExamples(const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head);
+  void setHead(const std::shared_ptr<const evaluation::StateHead>& head);
   void setProgress(int done, int of);
   void setProblem(const QString& text);
   /// Names of the heads that are in use.
@@ -38,7 +38,7 @@ class StatesPanel : public QWidget {
   void trainRequested();
   void picked(const QString& picture);
   /// The last verdict's head, from now on, or no longer.
-  void useRequested(const std::shared_ptr<const mpm::vision::StateHead>& head, bool use);
+  void useRequested(const std::shared_ptr<const mpm::evaluation::StateHead>& head, bool use);
 
  private:
   void addState(const QString& name);
@@ -55,7 +55,7 @@ class StatesPanel : public QWidget {
   QHash<QString, QImage> thumbnails_;
   QHash<QString, QPushButton*> buttons_;  // by the state
   ShownStates shown_;
-  std::shared_ptr<const vision::StateHead> head_;
+  std::shared_ptr<const evaluation::StateHead> head_;
 };
 
 }  // namespace mpm::gui

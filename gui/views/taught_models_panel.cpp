@@ -9,7 +9,7 @@
 namespace mpm::gui {
 namespace {
 
-using Grade = vision::ClassVerdict::Grade;
+using Grade = evaluation::ClassVerdict::Grade;
 
 QString percentText(double percent) {
   return std::isnan(percent) ? QStringLiteral("–") : QLocale().toString(percent, 'f', 1);
@@ -143,7 +143,7 @@ void TaughtModelsPanel::showModel() {
   setValue(summary_, tr("%n picture(s). mIoU %1 %; %2 % of the labelled pixels are right", nullptr, model->pictures)
                          .arg(percentText(verdict.miou), percentText(verdict.pixel_accuracy)));
   table_->setRowCount(static_cast<int>(verdict.verdicts.size()));
-  for (const vision::ClassVerdict& one : verdict.verdicts) {
+  for (const evaluation::ClassVerdict& one : verdict.verdicts) {
     const auto nameOf = [&](int c) { return verdict.classes[static_cast<std::size_t>(c)]; };
     QString text = gradeText(one.grade);
     if (one.grade == Grade::kWeak && !one.taken_for.empty())

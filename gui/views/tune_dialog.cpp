@@ -69,7 +69,7 @@ class TradeChart : public QWidget {
     const QLocale locale;
     const auto percent = [&](double value) { return locale.toString(value, 'f', 1) + QStringLiteral(" %"); };
     double slow = 1, fast = 1, low = wanted_;
-    for (const cli::TuneRow& row : result_->rows) {
+    for (const evaluation::TuneRow& row : result_->rows) {
       slow = std::min(slow, row.speed_up);
       fast = std::max(fast, row.speed_up);
       low = std::min(low, row.agreement);
@@ -98,7 +98,7 @@ class TradeChart : public QWidget {
     painter.drawLine(at(slow, wanted_), at(fast, wanted_));
 
     for (std::size_t i = 0; i < result_->rows.size(); ++i) {
-      const cli::TuneRow& row = result_->rows[i];
+      const evaluation::TuneRow& row = result_->rows[i];
       const bool chosen = static_cast<int>(i) == row_;
       painter.setPen(QPen(row.front ? theme().accent : theme().muted, 1.5));
       painter.setBrush(chosen ? theme().accent : theme().chart);
@@ -157,9 +157,9 @@ QWidget* TuneDialog::makeQuestion(int stored, double next_every_s) {
   next_ = new QRadioButton(tr("The next frames of this source, one every"));
   every_ = numberField(tr("Seconds between two frames"), 0, 3600, next_every_s, 1, tr(" s"));
   stored_ = new QRadioButton(tr("The %n stored picture(s) of this source", nullptr, stored));
-  stored_->setEnabled(stored >= cli::kMinTunePictures);
-  stored_->setToolTip(tr("Snapshots, recordings and time-lapses; at least %1").arg(cli::kMinTunePictures));
-  count_ = wholeField(tr("Most pictures"), cli::kMinTunePictures, 200, Choice().pictures, tr(" pictures"));
+  stored_->setEnabled(stored >= evaluation::kMinTunePictures);
+  stored_->setToolTip(tr("Snapshots, recordings and time-lapses; at least %1").arg(evaluation::kMinTunePictures));
+  count_ = wholeField(tr("Most pictures"), evaluation::kMinTunePictures, 200, Choice().pictures, tr(" pictures"));
   agreement_ = numberField(tr("Least agreement"), 50, 100, Choice().agreement, 2, tr(" % of the pixels"));
   (stored_->isEnabled() ? stored_ : next_)->setChecked(true);
   problem_ = wrapped(new QLabel);
@@ -289,7 +289,7 @@ void TuneDialog::showProgress(int done, int estimate) {
 
 void TuneDialog::showResult(const Result& result) {
   result_ = result;
-  const cli::TuneRow& best = result->choice();
+  const evaluation::TuneRow& best = result->choice();
   const QString speed = QLocale().toString(best.speed_up, 'f', 2);
   if (best.variant == kFullModel)
     explanation_->setText(tr("None of the %1 reductions that were tried is faster and keeps enough labels, so the full "
@@ -305,7 +305,7 @@ void TuneDialog::showResult(const Result& result) {
                               .arg(percent(best.agreement), percent(best.agreement_low)));
   table_->setRowCount(static_cast<int>(result->rows.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
-    const cli::TuneRow& row = result->rows[static_cast<std::size_t>(i)];
+    const evaluation::TuneRow& row = result->rows[static_cast<std::size_t>(i)];
     setRow(table_, i,
            {nameOf(row.variant), QLocale().toString(row.speed_up, 'f', 2), percent(row.agreement),
             (row.passes ? QStringLiteral("✓ ") : QString()) + percent(row.agreement_low),
@@ -327,8 +327,8 @@ void TuneDialog::showResult(const Result& result) {
 
 void TuneDialog::showRow() {
   if (!result_ || table_->currentRow() < 0) return;
-  const cli::TuneRow& row = result_->rows[static_cast<std::size_t>(table_->currentRow())];
-  for (const cli::TuneRow& other : result_->rows)
+  const evaluation::TuneRow& row = result_->rows[static_cast<std::size_t>(table_->currentRow())];
+  for (const evaluation::TuneRow& other : result_->rows)
     if (other.variant == kFullModel) before_->setPicture(result_->example, other.example);
   after_->setPicture(result_->example, row.example);
   chart_->setRow(table_->currentRow());

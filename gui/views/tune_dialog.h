@@ -16,7 +16,7 @@ class TradeChart;
 class TuneDialog : public QDialog {
   Q_OBJECT
  public:
-  using Result = std::shared_ptr<const cli::TuneResult>;
+  using Result = std::shared_ptr<const evaluation::TuneResult>;
   /// In the `example` labels of a result: the full model says something else there. No model has so many classes.
   static constexpr int kDiffers = 255;
   struct Choice {

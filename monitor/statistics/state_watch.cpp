@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/number_text.h"
 #include "base/visible_text.h"
-#include "evaluation/numbers.h"
 #include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/view_motion.h"
 #include "mpm/error.hpp"
@@ -23,7 +23,7 @@ bool lastsForever(const std::vector<vision::Region>& regions) {
 void StateOptions::validate() const {
   if (after < 1) throw Error("a state counts after at least 1 result");
   std::set<std::string> names;
-  for (const vision::StateHead& head : heads)
+  for (const evaluation::StateHead& head : heads)
     if (!names.insert(head.name).second)
       throw Error("two files of states are named '" + visibleText(head.name) + "': give one of them another \"name\"");
   for (const auto& [name, state] : alarms) {
@@ -36,14 +36,14 @@ void StateOptions::validate() const {
 
 StateWatch::StateWatch(StateOptions options) : options_(std::move(options)) {
   options_.validate();
-  for (const vision::StateHead& head : options_.heads) watched_.push_back({head});
+  for (const evaluation::StateHead& head : options_.heads) watched_.push_back({head});
 }
 
 std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::string& digest, cv::Size picture,
                                           UnixMs time, const ViewMotion& moved, std::vector<Event>& events) {
   std::vector<StateSample> samples;
   for (Watched& watched : watched_) {
-    const vision::StateHead& head = watched.head;
+    const evaluation::StateHead& head = watched.head;
     if (estimate.features.empty()) continue;  // of a model that is being read again with them
     if (digest != head.model_digest) {
       if (!std::exchange(watched.refused, true))
@@ -56,11 +56,13 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
     if (picture != watched.picture || followsView(watched.moved, moved, picture) || !lastsForever(head.regions)) {
       watched.picture = picture;
       watched.moved = moved;
-      watched.shares = vision::patchShares(head.regions, picture, estimate.grid, time,
-                                           [&](const vision::Region& one) { return movedMask(one, picture, moved); });
+      watched.shares =
+          evaluation::patchShares(head.regions, picture, estimate.grid, time,
+                                  [&](const vision::Region& one) { return movedMask(one, picture, moved); });
     }
     if (watched.shares.empty()) continue;
-    const vision::StateReading reading = vision::readState(head, vision::poolTokens(estimate.features, watched.shares));
+    const evaluation::StateReading reading =
+        evaluation::readState(head, evaluation::poolTokens(estimate.features, watched.shares));
     const int before = watched.counted;
     if (reading.sure) {
       watched.results = std::exchange(watched.candidate, reading.state) == reading.state ? watched.results + 1 : 1;
@@ -79,9 +81,9 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
   return samples;
 }
 
-void StateWatch::change(Watched& watched, const vision::StateReading& reading, UnixMs time,
+void StateWatch::change(Watched& watched, const evaluation::StateReading& reading, UnixMs time,
                         std::vector<Event>& events) const {
-  const vision::StateHead& head = watched.head;
+  const evaluation::StateHead& head = watched.head;
   const int before = std::exchange(watched.counted, reading.state);
   const std::string& now = head.states[static_cast<std::size_t>(reading.state)];
   const std::string was = before < 0 ? "" : head.states[static_cast<std::size_t>(before)];
@@ -90,7 +92,7 @@ void StateWatch::change(Watched& watched, const vision::StateReading& reading, U
            options_.alarms.end();
   };
   const std::string text =
-      head.name + " is " + now + (was.empty() ? "" : ", was " + was) + " (" + cli::fixed(reading.probability, 3) + ")";
+      head.name + " is " + now + (was.empty() ? "" : ", was " + was) + " (" + fixed(reading.probability, 3) + ")";
   if (!was.empty() && rings(was)) events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, text});
   if (rings(now)) events.push_back({time, EventKind::kAlarm, Severity::kWarning, text});
   if ((was.empty() || !rings(was)) && !rings(now)) events.push_back({time, EventKind::kState, Severity::kInfo, text});

@@ -15,7 +15,7 @@
 namespace mpm::monitor {
 
 struct StateOptions {
-  std::vector<vision::StateHead> heads{};
+  std::vector<evaluation::StateHead> heads{};
   int after = 3;  ///< a state counts after so many sure results in turn that agree; one that is not sure does not count
   std::vector<std::pair<std::string, std::string>> alarms{};  ///< names of heads and states
 
@@ -36,7 +36,7 @@ class StateWatch {
 
  private:
   struct Watched {
-    vision::StateHead head;
+    evaluation::StateHead head;
     int counted = -1, candidate = -1, results = 0;  // -1: none yet
     bool fresh = true;                              // nothing was read yet
     bool refused = false;                           // and reported
@@ -44,7 +44,7 @@ class StateWatch {
     cv::Size picture{};
     ViewMotion moved{};
   };
-  void change(Watched& watched, const vision::StateReading& reading, UnixMs time, std::vector<Event>& events) const;
+  void change(Watched& watched, const evaluation::StateReading& reading, UnixMs time, std::vector<Event>& events) const;
 
   StateOptions options_;
   std::vector<Watched> watched_;

@@ -20,9 +20,9 @@ std::int64_t samplesIn(const HourOfTokens& hour) {
 }
 
 // Without the hours that hold next to none of their samples on this side: a car's light makes no day of a night.
-std::vector<Block> hourBlocks(const std::vector<const HourOfTokens*>& hours,
-                              const std::map<UnixMs, std::int64_t>& samples_of_both) {
-  std::vector<Block> blocks;
+std::vector<evaluation::Block> hourBlocks(const std::vector<const HourOfTokens*>& hours,
+                                          const std::map<UnixMs, std::int64_t>& samples_of_both) {
+  std::vector<evaluation::Block> blocks;
   for (const HourOfTokens* hour : hours) {
     if (blocks.empty() || blocks.back().start != hour->start) blocks.push_back({.start = hour->start});
     for (const auto& [tokens, count] : hour->occurrences) {
@@ -30,18 +30,18 @@ std::vector<Block> hourBlocks(const std::vector<const HourOfTokens*>& hours,
       blocks.back().samples += count;
     }
   }
-  std::erase_if(blocks, [&](const Block& block) {
+  std::erase_if(blocks, [&](const evaluation::Block& block) {
     return static_cast<double>(block.samples) <= kStray * static_cast<double>(samples_of_both.at(block.start));
   });
   return blocks;
 }
 
 // The time of the day, in ms of UTC, around which these days lie, and from which these nights are farthest.
-double noonOf(const std::vector<Block>& day_hours, const std::vector<Block>& night_hours) {
+double noonOf(const std::vector<evaluation::Block>& day_hours, const std::vector<evaluation::Block>& night_hours) {
   constexpr double kTurn = 2 * 3.14159265358979323846 / kDayMs;
   double x = 0, y = 0;
-  const auto add = [&](const std::vector<Block>& hours, double sign) {
-    for (const Block& hour : hours) {
+  const auto add = [&](const std::vector<evaluation::Block>& hours, double sign) {
+    for (const evaluation::Block& hour : hours) {
       const double angle = kTurn * static_cast<double>(hour.start + kHourMs / 2);
       x += sign * std::cos(angle);
       y += sign * std::sin(angle);
@@ -53,10 +53,10 @@ double noonOf(const std::vector<Block>& day_hours, const std::vector<Block>& nig
 }
 
 // One block per 24 hours from `cut`, the time of the day in the middle of the other side.
-std::vector<Block> periodBlocks(const std::vector<Block>& hours, double cut) {
-  std::vector<Block> periods;
+std::vector<evaluation::Block> periodBlocks(const std::vector<evaluation::Block>& hours, double cut) {
+  std::vector<evaluation::Block> periods;
   double last = 0;
-  for (const Block& hour : hours) {
+  for (const evaluation::Block& hour : hours) {
     const double period = std::floor((static_cast<double>(hour.start + kHourMs / 2) - cut) / kDayMs);
     if (periods.empty() || period != last) periods.push_back({.start = hour.start});
     periods.back().sum += hour.sum;
@@ -74,10 +74,10 @@ std::map<double, std::int64_t> pool(const std::vector<const HourOfTokens*>& hour
 }
 
 std::optional<double> changeSinceYesterday(const std::vector<const HourOfTokens*>& hours, UnixMs now) {
-  Block today, yesterday;
+  evaluation::Block today, yesterday;
   for (const HourOfTokens* hour : hours) {
     const UnixMs age = now - hour->start;
-    Block* block = age <= 0 ? nullptr : age <= kDayMs ? &today : age <= 2 * kDayMs ? &yesterday : nullptr;
+    evaluation::Block* block = age <= 0 ? nullptr : age <= kDayMs ? &today : age <= 2 * kDayMs ? &yesterday : nullptr;
     if (!block) continue;
     for (const auto& [tokens, count] : hour->occurrences) {
       block->sum += tokens * static_cast<double>(count);
@@ -121,10 +121,10 @@ DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixM
 
   std::map<UnixMs, std::int64_t> samples;
   for (const HourOfTokens& hour : hours) samples[hour.start] += samplesIn(hour);
-  std::vector<Block> day = hourBlocks(sides[0], samples), night = hourBlocks(sides[1], samples);
+  std::vector<evaluation::Block> day = hourBlocks(sides[0], samples), night = hourBlocks(sides[1], samples);
   Difference& difference = result.difference.emplace();
   const double noon = noonOf(day, night);
-  if (std::vector<Block> days = periodBlocks(day, noon - kDayMs / 2.0), nights = periodBlocks(night, noon);
+  if (std::vector<evaluation::Block> days = periodBlocks(day, noon - kDayMs / 2.0), nights = periodBlocks(night, noon);
       days.size() >= kPeriodsNeeded && nights.size() >= kPeriodsNeeded) {
     difference.block = Difference::Block::kPeriod;
     day = std::move(days);
@@ -135,7 +135,8 @@ DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixM
   difference.tokens = result.night.mean - result.day.mean;
   if (day.size() < 2 || night.size() < 2) return result;
   const bool correlated = difference.block == Difference::Block::kHour;
-  difference.plus_minus = halfInterval(estimateMean(day, correlated), estimateMean(night, correlated));
+  difference.plus_minus =
+      evaluation::halfInterval(evaluation::estimateMean(day, correlated), evaluation::estimateMean(night, correlated));
   return result;
 }
 

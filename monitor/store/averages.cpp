@@ -51,7 +51,7 @@ std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source,
   std::vector<double> shares, corrected, iou;
   for (std::size_t c = 0; c < classes; ++c) shares.push_back(*all.mean(c));
   if (latest.cross_validation) {
-    corrected = vision::correctedShares(shares, *latest.cross_validation);
+    corrected = evaluation::correctedShares(shares, *latest.cross_validation);
     iou = latest.cross_validation->iou();
   }
   std::vector<ClassArea> areas;

@@ -15,7 +15,7 @@ struct ClassArea {
   std::string name;
   double all = 0;
   std::optional<double> day{}, night{};  ///< nullopt: no sample of that time
-  std::optional<double> corrected{};     ///< `all` without the known errors of the model (vision::correctedShares)
+  std::optional<double> corrected{};     ///< `all` without the known errors of the model (evaluation::correctedShares)
   std::optional<double> iou{};           ///< of the class in the cross-validation
 };
 

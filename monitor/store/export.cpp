@@ -10,13 +10,13 @@
 #include <ctime>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <set>
 #include <tuple>
 
 #include "base/atomic_file.h"
+#include "base/json_file.h"
 #include "evaluation/numbers.h"
 #include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
@@ -279,42 +279,41 @@ void writePhenoCamTime(std::ostream& out, const Columns& columns, const Sample& 
 }
 
 void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) {
-  nlohmann::ordered_json areas = nlohmann::ordered_json::object();
+  Json areas = Json::object();
   const auto values = columns.areas(sample);
   for (std::size_t c = 0; c < values.size(); ++c)
     if (values[c].value_or(0) > 0) areas[columns.classes[c]] = *values[c];
   const auto session = columns.sessions.find(sample.session);
-  nlohmann::ordered_json regions = nlohmann::ordered_json::object();
+  Json regions = Json::object();
   for (const RegionSample& region : sample.regions)
     regions[region.name] = regionJson(
         region, session == columns.sessions.end() ? std::vector<std::string>() : session->second.record.classes);
-  const nlohmann::ordered_json line = {
-      {"time", isoTime(sample.time, true)},
-      {"unix_ms", sample.time},
-      {"tokens", sample.tokens},
-      {"reduce", columns.reduction(sample)},
-      {"inference_ms", sample.inference_ms},
-      {"brightness_0_255", sample.brightness},
-      {"night", sample.night ? nlohmann::ordered_json(*sample.night) : nlohmann::ordered_json(nullptr)},
-      {"dropped_frames", sample.dropped},
-      {"rows_fraction", cli::orNull(sample.rows)},
-      {"agreement_percent", cli::orNull(sample.agreement)},
-      {"quality", sample.quality ? nlohmann::ordered_json{{"sharpness", sample.quality->sharpness},
-                                                          {"contrast", sample.quality->contrast},
-                                                          {"saturated_fraction", sample.quality->saturated},
-                                                          {"is", toText(*sample.quality)}}
-                                 : nlohmann::ordered_json()},
-      {"picture", sample.picture},
-      {"area_fraction", areas},
-      {"regions", regions},
-      {"states", statesJson(sample)}};
-  out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  const Json line = {{"time", isoTime(sample.time, true)},
+                     {"unix_ms", sample.time},
+                     {"tokens", sample.tokens},
+                     {"reduce", columns.reduction(sample)},
+                     {"inference_ms", sample.inference_ms},
+                     {"brightness_0_255", sample.brightness},
+                     {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
+                     {"dropped_frames", sample.dropped},
+                     {"rows_fraction", evaluation::orNull(sample.rows)},
+                     {"agreement_percent", evaluation::orNull(sample.agreement)},
+                     {"quality", sample.quality ? Json{{"sharpness", sample.quality->sharpness},
+                                                       {"contrast", sample.quality->contrast},
+                                                       {"saturated_fraction", sample.quality->saturated},
+                                                       {"is", toText(*sample.quality)}}
+                                                : Json()},
+                     {"picture", sample.picture},
+                     {"area_fraction", areas},
+                     {"regions", regions},
+                     {"states", statesJson(sample)}};
+  out << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace
 
-nlohmann::ordered_json regionJson(const RegionSample& region, const std::vector<std::string>& classes) {
-  nlohmann::ordered_json areas = nlohmann::ordered_json::object();
+Json regionJson(const RegionSample& region, const std::vector<std::string>& classes) {
+  Json areas = Json::object();
   for (const auto& [label, area] : region.areas) areas[vision::className(classes, label)] = area;
   return {{"pixels", region.pixels},
           {"red", region.red},
@@ -327,18 +326,17 @@ nlohmann::ordered_json regionJson(const RegionSample& region, const std::vector<
           {"gcc", region.gcc()},
           {"rcc", region.rcc()},
           {"exg", region.exg()},
-          {"tokens", cli::orNull(region.tokens)},
+          {"tokens", evaluation::orNull(region.tokens)},
           {"area_fraction", areas}};
 }
 
-nlohmann::ordered_json statesJson(const Sample& sample) {
-  nlohmann::ordered_json states = nlohmann::ordered_json::object();
+Json statesJson(const Sample& sample) {
+  Json states = Json::object();
   for (const StateSample& one : sample.states)
-    states[one.name] = {
-        {"state", one.state},
-        {"probability", one.probability},
-        {"sure", one.sure},
-        {"counted", one.counted.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(one.counted)}};
+    states[one.name] = {{"state", one.state},
+                        {"probability", one.probability},
+                        {"sure", one.sure},
+                        {"counted", one.counted.empty() ? Json() : Json(one.counted)}};
   return states;
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_file.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
@@ -26,10 +26,10 @@ struct ExportOptions {
 
 /// {"pixels", "red", ..., "gcc", "rcc", "exg", "brightness_0_255", "tokens", "area_fraction": {class: share}}.
 /// `classes`: names of the model.
-nlohmann::ordered_json regionJson(const RegionSample& region, const std::vector<std::string>& classes);
+Json regionJson(const RegionSample& region, const std::vector<std::string>& classes);
 
 /// {name: {"state", "probability", "sure", "counted"}}.
-nlohmann::ordered_json statesJson(const Sample& sample);
+Json statesJson(const Sample& sample);
 
 /// Writes every sample in [from, to) as text, with units in the header, and returns their number. `path` is whole or as
 /// it was. `go_on` is called now and then with the share that is done, 0..1; nullopt when it said false. Throws

@@ -8,7 +8,6 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <thread>
 #include <vector>
@@ -28,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Json = nlohmann::ordered_json;
-
 std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 std::string describe(const InferenceResult& result, const Sample& sample, const std::string& source) {
@@ -45,7 +42,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
                {"area_fraction", areas},
                {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
                {"brightness_0_255", sample.brightness},
-               {"ms", cli::toJson(result.estimate.ms)}};
+               {"ms", evaluation::toJson(result.estimate.ms)}};
   if (!result.estimate.depth.empty()) json["depth"] = vision::depthJson(result.estimate, *result.model);
   return toText(json);
 }

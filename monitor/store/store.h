@@ -34,8 +34,8 @@ struct SessionInfo {
   std::string reduce;                ///< the model's Reduction as text
   int tokens = 0;                    ///< N
   std::vector<std::string> classes;  ///< names, by index
-  /// How the model did on pictures that it was not trained on (vision::readCrossValidation); nullopt: not known.
-  std::optional<vision::ConfusionMatrix> cross_validation;
+  /// How the model did on pictures that it was not trained on (evaluation::readCrossValidation); nullopt: not known.
+  std::optional<evaluation::ConfusionMatrix> cross_validation;
   double every_s = 1;                         ///< how often a sample was meant to come; 0: no fixed time
   std::optional<double> latitude, longitude;  ///< degrees north and east
 };

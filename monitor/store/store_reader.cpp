@@ -64,8 +64,8 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   }
   session.model_digest = row.text(11);
   try {
-    session.cross_validation = vision::confusionMatrixOf({std::string(row.text(12)), "cross_validation"},
-                                                         static_cast<int>(session.classes.size()));
+    session.cross_validation = evaluation::confusionMatrixOf({std::string(row.text(12)), "cross_validation"},
+                                                             static_cast<int>(session.classes.size()));
   } catch (const Error&) {  // none, or of other classes
   }
   return session;

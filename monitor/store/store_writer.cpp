@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "evaluation/cross_validation.h"
+#include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/damage.h"
@@ -220,7 +221,7 @@ class Connection {
         .run(place.source, begin.time, info.model, info.model_name, info.reduce, info.tokens,
              classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
              info.longitude, info.model_digest,
-             info.cross_validation ? vision::toJson(*info.cross_validation).dump() : std::string());
+             info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
     place.session = database_.lastId();
   }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
@@ -38,8 +39,8 @@ std::string oneLine(std::string text) {
 
 /// "35 s", "12 min", "2.5 h".
 std::string timeText(double seconds) {
-  if (seconds < 100) return cli::fixed(seconds, 0) + " s";
-  return seconds < 6000 ? cli::fixed(seconds / 60, 0) + " min" : cli::fixed(seconds / 3600, 1) + " h";
+  if (seconds < 100) return fixed(seconds, 0) + " s";
+  return seconds < 6000 ? fixed(seconds / 60, 0) + " min" : fixed(seconds / 3600, 1) + " h";
 }
 
 }  // namespace
@@ -54,15 +55,14 @@ void printData(const std::string& line) {
   throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
-std::string toLine(const cli::Json& json) { return json.dump(-1, ' ', false, cli::Json::error_handler_t::replace); }
+std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-cli::Json sizeJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
+Json sizeJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 
 std::string tokensText(const std::vector<double>& tokens) {
   std::string text;
-  for (double count : tokens)
-    text += (text.empty() ? "" : " -> ") + cli::fixed(count, count == std::floor(count) ? 0 : 1);
-  if (tokens.size() > 1) text += " (-" + cli::fixed(100 * (1 - tokens.back() / tokens.front()), 0) + " %)";
+  for (double count : tokens) text += (text.empty() ? "" : " -> ") + fixed(count, count == std::floor(count) ? 0 : 1);
+  if (tokens.size() > 1) text += " (-" + fixed(100 * (1 - tokens.back() / tokens.front()), 0) + " %)";
   return text;
 }
 
@@ -106,7 +106,7 @@ void Progress::note(const std::string& message) const {
 std::string Progress::text() const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double rate = (done_ - first_) / std::max(1e-3, seconds);
-  const std::string speed = rate >= 1 ? cli::fixed(rate, 1) + "/s" : cli::fixed(1 / rate, 2) + " s each";
+  const std::string speed = rate >= 1 ? fixed(rate, 1) + "/s" : fixed(1 / rate, 2) + " s each";
   if (!total_) return std::to_string(done_) + " frames  " + speed;
   return name_ + std::to_string(done_) + " of " + std::to_string(*total_) + "  " + speed + "  " +
          timeText(std::max(0, *total_ - done_) / rate) + " left";

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluation/numbers.h"
+#include "base/json_file.h"
 
 namespace mpm::program {
 
@@ -17,11 +17,11 @@ void printData(const std::string& line);
 void printLine(const std::string& text);
 inline void printLine(const char* text) { printLine(std::string(text)); }
 /// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
-std::string toLine(const cli::Json& json);
-inline void printLine(const cli::Json& json) { printData(toLine(json)); }
+std::string toLine(const Json& json);
+inline void printLine(const Json& json) { printData(toLine(json)); }
 
 /// {"height", "width"}.
-cli::Json sizeJson(Size2 size);
+Json sizeJson(Size2 size);
 
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);

@@ -122,7 +122,7 @@ double meanIouOf(const nlohmann::json& line, const std::vector<int>& images, con
   for (const int image : images)
     for (const char* part : parts)
       for (const auto& [truth, prediction, count] :
-           line[part][static_cast<std::size_t>(image)].get<vision::PairCounts>()) {
+           line[part][static_cast<std::size_t>(image)].get<evaluation::PairCounts>()) {
         pixels[static_cast<int>(truth)][0] += static_cast<double>(count);
         pixels[static_cast<int>(prediction)][1] += static_cast<double>(count);
         if (truth == prediction) pixels[static_cast<int>(truth)][2] += static_cast<double>(count);

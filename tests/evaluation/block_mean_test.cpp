@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace mpm::monitor {
+namespace mpm::evaluation {
 namespace {
 
 using ::testing::ElementsAre;
@@ -44,4 +44,4 @@ TEST(BlockMean, FiveFilmsAreABlockEachAndFewerAreCut) {
 }
 
 }  // namespace
-}  // namespace mpm::monitor
+}  // namespace mpm::evaluation

@@ -6,7 +6,7 @@
 #include "evaluation/confusion_matrix.h"
 #include "support/throws_with.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 cv::Mat labels(std::vector<unsigned char> values) { return cv::Mat(values, true).reshape(1, 1); }
@@ -94,4 +94,4 @@ TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

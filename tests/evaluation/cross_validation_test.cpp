@@ -9,7 +9,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -82,4 +82,4 @@ TEST(CrossValidation, ACorrectionKeepsWhatItKnowsNothingAbout) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -9,7 +9,7 @@
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 using ::testing::ElementsAre;
@@ -79,7 +79,7 @@ TEST_F(DatasetFiles, OfCamVidWithAndWithoutSplits) {
 
 // The class of a label; -1 for one that does not count.
 int classOf(Dataset dataset, int label) {
-  const LabelMeaning meaning = labelMeaningOf(dataset);
+  const vision::LabelMeaning meaning = labelMeaningOf(dataset);
   const int value = meaning.applied(cv::Mat(1, 1, CV_8U, cv::Scalar(label))).at<unsigned char>(0);
   return value == meaning.voidLabel() ? -1 : value;
 }
@@ -126,4 +126,4 @@ TEST(DatasetProtocols, AreThoseOfThePapers) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

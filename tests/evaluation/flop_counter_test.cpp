@@ -10,7 +10,7 @@
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 const std::string kLinear = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
@@ -143,4 +143,4 @@ TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

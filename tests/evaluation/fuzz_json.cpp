@@ -44,8 +44,8 @@ void require(bool holds) {
 }
 
 [[maybe_unused]] void results(const JsonValue& json) {
-  const mpm::cli::Scores scores(json, {"a", "b"});
-  mpm::cli::Scores twice(2, -1);
+  const mpm::evaluation::Scores scores(json, {"a", "b"});
+  mpm::evaluation::Scores twice(2, -1);
   for (int i = 0; i < 2; ++i) twice.add(scores);
   require(twice.matrix().count(0, 0) == 2 * scores.matrix().count(0, 0));
 }

@@ -14,19 +14,20 @@
 #include "scene/street.h"
 #include "vision/default_model.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 constexpr int kExamples = 12;  // of each state
 
-const Region kRoad{.name = "road", .size = {640, 448}, .polygons = {{{130, 447}, {250, 200}, {350, 200}, {520, 447}}}};
-const Region kBay{
+const vision::Region kRoad{
+    .name = "road", .size = {640, 448}, .polygons = {{{130, 447}, {250, 200}, {350, 200}, {520, 447}}}};
+const vision::Region kBay{
     .name = "bay", .size = {640, 448}, .polygons = {{{450, 305}, {545, 305}, {610, 385}, {610, 430}, {495, 430}}}};
 
 struct Question {
   const char* name;
   std::vector<std::string> states;
-  std::vector<Region> regions;
+  std::vector<vision::Region> regions;
 };
 const Question kQuestions[] = {
     {"street lamps", {"off", "on"}, {}}, {"road", {"dry", "wet"}, {kRoad}}, {"parked car", {"free", "taken"}, {kBay}}};
@@ -40,7 +41,7 @@ struct Pool {
 
   explicit Pool(int count) {
     using scene::Weather;
-    Estimator estimator(defaultModel(), {.features = true});
+    Estimator estimator(vision::defaultModel(), {.features = true});
     std::map<Weather, scene::Street> streets;
     for (const Weather weather : {Weather::kRain, Weather::kClear, Weather::kCloudy, Weather::kFog}) {
       scene::StreetOptions options;
@@ -49,7 +50,7 @@ struct Pool {
       streets.try_emplace(weather, options);
     }
     cv::RNG random(33);
-    const cv::Mat bay = maskOf(kBay, {640, 448});
+    const cv::Mat bay = vision::maskOf(kBay, {640, 448});
     for (int i = 0; i < count; ++i) {
       constexpr Weather kDry[] = {Weather::kClear, Weather::kCloudy, Weather::kFog};
       const bool wet = i % 2 == 0;
@@ -123,4 +124,4 @@ TEST(StatesOfTheScene, LongTwelveExamplesTellTwoHundred) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -12,7 +12,7 @@
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,8 +74,8 @@ TEST(States, PooledTokensAreMeanAndDeviation) {
 }
 
 TEST(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
-  const Region left{.name = "left", .size = {80, 40}, .polygons = {{{0, 0}, {39, 0}, {39, 39}, {0, 39}}}};
-  const Region stamp{
+  const vision::Region left{.name = "left", .size = {80, 40}, .polygons = {{{0, 0}, {39, 0}, {39, 39}, {0, 39}}}};
+  const vision::Region stamp{
       .name = "stamp", .ignore = true, .size = {80, 40}, .polygons = {{{0, 0}, {79, 0}, {79, 19}, {0, 19}}}};
   const cv::Mat both = patchShares({left, stamp}, {80, 40}, {4, 8}, {});
   const cv::Mat whole = patchShares({stamp}, {80, 40}, {4, 8}, {});
@@ -85,7 +85,7 @@ TEST(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
       EXPECT_NEAR(whole.at<float>(y, x), y >= 2 ? 1 : 0, 1e-5);
     }
   EXPECT_NEAR(cv::sum(patchShares({}, {80, 40}, {4, 8}, {}))[0], 32, 1e-4);
-  Region over = left;
+  vision::Region over = left;
   over.to = 1000;
   EXPECT_TRUE(patchShares({over}, {80, 40}, {4, 8}, 2000).empty());
 }
@@ -159,7 +159,7 @@ TEST(States, FileGivesTheSameAnswers) {
   EXPECT_EQ(read.name, "gate");
   EXPECT_EQ(read.states, head.states);
   EXPECT_EQ(read.model_digest, "0123");
-  EXPECT_EQ(regionJson(read.regions.at(0)), regionJson(head.regions[0]));
+  EXPECT_EQ(vision::regionJson(read.regions.at(0)), vision::regionJson(head.regions[0]));
   EXPECT_EQ(toJson(read.verdict, read.states), toJson(head.verdict, head.states));
   const cv::Mat pooled = tellingFeatures(examples, 2).row(5);
   EXPECT_EQ(readState(read, pooled).probability, readState(head, pooled).probability);
@@ -210,4 +210,4 @@ TEST(States, ExamplesComeFromFoldersAndLists) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
-namespace mpm::vision {
+namespace mpm::evaluation {
 namespace {
 
 const std::string kPlain = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
@@ -16,7 +16,8 @@ const std::string kPlain = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx
 TeachJob jobOfTwoPictures(const std::string& output) {
   TeachJob job{.model = kPlain, .classes = {{{"low"}, {"high"}}}, .output = output, .pictures = 2};
   job.picture = [](std::size_t i) {
-    LabelledPicture picture{cv::Mat(40, 60, CV_8UC3, cv::Scalar(10, 90, 200)), cv::Mat(40, 60, CV_8U, cv::Scalar(0))};
+    vision::LabelledPicture picture{cv::Mat(40, 60, CV_8UC3, cv::Scalar(10, 90, 200)),
+                                    cv::Mat(40, 60, CV_8U, cv::Scalar(0))};
     picture.labels.rowRange(0, 10 + 10 * static_cast<int>(i)).setTo(1);
     return picture;
   };
@@ -53,4 +54,4 @@ TEST(Teaching, NamesAClassThatNoPixelHas) {
 }
 
 }  // namespace
-}  // namespace mpm::vision
+}  // namespace mpm::evaluation

@@ -13,7 +13,7 @@
 #include "mpm/error.hpp"
 #include "support/throws_with.h"
 
-namespace mpm::cli {
+namespace mpm::evaluation {
 namespace {
 
 using ::testing::ElementsAre;
@@ -274,4 +274,4 @@ TEST_F(Tune, RefusesWhatItCannotTune) {
 }
 
 }  // namespace
-}  // namespace mpm::cli
+}  // namespace mpm::evaluation

@@ -372,7 +372,7 @@ TEST_F(Teach, VerdictsHaveTheColoursOfTheTheme) {
   model.verdict.emplace();
   model.verdict->classes = {QStringLiteral("road")};
   model.verdict->verdicts.resize(1);
-  model.verdict->verdicts[0].grade = vision::ClassVerdict::Grade::kGood;
+  model.verdict->verdicts[0].grade = evaluation::ClassVerdict::Grade::kGood;
   panel.setModels({model});
   panel.show();
   const auto color = [&] { return panel.findChild<QTableWidget*>()->item(0, 2)->foreground().color(); };

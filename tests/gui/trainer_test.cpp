@@ -215,7 +215,7 @@ TEST_F(Trainer, ReadsTheVerdictOfItsModels) {
   EXPECT_EQ(first->pictures, 3);
   EXPECT_EQ(first->verdict->miou, 61.5);
   ASSERT_EQ(first->verdict->verdicts.size(), 2U);
-  using Grade = vision::ClassVerdict::Grade;
+  using Grade = evaluation::ClassVerdict::Grade;
   EXPECT_EQ(first->verdict->verdicts[0].grade, Grade::kGood);
   EXPECT_EQ(first->verdict->verdicts[0].taken_for.front().first, 1);
   EXPECT_EQ(first->verdict->verdicts[1].grade, Grade::kUntested);

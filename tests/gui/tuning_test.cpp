@@ -106,7 +106,7 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   dialog.showProgress(20, 400);
   EXPECT_TRUE(dialog.text().contains(QStringLiteral("20 of about 400 runs, about 2"))) << dialog.text().toStdString();
 
-  auto result = std::make_shared<cli::TuneResult>();
+  auto result = std::make_shared<evaluation::TuneResult>();
   result->tried = 44;
   result->held_back = 30;
   result->example = cv::Mat(32, 48, CV_8UC3, cv::Scalar(90, 90, 90));

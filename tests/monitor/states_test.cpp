@@ -40,8 +40,8 @@ Estimate showing(double level, Size2 grid = {2, 2}) {
   return estimate;
 }
 
-vision::StateHead gate(const std::string& name = "gate") {
-  vision::StateHead head{.name = name, .states = {"closed", "open"}, .model_name = "tiny", .model_digest = kDigest};
+evaluation::StateHead gate(const std::string& name = "gate") {
+  evaluation::StateHead head{.name = name, .states = {"closed", "open"}, .model_name = "tiny", .model_digest = kDigest};
   head.weights = cv::Mat(2, 7, CV_64F, cv::Scalar(0));
   head.weights.at<double>(1, 0) = 4;  // of the mean of the first channel
   head.sure = 0.9;
@@ -112,7 +112,7 @@ TEST(StateWatch, StatesOfAnotherModelAreNotRead) {
 }
 
 TEST(StateWatch, ReadsItsRegionAndFollowsTheView) {
-  vision::StateHead left = gate();
+  evaluation::StateHead left = gate();
   left.regions = {{.name = "gate", .size = {64, 48}, .polygons = {{{0, 0}, {15, 0}, {15, 47}, {0, 47}}}}};
   StateWatch watch({.heads = {left}});
   Estimate estimate = showing(-1, {3, 4});  // patches of 16 px

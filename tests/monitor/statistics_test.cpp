@@ -102,7 +102,7 @@ TEST(Statistics, WholeDaysAndNightsAreTheBlocks) {
   const double degrees =
       variance * variance /
       (variances[0] * variances[0] / (blocks[0] - 1) + variances[1] * variances[1] / (blocks[1] - 1));
-  EXPECT_NEAR(*statistics.difference->plus_minus, studentQuantile(degrees) * std::sqrt(variance), 1e-9);
+  EXPECT_NEAR(*statistics.difference->plus_minus, evaluation::studentQuantile(degrees) * std::sqrt(variance), 1e-9);
   EXPECT_TRUE(statistics.difference->significant());
 }
 

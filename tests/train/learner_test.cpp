@@ -41,7 +41,7 @@ StepReport stepOn(Learner& learner, int step, double lr, int batch = 8) {
 double meanIou(Learner& learner, int first, int count) {
   const auto [images, labels] = test::shapeBatch(first, count, kInputSize);
   const cv::Mat predicted = learner.predict(images);
-  vision::ConfusionMatrix matrix(kClasses, kIgnore);
+  evaluation::ConfusionMatrix matrix(kClasses, kIgnore);
   const auto flat = [](const cv::Mat& mat) { return cv::Mat(1, static_cast<int>(mat.total()), CV_8U, mat.data); };
   matrix.add(flat(labels), flat(predicted));
   return matrix.meanIou();

@@ -33,7 +33,7 @@ ClassList readClassList(const std::string& path) {
 }
 
 void writeClassList(const std::string& path, const ClassList& list) {
-  const nlohmann::ordered_json json = {{"classes", mpm::toJson(list.classes)}, {"ignore", list.ignore}};
+  const Json json = {{"classes", mpm::toJson(list.classes)}, {"ignore", list.ignore}};
   writeFileAtomically(path, json.dump(2) + "\n");
 }
 

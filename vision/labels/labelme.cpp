@@ -79,21 +79,20 @@ cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes
 
 void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels,
                   const ClassList& classes) {
-  nlohmann::ordered_json shapes = nlohmann::ordered_json::array();
+  Json shapes = Json::array();
   for (int label = 0; label < classes.count(); ++label)
     for (const auto& outline : outlines(labels == label)) {
-      nlohmann::ordered_json points = nlohmann::ordered_json::array();
+      Json points = Json::array();
       for (const cv::Point& point : outline) points.push_back({point.x, point.y});
       shapes.push_back({{"label", classes.classes[static_cast<std::size_t>(label)].name},
                         {"points", std::move(points)},
                         {"group_id", nullptr},
                         {"shape_type", "polygon"},
-                        {"flags", nlohmann::ordered_json::object()}});
+                        {"flags", Json::object()}});
     }
-  const nlohmann::ordered_json json = {{"version", "5.0.0"},          {"flags", nlohmann::ordered_json::object()},
-                                       {"shapes", std::move(shapes)}, {"imagePath", picture},
-                                       {"imageData", nullptr},        {"imageHeight", labels.rows},
-                                       {"imageWidth", labels.cols}};
+  const Json json = {{"version", "5.0.0"},       {"flags", Json::object()}, {"shapes", std::move(shapes)},
+                     {"imagePath", picture},     {"imageData", nullptr},    {"imageHeight", labels.rows},
+                     {"imageWidth", labels.cols}};
   writeFileAtomically(path, json.dump() + "\n");
 }
 

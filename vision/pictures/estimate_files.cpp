@@ -7,8 +7,6 @@
 
 namespace mpm::vision {
 
-using Json = nlohmann::ordered_json;
-
 Json segmentsJson(const Estimate& estimate, const ModelInfo& model) {
   const std::vector<std::string> names = classNames(model);
   const std::vector<ClassInfo>& classes = model.facts.classes;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <opencv2/core.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json_file.h"
 #include "mpm/estimator.hpp"
 
 namespace mpm::vision {
 
 /// "id", "class", "score", "area" (px) and "thing" of each segment.
-nlohmann::ordered_json segmentsJson(const Estimate& estimate, const ModelInfo& model);
+Json segmentsJson(const Estimate& estimate, const ModelInfo& model);
 
 /// "unit", "min", "median", "max", and the "offset" and "step" of depthImage().
-nlohmann::ordered_json depthJson(const Estimate& estimate, const ModelInfo& model);
+Json depthJson(const Estimate& estimate, const ModelInfo& model);
 
 /// The files that programs write of an estimate, by the endings of their names.
 struct EstimateFiles {

@@ -71,9 +71,9 @@ cv::Mat maskOf(const Region& region, cv::Size picture) {
 }
 
 void writeRegions(const std::string& path, const std::vector<Region>& regions) {
-  JsonValue::Json list = JsonValue::Json::array();
+  Json list = Json::array();
   for (const Region& region : regions) list.push_back(toJson(region));
-  writeFileAtomically(path, JsonValue::Json{{"regions", std::move(list)}}.dump() + "\n");
+  writeFileAtomically(path, Json{{"regions", std::move(list)}}.dump() + "\n");
 }
 
 std::vector<std::string> namesOf(const std::vector<Region>& regions) {

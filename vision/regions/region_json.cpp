@@ -13,8 +13,6 @@
 namespace mpm::vision {
 namespace {
 
-using Json = JsonValue::Json;
-
 Json runsOf(const cv::Mat& mask) {
   Json runs = Json::array();
   std::int64_t length = 0;
@@ -45,7 +43,7 @@ std::optional<UnixMs> timeIn(const JsonValue& json, const char* key) {
 
 }  // namespace
 
-JsonValue::Json toJson(const Region& region) {
+Json toJson(const Region& region) {
   Json json = {{"name", region.name}, {"width", region.size.width}, {"height", region.size.height}};
   if (region.ignore) json["ignore"] = true;
   if (region.from) json["from"] = isoTime(*region.from, true);

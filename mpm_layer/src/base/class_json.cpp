@@ -5,10 +5,10 @@
 
 namespace mpm {
 
-JsonValue::Json toJson(const std::vector<ClassInfo>& classes) {
-  auto list = JsonValue::Json::array();
+Json toJson(const std::vector<ClassInfo>& classes) {
+  auto list = Json::array();
   for (const ClassInfo& entry : classes) {
-    JsonValue::Json& added = list.emplace_back(JsonValue::Json{{"name", entry.name}});
+    Json& added = list.emplace_back(Json{{"name", entry.name}});
     if (entry.rgb) {
       char color[8];
       std::snprintf(color, sizeof color, "#%02x%02x%02x", (*entry.rgb)[0], (*entry.rgb)[1], (*entry.rgb)[2]);

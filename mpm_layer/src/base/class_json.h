@@ -9,7 +9,7 @@
 namespace mpm {
 
 /// [{"name", "color": "#rrggbb", "thing": false}]: a colour where it is known, "thing" where it is false.
-JsonValue::Json toJson(const std::vector<ClassInfo>& classes);
+Json toJson(const std::vector<ClassInfo>& classes);
 /// Back from it. Throws mpm::Error naming the place.
 std::vector<ClassInfo> classesFromJson(const JsonValue& list);
 

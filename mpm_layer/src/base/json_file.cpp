@@ -13,8 +13,6 @@
 namespace mpm {
 namespace {
 
-using Json = JsonValue::Json;
-
 // What to parse of a text. Refuses what would take too long, and leaves out long texts: those of pictures cost more
 // than all other work, and nobody reads them here. (The callbacks of nlohmann's parser take a time that grows with the
 // square of a list of objects: 25 s for 100,000.)

@@ -16,6 +16,8 @@
 
 namespace mpm {
 
+using Json = nlohmann::ordered_json;
+
 /// The largest count, and the largest size of one, that every reader of JSON reads as the same number.
 inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
 
@@ -23,8 +25,6 @@ inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
 /// one line: the file, the place in it, what is there and what is expected. Cheap to copy; keeps its file alive.
 class JsonValue {
  public:
-  using Json = nlohmann::ordered_json;
-
   /// Parses text. `what` names it in errors. Throws mpm::Error for what is not JSON, is nested deeper than 16 or has
   /// an object of over 10,000 keys. A text value of over 64 KiB (LabelMe's "imageData") is read as empty.
   JsonValue(std::string text, std::string what);

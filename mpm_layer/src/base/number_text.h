@@ -2,6 +2,9 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -13,7 +16,20 @@ inline std::string numberText(double number) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-/// The inverse; nullopt for a text that is no number or has more behind it.
+/// `value` with `digits` digits after the point; "-" for none and for NaN.
+inline std::string fixed(std::optional<double> value, int digits) {
+  if (!value || std::isnan(*value)) return "-";
+  char text[400];  // of any double
+  std::snprintf(text, sizeof text, "%.*f", digits, *value);
+  return text;
+}
+
+/// "1 image", "2 images".
+inline std::string counted(std::int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// The inverse of numberText(); nullopt for a text that is no number or has more behind it.
 template <class T>
 std::optional<T> readNumber(const std::string& text) {
   T number{};

@@ -163,7 +163,7 @@ void HeadTrainer::write(const std::string& path, const TokenHead& head, const st
   Reduction reduce = model().reduction;
   if (!reduce.policy.empty()) reduce.policy = std::filesystem::absolute(reduce.policy).string();  // not by the JSON
   json["reduce"] = toString(reduce);
-  if (!taught.empty()) json["taught"] = nlohmann::ordered_json::parse(taught);
+  if (!taught.empty()) json["taught"] = Json::parse(taught);
   onnx_graph::writeModel(path, onnx_graph::withTokenHead(impl_->net.path(), head), std::move(json));
 }
 

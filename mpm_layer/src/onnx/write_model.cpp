@@ -12,8 +12,8 @@
 
 namespace mpm::onnx_graph {
 
-nlohmann::ordered_json factsJson(const ModelFacts& facts, Size2 input) {
-  nlohmann::ordered_json json;
+Json factsJson(const ModelFacts& facts, Size2 input) {
+  Json json;
   json["name"] = facts.name;
   json["input"] = {{"height", input.height}, {"width", input.width}, {"channels", toString(facts.channels)}};
   json["mean"] = facts.mean;
@@ -23,7 +23,7 @@ nlohmann::ordered_json factsJson(const ModelFacts& facts, Size2 input) {
   return json;
 }
 
-void writeModel(const std::string& path, const std::string& onnx, nlohmann::ordered_json json) {
+void writeModel(const std::string& path, const std::string& onnx, Json json) {
   char id[17];
   std::snprintf(id, sizeof id, "%016" PRIx64, hashBytes(json.dump(), hashBytes(onnx)));
   json["onnx_id"] = id;

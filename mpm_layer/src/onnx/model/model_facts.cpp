@@ -9,8 +9,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-using Json = JsonValue::Json;
-
 std::array<float, 3> three(const JsonValue& value, bool positive) {
   const std::string expected = std::string("three ") + (positive ? "positive " : "") + "numbers";
   const Json& list = value.json();
