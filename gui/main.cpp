@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <opencv2/core/utils/logger.hpp>
 
+#include "gui/controllers/opener.h"
 #include "gui/main_window.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
@@ -158,9 +159,9 @@ int main(int argc, char** argv) {
                      });
     window.show();
     if (!source.empty())
-      window.openNamed(absolute(QString::fromStdString(source)));
+      window.opener().openNamed(absolute(QString::fromStdString(source)));
     else if (resume)
-      window.resumeLast();
+      window.opener().resumeLast();
     QTimer poll;
     QObject::connect(&poll, &QTimer::timeout, &window, [&window] {
       if (interrupted) window.leave();

@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person can do in the window: its actions, and the bar with the most used of them.
 #include <QtWidgets>
-#include <tuple>
 
-#include "gui/controllers/action_registry.h"
-#include "gui/controllers/exports.h"
-#include "gui/controllers/folder_view.h"
-#include "gui/controllers/opener.h"
-#include "gui/controllers/panel_docks.h"
-#include "gui/controllers/tuning.h"
-#include "gui/controllers/watch_rules.h"
 #include "gui/main_window.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/compare_panel.h"
 #include "gui/views/look.h"
-#include "gui/views/pictures_pane.h"
-#include "gui/views/source_panel.h"
 
 namespace mpm::gui {
 
@@ -27,20 +15,21 @@ void MainWindow::makeActions() {
   a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
      opener_->askForSource();
    })->setIcon(icon("camera"));
-  a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] { openSource(QStringLiteral("demo:")); });
+  a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] { watching_->open(QStringLiteral("demo:")); });
   a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] { opener_->askForModel(); });
   a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { opener_->askForDatabase(); });
   a.add(file, "own_database", tr("Back from the other da&tabase"), tr("Ctrl+Shift+B"), [this] {
      history_view_.closeForeign();
    })->setEnabled(false);
   a.separate();
-  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { takeSnapshot(); });
-  a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) { setRecording(on); });
+  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { watching_->takeSnapshot(); });
+  a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false,
+              [this](bool on) { watching_->setRecording(on); });
   a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
         [this] { rules_->askKeep(pictures_->folder(), history_view_.ownDatabase()); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); });
   a.separate();
-  a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] { closeSource(); });
+  a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] { watching_->close(); });
   a.add(file, "quit", tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
 
   auto* modes = new QActionGroup(this);
@@ -67,9 +56,7 @@ void MainWindow::makeActions() {
      pane_->setCurtain(pane_->paint().curtain + 0.05);
    })->setEnabled(false);
   a.addToggle(view, "sharp_edges", tr("Sharp &edges of classes"), tr("Shift+E"), false, [this](bool on) {
-     options_.inference.refine = on ? Refine::kGuided : Refine::kNone;
-     live_->change([this](monitor::Session& session) { session.setRefine(*options_.inference.refine); });
-     sayWhenItShows(on ? tr("sharp edges") : tr("edges as the model gives them"));
+     watching_->setSharpEdges(on);
    })->setEnabled(false);
   a.addToggle(view, "region_outlines", tr("Outlines of re&gions"), tr("Shift+O"), true,
               [this](bool on) { pane_->showRegions(on); });
@@ -85,7 +72,7 @@ void MainWindow::makeActions() {
   a.add(view, "coloring", tr("Next co&louring of the merge map"), tr("C"), [this] { pane_->showNextColoring(); });
   a.add(view, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this] {
     selection_.unpin();
-    backToLive();
+    watching_->backToLive();
   });
   a.add(view, "fit", tr("Whole p&icture"), tr("Ctrl+0"), [this] { pane_->showWholePicture(); });
   a.separate();
@@ -107,7 +94,7 @@ void MainWindow::makeActions() {
   a.separate();
   a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] { restoreDefaultLayout(); });
 
-  a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) { setPaused(on); });
+  a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) { watching_->setPaused(on); });
   a.action("pause")->setEnabled(false);  // nothing is watched yet
   a.add(watch, "previous_picture", tr("Pre&vious picture of the folder"), tr("PgUp"), [this] {
      folder_->step(-1);
@@ -121,25 +108,27 @@ void MainWindow::makeActions() {
   });
   a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(pane_->paint()); });
   a.addToggle(watch, "teach", tr("Teac&h the model"), tr("L"), false, [this](bool on) { setTeaching(on); });
-  a.add(watch, "take", tr("Ta&ke this picture to teach it"), tr("K"), [this] { takeToTeach(); });
-  a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
-    if (live_->session().isOpen()) openSource(asked_);
+  a.add(watch, "take", tr("Ta&ke this picture to teach it"), tr("K"), [this] {
+    if (teach().take() && layout_.isEmpty())
+      status_->notify(tr("Taken. %1: label it").arg(actions_->keyOf("teach")), Badge::kGood);
   });
-  a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { copyCommandLine(); });
+  a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] { watching_->openAgain(); });
+  a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { watching_->copyCommandLine(); });
   a.separate();
   a.add(watch, "times", tr("T&imes of the pictures…"), tr("Ctrl+Shift+T"), [this] {
-    if (!folder_->files().isEmpty()) rules_->askTimes(asked_, false);
+    if (!folder_->files().isEmpty()) rules_->askTimes(watching_->asked(), false);
   });
   a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { rules_->askNight(); });
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
-  a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { askRegions(); });
+  a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { watching_->askRegions(); });
 
   a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); });
   a.add(help, "about", tr("&About"), tr("F1"), [this] { ActionRegistry::showAbout(this); });
 }
 
 // A model of depth has no classes.
-void MainWindow::offerWhatFits(const ModelInfo& model) {
+void MainWindow::offerWhatFits() {
+  const ModelInfo& model = *watching_->model();
   const bool depth = model.task == Task::kDepth;
   if (depth) setTeaching(false);
   for (const char* id : {"teach", "take", "tune", "classes"})

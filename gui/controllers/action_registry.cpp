@@ -51,6 +51,10 @@ QAction* ActionRegistry::action(const QString& id) const {
   return nullptr;
 }
 
+QString ActionRegistry::keyOf(const QString& id) const {
+  return action(id)->shortcut().toString(QKeySequence::NativeText);
+}
+
 void ActionRegistry::setPossible(const QString& id, const QString& reason) const {
   QAction* const one = action(id);
   one->setEnabled(reason.isEmpty());

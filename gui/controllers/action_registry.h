@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <functional>
-#include <vector>
 
 namespace mpm::gui {
 
@@ -28,6 +26,8 @@ class ActionRegistry : public QObject {
   void separate() { separate_ = true; }
 
   QAction* action(const QString& id) const;
+  /// As a person reads it.
+  QString keyOf(const QString& id) const;
   /// Enables an action; with `reason`, which its tool tip then says, disables it.
   void setPossible(const QString& id, const QString& reason) const;
   const std::vector<Entry>& entries() const { return entries_; }

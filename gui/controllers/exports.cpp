@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/exports.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "gui/controllers/live_monitor.h"
-#include "gui/models/history.h"
-#include "gui/models/picture_store.h"
 #include "gui/models/recents.h"
-#include "gui/views/chart_panel.h"
 #include "gui/views/look.h"
-#include "gui/views/time_chart.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {

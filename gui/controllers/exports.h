@@ -2,22 +2,20 @@
 #pragma once
 
 #include <QtWidgets>
-#include <functional>
 
+#include "gui/controllers/live_monitor.h"
+#include "gui/models/history.h"
 #include "gui/models/live_frame.h"
+#include "gui/models/picture_store.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
+#include "gui/views/chart_panel.h"
 #include "gui/views/settings_dialogs.h"
 
 namespace mpm::gui {
 
 /// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
 QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& suffix);
-
-class ChartPanel;
-class History;
-class LiveMonitor;
-class PictureStore;
 
 /// Files that a person asks for: pictures, one at a time or as a recording; and for other programs the samples of the
 /// source on show, or its chart as a picture. What takes long says how far it is, and can be cancelled; the window goes

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/folder_view.h"
 
-#include <algorithm>
-
-#include "gui/controllers/live_monitor.h"
+#include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "gui/views/folder_bar.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 
@@ -27,7 +24,7 @@ void FolderView::setSource(const QString& source) {
   thread_.run([this, version, spec] {
     QStringList files;
     try {
-      for (const std::string& file : vision::sourceFiles(spec)) files << QString::fromStdString(file);
+      files = texts(vision::sourceFiles(spec));
     } catch (const Error&) {  // who opens the source reports it
     }
     thread_.answer([this, version, files] {

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <QtWidgets>
-#include <atomic>
 
+#include "gui/controllers/live_monitor.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
+#include "gui/views/folder_bar.h"
 
 namespace mpm::gui {
-
-class FolderBar;
-class LiveMonitor;
 
 /// Goes through the pictures of the folder that is open: the model runs on the chosen one, which is no new sample. What
 /// still plays is paused.

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/history_view.h"
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "gui/models/recents.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/day_night_panel.h"
-#include "gui/views/events_panel.h"
-#include "gui/views/time_chart.h"
 #include "vision/time.h"
 
 namespace mpm::gui {
@@ -16,6 +9,8 @@ namespace mpm::gui {
 HistoryView::HistoryView(const QString& database, QObject* parent)
     : QObject(parent),
       own_database_(database),
+      events_(this),
+      history_(this),
       chart_(new ChartPanel(&history_)),
       day_night_(new DayNightPanel),
       events_panel_(new EventsPanel(&events_)) {

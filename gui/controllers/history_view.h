@@ -2,18 +2,15 @@
 #pragma once
 
 #include <QtWidgets>
-#include <optional>
-#include <vector>
 
 #include "gui/models/events_model.h"
 #include "gui/models/history.h"
 #include "gui/models/picture_store.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/events_panel.h"
 
 namespace mpm::gui {
-
-class ChartPanel;
-class DayNightPanel;
-class EventsPanel;
 
 /// What is stored, on show: chart, day and night, and events of our own database or of another program's, kept up to
 /// date. It creates the panels; the owner of their place destroys them first.

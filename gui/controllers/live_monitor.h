@@ -3,7 +3,6 @@
 
 #include <QtWidgets>
 #include <mutex>
-#include <optional>
 
 #include "gui/models/live_frame.h"
 #include "monitor/session.h"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/opener.h"
 
-#include <algorithm>
-
-#include "gui/controllers/live_monitor.h"
-#include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
 #include "gui/views/source_dialog.h"
 #include "mpm/error.hpp"

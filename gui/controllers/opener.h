@@ -2,17 +2,14 @@
 #pragma once
 
 #include <QtWidgets>
-#include <optional>
-#include <utility>
 
+#include "gui/controllers/live_monitor.h"
 #include "gui/models/recents.h"
+#include "gui/models/settings_writer.h"
 #include "gui/models/theme.h"
 #include "mpm/model_info.hpp"
 
 namespace mpm::gui {
-
-class LiveMonitor;
-class SettingsWriter;
 
 /// What is to be opened next: asks for sources, models and databases, recognises which is which, and remembers what was
 /// watched.

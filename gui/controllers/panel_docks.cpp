@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/panel_docks.h"
 
-#include <algorithm>
-
-#include "gui/controllers/action_registry.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {

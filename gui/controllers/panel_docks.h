@@ -3,9 +3,9 @@
 
 #include <QtWidgets>
 
-namespace mpm::gui {
+#include "gui/controllers/action_registry.h"
 
-class ActionRegistry;
+namespace mpm::gui {
 
 /// The panels around the pictures and where they stand at first. Each has a key.
 class PanelDocks : public QObject {

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/teach_mode.h"
 
-#include <algorithm>
-#include <utility>
-
+#include "base/spread.h"
 #include "gui/models/label_maps.h"
-#include "gui/views/label_classes_panel.h"
-#include "gui/views/label_pictures_panel.h"
-#include "gui/views/label_table_panel.h"
-#include "gui/views/states_panel.h"
-#include "gui/views/taught_models_panel.h"
-#include "gui/views/teach_pane.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
+#include "vision/time.h"
 
 namespace mpm::gui {
 namespace {
 
 constexpr std::size_t kMaxEditors = 8;  // each keeps a label map and its history
 constexpr int kSuggestions = 3;
+constexpr int kCandidates = 40;  // each takes the encoder about as long as a frame of the live view
+const QString kBefore = QStringLiteral("teach/before");
 
 std::vector<cv::Vec3b> colorsOf(const std::vector<ClassInfo>& classes) {
   ModelFacts facts;
@@ -26,8 +21,10 @@ std::vector<cv::Vec3b> colorsOf(const std::vector<ClassInfo>& classes) {
   return vision::classColors(facts, static_cast<int>(classes.size()));
 }
 
-QString nameOf(qint64 time_ms) {
-  return QDateTime::fromMSecsSinceEpoch(time_ms, QTimeZone::utc()).toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'"));
+// The time at which it was taken.
+QString nameOf(const LiveFrame& frame) {
+  const UnixMs time = frame.result.frame.time > 0 ? frame.result.frame.time : unixNow();
+  return QDateTime::fromMSecsSinceEpoch(time, QTimeZone::utc()).toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'"));
 }
 
 }  // namespace
@@ -39,10 +36,14 @@ QString labelFolder(const QString& database, const QString& pictures) {
                              QStringLiteral(".labels"));
 }
 
-TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
+TeachMode::TeachMode(const Options& options, Watching* watching, SettingsWriter* settings, TeachPane* pane,
+                     QObject* parent)
     : QObject(parent),
       options_(options),
+      watching_(watching),
+      settings_(settings),
       pane_(pane),
+      model_before_(settings->read()->value(kBefore).toString()),
       store_(options.folder),
       states_(options.folder),
       thumbnails_(options.folder + QStringLiteral("/pictures")) {
@@ -76,9 +77,23 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
     endComparing();
   });
   store_.open();
+  wireWatching();
 }
 
 TeachMode::~TeachMode() { pane_->canvas()->setEditor(nullptr); }
+
+void TeachMode::wireWatching() {
+  LabelPicturesPanel* pictures = pane_->pictures();
+  const auto takeFolder = [this, pictures] { pictures->setFolder(sourceFolder(watching_->asked())); };
+  connect(watching_, &Watching::modelChanged, this, &TeachMode::takeModel);
+  connect(watching_, &Watching::regionsChanged, this, &TeachMode::takeRegions);
+  connect(watching_, &Watching::pageChanged, this, takeFolder);
+  connect(watching_, &Watching::liveChanged, pictures, &LabelPicturesPanel::setLive);
+  takeModel();
+  takeRegions();
+  takeFolder();
+  pictures->setLive(watching_->hasFrame());
+}
 
 void TeachMode::wirePane() {
   TeachCanvas* canvas = pane_->canvas();
@@ -94,6 +109,8 @@ void TeachMode::wirePane() {
   connect(pane_, &TeachPane::redoRequested, this, [step] { step(&LabelEditor::redo); });
 
   connect(pane_->pictures(), &LabelPicturesPanel::picked, this, &TeachMode::show);
+  connect(pane_->pictures(), &LabelPicturesPanel::takeRequested, this, &TeachMode::take);
+  connect(pane_->pictures(), &LabelPicturesPanel::suggestRequested, this, &TeachMode::suggest);
   connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
   connect(pane_->pictures(), &LabelPicturesPanel::importChosen, this, [this](const QString& from) {
     store_.change([from](vision::LabelFolder& folder) { folder.import(from.toStdString()); });
@@ -153,7 +170,7 @@ void TeachMode::wirePane() {
   connect(pane_->models(), &TaughtModelsPanel::cancelRequested, this, [this] {
     if (run_) run_->cancel();
   });
-  connect(pane_->models(), &TaughtModelsPanel::useRequested, this, &TeachMode::useRequested);
+  connect(pane_->models(), &TaughtModelsPanel::useRequested, this, &TeachMode::use);
 }
 
 void TeachMode::wireStore() {
@@ -187,13 +204,11 @@ void TeachMode::wireStates() {
   connect(panel, &StatesPanel::examplesChanged, this,
           [this, panel](const ShownStates& shown) { states_.save(panel->region(), shown); });
   connect(panel, &StatesPanel::trainRequested, this, [this, panel] {
-    if (model_) return states_.train(panel->region(), QString::fromStdString(model_path_), model_->reduction, regions_);
-    panel->setProblem(tr("There is no model yet"));
+    if (!model_) return panel->setProblem(tr("There is no model yet"));
+    states_.train(panel->region(), QString::fromStdString(model_path_), model_->reduction,
+                  watching_->parts().rules->regions(watching_->source()).regions);
   });
-  connect(panel, &StatesPanel::useRequested, this,
-          [this](const std::shared_ptr<const evaluation::StateHead>& head, bool use) {
-            if (head) emit statesRequested(head, states_.file(QString::fromStdString(head->name)), use);
-          });
+  connect(panel, &StatesPanel::useRequested, this, &TeachMode::useStates);
   connect(
       &states_, &StateTrainer::opened, this,
       [panel](const QString& name, const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head) {
@@ -205,12 +220,21 @@ void TeachMode::wireStates() {
   states_.open(panel->region());
 }
 
-void TeachMode::setRegions(const std::vector<vision::Region>& regions) {
-  regions_ = regions;
-  QStringList names;
-  for (const vision::Region& region : regions)
-    if (const auto name = QString::fromStdString(region.name); !region.ignore && !names.contains(name)) names << name;
-  pane_->states()->setRegions(names);
+// One of them may show states.
+void TeachMode::takeRegions() {
+  const QString source = watching_->source();
+  pane_->states()->setRegions(regionNames(watching_->parts().rules->regions(source).regions));
+  QStringList in_use;
+  for (const evaluation::StateHead& head : watching_->parts().rules->states(source))
+    in_use << QString::fromStdString(head.name);
+  pane_->states()->setInUse(in_use);
+}
+
+void TeachMode::useStates(const std::shared_ptr<const evaluation::StateHead>& head, bool use) {
+  const QString source = watching_->source();
+  watching_->parts().rules->useStates(source, *head, states_.file(QString::fromStdString(head->name)), use);
+  watching_->parts().live->session().setStates({.heads = watching_->parts().rules->states(source)});
+  takeRegions();
 }
 
 void TeachMode::takeState(const LabelState& state) {
@@ -388,31 +412,59 @@ void TeachMode::addModelClasses() {
   });
 }
 
-void TeachMode::setModel(const std::string& path, const std::shared_ptr<const ModelInfo>& model,
-                         const EstimatorOptions& options) {
-  model_path_ = path;
-  model_ = model;
-  EstimatorOptions same = options;
-  same.read.convert.reduce = model->reduction;
+void TeachMode::takeModel() {
+  model_ = watching_->model();
+  const QString running = watching_->modelPath();
+  pane_->models()->setInUse(running, model_before_);
+  if (!model_) return;
+  model_path_ = watching_->parts().live->session().model();
+  EstimatorOptions same = watching_->inference();
+  same.read.convert.reduce = model_->reduction;
   same.reuse = {};  // its pictures do not follow each other
-  same.task = model->givesLabels() ? std::optional(Task::kSemantic) : std::nullopt;
-  analysis_.setModel(path, same);
+  same.task = model_->givesLabels() ? std::optional(Task::kSemantic) : std::nullopt;
+  analysis_.setModel(model_path_, same);
   changes_.setOptions(same);
   showChanges();
   if (const LiveFramePtr& now = pane_->canvas()->frame(); now && !shown_.isEmpty())
     analysis_.begin(shown_, now->image());
+  // Until it runs the model before it does, and goes on where the new one cannot be read.
+  if (model_wanted_.isEmpty() || running != model_wanted_) return;
+  model_wanted_.clear();
+  watching_->parts().live->session().addEvent(
+      {unixNow(), monitor::EventKind::kModel, monitor::Severity::kInfo,
+       "the model is now '" + running.toStdString() + "'; before it was '" + model_before_.toStdString() + "'"});
 }
 
-void TeachMode::take(const cv::Mat& image, qint64 time_ms, const QString& file) {
-  store_.add(file.isEmpty() ? nameOf(time_ms) : QFileInfo(file).completeBaseName(), image);
+void TeachMode::use(const QString& model) {
+  model_before_ = watching_->modelPath();
+  model_wanted_ = model;
+  settings_->set(kBefore, model_before_);
+  watching_->openModel(model, std::nullopt);
 }
 
-void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms) {
+bool TeachMode::take() {
+  const LiveFramePtr& frame = watching_->frame();
+  if (!frame) {
+    emit said(tr("There is no frame yet"), Badge::kWarning);
+    return false;
+  }
+  const QFileInfo file(QString::fromStdString(frame->result.frame.file));
+  store_.add(file.filePath().isEmpty() ? nameOf(*frame) : file.completeBaseName(), frame->image());
+  return true;
+}
+
+// The pictures to label next: of the source, and the live one. Those whose name a picture has already are left out.
+void TeachMode::suggest() {
   if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
   if (run_) return emit said(tr("Wait until the training has ended"), Badge::kWarning);
-  candidates_ = files;
-  candidates_.removeIf(
-      [this](const QString& file) { return state_.pictures.contains(QFileInfo(file).completeBaseName()); });
+  const QStringList files = watching_->files();
+  candidates_.clear();
+  for (int i = 0; i < files.size(); ++i)
+    if (isInSpread(i, static_cast<int>(files.size()), kCandidates) &&
+        !state_.pictures.contains(QFileInfo(files[i]).completeBaseName()))
+      candidates_ << files[i];
+  const LiveFramePtr& frame = watching_->frame();
+  const cv::Mat live = frame && frame->result.frame.file.empty() ? frame->image() : cv::Mat();  // else it is a file
   if (candidates_.isEmpty() && live.empty())
     return emit said(tr("There is nothing new to choose from: open a folder or a camera, or store pictures of it"),
                      Badge::kWarning);
@@ -420,7 +472,7 @@ void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 ti
   const int count = static_cast<int>(candidates_.size()) + (live.empty() ? 0 : 1);
   pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
   if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
-  const QString file = scratch_.filePath(nameOf(time_ms) + QStringLiteral(".png"));
+  const QString file = scratch_.filePath(nameOf(*frame) + QStringLiteral(".png"));
   store_.change([file, live](const vision::LabelFolder&) { vision::writePicture(file.toStdString(), live); },
                 [this, file] {
                   if (comparing_) trainer_.suggest(job(), std::exchange(candidates_, {}) << file, kSuggestions);

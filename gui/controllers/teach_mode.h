@@ -2,28 +2,28 @@
 #pragma once
 
 #include <QtWidgets>
-#include <map>
-#include <memory>
 
 #include "gui/controllers/version_changes.h"
+#include "gui/controllers/watching.h"
 #include "gui/models/label_editor.h"
 #include "gui/models/label_store.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/picture_analysis.h"
+#include "gui/models/settings_writer.h"
 #include "gui/models/state_trainer.h"
 #include "gui/models/theme.h"
 #include "gui/models/thumbnails.h"
 #include "gui/models/trainer.h"
+#include "gui/views/teach_pane.h"
 
 namespace mpm::gui {
-
-class TeachPane;
 
 /// Where the labels of a database are: NAME.db -> NAME.labels; without a database beside the pictures.
 QString labelFolder(const QString& database, const QString& pictures);
 
 /// The Teach mode: the pictures of a folder of labels, drawn on in a TeachPane, and the models that are trained on
-/// them.
+/// them. The model that is watched with is their start: its clusters are filled, its encoder is trained on, and a new
+/// model takes its place.
 class TeachMode : public QObject {
   Q_OBJECT
  public:
@@ -33,38 +33,31 @@ class TeachMode : public QObject {
     int steps = 0;           ///< of training; 0: the usual number
   };
 
-  TeachMode(const Options& options, TeachPane* pane, QObject* parent = nullptr);
+  TeachMode(const Options& options, Watching* watching, SettingsWriter* settings, TeachPane* pane, QObject* parent);
   ~TeachMode() override;
 
-  /// The model that runs: its clusters are filled, and its encoder is trained on.
-  void setModel(const std::string& path, const std::shared_ptr<const ModelInfo>& model,
-                const EstimatorOptions& options);
-  /// Names the picture after its file; empty: after the time at which it was taken.
-  void take(const cv::Mat& image, qint64 time_ms, const QString& file = {});
-  /// Looks for the pictures to label next in these files and in `live`, which was taken at `time_ms`; empty: none.
-  /// Those whose name a picture has already are left out.
-  void suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms);
-  /// Of the source: one of them may show states.
-  void setRegions(const std::vector<vision::Region>& regions);
+  /// The picture on show is to be labelled, by the name of its file or the time at which it was taken. False: there is
+  /// none.
+  bool take();
   /// Lets go of the trainer, which holds much memory.
   void rest();
-  bool training() const { return run_ != nullptr; }
 
   // For tests.
+  bool training() const { return run_ != nullptr; }
   const LabelState& state() const { return state_; }
   const QString& shown() const { return shown_; }
   LabelEditor* editor();
 
  signals:
   void said(const QString& text, mpm::gui::Badge badge);
-  void useRequested(const QString& model);
-  /// Of what the source shows: this head is to be read, or no longer.
-  void statesRequested(const std::shared_ptr<const mpm::evaluation::StateHead>& head, const QString& file, bool use);
 
  private:
+  void wireWatching();
   void wirePane();
   void wireStore();
   void wireStates();
+  void takeModel();
+  void takeRegions();
   void takeState(const LabelState& state);
   void show(const QString& name);
   void load(const QString& name);
@@ -78,6 +71,9 @@ class TeachMode : public QObject {
   void keepStroke();
   void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);
   void addModelClasses();
+  void suggest();
+  void use(const QString& model);
+  void useStates(const std::shared_ptr<const evaluation::StateHead>& head, bool use);
   void askTrainer();
   void endComparing();
   void train();
@@ -86,6 +82,8 @@ class TeachMode : public QObject {
   TrainerJob job() const;
 
   const Options options_;
+  Watching* watching_;
+  SettingsWriter* settings_;
   TeachPane* pane_;
   LabelState state_;
   std::map<QString, LabelEditor> editors_;  // of the pictures that were on show, so that each can be undone
@@ -97,13 +95,12 @@ class TeachMode : public QObject {
   QStringList names_;   // of the classes on show
   std::vector<QColor> colors_;
   std::string model_path_;
-  std::shared_ptr<const ModelInfo> model_;
-  bool train_wanted_ = false;  // once the labels are on the disk
-  bool comparing_ = false;     // until suggestions come
-  QStringList candidates_;     // to be compared once the live picture among them is on the disk
-  QTemporaryDir scratch_;      // holds that picture
-
-  std::vector<vision::Region> regions_;  // of the source
+  std::shared_ptr<const ModelInfo> model_;  // that is watched with
+  QString model_before_, model_wanted_;     // by "Use it": what ran until then; what does not run yet
+  bool train_wanted_ = false;               // once the labels are on the disk
+  bool comparing_ = false;                  // until suggestions come
+  QStringList candidates_;                  // to be compared once the live picture among them is on the disk
+  QTemporaryDir scratch_;                   // holds that picture
 
   LabelStore store_;
   StateTrainer states_;

@@ -2,24 +2,18 @@
 #include "gui/controllers/tuning.h"
 
 #include <opencv2/imgcodecs.hpp>
-#include <utility>
 
-#include "gui/controllers/live_monitor.h"
-#include "gui/models/picture_store.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
-#include "gui/views/tune_dialog.h"
-#include "mpm/error.hpp"
+#include "vision/pictures/read_picture.h"
 
 namespace mpm::gui {
 namespace {
 
 std::vector<evaluation::TunePicture> readPictures(const QStringList& paths) {
   std::vector<evaluation::TunePicture> pictures;
-  for (const QString& path : paths) {
-    pictures.push_back({.image = cv::imread(path.toStdString())});
-    if (pictures.back().image.empty()) throw Error("'" + path.toStdString() + "' cannot be read");
-  }
+  for (const QString& path : paths)
+    pictures.push_back({.image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR)});
   return pictures;
 }
 

@@ -2,19 +2,17 @@
 #pragma once
 
 #include <QtWidgets>
-#include <vector>
 
 #include "evaluation/tuning.h"
+#include "gui/controllers/live_monitor.h"
 #include "gui/models/class_paint.h"
 #include "gui/models/live_frame.h"
+#include "gui/models/picture_store.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
+#include "gui/views/tune_dialog.h"
 
 namespace mpm::gui {
-
-class LiveMonitor;
-class PictureStore;
-class TuneDialog;
 
 /// "Tune for this camera": asks, collects pictures, pauses the live picture while reductions are measured, and offers
 /// what was found.

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/version_changes.h"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "gui/models/label_maps.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"

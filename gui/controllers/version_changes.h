@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <optional>
 
 #include "gui/models/picture_analysis.h"
 #include "gui/models/taught_model.h"

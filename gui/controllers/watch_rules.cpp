@@ -2,7 +2,6 @@
 #include "gui/controllers/watch_rules.h"
 
 #include "gui/models/recents.h"
-#include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
 #include "gui/views/regions_dialog.h"
 #include "gui/views/settings_dialogs.h"

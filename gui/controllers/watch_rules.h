@@ -2,14 +2,12 @@
 #pragma once
 
 #include <QtWidgets>
-#include <functional>
 
+#include "gui/models/settings_writer.h"
 #include "gui/models/watch_settings.h"
 #include "monitor/session.h"
 
 namespace mpm::gui {
-
-class SettingsWriter;
 
 /// What counts as night, when to ring, what is kept, and the regions of each source: as it was chosen last, and the
 /// dialogs that change it. Each change is in the settings at once.

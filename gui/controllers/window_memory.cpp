@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/window_memory.h"
 
-#include <algorithm>
-
-#include "gui/controllers/panel_docks.h"
-#include "gui/models/settings_writer.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/pictures_pane.h"
-
 namespace mpm::gui {
 namespace {
 

@@ -3,12 +3,12 @@
 
 #include <QtWidgets>
 
-namespace mpm::gui {
+#include "gui/controllers/panel_docks.h"
+#include "gui/models/settings_writer.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/pictures_pane.h"
 
-class ChartPanel;
-class PanelDocks;
-class PicturesPane;
-class SettingsWriter;
+namespace mpm::gui {
 
 /// Keeps the look of the window between two starts: where it stands, its panels, what pictures and chart show. Writes
 /// what changed every other second, because a power cut does not announce itself.

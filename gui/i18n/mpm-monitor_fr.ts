@@ -1514,68 +1514,20 @@
 <context>
     <name>mpm::gui::MainWindow</name>
     <message>
-        <source>Stored picture of %1. Esc: back</source>
-        <translation>Image enregistrée du %1. Échap : retour</translation>
-    </message>
-    <message>
-        <source>The source has ended; once it is opened again (%1): %2</source>
-        <translation>La source est terminée ; une fois rouverte (%1) : %2</translation>
-    </message>
-    <message>
-        <source>On this frame: %1</source>
-        <translation>Sur cette image : %1</translation>
-    </message>
-    <message>
-        <source>It is paused; from the next frame on: %1</source>
-        <translation>En pause ; dès la prochaine image : %1</translation>
-    </message>
-    <message>
         <source>There is no %1 yet: what is written to it will be shown</source>
         <translation>%1 n’existe pas encore : ce qui y sera écrit sera affiché</translation>
-    </message>
-    <message>
-        <source>No frame came</source>
-        <translation>Aucune image n’est venue</translation>
     </message>
     <message>
         <source>MPM Monitor</source>
         <translation>Moniteur MPM</translation>
     </message>
     <message>
-        <source>From the next frame on: %1</source>
-        <translation>Dès la prochaine image : %1</translation>
-    </message>
-    <message>
-        <source>Stored picture of %1. Esc: back to live</source>
-        <translation>Image enregistrée du %1. Échap : retour au direct</translation>
-    </message>
-    <message>
         <source>%1 – MPM Monitor</source>
         <translation>%1 – Moniteur MPM</translation>
     </message>
     <message>
-        <source>No model yet: choose one with Ctrl+M, or drop an ONNX file here</source>
-        <translation>Pas encore de modèle : choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
-    </message>
-    <message>
         <source>Showing %1, read-only</source>
         <translation>%1 affichée, en lecture seule</translation>
-    </message>
-    <message>
-        <source>Reading %1…</source>
-        <translation>Lecture de %1…</translation>
-    </message>
-    <message>
-        <source>Source: %1</source>
-        <translation>Source : %1</translation>
-    </message>
-    <message>
-        <source>%1: the last frame is %2 old</source>
-        <translation>%1 : la dernière image date de %2</translation>
-    </message>
-    <message>
-        <source>Copied: %1</source>
-        <translation>Copié : %1</translation>
     </message>
     <message>
         <source>The language changes when the program starts the next time</source>
@@ -1922,16 +1874,8 @@
         <translation>Opacité de la superposition ([ et ])</translation>
     </message>
     <message>
-        <source>Waiting for the first frame…</source>
-        <translation>En attente de la première image…</translation>
-    </message>
-    <message>
         <source>Log</source>
         <translation>Journal</translation>
-    </message>
-    <message>
-        <source>No picture is stored near that time. File ▸ What is kept… makes a time-lapse</source>
-        <translation>Aucune image n’est enregistrée vers ce moment. Fichier ▸ Ce qui est gardé… fait un accéléré</translation>
     </message>
     <message>
         <source>What is &amp;kept…</source>
@@ -1962,14 +1906,6 @@
         <translation>Ctrl+Shift+B</translation>
     </message>
     <message>
-        <source>The picture on show is stored already. Esc: back to live</source>
-        <translation>L’image affichée est déjà enregistrée. Échap : retour au direct</translation>
-    </message>
-    <message>
-        <source>reduction %1</source>
-        <translation>réduction %1</translation>
-    </message>
-    <message>
         <source>&amp;Compare with another reduction</source>
         <translation>&amp;Comparer avec une autre réduction</translation>
     </message>
@@ -1980,10 +1916,6 @@
     <message>
         <source>U</source>
         <translation>U</translation>
-    </message>
-    <message>
-        <source>the comparison with %1</source>
-        <translation>la comparaison avec %1</translation>
     </message>
     <message>
         <source>Teac&amp;h the model</source>
@@ -2002,10 +1934,6 @@
         <translation>K</translation>
     </message>
     <message>
-        <source>There is no frame yet</source>
-        <translation>Il n’y a pas encore d’image</translation>
-    </message>
-    <message>
         <source>Taken. %1: label it</source>
         <translation>Prise. %1 : l’étiqueter</translation>
     </message>
@@ -2020,14 +1948,6 @@
     <message>
         <source>5</source>
         <translation>5</translation>
-    </message>
-    <message>
-        <source>The source has come to its end: nothing is left to pause. %1 plays it again</source>
-        <translation>La source est arrivée à sa fin : il n’y a plus rien à mettre en pause. %1 la rejoue</translation>
-    </message>
-    <message>
-        <source>The folder has come to its end: nothing is left to pause. %1 and %2 go through its pictures, %3 plays it again</source>
-        <translation>Le dossier est arrivé à sa fin : il n’y a plus rien à mettre en pause. %1 et %2 parcourent ses images, %3 le rejoue</translation>
     </message>
     <message>
         <source>Pre&amp;vious picture of the folder</source>
@@ -2054,24 +1974,12 @@
         <translation>Shift+E</translation>
     </message>
     <message>
-        <source>sharp edges</source>
-        <translation>contours nets</translation>
-    </message>
-    <message>
-        <source>edges as the model gives them</source>
-        <translation>contours tels que le modèle les donne</translation>
-    </message>
-    <message>
         <source>T&amp;imes of the pictures…</source>
         <translation>D&amp;ates des images…</translation>
     </message>
     <message>
         <source>Ctrl+Shift+T</source>
         <translation>Ctrl+Shift+T</translation>
-    </message>
-    <message>
-        <source>Open a source first: regions are drawn on its picture</source>
-        <translation>Ouvrez d’abord une source : les régions se dessinent sur son image</translation>
     </message>
     <message>
         <source>Outlines of re&amp;gions</source>
@@ -2328,10 +2236,6 @@
 </context>
 <context>
     <name>mpm::gui::PictureStore</name>
-    <message>
-        <source>The picture %1 cannot be read</source>
-        <translation>L’image %1 ne peut pas être lue</translation>
-    </message>
     <message>
         <source>%1 cannot be written: %2</source>
         <translation>%1 ne peut pas être écrit : %2</translation>
@@ -3301,6 +3205,10 @@
         <source>There is no model yet</source>
         <translation>Il n’y a pas encore de modèle</translation>
     </message>
+    <message>
+        <source>There is no frame yet</source>
+        <translation>Il n’y a pas encore d’image</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TeachPane</name>
@@ -3741,6 +3649,97 @@
     <message>
         <source>%1 → %2: %3 % of the picture changed: %4</source>
         <translation>%1 → %2 : %3 % de l’image a changé : %4</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::Watching</name>
+    <message>
+        <source>No model yet: choose one with Ctrl+M, or drop an ONNX file here</source>
+        <translation>Pas encore de modèle : choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
+    </message>
+    <message>
+        <source>The source has come to its end: nothing is left to pause. %1 plays it again</source>
+        <translation>La source est arrivée à sa fin : il n’y a plus rien à mettre en pause. %1 la rejoue</translation>
+    </message>
+    <message>
+        <source>The folder has come to its end: nothing is left to pause. %1 and %2 go through its pictures, %3 plays it again</source>
+        <translation>Le dossier est arrivé à sa fin : il n’y a plus rien à mettre en pause. %1 et %2 parcourent ses images, %3 le rejoue</translation>
+    </message>
+    <message>
+        <source>Reading %1…</source>
+        <translation>Lecture de %1…</translation>
+    </message>
+    <message>
+        <source>reduction %1</source>
+        <translation>réduction %1</translation>
+    </message>
+    <message>
+        <source>the comparison with %1</source>
+        <translation>la comparaison avec %1</translation>
+    </message>
+    <message>
+        <source>sharp edges</source>
+        <translation>contours nets</translation>
+    </message>
+    <message>
+        <source>edges as the model gives them</source>
+        <translation>contours tels que le modèle les donne</translation>
+    </message>
+    <message>
+        <source>The picture on show is stored already. Esc: back to live</source>
+        <translation>L’image affichée est déjà enregistrée. Échap : retour au direct</translation>
+    </message>
+    <message>
+        <source>Source: %1</source>
+        <translation>Source : %1</translation>
+    </message>
+    <message>
+        <source>%1: the last frame is %2 old</source>
+        <translation>%1 : la dernière image date de %2</translation>
+    </message>
+    <message>
+        <source>No frame came</source>
+        <translation>Aucune image n’est venue</translation>
+    </message>
+    <message>
+        <source>Waiting for the first frame…</source>
+        <translation>En attente de la première image…</translation>
+    </message>
+    <message>
+        <source>No picture is stored near that time. File ▸ What is kept… makes a time-lapse</source>
+        <translation>Aucune image n’est enregistrée vers ce moment. Fichier ▸ Ce qui est gardé… fait un accéléré</translation>
+    </message>
+    <message>
+        <source>Stored picture of %1. Esc: back to live</source>
+        <translation>Image enregistrée du %1. Échap : retour au direct</translation>
+    </message>
+    <message>
+        <source>Stored picture of %1. Esc: back</source>
+        <translation>Image enregistrée du %1. Échap : retour</translation>
+    </message>
+    <message>
+        <source>Open a source first: regions are drawn on its picture</source>
+        <translation>Ouvrez d’abord une source : les régions se dessinent sur son image</translation>
+    </message>
+    <message>
+        <source>On this frame: %1</source>
+        <translation>Sur cette image : %1</translation>
+    </message>
+    <message>
+        <source>It is paused; from the next frame on: %1</source>
+        <translation>En pause ; dès la prochaine image : %1</translation>
+    </message>
+    <message>
+        <source>The source has ended; once it is opened again (%1): %2</source>
+        <translation>La source est terminée ; une fois rouverte (%1) : %2</translation>
+    </message>
+    <message>
+        <source>From the next frame on: %1</source>
+        <translation>Dès la prochaine image : %1</translation>
+    </message>
+    <message>
+        <source>Copied: %1</source>
+        <translation>Copié : %1</translation>
     </message>
 </context>
 <context>

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <QtGui>
-#include <array>
 #include <opencv2/core.hpp>
-#include <vector>
 
 #include "mpm/options.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/events_model.h"
 
-#include <algorithm>
-
 namespace mpm::gui {
 
 QString EventsModel::severityText(monitor::Severity severity) {

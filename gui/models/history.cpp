@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/history.h"
 
+#include "gui/models/readout.h"
+#include "gui/models/region_outline.h"
+
 namespace mpm::gui {
 
 History::History(QObject* parent) : QObject(parent), thread_(this) {}
@@ -72,12 +75,10 @@ void History::askNames(std::int64_t source, const QString& name) {
   ask(kNames, [this, source, name](const monitor::StoreReader& reader) {
     SourceNames names{source, name, {}, {}, monitor::currentRegions(reader, name.toStdString())};
     const auto sessions = reader.sessions(source);
-    if (!sessions.empty())
-      for (const std::string& one : sessions.back().classes) names.classes << QString::fromStdString(one);
-    for (const monitor::RegionRecord& record : reader.regions(name.toStdString()))
-      if (const auto region = QString::fromStdString(record.region.name);
-          !record.region.ignore && !names.regions.contains(region))
-        names.regions << region;
+    if (!sessions.empty()) names.classes = texts(sessions.back().classes);
+    std::vector<vision::Region> regions;
+    for (const monitor::RegionRecord& record : reader.regions(name.toStdString())) regions.push_back(record.region);
+    names.regions = regionNames(regions);
     thread_.answer([this, names] { emit namesReady(names); });
   });
 }

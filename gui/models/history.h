@@ -2,11 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <array>
-#include <atomic>
-#include <memory>
-#include <optional>
-#include <vector>
 
 #include "gui/models/worker.h"
 #include "monitor/store/averages.h"

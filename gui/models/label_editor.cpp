@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/label_editor.h"
 
-#include <algorithm>
-#include <cmath>
 #include <opencv2/imgproc.hpp>
 
 namespace mpm::gui {

@@ -4,7 +4,6 @@
 #include <QtGui>
 #include <opencv2/core.hpp>
 #include <span>
-#include <vector>
 
 #include "mpm/options.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/label_maps.h"
 
-#include <algorithm>
-#include <map>
 #include <opencv2/imgproc.hpp>
 
 #include "monitor/statistics/view_motion.h"

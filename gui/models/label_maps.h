@@ -2,9 +2,7 @@
 #pragma once
 
 #include <QtGui>
-#include <array>
 #include <opencv2/core.hpp>
-#include <vector>
 
 // What is done with maps of labels, CV_8U, off the network.
 namespace mpm::gui {

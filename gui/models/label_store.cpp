@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/label_store.h"
 
-#include <algorithm>
-#include <utility>
-
+#include "gui/models/readout.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 
 namespace mpm::gui {
-namespace {
-
-QStringList texts(const std::vector<std::string>& names) {
-  QStringList list;
-  for (const std::string& name : names) list << QString::fromStdString(name);
-  return list;
-}
-
-}  // namespace
 
 LabelStore::LabelStore(const QString& folder, QObject* parent)
     : QObject(parent), folder_(folder), thread_(this, [this](const QString& why) { emit failed(why); }) {}

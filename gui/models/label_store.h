@@ -2,11 +2,7 @@
 #pragma once
 
 #include <QtGui>
-#include <functional>
-#include <map>
 #include <mutex>
-#include <optional>
-#include <vector>
 
 #include "gui/models/taught_model.h"
 #include "gui/models/worker.h"

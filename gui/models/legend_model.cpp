@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/legend_model.h"
 
-#include <algorithm>
-
 #include "vision/labels/classes.h"
 #include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/pictures.h"

@@ -2,10 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "gui/models/class_paint.h"
 #include "mpm/model_info.hpp"

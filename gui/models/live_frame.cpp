@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/live_frame.h"
 
-#include <algorithm>
-#include <array>
 #include <opencv2/imgproc.hpp>
 
 #include "gui/models/merge_colors.h"

@@ -2,12 +2,7 @@
 #pragma once
 
 #include <QtGui>
-#include <memory>
 #include <opencv2/core.hpp>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "gui/models/merge_lookup.h"
 #include "monitor/capture/inference.h"

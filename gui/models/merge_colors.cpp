@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/merge_colors.h"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-
 namespace mpm::gui {
 namespace {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/patch_selection.h"
 
-#include <algorithm>
-
 namespace mpm::gui {
 
 void PatchSelection::point(std::optional<int> token, std::optional<QPointF> cursor) {

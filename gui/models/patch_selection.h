@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <optional>
 
 namespace mpm::gui {
 

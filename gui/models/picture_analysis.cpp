@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/picture_analysis.h"
 
-#include <utility>
-
 namespace mpm::gui {
 
 PictureAnalysis::PictureAnalysis(QObject* parent) : QObject(parent), thread_(this) {}

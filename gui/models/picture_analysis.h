@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <atomic>
-#include <optional>
 
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"

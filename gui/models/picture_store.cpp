@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/picture_store.h"
 
-#include <algorithm>
-#include <cmath>
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/spread.h"
+#include "mpm/error.hpp"
 #include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/estimate_files.h"
+#include "vision/pictures/read_picture.h"
 
 namespace mpm::gui {
 namespace {
@@ -32,8 +32,11 @@ double seconds(const QDateTime& time) { return static_cast<double>(time.toMSecsS
 // What was laid over the picture when it was saved; may be empty.
 cv::Mat savedOverlay(const QString& stem) {
   const auto read = [&](const char* ending) {
-    const QString file = stem + QLatin1String(ending);
-    return QFile::exists(file) ? cv::imread(file.toStdString(), cv::IMREAD_UNCHANGED) : cv::Mat();
+    try {
+      return vision::readPictureFile((stem + QLatin1String(ending)).toStdString(), cv::IMREAD_UNCHANGED);
+    } catch (const Error&) {  // there is none, or it is damaged
+      return cv::Mat();
+    }
   };
   cv::Mat depth = read(vision::EstimateFiles::kDepth);
   if (depth.empty()) return read(vision::EstimateFiles::kOverlay);
@@ -79,7 +82,10 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
 }
 
 PictureStore::PictureStore(const QString& folder, QObject* parent)
-    : QObject(parent), folder_(folder), thread_(this, {}, QThread::LowPriority) {}
+    : QObject(parent),
+      folder_(folder),
+      thread_(
+          this, [this](const QString& why) { emit failed(why); }, QThread::LowPriority) {}
 
 QStringList PictureStore::filesOf(const QString& source, int at_most) const {
   QStringList all, some;
@@ -94,11 +100,9 @@ QStringList PictureStore::filesOf(const QString& source, int at_most) const {
 void PictureStore::save(std::function<QImage()> make, const QString& path) {
   thread_.run([this, make = std::move(make), path] {
     QSaveFile file(path);
-    if (file.open(QIODevice::WriteOnly) && make().save(&file, "PNG") && file.commit())
-      thread_.answer([this, path] { emit saved(path); });
-    else
-      thread_.answer(
-          [this, message = tr("%1 cannot be written: %2").arg(path, file.errorString())] { emit failed(message); });
+    if (!file.open(QIODevice::WriteOnly) || !make().save(&file, "PNG") || !file.commit())
+      throw Error(tr("%1 cannot be written: %2").arg(path, file.errorString()).toStdString());
+    thread_.answer([this, path] { emit saved(path); });
   });
 }
 
@@ -114,9 +118,7 @@ void PictureStore::list() {
 
 void PictureStore::load(const QString& path) {
   thread_.run([this, path] {
-    const cv::Mat image = cv::imread(path.toStdString());
-    if (image.empty())
-      return thread_.answer([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
+    const cv::Mat image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR);
     const QJsonDocument facts = readFacts(path);
     QHash<QString, double> areas;
     const QJsonObject stored = facts[QStringLiteral("area_fraction")].toObject();

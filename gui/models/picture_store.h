@@ -2,9 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <functional>
-#include <limits>
-#include <vector>
 
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"

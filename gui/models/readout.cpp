@@ -12,6 +12,12 @@ struct Readout {
 
 }  // namespace
 
+QStringList texts(const std::vector<std::string>& list) {
+  QStringList result;
+  for (const std::string& text : list) result << QString::fromStdString(text);
+  return result;
+}
+
 QString spanText(double seconds) {
   const auto pad = [](qint64 n) { return QStringLiteral("%1").arg(n, 2, 10, QLatin1Char('0')); };
   if (seconds < 60) return Readout::tr("%1 s").arg(QLocale().toString(seconds, 'f', seconds < 10 ? 1 : 0));

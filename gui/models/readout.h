@@ -7,6 +7,7 @@
 
 namespace mpm::gui {
 
+QStringList texts(const std::vector<std::string>& list);
 /// "12.5 s", "3 min 20 s", "2 h 05 min", "4 d 3 h".
 QString spanText(double seconds);
 /// "m", "relative", "relative, larger is nearer".

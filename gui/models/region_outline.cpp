@@ -26,4 +26,12 @@ RegionOutline outlineOf(const vision::Region& region) {
   return outline;
 }
 
+QStringList regionNames(const std::vector<vision::Region>& regions) {
+  QStringList names;
+  for (const vision::Region& region : regions)
+    if (!region.ignore) names << QString::fromStdString(region.name);
+  names.removeDuplicates();
+  return names;
+}
+
 }  // namespace mpm::gui

@@ -3,10 +3,6 @@
 
 namespace mpm::gui {
 
-std::unique_ptr<QSettings> openSettings(const QString& file) {
-  return file.isEmpty() ? std::make_unique<QSettings>() : std::make_unique<QSettings>(file, QSettings::IniFormat);
-}
-
 int storedIndex(const QSettings& settings, const QString& key, const QStringList& names, int otherwise) {
   const auto index = static_cast<int>(names.indexOf(settings.value(key).toString()));
   return index < 0 ? otherwise : index;
@@ -20,9 +16,13 @@ double storedNumber(const QSettings& settings, const QString& key, double low, d
 
 SettingsWriter::SettingsWriter(const QString& file) : file_(file), thread_(nullptr, {}, QThread::LowPriority) {}
 
+std::unique_ptr<QSettings> SettingsWriter::read() const {
+  return file_.isEmpty() ? std::make_unique<QSettings>() : std::make_unique<QSettings>(file_, QSettings::IniFormat);
+}
+
 void SettingsWriter::change(std::function<void(QSettings&)> what) {
   thread_.run([this, what = std::move(what)] {
-    const auto settings = openSettings(file_);
+    const auto settings = read();
     what(*settings);
     settings->sync();
   });

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <functional>
-#include <memory>
 
 #include "gui/models/worker.h"
 
@@ -16,6 +14,7 @@ class SettingsWriter {
   /// Empty: the user's settings.
   explicit SettingsWriter(const QString& file);
 
+  std::unique_ptr<QSettings> read() const;
   void change(std::function<void(QSettings&)> what);
   void set(const QString& key, const QVariant& value);
 
@@ -23,9 +22,6 @@ class SettingsWriter {
   const QString file_;
   Worker thread_;
 };
-
-/// The settings in `file`, or the user's where that is empty.
-std::unique_ptr<QSettings> openSettings(const QString& file);
 
 /// Where the value of `key` stands in `names`; `otherwise` where it is none of them.
 int storedIndex(const QSettings& settings, const QString& key, const QStringList& names, int otherwise);

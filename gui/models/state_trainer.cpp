@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/state_trainer.h"
 
-#include <memory>
-
 #include "base/atomic_file.h"
 #include "program/paths.h"
 

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <atomic>
-#include <optional>
-#include <vector>
 
 #include "evaluation/states.h"
 #include "gui/models/worker.h"

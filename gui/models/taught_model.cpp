@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/taught_model.h"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "base/class_json.h"

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "evaluation/class_verdict.h"
 

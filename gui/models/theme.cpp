@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/theme.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace mpm::gui {
 namespace {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <vector>
 
 namespace mpm::gui {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/thumbnails.h"
 
-#include <utility>
-
 namespace mpm::gui {
 
 QImage smallPicture(const QString& file, QSize within) {

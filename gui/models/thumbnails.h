@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <atomic>
 
 #include "gui/models/worker.h"
 

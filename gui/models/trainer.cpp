@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/trainer.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
-#include <utility>
 
 #include "evaluation/teaching.h"
 #include "mpm/error.hpp"

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <QtGui>
-#include <atomic>
-#include <memory>
 #include <opencv2/core.hpp>
-#include <optional>
-#include <vector>
 
 #include "gui/models/worker.h"
 #include "mpm/options.hpp"

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <map>
-#include <optional>
 
 #include "evaluation/states.h"
 #include "gui/models/legend_model.h"

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <QtGui>
-#include <exception>
-#include <functional>
-#include <optional>
 #include <thread>
-#include <utility>
 
 namespace mpm::gui {
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/chart_panel.h"
 
-#include <algorithm>
-
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/fields.h"
 #include "gui/views/look.h"
-#include "gui/views/time_chart.h"
 #include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {

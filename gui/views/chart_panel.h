@@ -4,11 +4,10 @@
 #include <QtWidgets>
 
 #include "gui/models/history.h"
+#include "gui/views/time_chart.h"
 #include "monitor/capture/inference.h"
 
 namespace mpm::gui {
-
-class TimeChart;
 
 /// The chart with the choice of what it draws, of which source, over how long.
 class ChartPanel : public QWidget {

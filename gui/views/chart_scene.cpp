@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/chart_scene.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace mpm::gui {
 namespace {
 

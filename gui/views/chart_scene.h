@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <optional>
-#include <vector>
 
 #include "charts/draw_chart.h"
 #include "gui/models/theme.h"

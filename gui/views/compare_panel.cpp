@@ -2,7 +2,6 @@
 #include "gui/views/compare_panel.h"
 
 #include "gui/views/look.h"
-#include "gui/views/reduction_editor.h"
 
 namespace mpm::gui {
 

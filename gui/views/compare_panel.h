@@ -2,13 +2,11 @@
 #pragma once
 
 #include <QtWidgets>
-#include <optional>
 
 #include "gui/models/live_frame.h"
+#include "gui/views/reduction_editor.h"
 
 namespace mpm::gui {
-
-class ReductionEditor;
 
 /// The same frame with two reductions: time, tokens, agreement, and where the labels differ.
 class ComparePanel : public QWidget {

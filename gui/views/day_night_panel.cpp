@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/day_night_panel.h"
 
-#include <cmath>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <vector>
 
 namespace mpm::gui {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/folder_bar.h"
 
-#include <algorithm>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <vector>
 
 #include "gui/models/class_paint.h"
 #include "gui/models/region_outline.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/label_classes_panel.h"
 
-#include <algorithm>
-
 #include "gui/views/look.h"
 #include "gui/views/wrapping_row.h"
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <optional>
-#include <vector>
 
 namespace mpm::gui {
 

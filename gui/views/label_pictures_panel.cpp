@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/label_pictures_panel.h"
 
-#include <algorithm>
-
 #include "gui/models/thumbnails.h"
 #include "gui/views/look.h"
 #include "gui/views/picture_dialog.h"
-#include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
 namespace {

@@ -3,11 +3,10 @@
 
 #include <QtWidgets>
 
+#include "gui/views/wrapping_row.h"
 #include "vision/labels/label_progress.h"
 
 namespace mpm::gui {
-
-class WrappingRow;
 
 /// The pictures that are labelled; one is on show. Others come from the live source or from files.
 class LabelPicturesPanel : public QWidget {

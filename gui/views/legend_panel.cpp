@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/legend_panel.h"
 
-#include <algorithm>
-#include <functional>
-#include <utility>
-
 #include "gui/models/readout.h"
 #include "gui/views/fields.h"
 #include "gui/views/look.h"

@@ -2,7 +2,6 @@
 #include "gui/views/look.h"
 
 #include <QSvgRenderer>
-#include <utility>
 
 namespace mpm::gui {
 namespace {

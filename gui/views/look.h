@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <type_traits>
 
 #include "gui/models/theme.h"
 

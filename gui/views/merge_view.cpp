@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/merge_view.h"
 
-#include <QtWidgets>
-#include <cmath>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

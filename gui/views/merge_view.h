@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "gui/models/merge_colors.h"
 #include "gui/views/picture_view.h"
 

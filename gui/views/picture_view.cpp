@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/picture_view.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "gui/models/merge_colors.h"
 #include "gui/views/look.h"
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/pictures_pane.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "gui/models/settings_writer.h"
 #include "gui/views/fields.h"
-#include "gui/views/image_view.h"
 #include "gui/views/look.h"
-#include "gui/views/merge_view.h"
 
 namespace mpm::gui {
 namespace {

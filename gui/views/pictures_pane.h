@@ -2,18 +2,16 @@
 #pragma once
 
 #include <QtWidgets>
-#include <vector>
 
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/merge_colors.h"
 #include "gui/models/patch_selection.h"
+#include "gui/views/image_view.h"
+#include "gui/views/merge_view.h"
 #include "vision/regions/region.h"
 
 namespace mpm::gui {
-
-class ImageView;
-class MergeView;
 
 /// The image with its classes and the merge map, side by side. Both show the same part of the same frame.
 class PicturesPane : public QSplitter {

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "gui/models/viewport.h"
 

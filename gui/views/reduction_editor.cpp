@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/reduction_editor.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "base/reduction_defaults.h"
 #include "gui/views/fields.h"
 #include "gui/views/look.h"

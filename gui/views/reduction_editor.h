@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <functional>
-#include <vector>
 
 #include "mpm/model_info.hpp"
 

@@ -3,11 +3,10 @@
 
 #include <QtWidgets>
 
+#include "gui/views/reduction_editor.h"
 #include "mpm/model_info.hpp"
 
 namespace mpm::gui {
-
-class ReductionEditor;
 
 /// How the tokens of the live picture merge.
 class ReductionPanel : public QWidget {

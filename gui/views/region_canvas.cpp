@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/region_canvas.h"
 
-#include <QtWidgets>
-#include <algorithm>
-
 namespace mpm::gui {
 namespace {
 

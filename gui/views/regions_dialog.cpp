@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/regions_dialog.h"
 
-#include <algorithm>
-
 #include "gui/views/fields.h"
 #include "gui/views/look.h"
-#include "gui/views/region_canvas.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {

@@ -5,11 +5,10 @@
 
 #include "gui/models/live_frame.h"
 #include "gui/models/patch_selection.h"
+#include "gui/views/region_canvas.h"
 #include "gui/views/settings_dialogs.h"
 
 namespace mpm::gui {
-
-class RegionCanvas;
 
 /// The regions of a source: drawn, changed, read from files and written.
 class RegionsDialog : public SettingsDialog {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/settings_dialogs.h"
 
-#include <cmath>
-
 #include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "monitor/event_command.h"

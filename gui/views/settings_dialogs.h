@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <functional>
-#include <vector>
 
 #include "gui/models/watch_settings.h"
 #include "monitor/store/export.h"

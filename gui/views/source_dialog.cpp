@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_dialog.h"
 
-#include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <opencv2/imgproc.hpp>
 
 #include "gui/views/look.h"

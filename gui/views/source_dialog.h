@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <map>
-#include <memory>
 
 #include "gui/models/recents.h"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/speed_panel.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

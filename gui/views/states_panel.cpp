@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/states_panel.h"
 
-#include <algorithm>
-
 #include "gui/models/thumbnails.h"
 #include "gui/views/look.h"
-#include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
 namespace {

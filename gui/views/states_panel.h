@@ -2,13 +2,11 @@
 #pragma once
 
 #include <QtWidgets>
-#include <memory>
 
 #include "gui/models/state_trainer.h"
+#include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
-
-class WrappingRow;
 
 /// Says which state pictures show, trains on that, shows how often it is right and which pictures it gets wrong, and
 /// puts it to use.

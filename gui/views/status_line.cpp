@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/status_line.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
 #include "gui/views/source_panel.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/taught_models_panel.h"
 
-#include <cmath>
-
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <vector>
 
 #include "gui/models/taught_model.h"
 

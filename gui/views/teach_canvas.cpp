@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/teach_canvas.h"
 
-#include <QtWidgets>
-#include <algorithm>
-#include <cmath>
-
 namespace mpm::gui {
 
 void TeachCanvas::setEditor(LabelEditor* editor) {

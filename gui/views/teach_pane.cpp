@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/teach_pane.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "gui/views/label_classes_panel.h"
-#include "gui/views/label_pictures_panel.h"
-#include "gui/views/label_table_panel.h"
 #include "gui/views/look.h"
-#include "gui/views/states_panel.h"
-#include "gui/views/taught_models_panel.h"
-#include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
 namespace {

@@ -5,15 +5,14 @@
 
 #include "gui/models/patch_selection.h"
 #include "gui/models/theme.h"
+#include "gui/views/label_classes_panel.h"
+#include "gui/views/label_pictures_panel.h"
+#include "gui/views/label_table_panel.h"
+#include "gui/views/states_panel.h"
+#include "gui/views/taught_models_panel.h"
 #include "gui/views/teach_canvas.h"
 
 namespace mpm::gui {
-
-class LabelClassesPanel;
-class LabelPicturesPanel;
-class LabelTablePanel;
-class StatesPanel;
-class TaughtModelsPanel;
 
 /// The picture to label with its tools, and beside it pictures, classes and models. Its keys count wherever the focus
 /// is inside.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/time_chart.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "gui/views/look.h"
 
 namespace mpm::gui {

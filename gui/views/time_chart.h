@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <vector>
 
 #include "gui/views/chart_scene.h"
 #include "monitor/store/store.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/times_dialog.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <iterator>
 
 #include "gui/views/fields.h"
 #include "gui/views/look.h"

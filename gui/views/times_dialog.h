@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <atomic>
 
 #include "gui/models/worker.h"
 #include "gui/views/settings_dialogs.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/tune_dialog.h"
 
-#include <algorithm>
-
 #include "gui/models/readout.h"
 #include "gui/models/viewport.h"
 #include "gui/views/fields.h"

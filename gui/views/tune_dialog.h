@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtWidgets>
-#include <memory>
 
 #include "evaluation/tuning.h"
 #include "gui/models/class_paint.h"

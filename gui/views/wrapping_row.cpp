@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/wrapping_row.h"
 
-#include <algorithm>
-
 namespace mpm::gui {
 
 QSize WrappingRow::sizeHint() const {

@@ -28,7 +28,7 @@ class Folder : public Window {
     QDir(folder_.path()).mkpath(QStringLiteral("few"));
     for (int i = 0; i < pictures; ++i)
       QFile::copy(QString::fromStdString(path("street/%1.png", i)), QString::fromStdString(path("few/%1.png", i)));
-    window_->openSource(file("few"));
+    watching().open(file("few"));
     ASSERT_TRUE(runs());
     ASSERT_TRUE(wait([&] { return window_->live().session().status().finished; }));
   }
@@ -47,7 +47,7 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   EXPECT_TRUE(bar()->isVisible());
   EXPECT_TRUE(onShow("few/02.png"));
   EXPECT_TRUE(begins("02.png  ·  3 of 3  ·  ")) << valueOf(bar(), "Picture on show").toStdString();
-  EXPECT_FALSE(window_->actions().action(QStringLiteral("next_picture"))->isEnabled());
+  EXPECT_FALSE(action("next_picture")->isEnabled());
   const auto samples = frame()->result.frame.id;
   QTest::keyClick(window_.get(), Qt::Key_PageUp);
   EXPECT_TRUE(begins("01.png")) << "the name does not wait for the model";
@@ -60,7 +60,7 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   QTest::keyClick(window_.get(), Qt::Key_PageDown);
   EXPECT_TRUE(onShow("few/01.png"));
   EXPECT_EQ(frame()->result.frame.id, samples) << "no new frames of the source";
-  window_->closeSource();
+  watching().close();
   EXPECT_TRUE(bar()->isHidden());
   window_.reset();
   EXPECT_EQ(monitor::StoreReader(file("m.db").toStdString()).sources().at(0).samples, 3) << "and no new samples";
@@ -69,7 +69,7 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
 TEST_F(Folder, WhatPlaysIsPausedByAStep) {
   ASSERT_TRUE(openAndWait());
   ASSERT_TRUE(wait([&] { return bar()->isVisible() && window_->live().session().framesCome(); }));
-  QAction* pause = window_->actions().action(QStringLiteral("pause"));
+  QAction* pause = action("pause");
   bar()->findChild<QSlider*>()->setValue(30);
   EXPECT_TRUE(pause->isChecked());
   EXPECT_TRUE(onShow("street/30.png"));
@@ -85,7 +85,7 @@ TEST_F(Folder, PauseAtItsEndSaysSo) {
   trigger("pause");
   EXPECT_TRUE(notice().contains(QStringLiteral("come to its end"))) << notice().toStdString();
   EXPECT_TRUE(notice().contains(QStringLiteral("PgUp")));
-  EXPECT_FALSE(window_->actions().action(QStringLiteral("pause"))->isChecked());
+  EXPECT_FALSE(action("pause")->isChecked());
   EXPECT_FALSE(window_->live().session().paused());
   EXPECT_NE(buttonOf(part<SourcePanel>(*window_), SourcePanel::tr("Pause")), nullptr);
 }
@@ -101,7 +101,7 @@ TEST_F(Folder, APictureThatIsGoneSaysSo) {
 TEST_F(Folder, NamesOfPicturesAreStoredAndExported) {
   playToTheEnd(2);
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->chart()->chart().buckets.size() >= 1; }));
-  window_->exportSamples(ExportDialog::Format::kCsv, 0, INT64_MAX, file("a.csv"));
+  part<Exports>(*window_)->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("a.csv"));
   ASSERT_TRUE(wait([&] { return QFile::exists(file("a.csv")); }));
   const QList<QByteArray> lines = content(file("a.csv")).split('\n');
   EXPECT_TRUE(lines[0].contains(",picture,"));
@@ -111,7 +111,7 @@ TEST_F(Folder, NamesOfPicturesAreStoredAndExported) {
 
 TEST_F(Folder, OpenRemembersKindAndPath) {
   playToTheEnd(1);
-  window_->closeSource();
+  watching().close();
   auto* dialog = dialogOf<SourceDialog>("open");
   EXPECT_EQ(dialog->source(), file("few"));
   EXPECT_EQ(dialog->findChild<QListWidget*>()->currentItem()->text(), SourceDialog::tr("Image folder"));

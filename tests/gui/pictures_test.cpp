@@ -3,6 +3,7 @@
 
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/picture_store.h"
 #include "monitor/recorder.h"
@@ -53,6 +54,19 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
+}
+
+TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("2026-02-02T02-40-00.123Z.png"));
+  ASSERT_TRUE(cv::imwrite(path.toStdString(), cv::Mat(8, 8, CV_8UC3, cv::Scalar(1, 2, 3))));
+  QFile file(path);
+  ASSERT_TRUE(file.resize(file.size() - 20));
+  PictureStore store(folder.path());
+  QSignalSpy failed(&store, &PictureStore::failed);
+  store.load(path);
+  ASSERT_TRUE(failed.wait(5000));
+  EXPECT_TRUE(failed[0][0].toString().contains(path + QStringLiteral("': the file is damaged or cut off")));
 }
 
 TEST(PictureStore, NearestWithinTheTolerance) {

@@ -98,7 +98,7 @@ TEST_F(Regions, DrawnOneIsKeptOverARestart) {
   EXPECT_GT(inside(drawn()[0]), 200 * 100 + 2000);
   dialog_->reject();
   EXPECT_NEAR(inside(live()[0].region), 200 * 100, 900) << "Cancel leaves it";
-  window_->openSource(QString::fromStdString(path("street/%1.png", 3)));
+  watching().open(QString::fromStdString(path("street/%1.png", 3)));
   EXPECT_TRUE(live().empty()) << "of another source";
 }
 
@@ -164,12 +164,12 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   dialog_->findChildren<QCheckBox*>()[0]->setChecked(true);
   EXPECT_TRUE(drawn()[1].ignore);
   ok()->click();
-  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral("\n# "))) << "no file holds them";
+  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral("\n# "))) << "no file holds them";
   ask();
   dialog_->write(file("zones.json"));
   ok()->click();
-  EXPECT_TRUE(window_->commandLine().endsWith(QStringLiteral(" --regions ") + file("zones.json")))
-      << window_->commandLine().toStdString();
+  EXPECT_TRUE(watching().commandLine().endsWith(QStringLiteral(" --regions ") + file("zones.json")))
+      << watching().commandLine().toStdString();
   ask();
   dialog_->read(file("zones.json"));
   EXPECT_FALSE(ok()->isEnabled()) << "each name twice";
@@ -177,7 +177,7 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   EXPECT_TRUE(ok()->isEnabled());
   drag({10, 10}, {20, 20});
   ok()->click();
-  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("--regions /"))) << "the file holds what they were";
+  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("--regions /"))) << "the file holds what they were";
   ask();
   cv::imwrite(file("m.png").toStdString(), cv::Mat(8, 8, CV_8UC1, cv::Scalar(255)));
   dialog_->read(file("m.png"));
@@ -226,8 +226,8 @@ TEST_F(Regions, LegendHasTheAreasWithinOne) {
   const LiveFramePtr shown = frame();
   ASSERT_TRUE(pick(part<LegendPanel>(*window_), LegendPanel::tr("Where the areas are measured")));
   for (const auto& [label, share] : vision::classAreas(shown->labels(), mask))
-    EXPECT_NEAR(window_->legend().index(label, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), share,
-                1e-9);
+    EXPECT_NEAR(part<LegendModel>(*window_)->index(label, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(),
+                share, 1e-9);
 }
 
 }  // namespace

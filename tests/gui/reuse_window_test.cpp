@@ -30,7 +30,7 @@ class ReuseWindow : public Window {
       picture(100 + i, {80, 80}).copyTo(yard(cv::Rect(0, 0, 80, 80)));  // 2x2 of 8x4 patches
       cv::imwrite(path("yard/%1.png", i), yard);
     }
-    window_->openSource(file("yard"));
+    watching().open(file("yard"));
     return wait([&] { return frame() && !frame()->row_age.empty() && frame()->row_age.back() > 1; });
   }
 };
@@ -67,7 +67,7 @@ TEST_F(ReuseWindow, ShowsWhatWasComputedAndHowLongTheRestIsKept) {
   EXPECT_EQ(rowAge(*frame(), {0.1, 0.1}), QStringLiteral("computed for this frame"));
   const int age = frame()->row_age.back();
   EXPECT_EQ(rowAge(*frame(), {0.99, 0.99}), QStringLiteral("kept for %1 frame(s)").arg(age));
-  window_->selection().point(31, QPointF(0.99, 0.99));
+  part<PatchSelection>(*window_)->point(31, QPointF(0.99, 0.99));
   EXPECT_TRUE(textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("kept for %1 frame(s)").arg(age)));
 }
 

@@ -140,7 +140,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   const MergeLookup& lookup = frame()->lookup;
   const int token = lookup.grid().height / 2 * lookup.grid().width + lookup.grid().width / 2;
   moveTo(map, map->viewport().tokenRect(token, lookup.grid()).center().toPoint());
-  ASSERT_TRUE(wait([&] { return window_->selection().token() == token; }));
+  ASSERT_TRUE(wait([&] { return part<PatchSelection>(*window_)->token() == token; }));
   EXPECT_TRUE(wait([&] { return textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("Cluster: ")); }))
       << textOf(part<InspectorPanel>(*window_)).toStdString();
 

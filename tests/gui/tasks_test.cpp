@@ -39,7 +39,7 @@ class DepthWindow : public Window {
   }
 };
 
-TEST_F(DepthWindow, ShowsTheColoursTheScaleAndTheDepthUnderTheMouse) {
+TEST_F(DepthWindow, ShowsColoursScaleAndDepthUnderTheMouse) {
   ASSERT_TRUE(openAndPause());
   const Estimate& estimate = frame()->result.estimate;
   ASSERT_EQ(estimate.depth.size(), frame()->image().size());
@@ -70,20 +70,20 @@ TEST_F(DepthWindow, ShowsTheColoursTheScaleAndTheDepthUnderTheMouse) {
 
   const QPointF there((highest.x + 0.5) / estimate.depth.cols, (highest.y + 0.5) / estimate.depth.rows);
   EXPECT_EQ(readout(*frame(), there), depthValue(estimate.depth_range.max, DepthUnit::kRelative));
-  window_->selection().point(0, there);
+  part<PatchSelection>(*window_)->point(0, there);
   EXPECT_TRUE(textOf(part<InspectorPanel>(*window_)).contains(number(estimate.depth_range.max)));
   EXPECT_FALSE(textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("does not segment")));
 
-  window_->selection().point(0, QPointF(0.25, 0.25));
+  part<PatchSelection>(*window_)->point(0, QPointF(0.25, 0.25));
   const QPoint corner = (shown.topLeft() + QPointF(shown.width(), shown.height()) / 4).toPoint() + QPoint(16, 16);
   EXPECT_LT(qGray(this->shot(part<ImageView>(*window_)).pixel(corner)), qGray(shot.pixel(corner)) / 2)
       << "the depth stands on black beside the cursor";
 }
 
-TEST_F(DepthWindow, SaysWhyThereIsNothingToTeachAndStoresTheTokens) {
+TEST_F(DepthWindow, SaysWhyItTeachesNothingAndStoresTokens) {
   ASSERT_TRUE(openAndWait());
   for (const char* id : {"teach", "take", "tune", "classes"}) {
-    const QAction* const action = window_->actions().action(QString::fromLatin1(id));
+    const QAction* const action = this->action(id);
     EXPECT_FALSE(action->isEnabled()) << id;
     EXPECT_TRUE(action->toolTip().contains(QStringLiteral("not with a model of depth"))) << id;
   }
@@ -96,9 +96,9 @@ TEST_F(DepthWindow, SaysWhyThereIsNothingToTeachAndStoresTheTokens) {
     return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("The depths differ by"));
   })) << textOf(part<ComparePanel>(*window_)).toStdString();
 
-  window_->openDropped(Window::options().model);
+  window_->opener().open(Window::options().model);
   ASSERT_TRUE(wait([&] { return frame() && !frame()->labels().empty(); }));
-  EXPECT_TRUE(window_->actions().action(QStringLiteral("teach"))->isEnabled());
+  EXPECT_TRUE(action("teach")->isEnabled());
   EXPECT_FALSE(textOf(part<LegendPanel>(*window_)).contains(QStringLiteral("Depth of this frame")))
       << "the classes are back";
   EXPECT_NE(part<PicturesPane>(*window_)->paint().color[1], qRgb(0, 0, 0));
@@ -106,12 +106,13 @@ TEST_F(DepthWindow, SaysWhyThereIsNothingToTeachAndStoresTheTokens) {
 
 TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {
   ASSERT_TRUE(openAndPause());
-  QSignalSpy listed(&window_->pictures(), &PictureStore::listed), loaded(&window_->pictures(), &PictureStore::loaded);
+  QSignalSpy listed(part<PictureStore>(*window_), &PictureStore::listed),
+      loaded(part<PictureStore>(*window_), &PictureStore::loaded);
   trigger("snapshot");
-  ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
-  EXPECT_EQ(window_->pictures().pictures().size(), 1U) << "the maps are no pictures of their own";
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
+  EXPECT_EQ(part<PictureStore>(*window_)->pictures().size(), 1U) << "the maps are no pictures of their own";
   EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_depth.png", "_depth_colors.png"}));
-  window_->pictures().load(window_->pictures().pictures().front().path);
+  part<PictureStore>(*window_)->load(part<PictureStore>(*window_)->pictures().front().path);
   ASSERT_TRUE(wait([&] { return loaded.count() == 1; }));
   EXPECT_EQ(frame()->overlay.size(), frame()->image().size());
   trigger("unpin");
@@ -139,7 +140,7 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   cv::Mat noise(48, 96, CV_8UC3);  // the model finds no segments in smooth pictures
   cv::RNG(3).fill(noise, cv::RNG::UNIFORM, 0, 256);
   cv::imwrite(file("noise.png").toStdString(), noise);
-  window_->openSource(file("noise.png"));
+  watching().open(file("noise.png"));
   ASSERT_TRUE(runs());
   const Estimate& estimate = frame()->result.estimate;
   ASSERT_GT(estimate.segments.size(), 0U);
@@ -153,8 +154,9 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   EXPECT_EQ(static_cast<std::size_t>(rows->rowCount()), estimate.segments.size());
   const auto largest = std::max_element(estimate.segments.begin(), estimate.segments.end(),
                                         [](const Segment& a, const Segment& b) { return a.area < b.area; });
-  EXPECT_EQ(rows->index(0, 0).data().toString(), window_->legend().name(largest->label));
-  EXPECT_EQ(rows->index(0, 0).data(Qt::DecorationRole).value<QColor>(), window_->legend().color(largest->label));
+  EXPECT_EQ(rows->index(0, 0).data().toString(), part<LegendModel>(*window_)->name(largest->label));
+  EXPECT_EQ(rows->index(0, 0).data(Qt::DecorationRole).value<QColor>(),
+            part<LegendModel>(*window_)->color(largest->label));
 
   for (int y = 0; y < estimate.ids.rows; y += 7)
     for (int x = 0; x < estimate.ids.cols; x += 7) {
@@ -163,16 +165,17 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
       const Segment* const there = frame()->segmentAt(at);
       ASSERT_EQ(there ? there->id : 0, id);
       ASSERT_EQ(frame()->map.at<std::uint8_t>(y, x), there ? there->label : 255);
-      ASSERT_TRUE(readout(*frame(), at)
-                      .startsWith(there ? window_->legend().name(there->label) : QStringLiteral("no segment")));
+      ASSERT_TRUE(
+          readout(*frame(), at)
+              .startsWith(there ? part<LegendModel>(*window_)->name(there->label) : QStringLiteral("no segment")));
     }
   EXPECT_FALSE(frame()->areas.empty()) << "classes are stored as those of any model";
 
   trigger("snapshot");
-  ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
   EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_overlay.png", "_segments.json", "_segments.png"}));
-  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral("--min-score 0.2 --min-overlap 0.1")))
-      << window_->commandLine().toStdString();
+  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral("--min-score 0.2 --min-overlap 0.1")))
+      << watching().commandLine().toStdString();
 }
 
 }  // namespace

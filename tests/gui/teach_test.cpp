@@ -46,7 +46,8 @@ class Teach : public Window {
 
   TeachCanvas* canvas() const { return window_->findChild<TeachCanvas*>(); }
   TeachPane* pane() const { return window_->findChild<TeachPane*>(); }
-  const LabelState& state() const { return window_->teach().state(); }
+  TeachMode* teach() const { return part<TeachMode>(*window_); }
+  const LabelState& state() const { return teach()->state(); }
   vision::LabelFolder labels() const { return vision::LabelFolder(file("m.labels").toStdString()); }
   // Of the labelled pixels of a picture on the disk, those of a class.
   int onDisk(const QString& picture, int label) const {
@@ -64,7 +65,7 @@ class Teach : public Window {
     constexpr int kApart = 3;  // from labels and from the border of a predicted region, px
     const cv::Mat& prediction = canvas()->frame()->labels();
     if (prediction.empty()) return 0;
-    const cv::Mat& drawn = window_->teach().editor()->labels();
+    const cv::Mat& drawn = teach()->editor()->labels();
     const double opacity = canvas()->opacity();
     const QImage painted = shot(canvas());
     canvas()->setOpacity(0);
@@ -113,18 +114,18 @@ class Teach : public Window {
   ImageView& live() const { return *part<PicturesPane>(*window_)->image(); }
   // Takes the frame on show, which is then the picture on show.
   void take() {
-    const QString before = window_->teach().shown();
+    const QString before = teach() ? teach()->shown() : QString();
     trigger("take");
-    ASSERT_TRUE(wait([&] { return window_->teach().shown() != before; }));
-    window_->setTeaching(true);
+    ASSERT_TRUE(wait([&] { return teach()->shown() != before; }));
+    check("teach", true);
     ASSERT_TRUE(wait([&] { return canvas()->frame() && canvas()->frame()->hasGrid(); }));
   }
 };
 
-TEST_F(Teach, LabelsAreOnTheDiskAfterEachStrokeAndAfterARestart) {
+TEST_F(Teach, StrokesAreOnTheDiskAtOnceAndAfterARestart) {
   ASSERT_TRUE(openAndPause());
   take();
-  for (const QDockWidget* dock : window_->docks()) EXPECT_TRUE(dock->isHidden());
+  for (const QDockWidget* dock : docks()) EXPECT_TRUE(dock->isHidden());
   const QString picture = state().pictures.front();
   addClass("road");
   addClass("sky");
@@ -149,11 +150,11 @@ TEST_F(Teach, LabelsAreOnTheDiskAfterEachStrokeAndAfterARestart) {
   const int brushed = onDisk(picture, 0);
 
   make();
-  window_->setTeaching(true);
-  ASSERT_TRUE(wait([&] { return window_->teach().editor() != nullptr; }));
+  check("teach", true);
+  ASSERT_TRUE(wait([&] { return teach()->editor() != nullptr; }));
   EXPECT_EQ(state().classes.classes[1].name, "sky");
-  EXPECT_EQ(cv::countNonZero(window_->teach().editor()->labels() == 0), brushed);
-  window_->setTeaching(false);
+  EXPECT_EQ(cv::countNonZero(teach()->editor()->labels() == 0), brushed);
+  check("teach", false);
   EXPECT_FALSE(dock("chart")->isHidden()) << "the panels are back";
 }
 
@@ -200,9 +201,9 @@ TEST_F(Teach, APredictionIsAcceptedAndClassesAreMerged) {
 
   const int into = label == 0 ? 1 : 0;
   emit pane()->classes()->merged(label, into);
-  ASSERT_TRUE(wait([&] { return state().classes.count() == 4 && window_->teach().editor(); }));
+  ASSERT_TRUE(wait([&] { return state().classes.count() == 4 && teach()->editor(); }));
   EXPECT_EQ(onDisk(picture, into < label ? into : into - 1), pixels);
-  EXPECT_FALSE(window_->teach().editor()->canUndo());
+  EXPECT_FALSE(teach()->editor()->canUndo());
 }
 
 TEST_F(Teach, APictureWithoutLabelsIsNotDarkened) {
@@ -271,12 +272,12 @@ TEST_F(Teach, LabelsOfAnotherPictureAreCopied) {
   ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
   const QString first = state().labelled.front();
   const cv::Mat from = labels().labels(first.toStdString());
-  window_->setTeaching(false);
+  check("teach", false);
   const std::string before = live().frame()->result.frame.file;
   trigger("next_picture");
   ASSERT_TRUE(wait([&] { return live().frame()->result.frame.file != before; }));
   take();
-  const QString second = window_->teach().shown();
+  const QString second = teach()->shown();
   key(Qt::Key_1);
   draw(20);
   ASSERT_TRUE(wait([&] { return state().labelled.size() == 2; }));
@@ -305,7 +306,7 @@ TEST_F(Teach, LabelsOfAnotherSizeAreNotCopied) {
   ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
   cv::imwrite(file("small.png").toStdString(), picture(1, {160, 80}));
   emit pane()->pictures()->filesChosen({file("small.png")});
-  ASSERT_TRUE(wait([&] { return window_->teach().shown() == QStringLiteral("small"); }));
+  ASSERT_TRUE(wait([&] { return teach()->shown() == QStringLiteral("small"); }));
   emit pane()->pictures()->copyRequested(state().labelled.front());
   EXPECT_TRUE(wait([&] { return noticeOf(*window_).contains(QStringLiteral("another size")); }));
   EXPECT_EQ(state().labelled.size(), 1);
@@ -323,17 +324,17 @@ TEST_F(Teach, TheTableOfLabelsLeadsToThemAndRemovesThem) {
       if (table->item(row, 0)->toolTip().startsWith(tip)) return table->setCurrentCell(row, 0);
     ADD_FAILURE() << tip.toStdString();
   };
-  const QString first = window_->teach().shown();
+  const QString first = teach()->shown();
   draw(0);
   key(Qt::Key_1);
   key(Qt::Key_B);
   draw(20);
   ASSERT_TRUE(rows(2));
-  window_->setTeaching(false);
+  check("teach", false);
   trigger("next_picture");
   ASSERT_TRUE(wait([&] { return QString::fromStdString(live().frame()->result.frame.file) != first; }));
   take();
-  const QString second = window_->teach().shown();
+  const QString second = teach()->shown();
   ASSERT_NE(second, first);
   draw(9);
   ASSERT_TRUE(rows(3));
@@ -345,7 +346,7 @@ TEST_F(Teach, TheTableOfLabelsLeadsToThemAndRemovesThem) {
   EXPECT_EQ(table->item(0, 0)->toolTip(), sky) << "a number is not sorted as a text";
   pane()->findChild<QTabWidget*>()->setCurrentWidget(pane()->labels());
   QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualItemRect(table->item(0, 1)).center());
-  EXPECT_TRUE(wait([&] { return window_->teach().shown() == first; }));
+  EXPECT_TRUE(wait([&] { return teach()->shown() == first; }));
   EXPECT_EQ(pane()->classes()->chosen(), 1);
   QTest::keyClick(table, Qt::Key_Delete);
   ASSERT_TRUE(rows(2));
@@ -357,11 +358,11 @@ TEST_F(Teach, TheTableOfLabelsLeadsToThemAndRemovesThem) {
   select(QStringLiteral("road: %1 px of %2").arg(QLocale().toString(onDisk(second, 0)), second));
   QTest::keyClick(table, Qt::Key_Delete);
   ASSERT_TRUE(rows(2));
-  EXPECT_EQ(window_->teach().shown(), second) << "where they can be brought back";
+  EXPECT_EQ(teach()->shown(), second) << "where they can be brought back";
   EXPECT_EQ(state().labelled, QStringList(first));
   select(QStringLiteral("road"));
   QTest::keyClick(table, Qt::Key_Return);
-  EXPECT_TRUE(wait([&] { return window_->teach().shown() == first; }));
+  EXPECT_TRUE(wait([&] { return teach()->shown() == first; }));
   EXPECT_EQ(pane()->classes()->chosen(), 0);
 }
 
@@ -377,7 +378,7 @@ TEST_F(Teach, VerdictsHaveTheColoursOfTheTheme) {
   panel.show();
   const auto color = [&] { return panel.findChild<QTableWidget*>()->item(0, 2)->foreground().color(); };
   for (const bool dark : {false, true, false}) {
-    window_->setDark(dark);
+    check("dark", dark);
     EXPECT_EQ(color(), (dark ? darkTheme() : lightTheme()).good);
   }
 }
@@ -421,13 +422,13 @@ TEST_F(Teach, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   emit pane()->pictures()->cocoChosen(file("labels.json"));
   EXPECT_TRUE(wait([&] { return content(file("labels.json")).contains("\"annotations\""); }));
   const auto differing = [&] {
-    return cv::countNonZero(labels().labels(picture.toStdString()) != window_->teach().editor()->labels());
+    return cv::countNonZero(labels().labels(picture.toStdString()) != teach()->editor()->labels());
   };
   EXPECT_TRUE(wait([&] { return differing() == 0; }));
 }
 
 TEST_F(Teach, FitsOnASmallScreenAndEverythingHasAName) {
-  window_->setTeaching(true);
+  check("teach", true);
   window_->resize(800, 480);
   QTest::qWait(100);
   EXPECT_EQ(window_->size(), QSize(800, 480));
@@ -462,7 +463,7 @@ TEST_F(Teach, ShowsHowFarTheLabelsAreFromAGoodStart) {
     folder.saveLabels(folder.addPicture(name, cv::Mat(20, 20, CV_8UC3, cv::Scalar::all(20))), labels);
   }
   make();
-  window_->setTeaching(true);
+  check("teach", true);
   ASSERT_TRUE(wait([&] { return says("✓ 4 of 4 pictures are labelled"); }));
   EXPECT_TRUE(says("✓ one by night"));
   EXPECT_TRUE(says("not yet: road"));
@@ -486,10 +487,10 @@ TEST_F(TeachVictim, DISABLED_DrawsUntilItIsKilled) {
   take();
   if (state().classes.count() == 0) addClass("road");
   const vision::LabelFolder folder(qEnvironmentVariable("MPM_TEACH_FOLDER").toStdString() + "/m.labels");
-  const auto onDisk = [&] { return folder.labels(window_->teach().shown().toStdString()); };
+  const auto onDisk = [&] { return folder.labels(teach()->shown().toStdString()); };
   for (int token = 0;; token = (token + 1) % canvas()->frame()->lookup.tokens()) {
     draw(token);
-    const cv::Mat& drawn = window_->teach().editor()->labels();
+    const cv::Mat& drawn = teach()->editor()->labels();
     ASSERT_TRUE(wait([&] { return cv::countNonZero(onDisk() != drawn) == 0; }));
     std::printf("labelled %d\n", cv::countNonZero(drawn == 0));
     std::fflush(stdout);
@@ -536,8 +537,8 @@ class TeachTrained : public Teach {
   // Pictures of a street at these hours, the sky and the ground of each labelled with a cluster.
   void label(const std::vector<const char*>& hours) {
     for (const char* hour : hours) {
-      window_->openSource(QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T%1:00")
-                              .arg(QString::fromLatin1(hour)));
+      watching().open(QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T%1:00")
+                          .arg(QString::fromLatin1(hour)));
       ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
       take();
       if (state().classes.count() == 0) {
@@ -576,12 +577,12 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
   EXPECT_EQ(state().models[0].path, mine);
   button(TaughtModelsPanel::tr("Use it"))->click();
   ASSERT_TRUE(wait([&] { return QString::fromStdString(window_->live().session().model()) == mine; }));
-  ASSERT_TRUE(wait([&] { return window_->legend().classes() == 2; }));
-  EXPECT_EQ(window_->legend().name(1), QStringLiteral("ground"));
+  ASSERT_TRUE(wait([&] { return part<LegendModel>(*window_)->classes() == 2; }));
+  EXPECT_EQ(part<LegendModel>(*window_)->name(1), QStringLiteral("ground"));
   EXPECT_TRUE(wait([&] { return reported(EventKind::kModel, "v1.onnx"); }));
 
   make();
-  window_->setTeaching(true);
+  check("teach", true);
   ASSERT_TRUE(wait([&] { return state().models.size() == 1 && state().labelled.size() == 4; }));
   EXPECT_EQ(state().classes.classes[1].name, "ground");
   ASSERT_TRUE(wait([&] { return window_->live().session().status().inference.info != nullptr; }));
@@ -603,7 +604,7 @@ TEST_F(TeachTrained, ShowsWhatChangedSinceTheLastVersion) {
   EXPECT_TRUE(says(TeachMode::tr("There is no version yet: press Train in the tab Model")));
   const auto train = [&](std::size_t version) {
     button(TaughtModelsPanel::tr("Train"))->click();
-    return wait([&] { return state().models.size() == version && !window_->teach().training(); });
+    return wait([&] { return state().models.size() == version && !teach()->training(); });
   };
   ASSERT_TRUE(train(1));
   EXPECT_TRUE(says(QStringLiteral("There is no version before v1")));
@@ -639,9 +640,9 @@ TEST_F(TeachTrained, ShowsWhatChangedSinceTheLastVersion) {
         << share.toStdString();
   };
   compared();
-  const QString first = window_->teach().shown();
+  const QString first = teach()->shown();
   key(Qt::Key_PageUp);
-  ASSERT_TRUE(wait([&] { return window_->teach().shown() != first; }));
+  ASSERT_TRUE(wait([&] { return teach()->shown() != first; }));
   compared();
 
   QFile old(file("m.labels/models/v1.onnx"));
@@ -660,7 +661,7 @@ TEST_F(TeachTrained, ShowsWhatChangedSinceTheLastVersion) {
 TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   MPM_NEEDS_DEMO();
   for (const char* when : {"20T12", "21T23", "22T12", "23T23"}) {
-    window_->openSource(
+    watching().open(
         QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-%1:00").arg(QString::fromLatin1(when)));
     ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
     take();
@@ -687,7 +688,7 @@ TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   use->click();
   EXPECT_TRUE(use->isChecked());
   make();
-  window_->setTeaching(true);
+  check("teach", true);
   ASSERT_TRUE(wait([&] { return pane()->states()->findChildren<QListWidget*>()[0]->count() == 4; }));
   EXPECT_TRUE(wait([&] { return textOf(pane()->states()).contains(QStringLiteral("100.0 % of 4 answers")); }))
       << "it is there after a restart";
@@ -697,10 +698,10 @@ TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
   MPM_NEEDS_DEMO();
   label({"09", "15"});
   const QString source = QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T23:30");
-  window_->openSource(source);
+  watching().open(source);
   ASSERT_TRUE(
       wait([&] { return live().frame() && live().frame()->hasGrid() && cv::mean(live().frame()->image())[1] < 100; }));
-  window_->setTeaching(true);
+  check("teach", true);
   buttonOf(pane()->pictures(), LabelPicturesPanel::tr("What to label next?"))->click();
   const auto suggestions = [&] { return pane()->pictures()->findChildren<QToolButton*>(QStringLiteral("suggestion")); };
   ASSERT_TRUE(wait([&] { return suggestions().size() == 1; })) << "the live picture: nothing is stored";
@@ -722,18 +723,18 @@ TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
 TEST_F(TeachTrained, ProposesPicturesOfTheOpenFolder) {
   MPM_NEEDS_DEMO();
   label({"09"});
-  window_->openSource(file("street"));
+  watching().open(file("street"));
   ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->result.frame.file == path("street/%1.png", 0); }));
   trigger("pause");
   take();
-  window_->setTeaching(true);
+  check("teach", true);
   buttonOf(pane()->pictures(), LabelPicturesPanel::tr("What to label next?"))->click();
   const auto suggestions = [&] { return pane()->pictures()->findChildren<QToolButton*>(QStringLiteral("suggestion")); };
   ASSERT_TRUE(wait([&] { return suggestions().size() == 3; }));
   for (const QToolButton* button : suggestions()) {
     const QString name = button->toolTip().section(QLatin1Char(' '), -1);
     EXPECT_TRUE(QFile::exists(file("street/%1.png").arg(name))) << name.toStdString();
-    EXPECT_NE(name, window_->teach().shown()) << "it is there already";
+    EXPECT_NE(name, teach()->shown()) << "it is there already";
   }
 }
 
@@ -744,10 +745,10 @@ TEST_F(TeachTrained, ACancelledTrainingLeavesAllAsItWas) {
   label({"09", "15"});
   const QByteArray before = content(file("m.labels/labels/%1.png").arg(state().pictures[0]));
   button(TaughtModelsPanel::tr("Train"))->click();
-  ASSERT_TRUE(wait([&] { return window_->teach().training(); }));
+  ASSERT_TRUE(wait([&] { return teach()->training(); }));
   EXPECT_FALSE(button(TaughtModelsPanel::tr("Train"))->isEnabled());
   button(TaughtModelsPanel::tr("Cancel"))->click();
-  ASSERT_TRUE(wait([&] { return !window_->teach().training(); }));
+  ASSERT_TRUE(wait([&] { return !teach()->training(); }));
   EXPECT_TRUE(noticeOf(*window_).contains(QStringLiteral("cancelled")));
   EXPECT_EQ(content(file("m.labels/labels/%1.png").arg(state().pictures[0])), before);
   EXPECT_TRUE(state().models.empty());
@@ -761,7 +762,7 @@ TEST_F(TeachTrained, AWindowThatIsClosedEndsItsTraining) {
   make();
   label({"09", "15"});
   button(TaughtModelsPanel::tr("Train"))->click();
-  ASSERT_TRUE(wait([&] { return window_->teach().training(); }));
+  ASSERT_TRUE(wait([&] { return teach()->training(); }));
   window_.reset();
   EXPECT_TRUE(QDir(file("m.labels/models")).entryList(QDir::Files).isEmpty());
 }

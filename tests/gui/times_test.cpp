@@ -22,7 +22,7 @@ class Times : public Window {
   }
   // The dialog that comes when a folder is opened for the first time, with what it found.
   TimesDialog* ask(const char* folder) {
-    window_->openDropped(file(folder));
+    window_->opener().open(file(folder));
     auto* dialog = window_->findChild<TimesDialog*>();
     return dialog && wait([&] { return dialog->isVisible(); }) ? dialog : nullptr;
   }
@@ -53,7 +53,7 @@ TEST_F(Times, AFolderIsAskedForOnce) {
                                                      "20130708_055412.png: 2013-07-08 05:54:12 UTC+02:00, name"));
   dialog->accept();
   ASSERT_TRUE(ends());
-  EXPECT_TRUE(window_->commandLine().endsWith(QStringLiteral("--times auto --time-zone +02:00")));
+  EXPECT_TRUE(watching().commandLine().endsWith(QStringLiteral("--times auto --time-zone +02:00")));
   const auto stored = samples();
   ASSERT_EQ(stored.size(), 3u);
   EXPECT_EQ(isoTime(stored[0].time), "2013-07-08T03:54:10Z");
@@ -68,10 +68,10 @@ TEST_F(Times, AFolderIsAskedForOnce) {
 
 TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
   const UnixMs before = unixNow();
-  window_->openDropped(file("street"));
+  window_->opener().open(file("street"));
   lookForTimes();
   ASSERT_TRUE(runs()) << "without a question";
-  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("--times")));
+  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("--times")));
   ASSERT_FALSE(samples().empty());
   EXPECT_GE(samples()[0].time, before);
 }
@@ -87,7 +87,7 @@ TEST_F(Times, AZoneThatIsNoneIsSaid) {
 }
 
 TEST_F(Times, TheyCanBeChosenAgain) {
-  window_->openSource(file("dated"));
+  watching().open(file("dated"));
   ASSERT_TRUE(runs());
   ASSERT_TRUE(ends());
   auto* dialog = dialogOf<TimesDialog>("times");
@@ -96,7 +96,7 @@ TEST_F(Times, TheyCanBeChosenAgain) {
   from->setCurrentIndex(4);
   ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(TimesDialog::tr("date of the file")); }));
   dialog->accept();
-  ASSERT_TRUE(wait([&] { return window_->commandLine().contains(QStringLiteral("--times modified")); }));
+  ASSERT_TRUE(wait([&] { return watching().commandLine().contains(QStringLiteral("--times modified")); }));
 }
 
 }  // namespace

@@ -69,11 +69,11 @@ TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
 }
 
 TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
-  window_->openSource(file("street"));
+  watching().open(file("street"));
   trigger("record");
   ASSERT_TRUE(wait([&] { return window_->live().session().snapshots().recording().written >= 12; }));
   trigger("record");
-  ASSERT_TRUE(wait([&] { return window_->pictures().pictures().size() >= 12; }));
+  ASSERT_TRUE(wait([&] { return part<PictureStore>(*window_)->pictures().size() >= 12; }));
   TuneDialog* dialog = ask(12);
   ASSERT_TRUE(dialog);
   ASSERT_TRUE(dialog->storedButton()->isChecked()) << "they show more than the next minute does";
@@ -160,7 +160,7 @@ TEST_F(TuningTest, SaysWhatIsWrong) {
   EXPECT_TRUE(dialog->startButton()->isVisibleTo(dialog));
   EXPECT_FALSE(paused());
   dialog->reject();
-  window_->closeSource();
+  watching().close();
   trigger("tune");
   EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); })) << "there is nothing to tune for";
 }

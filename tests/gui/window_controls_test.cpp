@@ -95,13 +95,13 @@ TEST_F(Controls, TheColourOfAClassIsChangedByKeysAndRemembered) {
   int chosen = -1;
   QColorDialog* dialog = colorDialog(chosen);
   ASSERT_NE(dialog, nullptr);
-  const QColor before = window_->legend().color(chosen), other(1, 254, 3);
+  const QColor before = part<LegendModel>(*window_)->color(chosen), other(1, 254, 3);
   const QImage picture = shot(part<ImageView>(*window_));
   dialog->setCurrentColor(other);
-  EXPECT_EQ(window_->legend().color(chosen), other) << "the picture follows the choice";
+  EXPECT_EQ(part<LegendModel>(*window_)->color(chosen), other) << "the picture follows the choice";
   EXPECT_NE(shot(part<ImageView>(*window_)), picture);
   QTest::keyClick(dialog, Qt::Key_Escape);
-  EXPECT_EQ(window_->legend().color(chosen), before) << "and comes back";
+  EXPECT_EQ(part<LegendModel>(*window_)->color(chosen), before) << "and comes back";
   EXPECT_EQ(shot(part<ImageView>(*window_)), picture);
   ASSERT_TRUE(wait([&] { return part<LegendPanel>(*window_)->findChild<QColorDialog*>() == nullptr; }));
 
@@ -110,25 +110,25 @@ TEST_F(Controls, TheColourOfAClassIsChangedByKeysAndRemembered) {
   dialog->setCurrentColor(other);
   // Not Return: the offscreen platform leaves the focus, and with it that shortcut, in the table behind.
   QTest::keyClick(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok), Qt::Key_Space);
-  EXPECT_EQ(window_->legend().color(chosen), other);
+  EXPECT_EQ(part<LegendModel>(*window_)->color(chosen), other);
   ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("#01fe03"); }))
       << content(file("settings.ini")).toStdString();
   make();
   ASSERT_TRUE(openAndWait());
-  EXPECT_EQ(window_->legend().color(chosen), other) << "after a new start";
+  EXPECT_EQ(part<LegendModel>(*window_)->color(chosen), other) << "after a new start";
 }
 
-TEST_F(Controls, AColourThatIsBeingChosenDoesNotOutliveItsClass) {
+TEST_F(Controls, ColourBeingChosenDoesNotOutliveItsClass) {
   ASSERT_TRUE(openAndPause());
   int chosen = -1;
   QPointer<QColorDialog> dialog = colorDialog(chosen);
   ASSERT_FALSE(dialog.isNull());
   ModelInfo two;
   two.classes = 2;
-  window_->legend().setClasses(two);
+  part<LegendModel>(*window_)->setClasses(two);
   if (dialog) dialog->setCurrentColor(QColor(9, 9, 9));
   EXPECT_TRUE(wait([&] { return dialog.isNull(); }));
-  for (int c = 0; c < 2; ++c) EXPECT_NE(window_->legend().color(c), QColor(9, 9, 9));
+  for (int c = 0; c < 2; ++c) EXPECT_NE(part<LegendModel>(*window_)->color(c), QColor(9, 9, 9));
 }
 
 TEST_F(Controls, TheChartDrawsWhatIsChosen) {
@@ -168,8 +168,8 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   classes->setCurrentIndex(2);
   emit classes->activated(2);
   ASSERT_EQ(kinds(), (std::vector{Kind::kMerged, Kind::kClassArea}));
-  EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.name), window_->legend().name(2));
-  EXPECT_TRUE(QString::fromStdString(chart->series()[1].name).contains(window_->legend().name(2)));
+  EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.name), part<LegendModel>(*window_)->name(2));
+  EXPECT_TRUE(QString::fromStdString(chart->series()[1].name).contains(part<LegendModel>(*window_)->name(2)));
   ASSERT_TRUE(answered());
   EXPECT_GE(chart->chart().buckets.back().values[1].mean, 0);
   EXPECT_LE(chart->chart().buckets.back().values[1].mean, 1);
@@ -215,7 +215,7 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
     }
   }
   ASSERT_TRUE(openAndWait());
-  window_->openDatabase(file("other.db"));
+  window_->opener().open(file("other.db"));
   ChartPanel* panel = part<ChartPanel>(*window_);
   TimeChart* chart = panel->chart();
   buttonOf(panel, QStringLiteral("Area of"))->click();
@@ -226,7 +226,7 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
 }
 
 TEST_F(Controls, ActionsSayWhatIsOnShow) {
-  QAction* map = window_->actions().action(QStringLiteral("merge_map"));
+  QAction* map = action("merge_map");
   trigger("merge_map");
   EXPECT_FALSE(map->isChecked());
   trigger("layout");
@@ -237,7 +237,7 @@ TEST_F(Controls, ActionsSayWhatIsOnShow) {
   window_ = std::make_unique<MainWindow>(options());
   window_->show();
   ASSERT_TRUE(wait([&] { return window_->isFullScreen(); })) << "as it was closed";
-  EXPECT_TRUE(window_->actions().action(QStringLiteral("fullscreen"))->isChecked());
+  EXPECT_TRUE(action("fullscreen")->isChecked());
   trigger("fullscreen");
   EXPECT_TRUE(wait([&] { return !window_->isFullScreen(); }));
 }
@@ -246,12 +246,12 @@ TEST_F(Controls, ThePanelsKeyBringsItToTheFrontAndThenHidesIt) {
   QDockWidget *chart = dock("chart"), *events = dock("events");
   const auto inFront = [](const QDockWidget* dock) { return dock->isVisible() && !dock->visibleRegion().isEmpty(); };
   ASSERT_TRUE(wait([&] { return inFront(chart) && !inFront(events); }));
-  QAction* const action = window_->actions().action(QStringLiteral("dock_events"));
+  QAction* const action = this->action("dock_events");
   EXPECT_FALSE(action->isChecked());
   trigger("dock_events");
   EXPECT_TRUE(wait([&] { return inFront(events) && !inFront(chart); }));
   EXPECT_TRUE(wait([&] { return action->isChecked(); }));
-  EXPECT_FALSE(window_->actions().action(QStringLiteral("dock_chart"))->isChecked());
+  EXPECT_FALSE(this->action("dock_chart")->isChecked());
   trigger("dock_events");
   EXPECT_TRUE(wait([&] { return events->isHidden() && (inFront(chart) || inFront(dock("log"))); }));
   trigger("dock_events");
@@ -290,8 +290,8 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   ASSERT_TRUE(openAndWait());
   panel = part<ChartPanel>(*window_);
   EXPECT_EQ(part<ImageView>(*window_)->paint().mode, ViewMode::kCurtain);
-  EXPECT_TRUE(window_->actions().action(QStringLiteral("curtain"))->isChecked());
-  EXPECT_TRUE(window_->actions().action(QStringLiteral("curtain_left"))->isEnabled());
+  EXPECT_TRUE(action("curtain")->isChecked());
+  EXPECT_TRUE(action("curtain_left")->isEnabled());
   EXPECT_NEAR(part<ImageView>(*window_)->paint().curtain, 0.45, 1e-9);
   EXPECT_NEAR(part<ImageView>(*window_)->paint().opacity, 0.5, 1e-9);
   EXPECT_EQ(opacitySlider()->value(), 50);
@@ -307,7 +307,7 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   window_->show();
   ASSERT_TRUE(openAndWait());
   EXPECT_FALSE(part<MergeView>(*window_)->isVisible());
-  EXPECT_FALSE(window_->actions().action(QStringLiteral("merge_map"))->isChecked());
+  EXPECT_FALSE(action("merge_map")->isChecked());
   trigger("layout");
   EXPECT_TRUE(part<MergeView>(*window_)->isVisible());
   EXPECT_TRUE(wait([&] {
@@ -326,7 +326,7 @@ TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
   sources->showPopup();
   QTest::keyClick(sources->view(), Qt::Key_Up);
   const QPersistentModelIndex row = sources->view()->currentIndex();
-  QSignalSpy asked(&window_->history(), &History::sourcesChanged);
+  QSignalSpy asked(part<History>(*window_), &History::sourcesChanged);
   part<ChartPanel>(*window_)->refresh();
   ASSERT_TRUE(asked.wait(kPatience));
   EXPECT_TRUE(row.isValid());
@@ -342,7 +342,7 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   storeSamples("/dev/video9", last - 60 * kMinuteMs, kMinuteMs, 61,
                [last](monitor::Sample& sample) { sample.brightness = sample.time > last - 30 * kMinuteMs ? 10 : 200; });
   make();
-  window_->openSource(QStringLiteral("demo:"));
+  watching().open(QStringLiteral("demo:"));
   ASSERT_TRUE(runs());
   ChartPanel* panel = part<ChartPanel>(*window_);
   QComboBox* sources = nullptr;
@@ -381,7 +381,7 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   QTest::keyClick(dialog, Qt::Key_Return);
   EXPECT_TRUE(says("Samples, Night: 10")) << textOf(part<DayNightPanel>(*window_)).toStdString();
   EXPECT_TRUE(says("Samples, Day: 30"));
-  window_->openDatabase(file("m.db"));
+  window_->opener().open(file("m.db"));
   EXPECT_TRUE(says("as they were stored"));
   EXPECT_TRUE(says("Samples, Night: 40")) << "another program's rule is its own";
 }

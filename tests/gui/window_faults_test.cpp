@@ -99,7 +99,7 @@ class Faults : public Window {
       return std::make_unique<CameraSource>(camera);
     };
     make(with_camera);
-    window_->openSource(QStringLiteral("rtsp://anna:geheim@camera/1"));
+    watching().open(QStringLiteral("rtsp://anna:geheim@camera/1"));
     return runs();
   }
   // A copy of the model that the test may spoil.
@@ -146,7 +146,7 @@ TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
   ASSERT_TRUE(openCamera());
   camera_->set(camera_->hangs, true);
   QTest::qWait(100);
-  window_->closeSource();  // returns, or the test times out: the read comes back only when the test lets it
+  watching().close();  // returns, or the test times out: the read comes back only when the test lets it
   EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
   ASSERT_TRUE(camera_->hangs);
   window_->close();
@@ -161,8 +161,9 @@ TEST_F(Faults, LossAndReturnAreEventsInTheListAndTheDatabase) {
   ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "Retrying"); }));
   camera_->set(camera_->unplugged, false);
   ASSERT_TRUE(wait([&] {
-    return window_->events().rowCount() > 0 && window_->events().eventAt(0).kind == EventKind::kSource &&
-           window_->events().eventAt(0).message == "Live";
+    return part<EventsModel>(*window_)->rowCount() > 0 &&
+           part<EventsModel>(*window_)->eventAt(0).kind == EventKind::kSource &&
+           part<EventsModel>(*window_)->eventAt(0).message == "Live";
   }));
   window_.reset();  // commits
   const monitor::StoreReader reader(file("m.db").toStdString());
@@ -182,13 +183,13 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
   QTest::qWait(100);
   EXPECT_TRUE(part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("unplugged")))
       << "the log tells of it";
-  QStringList texts = {part<QPlainTextEdit>(*window_)->toPlainText(), window_->windowTitle(), window_->commandLine(),
+  QStringList texts = {part<QPlainTextEdit>(*window_)->toPlainText(), window_->windowTitle(), watching().commandLine(),
                        noticeOf(*window_), part<ImageView>(*window_)->banner()};
   for (const QLabel* label : window_->findChildren<QLabel*>()) texts << label->text() << label->toolTip();
   for (const QAbstractButton* button : window_->findChildren<QAbstractButton*>())
     texts << button->text() << button->toolTip();
-  for (int row = 0; row < window_->events().rowCount(); ++row)
-    texts << QString::fromStdString(window_->events().eventAt(row).message);
+  for (int row = 0; row < part<EventsModel>(*window_)->rowCount(); ++row)
+    texts << QString::fromStdString(part<EventsModel>(*window_)->eventAt(row).message);
   window_->close();
   window_.reset();
   texts << QString::fromUtf8(content(file("settings.ini"))) << QString::fromUtf8(content(file("m.db")));
@@ -205,22 +206,22 @@ TEST_F(Faults, HowModelsRunIsSaidOnce) {
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
   const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
-  window_->openDropped(other);
+  window_->opener().open(other);
   ASSERT_TRUE(wait([&] { return frame()->result.model_path == other.toStdString(); }))
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
   EXPECT_TRUE(
-      window_->commandLine().contains(QStringLiteral("--reduce mpm:blocks=2 --input-size 64x64 --threads 1 --db")))
-      << window_->commandLine().toStdString();
+      watching().commandLine().contains(QStringLiteral("--reduce mpm:blocks=2 --input-size 64x64 --threads 1 --db")))
+      << watching().commandLine().toStdString();
 }
 
 TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   ASSERT_TRUE(openAndWait());
   std::ofstream(file("broken.onnx").toStdString()) << "garbage";
-  window_->openDropped(file("broken.onnx"));
+  window_->opener().open(file("broken.onnx"));
   ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "broken.onnx"); }));
-  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral("segmenter_mask_ts17.onnx")));
-  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("broken.onnx")));
+  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral("segmenter_mask_ts17.onnx")));
+  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("broken.onnx")));
   ASSERT_TRUE(openAndWait());
   for (const QLabel* label : window_->findChildren<QLabel*>())
     EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) && label->toolTip() != noticeOf(*window_));
@@ -238,7 +239,7 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   EXPECT_FALSE(reported(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
-  EXPECT_TRUE(window_->commandLine().contains(other)) << window_->commandLine().toStdString();
+  EXPECT_TRUE(watching().commandLine().contains(other)) << watching().commandLine().toStdString();
   QSettings settings(file("settings.ini"), QSettings::IniFormat);
   EXPECT_TRUE(wait([&] {
     const auto recents = loadRecents(settings);
@@ -246,7 +247,7 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
   }));
 }
 
-TEST_F(Faults, AModelFileThatBecomesGarbageIsRefusedWhileTheOldOneGoesOn) {
+TEST_F(Faults, ModelThatBecomesGarbageIsRefusedOldOneGoesOn) {
   ASSERT_TRUE(openWithOwnModel());
   std::ofstream(file("own.onnx").toStdString(), std::ios::trunc) << "half a copy";
   ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "own.onnx"); }));
@@ -259,8 +260,7 @@ TEST_F(Faults, AModelFileThatIsReplacedIsPickedUp) {
   const auto before = frame()->result.model;
   ownModel("segmenter_linear_ts12.onnx");
   ASSERT_TRUE(wait([&] {
-    if (valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended"))
-      window_->openSource(file("street"));
+    if (valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended")) watching().open(file("street"));
     return frame() && frame()->result.model && frame()->result.model != before;
   }));
   EXPECT_EQ(frame()->result.model_path, file("own.onnx").toStdString());
@@ -271,13 +271,13 @@ TEST_F(Faults, ComparingWithoutAFullModelGoesOffAndSaysWhy) {
   own.model = ownModel();
   own.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
   make(own);
-  window_->openSource(QStringLiteral("rtsp://camera/1"));
+  watching().open(QStringLiteral("rtsp://camera/1"));
   ASSERT_TRUE(runs());
   ASSERT_TRUE(QFile::remove(own.model));
   trigger("compare");
   ASSERT_TRUE(part<ComparePanel>(*window_)->box()->isChecked());
   ASSERT_TRUE(wait([&] { return !part<ComparePanel>(*window_)->box()->isChecked(); }));
-  EXPECT_FALSE(window_->actions().action(QStringLiteral("compare"))->isChecked());
+  EXPECT_FALSE(action("compare")->isChecked());
   EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("own.onnx")))
       << textOf(part<ComparePanel>(*window_)).toStdString();
 }
@@ -286,7 +286,7 @@ TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
   ASSERT_TRUE(openCamera());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const WallClock back(-7200);
-  QSignalSpy charts(&window_->history(), &History::chartReady);
+  QSignalSpy charts(part<History>(*window_), &History::chartReady);
   EXPECT_TRUE(wait([&] { return charts.count() >= 4; }));
 }
 
@@ -299,7 +299,7 @@ TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
     const QString text = textOf(part<DayNightPanel>(*window_));
     return !text.contains(QStringLiteral("Samples, Day: 0")) || !text.contains(QStringLiteral("Samples, Night: 0"));
   })) << textOf(part<DayNightPanel>(*window_)).toStdString();
-  QSignalSpy charts(&window_->history(), &History::chartReady);
+  QSignalSpy charts(part<History>(*window_), &History::chartReady);
   QTest::qWait(7000);
   EXPECT_LE(charts.count(), 1) << "nobody sees it: but for the question that came with the source";
   charts.clear();
@@ -340,7 +340,7 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   EXPECT_EQ(part<WatchRules>(*window_)->alarms().tokens_below, 20);
   EXPECT_EQ(part<WatchRules>(*window_)->alarms().minutes, 3);
   EXPECT_EQ(part<WatchRules>(*window_)->keep(), kept);
-  window_->resumeLast();
+  window_->opener().resumeLast();
   ASSERT_TRUE(runs());
   EXPECT_EQ(window_->live().session().source(), file("street").toStdString());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
@@ -365,7 +365,7 @@ TEST_F(Faults, HowItIsLookedAtOutlivesAPowerCut) {
   window_ = std::make_unique<MainWindow>(again);
   window_->show();
   EXPECT_EQ(part<ImageView>(*window_)->paint().mode, ViewMode::kImage);
-  EXPECT_FALSE(window_->actions().action(QStringLiteral("merge_map"))->isChecked());
+  EXPECT_FALSE(action("merge_map")->isChecked());
   EXPECT_TRUE(buttonOf(part<ChartPanel>(*window_), QStringLiteral("Week"))->isChecked());
   EXPECT_TRUE(dock("source")->isHidden());
 }
@@ -407,7 +407,7 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
   on_disk.database = file("disk/m.db");
   on_disk.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
   make(on_disk);
-  window_->openSource(QStringLiteral("rtsp://camera/1"));
+  watching().open(QStringLiteral("rtsp://camera/1"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   {
     std::ofstream ballast(file("disk/ballast").toStdString(), std::ios::binary);
@@ -442,7 +442,7 @@ TEST_F(Faults, AStoreThatStoppedOffersANewFile) {
 }
 
 // As after a power cut, when the disk is there later than the app.
-TEST_F(Faults, ADatabaseThatCannotBeOpenedIsSaidAndTriedAgain) {
+TEST_F(Faults, DatabaseThatDoesNotOpenIsSaidAndTriedAgain) {
   WindowOptions later = options();
   later.database = file("disk/m.db");
   make(later);
@@ -455,19 +455,19 @@ TEST_F(Faults, ADatabaseThatCannotBeOpenedIsSaidAndTriedAgain) {
   EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().isEmpty(); }));
 }
 
-TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNoOtherSamples) {
+TEST_F(Faults, EmptySourceSaysSoAndShowsNoOtherSamples) {
   ASSERT_TRUE(openAndWait());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
-  window_->openSource(file("none.mp4"));
+  watching().open(file("none.mp4"));
   EXPECT_TRUE(wait([&] { return part<ImageView>(*window_)->banner().contains(QStringLiteral("none.mp4")); }))
       << part<ImageView>(*window_)->banner().toStdString();
   EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value());
   for (int refresh = 0; refresh < 2; ++refresh) {
-    QSignalSpy sources(&window_->history(), &History::sourcesChanged);
+    QSignalSpy sources(part<History>(*window_), &History::sourcesChanged);
     ASSERT_TRUE(sources.wait(kPatience));
     EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value()) << "the other source's";
   }
-  window_->openSource(file("street"));
+  watching().open(file("street"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
 }
 
@@ -475,7 +475,7 @@ TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNoOtherSamples) {
 TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
   QDir(folder_.path()).mkpath(QStringLiteral("few"));
   for (int i = 0; i < 6; ++i) cv::imwrite(path("few/%1.png", i), picture(i, {320, 160}));
-  window_->openSource(file("few"));
+  watching().open(file("few"));
   ASSERT_TRUE(runs());
   trigger("pause");
   QTest::qWait(1000);
@@ -491,18 +491,18 @@ TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
   EXPECT_EQ(reader.sources().at(0).samples, 6);
 }
 
-TEST_F(Faults, AnotherSourceBeginsWithNoneOfTheNumbersOfTheOneBefore) {
+TEST_F(Faults, AnotherSourceBeginsWithoutTheOldNumbers) {
   ASSERT_TRUE(openAndWait());
   const auto* pane = window_->findChild<PicturesPane*>();
   EXPECT_FALSE(valueOf(pane, "Frame on show").isEmpty());
   EXPECT_TRUE(wait([&] { return valueOf(pane, "Insertion on show").startsWith(QStringLiteral("Block 2: ")); }));
-  window_->openSource(file("none.mp4"));
+  watching().open(file("none.mp4"));
   EXPECT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
   QTest::qWait(600);
   EXPECT_EQ(valueOf(pane, "Frame on show"), QString());
   EXPECT_EQ(valueOf(pane, "Insertion on show"), QString());
   EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Tokens"), QString());
-  const LegendModel& legend = window_->legend();
+  const LegendModel& legend = *part<LegendModel>(*window_);
   for (int c = 0; c < legend.classes(); ++c)
     EXPECT_EQ(legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), 0) << c;
   EXPECT_TRUE(textOf(part<SpeedPanel>(*window_)).contains(QStringLiteral("Backbone: 0.0 ms")))
@@ -510,7 +510,7 @@ TEST_F(Faults, AnotherSourceBeginsWithNoneOfTheNumbersOfTheOneBefore) {
 }
 
 TEST_F(Faults, APauseIsOfItsSource) {
-  QAction* const pause = window_->actions().action(QStringLiteral("pause"));
+  QAction* const pause = action("pause");
   EXPECT_FALSE(pause->isEnabled()) << "nothing is watched";
   ASSERT_TRUE(openAndPause());
   EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("Connection: Paused")));
@@ -528,7 +528,7 @@ TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
   WindowOptions none = options();
   none.model = file("none.onnx");
   make(none);
-  window_->openSource(file("street"));
+  watching().open(file("street"));
   ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "what the camera sees";
   trigger("snapshot");
   EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("No model has seen this frame yet")))
@@ -541,7 +541,7 @@ TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
   ASSERT_TRUE(wait([&] { return !QDir(file("pictures")).isEmpty(); }));
   trigger("close");
   EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
-  EXPECT_FALSE(window_->actions().action(QStringLiteral("record"))->isChecked()) << "the next one was not asked for";
+  EXPECT_FALSE(action("record")->isChecked()) << "the next one was not asked for";
   EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").isEmpty());
 }
 
@@ -564,11 +564,11 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
 
 TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
   ASSERT_TRUE(wait([&] { return part<ReductionPanel>(*window_)->editor()->blocks() == 3; }));
-  window_->openSource(file("street"));
+  watching().open(file("street"));
   trigger("pause");  // before the event loop brings a frame
   emit part<ReductionPanel>(*window_)->editor()->reductionChanged(kFullModel);
   EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("It is paused"))) << noticeOf(*window_).toStdString();
-  window_->openSource(file("gone"));
+  watching().open(file("gone"));
   ASSERT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
   trigger("compare");
   EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("The source has ended; once it is opened again (Ctrl+R)")))
@@ -623,10 +623,10 @@ TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
   ASSERT_TRUE(openAndWait());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   trigger("snapshot");
-  ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
   trigger("close");
   ASSERT_TRUE(!part<WelcomePage>(*window_)->isHidden());
-  emit part<ChartPanel>(*window_)->chart()->timePicked(window_->pictures().pictures()[0].time);
+  emit part<ChartPanel>(*window_)->chart()->timePicked(part<PictureStore>(*window_)->pictures()[0].time);
   EXPECT_TRUE(wait([&] { return part<WelcomePage>(*window_)->isHidden(); }));
   EXPECT_TRUE(frame());
   EXPECT_TRUE(part<ImageView>(*window_)->banner().endsWith(QStringLiteral("Esc: back")));
@@ -634,13 +634,13 @@ TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
   EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
 }
 
-TEST_F(Faults, AnotherDatabaseHasNoneOfTheFiguresOfTheOneBefore) {
+TEST_F(Faults, AnotherDatabaseBeginsWithoutTheOldFigures) {
   storeSamples("yard", unixNow() - 60 * 1000, 1000, 60, [](monitor::Sample& sample) { sample.brightness = 200; });
   { const monitor::StoreWriter nothing(file("none.db").toStdString()); }
   make();
   const auto empty = [&] { return textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("Mean, Day: –")); };
   ASSERT_TRUE(wait([&] { return !empty(); }));
-  window_->openDatabase(file("none.db"));
+  window_->opener().open(file("none.db"));
   EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
   QTest::qWait(2500);
   EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
@@ -680,7 +680,7 @@ TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
       << "the dialog asked for the first it knew";
 }
 
-TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
+TEST_F(Faults, ModelGoneBeforeResumeIsSaid) {
   const QString remembered = file("remembered.onnx");
   QFile::copy(options().model, remembered);
   WindowOptions plain = options();
@@ -690,12 +690,12 @@ TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
   plain.model.clear();
   qputenv("MPM_MODEL", options().model.toUtf8());
   make(plain);
-  window_->resumeLast();
+  window_->opener().resumeLast();
   EXPECT_TRUE(wait([&] { return frame() && frame()->result.model_path == remembered.toStdString(); }));
   QFile::remove(remembered);
   make(plain);
   qunsetenv("MPM_MODEL");
-  window_->resumeLast();
+  window_->opener().resumeLast();
   EXPECT_TRUE(
       part<QPlainTextEdit>(*window_)->toPlainText().contains(remembered + QStringLiteral(" is gone; going on with ")));
   EXPECT_TRUE(runs());
@@ -716,7 +716,7 @@ TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
 TEST_F(Faults, WhatGaveNoFrameIsNotRemembered) {
   MPM_NEEDS_DEMO();
   ASSERT_TRUE(openAndWait());
-  window_->openSource(file("mistyped.mp4"));
+  watching().open(file("mistyped.mp4"));
   ASSERT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
   QTest::qWait(1000);
   const QString demo = QStringLiteral("demo:street?seed=7&size=64x96");
@@ -727,7 +727,7 @@ TEST_F(Faults, WhatGaveNoFrameIsNotRemembered) {
     return result;
   };
   EXPECT_EQ(sources(), QStringList{file("street")});
-  window_->openSource(demo);
+  watching().open(demo);
   EXPECT_TRUE(wait([&] {
     return sources() == QStringList({demo, file("street")});
   })) << sources().join(QLatin1Char(' ')).toStdString();
@@ -743,7 +743,7 @@ TEST_F(Faults, TheCommandLineIsNewerThanWhatIsRemembered) {
   WindowOptions named = options();
   named.inference.read.convert.reduce = mpmBefore({2});
   make(named);
-  window_->resumeLast();
+  window_->opener().resumeLast();
   ASSERT_TRUE(runs());
   EXPECT_EQ(window_->live().session().model(), named.model.toStdString());
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{2});
@@ -753,7 +753,7 @@ TEST_F(Faults, ASourceOfTheCommandLineKeepsItsModel) {
   const QString taught = file("taught.onnx");
   QFile::copy(options().model, taught);
   ASSERT_TRUE(openAndWait());
-  window_->openDropped(taught);
+  window_->opener().open(taught);
   ASSERT_TRUE(wait([&] { return frame()->result.model_path == taught.toStdString(); }));
   const auto entry = [&] {
     QSettings settings(file("settings.ini"), QSettings::IniFormat);
@@ -765,12 +765,12 @@ TEST_F(Faults, ASourceOfTheCommandLineKeepsItsModel) {
   qputenv("MPM_MODEL", options().model.toUtf8());
   make(plain);
   qunsetenv("MPM_MODEL");
-  window_->openNamed(file("street"));
+  window_->opener().openNamed(file("street"));
   EXPECT_TRUE(wait([&] { return frame() && frame()->result.model_path == taught.toStdString(); }));
   window_.reset();
   EXPECT_EQ(entry().model, taught);
   make();
-  window_->openNamed(file("street"));
+  window_->opener().openNamed(file("street"));
   ASSERT_TRUE(runs());
   EXPECT_EQ(frame()->result.model_path, options().model.toStdString()) << "one that is named is newer";
 }
@@ -797,7 +797,7 @@ TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
     EXPECT_TRUE(writer.flush());
   };
   write("yard", noon, 120, "first");
-  window_->openDropped(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded));
+  window_->opener().open(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded));
   TimeChart* chart = part<ChartPanel>(*window_)->chart();
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "first") && !chart->chart().buckets.empty(); }));
   EXPECT_NEAR(chart->axis().to, static_cast<double>(noon) / 1000 + 119, 2) << "ends at the data's own present";
@@ -829,7 +829,7 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const QString live = part<ChartPanel>(*window_)->sourceName();
   EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
-  window_->openDatabase(file("other.db"));
+  window_->opener().open(file("other.db"));
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the yard"); }));
   EXPECT_TRUE(valueOf(window_.get(), "Database on show").startsWith(QStringLiteral("other.db, read-only")));
   camera_->set(camera_->unplugged, true);
@@ -844,14 +844,14 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   EXPECT_TRUE(valueOf(window_.get(), "Database on show").isEmpty());
 
   trigger("close");
-  window_->openDatabase(file("other.db"));
+  window_->opener().open(file("other.db"));
   EXPECT_TRUE(window_->windowTitle().startsWith(QStringLiteral("other.db")));
   trigger("own_database");
   EXPECT_EQ(window_->windowTitle(), QStringLiteral("MPM Monitor"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == live; }));
 }
 
-TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
+TEST_F(Faults, DemoOfWelcomePageRunsTheDefaultModel) {
   qputenv("MPM_MODEL", MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   WindowOptions plain = options();
   plain.model.clear();
@@ -864,7 +864,7 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   EXPECT_FALSE(frame()->result.model->schedule().empty());
   EXPECT_LT(frame()->result.estimate.tokens.back(), frame()->result.estimate.tokens.front());
   QStringList names;
-  for (int c = 0; c < window_->legend().classes(); ++c) names << window_->legend().name(c);
+  for (int c = 0; c < part<LegendModel>(*window_)->classes(); ++c) names << part<LegendModel>(*window_)->name(c);
   EXPECT_TRUE(names.contains(QStringLiteral("road"))) << names.join(QLatin1Char(' ')).toStdString();
   EXPECT_FALSE(frame()->areas.empty());
 }

@@ -17,6 +17,9 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/controllers/action_registry.h"
+#include "gui/controllers/exports.h"
+#include "gui/controllers/opener.h"
+#include "gui/controllers/teach_mode.h"
 #include "gui/main_window.h"
 #include "gui/views/image_view.h"
 #include "gui/views/times_dialog.h"
@@ -94,7 +97,7 @@ class Window : public ::testing::Test {
     window_.reset();
     window_ = std::make_unique<MainWindow>(options);
     window_->resize(1280, 800);
-    window_->restoreDefaultLayout();
+    trigger("layout");
     window_->show();
   }
   std::string path(const char* pattern, int i) const {
@@ -125,7 +128,7 @@ class Window : public ::testing::Test {
     return wait([&] { return frame() && frame()->hasGrid(); });
   }
   bool openAndWait() {
-    window_->openSource(file("street"));
+    watching().open(file("street"));
     return runs();
   }
   /// The same, and then a picture that stands still.
@@ -139,22 +142,27 @@ class Window : public ::testing::Test {
   void lookForTimes() {
     EXPECT_TRUE(wait([&] { return !window_->findChild<TimesDialog*>(); }));
   }
-  void trigger(const char* id) const { window_->actions().action(QString::fromLatin1(id))->trigger(); }
-  QDockWidget* dock(const char* id) const {
-    for (QDockWidget* dock : window_->docks())
-      if (dock->objectName() == QLatin1String(id)) return dock;
-    return nullptr;
+  Watching& watching() const { return *part<Watching>(*window_); }
+  QAction* action(const char* id) const { return part<ActionRegistry>(*window_)->action(QString::fromLatin1(id)); }
+  void trigger(const char* id) const { action(id)->trigger(); }
+  void check(const char* id, bool on) const { action(id)->setChecked(on); }
+  /// Percent of the desktop's, in steps of 10.
+  void setFont(int percent) {
+    for (; font_ < percent; font_ += 10) trigger("larger");
+    for (; font_ > percent; font_ -= 10) trigger("smaller");
   }
+  QList<QDockWidget*> docks() const { return window_->findChildren<QDockWidget*>(); }
+  QDockWidget* dock(const char* id) const { return window_->findChild<QDockWidget*>(QString::fromLatin1(id)); }
   template <typename Dialog>
   Dialog* dialogOf(const char* action) const {
     trigger(action);
     return window_->findChild<Dialog*>();
   }
-  /// An event in the list of which `part` is a part.
-  bool reported(monitor::EventKind kind, const char* part) const {
-    for (int row = 0; row < window_->events().rowCount(); ++row) {
-      const monitor::Event& event = window_->events().eventAt(row);
-      if (event.kind == kind && event.message.find(part) != std::string::npos) return true;
+  /// An event in the list of which `piece` is a part.
+  bool reported(monitor::EventKind kind, const char* piece) const {
+    for (int row = 0; row < part<EventsModel>(*window_)->rowCount(); ++row) {
+      const monitor::Event& event = part<EventsModel>(*window_)->eventAt(row);
+      if (event.kind == kind && event.message.find(piece) != std::string::npos) return true;
     }
     return false;
   }
@@ -167,6 +175,7 @@ class Window : public ::testing::Test {
 
   QTemporaryDir folder_;
   std::unique_ptr<MainWindow> window_;
+  int font_ = 100;
 };
 
 }  // namespace mpm::gui

@@ -63,7 +63,7 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   ASSERT_TRUE(openAndWait());
   EXPECT_FALSE(!part<WelcomePage>(*window_)->isHidden());
   EXPECT_TRUE(window_->windowTitle().contains(QStringLiteral("street")));
-  EXPECT_EQ(window_->legend().classes(), 4);
+  EXPECT_EQ(part<LegendModel>(*window_)->classes(), 4);
   EXPECT_EQ(part<ReductionPanel>(*window_)->editor()->reduction(), mpmBefore({1, 2}));
   EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → ")))
       << valueOf(part<StatusLine>(*window_), "Tokens").toStdString();
@@ -112,7 +112,7 @@ TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
   trigger("curtain");
   EXPECT_NE(shot(view), mask);
   trigger("mask");
-  window_->legend().setAllVisible(false);
+  part<LegendModel>(*window_)->setAllVisible(false);
   EXPECT_NE(shot(view), mask);
   EXPECT_EQ(frame(), before);
   EXPECT_EQ(window_->live().session().status().inference.processed, processed);
@@ -140,7 +140,7 @@ TEST_F(Window, MergeMapStepsAndColours) {
   EXPECT_NE(shot(view), sizes);
 }
 
-TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
+TEST_F(Window, HoverOutlinesAndTellsTheClusterInBothViews) {
   ASSERT_TRUE(openAndPause());
   const MergeLookup& lookup = frame()->lookup;
   int merged = 0;
@@ -148,7 +148,7 @@ TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
   const QImage image = shot(part<ImageView>(*window_)), map = shot(part<MergeView>(*window_));
   const QPoint at = part<MergeView>(*window_)->viewport().tokenRect(merged, lookup.grid()).center().toPoint();
   QTest::mouseMove(part<MergeView>(*window_), at);
-  ASSERT_TRUE(wait([&] { return window_->selection().token() == merged; }));
+  ASSERT_TRUE(wait([&] { return part<PatchSelection>(*window_)->token() == merged; }));
   EXPECT_NE(shot(part<ImageView>(*window_)), image);
   EXPECT_NE(shot(part<MergeView>(*window_)), map);
   const QString text = textOf(part<InspectorPanel>(*window_));
@@ -160,11 +160,11 @@ TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
   EXPECT_FALSE(text.contains(QStringLiteral("not known")));
 
   QTest::mouseClick(part<MergeView>(*window_), Qt::LeftButton, {}, at);
-  EXPECT_TRUE(window_->selection().pinned());
+  EXPECT_TRUE(part<PatchSelection>(*window_)->pinned());
   QTest::keyClick(part<MergeView>(*window_), Qt::Key_Right);
-  EXPECT_NE(window_->selection().token(), merged);
+  EXPECT_NE(part<PatchSelection>(*window_)->token(), merged);
   trigger("unpin");
-  EXPECT_FALSE(window_->selection().pinned());
+  EXPECT_FALSE(part<PatchSelection>(*window_)->pinned());
 }
 
 TEST_F(Window, ZoomAndCursorAreLinked) {
@@ -177,7 +177,7 @@ TEST_F(Window, ZoomAndCursorAreLinked) {
   EXPECT_GT(image->viewState().zoom, 1.5);
   EXPECT_EQ(part<MergeView>(*window_)->viewState(), image->viewState());
   QTest::mouseMove(image, at.toPoint());
-  EXPECT_TRUE(window_->selection().cursor().has_value());
+  EXPECT_TRUE(part<PatchSelection>(*window_)->cursor().has_value());
   trigger("fit");
   EXPECT_EQ(part<MergeView>(*window_)->viewState(), ViewState());
 }
@@ -240,14 +240,14 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
 
 TEST_F(Window, SharpensEdgesAndSaysSoInTheCommandLine) {
   ASSERT_TRUE(openAndWait());
-  const QAction* const sharp = window_->actions().action(QStringLiteral("sharp_edges"));
+  const QAction* const sharp = action("sharp_edges");
   ASSERT_TRUE(sharp->isEnabled());
   EXPECT_FALSE(sharp->isChecked());
-  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("--refine")));
+  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("--refine")));
   trigger("sharp_edges");
   ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kGuided; }));
-  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral(" --refine guided ")))
-      << window_->commandLine().toStdString();
+  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral(" --refine guided ")))
+      << watching().commandLine().toStdString();
   trigger("sharp_edges");
   ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kNone; }));
 }
@@ -291,7 +291,7 @@ TEST_F(Window, StoresSamplesDrawsAndExportsThem) {
         std::tuple(ExportDialog::Format::kJsonLines, "c.jsonl", "{"),
         std::tuple(ExportDialog::Format::kChartPng, "d.png", "\x89PNG")}) {
     const QString file = folder_.filePath(QString::fromLatin1(name));
-    window_->exportSamples(format, 0, INT64_MAX, file);
+    part<Exports>(*window_)->write(format, 0, INT64_MAX, file);
     ASSERT_TRUE(wait([&] { return QFile::exists(file); })) << name;
     QFile text(file);
     ASSERT_TRUE(text.open(QIODevice::ReadOnly));
@@ -303,11 +303,11 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   ASSERT_TRUE(openAndWait());
   trigger("snapshot");
   const QDir pictures(folder_.filePath(QStringLiteral("pictures")));
-  ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
   EXPECT_EQ(pictures.entryList({QStringLiteral("*_overlay.png")}).size(), 1);
   EXPECT_EQ(pictures.entryList({QStringLiteral("*.json")}).size(), 1);
   trigger("pause");
-  emit part<ChartPanel>(*window_)->chart()->timePicked(window_->pictures().pictures()[0].time + 0.5);
+  emit part<ChartPanel>(*window_)->chart()->timePicked(part<PictureStore>(*window_)->pictures()[0].time + 0.5);
   ASSERT_TRUE(wait([&] { return !frame()->hasGrid(); })) << "the stored picture is on show";
   EXPECT_FALSE(frame()->overlay.empty());
   trigger("overlay");
@@ -316,7 +316,7 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   EXPECT_NE(shot(part<ImageView>(*window_)), overlay);
   EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → "))) << "its own";
   double area = 0;
-  const LegendModel& legend = window_->legend();
+  const LegendModel& legend = *part<LegendModel>(*window_);
   for (int c = 0; c < legend.classes(); ++c)
     area += legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble();
   EXPECT_NEAR(area, 1, 1e-9);
@@ -330,27 +330,30 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   trigger("record");
 }
 
-TEST_F(Window, ASourceThatCannotBeOpenedSaysSoAndKeepsNoPassword) {
-  window_->openSource(QStringLiteral("rtsp://anna:geheim@127.0.0.1:9/none"));
+TEST_F(Window, SourceThatDoesNotOpenSaysSoWithoutPassword) {
+  watching().open(QStringLiteral("rtsp://anna:geheim@127.0.0.1:9/none"));
   EXPECT_FALSE(window_->windowTitle().contains(QStringLiteral("geheim")));
   ASSERT_TRUE(wait([&] {
     return valueOf(part<StatusLine>(*window_), "Connection").startsWith(QStringLiteral("Retrying"));
   })) << valueOf(part<StatusLine>(*window_), "Connection").toStdString();
   for (const QLabel* label : window_->findChildren<QLabel*>())
     EXPECT_FALSE(label->text().contains(QStringLiteral("geheim")));
-  for (int row = 0; row < window_->events().rowCount(); ++row)
-    EXPECT_FALSE(
-        window_->events().index(row, EventsModel::kMessage).data().toString().contains(QStringLiteral("geheim")));
-  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("geheim")));
+  for (int row = 0; row < part<EventsModel>(*window_)->rowCount(); ++row)
+    EXPECT_FALSE(part<EventsModel>(*window_)
+                     ->index(row, EventsModel::kMessage)
+                     .data()
+                     .toString()
+                     .contains(QStringLiteral("geheim")));
+  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("geheim")));
   QFile settings(folder_.filePath(QStringLiteral("settings.ini")));
   if (settings.open(QIODevice::ReadOnly)) {
     EXPECT_FALSE(settings.readAll().contains("geheim"));
   }
-  window_->closeSource();
+  watching().close();
   EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
 }
 
-TEST_F(Window, DroppedFolderOpensAndBrokenModelKeepsTheOldOne) {
+TEST_F(Window, DroppedFolderOpensBrokenModelKeepsTheOld) {
   QMimeData data;
   data.setUrls({QUrl::fromLocalFile(folder_.filePath(QStringLiteral("street")))});
   QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
@@ -364,16 +367,16 @@ TEST_F(Window, DroppedFolderOpensAndBrokenModelKeepsTheOldOne) {
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   file.write("garbage");
   file.close();
-  window_->openDropped(file.fileName());
+  window_->opener().open(file.fileName());
   const auto said = [&] {
-    for (int row = 0; row < window_->events().rowCount(); ++row)
-      if (window_->events().eventAt(row).kind == monitor::EventKind::kModel &&
-          window_->events().eventAt(row).severity == monitor::Severity::kError)
+    for (int row = 0; row < part<EventsModel>(*window_)->rowCount(); ++row)
+      if (part<EventsModel>(*window_)->eventAt(row).kind == monitor::EventKind::kModel &&
+          part<EventsModel>(*window_)->eventAt(row).severity == monitor::Severity::kError)
         return true;
     return false;
   };
   EXPECT_TRUE(wait(said));
-  window_->openSource(folder_.filePath(QStringLiteral("street")));
+  watching().open(folder_.filePath(QStringLiteral("street")));
   EXPECT_TRUE(wait([&] { return frame() && frame()->hasGrid(); })) << "the model before goes on";
 }
 
@@ -400,7 +403,7 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
 
 TEST_F(Window, RemembersItsSourceAndItsLayout) {
   ASSERT_TRUE(openAndWait());
-  window_->docks().first()->hide();
+  dock("source")->hide();
   window_->close();
   window_.reset();
   WindowOptions options;
@@ -408,28 +411,28 @@ TEST_F(Window, RemembersItsSourceAndItsLayout) {
   options.pictures = folder_.filePath(QStringLiteral("pictures"));
   MainWindow again(options);
   again.show();
-  EXPECT_TRUE(again.docks().first()->isHidden());
+  EXPECT_TRUE(again.findChild<QDockWidget*>(QStringLiteral("source"))->isHidden());
   QSettings settings(options.settings, QSettings::IniFormat);
   const auto recents = loadRecents(settings);
   ASSERT_EQ(recents.size(), 1);
   EXPECT_EQ(recents[0].source, folder_.filePath(QStringLiteral("street")));
   again.resize(1280, 800);
-  again.restoreDefaultLayout();
-  EXPECT_FALSE(again.docks().first()->isHidden());
+  part<ActionRegistry>(again)->action(QStringLiteral("layout"))->trigger();
+  EXPECT_FALSE(again.findChild<QDockWidget*>(QStringLiteral("source"))->isHidden());
 }
 
 TEST_F(Window, WorksAt800x480WithDocksHidden) {
   window_->resize(800, 480);
-  window_->restoreDefaultLayout();
+  trigger("layout");
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(window_->size(), QSize(800, 480));
-  for (const QDockWidget* dock : window_->docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
+  for (const QDockWidget* dock : docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
   EXPECT_GE(part<ImageView>(*window_)->width(), 350);
   EXPECT_GE(part<ImageView>(*window_)->height(), 300);
-  window_->setFontPercent(150);
+  setFont(150);
   QTest::qWait(100);
   EXPECT_EQ(window_->size(), QSize(800, 480)) << "larger text does not grow the window beyond the screen";
-  window_->setFontPercent(100);
+  setFont(100);
 }
 
 // Saved on a large screen, opened on a 7 inch one, and the other way round.
@@ -444,7 +447,7 @@ TEST_F(Window, EachSizeOfWindowHasItsOwnLayout) {
   dock("events")->hide();
   again({800, 480});
   ASSERT_TRUE(openAndWait());
-  for (const QDockWidget* dock : window_->docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
+  for (const QDockWidget* dock : docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
   EXPECT_GE(part<ImageView>(*window_)->width(), 350);
   EXPECT_GE(part<ImageView>(*window_)->height(), 300);
   trigger("dock_source");
@@ -461,11 +464,11 @@ TEST_F(Window, EachSizeOfWindowHasItsOwnLayout) {
 TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
   for (const QSize size : {QSize(800, 480), QSize(640, 400)}) {
     window_->resize(size);
-    window_->restoreDefaultLayout();
+    trigger("layout");
     trigger("panels");
     const auto shown = [&] {
       QStringList names;
-      for (const QDockWidget* dock : window_->docks())
+      for (const QDockWidget* dock : docks())
         if (!dock->isHidden()) names << dock->objectName();
       return names.join(QLatin1Char(' '));
     };
@@ -503,14 +506,14 @@ TEST_F(Window, AToolBarThatIsTooNarrowHasAnArrow) {
 
 TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
   std::map<QString, QString> seen;
-  for (const auto& entry : window_->actions().entries()) {
+  for (const auto& entry : part<ActionRegistry>(*window_)->entries()) {
     const QString key = entry.action->shortcut().toString();
     EXPECT_FALSE(key.isEmpty()) << entry.action->text().toStdString();
     EXPECT_TRUE(seen.emplace(key, entry.action->text()).second)
         << key.toStdString() << ": " << entry.action->text().toStdString();
   }
   EXPECT_GE(seen.size(), 40U);
-  QDialog* help = window_->actions().showHelp(window_.get());
+  QDialog* help = part<ActionRegistry>(*window_)->showHelp(window_.get());
   auto* table = help->findChild<QAbstractItemView*>();
   ASSERT_NE(table, nullptr);
   EXPECT_GE(table->model()->rowCount(), static_cast<int>(seen.size()));
@@ -518,7 +521,7 @@ TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
 }
 
 TEST_F(Window, TheListOfKeysHasGroups) {
-  QDialog* help = window_->actions().showHelp(window_.get());
+  QDialog* help = part<ActionRegistry>(*window_)->showHelp(window_.get());
   const auto* table = help->findChild<QTableWidget*>();
   QStringList groups;
   for (int row = 0; row < table->rowCount(); ++row)
@@ -592,7 +595,7 @@ TEST_F(Window, AnExportOfNothingIsNoFile) {
   storeSamples("yard", unixNow() - 60 * 1000, 1000, 60);
   make();
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
-  window_->exportSamples(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
+  part<Exports>(*window_)->write(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
   EXPECT_TRUE(wait([&] { return noticeOf(*window_).startsWith(QStringLiteral("No sample lies in that time")); }))
       << noticeOf(*window_).toStdString();
   EXPECT_FALSE(QFile::exists(file("none.csv")));
@@ -607,7 +610,7 @@ TEST(Exports, ProposeANameThatAnyDiskTakes) {
 }
 
 TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
-  window_->exportSamples(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
+  part<Exports>(*window_)->write(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
   EXPECT_TRUE(wait([&] { return noticeOf(*window_).contains(QStringLiteral("no/such/folder.png")); }));
 }
 
@@ -618,12 +621,12 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const QByteArray fifo = file("fifo").toLocal8Bit();
   ASSERT_EQ(::mkfifo(fifo.constData(), 0600), 0);
-  window_->exportSamples(ExportDialog::Format::kJsonLines, 0, INT64_MAX, file("fifo"));
+  part<Exports>(*window_)->write(ExportDialog::Format::kJsonLines, 0, INT64_MAX, file("fifo"));
   auto* const progress = window_->findChild<QProgressDialog*>();
   ASSERT_NE(progress, nullptr);
   ASSERT_TRUE(wait([&] { return progress->isVisible(); }));
   EXPECT_FALSE(progress->isModal());
-  window_->exportSamples(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
+  part<Exports>(*window_)->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
   EXPECT_TRUE(wait([&] { return QFile::exists(file("other.csv")); })) << "another one does not wait for it";
   window_->close();
   auto* const question = window_->findChild<QMessageBox*>();
@@ -661,11 +664,12 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
   classes->setFocus();
   classes->setCurrentIndex(classes->model()->index(1, 0));
   QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
-  EXPECT_EQ(window_->legend().solo(), classes->model()->index(1, 0).data(LegendModel::kClassRole).toInt());
+  EXPECT_EQ(part<LegendModel>(*window_)->solo(), classes->model()->index(1, 0).data(LegendModel::kClassRole).toInt());
   QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
-  EXPECT_EQ(window_->legend().solo(), std::nullopt);
+  EXPECT_EQ(part<LegendModel>(*window_)->solo(), std::nullopt);
 
-  window_->events().add({1770000000000, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "look here"});
+  part<EventsModel>(*window_)->add(
+      {1770000000000, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "look here"});
   dock("events")->raise();
   EventsPanel* events = part<EventsPanel>(*window_);
   events->setFocus();
@@ -678,9 +682,9 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
 
 TEST_F(Window, DialogsFitASmallScreen) {
   window_->resize(800, 480);
-  window_->restoreDefaultLayout();
+  trigger("layout");
   for (const int percent : {100, 150}) {
-    window_->setFontPercent(percent);
+    setFont(percent);
     QTest::qWait(50);
     for (const char* id : {"night", "alarms", "keep", "keys"}) {
       trigger(id);
@@ -693,17 +697,17 @@ TEST_F(Window, DialogsFitASmallScreen) {
       delete dialog;
     }
   }
-  window_->setFontPercent(150);
+  setFont(150);
   auto* night = dialogOf<QDialog>("night");
   QTest::qWait(50);
   EXPECT_GT(night->findChild<QScrollArea*>()->verticalScrollBar()->maximum(), 0) << "what has no room is a scroll away";
   delete night;
-  window_->setFontPercent(100);
+  setFont(100);
 }
 
 TEST_F(Window, LargerTextIsLargerEverywhere) {
   ASSERT_TRUE(openAndWait());
-  window_->setFontPercent(100);
+  setFont(100);
   QTest::qWait(50);
   const auto* classes = part<LegendPanel>(*window_)->table();
   const double points = QApplication::font().pointSizeF();
@@ -712,7 +716,7 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   QMap<const QLabel*, int> heights;
   for (const QLabel* label : window_->findChildren<QLabel*>()) heights[label] = label->fontMetrics().height();
 
-  window_->setFontPercent(150);
+  setFont(150);
   QTest::qWait(50);
   EXPECT_NEAR(QApplication::font().pointSizeF(), 1.5 * points, 0.01);
   EXPECT_GT(classes->rowHeight(0), row);
@@ -722,7 +726,7 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   EXPECT_GT(part<ChartPanel>(*window_)->chart()->scene().plot.left(), plot);
   for (auto it = heights.begin(); it != heights.end(); ++it)
     EXPECT_GT(it.key()->fontMetrics().height(), it.value()) << it.key()->text().toStdString();
-  window_->setFontPercent(100);
+  setFont(100);
 }
 
 // Of the pixels on the screen: a border between clusters is drawn on it, and none inside a cluster.
@@ -784,7 +788,7 @@ TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
   int token = 0;
   while (lookup.size(2, token) < 2) ++token;
   const auto yellow = [](const QColor& c) { return c.red() > 220 && c.green() > 180 && c.blue() < 110; };
-  window_->selection().togglePin(token);
+  part<PatchSelection>(*window_)->togglePin(token);
   QTest::qWait(50);
   for (PictureView* view :
        {static_cast<PictureView*>(part<ImageView>(*window_)), static_cast<PictureView*>(part<MergeView>(*window_))}) {
@@ -809,13 +813,13 @@ TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
 
 TEST_F(Window, DarkAndLightDiffer) {
   ASSERT_TRUE(openAndWait());
-  window_->setDark(false);
+  check("dark", false);
   const QColor light = shot(window_.get()).pixelColor(5, 5);
-  window_->setDark(true);
+  check("dark", true);
   const QColor dark = shot(window_.get()).pixelColor(5, 5);
   EXPECT_GT(light.lightness(), 200);
   EXPECT_LT(dark.lightness(), 60);
-  window_->setDark(false);
+  check("dark", false);
 }
 
 // As event loops deliver it: within WatchedApplication::notify(), which measures it.
@@ -876,22 +880,22 @@ class Watched : public Window {
 TEST_F(Watched, OpeningPausingClosing) {
   expectFast([&] {
     const Hands hands(window_.get());
-    hands.run([&] { window_->openSource(file("street")); });
+    hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     hands.key(Qt::Key_P, {}, QStringLiteral("p"));
     EXPECT_TRUE(window_->live().session().paused()) << "keys arrive";
     hands.key(Qt::Key_P, {}, QStringLiteral("p"));
-    hands.run([&] { window_->openSource(file("street")); });
+    hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     QTest::qWait(500);
-    hands.run([&] { window_->closeSource(); });
+    hands.run([&] { watching().close(); });
   });
 }
 
 TEST_F(Watched, LookingAtThePictures) {
   expectFast([&] {
     const Hands hands(window_.get());
-    hands.run([&] { window_->openSource(file("street")); });
+    hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     for (const auto& [key, text] :
          {std::pair(Qt::Key_1, "1"), std::pair(Qt::Key_2, "2"), std::pair(Qt::Key_4, "4"), std::pair(Qt::Key_Less, "<"),
@@ -909,22 +913,23 @@ TEST_F(Watched, LookingAtThePictures) {
 TEST_F(Watched, SavingAndExporting) {
   expectFast([&] {
     const Hands hands(window_.get());
-    hands.run([&] { window_->openSource(file("street")); });
+    hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
     hands.key(Qt::Key_S, {}, QStringLiteral("s"));
     for (const auto& [format, name] :
          {std::pair(ExportDialog::Format::kChartPng, "c.png"), std::pair(ExportDialog::Format::kCsv, "c.csv")})
-      hands.run([&, format = format, name = name] { window_->exportSamples(format, 0, INT64_MAX, file(name)); });
+      hands.run(
+          [&, format = format, name = name] { part<Exports>(*window_)->write(format, 0, INT64_MAX, file(name)); });
     EXPECT_TRUE(wait([&] { return QFile::exists(file("c.png")) && QFile::exists(file("c.csv")); }));
-    EXPECT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+    EXPECT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
   });
 }
 
 TEST_F(Watched, ComparingAndChangingTheSchedule) {
   expectFast([&] {
     const Hands hands(window_.get());
-    hands.run([&] { window_->openSource(file("street")); });
+    hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     hands.key(Qt::Key_X, {}, QStringLiteral("x"));
     EXPECT_TRUE(wait([&] { return !part<ComparePanel>(*window_)->picture().isNull(); }));
@@ -936,7 +941,7 @@ TEST_F(Watched, ComparingAndChangingTheSchedule) {
 TEST_F(Watched, Tuning) {
   expectFast([&] {
     const Hands hands(window_.get());
-    hands.run([&] { window_->openSource(file("street")); });
+    hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     hands.key(Qt::Key_U, {}, QStringLiteral("u"));
     auto* dialog = window_->findChild<TuneDialog*>();
@@ -954,7 +959,7 @@ TEST_F(Watched, Tuning) {
 TEST_F(Watched, Dialogs) {
   expectFast([&] {
     const Hands hands(window_.get());
-    hands.run([&] { window_->openSource(file("street")); });
+    hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     for (const char* id : {"night", "alarms", "keep", "export", "open", "keys", "about"}) {
       hands.run([&] { trigger(id); });
@@ -968,7 +973,7 @@ TEST_F(Watched, Dialogs) {
 // Qt gives every widget its new colours in one go: some 50 ms, once. Nothing beside it may be slow.
 TEST_F(Watched, DarkColours) {
   expectFast([&] {
-    Hands(window_.get()).run([&] { window_->openSource(file("street")); });
+    Hands(window_.get()).run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
   });
   app_->resetWatchdog();

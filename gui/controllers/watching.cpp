@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/watching.h"
+
+#include "gui/models/command_line.h"
+#include "gui/models/readout.h"
+#include "gui/views/look.h"
+#include "vision/labels/classes.h"
+
+namespace mpm::gui {
+
+Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* parent)
+    : QObject(parent), options_(options), refine_at_start_(options.inference.refine), parts_(parts) {
+  connect(parts.live, &LiveMonitor::frameArrived, this, &Watching::takeFrame);
+  connect(parts.live, &LiveMonitor::stateChanged, this, &Watching::takeState);
+  connect(parts.live, &LiveMonitor::ticked, this, &Watching::tick);
+  connect(parts.live, &LiveMonitor::eventHappened, this, &Watching::takeEvent);
+  connect(parts.opener, &Opener::sourceChosen, this, [this](const QString& chosen) {
+    parts_.rules->knowsTimes(chosen) || parts_.opener->knows(chosen) ? open(chosen)
+                                                                     : parts_.rules->askTimes(chosen, true);
+  });
+  connect(parts.opener, &Opener::modelChosen, this, &Watching::openModel);
+  connect(parts.opener, &Opener::reductionChosen, this, [this](const Reduction& variant) {
+    parts_.live->change([&](monitor::Session& session) { session.setReduction(variant); });
+  });
+  connect(parts.opener, &Opener::newDatabaseChosen, this, [this](const QString& path) {
+    session().storeIn(path.toStdString());
+    parts_.history->setOwnDatabase(path);
+  });
+  connect(parts.folder, &FolderView::chosen, this, &Watching::backToLive);
+  connect(parts.history, &HistoryView::timePicked, this, &Watching::lookForStored);
+  connect(parts.pictures, &PictureStore::loaded, this, &Watching::showStored);
+  connect(parts.reduction->editor(), &ReductionEditor::reductionChanged, this, &Watching::chooseReduction);
+  connect(parts.reduction, &ReductionPanel::copyRequested, this, &Watching::copyCommandLine);
+  connect(parts.compare, &ComparePanel::compareChosen, this, &Watching::compareWith);
+  connect(parts.source, &SourcePanel::closeRequested, this, &Watching::close);
+  connect(parts.legend_panel, &LegendPanel::regionPicked, this, &Watching::refreshRegions);
+
+  connect(parts.rules, &WatchRules::timesChosen, this, &Watching::open);
+  connect(parts.rules, &WatchRules::nightChanged, this, [this] {
+    parts_.history->setNightRule(parts_.rules->night());
+    session().setNightRule(parts_.rules->night());
+  });
+  connect(parts.rules, &WatchRules::alarmsChanged, this, [this] { session().setAlarms(parts_.rules->alarms()); });
+  connect(parts.rules, &WatchRules::commandChanged, this,
+          [this] { session().setEventCommand(parts_.rules->command()); });
+  connect(parts.rules, &WatchRules::regionsChanged, this, [this] {
+    parts_.live->change(
+        [this](monitor::Session& session) { session.setRegions(parts_.rules->regions(liveSource()).regions); });
+    refreshRegions();
+  });
+  connect(parts.rules, &WatchRules::keepChanged, this, [this] {
+    session().snapshots().setOptions(parts_.rules->snapshotOptions(parts_.pictures->folder()));
+    session().setRetention(parts_.rules->keep().sample_days, parts_.rules->keep().database_mb);
+  });
+  connect(&parts.history->history(), &History::namesReady, this, [this](const SourceNames& of) {
+    const bool fresh = parts_.rules->regions(of.name).regions.empty() && !of.current.empty();
+    parts_.rules->propose(of.name, of.current);
+    if (fresh && of.name == source()) refreshRegions();
+  });
+}
+
+monitor::Session& Watching::session() const { return parts_.live->session(); }
+QString Watching::liveSource() const { return QString::fromStdString(session().source()); }
+QString Watching::source() const { return frozen_ ? parts_.history->source() : liveSource(); }
+const LiveFramePtr& Watching::frame() const { return parts_.pane->image()->frame(); }
+bool Watching::active() const { return frozen_ || session().isOpen(); }
+QStringList Watching::files() const { return parts_.pictures->filesOf(liveSource()) + parts_.folder->files(); }
+
+QString Watching::modelPath() const { return QFileInfo(QString::fromStdString(session().model())).absoluteFilePath(); }
+
+void Watching::open(const QString& asked) {
+  if (asked.isEmpty()) return;
+  asked_ = asked;
+  const QString opened = asked == QLatin1String("demo:") ? demoSource() : asked;
+  monitor::WatchOptions watch = parts_.rules->watchOptions(opened);
+  watch.factory = options_.factory;
+  parts_.live->open(watch);
+  endPause(true);
+  forgetFrame();
+  parts_.source->setSource(liveSource());
+  parts_.history->setNightRule(watch.night);
+  emit pageChanged();
+  parts_.folder->setSource(opened);
+  refreshRegions();
+  parts_.history->watch(liveSource());
+  if (session().model().empty())
+    parts_.pane->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
+  tick();
+}
+
+void Watching::openAgain() {
+  if (session().isOpen()) open(QString(asked_));
+}
+
+void Watching::close() {
+  parts_.live->close();
+  refreshRegions();
+  parts_.folder->setSource({});
+  endPause(false);
+  parts_.history->stopWatching();
+  forgetFrame();
+  parts_.actions->action("record")->setChecked(false);
+  parts_.source->setSource({});
+  emit pageChanged();
+  tick();
+}
+
+void Watching::setPaused(bool on) {
+  if (on && session().status().finished) {
+    const QSignalBlocker quiet(parts_.actions->action("pause"));
+    parts_.actions->action("pause")->setChecked(false);
+    return emit said(parts_.folder->files().isEmpty()
+                         ? tr("The source has come to its end: nothing is left to pause. %1 plays it again")
+                               .arg(parts_.actions->keyOf("again"))
+                         : tr("The folder has come to its end: nothing is left to pause. %1 and %2 go through its "
+                              "pictures, %3 plays it again")
+                               .arg(parts_.actions->keyOf("previous_picture"), parts_.actions->keyOf("next_picture"),
+                                    parts_.actions->keyOf("again")),
+                     Badge::kNone);
+  }
+  session().setPaused(on);
+  parts_.source->setPaused(on);
+  tick();
+}
+
+// A pause is of the source that was paused.
+void Watching::endPause(bool open) {
+  QAction* pause = parts_.actions->action("pause");
+  pause->setChecked(false);
+  pause->setEnabled(open);
+}
+
+// The numbers of one source must not stand beside the name of another.
+void Watching::forgetFrame() {
+  frozen_ = false;
+  live_frame_.reset();
+  parts_.pane->clear();
+  parts_.legend->setAreas({});
+  parts_.legend_panel->setFrame(nullptr);
+  parts_.inspector->setFrame(nullptr);
+  parts_.speed->setTimes({});
+  parts_.compare->setFrame(nullptr);
+  parts_.status->clearFrame();
+  emit liveChanged(false);
+}
+
+void Watching::openModel(const QString& path, const std::optional<Reduction>& variant) {
+  if (!model_) parts_.pane->setBanner({});
+  if (path.toStdString() != session().model()) options_.inference.refine = refine_at_start_;
+  parts_.live->change([&](monitor::Session& session) { session.setModel(path.toStdString(), variant); });
+  emit said(tr("Reading %1…").arg(QFileInfo(path).fileName()), Badge::kNone);
+}
+
+void Watching::chooseReduction(const Reduction& variant) {
+  parts_.reduction->editor()->setReduction(variant);
+  parts_.live->change([&](monitor::Session& session) { session.setReduction(variant); });
+  sayWhenItShows(tr("reduction %1").arg(QString::fromStdString(toString(variant))));
+}
+
+void Watching::compareWith(const std::optional<Reduction>& variant) {
+  parts_.live->change([&](monitor::Session& session) { session.setCompare(variant); });
+  if (variant) sayWhenItShows(tr("the comparison with %1").arg(QString::fromStdString(toString(*variant))));
+  const QSignalBlocker quiet(parts_.actions->action("compare"));
+  parts_.actions->action("compare")->setChecked(variant.has_value());
+}
+
+void Watching::setSharpEdges(bool on) {
+  options_.inference.refine = on ? Refine::kGuided : Refine::kNone;
+  parts_.live->change([this](monitor::Session& session) { session.setRefine(*options_.inference.refine); });
+  sayWhenItShows(on ? tr("sharp edges") : tr("edges as the model gives them"));
+}
+
+void Watching::takeModel(const std::shared_ptr<const ModelInfo>& model) {
+  if (model == model_ || !model) return;
+  // Another reduction of the same model keeps the colours and the choice of classes.
+  if (!model_ || model_->task != model->task || vision::classNames(*model_) != vision::classNames(*model))
+    parts_.legend->setClasses(*model);
+  parts_.legend_panel->setModel(*model);
+  if (!model_) parts_.pane->setBanner({});
+  model_ = model;
+  parts_.reduction->setModel(*model);
+  parts_.compare->setModel(*model);
+  parts_.source->setModel(model.get(), QString::fromStdString(session().model()));
+  parts_.pane->setSteps(static_cast<int>(model->schedule().size()));
+  emit modelChanged();
+  if (live_frame_) remember();
+}
+
+// Only what gave a frame: a source that was mistyped must not be what is gone on with after a power cut.
+void Watching::remember() { parts_.opener->remember(asked_, model_ ? std::optional(model_->reduction) : std::nullopt); }
+
+void Watching::takeFrame(const LiveFramePtr& frame) {
+  const bool first = !live_frame_;
+  live_frame_ = frame;
+  takeModel(frame->result.model);
+  if (first) emit liveChanged(true);
+  if (first) remember();
+  if (!frozen_) showFrame(frame);
+  parts_.folder->follow(*frame);
+  if (!frame->hasGrid()) return;
+  parts_.selection->limit(frame->lookup.tokens());
+  parts_.speed->setTimes(frame->result.estimate.ms);
+  if (!frozen_) parts_.compare->setFrame(frame);
+}
+
+// What stands beside a picture is of that picture, live or stored.
+void Watching::showFrame(const LiveFramePtr& frame) {
+  parts_.pane->setFrame(frame);
+  parts_.inspector->setFrame(frame);
+  parts_.legend->setAreas(
+      areasIn(*frame, parts_.rules->regions(source()).regions, parts_.legend_panel->region().toStdString()));
+  parts_.legend_panel->setFrame(frame.get());
+  parts_.status->setFrame(*frame);
+}
+
+void Watching::takeSnapshot() {
+  if (frozen_) return emit said(tr("The picture on show is stored already. Esc: back to live"), Badge::kNone);
+  session().snapshots().setStyle(overlayStyle());
+  parts_.exports->save(live_frame_);
+}
+
+void Watching::setRecording(bool on) {
+  parts_.exports->setRecording(on);
+  tick();
+}
+
+void Watching::takeEvent(const monitor::Event& event) {
+  parts_.history->add(event);
+  const QString text = QString::fromStdString(event.message);
+  if (event.kind != monitor::EventKind::kSource) emit logged(text);  // takeState() says it in the user's language
+  const bool error = event.severity == monitor::Severity::kError;
+  if (event.severity != monitor::Severity::kInfo) emit said(text, error ? Badge::kBad : Badge::kWarning);
+  if (event.kind != monitor::EventKind::kModel || !error) return;
+  if (!model_) return parts_.pane->setBanner(text);
+  parts_.reduction->setModel(*model_);  // what was asked for did not come about
+  const QString path = QString::fromStdString(session().model());
+  parts_.reduction->editor()->setProblem(breakable(QString(text).replace(path, QFileInfo(path).fileName())));
+}
+
+void Watching::takeState(const monitor::CaptureStatus& status) {
+  emit logged(
+      tr("Source: %1").arg(stateText(status)) +
+      (status.message.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(status.message))));
+  tick();
+}
+
+void Watching::tick() {
+  const auto [capture, inference, store, finished] = session().status();
+  session().snapshots().setStyle(overlayStyle());
+  parts_.source->setStatus(capture);
+  if (!live_frame_) takeModel(inference.info);  // no frame brings it
+  if (!model_) parts_.source->setModel(nullptr, QString::fromStdString(session().model()));
+  parts_.speed->setStatus(capture, inference);
+  const bool open = session().isOpen(), old = open && isOld(capture);
+  parts_.status->setStatus(capture, inference, open, session().paused());
+  if (!frozen_) parts_.pane->setFaded(old);
+  if (!frozen_ && open && model_)
+    parts_.pane->setBanner(
+        old ? tr("%1: the last frame is %2 old").arg(stateText(capture), spanText(capture.frame_age_s))
+        : gaveNothing(capture) ? QString::fromStdString(capture.message)
+                               : QString());
+  parts_.pane->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
+  parts_.status->setRecording(parts_.exports->recordText());
+  parts_.status->setStorageProblem(store ? QString::fromStdString(store->problem) : QString(), store && store->stopped);
+  if (!inference.comparing && parts_.compare->box()->isChecked())
+    parts_.compare->refuse(QString::fromStdString(inference.no_comparison));
+  parts_.history->refresh(live_frame_ ? live_frame_->result.frame.time : 0);
+}
+
+void Watching::lookForStored(double time) {
+  if (const StoredPicture* picture = parts_.history->pictureNear(parts_.pictures->pictures(), time))
+    parts_.pictures->load(picture->path);
+  else
+    emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
+}
+
+void Watching::showStored(const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
+  frozen_ = true;
+  refreshRegions();
+  emit pageChanged();
+  showFrame(frame);
+  parts_.legend->setNamedAreas(areas);
+  const QString when =
+      QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
+  parts_.pane->setBanner(session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                            : tr("Stored picture of %1. Esc: back").arg(when));
+}
+
+void Watching::backToLive() {
+  if (!frozen_) return;
+  frozen_ = false;
+  refreshRegions();
+  parts_.pane->setBanner({});
+  live_frame_ ? showFrame(live_frame_) : forgetFrame();
+  if (!session().isOpen()) emit pageChanged();
+}
+
+void Watching::askRegions() {
+  if (!frame() || source().isEmpty())
+    return emit said(tr("Open a source first: regions are drawn on its picture"), Badge::kNone);
+  parts_.rules->askRegions(source(), frame()->image());
+}
+
+// A stored picture has no labels to measure again.
+void Watching::refreshRegions() {
+  const std::vector<vision::Region>& regions = parts_.rules->regions(source()).regions;
+  parts_.pane->setRegions(regions);
+  parts_.legend_panel->setRegions(frozen_ ? QStringList() : regionNames(regions));
+  emit regionsChanged();
+  if (!frozen_ && live_frame_) showFrame(live_frame_);
+}
+
+monitor::OverlayStyle Watching::overlayStyle() const {
+  monitor::OverlayStyle style{parts_.pane->paint().opacity, {}};
+  for (int c = 0; c < parts_.legend->classes(); ++c) {
+    const QRgb color = parts_.legend->color(c).rgb();
+    style.colors.emplace_back(qBlue(color), qGreen(color), qRed(color));
+  }
+  return style;
+}
+
+// Without a frame after a while, show why.
+void Watching::sayWhenItShows(const QString& change) {
+  if (parts_.live->repeats())
+    emit said(tr("On this frame: %1").arg(change), Badge::kNone);
+  else if (session().isOpen() && session().paused())
+    emit said(tr("It is paused; from the next frame on: %1").arg(change), Badge::kWarning);
+  else if (session().status().source.state == monitor::CaptureState::kEnded)
+    emit said(tr("The source has ended; once it is opened again (%1): %2").arg(parts_.actions->keyOf("again"), change),
+              Badge::kWarning);
+  else
+    emit said(tr("From the next frame on: %1").arg(change), Badge::kNone);
+}
+
+QString Watching::commandLine() const {
+  const SourceRegions& regions = parts_.rules->regions(liveSource());
+  return gui::commandLine({session().isOpen() ? liveSource() : QString(), QString::fromStdString(session().model()),
+                           parts_.reduction->editor()->reduction(), options_.inference, options_.choose_reuse,
+                           parts_.history->ownDatabase(), parts_.rules->times(asked_), !regions.regions.empty(),
+                           regions.savedIn()});
+}
+
+void Watching::copyCommandLine() {
+  QString line = commandLine();
+  QApplication::clipboard()->setText(line);
+  emit said(tr("Copied: %1").arg(line.replace(QLatin1Char('\n'), QLatin1Char(' '))), Badge::kGood);
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QtWidgets>
+
+#include "gui/controllers/action_registry.h"
+#include "gui/controllers/exports.h"
+#include "gui/controllers/folder_view.h"
+#include "gui/controllers/history_view.h"
+#include "gui/controllers/live_monitor.h"
+#include "gui/controllers/opener.h"
+#include "gui/controllers/watch_rules.h"
+#include "gui/models/legend_model.h"
+#include "gui/models/live_frame.h"
+#include "gui/models/patch_selection.h"
+#include "gui/models/picture_store.h"
+#include "gui/models/theme.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/inspector_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/reduction_panel.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/speed_panel.h"
+#include "gui/views/status_line.h"
+#include "monitor/session.h"
+
+namespace mpm::gui {
+
+/// What the command line decided.
+struct WindowOptions {
+  QString model;                     ///< empty: the default model
+  EstimatorOptions inference;        ///< of that model, and but for the reduction of every one that is opened later
+  bool choose_reuse = false;         ///< as in monitor::InferenceWorker
+  QString database;                  ///< empty: nothing is stored
+  QString pictures;                  ///< folder of snapshots
+  QString settings;                  ///< an .ini file instead of the user's settings
+  monitor::SourceFactory factory{};  ///< instead of every source's own; for tests
+  bool teach_live = true;            ///< train after each stroke. For tests
+  int teach_steps = 0;               ///< of training; 0: the usual number. For tests
+};
+
+/// Watches a source: opens and closes it, and shows its frames, or a stored picture in their place, with what the model
+/// makes of them.
+class Watching : public QObject {
+  Q_OBJECT
+ public:
+  /// What it works with, and what it shows it on. The other controllers know the same session.
+  struct Parts {
+    LiveMonitor* live;
+    WatchRules* rules;
+    Opener* opener;
+    FolderView* folder;
+    Exports* exports;
+    HistoryView* history;
+    PictureStore* pictures;
+    LegendModel* legend;
+    PatchSelection* selection;
+    const ActionRegistry* actions;
+    PicturesPane* pane;
+    SourcePanel* source;
+    ReductionPanel* reduction;
+    LegendPanel* legend_panel;
+    InspectorPanel* inspector;
+    SpeedPanel* speed;
+    ComparePanel* compare;
+    StatusLine* status;
+  };
+
+  Watching(const WindowOptions& options, const Parts& parts, QObject* parent);
+  const Parts& parts() const { return parts_; }
+
+  /// Opens what vision::openSource() understands, or gst:PIPELINE.
+  void open(const QString& asked);
+  void openAgain();
+  void close();
+  /// What open() was asked for last.
+  const QString& asked() const { return asked_; }
+  /// A source is open, or a stored picture is on show.
+  bool active() const;
+  /// Of the picture on show; empty: none.
+  QString source() const;
+  const LiveFramePtr& frame() const;  ///< on show; null: none
+  /// A source has given a frame.
+  bool hasFrame() const { return live_frame_ != nullptr; }
+  /// The pictures of the source that are stored, and those of its folder.
+  QStringList files() const;
+
+  void openModel(const QString& path, const std::optional<Reduction>& variant);
+  const std::shared_ptr<const ModelInfo>& model() const { return model_; }  ///< null: none has run yet
+  QString modelPath() const;
+  const EstimatorOptions& inference() const { return options_.inference; }
+
+  /// A person chose it: of the live picture.
+  void chooseReduction(const Reduction& variant);
+  void setPaused(bool on);
+  /// Shows what has changed; also twice a second.
+  void tick();
+  void setSharpEdges(bool on);
+  void setRecording(bool on);
+  void takeSnapshot();
+  void backToLive();
+  void askRegions();
+  QString commandLine() const;
+  void copyCommandLine();
+
+ signals:
+  /// active() may have changed, or the source.
+  void pageChanged();
+  void modelChanged();
+  void regionsChanged();
+  /// hasFrame() changed.
+  void liveChanged(bool live);
+  void said(const QString& text, mpm::gui::Badge badge);
+  void logged(const QString& text);
+
+ private:
+  void endPause(bool open);
+  void forgetFrame();
+  void compareWith(const std::optional<Reduction>& variant);
+  void takeModel(const std::shared_ptr<const ModelInfo>& model);
+  void remember();
+  void takeFrame(const LiveFramePtr& frame);
+  void takeState(const monitor::CaptureStatus& status);
+  void takeEvent(const monitor::Event& event);
+  void showFrame(const LiveFramePtr& frame);
+  void lookForStored(double time);
+  void showStored(const LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
+  void refreshRegions();
+  void sayWhenItShows(const QString& change);
+  monitor::OverlayStyle overlayStyle() const;
+  monitor::Session& session() const;
+  QString liveSource() const;
+
+  WindowOptions options_;
+  const std::optional<Refine> refine_at_start_;
+  const Parts parts_;
+  QString asked_;
+  std::shared_ptr<const ModelInfo> model_;
+  LiveFramePtr live_frame_;
+  bool frozen_ = false;  // a stored picture is on show
+};
+
+}  // namespace mpm::gui
