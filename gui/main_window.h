@@ -3,18 +3,9 @@
 
 #include <QtWidgets>
 
-#include "gui/controllers/history_view.h"
-#include "gui/controllers/live_monitor.h"
-#include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/tuning.h"
-#include "gui/controllers/watching.h"
 #include "gui/controllers/window_memory.h"
-#include "gui/models/legend_model.h"
-#include "gui/models/patch_selection.h"
-#include "gui/models/settings_writer.h"
-#include "gui/views/folder_bar.h"
-#include "gui/views/teach_pane.h"
 #include "gui/views/welcome_page.h"
 
 namespace mpm::gui {

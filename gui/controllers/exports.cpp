@@ -22,11 +22,12 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& 
 Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictures, LiveMonitor* live, QWidget* window)
     : QObject(window), chart_(chart), history_(history), pictures_(pictures), live_(live), window_(window) {
   using monitor::SnapshotWriter;
-  connect(live_, &LiveMonitor::pictureWritten, this, [this](const QString& path, SnapshotWriter::Occasion occasion) {
-    if (occasion == SnapshotWriter::Occasion::kRecording) return;
-    emit said(tr("Saved %1").arg(path), Badge::kGood);
-    pictures_->list();
-  });
+  connect(live_, &LiveMonitor::pictureWritten, this,
+          [this](const std::string& path, SnapshotWriter::Occasion occasion) {
+            if (occasion == SnapshotWriter::Occasion::kRecording) return;
+            emit said(tr("Saved %1").arg(QString::fromStdString(path)), Badge::kGood);
+            pictures_->list();
+          });
   connect(live_, &LiveMonitor::picturesRemoved, this,
           [this](int files) { emit logged(tr("%n file(s) of old pictures forgotten", nullptr, files)); });
   connect(live_, &LiveMonitor::ticked, this, [this] {
@@ -101,9 +102,9 @@ void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const Q
   const auto source = chart_->source();
   if (!source) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
   monitor::ExportOptions options;
-  options.format = format == ExportDialog::Format::kCsv        ? monitor::ExportFormat::kCsv
-                   : format == ExportDialog::Format::kPhenoCam ? monitor::ExportFormat::kPhenoCam
-                                                               : monitor::ExportFormat::kJsonLines;
+  const monitor::ExportFormat formats[] = {monitor::ExportFormat::kCsv, monitor::ExportFormat::kPhenoCam,
+                                           monitor::ExportFormat::kJsonLines};
+  options.format = formats[static_cast<int>(format)];
   options.source = *source;
   options.from = from;
   options.to = to;

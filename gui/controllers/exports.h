@@ -4,11 +4,7 @@
 #include <QtWidgets>
 
 #include "gui/controllers/live_monitor.h"
-#include "gui/models/history.h"
-#include "gui/models/live_frame.h"
 #include "gui/models/picture_store.h"
-#include "gui/models/theme.h"
-#include "gui/models/worker.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/settings_dialogs.h"
 

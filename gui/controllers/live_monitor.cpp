@@ -8,27 +8,21 @@ namespace mpm::gui {
 LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QObject(parent) {
   options.inference.inspect = true;
   // Emits on the thread of this object.
-  const auto queued = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
-  session_.emplace(
-      std::move(options),
-      monitor::Session::Callbacks{
-          .on_frame =
-              [this](monitor::InferenceResult result) {
-                std::vector<int> ages = row_ages_.add(result.estimate);
-                deliver(makeLiveFrame(std::move(result), std::move(ages)));
-              },
-          .on_event = [this,
-                       queued](const monitor::Event& event) { queued([this, event] { emit eventHappened(event); }); },
-          .on_state =
-              [this, queued](const monitor::CaptureStatus& status) {
-                queued([this, status] { emit stateChanged(status); });
-              },
-          .on_picture =
-              [this, queued](const std::string& path, monitor::SnapshotWriter::Occasion occasion) {
-                queued([this, path = QString::fromStdString(path), occasion] { emit pictureWritten(path, occasion); });
-              },
-          .on_pictures_removed = [this,
-                                  queued](int files) { queued([this, files] { emit picturesRemoved(files); }); }});
+  const auto queued = [this](auto signal) {
+    return [this, signal](const auto&... values) {
+      QMetaObject::invokeMethod(this, [this, signal, values...] { emit(this->*signal)(values...); });
+    };
+  };
+  monitor::Session::Callbacks callbacks;
+  callbacks.on_frame = [this](monitor::InferenceResult result) {
+    std::vector<int> ages = row_ages_.add(result.estimate);
+    deliver(makeLiveFrame(std::move(result), std::move(ages)));
+  };
+  callbacks.on_event = queued(&LiveMonitor::eventHappened);
+  callbacks.on_state = queued(&LiveMonitor::stateChanged);
+  callbacks.on_picture = queued(&LiveMonitor::pictureWritten);
+  callbacks.on_pictures_removed = queued(&LiveMonitor::picturesRemoved);
+  session_.emplace(std::move(options), std::move(callbacks));
   connect(&tick_, &QTimer::timeout, this, [this] {
     session_->tick();
     if (!frame_)  // no result yet, or no model: show what the camera sees
@@ -38,8 +32,6 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
   });
   tick_.start(500);
 }
-
-LiveMonitor::~LiveMonitor() = default;
 
 void LiveMonitor::open(const monitor::WatchOptions& options) {
   frame_.reset();

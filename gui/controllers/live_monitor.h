@@ -14,7 +14,6 @@ class LiveMonitor : public QObject {
   Q_OBJECT
  public:
   explicit LiveMonitor(monitor::SessionOptions options, QObject* parent = nullptr);
-  ~LiveMonitor() override;
 
   monitor::Session& session() { return *session_; }
   const monitor::Session& session() const { return *session_; }
@@ -38,7 +37,7 @@ class LiveMonitor : public QObject {
   void frameArrived(const mpm::gui::LiveFramePtr& frame);
   void stateChanged(const mpm::monitor::CaptureStatus& status);
   void eventHappened(const mpm::monitor::Event& event);
-  void pictureWritten(const QString& path, mpm::monitor::SnapshotWriter::Occasion occasion);
+  void pictureWritten(const std::string& path, mpm::monitor::SnapshotWriter::Occasion occasion);
   void picturesRemoved(int files);
   /// Twice a second: counters and ages.
   void ticked();

@@ -75,14 +75,9 @@ bool Opener::knows(const QString& source) const {
 
 void Opener::open(const QString& asked) {
   const QString path = localPath(asked);
-  switch (whatIs(path)) {
-    case What::kModel:
-      return chooseModel(path);
-    case What::kDatabase:
-      return emit databaseChosen(path);
-    case What::kSource:
-      return emit sourceChosen(path);
-  }
+  const What what = whatIs(path);
+  if (what == What::kModel) return chooseModel(path);
+  what == What::kDatabase ? emit databaseChosen(path) : emit sourceChosen(path);
 }
 
 void Opener::open(const QStringList& asked) {

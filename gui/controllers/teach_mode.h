@@ -5,13 +5,6 @@
 
 #include "gui/controllers/version_changes.h"
 #include "gui/controllers/watching.h"
-#include "gui/models/label_editor.h"
-#include "gui/models/label_store.h"
-#include "gui/models/live_frame.h"
-#include "gui/models/picture_analysis.h"
-#include "gui/models/settings_writer.h"
-#include "gui/models/state_trainer.h"
-#include "gui/models/theme.h"
 #include "gui/models/thumbnails.h"
 #include "gui/models/trainer.h"
 #include "gui/views/teach_pane.h"

@@ -2,6 +2,7 @@
 #include "gui/controllers/version_changes.h"
 
 #include "gui/models/label_maps.h"
+#include "gui/models/readout.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 
@@ -98,7 +99,7 @@ void VersionChanges::show() {
   }
   if (all.changes.size() > kListed) listed << tr("%1 more").arg(all.changes.size() - kListed);
   emit said(tr("%1 → %2: %3 % of the picture changed: %4")
-                .arg(from, to, QLocale().toString(100 * all.share, 'f', 1), listed.join(QStringLiteral(", "))));
+                .arg(from, to, number(100 * all.share, 1), listed.join(QStringLiteral(", "))));
 }
 
 void VersionChanges::rest() {

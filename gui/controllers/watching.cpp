@@ -84,7 +84,7 @@ void Watching::open(const QString& asked) {
   refreshRegions();
   parts_.history->watch(liveSource());
   if (session().model().empty())
-    parts_.pane->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
+    parts_.pane->image()->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }
 
@@ -145,7 +145,7 @@ void Watching::forgetFrame() {
 }
 
 void Watching::openModel(const QString& path, const std::optional<Reduction>& variant) {
-  if (!model_) parts_.pane->setBanner({});
+  if (!model_) parts_.pane->image()->setBanner({});
   if (path.toStdString() != session().model()) options_.inference.refine = refine_at_start_;
   parts_.live->change([&](monitor::Session& session) { session.setModel(path.toStdString(), variant); });
   emit said(tr("Reading %1…").arg(QFileInfo(path).fileName()), Badge::kNone);
@@ -176,7 +176,7 @@ void Watching::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   if (!model_ || model_->task != model->task || vision::classNames(*model_) != vision::classNames(*model))
     parts_.legend->setClasses(*model);
   parts_.legend_panel->setModel(*model);
-  if (!model_) parts_.pane->setBanner({});
+  if (!model_) parts_.pane->image()->setBanner({});
   model_ = model;
   parts_.reduction->setModel(*model);
   parts_.compare->setModel(*model);
@@ -231,7 +231,7 @@ void Watching::takeEvent(const monitor::Event& event) {
   const bool error = event.severity == monitor::Severity::kError;
   if (event.severity != monitor::Severity::kInfo) emit said(text, error ? Badge::kBad : Badge::kWarning);
   if (event.kind != monitor::EventKind::kModel || !error) return;
-  if (!model_) return parts_.pane->setBanner(text);
+  if (!model_) return parts_.pane->image()->setBanner(text);
   parts_.reduction->setModel(*model_);  // what was asked for did not come about
   const QString path = QString::fromStdString(session().model());
   parts_.reduction->editor()->setProblem(breakable(QString(text).replace(path, QFileInfo(path).fileName())));
@@ -255,11 +255,11 @@ void Watching::tick() {
   parts_.status->setStatus(capture, inference, open, session().paused());
   if (!frozen_) parts_.pane->setFaded(old);
   if (!frozen_ && open && model_)
-    parts_.pane->setBanner(
+    parts_.pane->image()->setBanner(
         old ? tr("%1: the last frame is %2 old").arg(stateText(capture), spanText(capture.frame_age_s))
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
-  parts_.pane->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
+  parts_.pane->image()->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
   parts_.status->setRecording(parts_.exports->recordText());
   parts_.status->setStorageProblem(store ? QString::fromStdString(store->problem) : QString(), store && store->stopped);
   if (!inference.comparing && parts_.compare->box()->isChecked())
@@ -282,15 +282,15 @@ void Watching::showStored(const LiveFramePtr& frame, double time, const QHash<QS
   parts_.legend->setNamedAreas(areas);
   const QString when =
       QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
-  parts_.pane->setBanner(session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
-                                            : tr("Stored picture of %1. Esc: back").arg(when));
+  parts_.pane->image()->setBanner(session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                                     : tr("Stored picture of %1. Esc: back").arg(when));
 }
 
 void Watching::backToLive() {
   if (!frozen_) return;
   frozen_ = false;
   refreshRegions();
-  parts_.pane->setBanner({});
+  parts_.pane->image()->setBanner({});
   live_frame_ ? showFrame(live_frame_) : forgetFrame();
   if (!session().isOpen()) emit pageChanged();
 }
@@ -304,7 +304,7 @@ void Watching::askRegions() {
 // A stored picture has no labels to measure again.
 void Watching::refreshRegions() {
   const std::vector<vision::Region>& regions = parts_.rules->regions(source()).regions;
-  parts_.pane->setRegions(regions);
+  parts_.pane->image()->setRegions(regions);
   parts_.legend_panel->setRegions(frozen_ ? QStringList() : regionNames(regions));
   emit regionsChanged();
   if (!frozen_ && live_frame_) showFrame(live_frame_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/legend_model.h"
 
+#include "gui/models/readout.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/pictures.h"
@@ -87,7 +88,7 @@ QVariant LegendModel::data(const QModelIndex& index, int role) const {
   const bool name = index.column() == kName;
   switch (role) {
     case Qt::DisplayRole:
-      return name ? row.name : tr("%1 %").arg(QLocale().toString(row.area * 100, 'f', 1));
+      return name ? row.name : tr("%1 %").arg(number(row.area * 100, 1));
     case Qt::CheckStateRole:
       return name ? QVariant(visible(index.row()) ? Qt::Checked : Qt::Unchecked) : QVariant();
     case Qt::DecorationRole:
@@ -100,7 +101,7 @@ QVariant LegendModel::data(const QModelIndex& index, int role) const {
           .arg(row.name)
           .arg(index.row());
     case Qt::AccessibleTextRole:
-      return tr("%1, %2 % of the frame").arg(row.name, QLocale().toString(row.area * 100, 'f', 1));
+      return tr("%1, %2 % of the frame").arg(row.name, number(row.area * 100, 1));
     case kClassRole:
       return index.row();
     case kSortRole:

@@ -153,12 +153,4 @@ LiveFramePtr makeLiveFrame(const monitor::CapturedFrame& captured) {
 
 LiveFramePtr makeLiveFrame(const cv::Mat& image) { return makeLiveFrame(monitor::CapturedFrame{.image = image}); }
 
-LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms) {
-  auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(image));
-  if (overlay.size() == image.size()) frame->overlay = overlay;
-  frame->result.estimate.tokens = std::move(tokens);
-  frame->result.estimate.ms.total = ms;
-  return frame;
-}
-
 }  // namespace mpm::gui

@@ -79,7 +79,5 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result, std::vector<int> row
 /// An image without a result: before a model is there.
 LiveFramePtr makeLiveFrame(const cv::Mat& image);
 LiveFramePtr makeLiveFrame(const monitor::CapturedFrame& captured);
-/// A stored picture, with what is known of its result: the overlay, `tokens`, and `ms` of the whole.
-LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms);
 
 }  // namespace mpm::gui

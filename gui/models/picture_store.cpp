@@ -45,10 +45,13 @@ cv::Mat savedOverlay(const QString& stem) {
 }
 
 LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDocument& facts) {
-  std::vector<double> tokens;
-  for (const QJsonValue count : facts[QStringLiteral("tokens")].toArray()) tokens.push_back(count.toDouble());
-  return makeLiveFrame(image, savedOverlay(picture.chopped(4)), std::move(tokens),
-                       facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble());
+  auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(image));
+  if (const cv::Mat overlay = savedOverlay(picture.chopped(4)); overlay.size() == image.size())
+    frame->overlay = overlay;
+  Estimate& estimate = frame->result.estimate;
+  for (const QJsonValue count : facts[QStringLiteral("tokens")].toArray()) estimate.tokens.push_back(count.toDouble());
+  estimate.ms.total = facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble();
+  return frame;
 }
 
 std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QString>& sources) {

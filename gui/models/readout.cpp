@@ -18,9 +18,11 @@ QStringList texts(const std::vector<std::string>& list) {
   return result;
 }
 
+QString number(double value, int decimals) { return QLocale().toString(value, 'f', decimals); }
+
 QString spanText(double seconds) {
   const auto pad = [](qint64 n) { return QStringLiteral("%1").arg(n, 2, 10, QLatin1Char('0')); };
-  if (seconds < 60) return Readout::tr("%1 s").arg(QLocale().toString(seconds, 'f', seconds < 10 ? 1 : 0));
+  if (seconds < 60) return Readout::tr("%1 s").arg(number(seconds, seconds < 10 ? 1 : 0));
   const auto whole = static_cast<qint64>(seconds);
   if (seconds < 3600) return Readout::tr("%1 min %2 s").arg(whole / 60).arg(pad(whole % 60));
   if (seconds < 86400) return Readout::tr("%1 h %2 min").arg(whole / 3600).arg(pad(whole / 60 % 60));
@@ -44,8 +46,7 @@ QString readout(const LiveFrame& frame, QPointF at) {
   const Segment* const segment = frame.segmentAt(at);
   if (!segment) return Readout::tr("no segment");
   return Readout::tr("%1, %2 %")
-      .arg(QString::fromStdString(vision::classNames(*model)[segment->label]),
-           QLocale().toString(100 * segment->score, 'f', 0));
+      .arg(QString::fromStdString(vision::classNames(*model)[segment->label]), number(100 * segment->score));
 }
 
 QString rowAge(const LiveFrame& frame, QPointF at) {

@@ -3,7 +3,6 @@
 
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
-#include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "gui/views/wrapping_row.h"
 
@@ -79,12 +78,10 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   bar->addWidget(follow_);
   bar->addWidget(sources_);
 
-  auto* column = new QVBoxLayout(this);
+  QBoxLayout* column = fill(new QVBoxLayout(this), makeForeignBar(), bar, chart_);
   column->setContentsMargins(8, 6, 8, 6);
   column->setSpacing(4);
-  column->addWidget(makeForeignBar());
-  column->addLayout(bar);
-  column->addWidget(chart_, 1);
+  column->setStretch(2, 1);
 
   connect(classes_, &QComboBox::activated, this, [this] {
     wanted_class_ = classes_->currentText();

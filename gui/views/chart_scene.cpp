@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/chart_scene.h"
 
+#include "gui/models/readout.h"
+
 namespace mpm::gui {
 namespace {
 
@@ -21,8 +23,8 @@ QString stretchText(UnixMs start, UnixMs length) {
 }
 
 QString valueText(const ChartSeries& series, double value) {
-  const QString number = QLocale().toString(value * series.factor, 'f', series.decimals);
-  return series.unit.empty() ? number : number + QChar(0x202f) + QString::fromStdString(series.unit);
+  const QString text = number(value * series.factor, series.decimals);
+  return series.unit.empty() ? text : text + QChar(0x202f) + QString::fromStdString(series.unit);
 }
 
 std::uint32_t rgb(const QColor& color) { return color.rgb() & 0xffffff; }
@@ -71,9 +73,7 @@ class PainterCanvas final : public charts::ChartCanvas {
     constexpr const char* kFormats[] = {"HH:mm:ss", "HH:mm", "ddd d MMM", "MMM yyyy", "yyyy"};  // by TimeTick::Unit
     return QLocale().toString(dateTime(tick.time), QLatin1String(kFormats[static_cast<int>(tick.unit)])).toStdString();
   }
-  std::string label(double value, int decimals) const override {
-    return QLocale().toString(value, 'f', decimals).toStdString();
-  }
+  std::string label(double value, int decimals) const override { return number(value, decimals).toStdString(); }
   std::string label(const TimeAxis& axis, charts::Clock) const override {
     const QString format = QStringLiteral("d MMM yyyy HH:mm");
     return (QLocale().toString(dateTime(axis.from), format) + QStringLiteral(" – ") +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/compare_panel.h"
 
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -54,22 +55,18 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
     facts_->setText(tr("Waiting for the first frame…"));
   } else {
     const Comparison& c = *frame->comparison;
-    const QLocale locale;
     for (int row = 0; row < 2; ++row) {
       const Comparison::Side& side = row == 0 ? c.live : c.other;
       setValue(names_[row], breakable(QString::fromStdString(toString(side.variant))));
-      setValue(ms_[row], tr("%1 ms").arg(locale.toString(side.ms, 'f', 1)));
-      setValue(tokens_[row], locale.toString(side.tokens, 'f', 0));
+      setValue(ms_[row], tr("%1 ms").arg(number(side.ms, 1)));
+      setValue(tokens_[row], number(side.tokens));
     }
     QString found = tr("This model gives no labels to compare.");
     if (c.agreement)
-      found = tr("Same label on %1 % of the pixels. Orange: the label differs")
-                  .arg(locale.toString(*c.agreement * 100, 'f', 2));
+      found = tr("Same label on %1 % of the pixels. Orange: the label differs").arg(number(*c.agreement * 100, 2));
     else if (c.depth_difference)
-      found = tr("The depths differ by %1 % of their range on average.")
-                  .arg(locale.toString(*c.depth_difference * 100, 'f', 2));
-    facts_->setText(tr("The live one is %1 times as fast.").arg(locale.toString(c.speed_up, 'f', 2)) +
-                    QLatin1Char('\n') + found);
+      found = tr("The depths differ by %1 % of their range on average.").arg(number(*c.depth_difference * 100, 2));
+    facts_->setText(tr("The live one is %1 times as fast.").arg(number(c.speed_up, 2)) + QLatin1Char('\n') + found);
     picture_ = QImage(c.picture.data, c.picture.cols, c.picture.rows, static_cast<qsizetype>(c.picture.step),
                       QImage::Format_BGR888)
                    .copy();

@@ -18,8 +18,6 @@ class ComparePanel : public QWidget {
   /// Switches the comparison off because it is impossible, and shows why.
   void refuse(const QString& why);
   QCheckBox* box() const { return on_; }
-  ReductionEditor* editor() const { return editor_; }
-  const QImage& picture() const { return picture_; }
 
  signals:
   /// nullopt: with nothing.

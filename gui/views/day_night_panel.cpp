@@ -1,78 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/day_night_panel.h"
 
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
 namespace {
 
-QString number(double value, int decimals = 0) { return QLocale().toString(value, 'f', decimals); }
 QString signedNumber(double value) {
   return (value < 0 ? QStringLiteral("−") : QStringLiteral("+")) + number(std::abs(value), 1);
 }
 
 enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
 
-QTableWidget* makeAreas() {
-  QTableWidget* table = plainTable(DayNightPanel::tr("Share of the picture of each class"),
-                                   {DayNightPanel::tr("Class"), DayNightPanel::tr("Day"), DayNightPanel::tr("Night"),
-                                    DayNightPanel::tr("Corr."), DayNightPanel::tr("IoU")},
-                                   6);
+}  // namespace
+
+QTableWidget* DayNightPanel::makeAreas() {
+  QTableWidget* table = plainTable(tr("Share of the picture of each class"),
+                                   {tr("Class"), tr("Day"), tr("Night"), tr("Corr."), tr("IoU")}, 6);
   table->horizontalHeaderItem(kCorrected)
-      ->setToolTip(DayNightPanel::tr(
-          "Corrected: day and night together, without the errors that the cross-validation of the model "
-          "found: what it confused there moves to the true classes"));
-  table->horizontalHeaderItem(kIou)->setToolTip(
-      DayNightPanel::tr("Of the class in the cross-validation of the model, in percent"));
+      ->setToolTip(tr("Corrected: day and night together, without the errors that the cross-validation of the model "
+                      "found: what it confused there moves to the true classes"));
+  table->horizontalHeaderItem(kIou)->setToolTip(tr("Of the class in the cross-validation of the model, in percent"));
   for (int column = kDay; column < kAreaColumns; ++column)
     table->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
   table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the panel scrolls
-  table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table->horizontalHeader()->setSectionResizeMode(kClass, QHeaderView::Stretch);
   return table;
 }
 
-}  // namespace
-
-QString differenceText(const monitor::DayNightStatistics& statistics) {
+QString DayNightPanel::differenceText(const monitor::DayNightStatistics& statistics) {
   const auto& difference = statistics.difference;
-  if (!difference && !statistics.brightness)
-    return DayNightPanel::tr("There are not samples of both day and night yet.");
+  if (!difference && !statistics.brightness) return tr("There are not samples of both day and night yet.");
   if (!difference)
     return (statistics.day.samples > 0
-                ? DayNightPanel::tr(
-                      "All samples count as day, with a brightness from %1 to %2 of 255. If some were taken "
-                      "at night, change the rule.")
-                : DayNightPanel::tr("All samples count as night, with a brightness from %1 to %2 of 255. If some were "
-                                    "taken by day, change the rule."))
+                ? tr("All samples count as day, with a brightness from %1 to %2 of 255. If some were taken "
+                     "at night, change the rule.")
+                : tr("All samples count as night, with a brightness from %1 to %2 of 255. If some were "
+                     "taken by day, change the rule."))
         .arg(number(statistics.brightness->first), number(statistics.brightness->second));
   const QString value = signedNumber(difference->tokens);
   if (!difference->plus_minus)
-    return DayNightPanel::tr("Night − day: %1 tokens; too little time to tell how certain that is.").arg(value);
-  const QString text = DayNightPanel::tr("Night − day: %1 ± %2 tokens").arg(value, number(*difference->plus_minus, 1));
+    return tr("Night − day: %1 tokens; too little time to tell how certain that is.").arg(value);
+  const QString text = tr("Night − day: %1 ± %2 tokens").arg(value, number(*difference->plus_minus, 1));
   const bool periods = difference->block == monitor::Difference::Block::kPeriod;
   const QString basis =
-      periods
-          ? DayNightPanel::tr("%1 days, %2 nights").arg(difference->day_blocks).arg(difference->night_blocks)
-          : DayNightPanel::tr("%1 hours of day, %2 of night").arg(difference->day_blocks).arg(difference->night_blocks);
-  return (difference->significant() ? DayNightPanel::tr("%1: they differ (95 % interval, %2).")
-                                    : DayNightPanel::tr("%1: no difference shown (95 % interval, %2)."))
+      periods ? tr("%1 days, %2 nights").arg(difference->day_blocks).arg(difference->night_blocks)
+              : tr("%1 hours of day, %2 of night").arg(difference->day_blocks).arg(difference->night_blocks);
+  return (difference->significant() ? tr("%1: they differ (95 % interval, %2).")
+                                    : tr("%1: no difference shown (95 % interval, %2)."))
       .arg(text, basis);
 }
 
-QString ruleText(const std::optional<monitor::NightRule>& chosen) {
-  if (!chosen) return DayNightPanel::tr("Day and night as they were stored.");
+QString DayNightPanel::ruleText(const std::optional<monitor::NightRule>& chosen) {
+  if (!chosen) return tr("Day and night as they were stored.");
   const monitor::NightRule& rule = *chosen;
   if (const auto* sun = std::get_if<monitor::NightBySun>(&rule))
-    return DayNightPanel::tr("Night: the sun lower than %1° at %2°, %3°")
+    return tr("Night: the sun lower than %1° at %2°, %3°")
         .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2));
   if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
-    return DayNightPanel::tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
+    return tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
   if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
     const auto clock = [](int minutes) { return QTime(minutes / 60, minutes % 60).toString(QStringLiteral("HH:mm")); };
-    return DayNightPanel::tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
+    return tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
   }
-  return DayNightPanel::tr("Day and night are not distinguished.");
+  return tr("Day and night are not distinguished.");
 }
 
 DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {

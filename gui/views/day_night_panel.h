@@ -20,19 +20,21 @@ class DayNightPanel : public QWidget {
   void clear();
   void setRule(const std::optional<monitor::NightRule>& rule);
 
+  /// One sentence about the difference, with its uncertainty.
+  static QString differenceText(const monitor::DayNightStatistics& statistics);
+  /// nullopt: samples of another program, as it judged them.
+  static QString ruleText(const std::optional<monitor::NightRule>& rule);
+
  signals:
   void settingsRequested();
 
  private:
+  static QTableWidget* makeAreas();
+
   QLabel* cells_[5][2];  // mean, median, p90, samples, change; day, night
   QLabel *difference_, *rule_;
   QLabel* areas_heading_;
   QTableWidget* areas_;
 };
-
-/// One sentence about the difference, with its uncertainty.
-QString differenceText(const monitor::DayNightStatistics& statistics);
-/// nullopt: samples of another program, as it judged them.
-QString ruleText(const std::optional<monitor::NightRule>& rule);
 
 }  // namespace mpm::gui

@@ -7,16 +7,11 @@ namespace mpm::gui {
 
 FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
     : QWidget(parent), previous_(previous), next_(next) {
-  const auto button = [](QAction* action) {
-    auto* result = new QToolButton;
-    result->setDefaultAction(action);
-    return result;
-  };
   slider_ = named(new QSlider(Qt::Horizontal), tr("Picture of the folder"));
   slider_->setPageStep(1);
   label_ = namedValue(new ShortLabel, tr("Picture on show"));
   label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  QBoxLayout* row = fill(new QHBoxLayout(this), button(previous), slider_, button(next), label_);
+  QBoxLayout* row = fill(new QHBoxLayout(this), actionButton(previous), slider_, actionButton(next), label_);
   row->setContentsMargins(6, 4, 10, 4);
   row->setSpacing(6);
   row->setStretch(1, 1);

@@ -52,7 +52,7 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
     stale_ = false;
   }
   painter.drawImage(0, 0, canvas_);
-  paintRegions(painter, view);
+  if (shows_regions_) paintRegions(painter, view);
   if (showsComputed()) outlineComputed(painter, view);
   if (paint_.mode == ViewMode::kCurtain) {
     const double x = std::round(curtainX(view)) + 0.5;
@@ -77,6 +77,11 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
 void ImageView::setRegions(const std::vector<vision::Region>& regions) {
   regions_.clear();
   for (const vision::Region& region : regions) regions_.push_back(outlineOf(region));
+  update();
+}
+
+void ImageView::showRegions(bool shown) {
+  shows_regions_ = shown;
   update();
 }
 
@@ -125,7 +130,7 @@ void ImageView::paintMeaning(QPainter& painter) const {
       : reuse->key_frame ? tr("A key frame: every patch was computed.")
                          : tr("%1 % of the patches, those outlined, were computed for this frame. Dark ones are kept "
                               "from earlier frames.")
-                               .arg(QLocale().toString(100 * reuse->rows, 'f', 1));
+                               .arg(number(100 * reuse->rows, 1));
   constexpr int kAir = 6;
   const QRect room = rect().adjusted(2 * kAir, 2 * kAir, -2 * kAir, -2 * kAir);
   const QRect text = fontMetrics().boundingRect(room, Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap, meaning);

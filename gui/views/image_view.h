@@ -20,6 +20,8 @@ class ImageView : public PictureView {
   /// Outlined with their names, each while it is valid at the time of the frame.
   void setRegions(const std::vector<vision::Region>& regions);
   const std::vector<RegionOutline>& regions() const { return regions_; }
+  void showRegions(bool shown);
+  bool showsRegions() const { return shows_regions_; }
 
  signals:
   void curtainMoved(double share);  ///< 0..1 of the picture's width
@@ -42,6 +44,7 @@ class ImageView : public PictureView {
 
   ClassPaint paint_;
   std::vector<RegionOutline> regions_;
+  bool shows_regions_ = true;
   QImage canvas_;  // of the widget's size in device pixels; painted anew only when something in it changed
   bool stale_ = true;
 };

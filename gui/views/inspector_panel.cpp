@@ -51,15 +51,13 @@ void InspectorPanel::refresh() {
 
   const MergeLookup& lookup = frame_->lookup;
   const int step = std::min(selection_->step(), lookup.steps() - 1);
-  const QLocale locale;
   const auto label = frame_->classOfToken(*token);
   setValue(class_, !label                        ? tr("none: this model does not segment")
                    : *label < legend_->classes() ? legend_->name(*label)
                                                  : QString::fromStdString(vision::className({}, *label)));
   const Estimate& result = frame_->result.estimate;
   const auto score = *token < static_cast<int>(result.token_score.size()) ? result.token_score[*token] : -1.0F;
-  setValue(score_,
-           score >= 0 ? tr("%1 %").arg(locale.toString(static_cast<double>(score) * 100, 'f', 1)) : tr("not known"));
+  setValue(score_, score >= 0 ? tr("%1 %").arg(number(static_cast<double>(score) * 100, 1)) : tr("not known"));
   const QPointF middle((*token % lookup.grid().width + 0.5) / lookup.grid().width,
                        (*token / lookup.grid().width + 0.5) / lookup.grid().height);
   setValue(found_, readout(*frame_, selection_->pinned() ? middle : selection_->cursor().value_or(middle)));
@@ -76,9 +74,9 @@ void InspectorPanel::refresh() {
                                 : (inside ? tr("in block %1") : tr("before block %1")).arg(lookup.block(merged)));
   const bool similar = merged > 0 && static_cast<std::size_t>(merged) <= result.pair_similarity.size();
   setValue(similarity_,
-           similar ? tr("%1 with its pair")
-                         .arg(locale.toString(static_cast<double>(result.pair_similarity[merged - 1][*token]), 'f', 3))
-                   : tr("no pair"));
+           similar
+               ? tr("%1 with its pair").arg(number(static_cast<double>(result.pair_similarity[merged - 1][*token]), 3))
+               : tr("no pair"));
   setValue(row_, rowAge(*frame_, middle));
   form->setRowVisible(row_, !row_->text().isEmpty());
   setValue(patch_, tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));

@@ -47,10 +47,8 @@ LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
   auto* row = new WrappingRow;
   row->setSpacing(6);
   for (QPushButton* button : {rename_, color_, merge_}) row->addWidget(button);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(8, 8, 8, 8);
-  fill(column, list_, from_model_, fill(new QHBoxLayout, name_, add));
-  column->addLayout(row);
+  fill(new QVBoxLayout(this), list_, from_model_, fill(new QHBoxLayout, name_, add), row)
+      ->setContentsMargins(8, 8, 8, 8);
 
   connect(list_, &QListWidget::currentRowChanged, this, [this](int index) {
     for (QPushButton* button : {rename_, color_, merge_}) button->setEnabled(index >= 0);

@@ -49,9 +49,7 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   suggest_->setToolTip(
       tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones"));
   row->addWidget(suggest_);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(8, 8, 8, 8);
-  fill(column, list_, checklist_, row, suggestions_, note_);
+  fill(new QVBoxLayout(this), list_, checklist_, row, suggestions_, note_)->setContentsMargins(8, 8, 8, 8);
 
   connect(list_, &QListWidget::currentTextChanged, this, &LabelPicturesPanel::picked);
   connect(take_, &QPushButton::clicked, this, &LabelPicturesPanel::takeRequested);

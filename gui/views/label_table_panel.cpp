@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/label_table_panel.h"
 
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 #include "vision/times/written_time.h"
 
@@ -35,17 +36,13 @@ LabelTablePanel::LabelTablePanel(QWidget* parent) : QWidget(parent) {
   table_->setTextElideMode(Qt::ElideNone);  // the frame of the current row takes 2 px
   table_->setIconSize(QSize(kChip, kChip));
   table_->setMinimumHeight(80);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   table_->sortByColumn(0, Qt::AscendingOrder);
   table_->installEventFilter(this);
   none_ = wrapped(mutedLabel(tr("No labels yet")));
   remove_ = new QPushButton(tr("Remove these labels"));
   remove_->setToolTip(tr("Those of this class in this picture (Delete)"));
   remove_->setEnabled(false);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(8, 8, 8, 8);
-  fill(column, none_, table_, remove_);
+  fill(new QVBoxLayout(this), none_, table_, remove_)->setContentsMargins(8, 8, 8, 8);
   const auto go = [this](const QModelIndex& index) {
     const auto& count = counts_[index.siblingAtColumn(0).data(kIndexRole).toUInt()];
     emit picked(count.picture, count.label);
@@ -70,7 +67,7 @@ void LabelTablePanel::setLabels(const std::vector<LabelCount>& counts, const QSt
   for (int i = 0; i < table_->rowCount(); ++i) {
     const LabelCount& one = counts[static_cast<std::size_t>(i)];
     const QDateTime time = timeOf(one.picture);
-    const QString name = names.value(one.label), percent = QLocale().toString(100 * one.share, 'f', 1);
+    const QString name = names.value(one.label), percent = number(100 * one.share, 1);
     QPixmap swatch(kChip, kChip);
     swatch.fill(colors[static_cast<std::size_t>(one.label)]);
     auto* picture = new SortedItem(time.isValid() ? time.toString(QStringLiteral("MM-dd HH:mm")) : one.picture,

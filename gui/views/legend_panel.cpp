@@ -2,7 +2,6 @@
 #include "gui/views/legend_panel.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "vision/pictures/depth_pictures.h"
 
@@ -41,9 +40,7 @@ void LegendPanel::setFrame(const LiveFrame* frame) {
 }
 
 void LegendPanel::fillSegments() {
-  const auto percent = [](double share, int decimals) {
-    return tr("%1 %").arg(QLocale().toString(100 * share, 'f', decimals));
-  };
+  const auto percent = [](double share, int decimals) { return tr("%1 %").arg(number(100 * share, decimals)); };
   segment_table_->setRowCount(static_cast<int>(segments_.size()));
   for (int row = 0; row < segment_table_->rowCount(); ++row) {
     const Segment& segment = segments_[static_cast<std::size_t>(row)];
@@ -70,8 +67,6 @@ QString LegendPanel::region() const { return regions_->currentData().toString();
 QWidget* LegendPanel::makeSegments() {
   segment_table_ = plainTable(tr("Segments"), {tr("Segment"), tr("Score"), tr("Area")}, 8);
   segment_table_->setSelectionMode(QAbstractItemView::NoSelection);
-  segment_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  segment_table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   auto* page = new QWidget;
   fill(new QVBoxLayout(page), segment_table_)->setContentsMargins(8, 8, 8, 8);
   return page;
@@ -137,9 +132,8 @@ QWidget* LegendPanel::makeClasses() {
   connect(regions_, &QComboBox::activated, this, &LegendPanel::regionPicked);
   setRegions({});
 
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(8, 8, 8, 8);
-  fill(column, regions_, fill(new QHBoxLayout, search_, all, none), table_);
+  fill(new QVBoxLayout(page), regions_, fill(new QHBoxLayout, search_, all, none), table_)
+      ->setContentsMargins(8, 8, 8, 8);
 
   connect(search_, &QLineEdit::textChanged, filter, &QSortFilterProxyModel::setFilterFixedString);
   connect(all, &QPushButton::clicked, model_, [this] { model_->setAllVisible(true); });

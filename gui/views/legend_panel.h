@@ -25,9 +25,6 @@ class LegendPanel : public QWidget {
   /// The one whose areas are wanted; empty: the whole picture.
   QString region() const;
 
-  QTableView* table() const { return table_; }
-  QLineEdit* search() const { return search_; }
-
  signals:
   void regionPicked();
 

@@ -75,6 +75,16 @@ QBoxLayout* leftRow(Items*... items) {
   return row;
 }
 
+QToolButton* actionButton(QAction* action);
+/// Fields of a form. `name`: what screen readers say.
+QDoubleSpinBox* numberField(const QString& name, double low, double high, double value, int decimals,
+                            const QString& suffix = {});
+QSpinBox* wholeField(const QString& name, int low, int high, double value, const QString& suffix = {});
+/// A list that may be narrower than its texts.
+QComboBox* choiceField(const QString& name, const QStringList& items);
+/// A row of fields that count only while its box is checked; the box.
+QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, const std::vector<QWidget*>& fields);
+
 /// `content` in an area as wide as that, up to a limit; it scrolls where there is less space.
 QScrollArea* scrolled(QWidget* content);
 /// Gives a dialog `size` (default: its hint) or what its screen and its window have space for.
@@ -84,7 +94,7 @@ void openDialog(QDialog* dialog);
 /// A table without a grid and row numbers, whose columns and rows follow the font: a row is a line of text and `air`
 /// px.
 void makePlain(QTableView* table, int air);
-/// Such a table with these titles, which nobody writes into.
+/// Such a table with these titles, which nobody writes into. Its first column takes what the others leave.
 QTableWidget* plainTable(const QString& name, const QStringList& titles, int air);
 /// The texts of a row; those from column `numbers` on stand to the right.
 void setRow(QTableWidget* table, int row, const QStringList& texts, int numbers);

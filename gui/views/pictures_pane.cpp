@@ -2,7 +2,6 @@
 #include "gui/views/pictures_pane.h"
 
 #include "gui/models/settings_writer.h"
-#include "gui/views/fields.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -51,10 +50,6 @@ QWidget* PicturesPane::makeImageSide() {
 QWidget* PicturesPane::makeMapSide() {
   map_ = named(new MergeView(selection_), tr("Merge map"));
   map_->setPlaceholder(tr("The merge map appears with the first frame"));
-  auto* back = new QToolButton;
-  back->setDefaultAction(previous_);
-  auto* forward = new QToolButton;
-  forward->setDefaultAction(next_);
   step_label_ = namedValue(new ShortLabel, tr("Insertion on show"));
   coloring_ = choiceField(tr("Colour of the clusters"), {tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   connect(coloring_, &QComboBox::activated, this,
@@ -63,7 +58,7 @@ QWidget* PicturesPane::makeMapSide() {
   auto* bar = new QHBoxLayout(map_bar_);
   bar->setContentsMargins(6, 4, 6, 4);
   bar->setSpacing(4);
-  fill(bar, back, forward, step_label_, coloring_)->setStretch(2, 1);
+  fill(bar, actionButton(previous_), actionButton(next_), step_label_, coloring_)->setStretch(2, 1);
   return side(map_, map_bar_);
 }
 
@@ -89,9 +84,6 @@ void PicturesPane::clear() {
   setValue(frame_label_, {});
   refreshStep();
 }
-
-void PicturesPane::setBanner(const QString& text) { image_->setBanner(text); }
-void PicturesPane::setPlaceholder(const QString& text) { image_->setPlaceholder(text); }
 
 void PicturesPane::setFaded(bool faded) {
   if (faded == paint_.faded) return;
@@ -157,14 +149,8 @@ void PicturesPane::showMap(bool shown) {
   emit mapShown(shown);
 }
 
-void PicturesPane::setRegions(const std::vector<vision::Region>& regions) {
-  regions_ = regions;
-  image_->setRegions(shows_regions_ ? regions_ : std::vector<vision::Region>());
-}
-
 void PicturesPane::showRegions(bool shown) {
-  shows_regions_ = shown;
-  setRegions(std::vector(regions_));
+  image_->showRegions(shown);
   emit regionsShown(shown);
 }
 
@@ -181,7 +167,7 @@ QVariantMap PicturesPane::state() const {
           {"view/curtain", paint_.curtain},
           {"view/coloring", kColorings[static_cast<int>(map_->coloring())]},
           {"view/map", !map_side_->isHidden()},
-          {"view/regions", shows_regions_},
+          {"view/regions", image_->showsRegions()},
           {"view/split", saveState()}};
 }
 

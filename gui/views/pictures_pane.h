@@ -28,9 +28,6 @@ class PicturesPane : public QSplitter {
   void setFrame(const LiveFramePtr& frame);
   /// No frame and no banner.
   void clear();
-  /// As in PictureView, of the image.
-  void setBanner(const QString& text);
-  void setPlaceholder(const QString& text);
   /// The frame is an old one.
   void setFaded(bool faded);
 
@@ -43,8 +40,6 @@ class PicturesPane : public QSplitter {
   void setColoring(MergeColoring coloring);
   void showNextColoring();
   void showMap(bool shown);
-  /// As ImageView::setRegions(), while they are to be shown.
-  void setRegions(const std::vector<vision::Region>& regions);
   void showRegions(bool shown);
   void showWholePicture();
   /// Both pictures have the same size again.
@@ -79,8 +74,6 @@ class PicturesPane : public QSplitter {
   QLabel *step_label_, *frame_label_;
   QComboBox* coloring_;
   ClassPaint paint_;
-  std::vector<vision::Region> regions_;
-  bool shows_regions_ = true;
   int last_step_ = 0;
 };
 

@@ -2,7 +2,6 @@
 #include "gui/views/reduction_editor.h"
 
 #include "base/reduction_defaults.h"
-#include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "mpm/error.hpp"
 

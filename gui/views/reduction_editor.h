@@ -22,15 +22,8 @@ class ReductionEditor : public QWidget {
   const Reduction& reduction() const { return reduction_; }
   /// Why the reduction cannot be had; empty: nothing is wrong. It goes with the next change.
   void setProblem(const QString& problem);
-
-  // For tests.
-  QComboBox* method() const { return method_; }
   QCheckBox* box(int block) const { return boxes_[static_cast<std::size_t>(block)]; }
   int blocks() const { return static_cast<int>(boxes_.size()); }
-  QComboBox* limit() const { return limit_; }
-  QSpinBox* count() const { return count_; }
-  QDoubleSpinBox* similarity() const { return similarity_; }
-  QLineEdit* spec() const { return spec_; }
 
  signals:
   /// A person chose another one, which is valid.

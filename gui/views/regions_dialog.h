@@ -18,7 +18,6 @@ class RegionsDialog : public SettingsDialog {
   RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture, QWidget* parent = nullptr);
 
   const SourceRegions& regions() const { return edited_; }
-  RegionCanvas* canvas() const { return canvas_; }
   /// Adds those of a file. What is wrong with it stands below the buttons.
   void read(const QString& path);
   void write(const QString& path);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/settings_dialogs.h"
 
-#include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "monitor/event_command.h"
 #include "mpm/error.hpp"
@@ -204,7 +203,6 @@ ExportDialog::ExportDialog(const QString& source, double from, double to, QWidge
 }
 
 ExportDialog::Format ExportDialog::format() const { return static_cast<Format>(format_->currentIndex()); }
-void ExportDialog::setFormat(Format format) { format_->setCurrentIndex(static_cast<int>(format)); }
 
 std::pair<UnixMs, UnixMs> ExportDialog::span() const {
   if (all_->isChecked()) return {0, INT64_MAX};

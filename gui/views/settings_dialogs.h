@@ -77,7 +77,6 @@ class ExportDialog : public QDialog {
   /// 0 and INT64_MAX: everything.
   std::pair<UnixMs, UnixMs> span() const;
   QString suffix() const;
-  void setFormat(Format format);
 
  signals:
   void chosen();

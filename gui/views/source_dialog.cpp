@@ -7,7 +7,6 @@
 #include "gui/views/look.h"
 #include "gui/views/picture_dialog.h"
 #include "mpm/error.hpp"
-#include "vision/sources/source_reader.h"
 
 namespace mpm::gui {
 
@@ -116,8 +115,6 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   refresh();
 }
 
-SourceDialog::~SourceDialog() = default;
-
 QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode) {
   auto* field = named(new QLineEdit, name);
   auto* browse = new QPushButton(tr("Browse…"));
@@ -179,7 +176,7 @@ void SourceDialog::test() {
   test_->setEnabled(false);
   const vision::SourceSpec spec = sourceSpec(source());
   try {
-    trial_ = std::make_unique<vision::SourceReader>(
+    trial_.emplace(
         spec.nameInMessages(),
         [spec](const vision::SourceOptions& options) { return vision::openUnguarded(spec, options); },
         vision::SourceOptions{.timeout_s = kTestMs / 1e3});

@@ -4,10 +4,7 @@
 #include <QtWidgets>
 
 #include "gui/models/recents.h"
-
-namespace mpm::vision {
-class SourceReader;
-}
+#include "vision/sources/source_reader.h"
 
 namespace mpm::gui {
 
@@ -16,7 +13,6 @@ class SourceDialog : public QDialog {
   Q_OBJECT
  public:
   explicit SourceDialog(vision::SourceKind kind, QWidget* parent = nullptr);
-  ~SourceDialog() override;
 
   /// Shows its kind, with what it is.
   void setSource(const QString& source);
@@ -44,7 +40,7 @@ class SourceDialog : public QDialog {
   QLineEdit *user_, *password_;
   QLabel *result_, *thumbnail_;
   QPushButton *test_, *open_;
-  std::unique_ptr<vision::SourceReader> trial_;  // while a source is tested
+  std::optional<vision::SourceReader> trial_;  // while a source is tested
   QTimer look_;
   QElapsedTimer waiting_;
 };

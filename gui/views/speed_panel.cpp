@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/speed_panel.h"
 
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -42,22 +43,20 @@ SpeedPanel::SpeedPanel(QWidget* parent) : QWidget(parent) {
 void SpeedPanel::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference) {
   const QLocale locale;
   const auto rate = [&](double fps, std::int64_t frames) {
-    return tr("%1 fps, %2 in all").arg(locale.toString(fps, 'f', 1), locale.toString(qlonglong(frames)));
+    return tr("%1 fps, %2 in all").arg(number(fps, 1), locale.toString(qlonglong(frames)));
   };
   setValue(in_, rate(capture.fps, capture.in));
   setValue(processed_, rate(inference.fps, inference.processed));
   const double share =
       capture.in > 0 ? 100.0 * static_cast<double>(capture.dropped) / static_cast<double>(capture.in) : 0;
-  setValue(dropped_, tr("%1 (%2 %)").arg(locale.toString(qlonglong(capture.dropped)), locale.toString(share, 'f', 0)));
-  setValue(p50_, tr("%1 ms").arg(locale.toString(inference.p50_ms, 'f', 1)));
-  setValue(p95_, tr("%1 ms").arg(locale.toString(inference.p95_ms, 'f', 1)));
+  setValue(dropped_, tr("%1 (%2 %)").arg(locale.toString(qlonglong(capture.dropped)), number(share)));
+  setValue(p50_, tr("%1 ms").arg(number(inference.p50_ms, 1)));
+  setValue(p95_, tr("%1 ms").arg(number(inference.p95_ms, 1)));
   const auto& reuse = inference.reuse;
   for (QLabel* value : {rows_, agreement_}) form_->setRowVisible(value, reuse.has_value());
   if (!reuse) return;
-  setValue(rows_,
-           tr("%1 %, mean %2 %")
-               .arg(locale.toString(100 * reuse->rows, 'f', 1), locale.toString(100 * reuse->all_rows.mean, 'f', 1)));
-  const auto percent = [&](double value) { return locale.toString(value, 'f', 2); };
+  setValue(rows_, tr("%1 %, mean %2 %").arg(number(100 * reuse->rows, 1), number(100 * reuse->all_rows.mean, 1)));
+  const auto percent = [&](double value) { return number(value, 2); };
   setValue(agreement_, reuse->all_agreement.samples == 0
                            ? tr("no key frame compared yet")
                            : tr("%1 %, mean %2 %, lowest %3 %")
@@ -70,7 +69,7 @@ void SpeedPanel::setTimes(const StageTimes& ms) {
   const double longest = std::max(0.1, *std::max_element(std::begin(times), std::end(times)));
   for (int i = 0; i < kStages; ++i) {
     bars_[i]->setValue(static_cast<int>(std::lround(1000 * times[i] / longest)));
-    setValue(times_[i], tr("%1 ms").arg(QLocale().toString(times[i], 'f', 1)));
+    setValue(times_[i], tr("%1 ms").arg(number(times[i], 1)));
   }
 }
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/states_panel.h"
 
+#include "gui/models/readout.h"
 #include "gui/models/thumbnails.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
-namespace {
-
-QString shareText(double share) { return QLocale().toString(100 * share, 'f', 1); }
-
-}  // namespace
 
 StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   region_ = named(new QComboBox, tr("Region that shows the states"));
@@ -34,9 +30,8 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   use_ = new QPushButton(tr("Use it"));
   use_->setCheckable(true);
   use_->setToolTip(tr("Each sample stores the state, and each change is an event"));
-  auto* column = new QVBoxLayout(this);
+  QBoxLayout* column = fill(new QVBoxLayout(this), region_, pictures_, states_, name_, train_, verdict_, wrong_, use_);
   column->setContentsMargins(8, 8, 8, 8);
-  fill(column, region_, pictures_, states_, name_, train_, verdict_, wrong_, use_);
   column->setStretchFactor(pictures_, 1);
 
   connect(region_, &QComboBox::currentIndexChanged, this, [this] { emit regionChosen(region()); });
@@ -125,9 +120,9 @@ void StatesPanel::setHead(const std::shared_ptr<const evaluation::StateHead>& he
   if (head) {
     const evaluation::StateVerdict& verdict = head->verdict;
     text = tr("%1 % of %2 answers are right; sure on %3 %, of which %4 % are right.")
-               .arg(shareText(verdict.right()))
+               .arg(number(100 * verdict.right(), 1))
                .arg(verdict.answers.size())
-               .arg(shareText(verdict.sureShare()), shareText(verdict.sureRight()));
+               .arg(number(100 * verdict.sureShare(), 1), number(100 * verdict.sureRight(), 1));
     if (!verdict.by_days)
       text += QLatin1Char(' ') + tr("Too good, perhaps: the pictures are of one day, or have no times.");
     for (const evaluation::StateAnswer& one : verdict.answers) {

@@ -36,7 +36,7 @@ void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor:
   setValue(state_, paused && open ? tr("Paused") : stateText(capture));
   setBadge(state_, paused ? Badge::kWarning : stateBadge(capture));
   setValue(age_, open && isOld(capture) ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
-  setValue(speed_, open ? tr("%1 fps").arg(QLocale().toString(inference.fps, 'f', 1)) : QString());
+  setValue(speed_, open ? tr("%1 fps").arg(number(inference.fps, 1)) : QString());
 }
 
 void StatusLine::setRecording(const QString& text) { setValue(recording_, text); }
@@ -56,11 +56,10 @@ void StatusLine::setFrame(const LiveFrame& frame) {
   constexpr qsizetype kMaxCounts = 3;  // a reduction in every block has a dozen
   if (counts.size() > kMaxCounts) counts = {counts.first(), QStringLiteral("…"), counts.last()};
   QString text = counts.isEmpty() ? QString() : tr("tokens %1").arg(counts.join(arrow));
-  if (tokens.size() > 1)
-    text += tr(" (−%1 %)").arg(QLocale().toString(100 * (1 - tokens.back() / tokens.front()), 'f', 0));
+  if (tokens.size() > 1) text += tr(" (−%1 %)").arg(number(100 * (1 - tokens.back() / tokens.front())));
   setValue(tokens_, text);
   const double ms = frame.result.estimate.ms.total;
-  setValue(latency_, ms > 0 ? tr("%1 ms").arg(QLocale().toString(ms, 'f', 1)) : QString());
+  setValue(latency_, ms > 0 ? tr("%1 ms").arg(number(ms, 1)) : QString());
 }
 
 void StatusLine::clearFrame() {

@@ -9,9 +9,7 @@ namespace {
 
 using Grade = evaluation::ClassVerdict::Grade;
 
-QString percentText(double percent) {
-  return std::isnan(percent) ? QStringLiteral("–") : QLocale().toString(percent, 'f', 1);
-}
+QString percentText(double percent) { return std::isnan(percent) ? QStringLiteral("–") : number(percent, 1); }
 
 QString gradeText(Grade grade) {
   switch (grade) {
@@ -49,7 +47,6 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   table_ = plainTable(tr("Verdict on each class"), {tr("Class"), tr("IoU, %"), tr("Verdict")}, 6);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
   table_->setMinimumHeight(80);
   use_ = new QPushButton(tr("Use it"));
   use_->setToolTip(tr("The live view and what is stored go on with this model"));

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 
-#include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "gui/views/picture_dialog.h"
 #include "mpm/error.hpp"

@@ -3,7 +3,6 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/viewport.h"
-#include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "vision/time.h"
 
@@ -64,8 +63,7 @@ class TradeChart : public QWidget {
     if (!result_ || result_->rows.empty()) return;
     painter.setRenderHint(QPainter::Antialiasing);
     const QFontMetrics metrics = painter.fontMetrics();
-    const QLocale locale;
-    const auto percent = [&](double value) { return locale.toString(value, 'f', 1) + QStringLiteral(" %"); };
+    const auto percent = [&](double value) { return number(value, 1) + QStringLiteral(" %"); };
     double slow = 1, fast = 1, low = wanted_;
     for (const evaluation::TuneRow& row : result_->rows) {
       slow = std::min(slow, row.speed_up);
@@ -89,9 +87,9 @@ class TradeChart : public QWidget {
     for (const double agreement : {wanted_, low})
       if (at(slow, agreement).y() > area.top() + line) label(agreement);
     const QRectF below(area.left(), area.bottom() + 4, area.width(), line);
-    painter.drawText(below, Qt::AlignLeft, locale.toString(slow, 'f', 2));
+    painter.drawText(below, Qt::AlignLeft, number(slow, 2));
     painter.drawText(below, Qt::AlignHCenter, TuneDialog::tr("times as fast"));
-    painter.drawText(below, Qt::AlignRight, locale.toString(fast, 'f', 2));
+    painter.drawText(below, Qt::AlignRight, number(fast, 2));
     painter.setPen(QPen(theme().muted, 1, Qt::DashLine));
     painter.drawLine(at(slow, wanted_), at(fast, wanted_));
 
@@ -116,7 +114,7 @@ namespace {
 enum Page { kQuestion, kProgress, kResult };
 enum Column { kReduction, kSpeedUp, kSame, kAtLeast, kTokens, kColumns };
 
-QString percent(double value) { return QLocale().toString(value, 'f', 2); }
+QString percent(double value) { return number(value, 2); }
 
 QString nameOf(const Reduction& variant) {
   return variant == kFullModel ? TuneDialog::tr("the full model") : QString::fromStdString(toString(variant));
@@ -132,11 +130,9 @@ TuneDialog::TuneDialog(int stored, double next_every_s, const ClassPaint& paint,
   use_ = new QPushButton(tr("Use it"));
   close_ = new QPushButton;
   for (QPushButton* button : {start_, use_}) makePrimary(button);
-  auto* buttons = new QHBoxLayout;
-  buttons->addStretch();
-  fill(buttons, start_, use_, close_);
-  QBoxLayout* column = fill(new QVBoxLayout(this), pages_, buttons);
-  column->setContentsMargins(16, 14, 16, 14);
+  QBoxLayout* buttons = fill(new QHBoxLayout, start_, use_, close_);
+  buttons->insertStretch(0);
+  fill(new QVBoxLayout(this), pages_, buttons)->setContentsMargins(16, 14, 16, 14);
   connect(start_, &QPushButton::clicked, this, &TuneDialog::startRequested);
   connect(close_, &QPushButton::clicked, this, &QDialog::reject);
   connect(use_, &QPushButton::clicked, this, [this] {
@@ -188,10 +184,10 @@ QWidget* TuneDialog::makeProgress() {
   bar_ = named(new QProgressBar, tr("Progress"));
   bar_->setTextVisible(false);
   left_ = namedValue(mutedLabel(), tr("Time left"));
-  auto* column = new QVBoxLayout(page);
+  QBoxLayout* column = fill(new QVBoxLayout(page), doing_, bar_, left_);
   column->setContentsMargins(0, 0, 0, 0);
+  column->insertStretch(0);
   column->addStretch();
-  fill(column, doing_, bar_, left_)->addStretch();
   return page;
 }
 
@@ -208,8 +204,6 @@ QWidget* TuneDialog::makeResult(const ClassPaint& paint) {
   for (int i = 0; i < kColumns; ++i) table_->horizontalHeaderItem(i)->setToolTip(tips[i]);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setTextElideMode(Qt::ElideMiddle);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setSectionResizeMode(kReduction, QHeaderView::Stretch);
   table_->setMinimumWidth(300);
   before_ = named(new LabelPicture(paint), tr("Labels of the full model"));
   after_ = named(new LabelPicture(paint), tr("Labels of the chosen reduction"));
@@ -249,13 +243,6 @@ TuneDialog::Choice TuneDialog::choice() const {
   return {stored_->isChecked(), count_->value(), every_->value(), agreement_->value()};
 }
 
-QString TuneDialog::text() const {
-  QStringList lines;
-  for (const QLabel* label : pages_->currentWidget()->findChildren<QLabel*>())
-    if (label->isVisibleTo(this)) lines << label->text();
-  return lines.join(QLatin1Char('\n'));
-}
-
 void TuneDialog::showCollecting(int pictures, int wanted) {
   doing_->setText(tr("Collecting frames: %1 of %2. The live picture goes on.").arg(pictures).arg(wanted));
   bar_->setRange(0, wanted);
@@ -288,7 +275,7 @@ void TuneDialog::showProgress(int done, int estimate) {
 void TuneDialog::showResult(const Result& result) {
   result_ = result;
   const evaluation::TuneRow& best = result->choice();
-  const QString speed = QLocale().toString(best.speed_up, 'f', 2);
+  const QString speed = number(best.speed_up, 2);
   if (best.variant == kFullModel)
     explanation_->setText(tr("None of the %1 reductions that were tried is faster and keeps enough labels, so the full "
                              "model stays. Ask for a little less agreement to have a choice.")
@@ -305,9 +292,8 @@ void TuneDialog::showResult(const Result& result) {
   for (int i = 0; i < table_->rowCount(); ++i) {
     const evaluation::TuneRow& row = result->rows[static_cast<std::size_t>(i)];
     setRow(table_, i,
-           {nameOf(row.variant), QLocale().toString(row.speed_up, 'f', 2), percent(row.agreement),
-            (row.passes ? QStringLiteral("✓ ") : QString()) + percent(row.agreement_low),
-            QLocale().toString(row.tokens, 'f', 0)},
+           {nameOf(row.variant), number(row.speed_up, 2), percent(row.agreement),
+            (row.passes ? QStringLiteral("✓ ") : QString()) + percent(row.agreement_low), number(row.tokens)},
            kSpeedUp);
     for (int column = 0; column < kColumns; ++column) {
       QTableWidgetItem* cell = table_->item(i, column);

@@ -37,15 +37,6 @@ class TuneDialog : public QDialog {
   /// Back to the question.
   void showProblem(const QString& message);
 
-  // For tests.
-  QPushButton* startButton() const { return start_; }
-  QPushButton* useButton() const { return use_; }
-  QTableWidget* table() const { return table_; }
-  QRadioButton* storedButton() const { return stored_; }
-  QDoubleSpinBox* everyField() const { return every_; }
-  QDoubleSpinBox* agreementField() const { return agreement_; }
-  QString text() const;  ///< of the page on show
-
  signals:
   void startRequested();
   void used(const mpm::Reduction& variant);

@@ -64,9 +64,7 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
   for (const auto& [line, stretch] : {std::pair(0, 1), std::pair(1, 20), std::pair(2, 1)})
     page->setColumnStretch(line, stretch);
 
-  auto* whole = new QVBoxLayout(this);
-  whole->setContentsMargins(0, 0, 0, 0);
-  whole->addWidget(scrolled(content));
+  fill(new QVBoxLayout(this), scrolled(content))->setContentsMargins(0, 0, 0, 0);
 }
 
 void WelcomePage::setRecents(const QVector<Recent>& recents) {

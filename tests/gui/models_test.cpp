@@ -7,7 +7,6 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSortFilterProxyModel>
-#include <QTableView>
 #include <QTemporaryDir>
 
 #include "gui/models/events_model.h"
@@ -33,7 +32,7 @@ ModelInfo classes(std::initializer_list<const char*> names) {
 TEST(LegendModel, IsAModel) {
   LegendModel model;
   LegendPanel panel(&model);
-  auto& filter = static_cast<QSortFilterProxyModel&>(*panel.table()->model());
+  auto& filter = *panel.findChild<QSortFilterProxyModel*>();
   QAbstractItemModelTester tester(&model, Mode::Fatal), filter_tester(&filter, Mode::Fatal);
   model.setClasses(classes({"road", "sky", "tree"}));
   model.setAreas({{0, 0.5}, {2, 0.25}});
@@ -74,7 +73,7 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), QStringLiteral("12.5 %"));
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), QStringLiteral("0.0 %"));
   LegendPanel panel(&model);
-  auto& filter = static_cast<QSortFilterProxyModel&>(*panel.table()->model());
+  auto& filter = *panel.findChild<QSortFilterProxyModel*>();
   filter.sort(LegendModel::kArea, Qt::DescendingOrder);
   EXPECT_EQ(filter.index(0, 0).data().toString(), QStringLiteral("sky"));
   filter.sort(LegendModel::kName, Qt::DescendingOrder);

@@ -55,6 +55,11 @@ struct Editor : ReductionEditor {
     list->setCurrentIndex(index);
     emit list->activated(index);
   }
+  QComboBox* method() const { return fieldOf<QComboBox>(this, "Method"); }
+  QComboBox* limit() const { return fieldOf<QComboBox>(this, "How much merges in each block"); }
+  QSpinBox* count() const { return fieldOf<QSpinBox>(this, "Pairs, per block"); }
+  QDoubleSpinBox* similarity() const { return fieldOf<QDoubleSpinBox>(this, "Least similarity"); }
+  QLineEdit* spec() const { return fieldOf<QLineEdit>(this, "Reduction as text"); }
   std::string text() const { return toString(reduction()); }
 };
 
@@ -183,19 +188,22 @@ TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
   LegendPanel panel(&model);
   model.setClasses(info);
   model.setAreas({{0, 0.1}, {1, 0.7}, {2, 0.2}});
-  EXPECT_EQ(panel.table()->model()->index(0, 0).data().toString(), QStringLiteral("sky")) << "largest first";
-  panel.search()->setText(QStringLiteral("ro"));
-  EXPECT_EQ(panel.table()->model()->rowCount(), 1);
-  emit panel.table()->doubleClicked(panel.table()->model()->index(0, 0));
+  EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0).data().toString(), QStringLiteral("sky"))
+      << "largest first";
+  fieldOf<QLineEdit>(&panel, "Search the classes")->setText(QStringLiteral("ro"));
+  EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->rowCount(), 1);
+  emit fieldOf<QTableView>(&panel, "Classes")
+      ->doubleClicked(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0));
   EXPECT_EQ(model.solo(), 0);
 }
 
 TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   monitor::DayNightStatistics statistics;
-  EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("not samples of both")));
+  EXPECT_TRUE(DayNightPanel::differenceText(statistics).contains(QStringLiteral("not samples of both")));
   statistics.night.samples = 40;
   statistics.brightness = {52.4, 180};
-  EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("count as night, with a brightness from 52 to 180")));
+  EXPECT_TRUE(DayNightPanel::differenceText(statistics)
+                  .contains(QStringLiteral("count as night, with a brightness from 52 to 180")));
   statistics.day = {100, 500.25, 498, 520, 450, 560};
   statistics.night = {80, 480.5, 479, 500, 430, 540};
   statistics.difference = {-19.75, 4.5, monitor::Difference::Block::kPeriod, 5, 4};
@@ -212,7 +220,7 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   EXPECT_TRUE(text.contains(QStringLiteral("5 days, 4 nights")));
   EXPECT_TRUE(text.contains(QStringLiteral("−3.2")));
   statistics.difference->plus_minus = 30;
-  EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("no difference shown")));
+  EXPECT_TRUE(DayNightPanel::differenceText(statistics).contains(QStringLiteral("no difference shown")));
 }
 
 TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
@@ -318,7 +326,7 @@ TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
                                          monitor::NightRule{monitor::NightByHours{22 * 60 + 15, 5 * 60}}}) {
     NightDialog dialog(rule, {});
     const monitor::NightRule back = dialog.rule();
-    EXPECT_EQ(ruleText(back), ruleText(rule));
+    EXPECT_EQ(DayNightPanel::ruleText(back), DayNightPanel::ruleText(rule));
     EXPECT_EQ(back.index(), rule.index());
   }
   monitor::AlarmOptions alarms;
@@ -346,7 +354,7 @@ TEST(SettingsDialogs, ANightRuleKeepsTheNumbersOfTheOthers) {
   numbers.sun = {48.1372, 11.5755, -4};
   NightDialog dialog(monitor::NightByBrightness{33, 50}, numbers);
   buttonOf(&dialog, NightDialog::tr("By the sun at the place of the camera"))->click();
-  EXPECT_EQ(ruleText(dialog.rule()), ruleText(numbers.sun));
+  EXPECT_EQ(DayNightPanel::ruleText(dialog.rule()), DayNightPanel::ruleText(numbers.sun));
   EXPECT_EQ(std::get<monitor::NightBySun>(dialog.rule()).latitude, 48.1372);
 }
 

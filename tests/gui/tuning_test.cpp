@@ -17,20 +17,21 @@
 namespace mpm::gui {
 namespace {
 
+// The choice of the stored pictures, the first of the question.
+QRadioButton* stored(const TuneDialog& dialog) { return dialog.findChild<QRadioButton*>(); }
+
 class TuningTest : public Window {
  protected:
   /// The question, for so many pictures.
   TuneDialog* ask(int pictures) {
     buttonOf(part<ReductionPanel>(*window_), ReductionPanel::tr("Tune for this camera…"))->click();
     auto* dialog = window_->findChild<TuneDialog*>();
-    if (dialog)
-      for (QSpinBox* box : dialog->findChildren<QSpinBox*>())
-        if (box->accessibleName() == TuneDialog::tr("Most pictures")) box->setValue(pictures);
+    if (dialog) fieldOf<QSpinBox>(dialog, "Most pictures")->setValue(pictures);
     return dialog;
   }
   bool paused() const { return window_->live().session().paused(); }
   static bool found(const TuneDialog* dialog) {
-    return wait([&] { return dialog->useButton()->isVisibleTo(dialog); });
+    return wait([&] { return buttonOf(dialog, QStringLiteral("Use it"))->isVisibleTo(dialog); });
   }
 };
 
@@ -38,30 +39,31 @@ TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
   ASSERT_TRUE(openAndWait());
   TuneDialog* dialog = ask(10);
   ASSERT_TRUE(dialog);
-  EXPECT_FALSE(dialog->storedButton()->isEnabled()) << "none is stored";
-  EXPECT_EQ(dialog->everyField()->value(), 0) << "a folder has no pictures to wait for";
-  dialog->agreementField()->setValue(80);
-  dialog->startButton()->click();
-  EXPECT_TRUE(dialog->text().contains(QStringLiteral("Collecting frames"))) << dialog->text().toStdString();
+  EXPECT_FALSE(stored(*dialog)->isEnabled()) << "none is stored";
+  EXPECT_EQ(fieldOf<QDoubleSpinBox>(dialog, "Seconds between two frames")->value(), 0)
+      << "a folder has no pictures to wait for";
+  fieldOf<QDoubleSpinBox>(dialog, "Least agreement")->setValue(80);
+  buttonOf(dialog, QStringLiteral("Start"))->click();
+  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Collecting frames"))) << textOf(dialog).toStdString();
   EXPECT_FALSE(paused()) << "the live picture goes on";
-  ASSERT_TRUE(wait([&] { return dialog->text().contains(QStringLiteral("The live picture is paused")); }));
+  ASSERT_TRUE(wait([&] { return textOf(dialog).contains(QStringLiteral("The live picture is paused")); }));
   EXPECT_TRUE(paused());
-  ASSERT_TRUE(found(dialog)) << dialog->text().toStdString();
+  ASSERT_TRUE(found(dialog)) << textOf(dialog).toStdString();
   EXPECT_FALSE(paused()) << "and goes on again";
-  EXPECT_TRUE(dialog->text().contains(QStringLiteral(" reductions "))) << dialog->text().toStdString();
-  const QTableWidget* table = dialog->table();
+  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral(" reductions "))) << textOf(dialog).toStdString();
+  const QTableWidget* table = dialog->findChild<QTableWidget*>();
   ASSERT_GT(table->rowCount(), 1);
   EXPECT_GE(table->currentRow(), 0) << "the choice of the search";
   QString other;
   for (int row = 0; row < table->rowCount() && other.isEmpty(); ++row) {
     const QString spec = table->item(row, 0)->text();
     if (spec == QStringLiteral("the full model") || spec == QStringLiteral("mpm:blocks=1,2")) continue;
-    dialog->table()->setCurrentCell(row, 0);
+    dialog->findChild<QTableWidget*>()->setCurrentCell(row, 0);
     other = spec;
   }
   ASSERT_FALSE(other.isEmpty());
-  EXPECT_TRUE(dialog->text().remove(QChar(0x200b)).contains(other)) << "beside its picture";
-  dialog->useButton()->click();
+  EXPECT_TRUE(textOf(dialog).remove(QChar(0x200b)).contains(other)) << "beside its picture";
+  buttonOf(dialog, QStringLiteral("Use it"))->click();
   ASSERT_TRUE(wait([&] { return toString(frame()->result.model->reduction) == other.toStdString(); }))
       << other.toStdString();
   EXPECT_EQ(toString(part<ReductionPanel>(*window_)->editor()->reduction()), other.toStdString());
@@ -76,10 +78,10 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   ASSERT_TRUE(wait([&] { return part<PictureStore>(*window_)->pictures().size() >= 12; }));
   TuneDialog* dialog = ask(12);
   ASSERT_TRUE(dialog);
-  ASSERT_TRUE(dialog->storedButton()->isChecked()) << "they show more than the next minute does";
-  dialog->startButton()->click();
+  ASSERT_TRUE(stored(*dialog)->isChecked()) << "they show more than the next minute does";
+  buttonOf(dialog, QStringLiteral("Start"))->click();
   EXPECT_TRUE(paused());
-  EXPECT_TRUE(dialog->text().contains(QStringLiteral("Measuring"))) << dialog->text().toStdString();
+  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Measuring"))) << textOf(dialog).toStdString();
   dialog->reject();
   EXPECT_FALSE(paused());
   EXPECT_TRUE(wait([&] { return !window_->findChild<Job*>(); })) << "its thread ends";
@@ -89,8 +91,8 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   trigger("pause");
   dialog = ask(12);
   ASSERT_TRUE(dialog);
-  dialog->startButton()->click();
-  ASSERT_TRUE(found(dialog)) << dialog->text().toStdString();
+  buttonOf(dialog, QStringLiteral("Start"))->click();
+  ASSERT_TRUE(found(dialog)) << textOf(dialog).toStdString();
   EXPECT_TRUE(paused());
   dialog->reject();
   EXPECT_TRUE(paused());
@@ -98,13 +100,14 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
 
 TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   TuneDialog dialog(12, 2, {});
-  EXPECT_TRUE(dialog.storedButton()->isChecked());
+  EXPECT_TRUE(stored(dialog)->isChecked());
   dialog.showCollecting(10, 40);
-  EXPECT_TRUE(dialog.text().contains(QStringLiteral("about 1 min 00 s left"))) << dialog.text().toStdString();
+  EXPECT_TRUE(textOf(&dialog).contains(QStringLiteral("about 1 min 00 s left"))) << textOf(&dialog).toStdString();
   dialog.showMeasuring();
   QTest::qWait(1100);
   dialog.showProgress(20, 400);
-  EXPECT_TRUE(dialog.text().contains(QStringLiteral("20 of about 400 runs, about 2"))) << dialog.text().toStdString();
+  EXPECT_TRUE(textOf(&dialog).contains(QStringLiteral("20 of about 400 runs, about 2")))
+      << textOf(&dialog).toStdString();
 
   auto result = std::make_shared<evaluation::TuneResult>();
   result->tried = 44;
@@ -122,31 +125,31 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
                             .example = cv::Mat(32, 48, CV_8U, cv::Scalar(1))});
   result->chosen = 1;
   dialog.showResult(result);
-  const QString text = dialog.text().remove(QChar(0x200b));
+  const QString text = textOf(&dialog).remove(QChar(0x200b));
   EXPECT_TRUE(
       text.contains(QStringLiteral("Of the 3 reductions in the table, gradual:blocks=0-5:count=46 is the "
                                    "fastest that keeps the labels: 1.50 times as fast")))
       << text.toStdString();
   EXPECT_TRUE(text.contains(QStringLiteral("On 30 pictures"))) << text.toStdString();
-  EXPECT_EQ(dialog.table()->currentRow(), 1);
-  EXPECT_FALSE(dialog.table()->item(0, 3)->text().startsWith(QStringLiteral("✓")));
-  EXPECT_TRUE(dialog.table()->item(1, 3)->text().startsWith(QStringLiteral("✓")));
+  EXPECT_EQ(dialog.findChild<QTableWidget*>()->currentRow(), 1);
+  EXPECT_FALSE(dialog.findChild<QTableWidget*>()->item(0, 3)->text().startsWith(QStringLiteral("✓")));
+  EXPECT_TRUE(dialog.findChild<QTableWidget*>()->item(1, 3)->text().startsWith(QStringLiteral("✓")));
   QSignalSpy used(&dialog, &TuneDialog::used);
-  dialog.useButton()->click();
+  buttonOf(&dialog, QStringLiteral("Use it"))->click();
   ASSERT_EQ(used.count(), 1);
   EXPECT_EQ(toString(used[0][0].value<Reduction>()), "gradual:blocks=0-5:count=46");
 
   result->chosen = 2;
   dialog.showResult(result);
-  EXPECT_TRUE(dialog.text().contains(QStringLiteral("the full model stays"))) << dialog.text().toStdString();
+  EXPECT_TRUE(textOf(&dialog).contains(QStringLiteral("the full model stays"))) << textOf(&dialog).toStdString();
 }
 
 TEST_F(TuningTest, SaysWhatIsWrong) {
   ASSERT_TRUE(openAndPause());
   TuneDialog* dialog = ask(8);
   ASSERT_TRUE(dialog);
-  dialog->startButton()->click();
-  EXPECT_TRUE(dialog->text().contains(QStringLiteral("No frames come"))) << dialog->text().toStdString();
+  buttonOf(dialog, QStringLiteral("Start"))->click();
+  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("No frames come"))) << textOf(dialog).toStdString();
   dialog->reject();
 
   // The end of the source comes before there are enough pictures.
@@ -154,10 +157,10 @@ TEST_F(TuningTest, SaysWhatIsWrong) {
   ASSERT_TRUE(openAndWait());
   dialog = ask(8);
   ASSERT_TRUE(dialog);
-  dialog->startButton()->click();
-  ASSERT_TRUE(wait([&] { return dialog->text().contains(QStringLiteral("tuning needs at least 8 pictures, not ")); }))
-      << dialog->text().toStdString();
-  EXPECT_TRUE(dialog->startButton()->isVisibleTo(dialog));
+  buttonOf(dialog, QStringLiteral("Start"))->click();
+  ASSERT_TRUE(wait([&] { return textOf(dialog).contains(QStringLiteral("tuning needs at least 8 pictures, not ")); }))
+      << textOf(dialog).toStdString();
+  EXPECT_TRUE(buttonOf(dialog, QStringLiteral("Start"))->isVisibleTo(dialog));
   EXPECT_FALSE(paused());
   dialog->reject();
   watching().close();

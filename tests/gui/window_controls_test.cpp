@@ -34,7 +34,7 @@ namespace {
 
 class Controls : public Window {
  protected:
-  QTableView* classes() const { return part<LegendPanel>(*window_)->table(); }
+  QTableView* classes() const { return fieldOf<QTableView>(part<LegendPanel>(*window_), "Classes"); }
   /// The dialog that Enter on the first class opens, and that class.
   QColorDialog* colorDialog(int& chosen) {
     window_->activateWindow();

@@ -38,6 +38,15 @@ inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
   return nullptr;
 }
 
+/// The field that screen readers call so.
+template <typename Field>
+Field* fieldOf(const QObject* parent, const char* name) {
+  for (auto* field : parent->findChildren<Field*>())
+    if (field->accessibleName() == QLatin1String(name)) return field;
+  ADD_FAILURE() << "no field '" << name << "'";
+  return nullptr;
+}
+
 /// The part of the window that has this type.
 template <typename Part>
 Part* part(const QObject& window) {

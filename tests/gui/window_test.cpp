@@ -201,14 +201,14 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   for (const auto& [method, spec] : {std::pair("Gradual merging", "gradual"), std::pair("ToMe", "tome"),
                                      std::pair("Mutual Pair Merging", "mpm:blocks=2")}) {
-    choose(editor->method(), ReductionEditor::tr(method));
+    choose(fieldOf<QComboBox>(editor, "Method"), ReductionEditor::tr(method));
     ASSERT_TRUE(runs_as(spec)) << toString(frame()->result.model->reduction);
-    EXPECT_EQ(editor->spec()->text().toStdString(), spec);
+    EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text().toStdString(), spec);
     EXPECT_TRUE(valueOf(window_.get(), "Frame on show").endsWith(QLatin1String(spec)))
         << valueOf(window_.get(), "Frame on show").toStdString();
   }
-  editor->spec()->setText(QStringLiteral("gradual:count=3:similarity=0.5"));
-  QTest::keyClick(editor->spec(), Qt::Key_Return);
+  fieldOf<QLineEdit>(editor, "Reduction as text")->setText(QStringLiteral("gradual:count=3:similarity=0.5"));
+  QTest::keyClick(fieldOf<QLineEdit>(editor, "Reduction as text"), Qt::Key_Return);
   ASSERT_TRUE(runs_as("gradual:count=3:similarity=0.5"));
   EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → … → ")))
       << valueOf(part<StatusLine>(*window_), "Tokens").toStdString();
@@ -217,17 +217,17 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
       << QApplication::clipboard()->text().toStdString();
 
   // What the model lacks is the library's line, and what runs goes on.
-  editor->spec()->setText(QStringLiteral("tome:blocks=1,7"));
-  QTest::keyClick(editor->spec(), Qt::Key_Return);
+  fieldOf<QLineEdit>(editor, "Reduction as text")->setText(QStringLiteral("tome:blocks=1,7"));
+  QTest::keyClick(fieldOf<QLineEdit>(editor, "Reduction as text"), Qt::Key_Return);
   ASSERT_TRUE(wait([&] { return !valueOf(editor, "Problem").isEmpty(); }));
   EXPECT_TRUE(
       valueOf(editor, "Problem")
           .remove(QChar(0x200b))
           .contains(QStringLiteral("segmenter_mask_ts17.onnx: reduction 'tome:blocks=1,7': block 7 does not exist")))
       << valueOf(editor, "Problem").toStdString();
-  EXPECT_EQ(editor->spec()->text(), QStringLiteral("gradual:count=3:similarity=0.5"));
+  EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text(), QStringLiteral("gradual:count=3:similarity=0.5"));
 
-  choose(editor->method(), ReductionEditor::tr("Full model"));
+  choose(fieldOf<QComboBox>(editor, "Method"), ReductionEditor::tr("Full model"));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 1; }));
   EXPECT_TRUE(valueOf(editor, "Problem").isEmpty());
   EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Tokens"), QStringLiteral("tokens 32"));
@@ -255,15 +255,17 @@ TEST_F(Window, SharpensEdgesAndSaysSoInTheCommandLine) {
 TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   ASSERT_TRUE(openAndWait());
   trigger("compare");
-  ASSERT_TRUE(
-      wait([&] { return frame()->comparison.has_value() && !part<ComparePanel>(*window_)->picture().isNull(); }));
+  ASSERT_TRUE(wait([&] {
+    return frame()->comparison.has_value() &&
+           !fieldOf<QLabel>(part<ComparePanel>(*window_), "Pixels whose class differs")->pixmap().isNull();
+  }));
   EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("Same label on")))
       << textOf(part<ComparePanel>(*window_)).toStdString();
   EXPECT_GE(frame()->comparison->agreement, 0);
   EXPECT_LE(frame()->comparison->agreement, 1);
   EXPECT_GT(frame()->comparison->speed_up, 0);
-  ReductionEditor* other = part<ComparePanel>(*window_)->editor();
-  choose(other->method(), ReductionEditor::tr("ALGM"));
+  ReductionEditor* other = part<ComparePanel>(*window_)->findChild<ReductionEditor*>();
+  choose(fieldOf<QComboBox>(other, "Method"), ReductionEditor::tr("ALGM"));
   const auto compares = [&](const char* spec) {
     return wait([&] { return frame()->comparison && toString(frame()->comparison->other.variant) == spec; });
   };
@@ -279,7 +281,7 @@ TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).remove(QChar(0x200b)).contains(QStringLiteral("algm:blocks=0,2")))
       << textOf(part<ComparePanel>(*window_)).toStdString();
   trigger("compare");
-  EXPECT_TRUE(part<ComparePanel>(*window_)->picture().isNull());
+  EXPECT_TRUE(fieldOf<QLabel>(part<ComparePanel>(*window_), "Pixels whose class differs")->pixmap().isNull());
 }
 
 TEST_F(Window, StoresSamplesDrawsAndExportsThem) {
@@ -572,7 +574,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   for (const auto& [format, suffix] :
        {std::pair(ExportDialog::Format::kCsv, "csv"), std::pair(ExportDialog::Format::kPhenoCam, "csv"),
         std::pair(ExportDialog::Format::kChartPng, "png"), std::pair(ExportDialog::Format::kJsonLines, "jsonl")}) {
-    dialog->setFormat(format);
+    fieldOf<QComboBox>(dialog, "Format")->setCurrentIndex(static_cast<int>(format));
     EXPECT_EQ(dialog->format(), format);
     EXPECT_EQ(dialog->suffix(), QLatin1String(suffix));
     EXPECT_EQ(buttonOf(dialog, ExportDialog::tr("Everything that is stored of it"))->isEnabled(),
@@ -660,7 +662,7 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
   for (int i = 0; i < 30; ++i) QTest::keyClick(window_.get(), Qt::Key_Greater);
   EXPECT_NEAR(part<ImageView>(*window_)->paint().curtain, 1, 1e-9);
 
-  QTableView* classes = part<LegendPanel>(*window_)->table();
+  QTableView* classes = fieldOf<QTableView>(part<LegendPanel>(*window_), "Classes");
   classes->setFocus();
   classes->setCurrentIndex(classes->model()->index(1, 0));
   QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
@@ -709,7 +711,7 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   ASSERT_TRUE(openAndWait());
   setFont(100);
   QTest::qWait(50);
-  const auto* classes = part<LegendPanel>(*window_)->table();
+  const auto* classes = fieldOf<QTableView>(part<LegendPanel>(*window_), "Classes");
   const double points = QApplication::font().pointSizeF();
   const int row = classes->rowHeight(0), bar = window_->menuBar()->height(),
             plot = part<ChartPanel>(*window_)->chart()->scene().plot.toRect().left();
@@ -932,7 +934,9 @@ TEST_F(Watched, ComparingAndChangingTheSchedule) {
     hands.run([&] { watching().open(file("street")); });
     ASSERT_TRUE(runs());
     hands.key(Qt::Key_X, {}, QStringLiteral("x"));
-    EXPECT_TRUE(wait([&] { return !part<ComparePanel>(*window_)->picture().isNull(); }));
+    EXPECT_TRUE(wait([&] {
+      return !fieldOf<QLabel>(part<ComparePanel>(*window_), "Pixels whose class differs")->pixmap().isNull();
+    }));
     hands.run([&] { part<ReductionPanel>(*window_)->editor()->box(2)->click(); });
     EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
   });
@@ -947,11 +951,12 @@ TEST_F(Watched, Tuning) {
     auto* dialog = window_->findChild<TuneDialog*>();
     ASSERT_TRUE(dialog) << "keys arrive";
     for (QSpinBox* box : dialog->findChildren<QSpinBox*>()) hands.run([&] { box->setValue(8); });
-    hands.run([&] { dialog->startButton()->click(); });
-    ASSERT_TRUE(wait([&] { return dialog->useButton()->isVisibleTo(dialog); })) << dialog->text().toStdString();
-    for (int row = 0; row < dialog->table()->rowCount(); ++row)
-      hands.run([&] { dialog->table()->setCurrentCell(row, 0); });
-    hands.run([&] { dialog->useButton()->click(); });
+    hands.run([&] { buttonOf(dialog, QStringLiteral("Start"))->click(); });
+    ASSERT_TRUE(wait([&] { return buttonOf(dialog, QStringLiteral("Use it"))->isVisibleTo(dialog); }))
+        << textOf(dialog).toStdString();
+    for (int row = 0; row < dialog->findChild<QTableWidget*>()->rowCount(); ++row)
+      hands.run([&] { dialog->findChild<QTableWidget*>()->setCurrentCell(row, 0); });
+    hands.run([&] { buttonOf(dialog, QStringLiteral("Use it"))->click(); });
     QTest::qWait(300);
   });
 }
