@@ -174,9 +174,7 @@ void MainWindow::wire() {
 }
 
 void MainWindow::refreshTitle() {
-  const monitor::Session& session = live_->session();
-  const QString what =
-      session.isOpen() ? sourceTitle(QString::fromStdString(session.source())) : history_view_.foreignName();
+  const QString what = live_->session().isOpen() ? sourceTitle(live_->source()) : history_view_.foreignName();
   setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
 }
 

@@ -17,6 +17,8 @@ class LiveMonitor : public QObject {
 
   monitor::Session& session() { return *session_; }
   const monitor::Session& session() const { return *session_; }
+  QString source() const { return QString::fromStdString(session_->source()); }
+  QString model() const { return QString::fromStdString(session_->model()); }
 
   void open(const monitor::WatchOptions& options);
   void close();

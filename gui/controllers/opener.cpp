@@ -60,7 +60,7 @@ void Opener::lookForModel() {
 }
 
 void Opener::remember(const QString& source, const std::optional<Reduction>& variant) {
-  const QString model = absolute(QString::fromStdString(live_->session().model()));
+  const QString model = absolute(live_->model());
   const QString name = QString::fromStdString(sourceSpec(source).shownText());
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
   recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model, wanted_ ? wanted_->reduce : textOf(variant),
@@ -147,7 +147,7 @@ void Opener::takeModelOf(const Recent& recent, bool take_model, bool take_reduct
   want(remembered_model ? std::optional(Recent{recent.source, recent.model, textOf(variant), {}}) : std::nullopt);
   const bool gone = remembered_model && !QFileInfo::exists(recent.model);
   if (gone) {  // blocks of another model mean nothing to the one that is loaded
-    const QString other = QFileInfo(QString::fromStdString(live_->session().model())).fileName();
+    const QString other = QFileInfo(live_->model()).fileName();
     emit modelGone(other.isEmpty() ? tr("%1 is gone").arg(recent.model)
                                    : tr("%1 is gone; going on with %2").arg(recent.model, other));
   } else if (remembered_model) {
@@ -173,9 +173,8 @@ void Opener::showSourceDialog(vision::SourceKind kind, const QString& source) {
 }
 
 void Opener::askForModel() {
-  const QString running = QString::fromStdString(live_->session().model());
-  auto* dialog =
-      new QFileDialog(window_, tr("Open a model"), QFileInfo(running).absolutePath(), tr("ONNX models (*.onnx)"));
+  auto* dialog = new QFileDialog(window_, tr("Open a model"), QFileInfo(live_->model()).absolutePath(),
+                                 tr("ONNX models (*.onnx)"));
   connect(dialog, &QFileDialog::fileSelected, this, &Opener::chooseModel);
   dialog->setFileMode(QFileDialog::ExistingFile);
   openDialog(dialog);

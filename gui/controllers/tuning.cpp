@@ -34,13 +34,11 @@ Tuning::Tuning(const EstimatorOptions& inference, LiveMonitor* live, const Pictu
   connect(&look_, &QTimer::timeout, this, &Tuning::look);
 }
 
-QString Tuning::source() const { return QString::fromStdString(live_->session().source()); }
-
 void Tuning::ask(const ClassPaint& paint) {
   if (!live_->session().isOpen())
     return emit said(tr("Open a source first: it is tuned for what that shows"), Badge::kNone);
-  const bool numbered = isNumbered(sourceSpec(source()));
-  dialog_ = new TuneDialog(static_cast<int>(pictures_->filesOf(source()).size()),
+  const bool numbered = isNumbered(sourceSpec(live_->source()));
+  dialog_ = new TuneDialog(static_cast<int>(pictures_->filesOf(live_->source()).size()),
                            numbered ? 0 : TuneDialog::Choice().every_s, paint, window_);
   connect(dialog_, &TuneDialog::startRequested, this, &Tuning::start);
   connect(dialog_, &TuneDialog::used, this, &Tuning::chosen);
@@ -59,7 +57,7 @@ void Tuning::start() {
     dialog_->showCollecting(0, choice.pictures);
     return look_.start(500);
   }
-  const QStringList paths = pictures_->filesOf(source(), choice.pictures);
+  const QStringList paths = pictures_->filesOf(live_->source(), choice.pictures);
   measure([paths] { return readPictures(paths); });
 }
 

@@ -31,7 +31,6 @@ class Tuning : public QObject {
   void said(const QString& text, mpm::gui::Badge badge);
 
  private:
-  QString source() const;
   void start();
   void collect(const LiveFramePtr& frame);
   void look();

@@ -44,8 +44,9 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.rules, &WatchRules::commandChanged, this,
           [this] { session().setEventCommand(parts_.rules->command()); });
   connect(parts.rules, &WatchRules::regionsChanged, this, [this] {
-    parts_.live->change(
-        [this](monitor::Session& session) { session.setRegions(parts_.rules->regions(liveSource()).regions); });
+    parts_.live->change([this](monitor::Session& session) {
+      session.setRegions(parts_.rules->regions(parts_.live->source()).regions);
+    });
     refreshRegions();
   });
   connect(parts.rules, &WatchRules::keepChanged, this, [this] {
@@ -60,13 +61,12 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
 }
 
 monitor::Session& Watching::session() const { return parts_.live->session(); }
-QString Watching::liveSource() const { return QString::fromStdString(session().source()); }
-QString Watching::source() const { return frozen_ ? parts_.history->source() : liveSource(); }
+QString Watching::source() const { return frozen_ ? parts_.history->source() : parts_.live->source(); }
 const LiveFramePtr& Watching::frame() const { return parts_.pane->image()->frame(); }
 bool Watching::active() const { return frozen_ || session().isOpen(); }
-QStringList Watching::files() const { return parts_.pictures->filesOf(liveSource()) + parts_.folder->files(); }
+QStringList Watching::files() const { return parts_.pictures->filesOf(parts_.live->source()) + parts_.folder->files(); }
 
-QString Watching::modelPath() const { return QFileInfo(QString::fromStdString(session().model())).absoluteFilePath(); }
+QString Watching::modelPath() const { return QFileInfo(parts_.live->model()).absoluteFilePath(); }
 
 void Watching::open(const QString& asked) {
   if (asked.isEmpty()) return;
@@ -77,12 +77,12 @@ void Watching::open(const QString& asked) {
   parts_.live->open(watch);
   endPause(true);
   forgetFrame();
-  parts_.source->setSource(liveSource());
+  parts_.source->setSource(parts_.live->source());
   parts_.history->setNightRule(watch.night);
   emit pageChanged();
   parts_.folder->setSource(opened);
   refreshRegions();
-  parts_.history->watch(liveSource());
+  parts_.history->watch(parts_.live->source());
   if (session().model().empty())
     parts_.pane->image()->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
@@ -180,7 +180,7 @@ void Watching::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   model_ = model;
   parts_.reduction->setModel(*model);
   parts_.compare->setModel(*model);
-  parts_.source->setModel(model.get(), QString::fromStdString(session().model()));
+  parts_.source->setModel(model.get(), parts_.live->model());
   parts_.pane->setSteps(static_cast<int>(model->schedule().size()));
   emit modelChanged();
   if (live_frame_) remember();
@@ -233,13 +233,13 @@ void Watching::takeEvent(const monitor::Event& event) {
   if (event.kind != monitor::EventKind::kModel || !error) return;
   if (!model_) return parts_.pane->image()->setBanner(text);
   parts_.reduction->setModel(*model_);  // what was asked for did not come about
-  const QString path = QString::fromStdString(session().model());
+  const QString path = parts_.live->model();
   parts_.reduction->editor()->setProblem(breakable(QString(text).replace(path, QFileInfo(path).fileName())));
 }
 
 void Watching::takeState(const monitor::CaptureStatus& status) {
   emit logged(
-      tr("Source: %1").arg(stateText(status)) +
+      tr("Source: %1").arg(SourcePanel::stateText(status)) +
       (status.message.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(status.message))));
   tick();
 }
@@ -249,14 +249,14 @@ void Watching::tick() {
   session().snapshots().setStyle(overlayStyle());
   parts_.source->setStatus(capture);
   if (!live_frame_) takeModel(inference.info);  // no frame brings it
-  if (!model_) parts_.source->setModel(nullptr, QString::fromStdString(session().model()));
+  if (!model_) parts_.source->setModel(nullptr, parts_.live->model());
   parts_.speed->setStatus(capture, inference);
   const bool open = session().isOpen(), old = open && isOld(capture);
   parts_.status->setStatus(capture, inference, open, session().paused());
   if (!frozen_) parts_.pane->setFaded(old);
   if (!frozen_ && open && model_)
     parts_.pane->image()->setBanner(
-        old ? tr("%1: the last frame is %2 old").arg(stateText(capture), spanText(capture.frame_age_s))
+        old ? tr("%1: the last frame is %2 old").arg(SourcePanel::stateText(capture), spanText(capture.frame_age_s))
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
   parts_.pane->image()->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
@@ -333,8 +333,8 @@ void Watching::sayWhenItShows(const QString& change) {
 }
 
 QString Watching::commandLine() const {
-  const SourceRegions& regions = parts_.rules->regions(liveSource());
-  return gui::commandLine({session().isOpen() ? liveSource() : QString(), QString::fromStdString(session().model()),
+  const SourceRegions& regions = parts_.rules->regions(parts_.live->source());
+  return gui::commandLine({session().isOpen() ? parts_.live->source() : QString(), parts_.live->model(),
                            parts_.reduction->editor()->reduction(), options_.inference, options_.choose_reuse,
                            parts_.history->ownDatabase(), parts_.rules->times(asked_), !regions.regions.empty(),
                            regions.savedIn()});

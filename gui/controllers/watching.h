@@ -124,7 +124,6 @@ class Watching : public QObject {
   void sayWhenItShows(const QString& change);
   monitor::OverlayStyle overlayStyle() const;
   monitor::Session& session() const;
-  QString liveSource() const;
 
   WindowOptions options_;
   const std::optional<Refine> refine_at_start_;

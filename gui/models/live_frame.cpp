@@ -21,9 +21,9 @@ std::vector<cv::Mat> halvings(const cv::Mat& image) {
   return scales;
 }
 
-cv::Point pixelAt(const cv::Mat& map, QPointF at) {
-  const auto cell = [](double share, int cells) { return std::clamp(static_cast<int>(share * cells), 0, cells - 1); };
-  return {cell(at.x(), map.cols), cell(at.y(), map.rows)};
+cv::Point cellAt(cv::Size cells, QPointF at) {
+  const auto cell = [](double share, int count) { return std::clamp(static_cast<int>(share * count), 0, count - 1); };
+  return {cell(at.x(), cells.width), cell(at.y(), cells.height)};
 }
 
 // What is laid over the image.
@@ -67,8 +67,8 @@ cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv:
 
 int LiveFrame::tokenAt(QPointF at) const {
   const Size2 grid = lookup.grid();
-  const auto cell = [](double share, int cells) { return std::clamp(static_cast<int>(share * cells), 0, cells - 1); };
-  return cell(at.y(), grid.height) * grid.width + cell(at.x(), grid.width);
+  const cv::Point cell = cellAt({grid.width, grid.height}, at);
+  return cell.y * grid.width + cell.x;
 }
 
 std::optional<int> LiveFrame::classOfToken(int token) const {
@@ -91,11 +91,11 @@ std::optional<int> LiveFrame::classOfToken(int token) const {
 std::optional<double> LiveFrame::depthAt(QPointF at) const {
   const cv::Mat& depth = result.estimate.depth;
   if (depth.empty()) return std::nullopt;
-  return depth.at<float>(pixelAt(depth, at));
+  return depth.at<float>(cellAt(depth.size(), at));
 }
 
 const Segment* LiveFrame::segmentAt(QPointF at) const {
-  const int id = ids().empty() ? 0 : ids().at<std::uint16_t>(pixelAt(ids(), at));
+  const int id = ids().empty() ? 0 : ids().at<std::uint16_t>(cellAt(ids().size(), at));
   const auto& segments = result.estimate.segments;
   const auto found = std::find_if(segments.begin(), segments.end(), [&](const Segment& one) { return one.id == id; });
   return found == segments.end() ? nullptr : &*found;

@@ -7,17 +7,10 @@ namespace mpm::gui {
 
 using monitor::CaptureState;
 
-QString stateText(const monitor::CaptureStatus& status) {
+QString SourcePanel::stateText(const monitor::CaptureStatus& status) {
   if (status.state == CaptureState::kRetrying)
-    return SourcePanel::tr("Retrying (%1, next in %2 s)")
-        .arg(status.attempt)
-        .arg(static_cast<int>(std::ceil(status.retry_in_s)));
-  const QString texts[] = {SourcePanel::tr("Idle"),
-                           SourcePanel::tr("Opening…"),
-                           SourcePanel::tr("Live"),
-                           SourcePanel::tr("Stalled"),
-                           QString(),
-                           SourcePanel::tr("Ended")};
+    return tr("Retrying (%1, next in %2 s)").arg(status.attempt).arg(static_cast<int>(std::ceil(status.retry_in_s)));
+  const QString texts[] = {tr("Idle"), tr("Opening…"), tr("Live"), tr("Stalled"), QString(), tr("Ended")};
   return texts[static_cast<int>(status.state)];
 }
 
@@ -29,7 +22,7 @@ bool gaveNothing(const monitor::CaptureStatus& status) {
   return status.state == CaptureState::kEnded && status.in == 0;
 }
 
-Badge stateBadge(const monitor::CaptureStatus& status) {
+Badge SourcePanel::stateBadge(const monitor::CaptureStatus& status) {
   return status.state == CaptureState::kLive                              ? Badge::kGood
          : status.state == CaptureState::kStalled                         ? Badge::kWarning
          : status.state == CaptureState::kRetrying || gaveNothing(status) ? Badge::kBad

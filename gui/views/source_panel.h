@@ -20,6 +20,10 @@ class SourcePanel : public QWidget {
   void setStatus(const monitor::CaptureStatus& status);
   void setPaused(bool paused);
 
+  /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
+  static QString stateText(const monitor::CaptureStatus& status);
+  static Badge stateBadge(const monitor::CaptureStatus& status);
+
  signals:
   void changeSourceRequested();
   void changeModelRequested();
@@ -33,9 +37,6 @@ class SourcePanel : public QWidget {
   vision::SourceKind kind_ = vision::SourceKind::kMissing;
 };
 
-/// "Live", "Retrying (3, next in 5 s)"; in the user's language.
-QString stateText(const monitor::CaptureStatus& status);
-Badge stateBadge(const monitor::CaptureStatus& status);
 /// Frames have stopped: the last one is not what the camera sees now.
 bool isOld(const monitor::CaptureStatus& status);
 /// The source has ended without a frame.

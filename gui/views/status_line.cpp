@@ -33,8 +33,8 @@ StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
 
 void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
                            bool paused) {
-  setValue(state_, paused && open ? tr("Paused") : stateText(capture));
-  setBadge(state_, paused ? Badge::kWarning : stateBadge(capture));
+  setValue(state_, paused && open ? tr("Paused") : SourcePanel::stateText(capture));
+  setBadge(state_, paused ? Badge::kWarning : SourcePanel::stateBadge(capture));
   setValue(age_, open && isOld(capture) ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
   setValue(speed_, open ? tr("%1 fps").arg(number(inference.fps, 1)) : QString());
 }

@@ -11,20 +11,6 @@ using Grade = evaluation::ClassVerdict::Grade;
 
 QString percentText(double percent) { return std::isnan(percent) ? QStringLiteral("–") : number(percent, 1); }
 
-QString gradeText(Grade grade) {
-  switch (grade) {
-    case Grade::kGood:
-      return TaughtModelsPanel::tr("good");
-    case Grade::kFair:
-      return TaughtModelsPanel::tr("fair");
-    case Grade::kWeak:
-      return TaughtModelsPanel::tr("label more");
-    case Grade::kUntested:
-      break;
-  }
-  return TaughtModelsPanel::tr("label it in two pictures");
-}
-
 QColor gradeColor(Grade grade) {
   return grade == Grade::kGood ? theme().good : grade == Grade::kWeak ? theme().bad : theme().text;
 }
@@ -138,9 +124,10 @@ void TaughtModelsPanel::showModel() {
   setValue(summary_, tr("%n picture(s). mIoU %1 %; %2 % of the labelled pixels are right", nullptr, model->pictures)
                          .arg(percentText(verdict.miou), percentText(verdict.pixel_accuracy)));
   table_->setRowCount(static_cast<int>(verdict.verdicts.size()));
+  const QString grades[] = {tr("good"), tr("fair"), tr("label more"), tr("label it in two pictures")};  // as Grade
   for (const evaluation::ClassVerdict& one : verdict.verdicts) {
     const auto nameOf = [&](int c) { return verdict.classes[static_cast<std::size_t>(c)]; };
-    QString text = gradeText(one.grade);
+    QString text = grades[static_cast<int>(one.grade)];
     if (one.grade == Grade::kWeak && !one.taken_for.empty())
       text = tr("label more: taken for %1").arg(nameOf(one.taken_for.front().first));
     setRow(table_, one.index,

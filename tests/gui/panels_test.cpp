@@ -259,15 +259,15 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
   status.state = monitor::CaptureState::kRetrying;
   status.attempt = 3;
   status.retry_in_s = 4.2;
-  EXPECT_EQ(stateText(status), QStringLiteral("Retrying (3, next in 5 s)"));
+  EXPECT_EQ(SourcePanel::stateText(status), QStringLiteral("Retrying (3, next in 5 s)"));
   status.state = monitor::CaptureState::kStalled;
-  EXPECT_EQ(stateText(status), QStringLiteral("Stalled"));
+  EXPECT_EQ(SourcePanel::stateText(status), QStringLiteral("Stalled"));
   status.state = monitor::CaptureState::kLive;
-  EXPECT_EQ(stateBadge(status), Badge::kGood);
+  EXPECT_EQ(SourcePanel::stateBadge(status), Badge::kGood);
   status.state = monitor::CaptureState::kEnded;
-  EXPECT_EQ(stateBadge(status), Badge::kBad) << "before the first frame";
+  EXPECT_EQ(SourcePanel::stateBadge(status), Badge::kBad) << "before the first frame";
   status.in = 7;
-  EXPECT_EQ(stateBadge(status), Badge::kNone);
+  EXPECT_EQ(SourcePanel::stateBadge(status), Badge::kNone);
 }
 
 TEST(SpeedPanel, ShowsCountersAndStages) {
