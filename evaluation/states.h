@@ -48,7 +48,7 @@ struct StateHead {
   std::string model_name{}, model_digest{};  ///< whose tokens it reads (modelDigest())
   std::string reduce{};                      ///< the Reduction that its examples were seen with
   cv::Mat weights{};  ///< {states, features + 1} CV_64F, of poolTokens(); the last column is added
-  double sure = 1;    ///< the least probability of a sure answer
+  double sure = 1;    ///< the least probability of a sure answer; 1 where nothing could be tested
   StateVerdict verdict{};
 
   /// Of a name; -1: there is none.
@@ -66,9 +66,9 @@ struct StateReading {
 cv::Mat patchShares(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
                     std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask = {});
 
-/// The mean and the standard deviation over the patches of each channel, {1, 2 * dim} CV_64F. `tokens`: {N, dim}
-/// CV_32F (Estimate::features), each of which is first scaled to mean 0 and variance 1; `shares`: N weights (CV_32F);
-/// empty: equal ones. Throws mpm::Error where the weights have no sum.
+/// The mean over the patches of each channel, {1, dim} CV_64F. `tokens`: {N, dim} CV_32F (Estimate::features), each of
+/// which is first scaled to mean 0 and variance 1; `shares`: N weights (CV_32F); empty: equal ones. Throws mpm::Error
+/// where the weights have no sum.
 cv::Mat poolTokens(const cv::Mat& tokens, const cv::Mat& shares = {});
 
 /// Throws mpm::Error for features of another model.
@@ -85,8 +85,9 @@ struct StateExample {
 /// StateHead::weights for examples {n, features} CV_64F that show these states.
 cv::Mat trainStates(const cv::Mat& pooled, const std::vector<int>& shown, int states);
 
-/// Cross-validates, chooses StateHead::sure, and trains on all examples. `head` names the states; `pooled`: a row for
-/// each example. Throws mpm::Error for fewer than two states, and for a state with fewer than two examples.
+/// Cross-validates, calibrates the probabilities on its answers, and trains on all examples. `head` names the states;
+/// `pooled`: a row for each example. Throws mpm::Error for fewer than two states, and for a state with fewer than two
+/// examples.
 StateHead teachStates(StateHead head, const std::vector<StateExample>& examples, const cv::Mat& pooled);
 
 struct StatesJob {

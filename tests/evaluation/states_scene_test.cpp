@@ -2,9 +2,7 @@
 // States of the built-in scene, which knows the truth: what docs/states.md measures.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <opencv2/imgproc.hpp>
 #include <set>
@@ -32,20 +30,20 @@ struct Question {
 const Question kQuestions[] = {
     {"street lamps", {"off", "on"}, {}}, {"road", {"dry", "wet"}, {kRoad}}, {"parked car", {"free", "taken"}, {kBay}}};
 
-/// Pictures of random moments of a year on one street, every other one in the rain, as features and truths of each
-/// question.
+/// Pictures of random moments of a year on the street of a seed, every other one in the rain, as features and truths of
+/// each question.
 struct Pool {
   std::vector<StateExample> pictures;        // state: of no question
   std::vector<std::array<int, 3>> truths{};  // of kQuestions
   cv::Mat pooled[3];
 
-  explicit Pool(int count) {
+  explicit Pool(int count, int seed = 7) {
     using scene::Weather;
     Estimator estimator(vision::defaultModel(), {.features = true});
     std::map<Weather, scene::Street> streets;
     for (const Weather weather : {Weather::kRain, Weather::kClear, Weather::kCloudy, Weather::kFog}) {
       scene::StreetOptions options;
-      options.seed = 7;
+      options.seed = seed;
       options.weather = weather;
       streets.try_emplace(weather, options);
     }
@@ -70,56 +68,74 @@ struct Pool {
   }
 };
 
-struct Measured {
-  double right, sure, sure_right;
-};
-
-/// Taught with the first examples of each state, asked about `others` pictures of other days.
-Measured measure(const Pool& pool, int question, int others) {
+/// Taught with the first examples of each state from picture `first` on, asked about `others` pictures of other days.
+/// No answers where the street shows a state too seldom.
+StateVerdict measure(const Pool& pool, std::size_t question, std::size_t others, std::size_t first = 0) {
   std::vector<StateExample> examples;
   cv::Mat features;
   std::array<int, 2> found{};
   std::set<std::int64_t> days;
-  for (std::size_t i = 0; i < pool.pictures.size(); ++i)
-    if (const int state = pool.truths[i][static_cast<std::size_t>(question)];
-        found[static_cast<std::size_t>(state)]++ < kExamples) {
-      examples.push_back(pool.pictures[i]);
-      examples.back().state = state;
-      features.push_back(pool.pooled[question].row(static_cast<int>(i)));
-      days.insert(pool.pictures[i].day);
-    }
+  const std::size_t count = pool.pictures.size();
+  for (std::size_t i = first; i < first + count; ++i) {
+    const StateExample& picture = pool.pictures[i % count];
+    const int state = pool.truths[i % count][question];
+    if (found[static_cast<std::size_t>(state)]++ >= kExamples) continue;
+    examples.push_back(picture);
+    examples.back().state = state;
+    features.push_back(pool.pooled[question].row(static_cast<int>(i % count)));
+    days.insert(picture.day);
+  }
   const StateHead head =
       teachStates({.name = kQuestions[question].name, .states = kQuestions[question].states}, examples, features);
   StateVerdict verdict;
-  for (std::size_t i = 0; i < pool.pictures.size() && static_cast<int>(verdict.answers.size()) < others; ++i) {
-    if (days.contains(pool.pictures[i].day)) continue;
-    const StateReading answer = readState(head, pool.pooled[question].row(static_cast<int>(i)));
-    verdict.answers.push_back(
-        {"", pool.truths[i][static_cast<std::size_t>(question)], answer.state, answer.probability, answer.sure});
+  for (std::size_t i = first; i < first + count && verdict.answers.size() < others; ++i) {
+    if (days.contains(pool.pictures[i % count].day)) continue;
+    const StateReading answer = readState(head, pool.pooled[question].row(static_cast<int>(i % count)));
+    verdict.answers.push_back({"", pool.truths[i % count][question], answer.state, answer.probability, answer.sure});
   }
-  const Measured measured{verdict.right(), verdict.sureShare(), verdict.sureRight()};
-  std::printf(
-      "%-13s verdict: %5.1f %% right, sure on %5.1f %%; %d other pictures: %5.1f %% right, sure on %5.1f %%, of which "
-      "%5.1f %% right\n",
-      head.name.c_str(), 100 * head.verdict.right(), 100 * head.verdict.sureShare(),
-      static_cast<int>(verdict.answers.size()), 100 * measured.right, 100 * measured.sure, 100 * measured.sure_right);
-  return measured;
+  return verdict;
+}
+
+void print(std::size_t question, const char* what, const StateVerdict& verdict) {
+  std::printf("%-13s %s, %d answers: %5.1f %% right, sure on %5.1f %%, of which %5.1f %% right\n",
+              kQuestions[question].name, what, static_cast<int>(verdict.answers.size()), 100 * verdict.right(),
+              100 * verdict.sureShare(), 100 * verdict.sureRight());
 }
 
 TEST(StatesOfTheScene, LampsAreTold) {
-  const Measured measured = measure(Pool(90), 0, 50);
-  EXPECT_GE(measured.right, 0.9);
-  EXPECT_GE(measured.sure_right, 0.95);
-  EXPECT_GE(measured.sure, 0.6);
+  const StateVerdict verdict = measure(Pool(90), 0, 50);
+  EXPECT_GE(verdict.right(), 0.9);
+  EXPECT_GE(verdict.sureRight(), 0.95);
+  EXPECT_GE(verdict.sureShare(), 0.85);
 }
 
 TEST(StatesOfTheScene, LongTwelveExamplesTellTwoHundred) {
   const Pool pool(290);
-  for (int question = 0; question < 3; ++question) {
+  for (std::size_t question = 0; question < 3; ++question) {
     SCOPED_TRACE(kQuestions[question].name);
-    const Measured measured = measure(pool, question, 200);
-    EXPECT_GE(measured.sure_right, 0.97);
-    EXPECT_GE(measured.sure, question == 0 ? 0.8 : 0.85);  // the goal is 0.85: docs/states.md, "Measured"
+    const StateVerdict verdict = measure(pool, question, 200);
+    print(question, "street 7", verdict);
+    EXPECT_GE(verdict.sureRight(), 0.97);
+    EXPECT_GE(verdict.sureShare(), 0.85);
+  }
+}
+
+// What another street and other examples make of it. The goals of one street are not those of each draw.
+TEST(StatesOfTheScene, LongOtherStreetsAndDraws) {
+  StateVerdict all[3];
+  for (const int street : {12, 21, 31, 32, 33}) {
+    const Pool pool(290, street);
+    for (std::size_t question = 0; question < 3; ++question)
+      for (std::size_t first = 0; first < 290; first += 60) {
+        const StateVerdict one = measure(pool, question, 200, first);
+        all[question].answers.insert(all[question].answers.end(), one.answers.begin(), one.answers.end());
+      }
+  }
+  for (std::size_t question = 0; question < 3; ++question) {
+    SCOPED_TRACE(kQuestions[question].name);
+    print(question, "five streets", all[question]);
+    EXPECT_GE(all[question].sureRight(), 0.96);
+    EXPECT_GE(all[question].sureShare(), 0.85);
   }
 }
 
