@@ -48,7 +48,7 @@ Json parse(const std::string& text, const std::string& what) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    const auto at = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+    const auto at = text.begin() + (std::min(error.byte, text.size()));
     throw Error(what + " is not valid JSON: see line " + std::to_string(1 + std::count(text.begin(), at, '\n')));
   } catch (const Json::exception&) {
     throw Error(what + " is not valid JSON: it holds a number that is too large");

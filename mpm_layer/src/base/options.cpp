@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/options.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "base/blocks_text.h"
 #include "base/device_spec.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "mpm/model_info.hpp"
@@ -87,13 +87,8 @@ DeviceSpec parseDeviceSpec(const std::string& text) {
   if (text == "cpu") return {Kind::kCpu};
   if (text == "auto") return {Kind::kAuto};
   if (text == "cuda") return {Kind::kCuda};
-  constexpr std::string_view kPrefix = "cuda:";
-  if (text.starts_with(kPrefix)) {
-    int index = -1;
-    const char* const end = text.data() + text.size();
-    const auto [stop, status] = std::from_chars(text.data() + kPrefix.size(), end, index);
-    if (status == std::errc() && stop == end && index >= 0) return {Kind::kCuda, index};
-  }
+  const auto index = text.starts_with("cuda:") ? readNumber<int>(text.substr(5)) : std::nullopt;
+  if (index && *index >= 0) return {Kind::kCuda, *index};
   throw Error("device '" + text + "': expected cpu, cuda, cuda:1 (a GPU by its index) or auto");
 }
 
@@ -104,10 +99,7 @@ Schedule parseSchedule(const std::string& text) {
 std::string toString(const Schedule& schedule) {
   if (schedule.empty()) return "none";
   std::string text;
-  for (const int block : schedule) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(block);
-  }
+  for (const int block : schedule) text += (text.empty() ? "" : ",") + std::to_string(block);
   return text;
 }
 

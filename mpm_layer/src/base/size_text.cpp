@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/size_text.h"
 
-#include <charconv>
+#include <algorithm>
 
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -14,14 +15,11 @@ std::string sizeText(Size2 size, const std::string& unit) {
 }
 
 Size2 parseSize(const std::string& text) {
-  Size2 size;
-  const char* const end = text.data() + text.size();
-  const auto height = std::from_chars(text.data(), end, size.height);
-  const bool separated = height.ec == std::errc() && height.ptr != end && *height.ptr == 'x';
-  const auto width = std::from_chars(separated ? height.ptr + 1 : end, end, size.width);
-  if (!separated || width.ec != std::errc() || width.ptr != end || size.height < 1 || size.width < 1)
+  const std::size_t mark = std::min(text.find('x'), text.size());
+  const auto height = readNumber<int>(text.substr(0, mark)), width = readNumber<int>(text.substr(mark).erase(0, 1));
+  if (!height || !width || *height < 1 || *width < 1)
     throw Error("'" + text + "' is not a size: write HEIGHTxWIDTH in pixels, for example 448x640");
-  return size;
+  return {*height, *width};
 }
 
 }  // namespace mpm
