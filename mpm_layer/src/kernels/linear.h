@@ -14,7 +14,8 @@ struct LinearWeights {
 };
 
 /// y = x W^T + b with weights packed once, for the tile loops of the kernels. Runs on the calling thread only, on
-/// oneDNN (x86-64) or CBLAS (elsewhere). A call with a known height allocates nothing and creates no primitive.
+/// oneDNN (x86-64) or CBLAS (elsewhere). Copies share the weights. A call with a known height allocates nothing and
+/// creates no primitive.
 class PackedLinear {
  public:
   /// Maximum rows per call. The weights of a ViT-B block are in L3 and are read once per call.
@@ -22,12 +23,9 @@ class PackedLinear {
   /// The GEMM library is called with a multiple of this many rows. Other heights cost as much as the next multiple.
   static const int kRowUnit;
 
-  PackedLinear();
+  PackedLinear() = default;
   /// `weight` {out, in}; `bias` {out} or null. Both are copied.
   PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision = Precision::kFp32);
-  ~PackedLinear();
-  PackedLinear(PackedLinear&&) noexcept;
-  PackedLinear& operator=(PackedLinear&&) noexcept;
 
   /// y {rows, out} = (accumulate ? y : 0) + x W^T + b. x {rows, in} float32, rows <= kMaxRows; x and y may not overlap.
   /// A bf16 linear rounds x to bf16 first. An int8 linear rounds each row of the weights, once, and each row of x to
@@ -48,7 +46,7 @@ class PackedLinear {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // never changes
 };
 
 }  // namespace mpm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "kernels/parallel.h"
@@ -15,6 +16,7 @@ struct AxisResampling {
   std::vector<int> first;     ///< {outputs}; first[o] + taps <= inputs
   std::vector<float> weight;  ///< {outputs, taps}
   int outputs() const { return static_cast<int>(first.size()); }
+  const float* weightsOf(int output) const { return weight.data() + static_cast<std::ptrdiff_t>(output) * taps; }
 };
 
 /// Bilinear, half-pixel centres, edges clamped (align_corners false, as cv::resize and torch do it). `inputs` >= 1.
@@ -23,6 +25,10 @@ AxisResampling bilinearAxis(int inputs, int outputs);
 /// `first` followed by `second` (second.inputs == first.outputs()) as one resampling: a resize of a resize without
 /// the intermediate image.
 AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& second);
+
+/// to = sum over taps of weight[t] * from[t * stride], elementwise.
+void combineRows(const float* from, std::ptrdiff_t stride, const float* weight, int taps, float* to,
+                 std::ptrdiff_t count);
 
 /// Resize and argmax in one: label of each output pixel, ties to the lowest class, without the {classes, H, W} tensor.
 /// `scores` {grid_h * grid_w, classes}; T is float (labels of a net) or unsigned char (label images; classes <= 256).

@@ -38,9 +38,6 @@ struct TransformerBlockSpec : AttentionSpec {
 class TransformerBlock {
  public:
   explicit TransformerBlock(const TransformerBlockSpec& spec);
-  ~TransformerBlock();
-  TransformerBlock(TransformerBlock&&) noexcept;
-  TransformerBlock& operator=(TransformerBlock&&) noexcept;
 
   /// x, y {batch, capacity, dim}, the same rows; y may not overlap x. `key_bias` {batch, capacity} or null: added to
   /// the scaled logits of each key (proportional attention: log cluster size). Same bytes for any number of threads.
@@ -57,7 +54,7 @@ class TransformerBlock {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace mpm

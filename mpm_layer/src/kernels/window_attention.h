@@ -44,9 +44,6 @@ struct WindowAttentionSpec : AttentionSpec {
 class WindowAttention {
  public:
   explicit WindowAttention(const WindowAttentionSpec& spec);
-  ~WindowAttention();
-  WindowAttention(WindowAttention&&) noexcept;
-  WindowAttention& operator=(WindowAttention&&) noexcept;
 
   /// x, y {batch, capacity, dim}; each image has the rows of the windows. y may not overlap x. Same bytes for any
   /// number of threads. Thread-safe; scratch is kept per calling thread and grows to the largest call.
@@ -54,7 +51,7 @@ class WindowAttention {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace mpm

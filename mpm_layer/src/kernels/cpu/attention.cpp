@@ -22,24 +22,22 @@ constexpr float kLog2E = std::numbers::log2e_v<float>;
 std::size_t roundUp(std::size_t count) { return (count + 15) / 16 * 16; }
 
 std::size_t querySize(int rows, int heads, int head_dim) {
-  return roundUp(static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(head_dim));
+  return roundUp(static_cast<std::size_t>(heads) * rows * head_dim);
 }
 
 std::size_t keySize(int rows, int heads, int head_dim) {
-  return static_cast<std::size_t>(heads) * static_cast<std::size_t>(panelsFor(rows)) *
-         static_cast<std::size_t>(head_dim) * kPanel;
+  return static_cast<std::size_t>(heads) * panelsFor(rows) * static_cast<std::size_t>(head_dim) * kPanel;
 }
 
 std::size_t valueSize(int rows, int heads, int head_dim) {
-  return static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) *
-         static_cast<std::size_t>(paddedHeadDim(head_dim));
+  return static_cast<std::size_t>(heads) * rows * paddedHeadDim(head_dim);
 }
 
 }  // namespace
 
 std::size_t AttentionInput::keptSize(int capacity, int head_count, int dim) {
   return keySize(capacity, head_count, dim) + valueSize(capacity, head_count, dim) +
-         roundUp(static_cast<std::size_t>(head_count) * static_cast<std::size_t>(capacity));
+         roundUp(static_cast<std::size_t>(head_count) * capacity);
 }
 
 std::size_t AttentionInput::size(int row_count, int head_count, int dim, const KeptKeys& kept) {
@@ -105,9 +103,8 @@ void AttentionInput::packBf16(int begin, MatrixView<const float> q_rows, MatrixV
   const int depth = pairsFor(head_dim);
   const int v_stride = paddedHeadDim(head_dim);
   const float factor = scale * kLog2E;
-  float* const row = scaled.atLeast(static_cast<std::size_t>(head_dim));
-  std::uint16_t* const rounded =
-      halves.atLeast(2 * static_cast<std::size_t>(kPanel) * static_cast<std::size_t>(v_stride));
+  float* const row = scaled.atLeast(head_dim);
+  std::uint16_t* const rounded = halves.atLeast(2 * static_cast<std::size_t>(kPanel) * v_stride);
   auto* const q_halves = reinterpret_cast<std::uint16_t*>(q);
   auto* const v_halves = reinterpret_cast<std::uint16_t*>(v);
   // An odd depth is filled up with a zero.
@@ -156,7 +153,7 @@ MatrixView<const float> AttentionInput::queries(const AttentionRows& part) const
   if (!bf16) return {q + first * head_dim, part.count, head_dim};
   thread_local Scratch<float> scratch;
   const int width = 2 * pairsFor(head_dim);
-  float* const queries = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(width));
+  float* const queries = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * width);
   const auto* const halves = reinterpret_cast<const std::uint16_t*>(q) + first * width;
   std::transform(halves, halves + static_cast<std::ptrdiff_t>(part.count) * width, queries,
                  [](std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16); });

@@ -10,8 +10,7 @@ namespace mpm {
 namespace {
 
 MatrixView<float> ofTile(Scratch<float>& memory, int rows, int cols) {
-  return {memory.atLeast(static_cast<std::size_t>(PackedLinear::kMaxRows) * static_cast<std::size_t>(cols)), rows,
-          cols};
+  return {memory.atLeast(static_cast<std::size_t>(PackedLinear::kMaxRows) * cols), rows, cols};
 }
 
 }  // namespace

@@ -82,21 +82,13 @@ HWY_INLINE hn::Vec<D> apply(D d, hn::Vec<D> x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // Max would turn NaN into 0
 }
 
-// `gate` null: in place; else times the gate. The remainder goes through the same vector code, so that an element's
-// value does not depend on its column.
+// `gate` null: in place; else times the gate.
 template <Activation kActivation>
 void activateRow(float* x, const float* gate, int n) {
-  const Floats d;
-  const hn::CappedTag<float, 1> one;
-  int i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    const Vec y = apply<kActivation>(d, hn::LoadU(d, x + i));
+  forElements(n, [&](auto d, std::ptrdiff_t i) {
+    const auto y = apply<kActivation>(d, hn::LoadU(d, x + i));
     hn::StoreU(gate != nullptr ? hn::Mul(y, hn::LoadU(d, gate + i)) : y, d, x + i);
-  }
-  for (; i < n; ++i) {
-    const auto y = apply<kActivation>(one, hn::LoadU(one, x + i));
-    hn::StoreU(gate != nullptr ? hn::Mul(y, hn::LoadU(one, gate + i)) : y, one, x + i);
-  }
+  });
 }
 
 void activateAnyRow(Activation activation, float* x, const float* gate, int n) {
@@ -115,14 +107,11 @@ void activateAnyRow(Activation activation, float* x, const float* gate, int n) {
 }
 
 void geluRow(float* HWY_RESTRICT x, float* HWY_RESTRICT slope, int n) {
-  const auto each = [&](auto d, int i) {
+  forElements(n, [&](auto d, std::ptrdiff_t i) {
     auto slopes = hn::Zero(d);
     hn::StoreU(geluErf(d, hn::LoadU(d, x + i), slopes), d, x + i);
     hn::StoreU(slopes, d, slope + i);
-  };
-  int i = 0;
-  for (; i + kLanes <= n; i += kLanes) each(Floats(), i);
-  for (; i < n; ++i) each(hn::CappedTag<float, 1>(), i);
+  });
 }
 
 void rotateRow(float* HWY_RESTRICT x, int heads, int head_dim, const float* HWY_RESTRICT cosine,

@@ -36,13 +36,8 @@ struct PackedLinear::Impl {
   }
 };
 
-PackedLinear::PackedLinear() = default;
-PackedLinear::~PackedLinear() = default;
-PackedLinear::PackedLinear(PackedLinear&&) noexcept = default;
-PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
-
 PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(std::make_shared<Impl>()) {
   requireOnCpu(precision);
   useOneThread();
   Scratch<float> rounded;
@@ -50,10 +45,10 @@ PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Pr
   if (impl_->int8) weight = roundedToInt8(weight, rounded);
   impl_->in = weight.cols;
   impl_->out = weight.rows;
-  impl_->weight.reserve(static_cast<std::size_t>(weight.rows) * static_cast<std::size_t>(weight.cols));
+  impl_->weight.reserve(static_cast<std::size_t>(weight.rows) * weight.cols);
   for (int i = 0; i < weight.rows; ++i)
     impl_->weight.insert(impl_->weight.end(), weight.row(i), weight.row(i) + weight.cols);
-  impl_->bias.assign(static_cast<std::size_t>(weight.rows), 0.0f);
+  impl_->bias.assign(weight.rows, 0.0f);
   if (bias != nullptr) std::copy_n(bias, weight.rows, impl_->bias.begin());
 }
 

@@ -207,8 +207,8 @@ struct PackedLinear::Impl {
   }
 
   void put(ThreadState& state, int first, MatrixView<const float> x) const {
-    std::int8_t* to = state.x_int8.atLeast(static_cast<std::size_t>(kMaxRows) * static_cast<std::size_t>(in)) +
-                      static_cast<std::ptrdiff_t>(first) * in;
+    std::int8_t* to =
+        state.x_int8.atLeast(static_cast<std::size_t>(kMaxRows) * in) + static_cast<std::ptrdiff_t>(first) * in;
     for (int i = 0; i < x.rows; ++i, to += in) state.row_scales[first + i] = toInt8(x.row(i), to, in);
   }
 
@@ -217,8 +217,7 @@ struct PackedLinear::Impl {
     const int whole = (rows + kRowUnit - 1) / kRowUnit * kRowUnit;
     std::int8_t* const x = state.x_int8.atLeast(1);
     std::fill(x + static_cast<std::ptrdiff_t>(rows) * in, x + static_cast<std::ptrdiff_t>(whole) * in, std::int8_t{0});
-    multiply(state, x, in, whole,
-             state.sums.atLeast(static_cast<std::size_t>(kMaxRows) * static_cast<std::size_t>(out)), out, false);
+    multiply(state, x, in, whole, state.sums.atLeast(static_cast<std::size_t>(kMaxRows) * out), out, false);
   }
 
   void take(ThreadState& state, int first, MatrixView<float> y, bool accumulate) const {
@@ -230,7 +229,7 @@ struct PackedLinear::Impl {
   void multiply(ThreadState& state, MatrixView<const float> x, int rows, float* y, std::ptrdiff_t y_stride,
                 bool accumulate) const {
     if (precision == Precision::kFp32) return multiply(state, x.data, x.stride, rows, y, y_stride, accumulate);
-    std::uint16_t* rounded = state.x_bf16.atLeast(static_cast<std::size_t>(kMaxRows) * static_cast<std::size_t>(in));
+    std::uint16_t* rounded = state.x_bf16.atLeast(static_cast<std::size_t>(kMaxRows) * in);
     for (int i = 0; i < rows; ++i) toBf16(x.row(i), rounded + static_cast<std::ptrdiff_t>(i) * in, in);
     multiply(state, rounded, in, rows, y, y_stride, accumulate);
   }
@@ -245,7 +244,7 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   Scratch<float> rounded;
   if (rounds_to_int8) weight = roundedToInt8(weight, rounded);
 
-  float* values = bias_values.atLeast(static_cast<std::size_t>(out));
+  float* values = bias_values.atLeast(out);
   if (given_bias != nullptr)
     std::copy_n(given_bias, out, values);
   else
@@ -256,7 +255,7 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   memory given;
   std::vector<std::int8_t> int8;
   if (precision == Precision::kInt8) {
-    int8.resize(static_cast<std::size_t>(out) * static_cast<std::size_t>(in));
+    int8.resize(static_cast<std::size_t>(out) * in);
     for (int j = 0; j < out; ++j)
       scales.push_back(toInt8(weight.row(j), int8.data() + static_cast<std::ptrdiff_t>(j) * in, in));
     given = memory({{in, out}, memory::data_type::s8, memory::dims{1, in}}, engine(), int8.data());
@@ -283,8 +282,7 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
   // Rows with a stride: oneDNN 2.6 falls back to a reference loop (a thousand times slower, and it rounds
   // differently). 3.7 on AVX-512 ignores the stride when it writes a single column.
   if (y.stride != out) {
-    const MatrixView<float> dense(
-        state.y_dense.atLeast(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(out)), x.rows, out);
+    const MatrixView<float> dense(state.y_dense.atLeast(static_cast<std::size_t>(x.rows) * out), x.rows, out);
     if (accumulate)
       for (int i = 0; i < x.rows; ++i) std::copy_n(y.row(i), out, dense.row(i));
     run(x, dense, accumulate);
@@ -292,17 +290,16 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
     return;
   }
   if (x.stride != in && precision == Precision::kFp32) {  // bf16 is copied anyway
-    const MatrixView<float> dense(
-        state.x_dense.atLeast(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(in)), x.rows, in);
+    const MatrixView<float> dense(state.x_dense.atLeast(static_cast<std::size_t>(x.rows) * in), x.rows, in);
     for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), in, dense.row(i));
     return run(dense, y, accumulate);
   }
   const int whole = x.rows / kRowUnit * kRowUnit;
   if (whole > 0) multiply(state, x, whole, y.data, y.stride, accumulate);
   if (whole == x.rows) return;
-  float* x_tail = state.x_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(in));
-  float* y_tail = state.y_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(out));
-  std::fill_n(x_tail, static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(in), 0.0f);
+  float* x_tail = state.x_tail.atLeast(static_cast<std::size_t>(kRowUnit) * in);
+  float* y_tail = state.y_tail.atLeast(static_cast<std::size_t>(kRowUnit) * out);
+  std::fill_n(x_tail, static_cast<std::size_t>(kRowUnit) * in, 0.0f);
   for (int i = whole; i < x.rows; ++i) {
     std::copy_n(x.row(i), in, x_tail + static_cast<std::ptrdiff_t>(i - whole) * in);
     if (accumulate) std::copy_n(y.row(i), out, y_tail + static_cast<std::ptrdiff_t>(i - whole) * out);
@@ -315,13 +312,8 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
     std::copy_n(y_tail + static_cast<std::ptrdiff_t>(i - whole) * out, out, y.row(i));
 }
 
-PackedLinear::PackedLinear() = default;
-PackedLinear::~PackedLinear() = default;
-PackedLinear::PackedLinear(PackedLinear&&) noexcept = default;
-PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
-
 PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(std::make_shared<Impl>()) {
   requireOnCpu(precision);
   withOurErrors([&] { impl_->pack(weight, bias, precision); });
 }

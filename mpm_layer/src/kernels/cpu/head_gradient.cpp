@@ -141,17 +141,16 @@ void HeadGradient::loss(const std::uint8_t* cells, std::size_t picture, int y) {
   std::fill_n(to, row, 0.0f);
   double sum = 0, total = 0;
   thread_local Scratch<float> scratch;
-  float* const blended = scratch.atLeast(static_cast<std::size_t>(row + classes));
+  float* const blended = scratch.atLeast(row + classes);
   float* const score = blended + row;
   std::fill_n(blended, row, 0.0f);
   for (int t = 0; t < rows_.taps; ++t)
-    addTimes(rows_.weight[static_cast<std::size_t>(y) * rows_.taps + t],
-             scores_.data() + (picture * rows_.inputs + rows_.first[y] + t) * row, row, blended);
+    addTimes(rows_.weightsOf(y)[t], scores_.data() + (picture * rows_.inputs + rows_.first[y] + t) * row, row, blended);
   const std::ptrdiff_t next = columns_.taps > 1 ? classes : 0;
   for (int x = 0; x < columns_.outputs(); ++x) {
     const int label = cells[static_cast<std::ptrdiff_t>(y) * columns_.outputs() + x];
     if (label >= static_cast<int>(class_weights_.size())) continue;
-    const float* const weight = columns_.weight.data() + static_cast<std::ptrdiff_t>(x) * columns_.taps;
+    const float* const weight = columns_.weightsOf(x);
     const float left = weight[0], right = next > 0 ? weight[1] : 0;
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(columns_.first[x]) * classes;
     const float* const from = blended + first;
@@ -184,8 +183,7 @@ void HeadGradient::backward(const float* weights, MatrixView<const float> units,
   for (int y = 0; y < rows_.outputs(); ++y)
     for (int t = 0; t < rows_.taps; ++t)
       if (const int to = rows_.first[y] + t; to >= top && to < bottom)
-        addTimes(scale * rows_.weight[static_cast<std::size_t>(y) * rows_.taps + t],
-                 row_gradients_.data() + (picture * rows_.outputs() + y) * row, row,
+        addTimes(scale * rows_.weightsOf(y)[t], row_gradients_.data() + (picture * rows_.outputs() + y) * row, row,
                  by_score.row((to - top) * columns_.inputs));
   const std::size_t first = (picture * rows_.inputs * columns_.inputs + begin) * shape_.hidden;
   const MatrixView<const float> hidden(hidden_.data() + first, count, shape_.hidden);

@@ -29,18 +29,6 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The functions of one row of pixels, still at the grid's columns: weighted sums of `taps` rows of cells.
-void blendRows(const float* HWY_RESTRICT from, std::size_t row, const float* HWY_RESTRICT weight, int taps,
-               float* HWY_RESTRICT to) {
-  const hn::CappedTag<float, kLinearLanes> d;
-  for (std::size_t i = 0; i < row; i += hn::Lanes(d)) {  // `row` is a multiple of kLinearLanes
-    auto sum = hn::Mul(hn::Set(d, weight[0]), hn::LoadU(d, from + i));
-    for (int t = 1; t < taps; ++t)
-      sum = hn::MulAdd(hn::Set(d, weight[t]), hn::LoadU(d, from + static_cast<std::size_t>(t) * row + i), sum);
-    hn::StoreU(sum, d, to + i);
-  }
-}
-
 template <class D>
 HWY_INLINE hn::Vec<D> valueOf(D d, const float* HWY_RESTRICT model, int padded, const hn::Vec<D> (&pixel)[3]) {
   auto sum = hn::LoadU(d, model + 3 * padded);
@@ -57,7 +45,7 @@ void labelRow(const float* HWY_RESTRICT models, int padded, const AxisResampling
   const auto first_classes = hn::Iota(di, 0);
   for (int x = 0; x < columns.outputs(); ++x) {
     const float* const cell = models + static_cast<std::ptrdiff_t>(columns.first[x]) * 4 * padded;
-    const float* const weight = columns.weight.data() + static_cast<std::ptrdiff_t>(x) * columns.taps;
+    const float* const weight = columns.weightsOf(x);
     hn::Vec<decltype(d)> pixel[3];
     for (int v = 0; v < 3; ++v) pixel[v] = hn::Set(d, static_cast<float>(image[3 * x + v]) * (1.f / 255));
     auto best = hn::Set(d, 2 * kNeverWins);
@@ -86,7 +74,6 @@ HWY_AFTER_NAMESPACE();
 namespace mpm {
 namespace {
 
-HWY_EXPORT(blendRows);
 HWY_EXPORT(labelRow);
 
 }  // namespace
@@ -99,8 +86,7 @@ LinearModels::LinearModels(int grid_rows, int grid_columns, int number_of_classe
       data(static_cast<std::size_t>(rows) * columns * 4 * padded) {
   for (std::size_t model = 3 * static_cast<std::size_t>(padded); model < data.size();
        model += 4 * static_cast<std::size_t>(padded))
-    std::fill(data.begin() + static_cast<std::ptrdiff_t>(model) + classes,
-              data.begin() + static_cast<std::ptrdiff_t>(model) + padded, kNeverWins);
+    std::fill(data.begin() + model + classes, data.begin() + model + padded, kNeverWins);
 }
 
 void labelByLinearModels(const LinearModels& models, const AxisResampling& rows, const AxisResampling& columns,
@@ -110,9 +96,9 @@ void labelByLinearModels(const LinearModels& models, const AxisResampling& rows,
   parallel.run(rows.outputs(), [&](int y) {
     thread_local Scratch<float> scratch;
     float* const blended = scratch.atLeast(row);
-    HWY_DYNAMIC_DISPATCH(blendRows)
-    (models.data.data() + static_cast<std::size_t>(rows.first[y]) * row, row,
-     rows.weight.data() + static_cast<std::ptrdiff_t>(y) * rows.taps, rows.taps, blended);
+    // The functions of one row of pixels, still at the grid's columns.
+    combineRows(models.data.data() + static_cast<std::size_t>(rows.first[y]) * row, row, rows.weightsOf(y), rows.taps,
+                blended, row);
     HWY_DYNAMIC_DISPATCH(labelRow)(blended, models.padded, columns, image.row(y), label.data(), labels.row(y));
   });
 }

@@ -13,24 +13,18 @@ namespace {
 
 constexpr int kRows = 64;
 
-struct TaskScratch {
-  Scratch<float> projected, scores;
-};
-
-TaskScratch& taskScratch() {
-  thread_local TaskScratch scratch;
-  return scratch;
-}
+// Of a task.
+thread_local Scratch<float> projected_rows, score_rows;
 
 // Projection and L2 norm of a few rows, in scratch memory of the calling thread.
 MatrixView<float> project(MatrixView<const float> x, const PackedLinear& linear) {
-  const MatrixView<float> y(taskScratch().projected.atLeast(kRows * static_cast<std::size_t>(linear.out())), x.rows,
+  const MatrixView<float> y(projected_rows.atLeast(kRows * static_cast<std::size_t>(linear.out())), x.rows,
                             linear.out());
   linear.run(x, y);
   for (int i = 0; i < y.rows; ++i) {
     float* row = y.row(i);
     double squares = 0;
-    for (int k = 0; k < y.cols; ++k) squares += static_cast<double>(row[k]) * static_cast<double>(row[k]);
+    for (int k = 0; k < y.cols; ++k) squares += static_cast<double>(row[k]) * row[k];
     const double inverse = squares > 0 ? 1 / std::sqrt(squares) : 0;
     for (int k = 0; k < y.cols; ++k) row[k] = static_cast<float>(static_cast<double>(row[k]) * inverse);
   }
@@ -61,8 +55,8 @@ void maskScores(MatrixView<const float> tokens, int classes, const PackedLinear&
     const int end = std::min(begin + kRows, patches.rows);
     const MatrixView<float> y = project(patches.rowRange(begin, end), proj_patch);
     const int stride = panels * kPanel;
-    const MatrixView<float> products(taskScratch().scores.atLeast(kRows * static_cast<std::size_t>(stride)), y.rows,
-                                     classes, stride);
+    const MatrixView<float> products(score_rows.atLeast(kRows * static_cast<std::size_t>(stride)), y.rows, classes,
+                                     stride);
     for (int p = 0; p < panels; ++p)
       panelProduct(y.data, y.stride, y.rows, depth, packed + static_cast<std::size_t>(p) * panel_size,
                    products.data + p * kPanel, stride);

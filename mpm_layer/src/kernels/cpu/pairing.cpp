@@ -59,21 +59,19 @@ double sumOfSquares(const float* HWY_RESTRICT x, int n) {
     b = hn::MulAdd(q, q, b);
   }
   double rest = 0;
-  for (; i < n; ++i) rest += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  for (; i < n; ++i) rest += static_cast<double>(x[i]) * x[i];
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b))) + rest;
 }
 
 void normaliseRow(const Normalised& row, float* HWY_RESTRICT to, int n) {
-  const Floats d;
   if (row.inverse < 0) {
     const double inverse = 1 / std::sqrt(sumOfSquares(row.x, n));
     for (int i = 0; i < n; ++i) to[i] = static_cast<float>(static_cast<double>(row.x[i]) * inverse);
     return;
   }
-  const Vec factor = hn::Set(d, row.inverse);
-  int i = 0;
-  for (; i + kLanes <= n; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(d, row.x + i), factor), d, to + i);
-  for (; i < n; ++i) to[i] = row.x[i] * row.inverse;
+  forElements(n, [&](auto d, std::ptrdiff_t i) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, row.x + i), hn::Set(d, row.inverse)), d, to + i);
+  });
 }
 
 // Returns the largest similarity of a row, ties to the lowest column. Sets a column's best to this row, `index`, where
@@ -197,15 +195,11 @@ struct Similarity {
   }
 };
 
-struct Workspace {
+// Of a call.
+thread_local struct {
   Scratch<float> inverse;
   Scratch<Best> best;
-};
-
-Workspace& workspace() {
-  thread_local Workspace memory;
-  return memory;
-}
+} pairing_scratch;
 
 // `inverse` {x.rows} of Directions. False when a row holds a NaN or an infinity.
 bool invertNorms(MatrixView<const float> x, float* inverse, const Parallel& parallel) {
@@ -237,8 +231,8 @@ void findBest(const Similarity& similarity, std::span<int> best, std::span<float
 bool bestNeighbours(MatrixView<const float> x, std::span<int> best, const Parallel& parallel,
                     std::span<float> similarity) {
   const auto count = static_cast<std::size_t>(x.rows);
-  float* const inverse = workspace().inverse.atLeast(count);
-  Best* const found = workspace().best.atLeast(count);
+  float* const inverse = pairing_scratch.inverse.atLeast(count);
+  Best* const found = pairing_scratch.best.atLeast(count);
   if (!invertNorms(x, inverse, parallel)) return false;
   findBest({{x, inverse}, {x, inverse}, found, true}, best, similarity, parallel);
   if (x.rows == 1) best[0] = 0;
@@ -248,8 +242,8 @@ bool bestNeighbours(MatrixView<const float> x, std::span<int> best, const Parall
 bool bestMatches(MatrixView<const float> a, MatrixView<const float> b, std::span<int> best, std::span<float> similarity,
                  const Parallel& parallel) {
   const auto count = static_cast<std::size_t>(a.rows);
-  float* const inverse = workspace().inverse.atLeast(count + static_cast<std::size_t>(b.rows));
-  Best* const found = workspace().best.atLeast(count);
+  float* const inverse = pairing_scratch.inverse.atLeast(count + static_cast<std::size_t>(b.rows));
+  Best* const found = pairing_scratch.best.atLeast(count);
   if (!invertNorms(a, inverse, parallel) || !invertNorms(b, inverse + a.rows, parallel)) return false;
   findBest({{a, inverse}, {b, inverse + a.rows}, found, false}, best, similarity, parallel);
   return true;
@@ -276,7 +270,7 @@ bool windowSimilarities(MatrixView<const float> x, int width, std::span<float> s
         for (int r = 0; r < 4; ++r) sum += inverse[r] * static_cast<double>(rows[r][c]);
         squares += sum * sum;
       }
-      similarity[static_cast<std::size_t>(y * columns + column)] = static_cast<float>((squares - directions) / 12);
+      similarity[y * columns + column] = static_cast<float>((squares - directions) / 12);
     }
   });
   return finite;

@@ -34,7 +34,7 @@ void PackedRelativePositions::biases(MatrixView<const float> queries, int begin,
                                      std::ptrdiff_t stride) const {
   thread_local Scratch<float> scratch;
   const int distances = 2 * height_ - 1, columns = panelsFor(distances + 2 * width_ - 1) * kPanel;
-  float* const products = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(columns));
+  float* const products = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * columns);
   const float* const panels = panels_.data();
   for (int j = 0; j < columns; j += kPanel)
     panelProduct(queries.data, queries.stride, queries.rows, head_dim_,

@@ -45,23 +45,13 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-// to = sum over taps of weight[t] * from[t * stride], elementwise.
 void combine(const float* HWY_RESTRICT from, std::ptrdiff_t stride, const float* HWY_RESTRICT weight, int taps,
              float* HWY_RESTRICT to, std::ptrdiff_t count) {
-  const Floats d;
-  std::ptrdiff_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Vec sum = hn::Mul(hn::Set(d, weight[0]), hn::LoadU(d, from + i));
+  forElements(count, [&](auto d, std::ptrdiff_t i) {
+    auto sum = hn::Mul(hn::Set(d, weight[0]), hn::LoadU(d, from + i));
     for (int t = 1; t < taps; ++t) sum = hn::MulAdd(hn::Set(d, weight[t]), hn::LoadU(d, from + t * stride + i), sum);
     hn::StoreU(sum, d, to + i);
-  }
-  const hn::CappedTag<float, 1> one;
-  for (; i < count; ++i) {
-    auto sum = hn::Mul(hn::Set(one, weight[0]), hn::LoadU(one, from + i));
-    for (int t = 1; t < taps; ++t)
-      sum = hn::MulAdd(hn::Set(one, weight[t]), hn::LoadU(one, from + t * stride + i), sum);
-    hn::StoreU(sum, one, to + i);
-  }
+  });
 }
 
 template <int kTaps, class D>
@@ -127,7 +117,7 @@ HWY_INLINE void labelRunOf(D d, const GridRows& rows, const AxisResampling& colu
     const int count = std::min(lanes, run.end - begin);
     for (int t = 0; t < kTaps; ++t)
       for (int i = 0; i < lanes; ++i)
-        weight[t * lanes + i] = columns.weight[static_cast<std::size_t>((begin + std::min(i, count - 1)) * kTaps + t)];
+        weight[t * lanes + i] = columns.weight[(begin + std::min(i, count - 1)) * kTaps + t];
     labelPixels<kTaps>(d, s, rows, weight, found);
     for (int r = 0; r < kRows; ++r) std::copy_n(found + r * lanes, count, labels + r * label_stride + begin);
   }
@@ -181,31 +171,16 @@ void labelRows(const GridRows& rows, const AxisResampling& columns, const Run* r
       for (int x = 0; x < grid_w; ++x)
         best[r * grid_w + x] =
             bestClass(rows.data + r * rows.row_stride + static_cast<std::ptrdiff_t>(x) * rows.classes, rows.classes);
-    for (const Run* run = runs; run != runs + run_count; ++run) {
-      if (fillRun(best, grid_w, columns.taps, *run, labels, width)) continue;
-      switch (columns.taps) {
-        case 1:
-          labelRun<1>(rows, columns, *run, labels, width);
-          break;
-        case 2:
-          labelRun<2>(rows, columns, *run, labels, width);
-          break;
-        case 3:
-          labelRun<3>(rows, columns, *run, labels, width);
-          break;
-        default:
-          labelRun<4>(rows, columns, *run, labels, width);
-          break;
-      }
-    }
+    constexpr decltype(&labelRun<1>) kLabel[kMaxTaps] = {labelRun<1>, labelRun<2>, labelRun<3>, labelRun<4>};
+    for (const Run* run = runs; run != runs + run_count; ++run)
+      if (!fillRun(best, grid_w, columns.taps, *run, labels, width))
+        kLabel[columns.taps - 1](rows, columns, *run, labels, width);
     return;
   }
   for (int r = 0; r < row_count; ++r)
     for (int x = 0; x < width; ++x) {
-      const auto o = static_cast<std::size_t>(x);
-      const float* s = rows.data + r * rows.row_stride + static_cast<std::ptrdiff_t>(columns.first[o]) * rows.classes;
-      labels[r * width + x] = labelPixel(
-          s, rows.classes, columns.weight.data() + o * static_cast<std::size_t>(columns.taps), columns.taps, sum);
+      const float* s = rows.data + r * rows.row_stride + static_cast<std::ptrdiff_t>(columns.first[x]) * rows.classes;
+      labels[r * width + x] = labelPixel(s, rows.classes, columns.weightsOf(x), columns.taps, sum);
     }
 }
 
@@ -221,34 +196,28 @@ namespace {
 HWY_EXPORT(combine);
 HWY_EXPORT(labelRows);
 
-struct TaskScratch {
+// Of a task.
+thread_local struct {
   Scratch<float> rows, sum;
   Scratch<std::int32_t> labels;
-};
-
-TaskScratch& taskScratch() {
-  thread_local TaskScratch scratch;
-  return scratch;
-}
+} resample_scratch;
 
 // Output rows [begin, begin + count) at the grid's columns. Rows up to kRows repeat the last, so that the label loop
 // needs no case for the end of the image.
 GridRows resampleRows(MatrixView<const float> scores, const AxisResampling& rows, int grid_w, int begin, int count,
                       Scratch<float>& scratch) {
   const std::ptrdiff_t grid_row = static_cast<std::ptrdiff_t>(grid_w) * scores.cols;
-  float* data = scratch.atLeast(static_cast<std::size_t>(kRows * grid_row));
-  const auto taps = static_cast<std::size_t>(rows.taps);
+  float* data = scratch.atLeast(kRows * grid_row);
   for (int r = 0; r < kRows; ++r) {
-    const auto y = static_cast<std::size_t>(begin + std::min(r, count - 1));
-    const float* weight = rows.weight.data() + y * taps;
-    const int first = rows.first[y] * grid_w;
+    const int y = begin + std::min(r, count - 1), first = rows.first[y] * grid_w;
+    const float* weight = rows.weightsOf(y);
     if (scores.stride == scores.cols) {
-      HWY_DYNAMIC_DISPATCH(combine)(scores.row(first), grid_row, weight, rows.taps, data + r * grid_row, grid_row);
+      combineRows(scores.row(first), grid_row, weight, rows.taps, data + r * grid_row, grid_row);
       continue;
     }
-    for (int x = 0; x < grid_w; ++x) HWY_DYNAMIC_DISPATCH(combine)
-    (scores.row(first + x), grid_w * scores.stride, weight, rows.taps,
-     data + r * grid_row + static_cast<std::ptrdiff_t>(x) * scores.cols, scores.cols);
+    for (int x = 0; x < grid_w; ++x)
+      combineRows(scores.row(first + x), grid_w * scores.stride, weight, rows.taps,
+                  data + r * grid_row + static_cast<std::ptrdiff_t>(x) * scores.cols, scores.cols);
   }
   return {data, grid_row, scores.cols};
 }
@@ -256,7 +225,7 @@ GridRows resampleRows(MatrixView<const float> scores, const AxisResampling& rows
 std::vector<Run> runsOf(const AxisResampling& axis) {
   std::vector<Run> runs;
   for (int o = 0; o < axis.outputs(); ++o) {
-    const int first = axis.first[static_cast<std::size_t>(o)];
+    const int first = axis.first[o];
     if (runs.empty() || runs.back().first != first)
       runs.push_back({o, o + 1, first});
     else
@@ -266,6 +235,11 @@ std::vector<Run> runsOf(const AxisResampling& axis) {
 }
 
 }  // namespace
+
+void combineRows(const float* from, std::ptrdiff_t stride, const float* weight, int taps, float* to,
+                 std::ptrdiff_t count) {
+  HWY_DYNAMIC_DISPATCH(combine)(from, stride, weight, taps, to, count);
+}
 
 AxisResampling bilinearAxis(int inputs, int outputs) {
   AxisResampling axis;
@@ -286,20 +260,20 @@ AxisResampling bilinearAxis(int inputs, int outputs) {
 AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& second) {
   AxisResampling axis;
   axis.inputs = first.inputs;
-  std::vector<double> dense(static_cast<std::size_t>(first.inputs));
+  std::vector<double> dense(first.inputs);
   std::vector<std::pair<int, std::vector<double>>> rows;
   for (int o = 0; o < second.outputs(); ++o) {
     std::fill(dense.begin(), dense.end(), 0.0);
     int low = first.inputs, high = 0;
     for (int t = 0; t < second.taps; ++t) {
-      const double outer = second.weight[static_cast<std::size_t>(o * second.taps + t)];
+      const double outer = second.weightsOf(o)[t];
       if (outer == 0) continue;  // a tap with weight 0 must not widen the row
-      const int middle = second.first[static_cast<std::size_t>(o)] + t;
-      const int from = first.first[static_cast<std::size_t>(middle)];
+      const int middle = second.first[o] + t;
+      const int from = first.first[middle];
       for (int u = 0; u < first.taps; ++u) {
-        const double inner = first.weight[static_cast<std::size_t>(middle * first.taps + u)];
+        const double inner = first.weightsOf(middle)[u];
         if (inner == 0) continue;
-        dense[static_cast<std::size_t>(from + u)] += outer * inner;
+        dense[from + u] += outer * inner;
         low = std::min(low, from + u);
         high = std::max(high, from + u + 1);
       }
@@ -314,9 +288,7 @@ AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& se
     axis.first.push_back(from);
     for (int t = 0; t < axis.taps; ++t) {
       const int k = from + t - low;
-      axis.weight.push_back(k >= 0 && k < static_cast<int>(weights.size())
-                                ? static_cast<float>(weights[static_cast<std::size_t>(k)])
-                                : 0.0f);
+      axis.weight.push_back(k >= 0 && k < static_cast<int>(weights.size()) ? static_cast<float>(weights[k]) : 0.0f);
     }
   }
   return axis;
@@ -328,16 +300,15 @@ void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, co
   const std::vector<Run> runs = runsOf(columns);
   const int height = rows.outputs(), width = columns.outputs();
   parallel.run((height + kRows - 1) / kRows, [&](int task) {
-    TaskScratch& scratch = taskScratch();
+    auto& scratch = resample_scratch;
     const int begin = task * kRows;
     const int count = std::min(kRows, height - begin);
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
-    const auto pixels = static_cast<std::size_t>(kRows) * static_cast<std::size_t>(width);
-    std::int32_t* found =
-        scratch.labels.atLeast(pixels + static_cast<std::size_t>(kRows) * static_cast<std::size_t>(columns.inputs));
+    const auto pixels = static_cast<std::size_t>(kRows) * width;
+    std::int32_t* found = scratch.labels.atLeast(pixels + static_cast<std::size_t>(kRows) * columns.inputs);
     HWY_DYNAMIC_DISPATCH(labelRows)
     (grid, columns, runs.data(), static_cast<int>(runs.size()), count, found, found + pixels,
-     scratch.sum.atLeast(static_cast<std::size_t>(scores.cols)));
+     scratch.sum.atLeast(scores.cols));
     for (int r = 0; r < count; ++r)
       std::transform(found + static_cast<std::ptrdiff_t>(r) * width, found + static_cast<std::ptrdiff_t>(r + 1) * width,
                      labels.row(begin + r), [](std::int32_t label) { return static_cast<T>(label); });
@@ -353,9 +324,8 @@ void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, co
                   float* logits, const Parallel& parallel) {
   const int height = rows.outputs(), width = columns.outputs(), classes = scores.cols;
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(height) * width;
-  const auto taps = static_cast<std::size_t>(columns.taps);
   parallel.run((height + kRows - 1) / kRows, [&](int task) {
-    TaskScratch& scratch = taskScratch();
+    auto& scratch = resample_scratch;
     const int begin = task * kRows;
     const int count = std::min(kRows, height - begin);
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
@@ -365,11 +335,10 @@ void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, co
         const float* s = grid.data + r * grid.row_stride + c;
         float* to = logits + c * plane + static_cast<std::ptrdiff_t>(begin + r) * width;
         for (int x = 0; x < width; ++x) {
-          const auto o = static_cast<std::size_t>(x);
-          const float* from = s + static_cast<std::ptrdiff_t>(columns.first[o]) * classes;
+          const float *from = s + static_cast<std::ptrdiff_t>(columns.first[x]) * classes,
+                      *weight = columns.weightsOf(x);
           float sum = 0;
-          for (std::size_t t = 0; t < taps; ++t)
-            sum += columns.weight[o * taps + t] * from[static_cast<std::ptrdiff_t>(t) * classes];
+          for (int t = 0; t < columns.taps; ++t) sum += weight[t] * from[static_cast<std::ptrdiff_t>(t) * classes];
           to[x] = sum;
         }
       }

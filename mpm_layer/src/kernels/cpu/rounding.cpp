@@ -41,8 +41,6 @@ void roundRow(const float* from, std::uint16_t* to, int n) {
   }
 }
 
-using One = hn::CappedTag<float, 1>;
-
 // |x| as an integer grows with |x|, and is largest for infinity and NaN.
 std::int32_t largestBits(const float* HWY_RESTRICT x, int n) {
   const hn::RebindToSigned<Floats> di;
@@ -73,27 +71,21 @@ float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int
     return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
   }
   const float factor = 127.0f / largest;
-  const auto each = [&](auto d, int i) {
+  forElements(n, [&](auto d, std::ptrdiff_t i) {
     const hn::Rebind<std::int8_t, decltype(d)> d8;
     hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)))), d8, to + i);
-  };
-  int i = 0;
-  for (; i + kLanes <= n; i += kLanes) each(Floats(), i);
-  for (; i < n; ++i) each(One(), i);
+  });
   return largest / 127.0f;
 }
 
 void dequantiseRow(const std::int32_t* HWY_RESTRICT sums, float scale, const float* HWY_RESTRICT scales,
                    const float* HWY_RESTRICT bias, int n, bool accumulate, float* HWY_RESTRICT y) {
-  const auto each = [&](auto d, int j) {
+  forElements(n, [&](auto d, std::ptrdiff_t j) {
     const hn::RebindToSigned<decltype(d)> di;
     const auto factor = hn::Mul(hn::Set(d, scale), hn::LoadU(d, scales + j));
     const auto value = hn::MulAdd(hn::ConvertTo(d, hn::LoadU(di, sums + j)), factor, hn::LoadU(d, bias + j));
     hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, y + j), value) : value, d, y + j);
-  };
-  int j = 0;
-  for (; j + kLanes <= n; j += kLanes) each(Floats(), j);
-  for (; j < n; ++j) each(One(), j);
+  });
 }
 
 }  // namespace

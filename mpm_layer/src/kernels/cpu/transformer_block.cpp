@@ -125,10 +125,7 @@ struct TransformerBlock::Impl {
   }
 };
 
-TransformerBlock::TransformerBlock(const TransformerBlockSpec& spec) : impl_(std::make_unique<Impl>(spec)) {}
-TransformerBlock::~TransformerBlock() = default;
-TransformerBlock::TransformerBlock(TransformerBlock&&) noexcept = default;
-TransformerBlock& TransformerBlock::operator=(TransformerBlock&&) noexcept = default;
+TransformerBlock::TransformerBlock(const TransformerBlockSpec& spec) : impl_(std::make_shared<const Impl>(spec)) {}
 
 std::size_t TransformerBlock::keptSize(int capacity) const {
   const PackedAttention& attention = impl_->attention;
@@ -162,21 +159,21 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
       for (int t = 0; t < input.tasks(); ++t) w.tasks.push_back({b, input.rowsOf(t)});
     }
     const int width = block.attention.width(), patches = x.capacity - block.special;
-    const auto size = static_cast<std::size_t>(x.batch) * static_cast<std::size_t>(x.capacity);
+    const auto size = static_cast<std::size_t>(x.batch) * x.capacity;
     attended = {w.attended.atLeast(size * static_cast<std::size_t>(width)), x.batch, x.capacity, width, x.rows};
     parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
-      const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
+      const RowTile& tile = w.tiles[task];
       const int first = tile.sequence * patches;
-      block.project(rowsOf(x, tile), tile.begin, w.images[static_cast<std::size_t>(tile.sequence)], rowsOf(keys, tile),
+      block.project(rowsOf(x, tile), tile.begin, w.images[tile.sequence], rowsOf(keys, tile),
                     rotations.data != nullptr ? rotations.rowRange(first, first + patches) : rotations);
     });
     parallel.run(static_cast<int>(w.tasks.size()), [&](int task) {
-      const auto& [image, rows] = w.tasks[static_cast<std::size_t>(task)];
-      w.images[static_cast<std::size_t>(image)].run(rows, attended.image(image));
+      const auto& [image, rows] = w.tasks[task];
+      w.images[image].run(rows, attended.image(image));
     });
   }
   parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
-    const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
+    const RowTile& tile = w.tiles[task];
     block.finish(rowsOf(x, tile), rowsOf(attended, tile), rowsOf(y, tile));
   });
 }

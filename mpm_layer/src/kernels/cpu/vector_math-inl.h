@@ -8,6 +8,7 @@
 #endif
 
 #include <hwy/highway.h>
+#include <cstddef>
 #include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
@@ -21,6 +22,15 @@ using Vec = hn::Vec<Floats>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
 // AVX-512 and NEON have 32 vector registers, the others 16. This decides the size of a micro-kernel.
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64;
+
+/// Calls each(d, i) for whole vectors and then for single elements, through the same vector code: the value of an
+/// element does not depend on its place.
+template <class Each>
+HWY_INLINE void forElements(std::ptrdiff_t count, Each each) {
+  std::ptrdiff_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) each(Floats(), i);
+  for (; i < count; ++i) each(hn::CappedTag<float, 1>(), i);
+}
 
 template <class D>
 HWY_INLINE hn::Vec<D> constant(D d, float value) {

@@ -67,7 +67,7 @@ struct WindowAttention::Impl {
         place_of(row_of.size() - static_cast<std::size_t>(std::count(row_of.begin(), row_of.end(), -1))),
         padding(static_cast<std::size_t>(attention.qkv.out())) {
     for (std::size_t i = 0; i < row_of.size(); ++i)
-      if (row_of[i] >= 0) place_of[static_cast<std::size_t>(row_of[i])] = static_cast<int>(i);
+      if (row_of[i] >= 0) place_of[row_of[i]] = static_cast<int>(i);
     if (spec.qkv.bias != nullptr) std::copy_n(spec.qkv.bias, padding.size(), padding.begin());
     if (spec.relative_positions.height > 0)
       relative_positions = PackedRelativePositions(spec.relative_positions, spec.head_dim, spec.scale);
@@ -97,7 +97,7 @@ struct WindowAttention::Impl {
     if (position_bias.entries == 0 && relative_positions.empty()) return input.run(part, out);
     thread_local Scratch<float> scratch;
     const std::ptrdiff_t stride = scoreStride(tokens);
-    float* const biases = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(stride));
+    float* const biases = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * stride);
     for (int i = 0; i < part.count; ++i)
       std::copy(input.bias + tokens, input.bias + panelsFor(tokens) * kPanel, biases + i * stride + tokens);
     if (position_bias.entries > 0)
@@ -110,16 +110,12 @@ struct WindowAttention::Impl {
   // What attention gave the rows `begin` to `end` of an image, of which `attended` has all windows.
   MatrixView<float> fromWindows(MatrixView<const float> attended, int begin, int end) const {
     const MatrixView<float> rows = narrowScratch(end - begin, attended.cols);
-    for (int row = begin; row < end; ++row)
-      std::copy_n(attended.row(place_of[static_cast<std::size_t>(row)]), rows.cols, rows.row(row - begin));
+    for (int row = begin; row < end; ++row) std::copy_n(attended.row(place_of[row]), rows.cols, rows.row(row - begin));
     return rows;
   }
 };
 
-WindowAttention::WindowAttention(const WindowAttentionSpec& spec) : impl_(std::make_unique<Impl>(spec)) {}
-WindowAttention::~WindowAttention() = default;
-WindowAttention::WindowAttention(WindowAttention&&) noexcept = default;
-WindowAttention& WindowAttention::operator=(WindowAttention&&) noexcept = default;
+WindowAttention::WindowAttention(const WindowAttentionSpec& spec) : impl_(std::make_shared<const Impl>(spec)) {}
 
 void WindowAttention::run(TokensView<const float> x, TokensView<float> y, const Parallel& parallel) const {
   thread_local Workspace workspace;
@@ -139,24 +135,22 @@ void WindowAttention::run(TokensView<const float> x, TokensView<float> y, const 
     w.windows.back().packBias(nullptr);
   }
   const int width = block.attention.width();
-  float* const values = w.attended.atLeast(static_cast<std::size_t>(windows) * static_cast<std::size_t>(tokens) *
-                                           static_cast<std::size_t>(width));
+  float* const values = w.attended.atLeast(static_cast<std::size_t>(windows) * tokens * width);
   const MatrixView<float> attended(values, windows * tokens, width);
   const auto ofWindows = [&](int first, int count) {
     return attended.rowRange(first * tokens, (first + count) * tokens);
   };
   parallel.run(static_cast<int>(w.window_tiles.size()), [&](int task) {
-    const auto [window, begin, end] = w.window_tiles[static_cast<std::size_t>(task)];
-    block.project(x.image(window / in_image), window % in_image, begin, end,
-                  w.windows[static_cast<std::size_t>(window)]);
+    const auto [window, begin, end] = w.window_tiles[task];
+    block.project(x.image(window / in_image), window % in_image, begin, end, w.windows[window]);
   });
   const int tasks = w.windows.empty() ? 0 : w.windows.front().tasks();
   parallel.run(windows * tasks, [&](int task) {
-    const AttentionInput& input = w.windows[static_cast<std::size_t>(task / tasks)];
+    const AttentionInput& input = w.windows[task / tasks];
     block.attend(input, input.rowsOf(task % tasks), ofWindows(task / tasks, 1));
   });
   parallel.run(static_cast<int>(w.image_tiles.size()), [&](int task) {
-    const auto [image, begin, end] = w.image_tiles[static_cast<std::size_t>(task)];
+    const auto [image, begin, end] = w.image_tiles[task];
     block.attention.addTo(x.image(image).rowRange(begin, end),
                           block.fromWindows(ofWindows(image * in_image, in_image), begin, end),
                           y.image(image).rowRange(begin, end));

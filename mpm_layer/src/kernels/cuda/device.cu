@@ -138,24 +138,6 @@ void transfer(const Stream& stream, const void* from, void* to, std::size_t byte
   check(cudaMemcpyAsync(to, from, bytes, kind, static_cast<cudaStream_t>(stream.native())), what);
 }
 
-}  // namespace
-
-void upload(const Stream& stream, const void* host, void* device, std::size_t bytes) {
-  transfer(stream, host, device, bytes, cudaMemcpyHostToDevice, "copying to the device");
-}
-void download(const Stream& stream, const void* device, void* host, std::size_t bytes) {
-  transfer(stream, device, host, bytes, cudaMemcpyDeviceToHost, "copying from the device");
-}
-void copy(const Stream& stream, const void* from, void* to, std::size_t bytes) {
-  transfer(stream, from, to, bytes, cudaMemcpyDeviceToDevice, "copying on the device");
-}
-void clear(const Stream& stream, void* device, std::size_t bytes) {
-  if (bytes == 0) return;
-  check(cudaMemsetAsync(device, 0, bytes, static_cast<cudaStream_t>(stream.native())), "clearing device memory");
-}
-
-namespace {
-
 // The name of a kernel in the source, for errors. Needs CUDA 12.3.
 std::string nameOf([[maybe_unused]] const void* kernel) {
 #if CUDART_VERSION >= 12030
@@ -171,6 +153,20 @@ std::string nameOf([[maybe_unused]] const void* kernel) {
 }
 
 }  // namespace
+
+void upload(const Stream& stream, const void* host, void* device, std::size_t bytes) {
+  transfer(stream, host, device, bytes, cudaMemcpyHostToDevice, "copying to the device");
+}
+void download(const Stream& stream, const void* device, void* host, std::size_t bytes) {
+  transfer(stream, device, host, bytes, cudaMemcpyDeviceToHost, "copying from the device");
+}
+void copy(const Stream& stream, const void* from, void* to, std::size_t bytes) {
+  transfer(stream, from, to, bytes, cudaMemcpyDeviceToDevice, "copying on the device");
+}
+void clear(const Stream& stream, void* device, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemsetAsync(device, 0, bytes, static_cast<cudaStream_t>(stream.native())), "clearing device memory");
+}
 
 void allowSharedMemory(const void* kernel, std::size_t bytes) {
   constexpr std::size_t kGranted = 48 * 1024;

@@ -135,7 +135,7 @@ Buffer<T> uploaded(const Stream& stream, const std::vector<T>& values) {
 }
 
 /// Number of elements of {rows, cols}.
-inline std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
+inline std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * cols; }
 
 /// count / each, rounded up: the number of blocks to launch.
 template <typename Count>

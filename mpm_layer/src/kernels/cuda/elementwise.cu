@@ -137,7 +137,7 @@ __global__ void scaleRows(int rows, int dim, float* x) {
   if (r >= rows) return;
   float* row = rowOf(x, r, dim);
   double squares = 0;
-  for (int k = laneIndex(); k < dim; k += kWarp) squares += static_cast<double>(row[k]) * static_cast<double>(row[k]);
+  for (int k = laneIndex(); k < dim; k += kWarp) squares += static_cast<double>(row[k]) * row[k];
   squares = warpSum(squares);
   const float inverse = squares > 0 ? static_cast<float>(1 / sqrt(squares)) : 0.0f;
   for (int k = laneIndex(); k < dim; k += kWarp) row[k] *= inverse;

@@ -96,9 +96,8 @@ __global__ void prepareRows(Work work, int* not_finite) {
   double squares = 0;
   for (int k = 4 * lane; k < work.dim; k += 4 * kWarp) {
     const float4 v = loadFour(row, work.dim, k);
-    squares +=
-        static_cast<double>(v.x) * static_cast<double>(v.x) + static_cast<double>(v.y) * static_cast<double>(v.y) +
-        static_cast<double>(v.z) * static_cast<double>(v.z) + static_cast<double>(v.w) * static_cast<double>(v.w);
+    squares += static_cast<double>(v.x) * v.x + static_cast<double>(v.y) * v.y + static_cast<double>(v.z) * v.z +
+               static_cast<double>(v.w) * v.w;
   }
   squares = warpSum(squares);
   const bool finite = squares < 1e300;  // a sum of squares of floats is always smaller

@@ -112,9 +112,7 @@ std::vector<int> runsOf(const AxisResampling& columns) {
   std::vector<int> begins;
   const int outputs = columns.outputs();
   for (int begin = 0, end = 0; begin < outputs; begin = end) {
-    while (end < outputs &&
-           columns.first[static_cast<std::size_t>(end)] == columns.first[static_cast<std::size_t>(begin)])
-      ++end;
+    while (end < outputs && columns.first[end] == columns.first[begin]) ++end;
     const int pieces = (end - begin + kPixels - 1) / kPixels;
     for (int piece = 0; piece < pieces; ++piece) begins.push_back(begin + (end - begin) * piece / pieces);
   }
@@ -136,9 +134,7 @@ ResizeArgmax::ResizeArgmax(const Stream& stream, const AxisResampling& rows, con
   const std::vector<int> begins = runsOf(columns);
   runs_ = static_cast<int>(begins.size()) - 1;
   run_begin_ = uploaded(stream, begins);
-  const auto first = [&](int run) {
-    return columns.first[static_cast<std::size_t>(begins[static_cast<std::size_t>(run)])];
-  };
+  const auto first = [&](int run) { return columns.first[begins[run]]; };
   for (int run = 0; run < runs_; run += kRuns)
     span_ = std::max(span_, first(std::min(run + kRuns, runs_) - 1) + columns.taps - first(run));
 }

@@ -42,8 +42,7 @@ __global__ void weightedMean(const float* x, int dim, const int* offsets, int sp
   if (c >= dim) return;
   const int begin = offsets[b] + special, live = offsets[b + 1] - begin;
   double sum = 0;  // as on the CPU
-  for (int i = 0; i < live; ++i)
-    sum += static_cast<double>(sizes[b * patches + i]) * static_cast<double>(rowOf(x, begin + i, dim)[c]);
+  for (int i = 0; i < live; ++i) sum += static_cast<double>(sizes[b * patches + i]) * rowOf(x, begin + i, dim)[c];
   rowOf(pooled, b, dim)[c] = static_cast<float>(sum / patches);
 }
 
