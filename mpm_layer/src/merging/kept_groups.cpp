@@ -10,7 +10,7 @@ namespace mpm {
 void KeptGroups::takeOver(const GroupsOfImage& found, TokenState<const float> before, TokenState<const float> after) {
   std::vector<float> similarities;
   for (const MergeGroup& group : found.groups) similarities.push_back(group.similarity);
-  const auto quartile = similarities.begin() + static_cast<std::ptrdiff_t>(similarities.size() / 4);
+  const auto quartile = similarities.begin() + (similarities.size() / 4);
   std::nth_element(similarities.begin(), quartile, similarities.end());
   similarity_ = similarities.empty() ? MergeRule{}.similarity : *quartile;
 
@@ -21,14 +21,14 @@ void KeptGroups::takeOver(const GroupsOfImage& found, TokenState<const float> be
     int& group = group_of_row_[static_cast<std::size_t>(before.clusterOfToken()[i])];
     if (group >= 0) continue;
     group = static_cast<int>(after.clusterOfToken()[i]);
-    ++members_[static_cast<std::size_t>(group)];
+    ++members_[group];
   }
 }
 
 void KeptGroups::leave(TokenState<const float> before) {
   const auto take = [&](std::size_t row) {
     if (group_of_row_[row] < 0) return;
-    --members_[static_cast<std::size_t>(group_of_row_[row])];
+    --members_[group_of_row_[row]];
     group_of_row_[row] = -1;
   };
   for (int i = 0; i < before.computedRows(); ++i) take(static_cast<std::size_t>(before.computedRow(i)));
@@ -63,19 +63,19 @@ bool KeptGroups::merge(const MergeRule& rule, MatrixView<const float> tokens, Ma
   after.computed[0] = static_cast<float>(groups.live());
   int free = 0;
   for (int k = 0; k < groups.live(); ++k, ++free) {
-    while (members_[static_cast<std::size_t>(free)] > 0) ++free;
+    while (members_[free] > 0) ++free;
     after.computed[1 + k] = static_cast<float>(free);
   }
   for (int i = 0; i < rows; ++i) {
     const int group = static_cast<int>(after.computed[1 + static_cast<int>(groups.clusterOfToken()[i])]);
-    group_of_row_[static_cast<std::size_t>(before.computedRow(i))] = group;
-    ++members_[static_cast<std::size_t>(group)];
+    group_of_row_[before.computedRow(i)] = group;
+    ++members_[group];
   }
 
   std::fill_n(after.clusterSize(), patches, 0.f);
   int live = 0;
   for (int row = 0; row < before.live(); ++row) {
-    const int group = group_of_row_[static_cast<std::size_t>(row)];
+    const int group = group_of_row_[row];
     if (group < 0) continue;
     after.clusterSize()[group] += before.clusterSize()[row];
     live = std::max(live, group + 1);

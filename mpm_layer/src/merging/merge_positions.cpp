@@ -16,11 +16,10 @@ std::vector<float> patchWeights(std::span<const TokenState<const float>> states)
     for (std::size_t i = 0; i < patches; ++i) {
       const auto before = static_cast<std::size_t>(row[i]);
       row[i] = static_cast<int>(state.clusterOfToken()[i]);
-      if (!counted[before]) ++members[static_cast<std::size_t>(row[i])];
+      if (!counted[before]) ++members[row[i]];
       counted[before] = true;
     }
-    for (std::size_t i = 0; i < patches; ++i)
-      weights[i] /= static_cast<float>(members[static_cast<std::size_t>(row[i])]);
+    for (std::size_t i = 0; i < patches; ++i) weights[i] /= static_cast<float>(members[row[i]]);
   }
   return weights;
 }

@@ -32,10 +32,9 @@ void merge(MergedPositions policy, MatrixView<const float> table, TokenState<con
   if (policy != MergedPositions::kFirst)
     return addRows(
         table, state, [&](int row) { return 1 / state.clusterSize()[row]; }, column, rotations);
-  std::vector<float> weight(static_cast<std::size_t>(state.live()), 1.0f);
+  std::vector<float> weight(state.live(), 1.0f);
   addRows(
-      table, state, [&](int row) { return std::exchange(weight[static_cast<std::size_t>(row)], 0.0f); }, column,
-      rotations);
+      table, state, [&](int row) { return std::exchange(weight[row], 0.0f); }, column, rotations);
 }
 
 }  // namespace

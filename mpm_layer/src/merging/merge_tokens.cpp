@@ -17,20 +17,16 @@ namespace {
 
 constexpr double kAnySimilarity = -2;  // below every cosine, also a rounded one
 
-struct Similarities {
+// Of a call.
+thread_local struct {
   Scratch<int> best;
   Scratch<float> similarity;
-};
-
-Similarities& similarities() {
-  thread_local Similarities memory;
-  return memory;
-}
+} neighbours;
 
 bool findMutualPairs(MatrixView<const float> rows, std::vector<MergeGroup>& groups, const Parallel& parallel) {
   const auto count = static_cast<std::size_t>(rows.rows);
-  const std::span best(similarities().best.atLeast(count), count);
-  const std::span similarity(similarities().similarity.atLeast(count), count);
+  const std::span best(neighbours.best.atLeast(count), count);
+  const std::span similarity(neighbours.similarity.atLeast(count), count);
   if (!bestNeighbours(rows, best, parallel, similarity)) return false;
   for (int i = 0; i < rows.rows; ++i)
     if (const int j = best[i]; i < j && best[j] == i) groups.push_back({similarity[i], i, j});
@@ -46,8 +42,8 @@ bool findMatches(MatrixView<const float> rows, int special, std::vector<MergeGro
   if (rows.rows < 2) return true;
   const MatrixView<const float> a = everySecond(even), b = everySecond(odd);
   const auto count = static_cast<std::size_t>(a.rows);
-  const std::span best(similarities().best.atLeast(count), count);
-  const std::span similarity(similarities().similarity.atLeast(count), count);
+  const std::span best(neighbours.best.atLeast(count), count);
+  const std::span similarity(neighbours.similarity.atLeast(count), count);
   if (!bestMatches(a, b, best, similarity, parallel)) return false;
   for (int i = 0; i < a.rows; ++i) groups.push_back({similarity[i], even + 2 * i, odd + 2 * best[i]});
   return true;
@@ -62,7 +58,7 @@ void addWindows(std::span<const float> similarity, int width, std::vector<MergeG
 
 bool findWindows(MatrixView<const float> rows, int width, std::vector<MergeGroup>& groups, const Parallel& parallel) {
   const auto count = static_cast<std::size_t>(rows.rows / 4);
-  const std::span similarity(similarities().similarity.atLeast(count), count);
+  const std::span similarity(neighbours.similarity.atLeast(count), count);
   if (!windowSimilarities(rows, width, similarity, parallel)) return false;
   addWindows(similarity, width, groups);
   return true;
@@ -137,7 +133,7 @@ void average(MatrixView<const float> tokens, std::span<const int> cluster_of_row
   int* const before = last + tokens.rows;  // the member in front of each row
   std::fill_n(last, merged.rows, -1);
   for (int i = 0; i < tokens.rows; ++i) before[i] = std::exchange(last[cluster_of_row[i]], i);
-  double* const sum = sums.atLeast(static_cast<std::size_t>(tokens.cols));
+  double* const sum = sums.atLeast(tokens.cols);
   for (int k = 0; k < merged.rows; ++k) {
     int member = last[k];
     if (before[member] < 0) {
@@ -215,14 +211,13 @@ void mergeGroups(const MergeRule& rule, GroupsOfImage& found, MatrixView<const f
   const int most = rule.groups == MergeGroups::kEvenOdd ? live / 2 : static_cast<int>(groups.size());
   const auto chosen = static_cast<std::size_t>(rule.count < 0 ? most : std::min(rule.count, most));
   if (chosen < groups.size()) {
-    if (!windows)
-      std::nth_element(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(chosen), groups.end(), moreSimilar);
+    if (!windows) std::nth_element(groups.begin(), groups.begin() + chosen, groups.end(), moreSimilar);
     groups.resize(chosen);
   }
 
   const Plan plan = planFor(rule, groups, special, live);
   const int clusters = static_cast<int>(plan.kept.size());
-  const std::span<int> cluster_of_row(scratch.atLeast(static_cast<std::size_t>(live)), static_cast<std::size_t>(live));
+  const std::span<int> cluster_of_row(scratch.atLeast(live), static_cast<std::size_t>(live));
   for (int k = 0; k < clusters; ++k) cluster_of_row[plan.kept[k]] = k;
   for (int i = 0; i < live; ++i) cluster_of_row[i] = cluster_of_row[plan.into[i]];
 
