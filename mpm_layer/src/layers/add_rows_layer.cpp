@@ -10,22 +10,21 @@ namespace {
 
 /// Rows of the full grid that a model adds between blocks: positions, or what an adapter or a convolution makes of the
 /// restored tokens. A merged row receives the mean of its members' rows.
-class AddRowsLayer final : public MpmLayer {
+class AddRowsLayer final : public TokenLayer {
  public:
   /// `constant`: the rows are the same for all images; else they are the last input.
   AddRowsLayer(const cv::dnn::LayerParams& params, bool constant)
-      : MpmLayer(params, constant ? 1 : 0), special_(intAttribute(params, "special_tokens")), constant_(constant) {}
+      : TokenLayer(params, constant ? 1 : 0), constant_(constant) {}
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const std::size_t states = inputs.size() - (constant_ ? 0 : 1);
     expect(inputs.size() >= (constant_ ? 2u : 3u),
            constant_ ? "expects tokens and their state" : "expects tokens, their state and rows");
     for (std::size_t i = 2; i < states; ++i)
       expect(inputs[i] == inputs[1], "got states " + shapeText(inputs[1]) + " and " + shapeText(inputs[i]));
-    const std::vector<Shape> first_two(inputs.begin(), inputs.begin() + 2);
-    const Shape& tokens = tokensWithState(first_two, special_);
+    const Shapes first_two(inputs.begin(), inputs.begin() + 2);
+    const Shape& tokens = tokensWithState(first_two);
     if (constant_)
       expect(constants[0] == Shape{tokens[1], tokens[2]},
              "its positions are " + shapeText(constants[0]) + ", the tokens " + shapeText(tokens));
@@ -35,11 +34,11 @@ class AddRowsLayer final : public MpmLayer {
     return {tokens};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     if (constant_) positions_ = constants[0].clone();
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const std::size_t states = inputs.size() - (constant_ ? 0 : 1);
     for (std::size_t i = 1; i < states; ++i) {
       liveRows(inputs[i], special_);
@@ -61,24 +60,21 @@ class AddRowsLayer final : public MpmLayer {
       for (int i = first; i < x.capacity; ++i) {
         const int patch = i - special_;
         const int row = patch < 0 ? i : special_ + static_cast<int>(earlier.back().clusterOfToken()[patch]);
-        const float weight = patch < 0 ? 1.0f : weights[static_cast<std::size_t>(patch)];
+        const float weight = patch < 0 ? 1.0f : weights[patch];
         for (int c = 0; c < x.dim; ++c) to.row(row)[c] += weight * rows.row(i - first)[c];
       }
     });
   }
 
  private:
-  int special_;
   bool constant_;
   cv::Mat positions_;
 };
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeAddPositions(cv::dnn::LayerParams& params) {
-  return cv::makePtr<AddRowsLayer>(params, true);
-}
+LayerPtr makeAddPositions(cv::dnn::LayerParams& params) { return cv::makePtr<AddRowsLayer>(params, true); }
 
-cv::Ptr<cv::dnn::Layer> makeAddRows(cv::dnn::LayerParams& params) { return cv::makePtr<AddRowsLayer>(params, false); }
+LayerPtr makeAddRows(cv::dnn::LayerParams& params) { return cv::makePtr<AddRowsLayer>(params, false); }
 
 }  // namespace mpm

@@ -13,26 +13,24 @@ namespace {
 /// Attention of one learned query per head to all live rows. A merged row counts as often as it has members. The query
 /// is known, so no key is computed: q . (K x) = (K^T q) . x, and the bias of the keys is the same for all rows. Nor is
 /// any value: the sum of p (V x + b) is V (the sum of p x) + b.
-class AttentionPoolLayer final : public MpmLayer {
+class AttentionPoolLayer final : public TokenLayer {
  public:
   explicit AttentionPoolLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 3),
-        special_(intAttribute(params, "special_tokens")),
+      : TokenLayer(params, 3),
         heads_(intAttribute(params, "heads")),
         scale_(static_cast<double>(floatAttribute(params, "scale"))) {
     expect(heads_ > 0, "has no heads");
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
-    const Shape &tokens = tokensWithState(inputs, special_), &weight = constants[1];
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const Shape &tokens = tokensWithState(inputs), &weight = constants[1];
     expect(weight.size() == 2 && weight[1] == tokens[2] && weight[0] % (2 * heads_) == 0,
            "its weight is " + shapeText(weight) + ", the tokens " + shapeText(tokens));
     return {{tokens[0], weight[0] / 2}};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     const int dim = constants[1].size[1], width = constants[1].size[0] / 2, head_dim = width / heads_;
     expect(constants[0].total() == static_cast<std::size_t>(width) &&
                constants[2].total() == static_cast<std::size_t>(2 * width),
@@ -46,12 +44,12 @@ class AttentionPoolLayer final : public MpmLayer {
         keys.at<float>(h, c) = static_cast<float>(sum * scale_);
       }
     }
-    logits_of_ = PackedLinear(matrixOf(keys, heads_, dim), nullptr);
+    logits_of_ = PackedLinear(matrixOf(keys), nullptr);
     values_ = constants[1].rowRange(width, 2 * width).clone();
     bias_.assign(constants[2].ptr<float>() + width, constants[2].ptr<float>() + 2 * width);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const int* const rows = liveRows(inputs[1], special_);
     const auto tokens = tokensOf(inputs[0], rows);
     logits_.resize(static_cast<std::size_t>(tokens.batch) * tokens.capacity * heads_);
@@ -70,23 +68,23 @@ class AttentionPoolLayer final : public MpmLayer {
                 float* out) const {
     double largest = -std::numeric_limits<double>::infinity(), total = 0;
     for (int i = 0; i < x.rows; ++i) largest = std::max(largest, static_cast<double>(logits.row(i)[h]));
-    std::vector<double> mean(static_cast<std::size_t>(x.cols), 0.);
+    std::vector<double> mean(x.cols, 0.);
     for (int i = 0; i < x.rows; ++i) {
       const double size = i < special_ ? 1 : static_cast<double>(state.clusterSize()[i - special_]);
       const double weight = size * std::exp(static_cast<double>(logits.row(i)[h]) - largest);
       total += weight;
-      for (int c = 0; c < x.cols; ++c) mean[static_cast<std::size_t>(c)] += weight * static_cast<double>(x.row(i)[c]);
+      for (int c = 0; c < x.cols; ++c) mean[c] += weight * static_cast<double>(x.row(i)[c]);
     }
     const int head_dim = values_.rows / heads_;
     for (int j = 0; j < head_dim; ++j) {
       const float* const row = values_.ptr<float>(h * head_dim + j);
       double sum = 0;
-      for (int c = 0; c < x.cols; ++c) sum += static_cast<double>(row[c]) * mean[static_cast<std::size_t>(c)];
-      out[j] = static_cast<float>(sum / total) + bias_[static_cast<std::size_t>(h * head_dim + j)];
+      for (int c = 0; c < x.cols; ++c) sum += static_cast<double>(row[c]) * mean[c];
+      out[j] = static_cast<float>(sum / total) + bias_[h * head_dim + j];
     }
   }
 
-  int special_, heads_;
+  int heads_;
   double scale_;
   PackedLinear logits_of_;
   cv::Mat values_;  // {heads * head_dim, dim}
@@ -96,8 +94,6 @@ class AttentionPoolLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeAttentionPool(cv::dnn::LayerParams& params) {
-  return cv::makePtr<AttentionPoolLayer>(params);
-}
+LayerPtr makeAttentionPool(cv::dnn::LayerParams& params) { return cv::makePtr<AttentionPoolLayer>(params); }
 
 }  // namespace mpm

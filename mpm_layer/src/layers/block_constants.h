@@ -12,7 +12,7 @@ namespace mpm {
 /// of another shape.
 class BlockConstants {
  public:
-  explicit BlockConstants(const std::vector<cv::Mat>& constants) : constants_(constants) {}
+  explicit BlockConstants(const Blobs& constants) : constants_(constants) {}
 
   const cv::Mat& peek() const { return constants_[next_]; }
   const cv::Mat& next() { return constants_[next_++]; }
@@ -24,7 +24,7 @@ class BlockConstants {
  private:
   const float* vector(int size);
 
-  const std::vector<cv::Mat>& constants_;
+  const Blobs& constants_;
   std::size_t next_ = 0;
 };
 

@@ -6,9 +6,8 @@
 
 namespace mpm {
 
-DeviceImage::DeviceImage(std::shared_ptr<DeviceNet> device, std::unique_ptr<DeviceOp> op, cv::Mat blob)
+DeviceImage::DeviceImage(std::shared_ptr<DeviceNet> device, DeviceOpPtr op, cv::Mat blob)
     : device_(std::move(device)), op_(std::move(op)), blob_(std::move(blob)) {}
-DeviceImage::~DeviceImage() = default;
 
 std::unique_ptr<DeviceImage> DeviceImage::of(cv::dnn::Net& net, const std::string& reader, const PixelValues& values,
                                              const cv::Mat& blob) {

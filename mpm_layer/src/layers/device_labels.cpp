@@ -7,7 +7,6 @@
 namespace mpm {
 
 DeviceLabels::DeviceLabels(cv::Ptr<MpmLayer> scores) : scores_(std::move(scores)) {}
-DeviceLabels::~DeviceLabels() = default;
 
 std::unique_ptr<DeviceLabels> DeviceLabels::of(cv::dnn::Net& net, const std::string& scores) {
   const cv::Ptr<MpmLayer> layer = findLayer(net, scores);

@@ -5,11 +5,10 @@
 #include <opencv2/dnn.hpp>
 #include <string>
 
-#include "kernels/resample.h"
+#include "layers/device_net.h"
 
 namespace mpm {
 
-class DeviceOp;
 class MpmLayer;
 
 /// Labels computed on the device from the scores of a net, at a size that the caller chooses. One byte per pixel comes
@@ -19,7 +18,6 @@ class DeviceLabels {
   /// Labels of the first image of the layer called `scores`. Null when that layer does not run on a device. From now on
   /// forward() returns the layer's blob without content.
   static std::unique_ptr<DeviceLabels> of(cv::dnn::Net& net, const std::string& scores);
-  ~DeviceLabels();
 
   /// Sets the resampling from the grid of the scores to the labels (kernels/resample.h). Throws mpm::Error when the
   /// device fails.
@@ -32,8 +30,8 @@ class DeviceLabels {
  private:
   explicit DeviceLabels(cv::Ptr<MpmLayer> scores);
   cv::Ptr<MpmLayer> scores_;
-  std::unique_ptr<DeviceOp> op_;  // destroyed before its device
-  cv::Mat labels_;                // keeps its address, because the device stores a value per address
+  DeviceOpPtr op_;  // destroyed before its device
+  cv::Mat labels_;  // keeps its address, because the device stores a value per address
 };
 
 }  // namespace mpm

@@ -27,6 +27,8 @@ class MPM_API DeviceOp {
   virtual void compute(const Call& call) = 0;
 };
 
+using DeviceOpPtr = std::unique_ptr<DeviceOp>;
+
 /// The state that the layers of one net share on a device. OpenCV passes host blobs between our layers. On the device,
 /// the address of a blob is the key of a value: a plain array, the packed live rows of tokens, or a token state. One
 /// thread at a time; nets are independent. Every function but wait() throws mpm::Error when the device fails.
@@ -46,24 +48,24 @@ class MPM_API DeviceNet {
   virtual void release() = 0;
 
   /// An 8-bit image {H, W} of three channels on the host -> planes {1, 3, H, W}.
-  virtual std::unique_ptr<DeviceOp> normalise(const PixelValues& values) = 0;
+  virtual DeviceOpPtr normalise(const PixelValues& values) = 0;
   /// The operators of docs/ops.md. Weights are on the host and must stay valid during the call.
-  virtual std::unique_ptr<DeviceOp> patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                                               MatrixView<const float> position, MatrixView<const float> special,
-                                               Precision precision) = 0;
-  virtual std::unique_ptr<DeviceOp> transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) = 0;
-  virtual std::unique_ptr<DeviceOp> mutualPairMerge(int special) = 0;
-  virtual std::unique_ptr<DeviceOp> tokenNorm(const NormWeights& norm, int dim, int special) = 0;
-  virtual std::unique_ptr<DeviceOp> tokenLinear(const LinearWeights& linear, Precision precision, int special) = 0;
-  virtual std::unique_ptr<DeviceOp> classTokens(MatrixView<const float> embeddings, int special) = 0;
-  virtual std::unique_ptr<DeviceOp> maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-                                               const NormWeights& norm, int classes, Precision precision) = 0;
-  virtual std::unique_ptr<DeviceOp> restoreTokens(int special, bool keep_special) = 0;
+  virtual DeviceOpPtr patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
+                                 MatrixView<const float> position, MatrixView<const float> special,
+                                 Precision precision) = 0;
+  virtual DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) = 0;
+  virtual DeviceOpPtr mutualPairMerge(int special) = 0;
+  virtual DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) = 0;
+  virtual DeviceOpPtr tokenLinear(const LinearWeights& linear, Precision precision, int special) = 0;
+  virtual DeviceOpPtr classTokens(MatrixView<const float> embeddings, int special) = 0;
+  virtual DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
+                                 const NormWeights& norm, int classes, Precision precision) = 0;
+  virtual DeviceOpPtr restoreTokens(int special, bool keep_special) = 0;
   /// The mean over the patches, or special row `index` if index >= 0.
-  virtual std::unique_ptr<DeviceOp> poolTokens(int special, int index) = 0;
+  virtual DeviceOpPtr poolTokens(int special, int index) = 0;
   /// At most 256 classes.
-  virtual std::unique_ptr<DeviceOp> segmentLabels(const AxisResampling& rows, const AxisResampling& columns) = 0;
-  virtual std::unique_ptr<DeviceOp> mergeReport() = 0;
+  virtual DeviceOpPtr segmentLabels(const AxisResampling& rows, const AxisResampling& columns) = 0;
+  virtual DeviceOpPtr mergeReport() = 0;
 };
 
 }  // namespace mpm

@@ -9,37 +9,32 @@ namespace {
 
 /// The rows of this frame and those of earlier frames, together: in front of an op that needs all of them. Only in nets
 /// in memory (net/reuse_nodes.h).
-class KeepRowsLayer final : public MpmLayer {
+class KeepRowsLayer final : public TokenLayer {
  public:
-  explicit KeepRowsLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 0), special_(intAttribute(params, "special_tokens")) {
+  explicit KeepRowsLayer(const cv::dnn::LayerParams& params) : TokenLayer(params, 0) {
     expect(reuse() != nullptr, "belongs to a net that reuses rows");
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
-    const Shape& tokens = tokensWithState(inputs, special_);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
+    const Shape& tokens = tokensWithState(inputs);
     return {tokens, {tokens[0], 1 + 2 * (tokens[1] - special_)}};
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const auto computed = tokensOf(inputs[0], liveRows(inputs[1], special_)).image(0);
     const auto state = stateOf(inputs[1], 0);
     const int width = computed.cols, live = special_ + state.live();
     const MatrixView<float> kept(reuse()->keep(name, inputs[0].total()), inputs[0].size[1], width);
     for (int i = 0; i < computed.rows; ++i)
       std::copy_n(computed.row(i), width, kept.row(i < special_ ? i : special_ + state.computedRow(i - special_)));
-    std::copy_n(kept.data, static_cast<std::size_t>(live) * static_cast<std::size_t>(width), outputs[0].ptr<float>());
+    std::copy_n(kept.data, static_cast<std::size_t>(live) * width, outputs[0].ptr<float>());
     std::copy_n(state.data, outputs[1].total(), outputs[1].ptr<float>());
   }
-
- private:
-  int special_;
 };
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeKeepRows(cv::dnn::LayerParams& params) { return cv::makePtr<KeepRowsLayer>(params); }
+LayerPtr makeKeepRows(cv::dnn::LayerParams& params) { return cv::makePtr<KeepRowsLayer>(params); }
 
 }  // namespace mpm

@@ -11,8 +11,7 @@ class MergeReportLayer final : public MpmLayer {
   explicit MergeReportLayer(const cv::dnn::LayerParams& params) : MpmLayer(params, 0) {}
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     expect(!inputs.empty(), "needs the state of PatchEmbed as its first input");
     expect((inputs[0].size() == 2 || inputs[0].size() == 3) &&
                std::equal(inputs.begin() + 1, inputs.end(), inputs.begin()),
@@ -22,12 +21,11 @@ class MergeReportLayer final : public MpmLayer {
     return {{inputs[0][0], std::max(insertions, 1), patches}, {inputs[0][0], insertions + 1}};
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
-                                         const std::vector<cv::Mat>& /*inputs*/) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
     return device.mergeReport();
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     cv::Mat& maps = outputs[0];
     cv::Mat& counts = outputs[1];
     const int states = static_cast<int>(inputs.size());
@@ -49,7 +47,7 @@ class MergeReportLayer final : public MpmLayer {
  private:
   /// Numbers the groups by their first members: rows that outlive frames are in no order. Returns how many there are.
   static float numberGroups(TokenState<const float> state, float* map) {
-    std::vector<float> number(static_cast<std::size_t>(state.live()), -1.f);
+    std::vector<float> number(state.live(), -1.f);
     float next = 0;
     for (int i = 0; i < state.patches; ++i) {
       float& of_row = number[static_cast<std::size_t>(state.clusterOfToken()[i])];
@@ -62,6 +60,6 @@ class MergeReportLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params) { return cv::makePtr<MergeReportLayer>(params); }
+LayerPtr makeMergeReport(cv::dnn::LayerParams& params) { return cv::makePtr<MergeReportLayer>(params); }
 
 }  // namespace mpm

@@ -24,11 +24,10 @@ MergeGroups groupsOf(const cv::dnn::LayerParams& params) {
 }
 
 /// MergeTokens, and MutualPairMerge, which is MergeTokens without attributes.
-class MergeTokensLayer final : public MpmLayer {
+class MergeTokensLayer final : public TokenLayer {
  public:
   explicit MergeTokensLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 0),
-        special_(intAttribute(params, "special_tokens")),
+      : TokenLayer(params, 0),
         plain_mpm_(!params.has("groups")),
         rule_{.groups = groupsOf(params),
               .count = params.get<int>("count", -1),
@@ -40,13 +39,12 @@ class MergeTokensLayer final : public MpmLayer {
   void setRule(const MergeFunction& rule) { function_ = rule; }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     expect(!scored() || inputs.size() == 4,
            "expects tokens, state, scores and rows, got " + std::to_string(inputs.size()) + " inputs");
     const bool compares = inputs.size() == 3;  // the rows that are compared
-    const std::vector<Shape> merged(inputs.begin(), inputs.end() - (scored() ? 2 : compares ? 1 : 0));
-    const Shape& tokens = tokensWithState(merged, special_);
+    const Shapes merged(inputs.begin(), inputs.end() - (scored() ? 2 : compares ? 1 : 0));
+    const Shape& tokens = tokensWithState(merged);
     const int patches = tokens[1] - special_, width = rule_.grid_width;
     expect(!(scored() || rule_.groups == MergeGroups::kWindows) ||
                (width > 0 && width % 2 == 0 && patches % (2 * width) == 0),
@@ -64,12 +62,11 @@ class MergeTokensLayer final : public MpmLayer {
     return merged;
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
-                                         const std::vector<cv::Mat>& /*inputs*/) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
     return plain_mpm_ ? device.mutualPairMerge(special_) : nullptr;
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const int* rows = liveRows(inputs[1], special_);
     expectClustersAreLive(inputs[1]);
     const auto tokens = tokensOf(inputs[0], rows);
@@ -138,7 +135,6 @@ class MergeTokensLayer final : public MpmLayer {
 
   bool scored() const { return rule_.groups == MergeGroups::kScoredWindows; }
 
-  int special_;
   bool plain_mpm_;
   MergeRule rule_;
   MergeFunction function_;  // of kRule
@@ -150,7 +146,7 @@ class MergeTokensLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeMergeTokens(cv::dnn::LayerParams& params) { return cv::makePtr<MergeTokensLayer>(params); }
+LayerPtr makeMergeTokens(cv::dnn::LayerParams& params) { return cv::makePtr<MergeTokensLayer>(params); }
 
 void setRule(cv::dnn::Layer& layer, const MergeFunction& rule) {
   if (auto* const merge = dynamic_cast<MergeTokensLayer*>(&layer)) merge->setRule(rule);

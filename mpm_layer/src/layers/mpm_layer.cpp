@@ -15,6 +15,13 @@ const char* const kForeignState = "its state blob is not one that an ai.mpm op w
 
 Shape shapeOf(const opencv::MatShape& shape) { return Shape(shape.begin(), shape.end()); }
 
+template <typename T, class Blob>
+TokenState<T> tokenState(Blob& blob, int b) {
+  const int columns = blob.size[blob.dims - 1], patches = (columns - 1) / 2;
+  T* const data = blob.template ptr<T>(b);
+  return {data, patches, blob.dims == 3 ? data + columns : nullptr};
+}
+
 }  // namespace
 
 MpmLayer::MpmLayer(const cv::dnn::LayerParams& params, int constants) : constants_(constants) {
@@ -55,30 +62,11 @@ float MpmLayer::floatAttribute(const cv::dnn::LayerParams& params, const std::st
   return params.get<float>(key);
 }
 
-const Shape& MpmLayer::tokensWithState(const std::vector<Shape>& inputs, int special) const {
-  expect(special >= 0, "has a negative number of special tokens");
-  expect(inputs.size() == 2, "expects tokens and their state, got " + std::to_string(inputs.size()) + " inputs");
-  const Shape &tokens = inputs[0], &state = inputs[1];
-  expect(tokens.size() == 3, "expects tokens {B, rows, d}, got " + shapeText(tokens));
-  const int columns = 1 + 2 * (tokens[1] - special);
-  expect(state == Shape{tokens[0], columns} || (tokens[0] == 1 && state == Shape{1, 2, columns}),
-         "expects the state of " + std::to_string(tokens[1] - special) + " tokens for its tokens " + shapeText(tokens) +
-             ", got " + shapeText(state));
-  return tokens;
-}
-
-const Shape& MpmLayer::tokensWithOptionalState(const std::vector<Shape>& inputs, int special) const {
-  if (inputs.size() > 1) return tokensWithState(inputs, special);
-  expect(inputs[0].size() == 2 || inputs[0].size() == 3,
-         "expects tokens {B, rows, d} or {B, d}, got " + shapeText(inputs[0]));
-  return inputs[0];
-}
-
 bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int /*required_outputs*/,
                                std::vector<opencv::MatShape>& outputs,
                                std::vector<opencv::MatShape>& /*internals*/) const {
   const std::size_t activations = activationsAmong(inputs.size());
-  std::vector<Shape> shapes, constants = blob_shapes_;
+  Shapes shapes, constants = blob_shapes_;
   for (std::size_t i = 0; i < inputs.size(); ++i) (i < activations ? shapes : constants).push_back(shapeOf(inputs[i]));
   outputs.clear();
   for (const Shape& shape : outputShapes(shapes, constants)) outputs.push_back(opencv::makeShape(shape));
@@ -87,11 +75,11 @@ bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int 
 
 void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArrays outputs_array,
                        cv::OutputArrayOfArrays /*internals*/) {
-  std::vector<cv::Mat> inputs, outputs;
+  Blobs inputs, outputs;
   inputs_array.getMatVector(inputs);
   outputs_array.getMatVector(outputs);
   const std::size_t activations = activationsAmong(inputs.size());
-  std::vector<cv::Mat> constants;
+  Blobs constants;
   Scratch<float> memory;
   if (!packed_) {
     constants = waiting_.empty() ? blobs : waitingValues(memory);
@@ -118,11 +106,11 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
   fail(problem);
 }
 
-std::vector<cv::Mat> MpmLayer::waitingValues(Scratch<float>& memory) const {
+Blobs MpmLayer::waitingValues(Scratch<float>& memory) const {
   std::size_t floats = 0;
   for (const WaitingWeight& weight : waiting_) floats += weight.inFile();
   float* to = memory.atLeast(floats);
-  std::vector<cv::Mat> values;
+  Blobs values;
   for (const WaitingWeight& weight : waiting_) {
     values.push_back(weight.values(to));
     to += weight.inFile();
@@ -148,7 +136,7 @@ void MpmLayer::packWaiting(Scratch<float>& memory) {
   }
 }
 
-void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& inputs) {
+void MpmLayer::pack(Blobs constants, const Blobs& inputs) {
   if (packed_) return;
   for (cv::Mat& constant : constants) {
     if (constant.depth() != CV_32F) constant.convertTo(constant, CV_32F);
@@ -161,7 +149,7 @@ void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& 
   packed_ = true;
 }
 
-void MpmLayer::computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) {
+void MpmLayer::computeOnDevice(Blobs& inputs, Blobs& outputs) {
   expect(device_inputs_.size() == inputs.size() && device_outputs_.size() == outputs.size() &&
              host_outputs_.size() == outputs.size(),
          "has not as many inputs and outputs as it was placed on the device with");
@@ -227,6 +215,30 @@ void MpmLayer::expectClustersAreLive(const cv::Mat& state) const {
   }
 }
 
+const Shape& TokenLayer::tokensWithState(const Shapes& inputs) const {
+  expect(special_ >= 0, "has a negative number of special tokens");
+  expect(inputs.size() == 2, "expects tokens and their state, got " + std::to_string(inputs.size()) + " inputs");
+  const Shape &tokens = inputs[0], &state = inputs[1];
+  expect(tokens.size() == 3, "expects tokens {B, rows, d}, got " + shapeText(tokens));
+  const int columns = 1 + 2 * (tokens[1] - special_);
+  expect(state == Shape{tokens[0], columns} || (tokens[0] == 1 && state == Shape{1, 2, columns}),
+         "expects the state of " + std::to_string(tokens[1] - special_) + " tokens for its tokens " +
+             shapeText(tokens) + ", got " + shapeText(state));
+  return tokens;
+}
+
+const Shape& TokenLayer::tokensWithOptionalState(const Shapes& inputs) const {
+  if (inputs.size() > 1) return tokensWithState(inputs);
+  expect(inputs[0].size() == 2 || inputs[0].size() == 3,
+         "expects tokens {B, rows, d} or {B, d}, got " + shapeText(inputs[0]));
+  return inputs[0];
+}
+
+void TokenLayer::expectDim(int dim, int of_weights) const {
+  expect(dim == of_weights,
+         "got tokens of dim " + std::to_string(dim) + ", the weights are for " + std::to_string(of_weights));
+}
+
 TokensView<const float> tokensOf(const cv::Mat& blob, const int* rows) {
   if (blob.dims == 2) return {blob.ptr<float>(), blob.size[0], 1, blob.size[1], rows};
   return {blob.ptr<float>(), blob.size[0], blob.size[1], blob.size[2], rows};
@@ -237,24 +249,12 @@ TokensView<float> tokensOf(cv::Mat& blob, const int* rows) {
   return {blob.ptr<float>(), blob.size[0], blob.size[1], blob.size[2], rows};
 }
 
-namespace {
-
-template <typename T, class Blob>
-TokenState<T> tokenState(Blob& blob, int b) {
-  const int columns = blob.size[blob.dims - 1], patches = (columns - 1) / 2;
-  T* const data = blob.template ptr<T>(b);
-  return {data, patches, blob.dims == 3 ? data + columns : nullptr};
-}
-
-}  // namespace
-
 TokenState<const float> stateOf(const cv::Mat& blob, int b) { return tokenState<const float>(blob, b); }
 
 TokenState<float> stateOf(cv::Mat& blob, int b) { return tokenState<float>(blob, b); }
 
-MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols) {
-  CV_Assert(constant.total() == static_cast<std::size_t>(rows) * cols);
-  return {constant.ptr<float>(), rows, cols};
+MatrixView<const float> matrixOf(const cv::Mat& constant) {
+  return {constant.ptr<float>(), constant.size[0], static_cast<int>(constant.total()) / constant.size[0]};
 }
 
 std::string layerName(const cv::dnn::Net& net, const std::string& name) {

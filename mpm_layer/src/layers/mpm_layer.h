@@ -18,6 +18,8 @@
 namespace mpm {
 
 using Shape = std::vector<int>;
+using Shapes = std::vector<Shape>;
+using Blobs = std::vector<cv::Mat>;
 
 /// What the ops of domain ai.mpm have in common: attributes, constants (as blobs in OpenCV 4.x, as inputs in the engine
 /// of 5.0), shapes as plain vectors, errors that name the layer. An op gives its shapes, takes its constants once and
@@ -52,27 +54,19 @@ class MpmLayer : public cv::dnn::Layer {
   MpmLayer(const cv::dnn::LayerParams& params, int constants);
 
   /// Shapes of the outputs, from those of the activations and the constants. Calls fail() when they do not fit.
-  virtual std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                          const std::vector<Shape>& constants) const = 0;
-  /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}, or
-  /// {1, 2, 1 + 2N} in a net that reuses rows. Calls fail() when they are not that.
-  const Shape& tokensWithState(const std::vector<Shape>& inputs, int special) const;
-  /// The same for an op that works without state too: then tokens may also be {B, d}.
-  const Shape& tokensWithOptionalState(const std::vector<Shape>& inputs, int special) const;
-
+  virtual Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const = 0;
   /// Called once, before the first compute(): pack the weights here. CV_32F, continuous; borrowed until it returns.
-  virtual void takeConstants(const std::vector<cv::Mat>& /*constants*/) {}
+  virtual void takeConstants(const Blobs& /*constants*/) {}
   /// The op on a device, used instead of takeConstants() and compute(). Null if there is none: then those two run on
   /// the host, with inputs copied from the device and outputs copied to it. Called once, unless the op is
   /// onlyOnCpu(); may throw mpm::Error.
-  virtual std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& /*device*/, const std::vector<cv::Mat>& /*constants*/,
-                                                 const std::vector<cv::Mat>& /*inputs*/) {
+  virtual DeviceOpPtr makeDeviceOp(DeviceNet& /*device*/, const Blobs& /*constants*/, const Blobs& /*inputs*/) {
     return nullptr;
   }
   /// During takeConstants(): the same text in every net of this process for this layer of one unchanged converted file,
   /// so that nets can share what is packed. Empty: the weights are of no such file.
   std::string weightsKey() const;
-  virtual void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) = 0;
+  virtual void compute(const Blobs& inputs, Blobs& outputs) = 0;
 
   /// Throws cv::Exception: "layer 'NAME' (TYPE): WHAT".
   [[noreturn]] void fail(const std::string& what) const;
@@ -97,23 +91,40 @@ class MpmLayer : public cv::dnn::Layer {
 
  private:
   std::size_t activationsAmong(std::size_t inputs) const;
-  std::vector<cv::Mat> waitingValues(Scratch<float>& memory) const;
-  void pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& inputs);
-  void computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs);
+  Blobs waitingValues(Scratch<float>& memory) const;
+  void pack(Blobs constants, const Blobs& inputs);
+  void computeOnDevice(Blobs& inputs, Blobs& outputs);
   bool madeOnHost(std::size_t input) const { return device_inputs_[input] == '0' || device_inputs_[input] == '3'; }
 
   // How the net was placed on a device (net/placement.h). device_op_ is destroyed before device_, which it uses.
   std::shared_ptr<DeviceNet> device_;
   std::string device_inputs_, device_outputs_, host_outputs_;
-  std::unique_ptr<DeviceOp> device_op_;
+  DeviceOpPtr device_op_;
   cv::Mat on_device_, stand_in_;
   std::shared_ptr<ReuseSession> reuse_;
 
   std::size_t constants_;
   std::vector<WaitingWeight> waiting_;  ///< the constants, if they come through the registry
   bool packed_ = false;
-  std::vector<Shape> blob_shapes_;  ///< empty when the constants come as inputs
+  Shapes blob_shapes_;  ///< empty when the constants come as inputs
   Scratch<int> rows_;
+};
+
+/// An op on tokens, with `special_` rows in front of those of the patches.
+class TokenLayer : public MpmLayer {
+ protected:
+  TokenLayer(const cv::dnn::LayerParams& params, int constants)
+      : MpmLayer(params, constants), special_(intAttribute(params, "special_tokens")) {}
+
+  /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}, or
+  /// {1, 2, 1 + 2N} in a net that reuses rows. Calls fail() when they are not that.
+  const Shape& tokensWithState(const Shapes& inputs) const;
+  /// The same for an op that works without state too: then tokens may also be {B, d}.
+  const Shape& tokensWithOptionalState(const Shapes& inputs) const;
+  /// Calls fail() unless tokens of `dim` columns are what the weights are for.
+  void expectDim(int dim, int of_weights) const;
+
+  const int special_;
 };
 
 /// {batch, rows, dim} tokens of a blob. A {batch, dim} blob is `batch` images of one row.
@@ -124,8 +135,8 @@ TokensView<float> tokensOf(cv::Mat& blob, const int* rows);
 TokenState<const float> stateOf(const cv::Mat& blob, int b);
 TokenState<float> stateOf(cv::Mat& blob, int b);
 
-/// A 2-D constant as a matrix.
-MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols);
+/// A constant as a matrix, of which its first side counts the rows.
+MatrixView<const float> matrixOf(const cv::Mat& constant);
 
 std::string shapeText(const Shape& shape);
 

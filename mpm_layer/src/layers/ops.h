@@ -9,37 +9,17 @@
 
 namespace mpm {
 
+using LayerPtr = cv::Ptr<cv::dnn::Layer>;
+using LayerMaker = LayerPtr(cv::dnn::LayerParams& params);
+
 /// Constructors of the operators of docs/ops.md for cv::dnn::LayerFactory. Each operator has its own file.
-cv::Ptr<cv::dnn::Layer> makePatchEmbed(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeTransformerBlock(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeWindowAttention(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeRotaryPositions(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeMergeTokens(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeTokenNorm(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeTokenLinear(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeClassTokens(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makePrependTokens(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeAddPositions(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeAddRows(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeKeepRows(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeMaskScores(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeRestoreTokens(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeAttentionPool(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeSegmentLabels(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeSegmentLogits(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params);
+LayerMaker makePatchEmbed, makeTransformerBlock, makeWindowAttention, makeRotaryPositions, makeMergeTokens,
+    makeTokenNorm, makeTokenLinear, makeClassTokens, makePrependTokens, makeAddPositions, makeAddRows, makeKeepRows,
+    makeMaskScores, makeRestoreTokens, makePoolTokens, makeAttentionPool, makeSegmentLabels, makeSegmentLogits,
+    makeMergeReport;
 // Operators of a head, in head/.
-cv::Ptr<cv::dnn::Layer> makeActivate(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeEinsum(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeElementwise(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeGather(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeGridSample(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeNormalize(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeReduce(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeTake(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeTopK(cv::dnn::LayerParams& params);
-cv::Ptr<cv::dnn::Layer> makeWindow(cv::dnn::LayerParams& params);
+LayerMaker makeActivate, makeEinsum, makeElementwise, makeGather, makeGridSample, makeNormalize, makeReduce, makeTake,
+    makeTopK, makeWindow;
 
 /// What an operator does in a net that reuses rows of earlier frames.
 enum class RowReuse {

@@ -10,17 +10,16 @@
 namespace mpm {
 namespace {
 
-class PatchEmbedLayer final : public MpmLayer {
+class PatchEmbedLayer final : public TokenLayer {
  public:
   explicit PatchEmbedLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 2 + (params.get<int>("norm", 0) != 0 ? 3 : 0) + (params.get<int>("special_tokens") > 0)),
+      : TokenLayer(params, 2 + (params.get<int>("norm", 0) != 0 ? 3 : 0) + (params.get<int>("special_tokens") > 0)),
         height_(intAttribute(params, "height")),
         width_(intAttribute(params, "width")),
         stride_h_(intAttribute(params, "stride_h")),
         stride_w_(intAttribute(params, "stride_w")),
         pad_h_(params.get<int>("pad_h", 0)),
         pad_w_(params.get<int>("pad_w", 0)),
-        special_(intAttribute(params, "special_tokens")),
         norm_(params.get<int>("norm", 0) != 0),
         norm_eps_(params.get<float>("norm_eps", 0.f)),
         norm_rms_(params.get<int>("norm_rms", 0) != 0),
@@ -34,8 +33,7 @@ class PatchEmbedLayer final : public MpmLayer {
   std::string onlyOnCpu() const override { return norm_rms_ ? "RMSNorms" : ""; }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const Shape& image = inputs[0];
     expect(image.size() == 4, "expects an image {B, C, H, W}, got " + shapeText(image));
     const Shape& weight = constants[0];
@@ -68,30 +66,25 @@ class PatchEmbedLayer final : public MpmLayer {
     return {tokens, {1, 2, 1 + 2 * patches}};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     const cv::Mat& weight = constants[0];
-    geometry_ = geometryOf({weight.size[0], weight.size[1], weight.size[2], weight.size[3]});
-    const int dim = weight.size[0];
+    geometry_ = geometryOf({weight.size.p, weight.size.p + weight.dims});
     if (norm_) vectors_.assign(constants.end() - 3, constants.end());
     for (cv::Mat& vector : vectors_) vector = vector.clone();
-    weight_ = PackedLinear(matrixOf(weight, dim, static_cast<int>(weight.total()) / dim),
-                           norm_ ? vectors_[0].ptr<float>() : nullptr);
+    weight_ = PackedLinear(matrixOf(weight), norm_ ? vectors_[0].ptr<float>() : nullptr);
     position_ = constants[1].clone();
     if (special_ > 0) special_rows_ = constants[2].clone();
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
-                                         const std::vector<cv::Mat>& /*inputs*/) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
     if (norm_ || padded()) return nullptr;
-    const cv::Mat &weight = constants[0], &position = constants[1];
-    const int dim = weight.size[0];
-    return device.patchEmbed(
-        geometryOf({dim, weight.size[1], weight.size[2], weight.size[3]}),
-        matrixOf(weight, dim, static_cast<int>(weight.total()) / dim), matrixOf(position, position.size[0], dim),
-        special_ > 0 ? matrixOf(constants[2], special_, dim) : MatrixView<const float>(), precision_);
+    const cv::Mat& weight = constants[0];
+    return device.patchEmbed(geometryOf({weight.size.p, weight.size.p + weight.dims}), matrixOf(weight),
+                             matrixOf(constants[1]), special_ > 0 ? matrixOf(constants[2]) : MatrixView<const float>(),
+                             precision_);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const cv::Mat& image = inputs[0];
     cv::Mat& tokens = outputs[0];
     const int patches = geometry_.gridHeight() * geometry_.gridWidth();
@@ -105,9 +98,9 @@ class PatchEmbedLayer final : public MpmLayer {
     for (int b = 0; b < image.size[0]; ++b) {
       const MatrixView<float> rows(tokens.ptr<float>(b), special_ + computed, dim);
       if (special_ > 0) std::copy_n(special_rows_.ptr<float>(), special_ * dim, rows.data);
-      patchEmbed(padded() ? withBorder(image, b) : image.ptr<float>(b), geometry_, weight_,
-                 matrixOf(position_, patches, dim), rows.rowRange(special_, special_ + computed), parallel_,
-                 norm_ ? &norm : nullptr, only != nullptr ? only->data() : nullptr);
+      patchEmbed(padded() ? withBorder(image, b) : image.ptr<float>(b), geometry_, weight_, matrixOf(position_),
+                 rows.rowRange(special_, special_ + computed), parallel_, norm_ ? &norm : nullptr,
+                 only != nullptr ? only->data() : nullptr);
       const TokenState<float> state = stateOf(outputs[1], b);
       resetState(state);
       if (only == nullptr) continue;
@@ -134,7 +127,7 @@ class PatchEmbedLayer final : public MpmLayer {
     return bordered_.data();
   }
 
-  int height_, width_, stride_h_, stride_w_, pad_h_, pad_w_, special_;
+  int height_, width_, stride_h_, stride_w_, pad_h_, pad_w_;
   bool norm_;
   float norm_eps_;
   bool norm_rms_, one_image_;
@@ -142,12 +135,12 @@ class PatchEmbedLayer final : public MpmLayer {
   PatchGeometry geometry_;
   PackedLinear weight_;
   cv::Mat position_, special_rows_;
-  std::vector<cv::Mat> vectors_;  // of a norm: the bias before it, its weight and bias
+  Blobs vectors_;  // of a norm: the bias before it, its weight and bias
   std::vector<float> bordered_;
 };
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makePatchEmbed(cv::dnn::LayerParams& params) { return cv::makePtr<PatchEmbedLayer>(params); }
+LayerPtr makePatchEmbed(cv::dnn::LayerParams& params) { return cv::makePtr<PatchEmbedLayer>(params); }
 
 }  // namespace mpm

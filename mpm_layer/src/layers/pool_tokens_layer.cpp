@@ -5,11 +5,10 @@
 namespace mpm {
 namespace {
 
-class PoolTokensLayer final : public MpmLayer {
+class PoolTokensLayer final : public TokenLayer {
  public:
   explicit PoolTokensLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 0),
-        special_(intAttribute(params, "special_tokens")),
+      : TokenLayer(params, 0),
         mean_(params.get<cv::String>("mode") == "mean"),
         range_(params.get<cv::String>("mode") == "range"),
         index_(params.get<int>("index", 0)),
@@ -20,18 +19,16 @@ class PoolTokensLayer final : public MpmLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
-    const Shape& tokens = tokensWithState(inputs, special_);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
+    const Shape& tokens = tokensWithState(inputs);
     return {range_ ? Shape{tokens[0], count_, tokens[2]} : Shape{tokens[0], tokens[2]}};
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
-                                         const std::vector<cv::Mat>& /*inputs*/) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
     return range_ ? nullptr : device.poolTokens(special_, mean_ ? -1 : index_);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const auto tokens = tokensOf(inputs[0], liveRows(inputs[1], special_));
     for (int b = 0; b < tokens.batch; ++b) {
       const auto image = tokens.image(b);
@@ -56,7 +53,6 @@ class PoolTokensLayer final : public MpmLayer {
     for (int c = 0; c < image.cols; ++c) mean[c] = static_cast<float>(sum_[c] / state.patches);
   }
 
-  int special_;
   bool mean_, range_;
   int index_, count_;
   std::vector<double> sum_;
@@ -64,6 +60,6 @@ class PoolTokensLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params) { return cv::makePtr<PoolTokensLayer>(params); }
+LayerPtr makePoolTokens(cv::dnn::LayerParams& params) { return cv::makePtr<PoolTokensLayer>(params); }
 
 }  // namespace mpm

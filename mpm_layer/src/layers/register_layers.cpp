@@ -13,11 +13,11 @@ namespace {
 
 // Factory function in the form that OpenCV calls. Clears OpenCV's parameters, which live as long as the net: the layer
 // packs its weights, so they would be in memory twice. Errors are cv::Exception and name the layer.
-template <cv::Ptr<cv::dnn::Layer> (*kMake)(cv::dnn::LayerParams&)>
-cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
+template <LayerMaker kMake>
+LayerPtr make(cv::dnn::LayerParams& params) {
   std::string problem;
   try {
-    const cv::Ptr<cv::dnn::Layer> layer = kMake(params);
+    const LayerPtr layer = kMake(params);
     params.blobs.clear();
     return layer;
   } catch (const Error& error) {

@@ -6,26 +6,22 @@
 namespace mpm {
 namespace {
 
-class RestoreTokensLayer final : public MpmLayer {
+class RestoreTokensLayer final : public TokenLayer {
  public:
   explicit RestoreTokensLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 0),
-        special_(intAttribute(params, "special_tokens")),
-        keep_special_(intAttribute(params, "keep_special") != 0) {}
+      : TokenLayer(params, 0), keep_special_(intAttribute(params, "keep_special") != 0) {}
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
-    const Shape& tokens = tokensWithState(inputs, special_);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
+    const Shape& tokens = tokensWithState(inputs);
     return {{tokens[0], keep_special_ ? tokens[1] : tokens[1] - special_, tokens[2]}};
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
-                                         const std::vector<cv::Mat>& /*inputs*/) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& /*inputs*/) override {
     return device.restoreTokens(special_, keep_special_);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const auto merged = tokensOf(inputs[0], liveRows(inputs[1], special_));
     expectClustersAreLive(inputs[1]);
     parallel_.run(merged.batch, [&](int b) {
@@ -35,14 +31,11 @@ class RestoreTokensLayer final : public MpmLayer {
   }
 
  private:
-  int special_;
   bool keep_special_;
 };
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeRestoreTokens(cv::dnn::LayerParams& params) {
-  return cv::makePtr<RestoreTokensLayer>(params);
-}
+LayerPtr makeRestoreTokens(cv::dnn::LayerParams& params) { return cv::makePtr<RestoreTokensLayer>(params); }
 
 }  // namespace mpm

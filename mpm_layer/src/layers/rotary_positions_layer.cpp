@@ -18,8 +18,7 @@ class RotaryPositionsLayer final : public MpmLayer {
   std::string onlyOnCpu() const override { return "rotary positions"; }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     expect(inputs.size() == 1 && (inputs[0].size() == 2 || inputs[0].size() == 3), "expects the state of the tokens");
     const int patches = (inputs[0].back() - 1) / 2;
     for (const Shape& table : constants) {
@@ -29,12 +28,12 @@ class RotaryPositionsLayer final : public MpmLayer {
     return {{inputs[0][0], patches, 2 * constants[0][0] * constants[0][2]}};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     cosine_ = constants[0].clone();
     sine_ = constants.back().clone();
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     liveRows(inputs[0], 0);
     expectClustersAreLive(inputs[0]);
     cv::Mat& out = outputs[0];
@@ -57,8 +56,6 @@ class RotaryPositionsLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeRotaryPositions(cv::dnn::LayerParams& params) {
-  return cv::makePtr<RotaryPositionsLayer>(params);
-}
+LayerPtr makeRotaryPositions(cv::dnn::LayerParams& params) { return cv::makePtr<RotaryPositionsLayer>(params); }
 
 }  // namespace mpm

@@ -26,21 +26,19 @@ class SegmentLayer final : public MpmLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     const Shape& scores = inputs[0];
     expect(scores.size() == 3 && scores[1] == grid_h_ * grid_w_,
            "expects scores {B, " + std::to_string(grid_h_ * grid_w_) + ", C}, got " + shapeText(scores));
     return {{scores[0], labels_ ? 1 : scores[2], height_, width_}};
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
-                                         const std::vector<cv::Mat>& inputs) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& /*constants*/, const Blobs& inputs) override {
     constexpr int kByte = 256;
     return labels_ && inputs[0].size[2] <= kByte ? device.segmentLabels(rows_, columns_) : nullptr;
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const cv::Mat& scores = inputs[0];
     for (int b = 0; b < scores.size[0]; ++b) {
       const MatrixView<const float> grid(scores.ptr<float>(b), scores.size[1], scores.size[2]);
@@ -64,12 +62,8 @@ class SegmentLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeSegmentLabels(cv::dnn::LayerParams& params) {
-  return cv::makePtr<SegmentLayer>(params, true);
-}
+LayerPtr makeSegmentLabels(cv::dnn::LayerParams& params) { return cv::makePtr<SegmentLayer>(params, true); }
 
-cv::Ptr<cv::dnn::Layer> makeSegmentLogits(cv::dnn::LayerParams& params) {
-  return cv::makePtr<SegmentLayer>(params, false);
-}
+LayerPtr makeSegmentLogits(cv::dnn::LayerParams& params) { return cv::makePtr<SegmentLayer>(params, false); }
 
 }  // namespace mpm

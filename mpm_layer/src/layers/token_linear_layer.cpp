@@ -10,18 +10,16 @@
 namespace mpm {
 namespace {
 
-class TokenLinearLayer final : public MpmLayer {
+class TokenLinearLayer final : public TokenLayer {
  public:
-  explicit TokenLinearLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 2), special_(intAttribute(params, "special_tokens")) {
+  explicit TokenLinearLayer(const cv::dnn::LayerParams& params) : TokenLayer(params, 2) {
     precision_ = parsePrecision(params.get<cv::String>("precision", "fp32"));
     if (params.has("activation")) activation_ = parseActivation(params.get<cv::String>("activation"));
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
-    Shape shape = tokensWithOptionalState(inputs, special_);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    Shape shape = tokensWithOptionalState(inputs);
     const Shape& weight = constants[0];
     expect(weight.size() == 2 && weight[1] == shape.back(),
            "its weight is " + shapeText(weight) + ", the tokens " + shapeText(shape));
@@ -29,19 +27,18 @@ class TokenLinearLayer final : public MpmLayer {
     return {shape};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     const LinearWeights weights = weightsOf(constants);
     const Precision beside_blocks = cpuHasBf16() ? Precision::kBf16 : Precision::kFp32;
     linear_ = PackedLinear(weights.weight, weights.bias, precision_ == Precision::kInt8 ? beside_blocks : precision_);
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
-                                         const std::vector<cv::Mat>& /*inputs*/) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
     if (activation_) return nullptr;
     return device.tokenLinear(weightsOf(constants), precision_, special_);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const int* rows = inputs.size() > 1 ? liveRows(inputs[1], special_) : tiles_.allRows(inputs[0]);
     const auto x = tokensOf(inputs[0], rows);
     tiles_.run(x, tokensOf(outputs[0], rows), parallel_, [&](MatrixView<const float> from, MatrixView<float> to) {
@@ -51,14 +48,13 @@ class TokenLinearLayer final : public MpmLayer {
   }
 
  private:
-  LinearWeights weightsOf(const std::vector<cv::Mat>& constants) const {
+  LinearWeights weightsOf(const Blobs& constants) const {
     const int out = constants[0].size[0];
     expect(constants[1].total() == static_cast<std::size_t>(out),
            "has " + std::to_string(constants[1].total()) + " biases for " + std::to_string(out) + " outputs");
-    return {matrixOf(constants[0], out, constants[0].size[1]), constants[1].ptr<float>()};
+    return {matrixOf(constants[0]), constants[1].ptr<float>()};
   }
 
-  int special_;
   Precision precision_ = Precision::kFp32;
   std::optional<Activation> activation_;
   PackedLinear linear_;
@@ -67,6 +63,6 @@ class TokenLinearLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeTokenLinear(cv::dnn::LayerParams& params) { return cv::makePtr<TokenLinearLayer>(params); }
+LayerPtr makeTokenLinear(cv::dnn::LayerParams& params) { return cv::makePtr<TokenLinearLayer>(params); }
 
 }  // namespace mpm

@@ -47,10 +47,9 @@ std::shared_ptr<const TransformerBlock> sharedBlock(const std::string& key, cons
   return block;
 }
 
-class TransformerBlockLayer final : public MpmLayer {
+class TransformerBlockLayer final : public TokenLayer {
  public:
-  explicit TransformerBlockLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, constantsOf(params)), special_(intAttribute(params, "special_tokens")) {
+  explicit TransformerBlockLayer(const cv::dnn::LayerParams& params) : TokenLayer(params, constantsOf(params)) {
     spec_.part = partOf(params);
     spec_.special = special_;
     spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
@@ -80,14 +79,13 @@ class TransformerBlockLayer final : public MpmLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     const bool rotates = spec_.rotary_tables > 0;
     expect(inputs.size() == (rotates ? 3 : 2), "expects tokens, their state" +
                                                    std::string(rotates ? " and rotary positions" : "") + ", got " +
                                                    std::to_string(inputs.size()) + " inputs");
-    const std::vector<Shape> first_two(inputs.begin(), inputs.begin() + 2);
-    const Shape& tokens = tokensWithState(first_two, special_);
+    const Shapes first_two(inputs.begin(), inputs.begin() + 2);
+    const Shape& tokens = tokensWithState(first_two);
     if (rotates) {
       const Shape& table = inputs[2];
       const int columns = table.size() == 3 ? table[2] / spec_.rotary_tables : 0;
@@ -99,21 +97,20 @@ class TransformerBlockLayer final : public MpmLayer {
     return {tokens, {tokens[0], tokens[1], spec_.head_dim}};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     describe(constants);
     block_ = sharedBlock(weightsKey(), spec_);
   }
 
-  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
-                                         const std::vector<cv::Mat>& inputs) override {
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& inputs) override {
     if (spec_.part != BlockPart::kWhole || keys_) return nullptr;
     describe(constants);
-    expectDim(inputs[0]);
+    expectDim(inputs[0].size[2], spec_.dim);
     return device.transformerBlock(spec_, special_, key_bias_);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
-    expectDim(inputs[0]);
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    expectDim(inputs[0].size[2], spec_.dim);
     const int* rows = liveRows(inputs[1], special_);
     const KeptKeys kept = reuse() != nullptr && spec_.part != BlockPart::kMlp ? keptKeys(inputs) : KeptKeys();
     block_->run(tokensOf(inputs[0], rows),
@@ -124,7 +121,7 @@ class TransformerBlockLayer final : public MpmLayer {
 
  private:
   /// The weights as a spec, borrowed from the constants.
-  void describe(const std::vector<cv::Mat>& constants) {
+  void describe(const Blobs& constants) {
     BlockConstants read(constants);
     spec_.dim = static_cast<int>(constants[0].total());
     if (spec_.part != BlockPart::kMlp) read.attention(spec_);
@@ -139,11 +136,6 @@ class TransformerBlockLayer final : public MpmLayer {
 
   static MatrixView<const float> rotationsOf(const cv::Mat& blob) {
     return {blob.ptr<float>(), blob.size[0] * blob.size[1], blob.size[2]};
-  }
-
-  void expectDim(const cv::Mat& tokens) const {
-    expect(tokens.size[2] == spec_.dim, "got tokens of dim " + std::to_string(tokens.size[2]) +
-                                            ", the weights are for " + std::to_string(spec_.dim));
   }
 
   /// Biases of all live rows, {batch, capacity}: log(cluster size) where the block wants it, 0 for special rows. A row
@@ -164,22 +156,20 @@ class TransformerBlockLayer final : public MpmLayer {
   }
 
   /// Keys and values of all rows, of which this frame computes some.
-  KeptKeys keptKeys(const std::vector<cv::Mat>& inputs) {
+  KeptKeys keptKeys(const Blobs& inputs) {
     const auto state = stateOf(inputs[1], 0);
     const int capacity = inputs[0].size[1], computed = state.computedRows();
     KeptKeys kept{.memory = reuse()->keep(name, block_->keptSize(capacity)),
                   .capacity = capacity,
                   .rows = special_ + state.live()};
     if (computed == state.live()) return kept;
-    places_.resize(static_cast<std::size_t>(special_ + computed));
+    places_.resize(special_ + computed);
     std::iota(places_.begin(), places_.begin() + special_, 0);
-    for (int i = 0; i < computed; ++i)
-      places_[static_cast<std::size_t>(special_ + i)] = special_ + state.computedRow(i);
+    for (int i = 0; i < computed; ++i) places_[special_ + i] = special_ + state.computedRow(i);
     kept.places = places_.data();
     return kept;
   }
 
-  int special_;
   bool key_bias_ = false, keys_ = false;
   TransformerBlockSpec spec_;
   std::shared_ptr<const TransformerBlock> block_;
@@ -189,8 +179,6 @@ class TransformerBlockLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeTransformerBlock(cv::dnn::LayerParams& params) {
-  return cv::makePtr<TransformerBlockLayer>(params);
-}
+LayerPtr makeTransformerBlock(cv::dnn::LayerParams& params) { return cv::makePtr<TransformerBlockLayer>(params); }
 
 }  // namespace mpm

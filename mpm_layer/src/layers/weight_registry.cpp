@@ -40,7 +40,7 @@ std::vector<WaitingWeight> WeightRegistry::get(int number) {
   if (!youngest || number < 0 || static_cast<std::size_t>(number) >= youngest->waiting_.size())
     throw Error(std::string("attribute '") + kAttribute +
                 "': no weights wait under this number; it is for nets in memory, no file has it");
-  return youngest->waiting_[static_cast<std::size_t>(number)];
+  return youngest->waiting_[number];
 }
 
 }  // namespace mpm

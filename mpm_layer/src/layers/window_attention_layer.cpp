@@ -15,11 +15,10 @@ int constantsOfWindows(const cv::dnn::LayerParams& params) {
          2 * params.get<int>("relative_positions", 0);
 }
 
-class WindowAttentionLayer final : public MpmLayer {
+class WindowAttentionLayer final : public TokenLayer {
  public:
   explicit WindowAttentionLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, constantsOfWindows(params)),
-        special_(intAttribute(params, "special_tokens")),
+      : TokenLayer(params, constantsOfWindows(params)),
         position_bias_(params.get<int>("position_bias", 0) != 0),
         position_index_(params.get<int>("position_index", 0) != 0),
         relative_positions_(params.get<int>("relative_positions", 0) != 0) {
@@ -33,12 +32,11 @@ class WindowAttentionLayer final : public MpmLayer {
   std::string onlyOnCpu() const override { return "attention in windows and relative positions"; }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
-    return {tokensWithState(inputs, special_)};
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
+    return {tokensWithState(inputs)};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     BlockConstants read(constants);
     read.attention(spec_);
     windows(read.next());
@@ -47,9 +45,8 @@ class WindowAttentionLayer final : public MpmLayer {
     attention_ = std::make_unique<WindowAttention>(spec_);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
-    expect(inputs[0].size[2] == spec_.dim, "got tokens of dim " + std::to_string(inputs[0].size[2]) +
-                                               ", the weights are for " + std::to_string(spec_.dim));
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    expectDim(inputs[0].size[2], spec_.dim);
     const int* rows = liveRows(inputs[1], special_);
     for (int b = 0; b < inputs[0].size[0]; ++b)
       expect(rows[b] == places_,
@@ -109,7 +106,6 @@ class WindowAttentionLayer final : public MpmLayer {
                                                " tokens in windows of " + std::to_string(spec_.windows.tokens));
   }
 
-  int special_;
   bool position_bias_, position_index_, relative_positions_;
   int places_ = 0;  ///< rows of an image
   WindowAttentionSpec spec_;
@@ -118,8 +114,6 @@ class WindowAttentionLayer final : public MpmLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeWindowAttention(cv::dnn::LayerParams& params) {
-  return cv::makePtr<WindowAttentionLayer>(params);
-}
+LayerPtr makeWindowAttention(cv::dnn::LayerParams& params) { return cv::makePtr<WindowAttentionLayer>(params); }
 
 }  // namespace mpm

@@ -24,21 +24,21 @@ class Net final : public DeviceNet {
   void wait() override { stream.wait(); }
   void release() override;
 
-  std::unique_ptr<DeviceOp> normalise(const PixelValues& values) override;
-  std::unique_ptr<DeviceOp> patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                                       MatrixView<const float> position, MatrixView<const float> special,
-                                       Precision precision) override;
-  std::unique_ptr<DeviceOp> transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) override;
-  std::unique_ptr<DeviceOp> mutualPairMerge(int special) override;
-  std::unique_ptr<DeviceOp> tokenNorm(const NormWeights& norm, int dim, int special) override;
-  std::unique_ptr<DeviceOp> tokenLinear(const LinearWeights& linear, Precision precision, int special) override;
-  std::unique_ptr<DeviceOp> classTokens(MatrixView<const float> embeddings, int special) override;
-  std::unique_ptr<DeviceOp> maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-                                       const NormWeights& norm, int classes, Precision precision) override;
-  std::unique_ptr<DeviceOp> restoreTokens(int special, bool keep_special) override;
-  std::unique_ptr<DeviceOp> poolTokens(int special, int index) override;
-  std::unique_ptr<DeviceOp> segmentLabels(const AxisResampling& rows, const AxisResampling& columns) override;
-  std::unique_ptr<DeviceOp> mergeReport() override;
+  DeviceOpPtr normalise(const PixelValues& values) override;
+  DeviceOpPtr patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
+                         MatrixView<const float> position, MatrixView<const float> special,
+                         Precision precision) override;
+  DeviceOpPtr transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) override;
+  DeviceOpPtr mutualPairMerge(int special) override;
+  DeviceOpPtr tokenNorm(const NormWeights& norm, int dim, int special) override;
+  DeviceOpPtr tokenLinear(const LinearWeights& linear, Precision precision, int special) override;
+  DeviceOpPtr classTokens(MatrixView<const float> embeddings, int special) override;
+  DeviceOpPtr maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
+                         const NormWeights& norm, int classes, Precision precision) override;
+  DeviceOpPtr restoreTokens(int special, bool keep_special) override;
+  DeviceOpPtr poolTokens(int special, int index) override;
+  DeviceOpPtr segmentLabels(const AxisResampling& rows, const AxisResampling& columns) override;
+  DeviceOpPtr mergeReport() override;
 
   /// Starts a forward. Frees values that the previous forward did not write: their blobs no longer exist.
   void beginForward();

@@ -13,13 +13,10 @@ class ActivateLayer final : public HeadLayer {
       : HeadLayer(params), activation_(parseActivation(params.get<cv::String>("activation", ""))) {}
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
-    return {inputs[0]};
-  }
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override { return {inputs[0]}; }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
-    forRows(parallel_, inputs[0].total(), 1, [&](std::size_t begin, std::size_t end) {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    forRanges(parallel_, inputs[0].total(), 1, [&](std::size_t begin, std::size_t end) {
       float* const y = outputs[0].ptr<float>() + begin;
       std::copy(inputs[0].ptr<float>() + begin, inputs[0].ptr<float>() + end, y);
       activate(activation_, MatrixView<float>(y, 1, static_cast<int>(end - begin)));
@@ -32,6 +29,6 @@ class ActivateLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeActivate(cv::dnn::LayerParams& params) { return cv::makePtr<ActivateLayer>(params); }
+LayerPtr makeActivate(cv::dnn::LayerParams& params) { return cv::makePtr<ActivateLayer>(params); }
 
 }  // namespace mpm

@@ -30,16 +30,15 @@ class EinsumLayer final : public HeadLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
-    const std::vector<Shape> from = operands(inputs, constants);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const Shapes from = operands(inputs, constants);
     expect(from.size() == 2, "has " + std::to_string(from.size()) + " operands, expected 2");
     return {sides(out_, from)};
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
-    const std::vector<cv::Mat> from = operands(inputs);
-    const std::vector<Shape> shapes = {shapeOf(from[0]), shapeOf(from[1])};
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    const Blobs from = operands(inputs);
+    const Shapes shapes = {shapeOf(from[0]), shapeOf(from[1])};
     const std::vector<std::size_t> out_strides = stridesOf(shapeOf(outputs[0]));
     const auto places = [&](const std::string& letters, const std::string& of,
                             const std::vector<std::size_t>& strides) {
@@ -111,7 +110,7 @@ class EinsumLayer final : public HeadLayer {
   static bool has(const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; }
 
   /// Sides of these axes: the longer one where the other operand repeats its 1.
-  Shape sides(const std::string& letters, const std::vector<Shape>& shapes) const {
+  Shape sides(const std::string& letters, const Shapes& shapes) const {
     Shape result;
     for (const char letter : letters) {
       int side = 1;
@@ -143,6 +142,6 @@ class EinsumLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeEinsum(cv::dnn::LayerParams& params) { return cv::makePtr<EinsumLayer>(params); }
+LayerPtr makeEinsum(cv::dnn::LayerParams& params) { return cv::makePtr<EinsumLayer>(params); }
 
 }  // namespace mpm

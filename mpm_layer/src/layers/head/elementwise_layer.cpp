@@ -97,9 +97,8 @@ class ElementwiseLayer final : public HeadLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
-    const std::vector<Shape> from = operands(inputs, constants);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const Shapes from = operands(inputs, constants);
     expect(from.size() == static_cast<std::size_t>(function_->operands),
            "has " + std::to_string(from.size()) + " operands, expected " + std::to_string(function_->operands));
     Shape result;
@@ -116,24 +115,22 @@ class ElementwiseLayer final : public HeadLayer {
     return {result};
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const Shape shape = shapeOf(outputs[0]);
-    const std::vector<cv::Mat> from = operands(inputs);
+    const Blobs from = operands(inputs);
     std::vector<std::vector<std::size_t>> strides;
     for (const cv::Mat& operand : from) strides.push_back(broadcastStrides(shapeOf(operand), shape));
     const auto width = static_cast<std::size_t>(shape.back());
-    forRows(parallel_, width > 0 ? outputs[0].total() / width : 0, width, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        RowOf r;
-        for (std::size_t k = 0; k < 3; ++k) {
-          const std::size_t operand = std::min(k, from.size() - 1);
-          r.x[k] = from[operand].ptr<float>() + offsetAt(i, shape, strides[operand], shape.size() - 1);
-          r.step[k] = strides[operand].back();
-        }
-        r.y = outputs[0].ptr<float>() + i * width;
-        r.count = width;
-        function_->run(r);
+    forRows(parallel_, width > 0 ? outputs[0].total() / width : 0, width, [&](std::size_t i) {
+      RowOf r;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::size_t operand = std::min(k, from.size() - 1);
+        r.x[k] = from[operand].ptr<float>() + offsetAt(i, shape, strides[operand], shape.size() - 1);
+        r.step[k] = strides[operand].back();
       }
+      r.y = outputs[0].ptr<float>() + i * width;
+      r.count = width;
+      function_->run(r);
     });
   }
 
@@ -143,6 +140,6 @@ class ElementwiseLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeElementwise(cv::dnn::LayerParams& params) { return cv::makePtr<ElementwiseLayer>(params); }
+LayerPtr makeElementwise(cv::dnn::LayerParams& params) { return cv::makePtr<ElementwiseLayer>(params); }
 
 }  // namespace mpm

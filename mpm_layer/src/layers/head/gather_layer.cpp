@@ -18,9 +18,8 @@ class GatherLayer final : public HeadLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
-    const std::vector<Shape> from = operands(inputs, constants);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const Shapes from = operands(inputs, constants);
     expect(from.size() == 2, "has " + std::to_string(from.size()) + " operands, expected 2");
     const Shape &x = from[0], &indices = from[1];
     bool fits = axis_ < x.size();
@@ -33,21 +32,20 @@ class GatherLayer final : public HeadLayer {
     Shape shape;
     std::size_t behind = axis_ + 1;  // the axes of x from here on are those of a slice
     if (function_ == "Gather") {
-      shape.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(axis_, x.size())));
+      shape.assign(x.begin(), x.begin() + (std::min(axis_, x.size())));
       shape.insert(shape.end(), indices.begin(), indices.end());
     } else {
-      fits = fits && axis_ < indices.size() &&
-             std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis_), indices.begin());
+      fits = fits && axis_ < indices.size() && std::equal(x.begin(), x.begin() + axis_, indices.begin());
       behind = axis_ + (indices.empty() ? 0 : static_cast<std::size_t>(indices.back()));
       if (!indices.empty()) shape.assign(indices.begin(), indices.end() - 1);
     }
     expect(fits && behind <= x.size(), misfit(x, indices));
-    shape.insert(shape.end(), x.begin() + static_cast<std::ptrdiff_t>(behind), x.end());
+    shape.insert(shape.end(), x.begin() + behind, x.end());
     return {shape};
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
-    const std::vector<cv::Mat> from = operands(inputs);
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    const Blobs from = operands(inputs);
     const Shape x = shapeOf(from[0]), indices = shapeOf(from[1]);
     const std::vector<std::size_t> strides = stridesOf(x);
     const auto depth = function_ == "GatherND" ? static_cast<std::size_t>(indices.back()) : 1;
@@ -75,9 +73,8 @@ class GatherLayer final : public HeadLayer {
       }
       places_.push_back(place);
     }
-    forRows(parallel_, count, width, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        std::copy_n(from[0].ptr<float>() + places_[i], width, outputs[0].ptr<float>() + i * width);
+    forRows(parallel_, count, width, [&](std::size_t i) {
+      std::copy_n(from[0].ptr<float>() + places_[i], width, outputs[0].ptr<float>() + i * width);
     });
   }
 
@@ -93,6 +90,6 @@ class GatherLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeGather(cv::dnn::LayerParams& params) { return cv::makePtr<GatherLayer>(params); }
+LayerPtr makeGather(cv::dnn::LayerParams& params) { return cv::makePtr<GatherLayer>(params); }
 
 }  // namespace mpm

@@ -21,39 +21,36 @@ class GridSampleLayer final : public HeadLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
-    const std::vector<Shape> from = operands(inputs, constants);
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const Shapes from = operands(inputs, constants);
     expect(from.size() == 2 && from[0].size() == 4 && from[1].size() == 4 && from[1][3] == 2 &&
                (from[1][0] == from[0][0] || (from[1][0] == 1 && !constants.empty())),
            "expects maps {B, C, H, W} and places {B, h, w, 2}");
     return {{from[0][0], from[0][1], from[1][1], from[1][2]}};
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
-    const std::vector<cv::Mat> from = operands(inputs);
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    const Blobs from = operands(inputs);
     const cv::Mat &maps = from[0], &grid = from[1];
     const int height = maps.size[2], width = maps.size[3];
     const auto channels = static_cast<std::size_t>(maps.size[1]), pixels = countOf(shapeOf(maps), 2);
     const std::size_t places = countOf(shapeOf(outputs[0]), 2), batch = static_cast<std::size_t>(maps.size[0]);
     const auto taps = static_cast<std::size_t>(taps_);
-    forRows(parallel_, batch * places, channels * taps * taps, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t image = i / places, place = i % places;
-        const float* const at = grid.ptr<float>() + 2 * (grid.size[0] == 1 ? place : i);
-        const std::array<Tap, 4> columns = tapsAt(at[0], width), rows = tapsAt(at[1], height);
-        const float* const x = maps.ptr<float>() + image * channels * pixels;
-        float* const y = outputs[0].ptr<float>() + image * channels * places + place;
-        for (std::size_t c = 0; c < channels; ++c) {
-          float sum = 0;
-          for (std::size_t r = 0; r < taps; ++r) {
-            if (rows[r].index < 0) continue;
-            const float* const row = x + c * pixels + static_cast<std::size_t>(rows[r].index * width);
-            for (std::size_t k = 0; k < taps; ++k)
-              if (columns[k].index >= 0) sum += rows[r].weight * columns[k].weight * row[columns[k].index];
-          }
-          y[c * places] = sum;
+    forRows(parallel_, batch * places, channels * taps * taps, [&](std::size_t i) {
+      const std::size_t image = i / places, place = i % places;
+      const float* const at = grid.ptr<float>() + 2 * (grid.size[0] == 1 ? place : i);
+      const std::array<Tap, 4> columns = tapsAt(at[0], width), rows = tapsAt(at[1], height);
+      const float* const x = maps.ptr<float>() + image * channels * pixels;
+      float* const y = outputs[0].ptr<float>() + image * channels * places + place;
+      for (std::size_t c = 0; c < channels; ++c) {
+        float sum = 0;
+        for (std::size_t r = 0; r < taps; ++r) {
+          if (rows[r].index < 0) continue;
+          const float* const row = x + c * pixels + static_cast<std::size_t>(rows[r].index * width);
+          for (std::size_t k = 0; k < taps; ++k)
+            if (columns[k].index >= 0) sum += rows[r].weight * columns[k].weight * row[columns[k].index];
         }
+        y[c * places] = sum;
       }
     });
   }
@@ -80,8 +77,7 @@ class GridSampleLayer final : public HeadLayer {
     if (taps_ == 2) weights = {1 - part, part, 0, 0};
     if (taps_ == 4) weights = {outer(1 + part), inner(part), inner(1 - part), outer(2 - part)};
     std::array<Tap, 4> result;
-    for (int t = 0; t < taps_; ++t)
-      result[static_cast<std::size_t>(t)] = {inside(first + t, side), weights[static_cast<std::size_t>(t)]};
+    for (int t = 0; t < taps_; ++t) result[t] = {inside(first + t, side), weights[t]};
     return result;
   }
 
@@ -106,6 +102,6 @@ class GridSampleLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeGridSample(cv::dnn::LayerParams& params) { return cv::makePtr<GridSampleLayer>(params); }
+LayerPtr makeGridSample(cv::dnn::LayerParams& params) { return cv::makePtr<GridSampleLayer>(params); }
 
 }  // namespace mpm

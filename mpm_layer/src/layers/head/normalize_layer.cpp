@@ -15,8 +15,7 @@ class NormalizeLayer final : public HeadLayer {
       : HeadLayer(params), groups_(intAttribute(params, "groups")), eps_(floatAttribute(params, "eps")) {}
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     const Shape& x = inputs[0];
     expect(x.size() >= 3 && groups_ > 0 && x[1] % groups_ == 0,
            "cannot divide the channels of " + shapeText(x) + " into " + std::to_string(groups_) + " groups");
@@ -27,31 +26,29 @@ class NormalizeLayer final : public HeadLayer {
     return {x};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     scale_.assign(constants[0].ptr<float>(), constants[0].ptr<float>() + constants[0].total());
     offset_.assign(constants[1].ptr<float>(), constants[1].ptr<float>() + constants[1].total());
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const std::size_t width = countOf(shapeOf(inputs[0]), 2), channels = scale_.size();
     const auto groups = static_cast<std::size_t>(groups_), size = channels / groups * width;
     if (size == 0) return;
-    forRows(parallel_, inputs[0].total() / size, size, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t group = begin; group < end; ++group) {
-        const float* const x = inputs[0].ptr<float>() + group * size;
-        float* const y = outputs[0].ptr<float>() + group * size;
-        double sum = 0, squares = 0;
-        for (std::size_t i = 0; i < size; ++i) sum += static_cast<double>(x[i]);
-        const double mean = sum / static_cast<double>(size);
-        for (std::size_t i = 0; i < size; ++i)
-          squares += (static_cast<double>(x[i]) - mean) * (static_cast<double>(x[i]) - mean);
-        const double inverse = 1 / std::sqrt(squares / static_cast<double>(size) + static_cast<double>(eps_));
-        for (std::size_t c = 0; c < channels / groups; ++c) {
-          const std::size_t channel = group % groups * (channels / groups) + c;
-          const auto factor = static_cast<float>(inverse * static_cast<double>(scale_[channel]));
-          for (std::size_t i = c * width; i < (c + 1) * width; ++i)
-            y[i] = (x[i] - static_cast<float>(mean)) * factor + offset_[channel];
-        }
+    forRows(parallel_, inputs[0].total() / size, size, [&](std::size_t group) {
+      const float* const x = inputs[0].ptr<float>() + group * size;
+      float* const y = outputs[0].ptr<float>() + group * size;
+      double sum = 0, squares = 0;
+      for (std::size_t i = 0; i < size; ++i) sum += static_cast<double>(x[i]);
+      const double mean = sum / static_cast<double>(size);
+      for (std::size_t i = 0; i < size; ++i)
+        squares += (static_cast<double>(x[i]) - mean) * (static_cast<double>(x[i]) - mean);
+      const double inverse = 1 / std::sqrt(squares / static_cast<double>(size) + static_cast<double>(eps_));
+      for (std::size_t c = 0; c < channels / groups; ++c) {
+        const std::size_t channel = group % groups * (channels / groups) + c;
+        const auto factor = static_cast<float>(inverse * static_cast<double>(scale_[channel]));
+        for (std::size_t i = c * width; i < (c + 1) * width; ++i)
+          y[i] = (x[i] - static_cast<float>(mean)) * factor + offset_[channel];
       }
     });
   }
@@ -64,6 +61,6 @@ class NormalizeLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeNormalize(cv::dnn::LayerParams& params) { return cv::makePtr<NormalizeLayer>(params); }
+LayerPtr makeNormalize(cv::dnn::LayerParams& params) { return cv::makePtr<NormalizeLayer>(params); }
 
 }  // namespace mpm

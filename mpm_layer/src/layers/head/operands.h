@@ -26,7 +26,7 @@ class HeadLayer : public MpmLayer {
     return values;
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     for (const cv::Mat& constant : constants) kept_.push_back(constant.clone());
   }
 
@@ -37,15 +37,15 @@ class HeadLayer : public MpmLayer {
       const auto at = static_cast<std::size_t>(std::max(constant_at_[i], 0));
       expect(at <= activations.size(), "has a constant at operand " + std::to_string(constant_at_[i]) + " of " +
                                            std::to_string(activations.size() + constants.size() - i));
-      activations.insert(activations.begin() + static_cast<std::ptrdiff_t>(at), constants[i]);
+      activations.insert(activations.begin() + at, constants[i]);
     }
     return activations;
   }
-  std::vector<cv::Mat> operands(const std::vector<cv::Mat>& inputs) const { return operands(inputs, kept_); }
+  Blobs operands(const Blobs& inputs) const { return operands(inputs, kept_); }
 
  private:
   std::vector<int> constant_at_;
-  std::vector<cv::Mat> kept_;
+  Blobs kept_;
 };
 
 inline Shape shapeOf(const cv::Mat& blob) { return {blob.size.p, blob.size.p + blob.dims}; }
@@ -87,13 +87,21 @@ inline std::size_t offsetAt(std::size_t index, const Shape& shape, const std::ve
   return offset;
 }
 
-/// Calls body(begin, end) for parts of `count` rows of `width` elements, large enough to be worth a task.
+/// Calls body(begin, end) for ranges of `count` rows of `width` elements, large enough to be worth a task.
 template <typename Body>
-void forRows(const Parallel& parallel, std::size_t count, std::size_t width, const Body& body) {
+void forRanges(const Parallel& parallel, std::size_t count, std::size_t width, const Body& body) {
   const std::size_t step = std::max<std::size_t>(1, (std::size_t{1} << 14) / std::max<std::size_t>(width, 1));
   parallel.run(static_cast<int>((count + step - 1) / step), [&](int task) {
     const std::size_t begin = static_cast<std::size_t>(task) * step;
     body(begin, std::min(begin + step, count));
+  });
+}
+
+/// The same, body(row) for each of them.
+template <typename Body>
+void forRows(const Parallel& parallel, std::size_t count, std::size_t width, const Body& body) {
+  forRanges(parallel, count, width, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) body(row);
   });
 }
 

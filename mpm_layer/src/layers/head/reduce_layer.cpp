@@ -49,21 +49,20 @@ class ReduceLayer final : public HeadLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     const int rank = static_cast<int>(inputs[0].size());
     Shape result;
     for (const int axis : axes_) expect(axis >= 0 && axis < rank, "has no axis " + std::to_string(axis));
     for (int axis = 0; axis < rank; ++axis) {
       if (!reduces(axis))
-        result.push_back(inputs[0][static_cast<std::size_t>(axis)]);
+        result.push_back(inputs[0][axis]);
       else if (keep_)
         result.push_back(1);
     }
     return {result};
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const Shape shape = shapeOf(inputs[0]);
     const std::vector<std::size_t> strides = stridesOf(shape);
     Shape kept, gone;  // sides of both kinds of axes, and their steps in the input
@@ -76,11 +75,9 @@ class ReduceLayer final : public HeadLayer {
     const std::size_t count = countOf(gone);
     std::vector<std::size_t> places(count);
     for (std::size_t i = 0; i < count; ++i) places[i] = offsetAt(i, gone, gone_strides, gone.size());
-    forRows(parallel_, countOf(kept), count, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const float* const x = inputs[0].ptr<float>() + offsetAt(i, kept, kept_strides, kept.size());
-        outputs[0].ptr<float>()[i] = seeks_ ? extremeOf(x, places) : reduced(x, places);
-      }
+    forRows(parallel_, countOf(kept), count, [&](std::size_t i) {
+      const float* const x = inputs[0].ptr<float>() + offsetAt(i, kept, kept_strides, kept.size());
+      outputs[0].ptr<float>()[i] = seeks_ ? extremeOf(x, places) : reduced(x, places);
     });
   }
 
@@ -110,6 +107,6 @@ class ReduceLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeReduce(cv::dnn::LayerParams& params) { return cv::makePtr<ReduceLayer>(params); }
+LayerPtr makeReduce(cv::dnn::LayerParams& params) { return cv::makePtr<ReduceLayer>(params); }
 
 }  // namespace mpm

@@ -16,8 +16,7 @@ class TakeLayer final : public HeadLayer {
         fill_(params.get<float>("fill", 0)) {}
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     expect(axis_ < inputs[0].size() && constants.size() == 1,
            "has no axis " + std::to_string(axis_) + ", or no indices");
     Shape shape = inputs[0];
@@ -25,28 +24,26 @@ class TakeLayer final : public HeadLayer {
     return {shape};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     indices_.assign(constants[0].ptr<float>(), constants[0].ptr<float>() + constants[0].total());
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const Shape shape = shapeOf(inputs[0]);
     const std::size_t width = countOf(shape, axis_ + 1), side = static_cast<std::size_t>(shape[axis_]);
     for (const int index : indices_)
       expect(index >= lowest_ && index < shape[axis_],
              "takes index " + std::to_string(index) + " of " + std::to_string(side));
     const std::size_t rows = width > 0 ? outputs[0].total() / width : 0;
-    forRows(parallel_, rows, width, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const int index = indices_[i % indices_.size()];
-        float* const to = outputs[0].ptr<float>() + i * width;
-        if (index < 0) {
-          std::fill_n(to, width, fill_);
-          continue;
-        }
-        const auto from = i / indices_.size() * side + static_cast<std::size_t>(index);
-        std::copy_n(inputs[0].ptr<float>() + from * width, width, to);
+    forRows(parallel_, rows, width, [&](std::size_t i) {
+      const int index = indices_[i % indices_.size()];
+      float* const to = outputs[0].ptr<float>() + i * width;
+      if (index < 0) {
+        std::fill_n(to, width, fill_);
+        return;
       }
+      const auto from = i / indices_.size() * side + static_cast<std::size_t>(index);
+      std::copy_n(inputs[0].ptr<float>() + from * width, width, to);
     });
   }
 
@@ -59,6 +56,6 @@ class TakeLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeTake(cv::dnn::LayerParams& params) { return cv::makePtr<TakeLayer>(params); }
+LayerPtr makeTake(cv::dnn::LayerParams& params) { return cv::makePtr<TakeLayer>(params); }
 
 }  // namespace mpm

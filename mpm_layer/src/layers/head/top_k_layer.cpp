@@ -19,8 +19,7 @@ class TopKLayer final : public HeadLayer {
         largest_(params.get<int>("largest", 1) != 0) {}
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     Shape shape = inputs[0];
     expect(axis_ < shape.size() && k_ > 0 && k_ <= shape[axis_],
            "cannot take " + std::to_string(k_) + " along axis " + std::to_string(axis_) + " of " + shapeText(shape));
@@ -28,11 +27,11 @@ class TopKLayer final : public HeadLayer {
     return {shape, shape};
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const Shape shape = shapeOf(inputs[0]);
     const std::size_t width = countOf(shape, axis_ + 1), side = static_cast<std::size_t>(shape[axis_]);
     const std::size_t rows = inputs[0].total() / std::max<std::size_t>(side, 1), k = static_cast<std::size_t>(k_);
-    forRows(parallel_, rows, 8 * side, [&](std::size_t begin, std::size_t end) {
+    forRanges(parallel_, rows, 8 * side, [&](std::size_t begin, std::size_t end) {
       std::vector<int> order(side);
       for (std::size_t row = begin; row < end; ++row) {
         const float* const x = inputs[0].ptr<float>() + row / width * side * width + row % width;
@@ -60,6 +59,6 @@ class TopKLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeTopK(cv::dnn::LayerParams& params) { return cv::makePtr<TopKLayer>(params); }
+LayerPtr makeTopK(cv::dnn::LayerParams& params) { return cv::makePtr<TopKLayer>(params); }
 
 }  // namespace mpm

@@ -17,8 +17,7 @@ class WindowLayer final : public HeadLayer {
   }
 
  protected:
-  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& constants) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
     expect(axis_ < inputs[0].size(), "has no axis " + std::to_string(axis_));
     expect(constants.size() == (sums_ ? 2 : 1) && constants[0].size() == 2 && constants.back() == constants[0] &&
                constants[0][1] > 0,
@@ -28,7 +27,7 @@ class WindowLayer final : public HeadLayer {
     return {shape};
   }
 
-  void takeConstants(const std::vector<cv::Mat>& constants) override {
+  void takeConstants(const Blobs& constants) override {
     const auto values = [](const cv::Mat& blob) {
       return std::pair(blob.ptr<float>(), blob.ptr<float>() + blob.total());
     };
@@ -38,25 +37,23 @@ class WindowLayer final : public HeadLayer {
     if (sums_) weights_.assign(values(constants[1]).first, values(constants[1]).second);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+  void compute(const Blobs& inputs, Blobs& outputs) override {
     const Shape shape = shapeOf(inputs[0]);
     for (const int index : indices_)
       expect(index >= 0 && index < shape[axis_],
              "takes index " + std::to_string(index) + " of " + std::to_string(shape[axis_]));
     const std::size_t width = countOf(shape, axis_ + 1), side = static_cast<std::size_t>(shape[axis_]);
     const std::size_t places = indices_.size() / taps_, rows = width > 0 ? outputs[0].total() / width : 0;
-    forRows(parallel_, rows, width * taps_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const float* const x = inputs[0].ptr<float>() + i / places * side * width;
-        float* const y = outputs[0].ptr<float>() + i * width;
-        for (std::size_t t = 0; t < taps_; ++t) {
-          const std::size_t tap = i % places * taps_ + t;
-          const float* const from = x + static_cast<std::size_t>(indices_[tap]) * width;
-          if (!sums_) {
-            for (std::size_t k = 0; k < width; ++k) y[k] = t == 0 ? from[k] : std::max(y[k], from[k]);
-          } else {
-            for (std::size_t k = 0; k < width; ++k) y[k] = (t == 0 ? 0 : y[k]) + weights_[tap] * from[k];
-          }
+    forRows(parallel_, rows, width * taps_, [&](std::size_t i) {
+      const float* const x = inputs[0].ptr<float>() + i / places * side * width;
+      float* const y = outputs[0].ptr<float>() + i * width;
+      for (std::size_t t = 0; t < taps_; ++t) {
+        const std::size_t tap = i % places * taps_ + t;
+        const float* const from = x + static_cast<std::size_t>(indices_[tap]) * width;
+        if (!sums_) {
+          for (std::size_t k = 0; k < width; ++k) y[k] = t == 0 ? from[k] : std::max(y[k], from[k]);
+        } else {
+          for (std::size_t k = 0; k < width; ++k) y[k] = (t == 0 ? 0 : y[k]) + weights_[tap] * from[k];
         }
       }
     });
@@ -71,6 +68,6 @@ class WindowLayer final : public HeadLayer {
 
 }  // namespace
 
-cv::Ptr<cv::dnn::Layer> makeWindow(cv::dnn::LayerParams& params) { return cv::makePtr<WindowLayer>(params); }
+LayerPtr makeWindow(cv::dnn::LayerParams& params) { return cv::makePtr<WindowLayer>(params); }
 
 }  // namespace mpm
