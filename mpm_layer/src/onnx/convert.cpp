@@ -11,26 +11,10 @@
 namespace mpm {
 namespace {
 
-// Returns the result of `work`; errors name the file.
-template <class Work>
-auto naming(const std::filesystem::path& path, Work work) {
-  std::string problem;
-  try {
-    return work();
-  } catch (const Error& error) {
-    problem = error.what();
-  } catch (const std::bad_alloc&) {
-    problem = "not enough memory";
-  }
-  // Errors about the JSON name the JSON file.
-  const bool names_json = problem.starts_with("'" + onnx_graph::factsPath(path).string() + "'");
-  throw Error(names_json ? problem : path.string() + ": " + problem);
-}
-
 // Applies `read` to the model in this file and its late weights.
 template <class Read>
 auto fromPath(const std::filesystem::path& path, Read read) {
-  return naming(path, [&] {
+  return onnx_graph::naming(path, [&] {
     onnx_graph::LateWeights late;
     onnx::ModelProto model = onnx_graph::readModelFile(path, late);
     return read(std::move(model), std::move(late));
@@ -60,7 +44,7 @@ ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& opti
 
 ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& options) {
   onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
-  return naming(onnx_path, [&] {
+  return onnx_graph::naming(onnx_path, [&] {
     if (result.info.reduction.method == ReductionMethod::kRule)
       throw Error("reduction '" + toString(result.info.reduction) +
                   "' is a function of a program, which no file holds");

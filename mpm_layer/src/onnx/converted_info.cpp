@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/converted_info.h"
+#include "onnx/converter.h"
 
 #include <algorithm>
 #include <map>
@@ -33,13 +33,6 @@ struct PatchEmbed {
             (input.width + 2 * pad.width - patch.width) / stride.width + 1};
   }
 };
-
-/// An attribute that the node lacks has no value: 0, "".
-const onnx::AttributeProto& attributeOf(const onnx::NodeProto& node, const std::string& name) {
-  const auto found = std::find_if(node.attribute().begin(), node.attribute().end(),
-                                  [&](const onnx::AttributeProto& one) { return one.name() == name; });
-  return found == node.attribute().end() ? onnx::AttributeProto::default_instance() : *found;
-}
 
 /// `value` as an int from `least` to `most`; otherwise throws mpm::Error.
 int within(const onnx::NodeProto& node, const std::string& what, std::int64_t value, int least, int most) {

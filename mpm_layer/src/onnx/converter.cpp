@@ -8,11 +8,9 @@
 #include "base/freed_memory.h"
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"
-#include "onnx/converted_info.h"
 #include "onnx/emit/emitter.h"
 #include "onnx/emit/merge_steps.h"
 #include "onnx/fold/fold.h"
-#include "onnx/fold/one_image.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/node_proto.h"
 #include "onnx/model/plain_weights.h"
@@ -128,6 +126,12 @@ Understood understandAt(Graph graph, std::int64_t batch, std::int64_t channels, 
   throw Error(first);
 }
 
+void requireNotTooLarge(Size2 size) {
+  if (size.height > kLongestSide || size.width > kLongestSide)
+    throw Error("input size " + toString(size) + kHeightFirst + " is larger than " + std::to_string(kLongestSide) +
+                " px");
+}
+
 void requireFits(const Embedding& embedding, Size2 size) {
   const std::int64_t rest_h = (size.height - embedding.weight.shape[2]) % embedding.stride_h;
   const std::int64_t rest_w = (size.width - embedding.weight.shape[3]) % embedding.stride_w;
@@ -135,25 +139,8 @@ void requireFits(const Embedding& embedding, Size2 size) {
     throw Error("input size " + toString(size) + kHeightFirst + " is not a multiple of the patch, " +
                 std::to_string(embedding.stride_h) + "x" + std::to_string(embedding.stride_w) + " px");
   }
-  if (size.height > kLongestSide || size.width > kLongestSide) {
-    throw Error("input size " + toString(size) + kHeightFirst + " is larger than " + std::to_string(kLongestSide) +
-                " px");
-  }
+  requireNotTooLarge(size);
 }
-
-}  // namespace
-
-FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path) {
-  FactsFile facts = readFacts(path);
-  const std::string* const id = metadata(model, kIdKey);
-  if (!facts.onnx_id.empty() && (!id || *id != facts.onnx_id))
-    throw Error("'" + factsPath(path).string() + "' was written with another '" + path.filename().string() +
-                "': 'mpm teach' was stopped between the two files. Train again, or remove \"onnx_id\" from the JSON if "
-                "it is right for this model");
-  return facts;
-}
-
-namespace {
 
 bool holdsOurOps(const onnx::ModelProto& model) {
   return std::any_of(model.graph().node().begin(), model.graph().node().end(), isOurs);
@@ -193,7 +180,7 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
                       const std::filesystem::path& folder) {
   Graph graph = readGraph(model, folder);
   const std::int64_t parameters = graph.weights;
-  const DeclaredInput declared = declaredInput(model, graph.values[static_cast<std::size_t>(graph.image)].name);
+  const DeclaredInput declared = declaredInput(model, graph.values[graph.image].name);
   std::vector<Size2> sizes;
   const bool fixed = declared.size.height > 0 && declared.size.width > 0;
   bool guessed = false;
@@ -208,11 +195,7 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
     if (sizes.empty())
       throw Error(
           "the graph does not say how large its image is: give an input size, or \"input\" in the JSON beside it");
-    for (const Size2 size : sizes) {
-      if (size.height > kLongestSide || size.width > kLongestSide)
-        throw Error("input size " + toString(size) + kHeightFirst + " is larger than " + std::to_string(kLongestSide) +
-                    " px");
-    }
+    for (const Size2 size : sizes) requireNotTooLarge(size);
   }
   const Tensor* kernel = firstKernel(graph);
   const std::int64_t channels = declared.channels > 0 ? declared.channels
@@ -224,6 +207,16 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
 }
 
 }  // namespace
+
+FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path) {
+  FactsFile facts = readFacts(path);
+  const std::string* const id = metadata(model, kIdKey);
+  if (!facts.onnx_id.empty() && (!id || *id != facts.onnx_id))
+    throw Error("'" + factsPath(path).string() + "' was written with another '" + path.filename().string() +
+                "': 'mpm teach' was stopped between the two files. Train again, or remove \"onnx_id\" from the JSON if "
+                "it is right for this model");
+  return facts;
+}
 
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
                   const std::filesystem::path& folder, LateWeights late) {
@@ -287,7 +280,7 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
   const Embedding& embedding = understood.trunk.embedding;
   const Graph& graph = understood.graph;
   EncoderOutput output;
-  output.image = graph.values[static_cast<std::size_t>(graph.image)].name;
+  output.image = graph.values[graph.image].name;
   output.special = embedding.special;
   output.grid = {static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   output.input = understood.size;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <new>
+#include <string>
 
 #include "mpm/convert.hpp"
+#include "mpm/error.hpp"
 #include "onnx/emit/emitter.h"
 #include "onnx/model/model_file.h"
 #include "onnx/model/model_info_json.h"
@@ -28,11 +31,34 @@ struct EncoderOutput {
 /// Throws mpm::Error like convert(), for a converted model, and when no value of the file holds these tokens.
 EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, const std::filesystem::path& folder);
 
-/// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert.cpp.
 /// The JSON beside the model in `path`. Throws mpm::Error when it was written with another model: a program that
 /// replaces both was killed between them.
 FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path);
 
+/// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert.cpp.
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
+
+constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
+
+/// Adds to `info`, the metadata of a converted file, what the file's graph says. Throws mpm::Error when the two
+/// contradict each other: readers of the outputs rely on it. Symbolic sides and the number of images may have any
+/// value.
+void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info);
+
+/// Returns the result of `work`; errors name the file.
+template <class Work>
+auto naming(const std::filesystem::path& path, Work work) {
+  std::string problem;
+  try {
+    return work();
+  } catch (const Error& error) {
+    problem = error.what();
+  } catch (const std::bad_alloc&) {
+    problem = "not enough memory";
+  }
+  // Errors about the JSON name the JSON file.
+  const bool names_json = problem.starts_with("'" + factsPath(path).string() + "'");
+  throw Error(names_json ? problem : path.string() + ": " + problem);
+}
 
 }  // namespace mpm::onnx_graph

@@ -5,47 +5,30 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <set>
 
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
+#include "onnx/emit/net_writer.h"
 #include "onnx/model/model_file.h"
-#include "onnx/model/node_proto.h"
 #include "onnx/model/outputs.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
-/// Appends standard operators to a graph. Every name is new to it.
+/// Appends standard operators to a model. Every name is new to it.
 class Appender {
  public:
-  Appender(onnx::GraphProto& graph, int opset) : graph_(graph), opset_(opset) {
-    for (const onnx::NodeProto& node : graph.node()) taken_.insert(node.output().begin(), node.output().end());
-    for (const onnx::TensorProto& constant : graph.initializer()) taken_.insert(constant.name());
-    for (const onnx::ValueInfoProto& input : graph.input()) taken_.insert(input.name());
-  }
+  Appender(onnx::ModelProto model, int opset) : net_(std::move(model)), opset_(opset) {}
 
-  std::string node(const std::string& op, const std::string& output, const std::vector<std::string>& inputs,
+  std::string node(const std::string& op, const std::string& output, const Names& inputs,
                    const std::vector<Attribute>& attributes = {}) {
-    onnx::NodeProto& added = *graph_.add_node();
-    added.set_op_type(op);
-    for (const std::string& input : inputs) added.add_input(input);
-    const std::string name = unique(output);
-    added.set_name(name);
-    added.add_output(name);
-    for (const Attribute& attribute : attributes) addAttribute(added, attribute);
-    return name;
+    return net_.stock(op, inputs, {net_.unique(output)}, attributes);
   }
-
   std::string floats(const std::string& name, const Shape& shape, const std::vector<float>& values) {
-    onnx::TensorProto& tensor = constant(name, shape, onnx::TensorProto::FLOAT);
-    tensor.set_raw_data(values.data(), values.size() * sizeof(float));
-    return tensor.name();
+    return net_.weights(name, shape, values);
   }
-  std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
-    onnx::TensorProto& tensor = constant(name, {static_cast<std::int64_t>(values.size())}, onnx::TensorProto::INT64);
-    tensor.set_raw_data(values.data(), values.size() * sizeof(std::int64_t));
-    return tensor.name();
+  std::string integers(const std::string& name, const Integers& values) {
+    return net_.constant(name, Tensor::of({std::ssize(values)}, values));
   }
 
   std::string norm(const std::string& x, const TokenHead& head) {
@@ -55,7 +38,7 @@ class Appender {
       return node("LayerNormalization", "taught/norm", {x, weight, bias},
                   {{"axis", std::int64_t{-1}}, {"epsilon", TokenHead::kNormEps}});
     const auto mean = [&](const std::string& name, const std::string& of) {
-      return node("ReduceMean", name, {of}, {{"axes", std::vector<std::int64_t>{-1}}, {"keepdims", std::int64_t{1}}});
+      return node("ReduceMean", name, {of}, {{"axes", Integers{-1}}, {"keepdims", std::int64_t{1}}});
     };
     const std::string centred = node("Sub", "taught/norm/centred", {x, mean("taught/norm/mean", x)});
     const std::string squared = node("Mul", "taught/norm/squared", {centred, centred});
@@ -81,23 +64,19 @@ class Appender {
                 {node("Mul", "taught/gelu/product", {x, sum}), floats("taught/gelu/half", {}, {0.5f})});
   }
 
- private:
-  std::string unique(const std::string& name) {
-    std::string free = name;
-    for (int n = 2; !taken_.insert(free).second; ++n) free = name + "_" + std::to_string(n);
-    return free;
-  }
-  onnx::TensorProto& constant(const std::string& name, const Shape& shape, onnx::TensorProto::DataType type) {
-    onnx::TensorProto& tensor = *graph_.add_initializer();
-    tensor.set_name(unique(name));
-    tensor.set_data_type(type);
-    for (const std::int64_t side : shape) tensor.add_dims(side);
-    return tensor;
+  /// The model, with `name` as its only output {batch, ..shape}.
+  onnx::ModelProto model(const std::string& name, Shape shape) && {
+    shape.insert(shape.begin(), 1);
+    net_.output(name, shape);
+    onnx::ModelProto model = std::move(net_).model();
+    onnx::TypeProto& type = *model.mutable_graph()->mutable_output(0)->mutable_type();
+    type.mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("batch");
+    return model;
   }
 
-  onnx::GraphProto& graph_;
+ private:
+  NetWriter net_;
   int opset_;
-  std::set<std::string> taken_;
 };
 
 EncoderOutput encoderOf(const std::filesystem::path& path) {
@@ -130,18 +109,18 @@ std::string withHead(const std::filesystem::path& path, const TokenHead& head) {
   graph.clear_output();
   graph.clear_value_info();  // the shapes of values that are gone
 
-  Appender append(graph, defaultOpset(model));
+  const int opset = defaultOpset(model);
+  Appender append(std::move(model), opset);
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
   std::string x = encoder.name;
-  if (encoder.rows_first)
-    x = append.node("Transpose", "taught/rows", {x}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}});
+  if (encoder.rows_first) x = append.node("Transpose", "taught/rows", {x}, {{"perm", Integers{1, 0, 2}}});
   x = append.node("Slice", "taught/tokens",
                   {x, append.integers("taught/tokens/from", {encoder.special}),
                    append.integers("taught/tokens/to", {kEnd}), append.integers("taught/tokens/axis", {1})});
   x = append.linear("taught/hidden", append.norm(x, head), {head.dim, head.hidden}, head.hidden_weight,
                     head.hidden_bias);
   x = append.linear("taught/scores", append.gelu(x), {head.hidden, head.classes}, head.score_weight, head.score_bias);
-  x = append.node("Transpose", "taught/score_rows", {x}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
+  x = append.node("Transpose", "taught/score_rows", {x}, {{"perm", Integers{0, 2, 1}}});
   const Size2 grid = encoder.grid, input = encoder.input;
   x = append.node("Reshape", "taught/score_maps",
                   {x, append.integers("taught/score_maps/shape", {0, head.classes, grid.height, grid.width})});
@@ -149,33 +128,17 @@ std::string withHead(const std::filesystem::path& path, const TokenHead& head) {
                                      static_cast<float>(input.width) / static_cast<float>(grid.width)};
   x = append.node("Resize", "logits", {x, "", append.floats("taught/scales", {4}, scales)},
                   {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
-  onnx::ValueInfoProto& output = *graph.add_output();
-  output.set_name(x);
-  onnx::TypeProto::Tensor& type = *output.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(onnx::TensorProto::FLOAT);
-  type.mutable_shape()->add_dim()->set_dim_param("batch");
-  for (const int side : {head.classes, input.height, input.width}) type.mutable_shape()->add_dim()->set_dim_value(side);
-  return serialised(std::move(model));
-}
-
-template <class Work>
-auto namingFile(const std::string& path, Work work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    const std::string problem = error.what();
-    throw Error(problem.starts_with("'" + factsPath(path).string()) ? problem : path + ": " + problem);
-  }
+  return serialised(std::move(append).model(x, {head.classes, input.height, input.width}));
 }
 
 }  // namespace
 
 std::string withTokenHead(const std::string& onnx_path, const TokenHead& head) {
-  return namingFile(onnx_path, [&] { return withHead(onnx_path, head); });
+  return naming(onnx_path, [&] { return withHead(onnx_path, head); });
 }
 
 Size2 requireTokenHeadFits(const std::string& onnx_path) {
-  return namingFile(onnx_path, [&] { return encoderOf(onnx_path).input; });
+  return naming(onnx_path, [&] { return encoderOf(onnx_path).input; });
 }
 
 }  // namespace mpm::onnx_graph

@@ -5,7 +5,7 @@
 
 namespace mpm::onnx_graph {
 
-std::vector<std::string> Emitter::rotaryTables(const Rotation& rotation, const std::string& name) {
+Names Emitter::rotaryTables(const Rotation& rotation, const std::string& name) {
   const Shape native{trunk_.embedding.grid_h, trunk_.embedding.grid_w}, grid{info_.grid.height, info_.grid.width};
   std::optional<Rotation> resized;
   if (retargeted_) {
@@ -40,9 +40,9 @@ std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
   std::string& name = rotations_[{&rotation, in.state}];
   if (!name.empty()) return name;
   name = net_.unique((in.state == states_.front() ? "backbone" : in.state.substr(0, in.state.rfind('/'))) + "/rotary");
-  std::vector<std::string>& tables = tables_[&rotation];
+  Names& tables = tables_[&rotation];
   if (tables.empty()) tables = rotaryTables(rotation, name);
-  std::vector<std::string> inputs{in.state};
+  Names inputs{in.state};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   return net_.op("RotaryPositions", inputs, {name},
                  {{"merged", mpm::toString(reduction_.positions.value_or(MergedPositions::kMean))}});
@@ -52,7 +52,7 @@ std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
 struct Emitter::BlockNode {
   NetWriter& net;
   std::string name;
-  std::vector<std::string> inputs;
+  Names inputs;
   NetWriter::Attributes attributes;
 
   void setWhen(const std::string& attribute, bool is) {
@@ -62,7 +62,7 @@ struct Emitter::BlockNode {
     inputs.push_back(net.weights(name + "." + of, shape, values));
   }
   void norm(const std::string& of, const NormPart& part) {
-    const auto width = static_cast<std::int64_t>(part.weight.size());
+    const auto width = std::ssize(part.weight);
     weights(of + ".weight", {width}, part.weight);
     weights(of + ".bias", {width}, part.bias);
   }
@@ -121,7 +121,7 @@ std::string Emitter::windowAttention(Block& block, const Tokens& in, const std::
     if (constant.empty()) constant = net_.weights(name + "." + of, shape, {values.begin(), values.end()});
     node.inputs.push_back(constant);
   };
-  const auto rows = static_cast<std::int64_t>(block.window_rows.size());
+  const auto rows = std::ssize(block.window_rows);
   shared(windows_[block.window_rows], "windows", {block.windows, rows / block.windows}, block.window_rows);
   if (block.pair_bias) {
     const PairBias& bias = *block.pair_bias;
@@ -139,11 +139,11 @@ std::string Emitter::windowAttention(Block& block, const Tokens& in, const std::
   return net_.op("WindowAttention", node.inputs, {name}, node.attributes);
 }
 
-std::string Emitter::block(Block& block, const Tokens& in, const std::string& name, bool key_bias, BlockPart part,
-                           bool keys) {
+std::string Emitter::block(Block& block, const Tokens& in, const std::string& name, bool key_bias,
+                           const std::string& part, bool keys) {
   BlockNode node{net_, name, {in.name, in.state}, {{"special_tokens", in.special}, precision()}};
-  std::vector<std::string> outputs{name};
-  if (part != BlockPart::kMlp) {
+  Names outputs{name};
+  if (part != "mlp") {
     if (block.rotation) {
       node.inputs.push_back(rotations(*block.rotation, in));
       node.attributes.emplace_back("rotary_tables", block.rotation->tables);
@@ -151,9 +151,8 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
     node.attention(block);
     node.attributes.emplace_back("key_bias", std::int64_t{key_bias ? 1 : 0});
   }
-  if (part != BlockPart::kAttention) node.mlp(block);
-  if (part != BlockPart::kWhole)
-    node.attributes.emplace_back("part", std::string(part == BlockPart::kAttention ? "attention" : "mlp"));
+  if (part != "attention") node.mlp(block);
+  if (part != "whole") node.attributes.emplace_back("part", part);
   if (keys) {
     node.setWhen("keys", true);
     outputs.push_back(name + "/keys");

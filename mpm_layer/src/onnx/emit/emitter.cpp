@@ -6,7 +6,6 @@
 
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"
-#include "onnx/emit/policy.h"
 #include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
@@ -27,7 +26,7 @@ Emitter::Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, M
       head_nodes_(graph, net_, "head/", mpm::toString(info_.precision), !retargeted_) {}
 
 Converted Emitter::emit() && {
-  image_ = graph_.values[static_cast<std::size_t>(graph_.image)].name;
+  image_ = graph_.values[graph_.image].name;
   net_.input(image_, {1, trunk_.embedding.weight.shape[1], info_.input.height, info_.input.width});
   auto head = graph_.outputs.size() == 1 ? recogniseHead(found_, trunk_, graph_.outputs[0]) : std::nullopt;
   info_.outputs = head ? std::vector{segmentationOutput()} : graph_.output_names;
@@ -58,7 +57,7 @@ void Emitter::otherHead() {
     net_.output(graph_.output_names[i], shape);
   }
   const Cells* first = found_.as<Cells>(graph_.outputs[0]);
-  if (first && outside_[static_cast<std::size_t>(first->term)]) first = nullptr;
+  if (first && outside_[first->term]) first = nullptr;
   const std::int64_t row = first ? singleRow(found_, *first) : -1;
   if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, specialOf(at(first->term))))) {
     info_.head = HeadKind::kFeatures;
@@ -142,10 +141,9 @@ std::vector<float> Emitter::onGrid(const std::vector<float>& position) const {
 Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image, Size2 size,
                                const std::vector<float>& position, std::int64_t special) {
   const Embedding& embedding = trunk_.embedding;
-  std::vector<std::string> inputs{image};
+  Names inputs{image};
   inputs.push_back(net_.weights(name + ".weight", embedding.weight.shape, *embedding.weight.floats));
-  inputs.push_back(net_.weights(name + ".position",
-                                {static_cast<std::int64_t>(position.size()) / trunk_.dim, trunk_.dim}, position));
+  inputs.push_back(net_.weights(name + ".position", {std::ssize(position) / trunk_.dim, trunk_.dim}, position));
   if (special > 0) inputs.push_back(net_.weights(name + ".special", {special, trunk_.dim}, embedding.specials));
   NetWriter::Attributes attributes = {{"height", std::int64_t{size.height}}, {"width", std::int64_t{size.width}},
                                       {"stride_h", embedding.stride_h},      {"stride_w", embedding.stride_w},
@@ -166,7 +164,7 @@ Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image
   return {name, name + "/state", special};
 }
 
-std::vector<std::string> Emitter::scoredWindows(const std::string& name) {
+Names Emitter::scoredWindows(const std::string& name) {
   const Embedding& embedding = trunk_.embedding;
   const Shape& patch = embedding.weight.shape;
   if (embedding.stride_h != patch[2] || embedding.stride_w != patch[3] || embedding.pad_h > 0 || embedding.pad_w > 0)
@@ -175,9 +173,8 @@ std::vector<std::string> Emitter::scoredWindows(const std::string& name) {
   const PolicyScores scores = writePolicy(info_, patch[1], image_, name + "/policy", net_);
   one_image_ = scores.one_image;
   // With half-pixel centres a bilinear resize by two is the mean of four, of pixels and of positions.
-  const std::string half =
-      net_.stock("AveragePool", {image_}, {name + "/half_image"},
-                 {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}});
+  const std::string half = net_.stock("AveragePool", {image_}, {name + "/half_image"},
+                                      {{"kernel_shape", Integers{2, 2}}, {"strides", Integers{2, 2}}});
   const Size2 size{info_.input.height / 2, info_.input.width / 2}, grid{info_.grid.height / 2, info_.grid.width / 2};
   const auto position = resizedPositions(onGrid(trunk_.embedding.position), info_.grid, grid, trunk_.dim);
   return {scores.name, embed(name + "/patch_embed", half, size, position, 0).name};
@@ -195,7 +192,7 @@ void Emitter::encoder() {
   }
   if (trunk_.pre_norm) {
     const std::string name = "backbone/pre_norm";
-    now.name = norm({now.name, now.state}, *trunk_.pre_norm, name, special);
+    now.name = head_nodes_.norm({now.name, now.state}, *trunk_.pre_norm, name, special, name);
   }
   auto& blocks = trunk_.chain.blocks;
   auto interaction = trunk_.chain.interactions.begin();
@@ -212,12 +209,12 @@ void Emitter::encoder() {
     const std::string name = "backbone/block" + std::to_string(i);
     const bool key_bias = reduction_.attention == Attention::kProportional && states_.size() > 1;
     if (merges && step->inside) {
-      now.name = block(blocks[i], now, name + "/attention", key_bias, BlockPart::kAttention, step->keys);
-      now = merge(*step, now, step->keys ? std::vector{now.name + "/keys"} : std::vector<std::string>());
-      now.name = block(blocks[i], now, name, false, BlockPart::kMlp);
+      now.name = block(blocks[i], now, name + "/attention", key_bias, "attention", step->keys);
+      now = merge(*step, now, step->keys ? std::vector{now.name + "/keys"} : Names());
+      now.name = block(blocks[i], now, name, false, "mlp");
     } else if (blocks[i].fixesPlaces()) {
       now.name = windowAttention(blocks[i], now, name + "/attention");
-      now.name = block(blocks[i], now, name, false, BlockPart::kMlp);
+      now.name = block(blocks[i], now, name, false, "mlp");
     } else {
       now.name = block(blocks[i], now, name, key_bias);
     }
@@ -240,14 +237,14 @@ Emitter::Tokens Emitter::addPositions(const LaterPositions& positions, const Tok
   std::vector<float> values(positions.values.begin(), grid);
   const std::vector<float> of_patches = onGrid({grid, positions.values.end()});
   values.insert(values.end(), of_patches.begin(), of_patches.end());
-  std::vector<std::string> inputs = withStates(in);
+  Names inputs = withStates(in);
   inputs.push_back(net_.weights(name + ".rows", {in.special + info_.tokens(), trunk_.dim}, values));
   net_.op("AddPositions", inputs, {name}, {{"special_tokens", in.special}});
   return {name, in.state, in.special};
 }
 
-std::vector<std::string> Emitter::withStates(const Tokens& in) const {
-  std::vector<std::string> inputs{in.name, in.state};
+Names Emitter::withStates(const Tokens& in) const {
+  Names inputs{in.name, in.state};
   const bool weighted = info_.reduction.method != ReductionMethod::kMpm && !info_.reduction.plain_mean;
   if (!weighted && states_.size() > 2) inputs.insert(inputs.end(), states_.begin() + 1, states_.end() - 1);
   return inputs;
@@ -262,7 +259,7 @@ Emitter::Tokens Emitter::interact(const Interaction& interaction, const Tokens& 
            "an addition to " + std::to_string(rows) + " tokens of a grid of " + std::to_string(patches()),
            "one to all patches");
   findOutside();
-  std::vector<std::string> inputs = withStates(in);
+  Names inputs = withStates(in);
   inputs.push_back(
       head_nodes_.write(interaction.value, image_, [&](int value, const auto& name) { return ofTokens(value, name); }));
   const std::string name = net_.unique("backbone/interaction" + std::to_string(interaction.block));
@@ -270,25 +267,15 @@ Emitter::Tokens Emitter::interact(const Interaction& interaction, const Tokens& 
   return tokens_[interaction.sum] = result;
 }
 
-Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared) {
+Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const Names& compared) {
   const std::string name = step.name();
-  std::vector<std::string> inputs{in.name, in.state};
+  Names inputs{in.name, in.state};
   inputs.insert(inputs.end(), compared.begin(), compared.end());
   NetWriter::Attributes attributes = step.attributes;
   attributes.emplace_back("special_tokens", in.special);
   net_.op(step.attributes.empty() ? "MutualPairMerge" : "MergeTokens", inputs, {name, name + "/state"}, attributes);
   states_.push_back(name + "/state");
   return {name, name + "/state", in.special};
-}
-
-std::string Emitter::norm(std::vector<std::string> inputs, const NormPart& norm, const std::string& name,
-                          std::int64_t special) {
-  const auto width = static_cast<std::int64_t>(norm.weight.size());
-  inputs.push_back(net_.weights(name + ".weight", {width}, norm.weight));
-  inputs.push_back(net_.weights(name + ".bias", {width}, norm.bias));
-  NetWriter::Attributes attributes = {{"special_tokens", special}, {"eps", norm.eps}};
-  if (norm.rms) attributes.emplace_back("rms", std::int64_t{1});
-  return net_.op("TokenNorm", inputs, {name}, attributes);
 }
 
 Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
@@ -302,7 +289,7 @@ Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
   for (std::size_t i = 0; i < head.blocks.size(); ++i) {
     now.name = block(head.blocks[i], now, "head/block" + std::to_string(i), true);
   }
-  now.name = norm({now.name, now.state}, head.norm, "head/norm", special);
+  now.name = head_nodes_.norm({now.name, now.state}, head.norm, "head/norm", special, "head/norm");
   const auto matrix = [&](const char* name, const LinearPart& part) {
     return net_.weights(name, {part.out, part.in}, part.weight);
   };
@@ -352,8 +339,7 @@ std::vector<float> resizedPositions(const std::vector<float>& position, Size2 fr
       const auto [column, right] = tap(x, from.width, to.width);
       const auto value = [&, r = row, c = column](int dy, int dx, std::int64_t j) {
         const int other_row = std::min(r + dy, from.height - 1), other_column = std::min(c + dx, from.width - 1);
-        return static_cast<double>(
-            position[static_cast<std::size_t>((other_row * from.width + other_column) * dim + j)]);
+        return static_cast<double>(position[(other_row * from.width + other_column) * dim + j]);
       };
       for (std::int64_t j = 0; j < dim; ++j) {
         const double top = value(0, 0, j) * (1 - right) + value(0, 1, j) * right;

@@ -17,9 +17,6 @@
 
 namespace mpm::onnx_graph {
 
-/// The half of a block that an op TransformerBlock runs.
-enum class BlockPart { kWhole, kAttention, kMlp };
-
 /// A converted model and its description.
 struct Converted {
   onnx::ModelProto model;
@@ -56,28 +53,26 @@ class Emitter {
   Tokens embed(const std::string& name, const std::string& image, Size2 size, const std::vector<float>& position,
                std::int64_t special);
   /// The scores of the windows by the policy network, and the rows of those that share a token.
-  std::vector<std::string> scoredWindows(const std::string& name);
+  Names scoredWindows(const std::string& name);
   Tokens prepend(const LateTokens& late, const Tokens& in);
   Tokens addPositions(const LaterPositions& positions, const Tokens& in);
   Tokens interact(const Interaction& interaction, const Tokens& in);
   /// Tokens, their state, and the earlier states that say how rows were averaged.
-  std::vector<std::string> withStates(const Tokens& in) const;
+  Names withStates(const Tokens& in) const;
   /// `compared`: inputs of the step besides tokens and state.
-  Tokens merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared = {});
-  /// TokenNorm of `inputs`: tokens and perhaps their state.
-  std::string norm(std::vector<std::string> inputs, const NormPart& norm, const std::string& name,
-                   std::int64_t special);
+  Tokens merge(const MergeStep& step, const Tokens& in, const Names& compared = {});
   void segmentation(SegmentationHead head);
   Tokens maskScores(SegmentationHead& head, const Tokens& in);
 
   // block_ops.cpp: the blocks. They free the weights that they write.
   struct BlockNode;
+  /// `part`: the attribute of TransformerBlock, "whole", "attention" or "mlp".
   std::string block(Block& block, const Tokens& in, const std::string& name, bool key_bias,
-                    BlockPart part = BlockPart::kWhole, bool keys = false);
+                    const std::string& part = "whole", bool keys = false);
   /// The attention of a block that fixes the places of its rows.
   std::string windowAttention(Block& block, const Tokens& in, const std::string& name);
   /// The constants of RotaryPositions.
-  std::vector<std::string> rotaryTables(const Rotation& rotation, const std::string& name);
+  Names rotaryTables(const Rotation& rotation, const std::string& name);
   /// The rotary positions of the live rows of `in`.
   std::string rotations(const Rotation& rotation, const Tokens& in);
 
@@ -95,7 +90,7 @@ class Emitter {
   std::optional<std::string> plain(const Cells& cells, const std::string& name);
   std::optional<std::string> specialRows(const Cells& cells, const std::string& name);
 
-  const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
+  const Term& at(int term) const { return found_.terms[term]; }
   /// Number of special rows of a term with a row per token; negative when it has other rows.
   std::int64_t specialOf(const Term& term) const { return term.rows - patches(); }
   std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
@@ -112,15 +107,15 @@ class Emitter {
   bool retargeted_;  ///< the network input has another size than the graph was read at
   NetWriter net_;
   NodeEmitter head_nodes_;
-  bool one_image_ = false;           ///< the policy mixes the images of a batch
-  std::string image_;                ///< name of the input
-  std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
-  std::map<int, Tokens> tokens_;     ///< per term
-  std::vector<bool> outside_;        ///< per term: more than single tokens give
+  bool one_image_ = false;        ///< the policy mixes the images of a batch
+  std::string image_;             ///< name of the input
+  Names states_;                  ///< of PatchEmbed and after each insertion
+  std::map<int, Tokens> tokens_;  ///< per term
+  std::vector<bool> outside_;     ///< per term: more than single tokens give
   std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
-  std::map<const Rotation*, std::vector<std::string>> tables_;                ///< names of the constants
+  std::map<const Rotation*, Names> tables_;                                   ///< names of the constants
   std::map<const void*, std::string> indices_;                                ///< of position biases
-  std::map<std::vector<std::int64_t>, std::string> windows_;                  ///< per rows of the windows
+  std::map<Integers, std::string> windows_;                                   ///< per rows of the windows
   std::map<std::pair<int, std::int64_t>, std::string> pooled_;                ///< per term and row
 };
 
@@ -138,5 +133,17 @@ std::int64_t firstOfRows(const Interpretation& found, const Cells& cells);
 
 /// True when `cells` are all rows from `first` on, in order, one token per row.
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first);
+
+/// The scores of the 2x2 windows of patches of `image`.
+struct PolicyScores {
+  std::string name;        ///< tensor {B, 1, grid height / 2, grid width / 2}
+  bool one_image = false;  ///< the network mixes the images of a batch
+};
+
+/// Writes the policy network in the file `info.reduction.policy` into `net`, its nodes as NAME/...; it reads the tensor
+/// `image`, {B, channels, H, W} of the size of the network input. Throws mpm::Error naming the file, for a file that is
+/// no ONNX and for a network of another input or output.
+PolicyScores writePolicy(const ModelInfo& info, std::int64_t channels, const std::string& image,
+                         const std::string& name, NetWriter& net);
 
 }  // namespace mpm::onnx_graph

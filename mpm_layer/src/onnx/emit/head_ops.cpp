@@ -16,41 +16,11 @@ namespace mpm::onnx_graph {
 namespace {
 
 /// Functions of HeadElementwise, called like their ONNX operators.
-constexpr std::string_view kElementwise[] = {"Abs",
-                                             "And",
-                                             "Ceil",
-                                             "Cos",
-                                             "Div",
-                                             "Equal",
-                                             "Erf",
-                                             "Exp",
-                                             "Floor",
-                                             "Greater",
-                                             "GreaterOrEqual",
-                                             "HardSwish",
-                                             "IsNaN",
-                                             "Less",
-                                             "LessOrEqual",
-                                             "Log",
-                                             "Mish",
-                                             "Mul",
-                                             "Neg",
-                                             "Not",
-                                             "Or",
-                                             "PRelu",
-                                             "Pow",
-                                             "Reciprocal",
-                                             "Round",
-                                             "Sigmoid",
-                                             "Sign",
-                                             "Sin",
-                                             "Softplus",
-                                             "Softsign",
-                                             "Sqrt",
-                                             "Sub",
-                                             "Tanh",
-                                             "Where",
-                                             "Xor"};
+constexpr std::string_view kElementwise[] = {
+    "Abs",     "And",     "Ceil",     "Cos",      "Div",       "Equal",       "Erf",        "Exp",           "Floor",
+    "Greater", "IsNaN",   "Less",     "Log",      "Mish",      "Mul",         "Neg",        "Not",           "Or",
+    "Pow",     "Round",   "Sign",     "Sin",      "Sqrt",      "Sub",         "Tanh",       "Where",         "Xor",
+    "PRelu",   "Sigmoid", "Softplus", "Softsign", "HardSwish", "LessOrEqual", "Reciprocal", "GreaterOrEqual"};
 
 /// Functions of HeadElementwise of a tensor and numbers: attributes of the ONNX operators, with their defaults.
 const std::map<std::string_view, std::vector<std::pair<const char*, float>>> kWithNumbers = {
@@ -87,11 +57,10 @@ std::string matMulEquation(std::size_t left, std::size_t right) {
 
 }  // namespace
 
-std::string NodeEmitter::headOp(const std::string& type, const std::vector<int>& values,
-                                const std::vector<std::string>& inputs, const std::string& name,
-                                NetWriter::Attributes attributes) {
-  std::vector<std::string> activations, constants;
-  std::vector<std::int64_t> places;
+std::string NodeEmitter::headOp(const std::string& type, const std::vector<int>& values, const Names& inputs,
+                                const std::string& name, NetWriter::Attributes attributes) {
+  Names activations, constants;
+  Integers places;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* constant = graph_.constant(values[i]);
     if (!constant) {
@@ -108,11 +77,11 @@ std::string NodeEmitter::headOp(const std::string& type, const std::vector<int>&
 
 std::string NodeEmitter::function(const std::string& function, const std::string& x, const std::vector<float>& numbers,
                                   const std::string& name) {
-  std::vector<std::string> operands{x};
-  std::vector<std::int64_t> places;
+  Names operands{x};
+  Integers places;
   for (const float number : numbers) {
     operands.push_back(net_.constant(name + ".number", Tensor::of({1, 1}, std::vector<float>{number})));
-    places.push_back(static_cast<std::int64_t>(operands.size()) - 1);
+    places.push_back(std::ssize(operands) - 1);
   }
   NetWriter::Attributes attributes{{"function", function}};
   if (!places.empty()) attributes.emplace_back("constants", places);
@@ -138,7 +107,7 @@ bool NodeEmitter::mayBeWhole(const Node& node) const {
   return whole(node.inputs[0]) && whole(node.inputs[1]);
 }
 
-bool NodeEmitter::headElementwise(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
+bool NodeEmitter::headElementwise(const Node& node, const Names& inputs, const std::string& name) {
   // An operand of another rank than the result has its batch along another axis.
   const Shape& out = *graph_.shape(node.outputs[0]);
   const auto noteRanks = [&] {
@@ -196,7 +165,7 @@ bool NodeEmitter::headElementwise(const Node& node, const std::vector<std::strin
 }
 
 /// By indices that the net computes.
-bool NodeEmitter::headGather(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
+bool NodeEmitter::headGather(const Node& node, const Names& inputs, const std::string& name) {
   const Shape& x = *graph_.shape(node.inputs[0]);
   const bool constant = graph_.constant(node.inputs[0]) != nullptr;
   const std::int64_t axis = node.op == "GatherND"
@@ -211,17 +180,16 @@ bool NodeEmitter::headGather(const Node& node, const std::vector<std::string>& i
 
 std::string NodeEmitter::take(const std::string& from, std::vector<float> indices, std::size_t axis,
                               const std::string& name, std::optional<float> fill) {
-  const auto count = static_cast<std::int64_t>(indices.size());
-  NetWriter::Attributes attributes{{"axis", static_cast<std::int64_t>(axis)},
-                                   {"constants", std::vector<std::int64_t>{1}}};
+  one_image_ = one_image_ || axis == 0;
+  const auto count = std::ssize(indices);
+  NetWriter::Attributes attributes{{"axis", static_cast<std::int64_t>(axis)}, {"constants", Integers{1}}};
   if (fill) attributes.emplace_back("fill", *fill);
   return net_.op("HeadTake", {from, net_.constant(name + ".indices", Tensor::of({1, count}, std::move(indices)))},
                  {name}, attributes);
 }
 
 /// `node` moves whole slices along axes: indices along each axis, one HeadTake per axis that changes.
-bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& inputs,
-                            const std::vector<std::string>& names) {
+bool NodeEmitter::headTakes(const Node& node, const Names& inputs, const Names& names) {
   const auto movements = moveData(graph_, node, true);
   if (!movements) return false;
   Shape in = *graph_.shape(node.inputs[0]);
@@ -245,13 +213,12 @@ bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& in
     std::int64_t out_step = 1, in_step = 1;
     for (std::size_t axis = out.size(); axis-- > 0; out_step *= out[axis], in_step *= from[axis]) {
       std::vector<float> indices;
-      std::vector<std::int64_t> whole;
+      Integers whole;
       for (std::int64_t i = 0; i < out[axis]; ++i) {
-        whole.push_back(movement.from[static_cast<std::size_t>(i * out_step)] / in_step % from[axis]);
+        whole.push_back(movement.from[i * out_step] / in_step % from[axis]);
         indices.push_back(static_cast<float>(whole.back()));
       }
       if (out[axis] == from[axis] && isCounting(whole)) continue;
-      one_image_ = one_image_ || axis == 0;
       now[axis] = out[axis];
       const bool last = now == movement.shape;
       const std::string taken = last ? names[k] : net_.unique(names[k] + ".taken");
@@ -288,10 +255,10 @@ std::optional<NodeEmitter::Gathered> NodeEmitter::gatheredFrom(const Node& node)
     const auto movements = moveData(graph_, **at, true);
     if (!movements) return std::nullopt;
     const Movement& movement = movements->front();
-    std::vector<std::int64_t> from(static_cast<std::size_t>(elements(movement.shape)));
+    Integers from(elements(movement.shape));
     for (std::size_t i = 0; i < from.size(); ++i) {
       const std::int64_t before = movement.in_order ? static_cast<std::int64_t>(i) : movement.from[i];
-      from[i] = result.from.empty() ? before : result.from[static_cast<std::size_t>(before)];
+      from[i] = result.from.empty() ? before : result.from[before];
     }
     result.from = std::move(from);
   }
@@ -301,17 +268,10 @@ std::optional<NodeEmitter::Gathered> NodeEmitter::gatheredFrom(const Node& node)
 /// The windows of an adaptive pooling are of this kind: {B, C, h, w} -> {B, C, rows, in a row, columns, in a column}.
 bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name) {
   const Shape& in = *graph_.shape(gathered.origin);
-  const auto stepsOf = [](const Shape& shape) {
-    Shape steps(shape.size(), 1);
-    for (std::size_t axis = shape.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * shape[axis];
-    return steps;
-  };
-  const Shape in_steps = stepsOf(in), out_steps = stepsOf(out);
+  const Shape in_steps = strides(in), out_steps = strides(out);
   const std::int64_t total = elements(out);
   // The place along axis `axis` of the input that element i of the result comes from.
-  const auto placeOf = [&](std::int64_t i, std::size_t axis) {
-    return gathered.from[static_cast<std::size_t>(i)] / in_steps[axis] % in[axis];
-  };
+  const auto placeOf = [&](std::int64_t i, std::size_t axis) { return gathered.from[i] / in_steps[axis] % in[axis]; };
   const auto dependsOn = [&](std::size_t axis, std::size_t out_axis) {
     const std::int64_t stride = out_steps[out_axis];
     for (std::int64_t i = 0; i < total; ++i) {
@@ -330,7 +290,7 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
       end = std::max(end, other + 1);
     }
     if (axis + 1 == in.size()) end = out.size();
-    const std::int64_t stride = elements(Shape(out.begin() + static_cast<std::ptrdiff_t>(end), out.end()));
+    const std::int64_t stride = elements(Shape(out.begin() + end, out.end()));
     std::int64_t count = 1;
     for (; begin < end; ++begin) count *= out[begin];
     indices.emplace_back();
@@ -339,19 +299,17 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
   Shape now = in;
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
     std::vector<float>& along = indices[axis];
-    if (static_cast<std::int64_t>(along.size()) == in[axis] &&
+    if (std::ssize(along) == in[axis] &&
         std::adjacent_find(along.begin(), along.end(), [](float a, float b) { return b != a + 1; }) == along.end())
       continue;
-    one_image_ = one_image_ || axis == 0;
-    now[axis] = static_cast<std::int64_t>(along.size());
+    now[axis] = std::ssize(along);
     x = take(x, std::move(along), axis, net_.unique(name + ".taken"));
   }
   reshape(x, now, out, name);
   return true;
 }
 
-bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inputs,
-                           const std::vector<std::string>& names) {
+bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& names) {
   const auto shaped = [&](int value) { return value < 0 || graph_.shape(value) != nullptr; };
   if (!std::all_of(node.inputs.begin(), node.inputs.end(), shaped) || !graph_.shape(node.input(0)) ||
       !std::all_of(node.outputs.begin(), node.outputs.end(), shaped) || !graph_.shape(node.outputs[0])) {
@@ -367,8 +325,7 @@ bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inp
     }
     if (node.op != "L2Normalize") return false;
     const std::string length = net_.op("HeadReduce", {inputs[0]}, {net_.unique(name + ".length")},
-                                       {{"function", std::string("ReduceL2")},
-                                        {"axes", std::vector<std::int64_t>{static_cast<std::int64_t>(in.size()) - 1}}});
+                                       {{"function", std::string("ReduceL2")}, {"axes", Integers{std::ssize(in) - 1}}});
     const std::string divisor = function("Max", length, {node.eps}, net_.unique(name + ".divisor"));
     net_.op("HeadElementwise", {inputs[0], divisor}, {name}, {{"function", std::string("Div")}});
     return true;
@@ -382,7 +339,7 @@ bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inp
     if (std::find(reduced.begin(), reduced.end(), 0u) != reduced.end()) one_image_ = true;
     net_.op("HeadReduce", {inputs[0]}, {name},
             {{"function", node.op},
-             {"axes", std::vector<std::int64_t>(reduced.begin(), reduced.end())},
+             {"axes", Integers(reduced.begin(), reduced.end())},
              {"keepdims", node.integer("keepdims", 1)},
              {"last", node.integer("select_last_index", 0)}});
     return true;
@@ -390,9 +347,8 @@ bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inp
   if (node.op == "LogSoftmax") {
     const auto axis = static_cast<std::int64_t>(frontAxis(node, node.integer("axis", -1), in.size()));
     if (graph_.opset < 13) return false;  // over several axes
-    const std::string sums =
-        net_.op("HeadReduce", {inputs[0]}, {net_.unique(name + ".sums")},
-                {{"function", std::string("ReduceLogSumExp")}, {"axes", std::vector<std::int64_t>{axis}}});
+    const std::string sums = net_.op("HeadReduce", {inputs[0]}, {net_.unique(name + ".sums")},
+                                     {{"function", std::string("ReduceLogSumExp")}, {"axes", Integers{axis}}});
     net_.op("HeadElementwise", {inputs[0], sums}, {name}, {{"function", std::string("Sub")}});
     return true;
   }
@@ -412,7 +368,7 @@ bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inp
   if (node.op == "TopK") {
     const auto axis = static_cast<std::int64_t>(frontAxis(node, node.integer("axis", -1), in.size()));
     net_.op("HeadTopK", {inputs[0]}, names,
-            {{"axis", axis}, {"k", out[static_cast<std::size_t>(axis)]}, {"largest", node.integer("largest", 1)}});
+            {{"axis", axis}, {"k", out[axis]}, {"largest", node.integer("largest", 1)}});
     return true;
   }
   if (node.op == "GridSample") {

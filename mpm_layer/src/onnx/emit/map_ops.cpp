@@ -10,10 +10,8 @@
 namespace mpm::onnx_graph {
 namespace {
 
-using Integers = std::vector<std::int64_t>;
-
 std::vector<float> countingFloats(std::int64_t begin, std::int64_t end) {
-  std::vector<float> result(static_cast<std::size_t>(std::max<std::int64_t>(end - begin, 0)));
+  std::vector<float> result(std::max<std::int64_t>(end - begin, 0));
   std::iota(result.begin(), result.end(), static_cast<float>(begin));
   return result;
 }
@@ -30,14 +28,13 @@ std::int64_t paddedFrom(std::int64_t place, std::int64_t side, const std::string
 
 }  // namespace
 
-std::vector<std::int64_t> slidingPads(const Graph& graph, const Node& node, const Shape& kernel) {
+Integers slidingPads(const Graph& graph, const Node& node, const Shape& kernel) {
   const std::string automatic = node.text("auto_pad", "NOTSET");
   Integers pads(4, 0);
-  if (automatic == "NOTSET") return node.integers("pads").value_or(pads);
+  if (automatic == "NOTSET") return node.integers("pads", pads);
   if (automatic == "VALID") return pads;
   const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
-  const Integers ones{1, 1};
-  const auto strides = node.integers("strides").value_or(ones), dilations = node.integers("dilations").value_or(ones);
+  const auto strides = node.integers("strides", {1, 1}), dilations = node.integers("dilations", {1, 1});
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t reach = (out[axis + 2] - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] + 1;
     const std::int64_t padding = std::max<std::int64_t>(reach - in[axis + 2], 0), less = padding / 2;
@@ -49,6 +46,7 @@ std::vector<std::int64_t> slidingPads(const Graph& graph, const Node& node, cons
 
 std::string NodeEmitter::windows(const std::string& x, const std::vector<std::vector<Tap>>& taps, std::size_t axis,
                                  bool largest, const std::string& name) {
+  one_image_ = one_image_ || axis == 0;
   std::size_t width = 0;
   for (const auto& each : taps) width = std::max(width, each.size());
   std::vector<float> indices, weights;
@@ -61,8 +59,8 @@ std::string NodeEmitter::windows(const std::string& x, const std::vector<std::ve
   }
   if (width == 1 && std::all_of(weights.begin(), weights.end(), [](float weight) { return weight == 1; }))
     return take(x, std::move(indices), axis, name);
-  const Shape shape{static_cast<std::int64_t>(taps.size()), static_cast<std::int64_t>(width)};
-  std::vector<std::string> operands{x, net_.constant(name + ".indices", Tensor::of(shape, std::move(indices)))};
+  const Shape shape{std::ssize(taps), static_cast<std::int64_t>(width)};
+  Names operands{x, net_.constant(name + ".indices", Tensor::of(shape, std::move(indices)))};
   Integers places{1};
   if (!largest) {
     operands.push_back(net_.constant(name + ".weights", Tensor::of(shape, std::move(weights))));
@@ -88,7 +86,6 @@ bool NodeEmitter::resize(const Node& node, const std::string& x, const std::stri
   if (axes.empty()) net_.stock("Identity", {x}, {name});
   std::string now = x;
   for (const auto& [axis, taps] : axes) {
-    one_image_ = one_image_ || axis == 0;
     now = windows(now, taps, axis, false, axis == axes.back().first ? name : net_.unique(name + ".resized"));
   }
   return true;
@@ -115,7 +112,6 @@ bool NodeEmitter::pad(const Node& node, const std::string& x, const std::string&
     std::vector<float> indices;
     for (std::int64_t k = 0; k < out[axis]; ++k)
       indices.push_back(static_cast<float>(paddedFrom(k - before, in[axis], mode)));
-    one_image_ = one_image_ || axis == 0;
     now[axis] = out[axis];
     made = take(made, std::move(indices), axis, now == out ? name : net_.unique(name + ".padded"),
                 value ? static_cast<float>(value->at(0)) : 0.0f);
@@ -129,8 +125,8 @@ bool NodeEmitter::pool(const Node& node, const std::string& x, const std::string
   const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
   const auto kernel = node.integers("kernel_shape");
   if (!kernel || kernel->size() != 2 || in.size() != 4 || node.outputs.size() != 1) return false;
-  const Integers ones{1, 1}, pads = slidingPads(graph_, node, *kernel);
-  const auto strides = node.integers("strides").value_or(ones), dilations = node.integers("dilations").value_or(ones);
+  const Integers pads = slidingPads(graph_, node, *kernel);
+  const auto strides = node.integers("strides", {1, 1}), dilations = node.integers("dilations", {1, 1});
   const bool largest = node.op == "MaxPool", counts_padding = node.integer("count_include_pad", 0) != 0;
   std::vector<std::vector<Tap>> taps[2];
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -168,8 +164,7 @@ bool NodeEmitter::normalize(const Node& node, const std::string& x, const std::s
     return values;
   };
   const std::vector<float> factors = perChannel(*scale), offsets = perChannel(*offset);
-  if (groups < 1 || channels % groups != 0 || static_cast<std::int64_t>(factors.size()) != channels ||
-      static_cast<std::int64_t>(offsets.size()) != channels)
+  if (groups < 1 || channels % groups != 0 || std::ssize(factors) != channels || std::ssize(offsets) != channels)
     return false;
   net_.op("HeadNormalize",
           {x, net_.weights(name + ".scale", {1, channels}, factors),
@@ -178,20 +173,20 @@ bool NodeEmitter::normalize(const Node& node, const std::string& x, const std::s
   return true;
 }
 
-std::string NodeEmitter::transposedConv(const Node& node, std::vector<std::string> inputs, const std::string& name) {
+std::string NodeEmitter::transposedConv(const Node& node, Names inputs, const std::string& name) {
   const Tensor& weight = *graph_.constant(node.inputs[1]);
   const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
   Integers pads = *transposedPads(node, in, weight.shape);
-  const auto dilations = node.integers("dilations").value_or(Integers{1, 1});
+  const auto dilations = node.integers("dilations", {1, 1});
   Shape kernel = weight.shape;
   for (std::size_t axis = 0; axis < 2; ++axis) kernel[axis + 2] = (kernel[axis + 2] - 1) * dilations[axis] + 1;
   if (kernel != weight.shape) {  // OpenCV ignores dilations: zeros between the weights do the same
-    std::vector<float> spread(static_cast<std::size_t>(elements(kernel)), 0.0f);
+    std::vector<float> spread(elements(kernel), 0.0f);
     const std::int64_t height = weight.shape[2], width = weight.shape[3];
     for (std::int64_t i = 0; i < weight.size(); ++i) {
       const std::int64_t plane = i / (height * width), row = i / width % height, column = i % width;
       const std::int64_t to = (plane * kernel[2] + row * dilations[0]) * kernel[3] + column * dilations[1];
-      spread[static_cast<std::size_t>(to)] = static_cast<float>(weight.at(i));
+      spread[to] = static_cast<float>(weight.at(i));
     }
     inputs[1] = net_.weights(name + ".weight", kernel, spread);
   }
@@ -206,9 +201,9 @@ std::string NodeEmitter::transposedConv(const Node& node, std::vector<std::strin
   }
   std::string made = net_.stock("ConvTranspose", inputs, {now == out ? name : net_.unique(name + ".padded")},
                                 {{"kernel_shape", Integers{kernel[2], kernel[3]}},
-                                 {"strides", node.integers("strides").value_or(Integers{1, 1})},
+                                 {"strides", node.integers("strides", {1, 1})},
                                  {"pads", pads},
-                                 {"output_padding", node.integers("output_padding").value_or(Integers{0, 0})},
+                                 {"output_padding", node.integers("output_padding", {0, 0})},
                                  {"group", node.integer("group", 1)}});
   for (std::size_t axis = 0; axis < 2; ++axis) {
     if (now[axis + 2] == out[axis + 2]) continue;
@@ -232,14 +227,13 @@ std::string NodeEmitter::shuffle(const Node& node, const std::string& x, const s
     order = {0, 1, 4, 2, 5, 3};
   }
   Shape moved;
-  for (const std::int64_t axis : order) moved.push_back(apart[static_cast<std::size_t>(axis)]);
+  for (const std::int64_t axis : order) moved.push_back(apart[axis]);
   const std::string blocks = reshape(x, in, apart, net_.unique(name + ".blocks"));
   const std::string made = net_.stock("Transpose", {blocks}, {net_.unique(name + ".moved")}, {{"perm", order}});
   return reshape(made, moved, out, name);
 }
 
-bool NodeEmitter::mapNode(const Node& node, const std::vector<std::string>& inputs,
-                          const std::vector<std::string>& names) {
+bool NodeEmitter::mapNode(const Node& node, const Names& inputs, const Names& names) {
   if (node.op == "Resize") return resize(node, inputs[0], names[0]);
   if (node.op == "Pad") return pad(node, inputs[0], names[0]);
   if (node.op == "MaxPool" || node.op == "AveragePool") return pool(node, inputs[0], names[0]);

@@ -28,6 +28,13 @@ NetWriter::NetWriter(int opset, const std::string& graph_name) {
   model_.mutable_graph()->set_name(graph_name);
 }
 
+NetWriter::NetWriter(onnx::ModelProto model) : model_(std::move(model)) {
+  const onnx::GraphProto& graph = model_.graph();
+  for (const onnx::NodeProto& node : graph.node()) taken_.insert(node.output().begin(), node.output().end());
+  for (const onnx::TensorProto& constant : graph.initializer()) taken_.insert(constant.name());
+  for (const onnx::ValueInfoProto& input : graph.input()) taken_.insert(input.name());
+}
+
 namespace {
 
 void describe(onnx::ValueInfoProto& value, const std::string& name, const Shape& shape) {
@@ -59,59 +66,53 @@ std::string NetWriter::weights(const std::string& name, const Shape& shape, cons
     if (!std::isfinite(value))
       throw Error("the weights of '" + name + "' hold a NaN or an infinity, expected finite weights");
   }
-  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
-  proto.set_name(unique(name));
-  for (const std::int64_t side : shape) proto.add_dims(side);
-  proto.set_data_type(onnx::TensorProto::FLOAT);
-  proto.set_raw_data(values.data(), values.size() * sizeof(float));
-  return proto.name();
+  return initialiser(name, shape, onnx::TensorProto::FLOAT, values.data(), values.size() * sizeof(float));
 }
 
 std::string NetWriter::constant(const std::string& name, const Tensor& tensor) {
-  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
-  const std::string made = unique(name);
-  proto.set_name(made);
-  for (const std::int64_t side : tensor.shape) proto.add_dims(side);
-  if (tensor.isFloat()) {
-    proto.set_data_type(onnx::TensorProto::FLOAT);
-    proto.set_raw_data(tensor.floats->data(), tensor.floats->size() * sizeof(float));
-  } else {
-    proto.set_data_type(onnx::TensorProto::INT64);
-    proto.set_raw_data(tensor.ints->data(), tensor.ints->size() * sizeof(std::int64_t));
-  }
-  return made;
+  if (!tensor.isFloat())
+    return initialiser(name, tensor.shape, onnx::TensorProto::INT64, tensor.ints->data(),
+                       tensor.ints->size() * sizeof(std::int64_t));
+  return initialiser(name, tensor.shape, onnx::TensorProto::FLOAT, tensor.floats->data(),
+                     tensor.floats->size() * sizeof(float));
 }
 
-onnx::NodeProto& NetWriter::add(const std::string& type, const std::vector<std::string>& inputs,
-                                const std::vector<std::string>& outputs, const Attributes& attributes) {
-  onnx::NodeProto& node = *model_.mutable_graph()->add_node();
-  node.set_op_type(type);
-  node.set_name(outputs.front());
-  for (const std::string& name : inputs) node.add_input(name);
+std::string NetWriter::initialiser(const std::string& name, const Shape& shape, int type, const void* values,
+                                   std::size_t bytes) {
+  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
+  proto.set_name(unique(name));
+  for (const std::int64_t side : shape) proto.add_dims(side);
+  proto.set_data_type(type);
+  proto.set_raw_data(values, bytes);
+  return proto.name();
+}
+
+onnx::NodeProto& NetWriter::add(const std::string& type, const Names& inputs, const Names& outputs,
+                                const Attributes& attributes) {
   for (const std::string& name : outputs) {
     if (!made_.insert(name).second)
       throw Error("the graph has an input or output '" + name +
                   "', a name that the converted net needs itself: rename it in the original model");
-    node.add_output(name);
   }
-  for (const Attribute& attribute : attributes) addAttribute(node, attribute);
+  onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+  describeNode(node, type, inputs, outputs, attributes);
   return node;
 }
 
-std::string NetWriter::op(const std::string& type, const std::vector<std::string>& inputs,
-                          const std::vector<std::string>& outputs, const Attributes& attributes) {
+std::string NetWriter::op(const std::string& type, const Names& inputs, const Names& outputs,
+                          const Attributes& attributes) {
   add(type, inputs, outputs, attributes).set_domain(kOurDomain);
   return outputs.front();
 }
 
-std::string NetWriter::stock(const std::string& type, const std::vector<std::string>& inputs,
-                             const std::vector<std::string>& outputs, const Attributes& attributes) {
+std::string NetWriter::stock(const std::string& type, const Names& inputs, const Names& outputs,
+                             const Attributes& attributes) {
   add(type, inputs, outputs, attributes);
   return outputs.front();
 }
 
-std::string NetWriter::copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
-                            const std::vector<std::string>& outputs, const Attributes& instead) {
+std::string NetWriter::copy(const onnx::NodeProto& proto, const Names& inputs, const Names& outputs,
+                            const Attributes& instead) {
   onnx::NodeProto& node = add(proto.op_type(), inputs, outputs, instead);
   const auto replaced = [&](const std::string& name) {
     return std::any_of(instead.begin(), instead.end(), [&](const Attribute& each) { return each.first == name; });

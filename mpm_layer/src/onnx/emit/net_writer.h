@@ -24,6 +24,8 @@ class NetWriter {
   using Attributes = std::vector<Attribute>;
 
   NetWriter(int opset, const std::string& graph_name);
+  /// Goes on with a model.
+  explicit NetWriter(onnx::ModelProto model);
 
   void input(const std::string& name, const Shape& shape);
   void output(const std::string& name, const Shape& shape);
@@ -33,14 +35,13 @@ class NetWriter {
   std::string constant(const std::string& name, const Tensor& tensor);
   /// A node of domain ai.mpm named after its first output; returns that name. This, stock() and copy() throw mpm::Error
   /// when a tensor already has the name of an output. Only names from the original graph can clash.
-  std::string op(const std::string& type, const std::vector<std::string>& inputs,
-                 const std::vector<std::string>& outputs, const Attributes& attributes = {});
+  std::string op(const std::string& type, const Names& inputs, const Names& outputs, const Attributes& attributes = {});
   /// The same for a stock node.
-  std::string stock(const std::string& type, const std::vector<std::string>& inputs,
-                    const std::vector<std::string>& outputs, const Attributes& attributes = {});
+  std::string stock(const std::string& type, const Names& inputs, const Names& outputs,
+                    const Attributes& attributes = {});
   /// A stock node with the attributes of `proto`, except those given in `instead`.
-  std::string copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
-                   const std::vector<std::string>& outputs, const Attributes& instead = {});
+  std::string copy(const onnx::NodeProto& proto, const Names& inputs, const Names& outputs,
+                   const Attributes& instead = {});
   /// One more attribute of the node that is called `node`.
   void set(const std::string& node, const Attribute& attribute);
   void metadata(const std::string& key, const std::string& value);
@@ -51,8 +52,9 @@ class NetWriter {
   onnx::ModelProto model() &&;
 
  private:
-  onnx::NodeProto& add(const std::string& type, const std::vector<std::string>& inputs,
-                       const std::vector<std::string>& outputs, const Attributes& attributes);
+  onnx::NodeProto& add(const std::string& type, const Names& inputs, const Names& outputs,
+                       const Attributes& attributes);
+  std::string initialiser(const std::string& name, const Shape& shape, int type, const void* values, std::size_t bytes);
 
   onnx::ModelProto model_;
   std::unordered_set<std::string> taken_;  ///< names that unique() returned

@@ -38,11 +38,11 @@ bool takesThePixelBelow(const Graph& graph, const Node& node) {
 NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
   const bool pools = node.op.ends_with("Pool");
   const Shape sides = pools ? *node.integers("kernel_shape") : graph.constant(node.inputs[1])->shape;
-  const std::vector<std::int64_t> kernel(sides.end() - 2, sides.end());
+  const Integers kernel(sides.end() - 2, sides.end());
   NetWriter::Attributes result{{"kernel_shape", kernel}};
   const std::string automatic = node.text("auto_pad", "NOTSET");
   if (automatic == "NOTSET") return result;
-  const std::vector<std::int64_t> pads = slidingPads(graph, node, kernel);
+  const Integers pads = slidingPads(graph, node, kernel);
   result.emplace_back("pads", pads);
   result.emplace_back("auto_pad", "NOTSET");
   if (automatic != "VALID" && pools) result.emplace_back("ceil_mode", std::int64_t{0});
@@ -54,17 +54,17 @@ NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
 bool reachesOverBothBorders(const Graph& graph, const Node& node) {
   if (node.op != "Conv" || node.integer("group", 1) == 1) return false;
   const Shape& in = *graph.shape(node.inputs[0]);
-  const auto dilations = node.integers("dilations").value_or(std::vector<std::int64_t>{1, 1});
+  const auto dilations = node.integers("dilations", {1, 1});
   return in.size() == 4 && (in[2] <= dilations[0] || in[3] <= dilations[1]);
 }
 
 /// True when ceil_mode puts the last window outside the map. ONNX drops that window now; OpenCV does not.
 bool poolsBesideTheMap(const Graph& graph, const Node& node) {
   const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
-  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
+  const auto strides = node.integers("strides", {1, 1});
   const std::string automatic = node.text("auto_pad", "NOTSET");
-  const std::vector<std::int64_t> none{0, 0};
-  const auto pads = automatic == "NOTSET" ? node.integers("pads").value_or(none) : none;
+  const Integers none{0, 0};
+  const auto pads = automatic == "NOTSET" ? node.integers("pads", none) : none;
   if (automatic.starts_with("SAME") || node.integer("ceil_mode", 0) == 0) return false;
   return (out[2] - 1) * strides[0] >= in[2] + pads[0] || (out[3] - 1) * strides[1] >= in[3] + pads[1];
 }
@@ -125,7 +125,7 @@ int NodeEmitter::reshapedFrom(const Node& node, int value) const {
 
 /// True when all tensors of `node` have as many slices of each image along the first axis, such as its heads, and
 /// `node` does not mix them.
-bool NodeEmitter::keepsGroupsApart(const Node& node, const std::vector<std::string>& inputs) const {
+bool NodeEmitter::keepsGroupsApart(const Node& node, const Names& inputs) const {
   const Shape* out = graph_.shape(node.outputs[0]);
   if (!out || out->empty()) return false;
   const auto fits = [&](int value) {
@@ -163,7 +163,7 @@ std::string NodeEmitter::stockFault(const Node& node) const {
       return "the activation " + node.activation;
     return {};
   }
-  const auto all = [](const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
+  const auto all = [](const std::optional<Integers>& values, std::int64_t expected) {
     return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
   };
   if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {
@@ -222,7 +222,7 @@ std::string NodeEmitter::stockFault(const Node& node) const {
   }
   if (node.op == "Softmax") {
     const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
-    const auto rank = static_cast<std::int64_t>(out.size());
+    const auto rank = std::ssize(out);
     if (graph_.opset < 13 && axis != -1 && axis != rank - 1) return "a Softmax over several axes";
   }
   if (isOneOf(node.op, {"Conv", "ConvTranspose", "BatchNormalization"}) && !graph_.constant(node.input(1))) {
@@ -244,6 +244,23 @@ std::string NodeEmitter::stockFault(const Node& node) const {
   return {};
 }
 
+std::string NodeEmitter::norm(Names inputs, const NormPart& norm, const std::string& name, std::int64_t special,
+                              const std::string& out) {
+  const auto width = std::ssize(norm.weight);
+  inputs.push_back(net_.weights(name + ".weight", {width}, norm.weight));
+  inputs.push_back(net_.weights(name + ".bias", {width}, norm.bias));
+  NetWriter::Attributes attributes = {{"special_tokens", special}, {"eps", norm.eps}};
+  if (norm.rms) attributes.emplace_back("rms", std::int64_t{1});
+  return net_.op("TokenNorm", inputs, {out}, attributes);
+}
+
+std::string NodeEmitter::linear(Names inputs, const LinearPart& linear, const std::string& name, std::int64_t special,
+                                const std::string& out) {
+  inputs.push_back(net_.weights(name + ".weight", {linear.out, linear.in}, linear.weight));
+  inputs.push_back(net_.weights(name + ".bias", {linear.out}, linear.bias));
+  return net_.op("TokenLinear", inputs, {out}, {{"special_tokens", special}, precision_});
+}
+
 std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
   if (out.empty() || !(leads(&in) || groups_.contains(from))) {
     one_image_ = true;
@@ -253,28 +270,26 @@ std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape
     if (!leads(&out)) groups_.insert(to);
     out.front() = -1;
   }
-  const auto rank = static_cast<std::int64_t>(out.size());
+  const auto rank = std::ssize(out);
   return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(out)))}, {to});
 }
 
 /// Conv of a map whose border is part of it.
-std::string NodeEmitter::borderedConv(const Node& node, const std::vector<std::string>& inputs,
-                                      const std::string& name) {
+std::string NodeEmitter::borderedConv(const Node& node, const Names& inputs, const std::string& name) {
   const Shape &in = *graph_.shape(node.inputs[0]), &weight = graph_.constant(node.inputs[1])->shape;
-  const std::vector<std::int64_t> kernel(weight.end() - 2, weight.end()), pads = slidingPads(graph_, node, kernel);
-  std::vector<std::string> operands = inputs;
+  const Integers kernel(weight.end() - 2, weight.end()), pads = slidingPads(graph_, node, kernel);
+  Names operands = inputs;
   for (const std::size_t axis : {2u, 3u}) {
-    std::vector<float> indices(static_cast<std::size_t>(pads[axis - 2]), -1);
+    std::vector<float> indices(pads[axis - 2], -1);
     for (std::int64_t k = 0; k < in[axis]; ++k) indices.push_back(static_cast<float>(k));
     indices.insert(indices.end(), static_cast<std::size_t>(pads[axis]), -1);
     operands[0] = take(operands[0], std::move(indices), axis, net_.unique(name + ".bordered"), 0.0f);
   }
-  return net_.copy(
-      *node.proto, operands, {name},
-      {{"kernel_shape", kernel}, {"pads", std::vector<std::int64_t>(4)}, {"auto_pad", std::string("NOTSET")}});
+  return net_.copy(*node.proto, operands, {name},
+                   {{"kernel_shape", kernel}, {"pads", Integers(4)}, {"auto_pad", std::string("NOTSET")}});
 }
 
-std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
+std::string NodeEmitter::stockNode(const Node& node, const Names& inputs, const std::string& name) {
   const Shape& out = *graph_.shape(node.outputs[0]);
   if (node.domain == kCanonical && node.op == "Activation") {
     if (node.activation == "relu") return net_.stock("Relu", {inputs[0]}, {name});
@@ -297,21 +312,16 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     const Shape matrix{1, rows, width}, result{1, rows, weight.shape[0]};
     const std::string from = flat ? reshape(inputs[0], in, matrix, net_.unique(name + ".rows")) : inputs[0];
     const std::string made = flat ? net_.unique(name + ".made") : name;
-    const std::vector<std::string> operands{from, net_.weights(name + ".weight", weight.shape, *weight.floats),
-                                            net_.weights(name + ".bias", bias.shape, *bias.floats)};
-    if (node.op == "Linear") {
-      net_.op("TokenLinear", operands, {made}, {{"special_tokens", std::int64_t{0}}, precision_});
-    } else {
-      NetWriter::Attributes attributes{{"special_tokens", std::int64_t{0}}, {"eps", node.eps}};
-      if (node.op == "RMSNorm") attributes.emplace_back("rms", std::int64_t{1});
-      net_.op("TokenNorm", operands, {made}, attributes);
-    }
+    if (node.op == "Linear")
+      linear({from}, {weight.shape[0], width, *weight.floats, *bias.floats}, name, 0, made);
+    else
+      norm({from}, {*weight.floats, *bias.floats, node.eps, node.op == "RMSNorm"}, name, 0, made);
     return flat ? reshape(made, result, out, name) : made;
   }
   if (reshapes(graph_, node)) return reshape(inputs[0], *graph_.shape(reshapedFrom(node, node.inputs[0])), out, name);
   if (node.op == "ReduceMean") {  // with a batch, OpenCV 4.6 gives the right numbers in a tensor of another rank
     const auto reduced = reducedAxes(graph_, node, graph_.shape(node.inputs[0])->size());
-    const std::vector<std::int64_t> axes(reduced->begin(), reduced->end());
+    const Integers axes(reduced->begin(), reduced->end());
     one_image_ = one_image_ || axes.size() > 2;  // OpenCV fails on a mean over a whole image
     const std::string mean = net_.stock("ReduceMean", {inputs[0]}, {net_.unique(name + ".mean")},
                                         {{"axes", axes}, {"keepdims", node.integer("keepdims", 1)}});
@@ -324,7 +334,7 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     if (index < 0) index += in[axis];
     in[axis] = 1;
     const auto number = [&](const char* part, std::int64_t value) {
-      return net_.constant(name + part, Tensor::of({1}, std::vector<std::int64_t>{value}));
+      return net_.constant(name + part, Tensor::of({1}, Integers{value}));
     };
     const std::string slice = net_.stock("Slice",
                                          {inputs[0], number(".begin", index), number(".end", index + 1),
@@ -348,8 +358,7 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     for (const std::size_t axis : {2u, 3u}) {
       if (now[axis] != 1 || out[axis] == 1) continue;
       now[axis] = out[axis];
-      from = take(from, std::vector<float>(static_cast<std::size_t>(out[axis])), axis,
-                  now == out ? name : net_.unique(name + ".repeated"));
+      from = take(from, std::vector<float>(out[axis]), axis, now == out ? name : net_.unique(name + ".repeated"));
       if (now == out) return from;
     }
     Shape sides = out;
@@ -362,7 +371,7 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     return net_.stock("Resize", {from, "", "", sizes}, {name}, attributes);
   }
   if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {  // OpenCV takes a constant of rank 4 for another batch
-    std::vector<std::string> operands = inputs;
+    Names operands = inputs;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Tensor* constant = graph_.constant(node.inputs[i]);
       if (!constant) continue;
@@ -374,8 +383,8 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
   return net_.copy(*node.proto, inputs, {name});
 }
 
-void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::string>& names,
-                        const std::string& image, const Known& given) {
+void NodeEmitter::write(const std::vector<int>& outputs, const Names& names, const std::string& image,
+                        const Known& given) {
   std::map<int, std::string> wanted;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     wanted.emplace(outputs[i], names[i]);
@@ -400,9 +409,7 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
   std::set<int> needed(outputs.begin(), outputs.end());
   const auto nameFor = [&](int value) {
     const auto output = wanted.find(value);
-    return output != wanted.end()
-               ? output->second
-               : net_.unique(prefix_ + baseName(graph_.values[static_cast<std::size_t>(value)].name));
+    return output != wanted.end() ? output->second : net_.unique(prefix_ + baseName(graph_.values[value].name));
   };
   std::vector<const Node*> kept;
   std::map<const Node*, Gathered> gathers;
@@ -451,20 +458,19 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
     if (std::none_of(node->inputs.begin(), node->inputs.end(), isMade))
       refuse(*node, "constants alone", "a tensor of the image, or constants that can be folded");
     const std::string fault = stockFault(*node);
-    std::vector<std::string> results;
+    Names results;
     for (const int value : node->outputs) {
       // An output that exists already, restored from tokens, keeps its name.
       results.push_back(made_.contains(value) ? net_.unique(prefix_ + "unused") : nameFor(value));
       made_.emplace(value, results.back());
     }
-    std::vector<std::string> inputs;
+    Names inputs;
     for (std::size_t i = 0; i < node->inputs.size() && node->domain != kCanonical; ++i) {
       const int value = node->inputs[i];
       const Tensor* constant = graph_.constant(value);
-      inputs.push_back(
-          value < 0 || (constant && !fault.empty()) ? std::string()
-          : constant ? net_.constant(prefix_ + baseName(graph_.values[static_cast<std::size_t>(value)].name), *constant)
-                     : known(reshapedFrom(*node, value), *node));
+      inputs.push_back(value < 0 || (constant && !fault.empty()) ? std::string()
+                       : constant ? net_.constant(prefix_ + baseName(graph_.values[value].name), *constant)
+                                  : known(reshapedFrom(*node, value), *node));
     }
     if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
     if (!fault.empty()) {

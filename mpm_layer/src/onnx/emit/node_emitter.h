@@ -11,11 +11,12 @@
 #include "onnx/emit/net_writer.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/graph.h"
+#include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
 
 /// Padding of a convolution or a pooling over two axes as numbers, `auto_pad` included: before each axis, then behind.
-std::vector<std::int64_t> slidingPads(const Graph& graph, const Node& node, const Shape& kernel);
+Integers slidingPads(const Graph& graph, const Node& node, const Shape& kernel);
 
 /// Writes nodes of a graph node by node: those that every OpenCV computes right as they are, others as our own
 /// operators (docs/ops.md, "Heads"). Throws mpm::Error naming a node that is neither.
@@ -34,11 +35,17 @@ class NodeEmitter {
   using Known = std::function<std::optional<std::string>(int value, const std::function<std::string()>& name)>;
 
   /// Writes what `outputs` need, under these names. `image`: the network input.
-  void write(const std::vector<int>& outputs, const std::vector<std::string>& names, const std::string& image,
-             const Known& known);
+  void write(const std::vector<int>& outputs, const Names& names, const std::string& image, const Known& known);
 
   /// Writes what one value needs; returns its tensor.
   std::string write(int value, const std::string& image, const Known& known);
+
+  /// TokenNorm and TokenLinear of `inputs`, tokens and perhaps their state; weights are NAME.weight and NAME.bias.
+  /// `out`: the name of the result.
+  std::string norm(Names inputs, const NormPart& norm, const std::string& name, std::int64_t special,
+                   const std::string& out);
+  std::string linear(Names inputs, const LinearPart& linear, const std::string& name, std::int64_t special,
+                     const std::string& out);
 
   /// `from` {in} as `out`; the batch stays where it is.
   std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);
@@ -48,10 +55,10 @@ class NodeEmitter {
 
  private:
   // node_emitter.cpp: nodes that stock layers compute right
-  std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
-  std::string borderedConv(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  std::string stockNode(const Node& node, const Names& inputs, const std::string& name);
+  std::string borderedConv(const Node& node, const Names& inputs, const std::string& name);
   int reshapedFrom(const Node& node, int value) const;
-  bool keepsGroupsApart(const Node& node, const std::vector<std::string>& inputs) const;
+  bool keepsGroupsApart(const Node& node, const Names& inputs) const;
   /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
   std::string stockFault(const Node& node) const;
 
@@ -59,7 +66,7 @@ class NodeEmitter {
   /// A value whose elements are those of another one, moved by several nodes.
   struct Gathered {
     int origin = -1;
-    std::vector<std::int64_t> from;  ///< for each element of the value, one of the origin
+    Integers from;  ///< for each element of the value, one of the origin
   };
   /// The output of `node`, where it and nodes before it move elements, the first of them a GatherND and its Transpose.
   std::optional<Gathered> gatheredFrom(const Node& node) const;
@@ -71,15 +78,15 @@ class NodeEmitter {
   std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name,
                    std::optional<float> fill = {});
   /// False, and nothing is written, when there is none.
-  bool headNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
-  bool headTakes(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
-  bool headElementwise(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
-  bool headGather(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  bool headNode(const Node& node, const Names& inputs, const Names& names);
+  bool headTakes(const Node& node, const Names& inputs, const Names& names);
+  bool headElementwise(const Node& node, const Names& inputs, const std::string& name);
+  bool headGather(const Node& node, const Names& inputs, const std::string& name);
   /// Function of HeadElementwise of `x` and numbers.
   std::string function(const std::string& function, const std::string& x, const std::vector<float>& numbers,
                        const std::string& name);
   /// An operator whose operands are these values; the constants among them become constants of the operator.
-  std::string headOp(const std::string& type, const std::vector<int>& values, const std::vector<std::string>& inputs,
+  std::string headOp(const std::string& type, const std::vector<int>& values, const Names& inputs,
                      const std::string& name, NetWriter::Attributes attributes);
   bool holdsIntegers(int value) const {
     const Tensor* constant = graph_.constant(value);
@@ -90,13 +97,13 @@ class NodeEmitter {
 
   // map_ops.cpp: nodes on maps as our own operators
   /// Our own operators. False, and nothing is written, when there is none.
-  bool mapNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
+  bool mapNode(const Node& node, const Names& inputs, const Names& names);
   bool resize(const Node& node, const std::string& x, const std::string& name);
   bool pad(const Node& node, const std::string& x, const std::string& name);
   bool pool(const Node& node, const std::string& x, const std::string& name);
   bool normalize(const Node& node, const std::string& x, const std::string& name);
   /// A ConvTranspose as one without dilations, and the same padding on opposite sides.
-  std::string transposedConv(const Node& node, std::vector<std::string> inputs, const std::string& name);
+  std::string transposedConv(const Node& node, Names inputs, const std::string& name);
   /// DepthToSpace and SpaceToDepth.
   std::string shuffle(const Node& node, const std::string& x, const std::string& name);
   /// Along `axis`: each slice of the result is the weighted sum of slices of `x`, or the largest of them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/emit/policy.h"
+#include "onnx/emit/emitter.h"
 
 #include "mpm/error.hpp"
 #include "onnx/emit/node_emitter.h"
@@ -17,7 +17,7 @@ void requireInput(const onnx::GraphProto& graph, const std::string& name, const 
     const auto& declared = input.type().tensor_type().shape();
     bool fits = declared.dim_size() == 0 || declared.dim_size() == 4;
     for (int i = 0; fits && i < declared.dim_size(); ++i)
-      fits = declared.dim(i).dim_value() == 0 || declared.dim(i).dim_value() == image[static_cast<std::size_t>(i)];
+      fits = declared.dim(i).dim_value() == 0 || declared.dim(i).dim_value() == image[i];
     if (!fits)
       throw Error("its input '" + name + "' has another size than that of the model, " + toString(image) +
                   ": export it for this size, or with symbolic sizes");
@@ -30,7 +30,7 @@ PolicyScores write(const ModelInfo& info, std::int64_t channels, const std::stri
   onnx::ModelProto model = readModelFile(file);
   Graph graph = readGraph(model, folderOf(file));
   const Shape input{1, channels, info.input.height, info.input.width};
-  requireInput(model.graph(), graph.values[static_cast<std::size_t>(graph.image)].name, input);
+  requireInput(model.graph(), graph.values[graph.image].name, input);
   foldConstants(graph, input);
   canonicalise(graph);
   if (graph.outputs.size() != 1)

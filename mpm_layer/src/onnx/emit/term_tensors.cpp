@@ -11,28 +11,28 @@ constexpr int kMaxDepth = 64;  // layers between the encoder and an output; more
 }  // namespace
 
 std::int64_t firstOfRows(const Interpretation& found, const Cells& cells) {
-  const std::int64_t cols = found.terms[static_cast<std::size_t>(cells.term)].cols, count = elements(cells.shape);
+  const std::int64_t cols = found.terms[cells.term].cols, count = elements(cells.shape);
   if (!cells.unchanged() || count < cols || count % cols != 0) return -1;
   const std::int64_t first = cells.id(0);
   if (first < 0 || first % cols != 0) return -1;
   for (std::int64_t i = 1; i < count; ++i) {
-    if (cells.id(static_cast<std::size_t>(i)) != first + i) return -1;
+    if (cells.id(i) != first + i) return -1;
   }
   return first / cols;
 }
 
 std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
-  const bool one = elements(cells.shape) == found.terms[static_cast<std::size_t>(cells.term)].cols;
+  const bool one = elements(cells.shape) == found.terms[cells.term].cols;
   return one ? firstOfRows(found, cells) : -1;
 }
 
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first) {
-  const Term& term = found.terms[static_cast<std::size_t>(cells.term)];
+  const Term& term = found.terms[cells.term];
   if (!cells.unchanged() || cells.scale != 1 || cells.shape.empty() || cells.shape.back() != term.cols) return false;
   const std::int64_t count = elements(cells.shape);
   if (count != (term.rows - first) * term.cols) return false;
   for (std::int64_t i = 0; i < count; ++i) {
-    if (cells.id(static_cast<std::size_t>(i)) != first * term.cols + i) return false;
+    if (cells.id(i) != first * term.cols + i) return false;
   }
   return true;
 }
@@ -57,7 +57,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
     if (!in) return std::nullopt;
     const bool last = term.inputs[0] == trunk_.chain.streams.back();
     const std::string name = last ? net_.unique("backbone/norm") : nameOf(index, "head/");
-    in->name = norm({in->name, in->state}, normPart(term), name, in->special);
+    in->name = head_nodes_.norm({in->name, in->state}, normPart(term), name, in->special, name);
     return in;
   }
   const bool activated = term.kind == TermKind::kActivation;
@@ -69,10 +69,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
   auto in = tokens(at(linear).inputs[0], depth + 1);
   if (!in) return std::nullopt;
   const std::string name = nameOf(index, "head/");
-  in->name = net_.op("TokenLinear",
-                     {in->name, in->state, net_.weights(name + ".weight", {part->out, part->in}, part->weight),
-                      net_.weights(name + ".bias", {part->out}, part->bias)},
-                     {name}, {{"special_tokens", in->special}, precision()});
+  in->name = head_nodes_.linear({in->name, in->state}, *part, name, in->special, name);
   if (activated) net_.set(name, {"activation", term.activation});
   return in;
 }
@@ -81,11 +78,11 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
 static std::optional<LinearPart> projection(const std::vector<Term>& terms, const HeadView& view, int base) {
   const auto columns = linearPart(terms, view.term, base);
   if (!columns) return std::nullopt;
-  LinearPart part{static_cast<std::int64_t>(view.column.size()), columns->in, {}, {}};
+  LinearPart part{std::ssize(view.column), columns->in, {}, {}};
   for (std::size_t i = 0; i < view.column.size(); ++i) {
     const auto row = columns->weight.begin() + view.column[i] * part.in;
     part.weight.insert(part.weight.end(), row, row + part.in);
-    part.bias.push_back(columns->bias[static_cast<std::size_t>(view.column[i])] + view.offset[i]);
+    part.bias.push_back(columns->bias[view.column[i]] + view.offset[i]);
   }
   return part;
 }
@@ -140,19 +137,17 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
     case TermKind::kNorm: {
       const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
       if (!in) return std::nullopt;
-      return norm({*in}, normPart(term), name(), 0);
+      const std::string made = name();
+      return head_nodes_.norm({*in}, normPart(term), made, 0, made);
     }
     case TermKind::kLinear: {
       const auto in = inner(term.inputs[0], row, 1);
       if (!in) return std::nullopt;
-      std::vector<float> weight = *term.weight.floats, bias = *term.bias.floats;
-      for (float& value : weight) value = static_cast<float>(static_cast<double>(value) * scale);
-      for (float& value : bias) value = static_cast<float>(static_cast<double>(value) * scale);
+      LinearPart part{term.cols, term.weight.shape[1], *term.weight.floats, *term.bias.floats};
+      for (float& value : part.weight) value = static_cast<float>(static_cast<double>(value) * scale);
+      for (float& value : part.bias) value = static_cast<float>(static_cast<double>(value) * scale);
       const std::string made = name();
-      return net_.op("TokenLinear",
-                     {*in, net_.weights(made + ".weight", {term.cols, term.weight.shape[1]}, weight),
-                      net_.weights(made + ".bias", {term.cols}, bias)},
-                     {made}, {{"special_tokens", std::int64_t{0}}, precision()});
+      return head_nodes_.linear({*in}, part, made, 0, made);
     }
     case TermKind::kActivation: {
       const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
@@ -163,7 +158,7 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
       return scale == 1 ? attentionPool(term, name(), depth) : std::nullopt;
     case TermKind::kArrange: {
       if (term.cols != at(term.inputs[0]).cols || !term.offset.empty() || !isCounting(term.col_of)) return std::nullopt;
-      const std::int64_t from = term.row_of[static_cast<std::size_t>(row)];
+      const std::int64_t from = term.row_of[row];
       return from < 0 ? std::nullopt : pooled(term.inputs[0], from, scale * term.scale, wanted, depth + 1);
     }
     case TermKind::kAdd: {
@@ -175,8 +170,7 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
     case TermKind::kMean: {
       const std::int64_t special = specialOf(at(term.inputs[0]));
       const auto in = scale == 1 ? tokens(term.inputs[0], depth + 1) : std::nullopt;
-      if (!in || static_cast<std::int64_t>(term.row_of.size()) != patches() || special < 0 ||
-          !isCounting(term.row_of, special)) {
+      if (!in || std::ssize(term.row_of) != patches() || special < 0 || !isCounting(term.row_of, special)) {
         return std::nullopt;
       }
       return net_.op("PoolTokens", {in->name, in->state}, {name()},
@@ -207,16 +201,15 @@ void Emitter::findOutside() {
   outside_.assign(found_.terms.size(), false);
   for (std::size_t i = 0; i < outside_.size(); ++i) {
     const std::vector<int>& inputs = found_.terms[i].inputs;
-    outside_[i] = !tokens_.contains(static_cast<int>(i)) && (found_.terms[i].kind == TermKind::kOutside ||
-                                                             std::any_of(inputs.begin(), inputs.end(), [&](int input) {
-                                                               return outside_[static_cast<std::size_t>(input)];
-                                                             }));
+    outside_[i] = !tokens_.contains(static_cast<int>(i)) &&
+                  (found_.terms[i].kind == TermKind::kOutside ||
+                   std::any_of(inputs.begin(), inputs.end(), [&](int input) { return outside_[input]; }));
   }
 }
 
 std::optional<std::string> Emitter::ofTokens(int value, const std::function<std::string()>& name) {
   const Cells* cells = found_.as<Cells>(value);
-  return cells && !outside_[static_cast<std::size_t>(cells->term)] ? plain(*cells, name()) : std::nullopt;
+  return cells && !outside_[cells->term] ? plain(*cells, name()) : std::nullopt;
 }
 
 std::optional<std::string> Emitter::plain(const Cells& cells, const std::string& name) {

@@ -10,15 +10,13 @@
 namespace mpm::onnx_graph {
 namespace {
 
-using Integers = std::vector<std::int64_t>;
-
 bool allConstant(const Graph& graph, const Node& node) {
   return std::all_of(node.inputs.begin(), node.inputs.end(),
                      [&](int value) { return value < 0 || graph.constant(value) != nullptr; });
 }
 
 Tensor shapeTensor(const Node& node, const Shape& shape) {
-  const auto rank = static_cast<std::int64_t>(shape.size());
+  const auto rank = std::ssize(shape);
   const auto clamp = [rank](std::int64_t index) {
     return std::clamp<std::int64_t>(index < 0 ? index + rank : index, 0, rank);
   };
@@ -51,7 +49,7 @@ std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const No
   std::vector<Tensor> results;
   for (const Movement& movement : *movements) {
     if (movement.in_order) {
-      results.push_back(sources[static_cast<std::size_t>(movement.operand)]->reshaped(movement.shape));
+      results.push_back(sources[movement.operand]->reshaped(movement.shape));
     } else if (is_float) {
       results.push_back(Tensor::of(movement.shape, moved(movement, floats)));
     } else {
@@ -77,9 +75,9 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
                                   : op == "ReduceMax" ? -INFINITY
                                   : op == "ReduceMin" ? INFINITY
                                                       : 0.0);
-  const std::vector<std::int64_t> target = broadcastIndices(kept, source->shape);
+  const Integers target = broadcastIndices(kept, source->shape);
   for (std::size_t i = 0; i < target.size(); ++i) {
-    double& sum = sums[static_cast<std::size_t>(target[i])];
+    double& sum = sums[target[i]];
     const double x = source->at(static_cast<std::int64_t>(i));
     sum = op == "ReduceProd"  ? sum * x
           : op == "ReduceMax" ? std::max(sum, x)
@@ -109,9 +107,7 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
 /// A product of constants, such as a learned query times the weights of its projection: MatMul, and Gemm without
 /// factors.
 std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* left = graph.constant(node.input(0));
-  const Tensor* right = graph.constant(node.input(1));
-  const Tensor* bias = graph.constant(node.input(2));
+  const auto [left, right, bias] = firstConstants(graph, node);
   if (!left || !right || !left->isFloat() || !right->isFloat() || left->shape.size() < 2 || right->shape.size() != 2)
     return std::nullopt;
   const bool turned = node.integer("transB", 0) != 0;
@@ -135,15 +131,13 @@ std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldB
 
 /// Of learned queries, before they read the image.
 std::optional<Tensor> evaluateLayerNorm(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* x = graph.constant(node.input(0));
-  const Tensor* weight = graph.constant(node.input(1));
-  const Tensor* bias = graph.constant(node.input(2));
+  const auto [x, weight, bias] = firstConstants(graph, node);
   if (!x || !x->isFloat() || !weight || (node.input(2) >= 0 && !bias) || x->shape.empty()) return std::nullopt;
   const std::int64_t width = x->shape.back();
   if (frontAxis(node, node.integer("axis", -1), x->shape.size()) + 1 != x->shape.size() || weight->size() != width ||
       (bias && bias->size() != width))
     return std::nullopt;
-  std::vector<float> values(static_cast<std::size_t>(budget.take(x->shape)));
+  std::vector<float> values(budget.take(x->shape));
   for (std::int64_t row = 0; row < elements(x->shape); row += width) {
     double mean = 0, variance = 0;
     for (std::int64_t i = 0; i < width; ++i) mean += x->at(row + i) / static_cast<double>(width);
@@ -151,23 +145,20 @@ std::optional<Tensor> evaluateLayerNorm(const Graph& graph, const Node& node, Fo
       variance += std::pow(x->at(row + i) - mean, 2) / static_cast<double>(width);
     const double length = std::sqrt(variance + static_cast<double>(node.number("epsilon", 1e-5f)));
     for (std::int64_t i = 0; i < width; ++i)
-      values[static_cast<std::size_t>(row + i)] =
-          static_cast<float>((x->at(row + i) - mean) / length * weight->at(i) + (bias ? bias->at(i) : 0));
+      values[row + i] = static_cast<float>((x->at(row + i) - mean) / length * weight->at(i) + (bias ? bias->at(i) : 0));
   }
   return Tensor::of(x->shape, std::move(values));
 }
 
 /// Weights stored as whole numbers: one scale for all, one per slice of an axis, or one per block along it.
 std::optional<Tensor> evaluateDequantize(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* x = graph.constant(node.input(0));
-  const Tensor* scale = graph.constant(node.input(1));
-  const Tensor* zero = graph.constant(node.input(2));
+  const auto [x, scale, zero] = firstConstants(graph, node);
   if (!x || !scale || !x->ints || !scale->isFloat() || (node.input(2) >= 0 && !zero)) return std::nullopt;
   std::int64_t sides = 1, inner = 1, block = 1;
   if (scale->size() > 1) {
     const std::size_t axis = frontAxis(node, node.integer("axis", 1), x->shape.size());
     sides = x->shape[axis];
-    inner = elements(Shape(x->shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x->shape.end()));
+    inner = elements(Shape(x->shape.begin() + axis + 1, x->shape.end()));
     block = std::max<std::int64_t>(node.integer("block_size", 0), 1);
   }
   const bool blocks = scale->size() > 1 && node.integer("block_size", 0) > 0;
@@ -175,20 +166,18 @@ std::optional<Tensor> evaluateDequantize(const Graph& graph, const Node& node, F
   const std::int64_t scales = !blocks ? sides : count / std::max<std::int64_t>(sides, 1) * per_axis;
   if (scale->size() != scales || (zero && zero->size() != scales))
     refuse(node, "scales of shape " + toString(scale->shape), "one, or one per slice of the axis");
-  std::vector<float> values(static_cast<std::size_t>(count));
+  std::vector<float> values(count);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t along = i / inner % sides / block;
     const std::int64_t s = !blocks ? along : (i / (inner * sides) * per_axis + along) * inner + i % inner;
     const double from = zero ? zero->at(s) : 0;
-    values[static_cast<std::size_t>(i)] = static_cast<float>((x->at(i) - from) * scale->at(s));
+    values[i] = static_cast<float>((x->at(i) - from) * scale->at(s));
   }
   return Tensor::of(x->shape, std::move(values));
 }
 
 std::optional<Tensor> evaluateRange(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* start = graph.constant(node.input(0));
-  const Tensor* limit = graph.constant(node.input(1));
-  const Tensor* step = graph.constant(node.input(2));
+  const auto [start, limit, step] = firstConstants(graph, node);
   if (!start || !limit || !step || start->size() != 1 || limit->size() != 1 || step->size() != 1) return std::nullopt;
   const double delta = step->at(0);
   const double steps = std::ceil((limit->at(0) - start->at(0)) / delta);
@@ -216,38 +205,39 @@ std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& no
   const onnx::TensorProto& proto = value->t();
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
   // A one-element tensor. Only the few types that occur are read here.
-  if (proto.data_type() == onnx::TensorProto::FLOAT) {
-    float fill = proto.float_data_size() > 0 ? proto.float_data(0) : 0.0f;
+  const auto filled = [&](auto fill, const auto& field) {
+    if (field.size() > 0) fill = field[0];
     if (proto.raw_data().size() >= sizeof fill)
       std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
-    return Tensor::of(*sides, std::vector<float>(count, fill));
-  }
-  if (proto.data_type() == onnx::TensorProto::INT64) {
-    std::int64_t fill = proto.int64_data_size() > 0 ? proto.int64_data(0) : 0;
-    if (proto.raw_data().size() >= sizeof fill)
-      std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
-    return Tensor::of(*sides, Integers(count, fill));
-  }
+    return Tensor::of(*sides, std::vector(count, fill));
+  };
+  if (proto.data_type() == onnx::TensorProto::FLOAT) return filled(0.0f, proto.float_data());
+  if (proto.data_type() == onnx::TensorProto::INT64) return filled(std::int64_t{0}, proto.int64_data());
   return std::nullopt;
+}
+
+/// `data` with the elements of `updates` at these places.
+Tensor written(const Tensor& data, const Tensor& updates, const Integers& places) {
+  const auto put = [&](auto values, const auto& from) {
+    for (std::size_t i = 0; i < places.size(); ++i) values[places[i]] = from[i];
+    return Tensor::of(data.shape, std::move(values));
+  };
+  return data.isFloat() ? put(*data.floats, *updates.floats) : put(*data.ints, *updates.ints);
 }
 
 /// ScatterND with one index row per replaced slice, which is how exporters write `x[i] = y`.
 std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* data = graph.constant(node.input(0));
-  const Tensor* indices = graph.constant(node.input(1));
-  const Tensor* updates = graph.constant(node.input(2));
+  const auto [data, indices, updates] = firstConstants(graph, node);
   if (!data || !indices || !updates || !indices->ints || indices->shape.empty() || indices->size() == 0)
     return std::nullopt;
   if (data->isFloat() != updates->isFloat()) return std::nullopt;
   const auto depth = static_cast<std::size_t>(indices->shape.back());
   if (depth == 0 || depth > data->shape.size()) return std::nullopt;
   budget.take(data->shape);
-  const std::int64_t slice =
-      elements(Shape(data->shape.begin() + static_cast<std::ptrdiff_t>(depth), data->shape.end()));
+  const std::int64_t slice = elements(Shape(data->shape.begin() + depth, data->shape.end()));
   const std::int64_t rows = indices->size() / static_cast<std::int64_t>(depth);
   if (updates->size() != rows * slice) refuse(node, "updates of another size", "one slice per index");
-  std::vector<float> floats = data->isFloat() ? *data->floats : std::vector<float>{};
-  Integers ints = data->isFloat() ? Integers{} : *data->ints;
+  Integers places;
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t target = 0;
     for (std::size_t axis = 0; axis < depth; ++axis) {
@@ -256,17 +246,9 @@ std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, Fold
       if (index < 0 || index >= data->shape[axis]) refuse(node, "an index outside the tensor", "one within");
       target = target * data->shape[axis] + index;
     }
-    for (std::int64_t i = 0; i < slice; ++i) {
-      const auto to = static_cast<std::size_t>(target * slice + i);
-      const auto from = static_cast<std::size_t>(row * slice + i);
-      if (data->isFloat()) {
-        floats[to] = (*updates->floats)[from];
-      } else {
-        ints[to] = (*updates->ints)[from];
-      }
-    }
+    for (std::int64_t i = 0; i < slice; ++i) places.push_back(target * slice + i);
   }
-  return data->isFloat() ? Tensor::of(data->shape, std::move(floats)) : Tensor::of(data->shape, std::move(ints));
+  return written(*data, *updates, places);
 }
 
 /// Marks `node` as dead: readers of its output read its input instead.
@@ -283,36 +265,28 @@ bool doesNothing(const Graph& graph, const Node& node) {
 
 /// ScatterElements along one axis, without a reduction.
 std::optional<Tensor> evaluateScatterElements(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* data = graph.constant(node.input(0));
-  const Tensor* indices = graph.constant(node.input(1));
-  const Tensor* updates = graph.constant(node.input(2));
+  const auto [data, indices, updates] = firstConstants(graph, node);
   if (!data || !indices || !updates || !indices->ints || data->isFloat() != updates->isFloat() ||
       node.text("reduction", "none") != "none" || indices->shape.size() != data->shape.size() ||
       updates->shape != indices->shape)
     return std::nullopt;
   const std::size_t rank = data->shape.size(), along = frontAxis(node, node.integer("axis", 0), rank);
   budget.take(data->shape);
-  std::vector<float> floats = data->isFloat() ? *data->floats : std::vector<float>{};
-  Integers ints = data->isFloat() ? Integers{} : *data->ints;
+  Integers places;
   for (std::int64_t i = 0; i < indices->size(); ++i) {
     std::int64_t rest = i, stride = 1, target = 0;
     for (std::size_t axis = rank; axis-- > 0; stride *= data->shape[axis]) {
       const std::int64_t side = data->shape[axis];
       std::int64_t place = rest % indices->shape[axis];
       rest /= indices->shape[axis];
-      if (axis == along) place = (*indices->ints)[static_cast<std::size_t>(i)];
+      if (axis == along) place = (*indices->ints)[i];
       if (place < 0) place += side;
       if (place < 0 || place >= side) refuse(node, "an index outside the tensor", "one within");
       target += place * stride;
     }
-    const auto to = static_cast<std::size_t>(target), from = static_cast<std::size_t>(i);
-    if (data->isFloat()) {
-      floats[to] = (*updates->floats)[from];
-    } else {
-      ints[to] = (*updates->ints)[from];
-    }
+    places.push_back(target);
   }
-  return data->isFloat() ? Tensor::of(data->shape, std::move(floats)) : Tensor::of(data->shape, std::move(ints));
+  return written(*data, *updates, places);
 }
 
 /// Forgets results of folding when their last reader is folded too: the bias tables of BEiT pass through several nodes.
@@ -320,7 +294,7 @@ class Intermediates {
  public:
   explicit Intermediates(const Graph& graph) : readers_(graph.values.size()), cost_(graph.values.size(), kKept) {
     const auto count = [&](int value) {
-      if (value >= 0) ++readers_[static_cast<std::size_t>(value)];
+      if (value >= 0) ++readers_[value];
     };
     for (const Node& node : graph.nodes) std::for_each(node.inputs.begin(), node.inputs.end(), count);
     std::for_each(graph.outputs.begin(), graph.outputs.end(), count);
@@ -329,23 +303,23 @@ class Intermediates {
 
   /// Readers of `value` read `source` instead.
   void replace(int value, int source) {
-    if (source >= 0) readers_[static_cast<std::size_t>(source)] += readers_[static_cast<std::size_t>(value)] - 1;
+    if (source >= 0) readers_[source] += readers_[value] - 1;
   }
 
   /// `node` was folded into constants, which took `cost` elements.
   void folded(Graph& graph, const Node& node, std::int64_t cost, FoldBudget& budget) {
     for (const int value : node.inputs) {
-      if (value < 0 || --readers_[static_cast<std::size_t>(value)] > 0) continue;
-      std::int64_t& own = cost_[static_cast<std::size_t>(value)];
+      if (value < 0 || --readers_[value] > 0) continue;
+      std::int64_t& own = cost_[value];
       if (own == kKept) continue;
       const Tensor& tensor = *graph.constant(value);
       const bool shared = std::max(tensor.floats.use_count(), tensor.ints.use_count()) > 1;
       shared ? void(cost += own) : budget.give(own);  // the result of a Reshape has the same elements
       own = kKept;
-      graph.values[static_cast<std::size_t>(value)].constant.reset();
+      graph.values[value].constant.reset();
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] >= 0) cost_[static_cast<std::size_t>(node.outputs[i])] = i == 0 ? cost : 0;
+      if (node.outputs[i] >= 0) cost_[node.outputs[i]] = i == 0 ? cost : 0;
     }
   }
 
@@ -353,7 +327,7 @@ class Intermediates {
   static constexpr std::int64_t kKept = -1;
 
   std::vector<int> readers_;
-  std::vector<std::int64_t> cost_;  ///< kKept: not made by folding
+  Integers cost_;  ///< kKept: not made by folding
 };
 
 /// True when the value is a constant condition.
@@ -366,8 +340,8 @@ std::optional<bool> condition(const Graph& graph, int value) {
 std::optional<bool> runs(const Graph& graph, int branch, const std::vector<int>& alias) {
   std::optional<bool> result = true;
   while (branch >= 0) {
-    const Branch& one = graph.branches[static_cast<std::size_t>(branch)];
-    const auto found = condition(graph, alias[static_cast<std::size_t>(one.condition)]);
+    const Branch& one = graph.branches[branch];
+    const auto found = condition(graph, alias[one.condition]);
     if (found && *found != one.when) return false;
     if (!found) result = std::nullopt;
     branch = one.outer;
@@ -416,19 +390,19 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
 }
 
 void foldConstants(Graph& graph, const Shape& image) {
-  graph.values[static_cast<std::size_t>(graph.image)].shape = image;
+  graph.values[graph.image].shape = image;
   FoldBudget budget((std::int64_t{1} << 24) + 4 * graph.weights);
   Intermediates intermediates(graph);
   std::vector<int> alias(graph.values.size());
   std::iota(alias.begin(), alias.end(), 0);
   for (Node& node : graph.nodes) {
     for (int& value : node.inputs) {
-      if (value >= 0) value = alias[static_cast<std::size_t>(value)];
+      if (value >= 0) value = alias[value];
     }
     const std::optional<bool> known_to_run = runs(graph, node.branch, alias);
     node.dead = known_to_run == false;
     if (node.dead || node.outputs.empty() || node.outputs[0] < 0) continue;
-    Value& first = graph.values[static_cast<std::size_t>(node.outputs[0])];
+    Value& first = graph.values[node.outputs[0]];
     const std::int64_t left = budget.left();
     try {
       const Shape* source = graph.shape(node.input(0));
@@ -439,37 +413,35 @@ void foldConstants(Graph& graph, const Shape& image) {
       } else if (const auto yes = condition(graph, node.input(0));
                  yes && node.op == "If" && node.domain.empty() && node.inputs.size() == 1 + 2 * node.outputs.size()) {
         for (std::size_t i = 0; i < node.outputs.size(); ++i)
-          alias[static_cast<std::size_t>(node.outputs[i])] = node.inputs[1 + i + (*yes ? 0 : node.outputs.size())];
+          alias[node.outputs[i]] = node.inputs[1 + i + (*yes ? 0 : node.outputs.size())];
         for (const int value : node.outputs)
-          if (value >= 0) intermediates.replace(value, alias[static_cast<std::size_t>(value)]);
+          if (value >= 0) intermediates.replace(value, alias[value]);
         node.dead = true;
       } else if (auto tensors = allConstant(graph, node) ? evaluate(graph, node, budget) : std::nullopt) {
         for (std::size_t i = 0; i < tensors->size() && i < node.outputs.size(); ++i) {
           if (node.outputs[i] < 0) continue;
-          Value& value = graph.values[static_cast<std::size_t>(node.outputs[i])];
+          Value& value = graph.values[node.outputs[i]];
           value.shape = (*tensors)[i].shape;
           value.constant = std::move((*tensors)[i]);
         }
         node.dead = tensors->size() >= node.outputs.size();
         if (node.dead) intermediates.folded(graph, node, left - budget.left(), budget);
       } else if (doesNothing(graph, node)) {
-        alias[static_cast<std::size_t>(node.outputs[0])] = node.inputs[0];
+        alias[node.outputs[0]] = node.inputs[0];
         intermediates.replace(node.outputs[0], node.inputs[0]);
         node.dead = true;
       } else if (const auto shapes = inferShapes(graph, node)) {
         for (std::size_t i = 0; i < shapes->size() && i < node.outputs.size(); ++i) {
           elements((*shapes)[i]);
-          if (node.outputs[i] >= 0) graph.values[static_cast<std::size_t>(node.outputs[i])].shape = (*shapes)[i];
+          if (node.outputs[i] >= 0) graph.values[node.outputs[i]].shape = (*shapes)[i];
         }
       }
     } catch (const Error& error) {
       if (!known_to_run) continue;
-      const std::string text = error.what();
-      if (text.starts_with("node '")) throw;
-      throw Error("node '" + node.name + "' (" + node.op + "): " + text);
+      rethrow(node, error);
     }
   }
-  for (int& value : graph.outputs) value = alias[static_cast<std::size_t>(value)];
+  for (int& value : graph.outputs) value = alias[value];
   graph.dropUnused();
 }
 

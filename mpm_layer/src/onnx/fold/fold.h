@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ void foldConstants(Graph& graph, const Shape& image);
 
 /// The outputs of a node whose inputs are all constant; nullopt where the op is not known.
 std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, FoldBudget& budget);
+
+/// Of the first three inputs; null where one is not constant.
+inline std::array<const Tensor*, 3> firstConstants(const Graph& graph, const Node& node) {
+  return {graph.constant(node.input(0)), graph.constant(node.input(1)), graph.constant(node.input(2))};
+}
 
 /// Elementwise ops, comparisons, Where, Cast; nullopt for any other op.
 std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget);
@@ -63,7 +69,7 @@ std::optional<std::vector<std::vector<Tap>>> resizeTaps(const Node& node, const 
 
 /// The padding of a ConvTranspose, also where `auto_pad` or `output_shape` give it; nullopt when its attributes do not
 /// fit two axes.
-std::optional<std::vector<std::int64_t>> transposedPads(const Node& node, const Shape& input, const Shape& weight);
+std::optional<Integers> transposedPads(const Node& node, const Shape& input, const Shape& weight);
 
 /// The equation of an Einsum of two operands of these ranks with every letter written out and an explicit result;
 /// empty when a letter occurs twice in one operand, or for other operands.
@@ -71,5 +77,10 @@ std::string plainEquation(const Node& node, std::size_t left, std::size_t right)
 
 /// Axes of a Reduce*, counted from the front, wherever the opset keeps them; nullopt when they are not constant.
 std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const Node& node, std::size_t rank);
+
+/// Makes a graph that was folded for `batch` > 1 images one for a single image: constants that hold the batch (target
+/// shapes, repeated rows) lose it. Shapes of tensors are unknown afterwards, until the graph is folded again. Throws
+/// mpm::Error naming the first node that does not keep the images apart.
+void keepOneImage(Graph& graph, std::int64_t batch);
 
 }  // namespace mpm::onnx_graph

@@ -87,79 +87,68 @@ std::int64_t integerBinary(const std::string& op, Binary compute, std::int64_t a
   return wholeNumber(compute(static_cast<double>(a), static_cast<double>(b)));
 }
 
+/// The tensor of compute(i) for each element, floats or whole numbers.
+template <class Compute>
+Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute compute) {
+  std::vector<float> floats(is_float ? count : 0);
+  Integers ints(is_float ? 0 : count);
+  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(compute(i));
+  for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = wholeNumber(compute(i));
+  return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
+}
+
 Tensor applyUnary(const Node& node, const Tensor& x, Unary compute) {
-  const auto count = static_cast<std::size_t>(x.size());
-  if (!x.isFloat() || yieldsBool(node.op)) {
-    std::vector<std::int64_t> result(count);
-    for (std::size_t i = 0; i < count; ++i) result[i] = wholeNumber(compute(x.at(static_cast<std::int64_t>(i))));
-    return Tensor::of(x.shape, std::move(result));
-  }
-  std::vector<float> result(count);
-  for (std::size_t i = 0; i < count; ++i) result[i] = static_cast<float>(compute(static_cast<double>((*x.floats)[i])));
-  return Tensor::of(x.shape, std::move(result));
+  return filled(x.isFloat() && !yieldsBool(node.op), x.shape, x.size(),
+                [&](std::size_t i) { return compute(x.at(static_cast<std::int64_t>(i))); });
 }
 
 Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, Binary compute, FoldBudget& budget) {
   const Shape shape = broadcast(a.shape, b.shape);
-  budget.take(shape);
-  const std::vector<std::int64_t> left = broadcastIndices(a.shape, shape);
-  const std::vector<std::int64_t> right = broadcastIndices(b.shape, shape);
-  if (a.isFloat() && !yieldsBool(node.op)) {
-    std::vector<float> result(left.size());
-    for (std::size_t i = 0; i < left.size(); ++i)
-      result[i] = static_cast<float>(compute(a.at(left[i]), b.at(right[i])));
-    return Tensor::of(shape, std::move(result));
-  }
-  std::vector<std::int64_t> result(left.size());
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    result[i] = a.isFloat() || b.isFloat()
-                    ? wholeNumber(compute(a.at(left[i]), b.at(right[i])))
-                    : integerBinary(node.op, compute, (*a.ints)[static_cast<std::size_t>(left[i])],
-                                    (*b.ints)[static_cast<std::size_t>(right[i])], node);
-  }
+  const std::int64_t count = budget.take(shape);
+  const Integers left = broadcastIndices(a.shape, shape);
+  const Integers right = broadcastIndices(b.shape, shape);
+  if (a.isFloat() || b.isFloat())
+    return filled(a.isFloat() && !yieldsBool(node.op), shape, count,
+                  [&](std::size_t i) { return compute(a.at(left[i]), b.at(right[i])); });
+  Integers result(count);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = integerBinary(node.op, compute, (*a.ints)[left[i]], (*b.ints)[right[i]], node);
   return Tensor::of(shape, std::move(result));
 }
 
 Tensor applyWhere(const Tensor& condition, const Tensor& yes, const Tensor& no, FoldBudget& budget) {
   const Shape shape = broadcast(condition.shape, broadcast(yes.shape, no.shape));
   budget.take(shape);
-  const std::vector<std::int64_t> which = broadcastIndices(condition.shape, shape);
-  const std::vector<std::int64_t> left = broadcastIndices(yes.shape, shape);
-  const std::vector<std::int64_t> right = broadcastIndices(no.shape, shape);
+  const Integers which = broadcastIndices(condition.shape, shape);
+  const Integers left = broadcastIndices(yes.shape, shape);
+  const Integers right = broadcastIndices(no.shape, shape);
   std::vector<float> floats(yes.isFloat() ? which.size() : 0);
-  std::vector<std::int64_t> ints(yes.isFloat() ? 0 : which.size());
+  Integers ints(yes.isFloat() ? 0 : which.size());
   for (std::size_t i = 0; i < which.size(); ++i) {
     const bool pick = condition.at(which[i]) != 0;
     if (yes.isFloat()) {
       floats[i] = static_cast<float>(pick ? yes.at(left[i]) : no.at(right[i]));
     } else {
-      ints[i] = pick ? (*yes.ints)[static_cast<std::size_t>(left[i])] : wholeNumber(no.at(right[i]));
+      ints[i] = pick ? (*yes.ints)[left[i]] : wholeNumber(no.at(right[i]));
     }
   }
   return yes.isFloat() ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
 }
 
 Tensor applyCast(const Node& node, const Tensor& x) {
-  const auto count = static_cast<std::size_t>(x.size());
-  const bool to_float = castsToFloat(node);
-  if (to_float == x.isFloat()) {
-    if (to_float || node.integer("to", 0) != onnx::TensorProto::BOOL) return x;
-  }
+  const bool to_float = castsToFloat(node), to_bool = node.integer("to", 0) == onnx::TensorProto::BOOL;
+  if (to_float == x.isFloat() && !to_bool) return x;
   if (to_float) return Tensor::of(x.shape, std::vector<float>(x.ints->begin(), x.ints->end()));
-  std::vector<std::int64_t> result(count);
-  for (std::size_t i = 0; i < count; ++i) {
+  return filled(false, x.shape, x.size(), [&](std::size_t i) {
     const double value = x.at(static_cast<std::int64_t>(i));
-    result[i] = node.integer("to", 0) == onnx::TensorProto::BOOL ? (value != 0) : wholeNumber(value);
-  }
-  return Tensor::of(x.shape, std::move(result));
+    return to_bool ? static_cast<double>(value != 0) : value;
+  });
 }
 
 }  // namespace
 
 std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* a = graph.constant(node.input(0));
-  const Tensor* b = graph.constant(node.input(1));
-  const Tensor* c = graph.constant(node.input(2));
+  const auto [a, b, c] = firstConstants(graph, node);
   if (!a) return std::nullopt;
   if (node.op == "Cast") {
     budget.take(a->shape);

@@ -82,7 +82,7 @@ std::optional<Resizing> resizing(const Graph& graph, const Node& node) {
     }
     return result;
   }
-  if (scales && scales->size() == static_cast<std::int64_t>(axes.size())) {
+  if (scales && scales->size() == std::ssize(axes)) {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const double scale = scales->at(static_cast<std::int64_t>(i)), before = static_cast<double>((*source)[axes[i]]);
       // In float, as ONNX Runtime does it: the float next to 10 / 7 then gives 10 from 7, from above or below.

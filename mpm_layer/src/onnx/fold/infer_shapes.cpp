@@ -30,14 +30,12 @@ std::optional<Shape> gemmShape(const Node& node, const Shape& a, const Shape& b)
 }
 
 /// Convolution and pooling over two axes; `channels` of the output.
-std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int64_t channels,
-                                  const std::vector<std::int64_t>& kernel) {
+std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int64_t channels, const Integers& kernel) {
   if (input.size() != 4 || kernel.size() != 2) return std::nullopt;
-  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
-  const auto dilations = node.integers("dilations").value_or(std::vector<std::int64_t>{1, 1});
+  const auto strides = node.integers("strides", {1, 1});
+  const auto dilations = node.integers("dilations", {1, 1});
   const std::string automatic = node.text("auto_pad", "NOTSET");
-  const std::vector<std::int64_t> none{0, 0, 0, 0};
-  const auto pads = automatic == "NOTSET" ? node.integers("pads").value_or(none) : none;
+  const auto pads = automatic == "NOTSET" ? node.integers("pads", Shape(4, 0)) : Shape(4, 0);
   if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4) return std::nullopt;
   Shape shape{input[0], channels, 0, 0};
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -61,10 +59,9 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
 
 /// A side of the result of a ConvTranspose without padding, the extra pixels of output_padding included.
 std::int64_t fullSide(const Node& node, const Shape& input, const Shape& weight, std::size_t axis) {
-  const std::vector<std::int64_t> ones{1, 1}, none{0, 0};
-  const std::int64_t stride = node.integers("strides").value_or(ones)[axis];
-  const std::int64_t dilation = node.integers("dilations").value_or(ones)[axis];
-  const std::int64_t extra = node.integers("output_padding").value_or(none)[axis];
+  const std::int64_t stride = node.integers("strides", {1, 1})[axis];
+  const std::int64_t dilation = node.integers("dilations", {1, 1})[axis];
+  const std::int64_t extra = node.integers("output_padding", {0, 0})[axis];
   return stride * (input[axis + 2] - 1) + extra + (weight[axis + 2] - 1) * dilation + 1;
 }
 
@@ -116,24 +113,24 @@ std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape
   std::size_t behind = 0;  // the axes of x from here on are those of a slice
   if (node.op == "Gather") {
     behind = frontAxis(node, node.integer("axis", 0), x.size()) + 1;
-    shape.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(behind) - 1);
+    shape.assign(x.begin(), x.begin() + behind - 1);
     shape.insert(shape.end(), indices.begin(), indices.end());
   } else {
-    const std::int64_t batch_dims = node.integer("batch_dims", 0), rank = static_cast<std::int64_t>(x.size());
+    const std::int64_t batch_dims = node.integer("batch_dims", 0), rank = std::ssize(x);
     if (indices.empty() || batch_dims < 0 || batch_dims > rank || indices.back() < 1 ||
         indices.back() > rank - batch_dims)
       return std::nullopt;
     behind = static_cast<std::size_t>(batch_dims + indices.back());
     shape.assign(indices.begin(), indices.end() - 1);
   }
-  shape.insert(shape.end(), x.begin() + static_cast<std::ptrdiff_t>(behind), x.end());
+  shape.insert(shape.end(), x.begin() + behind, x.end());
   return shape;
 }
 
 std::optional<Shape> paddedShape(const Graph& graph, const Node& node, const Shape& input) {
   const auto pads = integersOf(graph, node.input(1)), given = integersOf(graph, node.input(3));
   if (!pads || (!given && node.input(3) >= 0)) return std::nullopt;
-  std::vector<std::int64_t> axes(input.size());
+  Integers axes(input.size());
   std::iota(axes.begin(), axes.end(), 0);
   if (given) axes = *given;
   if (pads->size() != 2 * axes.size()) return std::nullopt;
@@ -168,26 +165,8 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   const Shape* b = graph.shape(node.input(1));
   if (!a) return std::nullopt;
   const std::string& op = node.op;
-  if (isOneOf(op, {"Add",
-                   "Sub",
-                   "Mul",
-                   "Div",
-                   "Pow",
-                   "Min",
-                   "Max",
-                   "Sum",
-                   "Mean",
-                   "Equal",
-                   "Greater",
-                   "Less",
-                   "GreaterOrEqual",
-                   "LessOrEqual",
-                   "And",
-                   "Or",
-                   "Mod",
-                   "PRelu",
-                   "Xor",
-                   "Where"})) {
+  if (isOneOf(op, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "Mod", "PRelu", "Where"}) ||
+      isOneOf(op, {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or", "Xor"})) {
     Shape shape = *a;
     for (const int value : node.inputs) {
       const Shape* other = graph.shape(value);
@@ -196,51 +175,13 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     }
     return shape;
   }
-  if (isOneOf(op, {"Sqrt",
-                   "Erf",
-                   "Tanh",
-                   "Sigmoid",
-                   "Relu",
-                   "Neg",
-                   "Exp",
-                   "Log",
-                   "Abs",
-                   "Reciprocal",
-                   "Softmax",
-                   "LogSoftmax",
-                   "LayerNormalization",
-                   "Gelu",
-                   "LpNormalization",
-                   "Clip",
-                   "Cast",
-                   "HardSigmoid",
-                   "HardSwish",
-                   "Celu",
-                   "Selu",
-                   "Sign",
-                   "Softsign",
-                   "ThresholdedRelu",
-                   "LeakyRelu",
-                   "Elu",
-                   "Softplus",
-                   "BatchNormalization",
-                   "InstanceNormalization",
-                   "IsNaN",
-                   "Not",
-                   "Floor",
-                   "Ceil",
-                   "Round",
-                   "Sin",
-                   "Cos",
-                   "Mish",
-                   "Swish",
-                   "GroupNormalization",
-                   "RMSNormalization",
-                   "Trilu",
-                   "CumSum",
-                   "Attention"})) {
+  if (isOneOf(op, {"Sqrt", "Erf", "Tanh", "Sigmoid", "Neg", "Exp", "Log", "Abs", "Reciprocal", "Floor", "Ceil", "Round",
+                   "Sin", "Cos", "Sign", "Not", "IsNaN", "Cast", "Clip"}) ||
+      isOneOf(op, {"Relu", "Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Softplus",
+                   "Softsign", "Swish", "ThresholdedRelu"}) ||
+      isOneOf(op, {"Softmax", "LogSoftmax", "LayerNormalization", "LpNormalization", "BatchNormalization",
+                   "InstanceNormalization", "GroupNormalization", "RMSNormalization", "Trilu", "CumSum", "Attention"}))
     return *a;
-  }
   if (op == "MatMul") return b ? matMulShape(node, *a, *b) : std::nullopt;
   if (op == "Einsum") return b && node.inputs.size() == 2 ? einsumShape(node, *a, *b) : std::nullopt;
   if (op == "Gemm") return b ? gemmShape(node, *a, *b) : std::nullopt;
@@ -250,7 +191,7 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   }
   if (op == "ConvTranspose") return b ? transposedConvShape(node, *a, *b) : std::nullopt;
   if (isOneOf(op, {"MaxPool", "AveragePool"}) && a->size() == 4) {
-    return slidingShape(node, *a, (*a)[1], node.integers("kernel_shape").value_or(std::vector<std::int64_t>{}));
+    return slidingShape(node, *a, (*a)[1], node.integers("kernel_shape", {}));
   }
   if (isOneOf(op, {"GlobalAveragePool", "GlobalMaxPool"}) && a->size() >= 2) {
     Shape shape(a->size(), 1);
@@ -273,12 +214,12 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-std::optional<std::vector<std::int64_t>> transposedPads(const Node& node, const Shape& input, const Shape& weight) {
+std::optional<Integers> transposedPads(const Node& node, const Shape& input, const Shape& weight) {
   if (input.size() != 4 || weight.size() != 4) return std::nullopt;
-  auto pads = node.integers("pads").value_or(std::vector<std::int64_t>{0, 0, 0, 0});
+  auto pads = node.integers("pads", {0, 0, 0, 0});
   if (pads.size() != 4) return std::nullopt;
   for (const char* name : {"strides", "dilations", "output_padding"}) {
-    const auto values = node.integers(name).value_or(std::vector<std::int64_t>{1, 1});
+    const auto values = node.integers(name, {1, 1});
     if (values.size() != 2) return std::nullopt;
     pads.insert(pads.end(), values.begin(), values.end());
   }
@@ -290,7 +231,7 @@ std::optional<std::vector<std::int64_t>> transposedPads(const Node& node, const 
   auto sides = node.integers("output_shape");
   if (automatic == "VALID") pads.assign(4, 0);
   if (!sides && !automatic.starts_with("SAME")) return pads;
-  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
+  const auto strides = node.integers("strides", {1, 1});
   if (!sides) sides = {input[2] * strides[0], input[3] * strides[1]};
   if (sides->size() < 2) return std::nullopt;
   for (std::size_t axis = 0; axis < 2; ++axis) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/fold/one_image.h"
 
 #include <algorithm>
 
@@ -11,7 +10,7 @@ namespace {
 
 /// Elements behind the axes up to `axis`.
 std::int64_t inner(const Shape& shape, std::size_t axis) {
-  return elements(Shape(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end()));
+  return elements(Shape(shape.begin() + axis + 1, shape.end()));
 }
 
 /// Where the batch is in a tensor: in `axis`, `side` neighbours of which are of one image. {B, ..}, {3, B, ..}: 1;
@@ -26,7 +25,7 @@ struct Place {
 class BatchRemover {
  public:
   BatchRemover(Graph& graph, std::int64_t batch) : graph_(graph), batch_(batch), places_(graph.values.size()) {
-    places_[static_cast<std::size_t>(graph.image)] = {0, 1};
+    places_[graph.image] = {0, 1};
   }
 
   void run() {
@@ -39,7 +38,7 @@ class BatchRemover {
       } else {
         const Place place = placeOf(node);
         for (const int value : node.outputs)
-          if (value >= 0) places_[static_cast<std::size_t>(value)] = place;
+          if (value >= 0) places_[value] = place;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) shorten(node, i, place);
       }
     }
@@ -48,7 +47,7 @@ class BatchRemover {
   }
 
  private:
-  const Place& place(int value) const { return places_[static_cast<std::size_t>(value)]; }
+  const Place& place(int value) const { return places_[value]; }
   bool ofImages(int value) const { return value >= 0 && place(value).axis >= 0; }
 
   bool shapesKnown(const Node& node) const {
@@ -85,18 +84,18 @@ class BatchRemover {
       std::vector<std::int32_t> moved_image;
       for (std::int64_t i = 0; i < elements(shape); ++i) {
         const auto at = static_cast<std::size_t>(i);
-        moved_image.push_back(image[movement.in_order ? first[static_cast<std::size_t>(movement.operand)] + at
-                                                      : static_cast<std::size_t>(movement.from[at])]);
+        moved_image.push_back(
+            image[movement.in_order ? first[movement.operand] + at : static_cast<std::size_t>(movement.from[at])]);
       }
       const Place to = placeIn(shape, moved_image);
       if (to.axis < 0) refuseImages(node);
-      places_[static_cast<std::size_t>(node.outputs[k])] = to;
+      places_[node.outputs[k]] = to;
       if (node.op == "Concat") {
         for (std::size_t i = 0; i < node.inputs.size(); ++i) shorten(node, i, to);
       } else if (node.op == "Reshape" || node.op == "Expand") {
         Shape target = shape;
-        target[static_cast<std::size_t>(to.axis)] /= batch_;
-        const auto rank = static_cast<std::int64_t>(target.size());
+        target[to.axis] /= batch_;
+        const auto rank = std::ssize(target);
         replace(node, 1, Tensor::of({rank}, std::move(target)));
       }
     }
@@ -109,11 +108,8 @@ class BatchRemover {
         if (shape[axis] % (side * batch_) != 0) continue;
         const Place place{static_cast<int>(axis), side};
         std::int64_t i = 0;
-        while (
-            i < static_cast<std::int64_t>(image.size()) &&
-            (image[static_cast<std::size_t>(i)] < 0 || image[static_cast<std::size_t>(i)] == imageOf(i, shape, place)))
-          ++i;
-        if (i == static_cast<std::int64_t>(image.size())) return place;
+        while (i < std::ssize(image) && (image[i] < 0 || image[i] == imageOf(i, shape, place))) ++i;
+        if (i == std::ssize(image)) return place;
       }
     }
     return {};
@@ -129,8 +125,7 @@ class BatchRemover {
       if (found.axis < 0 || (result.axis >= 0 && result != found)) refuseImages(node);
       result = found;
     }
-    if (result.axis >= static_cast<int>(out.size()) ||
-        out[static_cast<std::size_t>(result.axis)] % (batch_ * result.side) != 0)
+    if (result.axis >= static_cast<int>(out.size()) || out[result.axis] % (batch_ * result.side) != 0)
       refuseImages(node);
     return result;
   }
@@ -172,7 +167,7 @@ class BatchRemover {
       const std::int64_t otherwise = node.op.ends_with("Softmax") && graph_.opset < 13 ? 1 : -1;
       return axis < static_cast<int>(frontAxis(node, node.integer("axis", otherwise), in.size())) ? axis : -1;
     }
-    if (node.op == "Pad") return out[static_cast<std::size_t>(axis)] == in[static_cast<std::size_t>(axis)] ? axis : -1;
+    if (node.op == "Pad") return out[axis] == in[axis] ? axis : -1;
     if (node.op == "TopK")
       return axis != static_cast<int>(frontAxis(node, node.integer("axis", -1), in.size())) ? axis : -1;
     // Elementwise, with broadcasting.
@@ -197,7 +192,7 @@ class BatchRemover {
     const std::int64_t length = place.side * inner(constant->shape, own);
     Shape shape = constant->shape;
     shape[own] /= batch_;
-    std::vector<std::int64_t> kept;
+    Integers kept;
     for (std::int64_t k = 0; k < constant->size(); ++k) {
       const std::int64_t image = imageOf(k, constant->shape, own_place);
       if (image == 0)
@@ -207,7 +202,7 @@ class BatchRemover {
     }
     const auto pick = [&](const auto& values) {
       std::remove_cvref_t<decltype(values)> result;
-      for (const std::int64_t k : kept) result.push_back(values[static_cast<std::size_t>(k)]);
+      for (const std::int64_t k : kept) result.push_back(values[k]);
       return result;
     };
     replace(node, i,
@@ -216,7 +211,7 @@ class BatchRemover {
   }
 
   void replace(Node& node, std::size_t i, Tensor tensor) {
-    const std::string name = graph_.values[static_cast<std::size_t>(node.inputs[i])].name;
+    const std::string name = graph_.values[node.inputs[i]].name;
     node.inputs[i] = graph_.addConstant(name + ".one_image", std::move(tensor));
     places_.resize(graph_.values.size());
   }

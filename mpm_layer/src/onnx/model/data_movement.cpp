@@ -9,31 +9,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-using Integers = std::vector<std::int64_t>;
 using Movements = std::vector<Movement>;
-
-Integers strides(const Shape& shape) {
-  Integers result(shape.size(), 1);
-  for (std::size_t axis = shape.size(); axis-- > 1;) result[axis - 1] = result[axis] * shape[axis];
-  return result;
-}
-
-/// out[p] = in[offset + sum p_a * stride_a].
-std::vector<std::int64_t> strided(const Shape& shape, const Integers& stride, std::int64_t offset) {
-  std::vector<std::int64_t> from(static_cast<std::size_t>(elements(shape)));
-  Shape position(shape.size(), 0);
-  std::int64_t index = offset;
-  for (std::int64_t& out : from) {
-    out = index;
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      index += stride[axis];
-      if (++position[axis] < shape[axis]) break;
-      index -= stride[axis] * shape[axis];
-      position[axis] = 0;
-    }
-  }
-  return from;
-}
 
 class Mover {
  public:
@@ -63,18 +39,25 @@ class Mover {
     if (elements(shape) != elements(shape_)) {
       refuse(node_, "shape " + toString(shape_) + " turned into " + toString(shape), "as many elements in both");
     }
-    Movements result(1);
-    result[0].shape = std::move(shape);
-    result[0].in_order = true;
-    return result;
+    return {{.shape = std::move(shape), .in_order = true}};
   }
 
   Movement view(Shape shape, const Integers& stride, std::int64_t offset) const {
-    Movement result;
+    Movement result{.shape = shape};
     elements(shape);
     if (with_elements_) result.from = strided(shape, stride, offset);
-    result.shape = std::move(shape);
     return result;
+  }
+
+  /// `index` along an axis of this length, counted from the front.
+  std::int64_t frontIndex(std::int64_t index, std::int64_t side) const {
+    if (index < -side || index >= side)
+      refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
+    return index < 0 ? index + side : index;
+  }
+
+  void append(std::int64_t first, std::int64_t count, Movement& to) const {
+    for (std::int64_t i = 0; i < count && with_elements_; ++i) to.from.push_back(first + i);
   }
 
   std::optional<Movements> reshape() const {
@@ -101,16 +84,15 @@ class Mover {
       if (known == 0 || total % known != 0) {
         refuse(node_, "shape " + toString(shape_), "a multiple of " + std::to_string(known) + " elements");
       }
-      shape[static_cast<std::size_t>(open)] = total / known;
+      shape[open] = total / known;
     }
     return inOrder(std::move(shape));
   }
 
   std::optional<Movements> flatten() const {
     std::int64_t axis = node_.integer("axis", 1);
-    if (axis < 0) axis += static_cast<std::int64_t>(shape_.size());
-    if (axis < 0 || axis > static_cast<std::int64_t>(shape_.size()))
-      refuse(node_, "an axis beyond the rank", "one within");
+    if (axis < 0) axis += std::ssize(shape_);
+    if (axis < 0 || axis > std::ssize(shape_)) refuse(node_, "an axis beyond the rank", "one within");
     const auto middle = shape_.begin() + axis;
     return inOrder({elements(Shape(shape_.begin(), middle)), elements(Shape(middle, shape_.end()))});
   }
@@ -208,8 +190,8 @@ class Mover {
     const Tensor* indices = graph_.constant(node_.input(1));
     const std::int64_t batch_dims = node_.integer("batch_dims", 0);
     if (!indices || indices->isFloat() || indices->shape.empty()) return std::nullopt;
-    const auto rank = static_cast<std::int64_t>(shape_.size()), depth = indices->shape.back();
-    const auto index_rank = static_cast<std::int64_t>(indices->shape.size());
+    const auto rank = std::ssize(shape_), depth = indices->shape.back();
+    const auto index_rank = std::ssize(indices->shape);
     if (batch_dims < 0 || batch_dims >= index_rank || depth < 1 || batch_dims + depth > rank ||
         !std::equal(shape_.begin(), shape_.begin() + batch_dims, indices->shape.begin()))
       refuse(node_, "indices " + toString(indices->shape) + " into " + toString(shape_), "indices within the rank");
@@ -225,12 +207,9 @@ class Mover {
       std::int64_t first = batches > 1 ? row / (rows / batches) * (elements(shape_) / batches) : 0;
       for (std::int64_t k = 0; k < depth; ++k) {
         const auto axis = static_cast<std::size_t>(batch_dims + k);
-        const std::int64_t index = (*indices->ints)[static_cast<std::size_t>(row * depth + k)], side = shape_[axis];
-        if (index < -side || index >= side)
-          refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
-        first += (index < 0 ? index + side : index) * stride[axis];
+        first += frontIndex((*indices->ints)[row * depth + k], shape_[axis]) * stride[axis];
       }
-      for (std::int64_t i = 0; i < slice && with_elements_; ++i) result.from.push_back(first + i);
+      append(first, slice, result);
     }
     return Movements{std::move(result)};
   }
@@ -239,8 +218,8 @@ class Mover {
     const Tensor* indices = graph_.constant(node_.input(1));
     if (!indices || indices->isFloat()) return std::nullopt;
     const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
-    const Shape before(shape_.begin(), shape_.begin() + static_cast<std::ptrdiff_t>(axis));
-    const Shape after(shape_.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape_.end());
+    const Shape before(shape_.begin(), shape_.begin() + axis);
+    const Shape after(shape_.begin() + axis + 1, shape_.end());
     Movement result;
     result.shape = before;
     result.shape.insert(result.shape.end(), indices->shape.begin(), indices->shape.end());
@@ -248,20 +227,11 @@ class Mover {
     const std::int64_t side = shape_[axis];
     const std::int64_t inner = elements(after);
     const std::int64_t outer = elements(before);
-    const std::int64_t total = elements(result.shape);
-    for (const std::int64_t index : *indices->ints) {
-      if (index < -side || index >= side)
-        refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
-    }
-    if (with_elements_) {
-      result.from.reserve(static_cast<std::size_t>(total));
-      for (std::int64_t o = 0; o < outer; ++o) {
-        for (const std::int64_t index : *indices->ints) {
-          const std::int64_t first = (o * side + (index < 0 ? index + side : index)) * inner;
-          for (std::int64_t i = 0; i < inner; ++i) result.from.push_back(first + i);
-        }
-      }
-    }
+    elements(result.shape);
+    Integers front;
+    for (const std::int64_t index : *indices->ints) front.push_back(frontIndex(index, side));
+    for (std::int64_t o = 0; o < outer; ++o)
+      for (const std::int64_t index : front) append((o * side + index) * inner, inner, result);
     return Movements{std::move(result)};
   }
 
@@ -277,10 +247,8 @@ class Mover {
     stride[axis] = 0;
     Movement result = view(indices->shape, stride, 0);
     for (std::size_t i = 0; i < indices->ints->size(); ++i) {
-      const std::int64_t index = (*indices->ints)[i];
-      if (index < -side || index >= side)
-        refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
-      if (with_elements_) result.from[i] += (index < 0 ? index + side : index) * step;
+      const std::int64_t index = frontIndex((*indices->ints)[i], side);
+      if (with_elements_) result.from[i] += index * step;
     }
     return Movements{std::move(result)};
   }
@@ -289,14 +257,14 @@ class Mover {
     auto sizes = attributeOrInput(graph_, node_, "split", 1);
     if (!sizes && node_.input(1) >= 0) return std::nullopt;
     const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
-    const auto parts = static_cast<std::int64_t>(node_.outputs.size());
+    const auto parts = std::ssize(node_.outputs);
     if (!sizes) {
       // Equal parts, the last one smaller where the side does not divide (opset 18).
       const std::int64_t part = (shape_[axis] + parts - 1) / parts;
       sizes.emplace(static_cast<std::size_t>(parts), part);
       sizes->back() = shape_[axis] - part * (parts - 1);
     }
-    if (static_cast<std::int64_t>(sizes->size()) != parts) {
+    if (std::ssize(*sizes) != parts) {
       refuse(node_, std::to_string(sizes->size()) + " sizes", std::to_string(parts) + ", one per output");
     }
     const Integers stride = strides(shape_);
@@ -318,7 +286,7 @@ class Mover {
     Movement result;
     result.shape = shape_;
     result.shape[axis] = 0;
-    std::vector<std::int64_t> rows;  // elements of each input from one index of the outer axes to the next
+    Integers rows;  // elements of each input from one index of the outer axes to the next
     int only = -1;
     int filled = 0;
     for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
@@ -329,7 +297,7 @@ class Mover {
       if (rest != shape_)
         refuse(node_, "shapes " + toString(shape_) + " and " + toString(*shape), "equal sides beside the axis");
       result.shape[axis] += (*shape)[axis];
-      rows.push_back(elements(Shape(shape->begin() + static_cast<std::ptrdiff_t>(axis), shape->end())));
+      rows.push_back(elements(Shape(shape->begin() + axis, shape->end())));
       if (elements(*shape) > 0) {
         only = static_cast<int>(i);
         ++filled;
@@ -341,14 +309,12 @@ class Mover {
       result.operand = only;
       return Movements{std::move(result)};
     }
-    if (with_elements_) {
-      const std::int64_t outer = elements(Shape(shape_.begin(), shape_.begin() + static_cast<std::ptrdiff_t>(axis)));
-      for (std::int64_t o = 0; o < outer; ++o) {
-        std::int64_t base = 0;
-        for (const std::int64_t row : rows) {
-          for (std::int64_t i = 0; i < row; ++i) result.from.push_back(base + o * row + i);
-          base += outer * row;
-        }
+    const std::int64_t outer = elements(Shape(shape_.begin(), shape_.begin() + axis));
+    for (std::int64_t o = 0; o < outer; ++o) {
+      std::int64_t base = 0;
+      for (const std::int64_t row : rows) {
+        append(base + o * row, row, result);
+        base += outer * row;
       }
     }
     return Movements{std::move(result)};
@@ -375,18 +341,14 @@ class Mover {
       result.shape[axis] = elements({shape_[axis], (*repeats)[axis]});
     }
     if (elements(result.shape) == elements(shape_)) return inOrder(result.shape);
-    if (with_elements_) {
-      const Integers stride = strides(shape_);
-      const Integers out_stride = strides(result.shape);
-      result.from.resize(static_cast<std::size_t>(elements(result.shape)));
-      for (std::size_t i = 0; i < result.from.size(); ++i) {
-        auto rest = static_cast<std::int64_t>(i);
-        for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
-          result.from[i] += rest / out_stride[axis] % shape_[axis] * stride[axis];
-          rest %= out_stride[axis];
-        }
-      }
+    Shape apart;  // each axis as {repeats, side}
+    Integers step;
+    const Integers stride = strides(shape_);
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+      apart.insert(apart.end(), {(*repeats)[axis], shape_[axis]});
+      step.insert(step.end(), {0, stride[axis]});
     }
+    if (with_elements_) result.from = strided(apart, step);
     return Movements{std::move(result)};
   }
 
@@ -425,13 +387,11 @@ std::optional<std::vector<Movement>> moveData(const Graph& graph, const Node& no
   try {
     return Mover(graph, node, with_elements).run();
   } catch (const Error& error) {
-    const std::string text = error.what();
-    if (text.starts_with("node '")) throw;
-    throw Error("node '" + node.name + "' (" + node.op + "): " + text);
+    rethrow(node, error);
   }
 }
 
-std::optional<std::vector<std::int64_t>> integersOf(const Graph& graph, int value) {
+std::optional<Integers> integersOf(const Graph& graph, int value) {
   const Tensor* tensor = graph.constant(value);
   if (!tensor || tensor->isFloat()) return std::nullopt;
   return *tensor->ints;
@@ -445,8 +405,8 @@ std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + sides : axis);
 }
 
-std::optional<std::vector<std::int64_t>> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,
-                                                          std::size_t input) {
+std::optional<Integers> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,
+                                         std::size_t input) {
   if (auto given = node.integers(attribute)) return given;
   return integersOf(graph, node.input(input));
 }

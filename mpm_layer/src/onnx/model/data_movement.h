@@ -16,7 +16,7 @@ struct Movement {
   bool in_order = false;
   int operand = 0;
   /// For every element of the output: an index into the moved inputs, laid end to end.
-  std::vector<std::int64_t> from;
+  Integers from = {};
 };
 
 /// True for the ops that move data and compute nothing (Reshape, Transpose, Split, Concat, Gather, ...).
@@ -36,28 +36,28 @@ std::optional<std::vector<Movement>> moveData(const Graph& graph, const Node& no
 /// `inputs` laid end to end and moved.
 template <typename T>
 std::vector<T> moved(const Movement& movement, const std::vector<const std::vector<T>*>& inputs) {
-  if (movement.in_order) return *inputs[static_cast<std::size_t>(movement.operand)];
+  if (movement.in_order) return *inputs[movement.operand];
   std::vector<T> result(movement.from.size());
   if (inputs.size() == 1) {
     for (std::size_t i = 0; i < result.size(); ++i) {
-      result[i] = (*inputs[0])[static_cast<std::size_t>(movement.from[i])];
+      result[i] = (*inputs[0])[movement.from[i]];
     }
     return result;
   }
   std::vector<T> all;
   for (const std::vector<T>* input : inputs) all.insert(all.end(), input->begin(), input->end());
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = all[static_cast<std::size_t>(movement.from[i])];
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = all[movement.from[i]];
   return result;
 }
 
 /// The integers of a constant input, or nullopt where it is absent or not constant.
-std::optional<std::vector<std::int64_t>> integersOf(const Graph& graph, int value);
+std::optional<Integers> integersOf(const Graph& graph, int value);
 
 /// `axis` counted from the front. Throws mpm::Error when it is outside the rank.
 std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank);
 
 /// An attribute that became an input in a later opset.
-std::optional<std::vector<std::int64_t>> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,
-                                                          std::size_t input);
+std::optional<Integers> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,
+                                         std::size_t input);
 
 }  // namespace mpm::onnx_graph

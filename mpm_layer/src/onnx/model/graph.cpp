@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
+#include "onnx/model/node_proto.h"
+
 namespace mpm::onnx_graph {
 
 const onnx::AttributeProto* Node::attribute(const char* wanted) const {
-  if (!proto) return nullptr;
-  for (const onnx::AttributeProto& candidate : proto->attribute()) {
-    if (candidate.name() == wanted) return &candidate;
-  }
-  return nullptr;
+  return proto ? findAttribute(*proto, wanted) : nullptr;
 }
 
 std::int64_t Node::integer(const char* wanted, std::int64_t otherwise) const {
@@ -28,10 +26,10 @@ std::string Node::text(const char* wanted, const std::string& otherwise) const {
   return found ? found->s() : otherwise;
 }
 
-std::optional<std::vector<std::int64_t>> Node::integers(const char* wanted) const {
+std::optional<Integers> Node::integers(const char* wanted) const {
   const onnx::AttributeProto* found = attribute(wanted);
   if (!found) return std::nullopt;
-  return std::vector<std::int64_t>(found->ints().begin(), found->ints().end());
+  return Integers(found->ints().begin(), found->ints().end());
 }
 
 int Graph::addValue(std::string name) {
@@ -48,41 +46,36 @@ int Graph::addConstant(std::string name, Tensor tensor) {
 
 const Node* Graph::producer(int value) const {
   if (value < 0) return nullptr;
-  const int node = values[static_cast<std::size_t>(value)].producer;
-  if (node < 0 || nodes[static_cast<std::size_t>(node)].dead) return nullptr;
-  return &nodes[static_cast<std::size_t>(node)];
+  const int node = values[value].producer;
+  if (node < 0 || nodes[node].dead) return nullptr;
+  return &nodes[node];
 }
 
 Node* Graph::producer(int value) { return const_cast<Node*>(std::as_const(*this).producer(value)); }
-
-void Graph::replaceUses(int from, int to) {
-  for (Node& node : nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
-  std::replace(outputs.begin(), outputs.end(), from, to);
-}
 
 std::vector<std::vector<int>> Graph::readers() const {
   std::vector<std::vector<int>> result(values.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].dead) continue;
     for (const int value : nodes[i].inputs) {
-      if (value >= 0) result[static_cast<std::size_t>(value)].push_back(static_cast<int>(i));
+      if (value >= 0) result[value].push_back(static_cast<int>(i));
     }
   }
-  for (const int value : outputs) result[static_cast<std::size_t>(value)].push_back(-1);
+  for (const int value : outputs) result[value].push_back(-1);
   return result;
 }
 
 void Graph::dropUnused() {
   std::vector<bool> needed(values.size(), false);
-  needed[static_cast<std::size_t>(image)] = true;
-  for (const int value : outputs) needed[static_cast<std::size_t>(value)] = true;
+  needed[image] = true;
+  for (const int value : outputs) needed[value] = true;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     if (node->dead) continue;
     node->dead = std::none_of(node->outputs.begin(), node->outputs.end(),
-                              [&](int value) { return value >= 0 && needed[static_cast<std::size_t>(value)]; });
+                              [&](int value) { return value >= 0 && needed[value]; });
     if (node->dead) continue;
     for (const int value : node->inputs) {
-      if (value >= 0) needed[static_cast<std::size_t>(value)] = true;
+      if (value >= 0) needed[value] = true;
     }
   }
   std::erase_if(nodes, [](const Node& node) { return node.dead; });
@@ -92,7 +85,7 @@ void Graph::dropUnused() {
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const int value : nodes[i].outputs) {
-      if (value >= 0) values[static_cast<std::size_t>(value)].producer = static_cast<int>(i);
+      if (value >= 0) values[value].producer = static_cast<int>(i);
     }
   }
 }
@@ -110,6 +103,11 @@ std::string describe(const Node& node) {
 
 void refuse(const Node& node, const std::string& found, const std::string& expected) {
   throw Error(describe(node) + ": found " + found + ", expected " + expected);
+}
+
+void rethrow(const Node& node, const Error& error) {
+  const std::string text = error.what();
+  throw Error(text.starts_with("node '") ? text : "node '" + node.name + "' (" + node.op + "): " + text);
 }
 
 }  // namespace mpm::onnx_graph

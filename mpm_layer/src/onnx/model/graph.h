@@ -43,7 +43,10 @@ struct Node {
   std::int64_t integer(const char* attribute, std::int64_t otherwise) const;
   float number(const char* attribute, float otherwise) const;
   std::string text(const char* attribute, const std::string& otherwise) const;
-  std::optional<std::vector<std::int64_t>> integers(const char* attribute) const;
+  std::optional<Integers> integers(const char* attribute) const;
+  Integers integers(const char* attribute, const Integers& otherwise) const {
+    return integers(attribute).value_or(otherwise);
+  }
   const onnx::AttributeProto* attribute(const char* name) const;
 };
 
@@ -70,19 +73,12 @@ struct Graph {
   int addValue(std::string name);
   int addConstant(std::string name, Tensor tensor);
   const Tensor* constant(int value) const {
-    return value >= 0 && values[static_cast<std::size_t>(value)].constant
-               ? &*values[static_cast<std::size_t>(value)].constant
-               : nullptr;
+    return value >= 0 && values[value].constant ? &*values[value].constant : nullptr;
   }
-  const Shape* shape(int value) const {
-    return value >= 0 && values[static_cast<std::size_t>(value)].shape ? &*values[static_cast<std::size_t>(value)].shape
-                                                                       : nullptr;
-  }
+  const Shape* shape(int value) const { return value >= 0 && values[value].shape ? &*values[value].shape : nullptr; }
   /// The live node that makes `value`, or null.
   Node* producer(int value);
   const Node* producer(int value) const;
-  /// Makes all readers of `from` read `to`, graph outputs included.
-  void replaceUses(int from, int to);
   /// Live nodes that read each value; a graph output counts as a reader with the index -1.
   std::vector<std::vector<int>> readers() const;
   /// Marks nodes that no output needs as dead and drops the dead ones.
@@ -100,5 +96,8 @@ std::string describe(const Node& node);
 
 /// Throws mpm::Error "node 'NAME' (OP): found FOUND, expected EXPECTED".
 [[noreturn]] void refuse(const Node& node, const std::string& found, const std::string& expected);
+
+/// Throws `error` again, with the name of the node where it names none.
+[[noreturn]] void rethrow(const Node& node, const Error& error);
 
 }  // namespace mpm::onnx_graph

@@ -52,7 +52,7 @@ class LateParser {
                        bytesOf(tensor) == static_cast<std::uint64_t>(bytes);
     if (plain && late_.offsets.emplace(tensor.name(), place).second) return true;
     std::string& values = *tensor.mutable_raw_data();
-    values.resize(static_cast<std::size_t>(bytes));
+    values.resize(bytes);
     late_.file->read(place, values.data(), values.size());
     return true;
   }

@@ -3,6 +3,26 @@
 
 namespace mpm::onnx_graph {
 
+const onnx::AttributeProto* findAttribute(const onnx::NodeProto& node, const std::string& name) {
+  for (const onnx::AttributeProto& attribute : node.attribute())
+    if (attribute.name() == name) return &attribute;
+  return nullptr;
+}
+
+const onnx::AttributeProto& attributeOf(const onnx::NodeProto& node, const std::string& name) {
+  const onnx::AttributeProto* const found = findAttribute(node, name);
+  return found ? *found : onnx::AttributeProto::default_instance();
+}
+
+void describeNode(onnx::NodeProto& node, const std::string& op, const Names& inputs, const Names& outputs,
+                  const std::vector<Attribute>& attributes) {
+  node.set_op_type(op);
+  node.set_name(outputs.front());
+  for (const std::string& name : inputs) node.add_input(name);
+  for (const std::string& name : outputs) node.add_output(name);
+  for (const Attribute& attribute : attributes) addAttribute(node, attribute);
+}
+
 void addAttribute(onnx::NodeProto& node, const Attribute& named) {
   const auto& [name, value] = named;
   onnx::AttributeProto& attribute = *node.add_attribute();

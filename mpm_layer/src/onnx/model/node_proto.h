@@ -16,8 +16,21 @@ inline constexpr const char* kOurDomain = "ai.mpm";
 /// Whether `node` is an op of docs/ops.md.
 inline bool isOurs(const onnx::NodeProto& node) { return node.domain() == kOurDomain; }
 
+/// Of tensors: the inputs or the outputs of a node.
+using Names = std::vector<std::string>;
+
 /// Name and value.
 using Attribute = std::pair<std::string, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>>;
+
+/// The attribute of this name; null: there is none.
+const onnx::AttributeProto* findAttribute(const onnx::NodeProto& node, const std::string& name);
+
+/// The same; 0 and "" where there is none.
+const onnx::AttributeProto& attributeOf(const onnx::NodeProto& node, const std::string& name);
+
+/// Makes `node` an operator that is called like its first output.
+void describeNode(onnx::NodeProto& node, const std::string& op, const Names& inputs, const Names& outputs,
+                  const std::vector<Attribute>& attributes);
 
 void addAttribute(onnx::NodeProto& node, const Attribute& attribute);
 

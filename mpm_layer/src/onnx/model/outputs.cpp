@@ -12,15 +12,14 @@ void dropUnused(onnx::GraphProto& graph) {
   std::unordered_set<std::string> needed;
   for (const onnx::ValueInfoProto& output : graph.output()) needed.insert(output.name());
   auto& nodes = *graph.mutable_node();
-  std::vector<bool> keep(static_cast<std::size_t>(nodes.size()), false);
+  std::vector<bool> keep(nodes.size(), false);
   for (int i = nodes.size() - 1; i >= 0; --i) {
-    for (const std::string& name : nodes[i].output())
-      keep[static_cast<std::size_t>(i)] = keep[static_cast<std::size_t>(i)] || needed.contains(name);
-    if (keep[static_cast<std::size_t>(i)]) needed.insert(nodes[i].input().begin(), nodes[i].input().end());
+    for (const std::string& name : nodes[i].output()) keep[i] = keep[i] || needed.contains(name);
+    if (keep[i]) needed.insert(nodes[i].input().begin(), nodes[i].input().end());
   }
   int kept = 0;
   for (int i = 0; i < nodes.size(); ++i) {
-    if (keep[static_cast<std::size_t>(i)]) nodes.SwapElements(i, kept++);
+    if (keep[i]) nodes.SwapElements(i, kept++);
   }
   nodes.DeleteSubrange(kept, nodes.size() - kept);
   auto& constants = *graph.mutable_initializer();

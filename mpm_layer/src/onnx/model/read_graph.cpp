@@ -9,6 +9,7 @@
 #include "onnx/model/data_movement.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/model_file.h"
+#include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -31,34 +32,12 @@ void requireFinite(const Tensor& tensor, const std::string& what) {
 
 /// Number of inputs that ONNX requires for an operator of the default domain that the converter reads by position.
 int inputsDemanded(const std::string& op) {
-  static const std::unordered_map<std::string, int> more_or_none = {{"Constant", 0},
-                                                                    {"Add", 2},
-                                                                    {"And", 2},
-                                                                    {"Attention", 3},
-                                                                    {"Conv", 2},
-                                                                    {"ConvTranspose", 2},
-                                                                    {"Div", 2},
-                                                                    {"Equal", 2},
-                                                                    {"Expand", 2},
-                                                                    {"Gather", 2},
-                                                                    {"Gemm", 2},
-                                                                    {"Greater", 2},
-                                                                    {"GreaterOrEqual", 2},
-                                                                    {"LayerNormalization", 2},
-                                                                    {"Less", 2},
-                                                                    {"LessOrEqual", 2},
-                                                                    {"MatMul", 2},
-                                                                    {"Mod", 2},
-                                                                    {"Mul", 2},
-                                                                    {"Or", 2},
-                                                                    {"Pow", 2},
-                                                                    {"Range", 3},
-                                                                    {"ScatterND", 3},
-                                                                    {"Sub", 2},
-                                                                    {"Tile", 2},
-                                                                    {"Where", 3}};
-  const auto found = more_or_none.find(op);
-  return found == more_or_none.end() ? 1 : found->second;
+  if (isOneOf(op, {"Attention", "Range", "ScatterND", "Where"})) return 3;
+  const bool two =
+      isOneOf(op, {"Add", "Sub", "Mul", "Div", "Mod", "Pow", "And", "Or", "Equal", "Greater", "Less", "GreaterOrEqual",
+                   "LessOrEqual"}) ||
+      isOneOf(op, {"Conv", "ConvTranspose", "Expand", "Gather", "Gemm", "LayerNormalization", "MatMul", "Tile"});
+  return two ? 2 : op == "Constant" ? 0 : 1;
 }
 
 void requireInputs(const Node& node) {
@@ -174,10 +153,7 @@ class Reader {
     onnx::NodeProto& cast = graph_.inlined->emplace_back(proto);
     cast.set_op_type("Cast");
     cast.mutable_input()->RemoveLast();
-    onnx::AttributeProto& to = *cast.add_attribute();
-    to.set_name("to");
-    to.set_type(onnx::AttributeProto::INT);
-    to.set_i(onnx::TensorProto::FLOAT);
+    addAttribute(cast, {"to", std::int64_t{onnx::TensorProto::FLOAT}});
     return cast;
   }
 
@@ -225,7 +201,7 @@ class Reader {
       if (integers || (i > 0 && node.op != "Split")) integers_.insert(node.outputs[i]);  // TopK, Dropout: unknown types
     }
     if (node.op == "Constant" && node.domain.empty()) {
-      Value& value = graph_.values[static_cast<std::size_t>(node.outputs[0])];
+      Value& value = graph_.values[node.outputs[0]];
       value.constant = constantOf(node);
       value.shape = value.constant->shape;
       value.producer = -1;
@@ -271,14 +247,13 @@ class Reader {
         return tensor;
       }
       if (kind == "value_float") return Tensor::of({}, std::vector<float>{attribute.f()});
-      if (kind == "value_int") return Tensor::of({}, std::vector<std::int64_t>{attribute.i()});
+      if (kind == "value_int") return Tensor::of({}, Integers{attribute.i()});
       if (kind == "value_floats") {
         return Tensor::of({attribute.floats_size()},
                           std::vector<float>(attribute.floats().begin(), attribute.floats().end()));
       }
       if (kind == "value_ints") {
-        return Tensor::of({attribute.ints_size()},
-                          std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
+        return Tensor::of({attribute.ints_size()}, Integers(attribute.ints().begin(), attribute.ints().end()));
       }
     }
     refuse(node, "no numeric value", "a constant tensor");

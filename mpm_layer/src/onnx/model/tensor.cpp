@@ -33,6 +33,28 @@ std::string toString(const Shape& shape) {
   return text;
 }
 
+Shape strides(const Shape& shape) {
+  Shape result(shape.size(), 1);
+  for (std::size_t axis = shape.size(); axis-- > 1;) result[axis - 1] = result[axis] * shape[axis];
+  return result;
+}
+
+Integers strided(const Shape& shape, const Shape& stride, std::int64_t offset) {
+  Integers from(elements(shape));
+  Shape position(shape.size(), 0);
+  std::int64_t index = offset;
+  for (std::int64_t& out : from) {
+    out = index;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      index += stride[axis];
+      if (++position[axis] < shape[axis]) break;
+      index -= stride[axis] * shape[axis];
+      position[axis] = 0;
+    }
+  }
+  return from;
+}
+
 Shape broadcast(const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()), 1);
   for (std::size_t axis = 0; axis < result.size(); ++axis) {
@@ -47,9 +69,9 @@ Shape broadcast(const Shape& a, const Shape& b) {
   return result;
 }
 
-std::vector<std::int64_t> broadcastIndices(const Shape& from, const Shape& to) {
-  const std::int64_t count = elements(to);
-  std::vector<std::int64_t> stride(to.size(), 0);
+Integers broadcastIndices(const Shape& from, const Shape& to) {
+  elements(to);
+  Shape stride(to.size(), 0);
   std::int64_t step = 1;
   for (std::size_t back = 1; back <= from.size(); ++back) {
     const std::int64_t side = from[from.size() - back];
@@ -59,27 +81,15 @@ std::vector<std::int64_t> broadcastIndices(const Shape& from, const Shape& to) {
     if (side != 1) stride[to.size() - back] = step;
     step *= side;
   }
-  std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
-  Shape position(to.size(), 0);
-  std::int64_t index = 0;
-  for (std::int64_t& out : indices) {
-    out = index;
-    for (std::size_t axis = to.size(); axis-- > 0;) {
-      index += stride[axis];
-      if (++position[axis] < to[axis]) break;
-      index -= stride[axis] * to[axis];
-      position[axis] = 0;
-    }
-  }
-  return indices;
+  return strided(to, stride);
 }
 
 Tensor Tensor::of(Shape shape, std::vector<float> values) {
   return {std::move(shape), std::make_shared<const std::vector<float>>(std::move(values)), nullptr};
 }
 
-Tensor Tensor::of(Shape shape, std::vector<std::int64_t> values) {
-  return {std::move(shape), nullptr, std::make_shared<const std::vector<std::int64_t>>(std::move(values))};
+Tensor Tensor::of(Shape shape, Integers values) {
+  return {std::move(shape), nullptr, std::make_shared<const Integers>(std::move(values))};
 }
 
 std::int64_t Tensor::size() const { return static_cast<std::int64_t>(isFloat() ? floats->size() : ints->size()); }
@@ -97,7 +107,7 @@ Tensor Tensor::reshaped(Shape other) const {
 }
 
 std::vector<float> Tensor::broadcastTo(const Shape& target) const {
-  const std::vector<std::int64_t> indices = broadcastIndices(shape, target);
+  const Integers indices = broadcastIndices(shape, target);
   std::vector<float> values(indices.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(at(indices[i]));
   return values;

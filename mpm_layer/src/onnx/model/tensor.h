@@ -9,7 +9,8 @@
 
 namespace mpm::onnx_graph {
 
-using Shape = std::vector<std::int64_t>;
+using Integers = std::vector<std::int64_t>;
+using Shape = Integers;
 
 /// Product of the sides. Throws mpm::Error when a side is negative or the product exceeds `limit` elements.
 std::int64_t elements(const Shape& shape, std::int64_t limit = std::int64_t{1} << 31);
@@ -17,21 +18,27 @@ std::int64_t elements(const Shape& shape, std::int64_t limit = std::int64_t{1} <
 /// "1x3x224x224"; "scalar" for rank 0.
 std::string toString(const Shape& shape);
 
+/// Steps in memory from one index of each axis to the next.
+Shape strides(const Shape& shape);
+
+/// For each element p of a tensor of this shape: offset + sum p_a * stride_a.
+Integers strided(const Shape& shape, const Shape& stride, std::int64_t offset = 0);
+
 /// NumPy's rule. Throws mpm::Error when the two do not fit.
 Shape broadcast(const Shape& a, const Shape& b);
 
 /// Flat index into a tensor of shape `from` for every element of `to`, to which `from` broadcasts.
-std::vector<std::int64_t> broadcastIndices(const Shape& from, const Shape& to);
+Integers broadcastIndices(const Shape& from, const Shape& to);
 
 /// A constant: every float type of ONNX is held as float, every integer type and bool as int64. Copies are cheap, the
 /// elements are shared and never change.
 struct Tensor {
   Shape shape;
   std::shared_ptr<const std::vector<float>> floats;
-  std::shared_ptr<const std::vector<std::int64_t>> ints;
+  std::shared_ptr<const Integers> ints;
 
   static Tensor of(Shape shape, std::vector<float> values);
-  static Tensor of(Shape shape, std::vector<std::int64_t> values);
+  static Tensor of(Shape shape, Integers values);
 
   bool isFloat() const { return floats != nullptr; }
   std::int64_t size() const;

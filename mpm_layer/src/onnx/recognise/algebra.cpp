@@ -10,13 +10,13 @@ namespace mpm::onnx_graph {
 namespace {
 
 std::int64_t leadElements(const Shape& shape, std::size_t tail) {
-  return elements(Shape(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(tail)));
+  return elements(Shape(shape.begin(), shape.end() - tail));
 }
 
 /// Rows and columns of a matrix of cells, when every row takes the same columns of one row of the term, or none.
-bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::int64_t term_cols,
-                 std::vector<std::int64_t>& row_of, std::vector<std::int64_t>& col_of) {
-  row_of.assign(static_cast<std::size_t>(rows), -1);
+bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::int64_t term_cols, Integers& row_of,
+                 Integers& col_of) {
+  row_of.assign(rows, -1);
   col_of.clear();
   for (std::int64_t r = 0; r < rows; ++r) {
     const auto first = static_cast<std::size_t>(r * cols);
@@ -28,7 +28,7 @@ bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::
       continue;
     }
     const std::int64_t row = id / term_cols;
-    row_of[static_cast<std::size_t>(r)] = row;
+    row_of[r] = row;
     if (col_of.empty()) {
       for (std::int64_t j = 0; j < cols; ++j) {
         const std::int64_t other = cells.id(first + static_cast<std::size_t>(j));
@@ -38,7 +38,7 @@ bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::
       continue;
     }
     for (std::int64_t j = 0; j < cols; ++j) {
-      const std::int64_t expected = row * term_cols + col_of[static_cast<std::size_t>(j)];
+      const std::int64_t expected = row * term_cols + col_of[j];
       if (cells.id(first + static_cast<std::size_t>(j)) != expected) return false;
     }
   }
@@ -70,7 +70,7 @@ std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
   RowView view{cells.term, Shape(cells.shape.begin(), cells.shape.end() - 1), {}};
   const bool plain = !cells.offset && cells.scale == 1;
   if (plain && !cells.ids) return cols == term_cols ? std::optional(view) : std::nullopt;
-  std::vector<std::int64_t> col_of;
+  Integers col_of;
   if (!readPattern(cells, count, cols, term_cols, view.row_of, col_of)) return std::nullopt;
   const bool constant_rows = std::find(view.row_of.begin(), view.row_of.end(), -1) != view.row_of.end();
   if (plain && !constant_rows && cols == term_cols && isCounting(col_of)) {
@@ -78,20 +78,14 @@ std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
     return view;
   }
   // Constant rows first, then those of the input in its order: a model may join special tokens behind the patches.
-  std::vector<std::int64_t> source(view.row_of.size());
+  Integers source(view.row_of.size());
   std::iota(source.begin(), source.end(), std::int64_t{0});
-  std::stable_sort(source.begin(), source.end(), [&](std::int64_t a, std::int64_t b) {
-    return view.row_of[static_cast<std::size_t>(a)] < view.row_of[static_cast<std::size_t>(b)];
-  });
-  Term term;
-  term.kind = TermKind::kArrange;
-  term.inputs = {cells.term};
-  term.rows = count;
-  term.cols = cols;
-  term.node = &node;
+  std::stable_sort(source.begin(), source.end(),
+                   [&](std::int64_t a, std::int64_t b) { return view.row_of[a] < view.row_of[b]; });
+  Term term = termOf(TermKind::kArrange, {cells.term}, count, cols, node);
   term.col_of = std::move(col_of);
   term.scale = cells.scale;
-  RowView result{-1, view.lead, std::vector<std::int64_t>(source.size())};
+  RowView result{-1, view.lead, Integers(source.size())};
   for (std::size_t row = 0; row < source.size(); ++row) {
     const auto from = static_cast<std::size_t>(source[row]);
     term.row_of.push_back(view.row_of[from]);
@@ -110,14 +104,10 @@ std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
 
 RowView Algebra::arranged(const RowView& view, const Node& node) {
   if (view.whole()) return view;
-  Term term;
-  term.kind = TermKind::kArrange;
-  term.inputs = {view.term};
-  term.rows = static_cast<std::int64_t>(view.row_of.size());
-  term.cols = at(view.term).cols;
-  term.node = &node;
+  const auto rows = std::ssize(view.row_of);
+  Term term = termOf(TermKind::kArrange, {view.term}, rows, at(view.term).cols, node);
   term.row_of = view.row_of;
-  term.col_of.resize(static_cast<std::size_t>(term.cols));
+  term.col_of.resize(term.cols);
   std::iota(term.col_of.begin(), term.col_of.end(), std::int64_t{0});
   return {add(std::move(term)), view.lead, {}};
 }
@@ -165,7 +155,7 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   const auto offset = [&](std::size_t i) { return cells.offset ? (*cells.offset)[i] : 0.0f; };
   for (std::int64_t w = 0; w < windows; ++w) {
     for (std::int64_t t = 0; t < tokens; ++t)
-      view.row_of.push_back(cells.id(static_cast<std::size_t>((w * heads_count * tokens + t) * width)) / term.cols);
+      view.row_of.push_back(cells.id((w * heads_count * tokens + t) * width) / term.cols);
   }
   const auto& row_of = view.row_of;
   for (std::int64_t j = 0; j < heads_count * width; ++j) {
@@ -178,17 +168,16 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   for (std::int64_t h = 0; h < count; ++h) {
     const std::int64_t window = h / heads_count, head = h % heads_count;
     for (std::int64_t t = 0; t < tokens; ++t) {
-      const std::int64_t row = row_of[static_cast<std::size_t>(window * tokens + t)];
+      const std::int64_t row = row_of[window * tokens + t];
       for (std::int64_t j = 0; j < width; ++j) {
         const auto i = static_cast<std::size_t>((h * tokens + t) * width + j);
         const auto first = static_cast<std::size_t>(head * tokens * width + j);
-        if (cells.id(i) != row * term.cols + view.column[static_cast<std::size_t>(head * width + j)] ||
-            offset(i) != offset(first))
+        if (cells.id(i) != row * term.cols + view.column[head * width + j] || offset(i) != offset(first))
           return std::nullopt;
       }
     }
   }
-  std::vector<std::int64_t> sorted = row_of;
+  Integers sorted = row_of;
   std::sort(sorted.begin(), sorted.end());
   if (!isCounting(sorted)) return std::nullopt;
   if (isCounting(row_of)) view.row_of.clear();
@@ -201,18 +190,18 @@ Cells Algebra::cells(const RowView& view, int term) const {
   result.shape.push_back(cols);
   if (view.whole()) return result;
   std::vector<std::int32_t> ids;
-  ids.reserve(static_cast<std::size_t>(elements(result.shape, kMaxCells)));
+  ids.reserve(elements(result.shape, kMaxCells));
   for (const std::int64_t row : view.row_of) {
     for (std::int64_t j = 0; j < cols; ++j) ids.push_back(static_cast<std::int32_t>(row * cols + j));
   }
-  result.ids = std::make_shared<const std::vector<std::int32_t>>(std::move(ids));
+  result.ids = shared(std::move(ids));
   return result;
 }
 
 Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& order) {
   const std::size_t rank = cells.shape.size();
-  Shape stride(rank, 1), step(rank), shape(rank);
-  for (std::size_t axis = rank; axis-- > 1;) stride[axis - 1] = stride[axis] * cells.shape[axis];
+  const Shape stride = strides(cells.shape);
+  Shape step(rank), shape(rank);
   for (std::size_t axis = 0; axis < rank; ++axis) {
     shape[axis] = cells.shape[order[axis]];
     step[axis] = stride[order[axis]];
@@ -225,12 +214,12 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
   Shape position(rank, 0);
   std::int64_t source = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    ids[i] = cells.id(static_cast<std::size_t>(source));
-    if (cells.offset) offset[i] = (*cells.offset)[static_cast<std::size_t>(source)];
+    ids[i] = cells.id(source);
+    if (cells.offset) offset[i] = (*cells.offset)[source];
     if (cells.blend) {
-      blend.factor[i] = cells.blend->factor[static_cast<std::size_t>(source)];
-      blend.other_factor[i] = cells.blend->other_factor[static_cast<std::size_t>(source)];
-      blend.other[i] = cells.blend->other[static_cast<std::size_t>(source)];
+      blend.factor[i] = cells.blend->factor[source];
+      blend.other_factor[i] = cells.blend->other_factor[source];
+      blend.other[i] = cells.blend->other[source];
     }
     for (std::size_t axis = rank; axis-- > 0;) {
       source += step[axis];
@@ -239,10 +228,9 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
       position[axis] = 0;
     }
   }
-  Cells result{cells.term, shape, std::make_shared<const std::vector<std::int32_t>>(std::move(ids)), nullptr,
-               cells.scale};
-  if (cells.offset) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
-  if (cells.blend) result.blend = std::make_shared<const Blend>(std::move(blend));
+  Cells result{cells.term, shape, shared(std::move(ids)), nullptr, cells.scale};
+  if (cells.offset) result.offset = shared(std::move(offset));
+  if (cells.blend) result.blend = shared(std::move(blend));
   return result;
 }
 

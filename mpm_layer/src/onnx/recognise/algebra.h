@@ -11,8 +11,8 @@ namespace mpm::onnx_graph {
 /// Cells whose last axis is a whole row of a term: which row is at each position.
 struct RowView {
   int term = -1;
-  Shape lead;                        ///< the shape without its last axis
-  std::vector<std::int64_t> row_of;  ///< empty: every row of the term, in order
+  Shape lead;       ///< the shape without its last axis
+  Integers row_of;  ///< empty: every row of the term, in order
 
   bool whole() const { return row_of.empty(); }
 };
@@ -26,7 +26,7 @@ class Algebra {
   std::vector<Term> terms;
 
   int add(Term term);
-  const Term& at(int term) const { return terms[static_cast<std::size_t>(term)]; }
+  const Term& at(int term) const { return terms[term]; }
 
   /// Cells as rows of a term. If a new arranged term is needed, `cells` is rewritten to it; its rows are constant ones
   /// first, then those of the input in its order. nullopt when the last axis is not a row of tokens.

@@ -2,12 +2,17 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
 namespace {
+
+LinearPart affine(const Term& linear) {
+  return {linear.cols, linear.weight.shape[1], *linear.weight.floats, *linear.bias.floats};
+}
 
 /// Recognises the two halves of one block; `why` names the first node that does not fit.
 class BlockMatcher {
@@ -51,7 +56,7 @@ class BlockMatcher {
       block.windows = attention.q.windows;
       const bool in_order = attention.q.row_of.empty() || block.pair_bias;  // a bias is of the rows in order
       for (std::int64_t i = 0; i < attention.rows; ++i) {
-        const std::int64_t row = in_order ? i : attention.q.row_of[static_cast<std::size_t>(i)];
+        const std::int64_t row = in_order ? i : attention.q.row_of[i];
         block.window_rows.push_back(std::max<std::int64_t>(row - padding, -1));
       }
     }
@@ -101,55 +106,38 @@ class BlockMatcher {
   }
 
  private:
-  const Term& at(int term) const { return terms_[static_cast<std::size_t>(term)]; }
+  const Term& at(int term) const { return terms_[term]; }
 
   bool no(int term, const std::string& expected) {
     if (why.empty()) {
-      const Node* node = at(term).node;
-      why = onnx_graph::describe(*node) + ": found " + kindOf(term) + ", expected " + expected;
+      why = onnx_graph::describe(*at(term).node) + ": found " + kindOf(term) + ", expected " + expected;
     }
     return false;
   }
 
   std::string kindOf(int term) const {
-    switch (at(term).kind) {
-      case TermKind::kPatches:
-        return "the patches";
-      case TermKind::kArrange:
-        return "tokens rearranged or shifted by a constant";
-      case TermKind::kNorm:
-        return "a LayerNorm";
-      case TermKind::kLinear:
-        return "a linear layer";
-      case TermKind::kActivation:
-        return "the activation " + at(term).activation;
-      case TermKind::kL2Norm:
-        return "an L2 normalisation";
-      case TermKind::kScale:
-        return "a factor per feature";
-      case TermKind::kAdd:
-        return "a sum";
-      case TermKind::kMultiply:
-        return "a product";
-      case TermKind::kHeadNorm:
-        return "a LayerNorm per head";
-      case TermKind::kAttention:
-        return "attention";
-      case TermKind::kAttentionPool:
-        return "attention pooling";
-      case TermKind::kProduct:
-        return "a product of tokens with tokens";
-      case TermKind::kMean:
-        return "a mean over tokens";
-      case TermKind::kOutside:
-        break;
-    }
-    return "something else";
+    static const std::map<TermKind, const char*> kNames = {
+        {TermKind::kPatches, "the patches"},
+        {TermKind::kArrange, "tokens rearranged or shifted by a constant"},
+        {TermKind::kNorm, "a LayerNorm"},
+        {TermKind::kLinear, "a linear layer"},
+        {TermKind::kL2Norm, "an L2 normalisation"},
+        {TermKind::kScale, "a factor per feature"},
+        {TermKind::kAdd, "a sum"},
+        {TermKind::kMultiply, "a product"},
+        {TermKind::kHeadNorm, "a LayerNorm per head"},
+        {TermKind::kAttention, "attention"},
+        {TermKind::kAttentionPool, "attention pooling"},
+        {TermKind::kProduct, "a product of tokens with tokens"},
+        {TermKind::kMean, "a mean over tokens"},
+        {TermKind::kOutside, "something else"}};
+    if (at(term).kind == TermKind::kActivation) return "the activation " + at(term).activation;
+    return kNames.at(at(term).kind);
   }
 
   /// LayerScale and uniform factors at the end of a branch, multiplied together; `branch` moves to what they scale.
   std::vector<double> peelScale(int& branch) const {
-    std::vector<double> factors(static_cast<std::size_t>(at(branch).cols), 1.0);
+    std::vector<double> factors(at(branch).cols, 1.0);
     while (true) {
       const Term& term = at(branch);
       if (term.kind == TermKind::kScale) {
@@ -171,19 +159,15 @@ class BlockMatcher {
     return arrange.cols == at(arrange.inputs[0]).cols && isCounting(arrange.col_of);
   }
 
-  static LinearPart affine(const Term& linear) {
-    return {linear.cols, linear.weight.shape[1], *linear.weight.floats, *linear.bias.floats};
-  }
-
   static LinearPart scaled(LinearPart part, const std::vector<double>& factors) {
     for (std::int64_t o = 0; o < part.out; ++o) {
-      const double factor = factors[static_cast<std::size_t>(o)];
+      const double factor = factors[o];
       if (factor == 1) continue;
       for (std::int64_t i = 0; i < part.in; ++i) {
-        float& weight = part.weight[static_cast<std::size_t>(o * part.in + i)];
+        float& weight = part.weight[o * part.in + i];
         weight = static_cast<float>(static_cast<double>(weight) * factor);
       }
-      float& bias = part.bias[static_cast<std::size_t>(o)];
+      float& bias = part.bias[o];
       bias = static_cast<float>(static_cast<double>(bias) * factor);
     }
     return part;
@@ -212,12 +196,7 @@ class BlockMatcher {
     const Term& arrange = at(term);
     if (arrange.kind != TermKind::kArrange || arrange.scale != 1 || !keepsColumns(arrange)) return 0;
     const std::int64_t rows = arrange.rows - at(arrange.inputs[0]).rows;
-    const bool zeros =
-        std::all_of(arrange.offset.begin(), arrange.offset.end(), [](float value) { return value == 0; });
-    if (rows <= 0 || !zeros) return 0;
-    const auto behind = arrange.row_of.begin() + rows;
-    const bool in_front = std::all_of(arrange.row_of.begin(), behind, [](std::int64_t row) { return row < 0; });
-    return in_front && isCounting({behind, arrange.row_of.end()}) ? rows : 0;
+    return rows > 0 && isZero(arrange.offset) && countsBehind(arrange.row_of, rows) ? rows : 0;
   }
 
   /// Rows in front that `term` drops from another; 0 when it does something else.
@@ -240,12 +219,9 @@ class BlockMatcher {
       if (!normalised) return no(source, "a LayerNorm over the features of each head");
       (part == 0 ? block.q_norm : block.k_norm) = std::move(*normalised);
       source = at(source).inputs[0];
-      if (std::any_of(view.offset.begin(), view.offset.end(), [](float offset) { return offset != 0; })) {
-        return no(view.term, "nothing added to a normalised head");
-      }
-      if (!scaleNorm(part == 0 ? *block.q_norm : *block.k_norm, factor)) {
+      if (!isZero(view.offset)) return no(view.term, "nothing added to a normalised head");
+      if (!scaleNorm(part == 0 ? *block.q_norm : *block.k_norm, factor))
         return no(view.term, "one scale for all normalised heads");
-      }
     }
     const int linear = at(source).kind == TermKind::kArrange ? at(source).inputs[0] : source;
     if (at(linear).kind != TermKind::kLinear) return no(source, "the linear layer of q, k or v");
@@ -255,14 +231,13 @@ class BlockMatcher {
     // For q and k the scale is already in the attention.
     for (double& one : factor) one *= part == 2 ? view.scale : 1;
     block.qkv.in = rows->in;
-    block.qkv.out += static_cast<std::int64_t>(view.column.size());
+    block.qkv.out += std::ssize(view.column);
     block.qkv.weight.reserve(3 * view.column.size() * static_cast<std::size_t>(rows->in));
     for (std::size_t i = 0; i < view.column.size(); ++i) {
       const float* row = rows->weight.data() + view.column[i] * rows->in;
       for (std::int64_t j = 0; j < rows->in; ++j)
         block.qkv.weight.push_back(static_cast<float>(static_cast<double>(row[j]) * factor[i]));
-      const double bias = static_cast<double>(rows->bias[static_cast<std::size_t>(view.column[i])]) +
-                          static_cast<double>(view.offset[i]);
+      const double bias = static_cast<double>(rows->bias[view.column[i]]) + static_cast<double>(view.offset[i]);
       block.qkv.bias.push_back(static_cast<float>(bias * factor[i]));
     }
     return true;
@@ -285,25 +260,20 @@ class BlockMatcher {
   /// The weights of a norm over whole rows, in the order of the features of the only head.
   static std::optional<NormPart> rowNorm(const Term& norm, const HeadView& view) {
     const std::set<std::int64_t> columns(view.column.begin(), view.column.end());
-    if (columns.size() != view.column.size() || static_cast<std::int64_t>(columns.size()) != norm.cols)
-      return std::nullopt;
-    NormPart part;
-    part.eps = norm.eps;
-    part.rms = norm.rms;
+    if (columns.size() != view.column.size() || std::ssize(columns) != norm.cols) return std::nullopt;
+    NormPart part{{}, {}, norm.eps, norm.rms};
     for (const std::int64_t column : view.column) {
-      part.weight.push_back((*norm.weight.floats)[static_cast<std::size_t>(column)]);
-      part.bias.push_back((*norm.bias.floats)[static_cast<std::size_t>(column)]);
+      part.weight.push_back((*norm.weight.floats)[column]);
+      part.bias.push_back((*norm.bias.floats)[column]);
     }
     return part;
   }
 
   /// The norm's weights in the order of the head's features, when its groups are the heads.
   static std::optional<NormPart> headNorm(const Term& norm, const HeadView& view, const Block& block) {
-    NormPart part;
-    part.eps = norm.eps;
-    part.rms = norm.rms;
+    NormPart part{{}, {}, norm.eps, norm.rms};
     const auto width = static_cast<std::size_t>(block.head_dim);
-    if (static_cast<std::int64_t>(norm.weight.floats->size()) != block.head_dim) return std::nullopt;
+    if (std::ssize(*norm.weight.floats) != block.head_dim) return std::nullopt;
     std::set<std::int64_t> groups;
     for (std::size_t i = 0; i < view.column.size(); ++i) {
       const auto column = static_cast<std::size_t>(view.column[i]);
@@ -314,11 +284,11 @@ class BlockMatcher {
         return std::nullopt;
       groups.insert(norm.group_of[column]);
       if (i < width) {
-        part.weight.push_back((*norm.weight.floats)[static_cast<std::size_t>(position)]);
-        part.bias.push_back((*norm.bias.floats)[static_cast<std::size_t>(position)]);
+        part.weight.push_back((*norm.weight.floats)[position]);
+        part.bias.push_back((*norm.bias.floats)[position]);
       }
     }
-    if (static_cast<std::int64_t>(groups.size()) != block.heads) return std::nullopt;
+    if (std::ssize(groups) != block.heads) return std::nullopt;
     return part;
   }
 
@@ -339,15 +309,38 @@ class BlockMatcher {
   const std::vector<Term>& terms_;
 };
 
+/// True when `term` puts rows in front of all rows of `stream`, or adds positions to them: both go to `chain`, before
+/// its next block.
+bool joins(const std::vector<Term>& terms, int term, int stream, BlockChain& chain) {
+  const Term& arrange = terms[term];
+  const Term& x = terms[stream];
+  const std::int64_t rows = arrange.rows - x.rows;
+  if (arrange.kind != TermKind::kArrange || rows < 0 || arrange.scale != 1 || arrange.cols != x.cols ||
+      !isCounting(arrange.col_of) || arrange.offset.empty()) {
+    return false;
+  }
+  const auto split = arrange.offset.begin() + rows * arrange.cols;
+  if (!countsBehind(arrange.row_of, rows)) return false;
+  const std::size_t block = chain.blocks.size();
+  if (rows > 0) chain.late.push_back({block, rows, {arrange.offset.begin(), split}});
+  if (!isZero({split, arrange.offset.end()})) chain.positions.push_back({block, {split, arrange.offset.end()}});
+  return true;
+}
+
+/// Without what joins behind the last block.
+void dropUnread(BlockChain& chain) {
+  const auto unread = [&](const auto& joined) { return joined.block == chain.blocks.size(); };
+  std::erase_if(chain.late, unread);
+  std::erase_if(chain.positions, unread);
+}
+
 }  // namespace
 
 std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, int base) {
-  const Term& term = terms[static_cast<std::size_t>(index)];
-  if (term.kind == TermKind::kLinear && term.inputs[0] == base) {
-    return LinearPart{term.cols, term.weight.shape[1], *term.weight.floats, *term.bias.floats};
-  }
+  const Term& term = terms[index];
+  if (term.kind == TermKind::kLinear && term.inputs[0] == base) return affine(term);
   if (term.kind != TermKind::kArrange) return std::nullopt;
-  const Term& linear = terms[static_cast<std::size_t>(term.inputs[0])];
+  const Term& linear = terms[term.inputs[0]];
   if (linear.kind != TermKind::kLinear || linear.inputs[0] != base || term.rows != linear.rows ||
       !isCounting(term.row_of)) {
     return std::nullopt;
@@ -361,57 +354,22 @@ std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, 
     const float* row = linear.weight.floats->data() + term.col_of[j] * part.in;
     for (std::int64_t i = 0; i < part.in; ++i)
       part.weight.push_back(static_cast<float>(static_cast<double>(row[i]) * term.scale));
-    const double bias =
-        static_cast<double>((*linear.bias.floats)[static_cast<std::size_t>(term.col_of[j])]) * term.scale;
+    const double bias = static_cast<double>((*linear.bias.floats)[term.col_of[j]]) * term.scale;
     part.bias.push_back(static_cast<float>(bias + (term.offset.empty() ? 0.0 : static_cast<double>(term.offset[j]))));
   }
   return part;
 }
-
-namespace {
-
-/// True when `term` puts rows in front of all rows of `stream`, or adds positions to them: both go to `chain`, before
-/// its next block.
-bool joins(const std::vector<Term>& terms, int term, int stream, BlockChain& chain) {
-  const Term& arrange = terms[static_cast<std::size_t>(term)];
-  const Term& x = terms[static_cast<std::size_t>(stream)];
-  const std::int64_t rows = arrange.rows - x.rows;
-  if (arrange.kind != TermKind::kArrange || rows < 0 || arrange.scale != 1 || arrange.cols != x.cols ||
-      !isCounting(arrange.col_of) || arrange.offset.empty()) {
-    return false;
-  }
-  const auto behind = arrange.row_of.begin() + rows;
-  const auto split = arrange.offset.begin() + rows * arrange.cols;
-  if (!std::all_of(arrange.row_of.begin(), behind, [](std::int64_t row) { return row < 0; }) ||
-      !isCounting({behind, arrange.row_of.end()})) {
-    return false;
-  }
-  const std::size_t block = chain.blocks.size();
-  if (rows > 0) chain.late.push_back({block, rows, {arrange.offset.begin(), split}});
-  if (std::any_of(split, arrange.offset.end(), [](float value) { return value != 0; }))
-    chain.positions.push_back({block, {split, arrange.offset.end()}});
-  return true;
-}
-
-/// Without what joins behind the last block.
-void dropUnread(BlockChain& chain) {
-  const auto unread = [&](const auto& joined) { return joined.block == chain.blocks.size(); };
-  std::erase_if(chain.late, unread);
-  std::erase_if(chain.positions, unread);
-}
-
-}  // namespace
 
 BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
   const auto users = usersOf(terms);
   // A sum of the stream and a branch of it: each half of a block ends with one.
   const auto next = [&](int x, auto&& matches) {
     std::string why;
-    for (const int user : users[static_cast<std::size_t>(x)]) {
-      const Term& sum = terms[static_cast<std::size_t>(user)];
+    for (const int user : users[x]) {
+      const Term& sum = terms[user];
       if (sum.kind != TermKind::kAdd || sum.inputs[0] == sum.inputs[1]) continue;
       const int branch = sum.inputs[0] == x ? sum.inputs[1] : sum.inputs[0];
-      if (terms[static_cast<std::size_t>(branch)].kind == TermKind::kOutside) continue;
+      if (terms[branch].kind == TermKind::kOutside) continue;
       BlockMatcher matcher(terms);
       if (matches(matcher, branch)) return std::pair(user, std::string());
       if (why.empty()) why = matcher.why;
@@ -433,22 +391,21 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
     const bool at_start = chain.blocks.empty() && chain.interactions.empty();
     const bool interacted = !chain.interactions.empty() && x == chain.interactions.back().sum;
     if (middle < 0 && attention_why.empty() && (x == chain.streams.back() || interacted)) {
-      const auto& readers = users[static_cast<std::size_t>(x)];
+      const auto& readers = users[x];
       // Heads add tokens to other features too; a block must follow.
       const auto interacts = [&](int user) {
-        const Term& sum = terms[static_cast<std::size_t>(user)];
-        if (sum.kind != TermKind::kAdd || terms[static_cast<std::size_t>(sum.inputs[1])].kind != TermKind::kOutside)
-          return false;
+        const Term& sum = terms[user];
+        if (sum.kind != TermKind::kAdd || terms[sum.inputs[1]].kind != TermKind::kOutside) return false;
         BlockChain unused;
-        const auto& behind = users[static_cast<std::size_t>(user)];
+        const auto& behind = users[user];
         return attend(user).first >= 0 || std::any_of(behind.begin(), behind.end(), [&](int one) {
                  return joins(terms, one, user, unused) && attend(one).first >= 0;
                });
       };
       const auto sum = std::find_if(readers.begin(), readers.end(), interacts);
       if (sum != readers.end()) {
-        const int outside = terms[static_cast<std::size_t>(*sum)].inputs[1];
-        chain.interactions.push_back({chain.blocks.size(), *sum, terms[static_cast<std::size_t>(outside)].value});
+        const int outside = terms[*sum].inputs[1];
+        chain.interactions.push_back({chain.blocks.size(), *sum, terms[outside].value});
         x = *sum;
         continue;
       }
@@ -472,7 +429,7 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
     });
     if (end < 0) {
       chain.half_a_block = mlp_why.empty();
-      const Node* node = terms[static_cast<std::size_t>(middle)].node;
+      const Node* node = terms[middle].node;
       chain.obstacle = !mlp_why.empty()
                            ? mlp_why
                            : describe(*node) + ": found no MLP behind the attention, expected a pre-norm block";

@@ -6,10 +6,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-bool isZero(const std::vector<float>& values) {
-  return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
-}
-
 /// True when `cells` is {1, C, h, w} with class c of patch (y, x) in its place, patches from row `first` of the term
 /// on.
 bool isGrid(const Cells& cells, const Trunk& trunk, std::int64_t cols, std::int64_t first) {
@@ -18,7 +14,7 @@ bool isGrid(const Cells& cells, const Trunk& trunk, std::int64_t cols, std::int6
   const std::int64_t patches = trunk.embedding.grid_h * trunk.embedding.grid_w;
   for (std::int64_t c = 0; c < cols; ++c) {
     for (std::int64_t i = 0; i < patches; ++i) {
-      if (cells.id(static_cast<std::size_t>(c * patches + i)) != (first + i) * cols + c) return false;
+      if (cells.id(c * patches + i) != (first + i) * cols + c) return false;
     }
   }
   return true;
@@ -61,7 +57,7 @@ class HeadMatcher {
   }
 
  private:
-  const Term& at(int term) const { return terms_[static_cast<std::size_t>(term)]; }
+  const Term& at(int term) const { return terms_[term]; }
 
   /// A linear layer over isEncoded(), or columns picked from one.
   bool isLinear(int term) const {
@@ -101,12 +97,8 @@ class HeadMatcher {
           start.cols != at(start.inputs[0]).cols) {
         continue;
       }
-      const auto middle = start.row_of.begin() + head.classes;
       const auto split = start.offset.begin() + head.classes * start.cols;
-      if (!isCounting({middle, start.row_of.end()}, special_) || !isZero({split, start.offset.end()}) ||
-          !std::all_of(start.row_of.begin(), middle, [](std::int64_t row) { return row < 0; })) {
-        continue;
-      }
+      if (!countsBehind(start.row_of, head.classes, special_) || !isZero({split, start.offset.end()})) continue;
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));
       const auto positioned = [](const Block& block) { return block.rotation || block.fixesPlaces(); };
       if (chain.streams.back() != end || !chain.interactions.empty() || !chain.late.empty() ||
@@ -132,7 +124,7 @@ std::optional<SegmentationHead> recogniseHead(const Interpretation& found, const
   const Cells* cells = map ? &map->cells : found.as<Cells>(output);
   if (!cells) return std::nullopt;
   const HeadMatcher match(found.terms, trunk);
-  const std::int64_t cols = found.terms[static_cast<std::size_t>(cells->term)].cols;
+  const std::int64_t cols = found.terms[cells->term].cols;
   if (isGrid(*cells, trunk, cols, trunk.embedding.special)) {
     if (auto head = match.linear(cells->term)) return head;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
@@ -15,9 +16,7 @@ namespace {
 
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 17;
 
-bool is(const Node& node, const char* op) { return node.domain.empty() && node.op == op; }
-
-bool all(const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
+bool all(const std::optional<Integers>& values, std::int64_t expected) {
   return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
 }
 
@@ -31,30 +30,29 @@ Interpretation Interpreter::run() {
   const Shape* image = graph_.shape(graph_.image);
   if (image && image->size() == 4) {
     const auto channels = static_cast<std::size_t>((*image)[1]);
-    meaning_[static_cast<std::size_t>(graph_.image)] =
-        ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f)};
+    meaning_[graph_.image] = ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f)};
   }
   std::vector<bool> of_image(graph_.values.size(), false);
-  of_image[static_cast<std::size_t>(graph_.image)] = true;
+  of_image[graph_.image] = true;
   for (const Node& node : graph_.nodes) {
     // Nodes that read no value of the image stay without a meaning, also constants that could not be folded. They are
     // reported where they meet the tokens. The body of a control flow node may read the image.
-    const bool has_body = is(node, "If") || is(node, "Loop") || is(node, "Scan");
-    const auto isOfImage = [&](int value) { return value >= 0 && of_image[static_cast<std::size_t>(value)]; };
+    const bool has_body = node.domain.empty() && isOneOf(node.op, {"If", "Loop", "Scan"});
+    const auto isOfImage = [&](int value) { return value >= 0 && of_image[value]; };
     if (!has_body && std::none_of(node.inputs.begin(), node.inputs.end(), isOfImage)) continue;
-    for (const int value : node.outputs) of_image[static_cast<std::size_t>(value)] = true;
+    for (const int value : node.outputs) of_image[value] = true;
     if (movesData(node)) {
       move(node);
-      for (const int value : node.outputs) shareIds(meaning_[static_cast<std::size_t>(value)]);
+      for (const int value : node.outputs) shareIds(meaning_[value]);
       continue;
     }
     const Foreign* cause = foreignInput(node);
     const int out = node.outputs[0];
-    meaning_[static_cast<std::size_t>(out)] = asShaped(node, cause ? withForeign(node, *cause) : interpretNode(node));
+    meaning_[out] = asShaped(node, cause ? withForeign(node, *cause) : interpretNode(node));
     for (std::size_t i = 1; i < node.outputs.size(); ++i) {
-      meaning_[static_cast<std::size_t>(node.outputs[i])] = foreign(node, "a second output");
+      meaning_[node.outputs[i]] = foreign(node, "a second output");
     }
-    shareIds(meaning_[static_cast<std::size_t>(out)]);
+    shareIds(meaning_[out]);
   }
   return {std::move(algebra_.terms), std::move(meaning_)};
 }
@@ -96,28 +94,27 @@ Meaning Interpreter::asShaped(const Node& node, Meaning meaning) const {
 
 Meaning Interpreter::interpretNode(const Node& node) {
   const std::string& op = node.op;
-  const bool takes_blends = is(node, "Add") || is(node, "Sub") || is(node, "Mul") || is(node, "Div") ||
-                            is(node, "Neg") || is(node, "MatMul") || is(node, "Einsum") || is(node, "Attention");
+  const bool takes_blends =
+      node.domain.empty() && isOneOf(op, {"Add", "Sub", "Mul", "Div", "Neg", "MatMul", "Einsum", "Attention"});
   for (const int value : node.inputs) {
     if (const Cells* cells = as<Cells>(value); cells && cells->blend && !takes_blends)
       return foreign(node, "tokens times a constant that differs from token to token (mask)",
                      "rotary positions on q and k");
   }
-  if (is(node, "Conv")) return convolution(node);
+  static const std::map<std::string, Meaning (Interpreter::*)(const Node&)> kOps = {
+      {"Conv", &Interpreter::convolution}, {"Add", &Interpreter::arithmetic},
+      {"Sub", &Interpreter::arithmetic},   {"Mul", &Interpreter::arithmetic},
+      {"Div", &Interpreter::arithmetic},   {"Neg", &Interpreter::negative},
+      {"MatMul", &Interpreter::matMul},    {"Einsum", &Interpreter::einsum},
+      {"Softmax", &Interpreter::softmax},  {"Attention", &Interpreter::attentionOp},
+      {"Pad", &Interpreter::pad},          {"Where", &Interpreter::where},
+      {"ReduceMean", &Interpreter::mean},  {"GlobalAveragePool", &Interpreter::mean},
+      {"Resize", &Interpreter::resize},    {"ArgMax", &Interpreter::argMax}};
   if (node.domain == kCanonical) return rowWise(node);
-  if (is(node, "Add") || is(node, "Sub") || is(node, "Mul") || is(node, "Div")) return arithmetic(node);
-  if (is(node, "Neg")) return negative(node);
-  if (is(node, "MatMul")) return matMul(node);
-  if (is(node, "Einsum")) return einsum(node);
-  if (is(node, "Attention")) return attentionOp(node);
-  if (is(node, "Softmax")) return softmax(node);
-  if (is(node, "Pad")) return pad(node);
-  if (is(node, "IsNaN") && as<Scores>(node.inputs[0])) return {};  // see where()
-  if (is(node, "Where")) return where(node);
-  if (is(node, "ReduceMean") || is(node, "GlobalAveragePool")) return mean(node);
-  if (is(node, "Resize")) return resize(node);
-  if (is(node, "ArgMax")) return argMax(node);
-  return foreign(node, "the op " + (node.domain.empty() ? op : node.domain + "." + op));
+  if (!node.domain.empty()) return foreign(node, "the op " + node.domain + "." + op);
+  if (op == "IsNaN" && as<Scores>(node.inputs[0])) return {};  // see where()
+  const auto found = kOps.find(op);
+  return found != kOps.end() ? (this->*found->second)(node) : foreign(node, "the op " + op);
 }
 
 Meaning Interpreter::foreign(const Node& node, std::string found, std::string expected) const {
@@ -133,15 +130,13 @@ const Foreign* Interpreter::foreignInput(const Node& node) {
 
 Cells* Interpreter::cellsOf(int value, const Node& node) {
   if (const Scores* scores = as<Scores>(value); scores && !scores->softmax) {
-    meaning_[static_cast<std::size_t>(value)] = product(node, *scores);
+    meaning_[value] = product(node, *scores);
   }
   return as<Cells>(value);
 }
 
 void Interpreter::move(const Node& node) {
-  const auto assign = [&](std::size_t output, Meaning meaning) {
-    meaning_[static_cast<std::size_t>(node.outputs[output])] = std::move(meaning);
-  };
+  const auto assign = [&](std::size_t output, Meaning meaning) { meaning_[node.outputs[output]] = std::move(meaning); };
   const auto give = [&](const Meaning& meaning) {
     for (std::size_t i = 0; i < node.outputs.size(); ++i) assign(i, meaning);
   };
@@ -225,16 +220,15 @@ void Interpreter::move(const Node& node) {
       result.blend = first->blend;
     } else {
       elements(movement.shape, Algebra::kMaxCells);
-      result.ids = std::make_shared<const std::vector<std::int32_t>>(moved(movement, id_parts));
-      if (with_offset) result.offset = std::make_shared<const std::vector<float>>(moved(movement, offset_parts));
+      result.ids = shared(moved(movement, id_parts));
+      if (with_offset) result.offset = shared(moved(movement, offset_parts));
       if (blends) {
         const auto part = [&](auto member) {
           std::vector<const std::remove_reference_t<decltype(blend_parts[0].*member)>*> all;
           for (const Blend& blend : blend_parts) all.push_back(&(blend.*member));
           return moved(movement, all);
         };
-        result.blend =
-            std::make_shared<const Blend>(Blend{part(&Blend::factor), part(&Blend::other_factor), part(&Blend::other)});
+        result.blend = shared(Blend{part(&Blend::factor), part(&Blend::other_factor), part(&Blend::other)});
       }
     }
     assign(i, std::move(result));
@@ -248,7 +242,7 @@ std::optional<Cells> Interpreter::unchangedIn(int sum, const Cells& cells) const
   if (term.kind != TermKind::kAdd || algebra_.at(term.inputs[1]).kind != TermKind::kOutside) return std::nullopt;
   const std::int64_t zeros = algebra_.at(term.inputs[1]).zeros;
   for (std::int64_t i = 0; i < elements(cells.shape); ++i) {
-    const std::int32_t id = cells.id(static_cast<std::size_t>(i));
+    const std::int32_t id = cells.id(i);
     if (id >= 0 && (cells.term != term.inputs[0] || id / term.cols >= zeros)) return std::nullopt;
   }
   Cells result = cells;
@@ -258,7 +252,7 @@ std::optional<Cells> Interpreter::unchangedIn(int sum, const Cells& cells) const
 
 /// Logits in another shape; monostate for other values, and where elements change places.
 Meaning Interpreter::moveLogits(const Node& node, int value) const {
-  const Meaning& meaning = meaning_[static_cast<std::size_t>(value)];
+  const Meaning& meaning = meaning_[value];
   if (!std::holds_alternative<Scores>(meaning) && !std::holds_alternative<PositionLogits>(meaning)) return {};
   const auto movements = moveData(graph_, node, false);
   if (!movements || movements->size() != 1 || !movements->front().in_order || movedInputs(node).size() != 1) return {};
@@ -291,11 +285,11 @@ Meaning Interpreter::pad(const Node& node) {
       to += (rest % cells->shape[axis] + (*pads)[axis]) * step;
       rest /= cells->shape[axis];
     }
-    ids[static_cast<std::size_t>(to)] = cells->id(static_cast<std::size_t>(i));
-    if (cells->offset) offset[static_cast<std::size_t>(to)] = (*cells->offset)[static_cast<std::size_t>(i)];
+    ids[to] = cells->id(static_cast<std::size_t>(i));
+    if (cells->offset) offset[to] = (*cells->offset)[i];
   }
-  result.ids = std::make_shared<const std::vector<std::int32_t>>(std::move(ids));
-  if (cells->offset) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  result.ids = shared(std::move(ids));
+  if (cells->offset) result.offset = shared(std::move(offset));
   return result;
 }
 
@@ -317,14 +311,9 @@ Meaning Interpreter::convolution(const Node& node) {
   const std::int64_t out = weight->shape[0];
   const Tensor* bias = graph_.constant(node.input(2));
   if (node.input(2) >= 0 && (!bias || bias->size() != out)) return foreign(node, "a bias that is not constant");
-  Term term;
-  term.kind = TermKind::kLinear;
-  term.inputs = {view->term};
-  term.rows = algebra_.at(view->term).rows;
-  term.cols = out;
-  term.node = &node;
+  Term term = termOf(TermKind::kLinear, {view->term}, algebra_.at(view->term).rows, out, node);
   term.weight = weight->reshaped({out, weight->shape[1]});
-  term.bias = bias ? *bias : Tensor::of({out}, std::vector<float>(static_cast<std::size_t>(out), 0.0f));
+  term.bias = bias ? *bias : Tensor::of({out}, std::vector<float>(out, 0.0f));
   return Algebra::permuted(algebra_.cells(*view, algebra_.add(std::move(term))), {0, 3, 1, 2});
 }
 
@@ -334,14 +323,13 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   if (!out || out->size() != 4 || (*out)[0] != 1)
     return foreign(node, "a convolution of unknown shape", "a patch embedding");
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
-  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
-  const auto pads = auto_pad == "NOTSET" ? node.integers("pads").value_or(Shape(4, 0)) : Shape(4, 0);
+  const auto strides = node.integers("strides", {1, 1});
+  const auto pads = auto_pad == "NOTSET" ? node.integers("pads", Shape(4, 0)) : Shape(4, 0);
   bool padded = auto_pad != "VALID" && (auto_pad != "NOTSET" || !all(node.integers("pads"), 0));
   // A border of zeros around patches that do not overlap, as in ViTPose. Zeros must stay zeros in the image.
   if (padded && auto_pad == "NOTSET" && pads.size() == 4 && pads[0] == pads[2] && pads[1] == pads[3] &&
       std::min(pads[0], pads[1]) >= 0 && pads[0] < weight.shape[2] && pads[1] < weight.shape[3] &&
-      strides == Shape(weight.shape.begin() + 2, weight.shape.end()) &&
-      std::all_of(image.offset.begin(), image.offset.end(), [](float offset) { return offset == 0; })) {
+      strides == Shape(weight.shape.begin() + 2, weight.shape.end()) && isZero(image.offset)) {
     padded = false;
   }
   if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1)) {
@@ -350,20 +338,16 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   }
   if (static_cast<std::size_t>(weight.shape[1]) != image.scale.size())
     return foreign(node, "weights for another number of channels");
-  Term term;
-  term.kind = TermKind::kPatches;
-  term.node = &node;
+  Term term = termOf(TermKind::kPatches, {}, elements({(*out)[2], (*out)[3]}, kMaxTokens), weight.shape[0], node);
   term.grid_h = (*out)[2];
   term.grid_w = (*out)[3];
-  term.rows = elements({term.grid_h, term.grid_w}, kMaxTokens);
-  term.cols = weight.shape[0];
   elements({term.rows, term.cols}, Algebra::kMaxCells);
   term.pad_h = pads[0];
   term.pad_w = pads[1];
   term.stride_h = strides[0];
   term.stride_w = strides[1];
   std::vector<float> values = *weight.floats;
-  std::vector<float> bias(static_cast<std::size_t>(term.cols), 0.0f);
+  std::vector<float> bias(term.cols, 0.0f);
   if (const Tensor* given = graph_.constant(node.input(2)); given && given->size() == term.cols && given->isFloat()) {
     bias = *given->floats;
   } else if (node.input(2) >= 0) {
@@ -377,11 +361,11 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
     for (std::size_t c = 0; c < image.scale.size(); ++c) {
       float* kernel = values.data() + (o * weight.shape[1] + static_cast<std::int64_t>(c)) * area;
       for (std::int64_t i = 0; i < area; ++i) {
-        shift += static_cast<double>(kernel[i]) * static_cast<double>(image.offset[c]);
+        shift += static_cast<double>(kernel[i]) * image.offset[c];
         kernel[i] *= image.scale[c];
       }
     }
-    bias[static_cast<std::size_t>(o)] += static_cast<float>(shift);
+    bias[o] += static_cast<float>(shift);
   }
   term.weight = Tensor::of(weight.shape, std::move(values));
   term.bias = Tensor::of({term.cols}, std::move(bias));
@@ -423,31 +407,26 @@ Meaning Interpreter::headNorm(const Node& node, const Cells& cells) {
   const Meaning refusal =
       foreign(node, "a LayerNorm over a part of the features", "one over the features of a token or of a head");
   if (cells.offset || cells.scale != 1) return refusal;
-  Term term;
-  term.kind = TermKind::kHeadNorm;
-  term.inputs = {cells.term};
-  term.rows = term_rows;
-  term.cols = term_cols;
-  term.node = &node;
+  Term term = termOf(TermKind::kHeadNorm, {cells.term}, term_rows, term_cols, node);
   term.weight = *graph_.constant(node.inputs[1]);
   term.bias = *graph_.constant(node.inputs[2]);
   term.eps = node.eps;
   term.rms = node.op == "RMSNorm";
-  term.group_of.assign(static_cast<std::size_t>(term_cols), -1);
-  term.position_of.assign(static_cast<std::size_t>(term_cols), -1);
-  std::vector<std::int64_t> group_of_first(static_cast<std::size_t>(term_cols), -1);
+  term.group_of.assign(term_cols, -1);
+  term.position_of.assign(term_cols, -1);
+  Integers group_of_first(term_cols, -1);
   std::int64_t groups = 0;
   for (std::int64_t r = 0; r < count; ++r) {
-    const std::int64_t first = cells.id(static_cast<std::size_t>(r * width));
+    const std::int64_t first = cells.id(r * width);
     if (first < 0) return refusal;
-    std::int64_t& group = group_of_first[static_cast<std::size_t>(first % term_cols)];
+    std::int64_t& group = group_of_first[first % term_cols];
     const bool is_new = group < 0;
     if (is_new) group = groups++;
     for (std::int64_t j = 0; j < width; ++j) {
-      const std::int64_t id = cells.id(static_cast<std::size_t>(r * width + j));
+      const std::int64_t id = cells.id(r * width + j);
       if (id < 0 || id / term_cols != first / term_cols) return refusal;
-      std::int64_t& owner = term.group_of[static_cast<std::size_t>(id % term_cols)];
-      std::int64_t& position = term.position_of[static_cast<std::size_t>(id % term_cols)];
+      std::int64_t& owner = term.group_of[id % term_cols];
+      std::int64_t& position = term.position_of[id % term_cols];
       if (is_new && owner < 0) {
         owner = group;
         position = j;
@@ -489,12 +468,7 @@ Meaning Interpreter::mean(const Node& node) {
     }
     return foreign(node, "a mean of something else than tokens");
   }
-  Term term;
-  term.kind = TermKind::kMean;
-  term.inputs = {view->term};
-  term.rows = 1;
-  term.cols = tokens.shape.back();
-  term.node = &node;
+  Term term = termOf(TermKind::kMean, {view->term}, 1, tokens.shape.back(), node);
   term.row_of = view->row_of;
   if (view->whole()) {
     for (std::int64_t row = 0; row < algebra_.at(view->term).rows; ++row) term.row_of.push_back(row);

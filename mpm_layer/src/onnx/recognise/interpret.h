@@ -88,7 +88,7 @@ struct Interpretation {
 
   template <typename T>
   const T* as(int value) const {
-    return value < 0 ? nullptr : std::get_if<T>(&meaning[static_cast<std::size_t>(value)]);
+    return value < 0 ? nullptr : std::get_if<T>(&meaning[value]);
   }
 };
 

@@ -30,7 +30,7 @@ Meaning Interpreter::arithmetic(const Node& node) {
 }
 
 Meaning Interpreter::imageArithmetic(const Node& node, const ImageCells& image, const Tensor& constant) {
-  const auto channels = static_cast<std::int64_t>(image.scale.size());
+  const auto channels = std::ssize(image.scale);
   std::vector<float> values;
   try {
     values = constant.broadcastTo({1, channels, 1, 1});
@@ -65,7 +65,7 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
     if (cells.offset) {
       std::vector<float> scaled = *cells.offset;
       for (float& offset : scaled) offset = static_cast<float>(static_cast<double>(offset) * factor);
-      result.offset = std::make_shared<const std::vector<float>>(std::move(scaled));
+      result.offset = shared(std::move(scaled));
     }
     return result;
   }
@@ -75,7 +75,7 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
     if (node.op == "Sub") offset[i] = -offset[i];
     if (cells.offset) offset[i] += (*cells.offset)[i];
   }
-  result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  result.offset = shared(std::move(offset));
   return result;
 }
 
@@ -94,13 +94,8 @@ Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& cons
     result.shape = *graph_.shape(node.outputs[0]);
     return result;
   }
-  Term term;
-  term.kind = TermKind::kScale;
-  term.inputs = {view->term};
-  term.rows = algebra_.at(view->term).rows;
-  term.cols = cells.shape.back();
-  term.node = &node;
-  std::vector<float> weight(static_cast<std::size_t>(term.cols));
+  Term term = termOf(TermKind::kScale, {view->term}, algebra_.at(view->term).rows, cells.shape.back(), node);
+  std::vector<float> weight(term.cols);
   for (std::size_t i = 0; i < weight.size(); ++i) {
     const double factor = constant.at(static_cast<std::int64_t>(i));
     weight[i] = static_cast<float>(node.op == "Mul" ? factor : 1 / factor);
@@ -118,7 +113,7 @@ Meaning Interpreter::negative(const Node& node) {
   if (cells->offset) {
     std::vector<float> offset = *cells->offset;
     for (float& value : offset) value = -value;
-    result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+    result.offset = shared(std::move(offset));
   }
   return result;
 }
@@ -127,8 +122,7 @@ Meaning Interpreter::ofTwo(const Node& node) {
   const PositionLogits* positions[2] = {as<PositionLogits>(node.inputs[0]), as<PositionLogits>(node.inputs[1])};
   if (node.op == "Add" && (positions[0] || positions[1])) {
     const int other = positions[0] ? 1 : 0;
-    if (const Scores* scores = as<Scores>(node.inputs[static_cast<std::size_t>(other)]))
-      return positioned(node, *scores, *positions[1 - other]);
+    if (const Scores* scores = as<Scores>(node.inputs[other])) return positioned(node, *scores, *positions[1 - other]);
     if (positions[other]) return sumOfPositions(node, *positions[0], *positions[1]);
   }
   const bool of_tokens = !ofNoImage(node.inputs[0]) && !ofNoImage(node.inputs[1]);
@@ -159,13 +153,9 @@ Meaning Interpreter::ofTwo(const Node& node) {
     a = algebra_.arranged(*a, node);
     b = algebra_.arranged(*b, node);
   }
-  Term term;
-  term.kind = node.op == "Add" ? TermKind::kAdd : TermKind::kMultiply;
-  term.inputs = {a->term, b->term};
-  term.rows = algebra_.at(a->term).rows;
-  term.cols = algebra_.at(a->term).cols;
-  term.node = &node;
-  Cells result = algebra_.cells(*a, algebra_.add(std::move(term)));
+  const Term& like = algebra_.at(a->term);
+  const TermKind kind = node.op == "Add" ? TermKind::kAdd : TermKind::kMultiply;
+  Cells result = algebra_.cells(*a, algebra_.add(termOf(kind, {a->term, b->term}, like.rows, like.cols, node)));
   result.shape = *out;
   return result;
 }
@@ -180,22 +170,14 @@ Meaning Interpreter::withForeign(const Node& node, const Foreign& cause) {
   if (!cells || !added || !out || *added != cells->shape || *out != cells->shape) return cause;
   const auto view = algebra_.rows(*cells, node);
   if (!view) return cause;
-  Term sum;
-  sum.kind = TermKind::kAdd;
-  sum.rows = algebra_.at(view->term).rows;
-  sum.cols = algebra_.at(view->term).cols;
-  sum.node = &node;
-  const std::int64_t first = view->whole() ? 0 : sum.rows - static_cast<std::int64_t>(view->row_of.size());
+  const std::int64_t rows = algebra_.at(view->term).rows, cols = algebra_.at(view->term).cols;
+  const std::int64_t first = view->whole() ? 0 : rows - std::ssize(view->row_of);
   if (!isCounting(view->row_of, first)) return cause;
-  Term outside;
-  outside.kind = TermKind::kOutside;
-  outside.rows = sum.rows;
-  outside.cols = sum.cols;
-  outside.node = cause.node;
+  Term outside = termOf(TermKind::kOutside, {}, rows, cols, *cause.node);
   outside.value = value;
   outside.zeros = first;
-  sum.inputs = {view->term, algebra_.add(std::move(outside))};
-  return algebra_.cells(*view, algebra_.add(std::move(sum)));
+  const int right = algebra_.add(std::move(outside));
+  return algebra_.cells(*view, algebra_.add(termOf(TermKind::kAdd, {view->term, right}, rows, cols, node)));
 }
 
 Meaning Interpreter::sumOfPositions(const Node& node, const PositionLogits& left, const PositionLogits& right) const {

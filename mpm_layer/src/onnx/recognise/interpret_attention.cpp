@@ -246,7 +246,7 @@ Meaning Interpreter::softmax(const Node& node) {
   // Before opset 13 the default is 1, and every axis from there on is taken together.
   const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
   const bool of_keys = scores->shape.back() == scores->k.shape[scores->k.shape.size() - 2];
-  if (!of_keys || (axis != -1 && axis != static_cast<std::int64_t>(scores->shape.size()) - 1))
+  if (!of_keys || (axis != -1 && axis != std::ssize(scores->shape) - 1))
     return foreign(node, "a Softmax over another axis than the last");
   Scores result = *scores;
   result.softmax = true;
@@ -272,17 +272,12 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   const std::int64_t width = v.shape.back(), cols = scores.query->size();
   if (!k_view || !v_view || k_view->windows != 1 || v_view->windows != 1 || !k_view->column_scale.empty() ||
       !v_view->column_scale.empty() || !out || scores.query->shape[scores.query->shape.size() - 2] != 1 ||
-      scores.query->shape.back() != width || static_cast<std::int64_t>(k_view->column.size()) != cols ||
+      scores.query->shape.back() != width || std::ssize(k_view->column) != cols ||
       v_view->column.size() != k_view->column.size() || k_view->row_of != v_view->row_of ||
       algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
     return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
   }
-  Term term;
-  term.kind = TermKind::kAttentionPool;
-  term.inputs = {k_view->term, v_view->term};
-  term.rows = 1;
-  term.cols = cols;
-  term.node = &node;
+  Term term = termOf(TermKind::kAttentionPool, {k_view->term, v_view->term}, 1, cols, node);
   term.heads = cols / width;
   term.weight = scores.query->reshaped({cols});
   term.k = *k_view;
@@ -306,7 +301,7 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
     return foreign(node, "heads or tokens of attention out of order", kWindowed);
   }
   const std::int64_t width = scores.q.shape.back(), tokens = v.shape[v.shape.size() - 2], windows = v_view->windows;
-  const auto heads = static_cast<std::int64_t>(q_view->column.size()) / width;
+  const auto heads = std::ssize(q_view->column) / width;
   if (k_view->column.size() != q_view->column.size() || v_view->column.size() != q_view->column.size() ||
       scores.k.shape.back() != width || v.shape.back() != width ||
       scores.k.shape[scores.k.shape.size() - 2] != tokens || q_view->windows != windows || k_view->windows != windows) {
@@ -316,12 +311,8 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
     return foreign(node, "q, k and v in different orders of tokens", "one order");
   if (v_view->rotation || q_view->rotation != k_view->rotation || q_view->order != k_view->order)
     return foreign(node, "rotary positions on v, or other ones on q than on k", "the same on q and k");
-  Term term;
-  term.kind = TermKind::kAttention;
-  term.inputs = {q_view->term, k_view->term, v_view->term};
-  term.rows = windows * tokens;
-  term.cols = heads * width;
-  term.node = &node;
+  Term term =
+      termOf(TermKind::kAttention, {q_view->term, k_view->term, v_view->term}, windows * tokens, heads * width, node);
   term.heads = heads;
   term.q = timesHeads(*q_view, scores.head_scale);
   term.k = *k_view;
@@ -333,7 +324,7 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
     if (!positions || !term.q.column_scale.empty() || term.q.rotation)
       return foreign(node, "products of tokens and constants added to logits",
                      "relative positions of rows and of columns, of q as it is before its scale");
-    term.relative_positions = std::make_shared<const RelativePositions>(std::move(*positions));
+    term.relative_positions = shared(std::move(*positions));
   }
   const Shape* out = graph_.shape(node.outputs[0]);
   Shape shape = v.shape;
@@ -355,12 +346,8 @@ Meaning Interpreter::product(const Node& node, const Scores& scores) {
   const bool one = elements(Shape(scores.shape.begin(), scores.shape.end() - 2)) == 1;
   if (!a || !b || !one) return foreign(node, "q k^T used for something else than attention", "a softmax over the keys");
   const RowView rows = algebra_.arranged(*a, node), others = algebra_.arranged(*b, node);
-  Term term;
-  term.kind = TermKind::kProduct;
-  term.inputs = {rows.term, others.term};
-  term.rows = algebra_.at(rows.term).rows;
-  term.cols = algebra_.at(others.term).rows;
-  term.node = &node;
+  Term term = termOf(TermKind::kProduct, {rows.term, others.term}, algebra_.at(rows.term).rows,
+                     algebra_.at(others.term).rows, node);
   term.scale = scores.scale;
   return Cells{algebra_.add(std::move(term)), scores.shape, nullptr, nullptr, 1};
 }

@@ -59,14 +59,12 @@ class Interpreter {
 
   template <typename T>
   T* as(int value) {
-    return value < 0 ? nullptr : std::get_if<T>(&meaning_[static_cast<std::size_t>(value)]);
+    return value < 0 ? nullptr : std::get_if<T>(&meaning_[value]);
   }
   /// The value's cells, scores without softmax turned into a product of terms first; else null.
   Cells* cellsOf(int value, const Node& node);
   /// True for a constant, and for a value made of constants that could not be folded.
-  bool ofNoImage(int value) const {
-    return std::holds_alternative<std::monostate>(meaning_[static_cast<std::size_t>(value)]);
-  }
+  bool ofNoImage(int value) const { return std::holds_alternative<std::monostate>(meaning_[value]); }
   /// The first foreign input of `node`, or null.
   const Foreign* foreignInput(const Node& node);
   /// Every block arranges and rotates its tokens in the same way. Keeps that in memory once, not once per block.

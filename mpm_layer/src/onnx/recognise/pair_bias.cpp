@@ -15,8 +15,7 @@ std::vector<float> byPair(const PairBias& dense) {
   std::vector<float> result;
   result.reserve(dense.table.size());
   for (std::int64_t pair = 0; pair < dense.entries; ++pair) {
-    for (std::int64_t h = 0; h < dense.heads; ++h)
-      result.push_back(dense.table[static_cast<std::size_t>(h * dense.entries + pair)]);
+    for (std::int64_t h = 0; h < dense.heads; ++h) result.push_back(dense.table[h * dense.entries + pair]);
   }
   return result;
 }
@@ -76,19 +75,18 @@ std::shared_ptr<const PairBias> PairBiases::make(std::span<const float> values, 
     const std::size_t saved = static_cast<std::size_t>((heads - 1) * bias.entries / heads);
     const std::size_t limit = std::min<std::size_t>(saved, std::numeric_limits<std::uint16_t>::max());
     std::vector<std::uint16_t> made = indexOf(by_pair, rows, limit);
-    if (made.empty()) return std::make_shared<const PairBias>(std::move(bias));
+    if (made.empty()) return shared(std::move(bias));
     table = tableOf(by_pair, rows, made);
-    index = std::make_shared<const std::vector<std::uint16_t>>(std::move(made));
+    index = shared(std::move(made));
     indices_.push_back(index);
   }
   bias.entries = static_cast<std::int64_t>(table.size() / rows);
   bias.table = std::move(table);
   bias.index = std::move(index);
-  return std::make_shared<const PairBias>(std::move(bias));
+  return shared(std::move(bias));
 }
 
-std::shared_ptr<const PairBias> PairBiases::reordered(std::shared_ptr<const PairBias> bias,
-                                                      const std::vector<std::int64_t>& row_of) {
+std::shared_ptr<const PairBias> PairBiases::reordered(std::shared_ptr<const PairBias> bias, const Integers& row_of) {
   if (!bias || row_of.empty()) return bias;
   const auto pairs = static_cast<std::size_t>(bias->tokens * bias->tokens);
   std::vector<float> values(static_cast<std::size_t>(bias->heads) * pairs);
@@ -103,7 +101,7 @@ std::shared_ptr<const PairBias> PairBiases::reordered(std::shared_ptr<const Pair
 std::shared_ptr<const PairBias> scaled(const PairBias& bias, double factor) {
   PairBias result = bias;
   for (float& value : result.table) value = static_cast<float>(static_cast<double>(value) * factor);
-  return std::make_shared<const PairBias>(std::move(result));
+  return shared(std::move(result));
 }
 
 }  // namespace mpm::onnx_graph

@@ -16,8 +16,7 @@ class PairBiases {
   std::shared_ptr<const PairBias> make(std::span<const float> values, std::int64_t heads, std::int64_t tokens,
                                        double factor, const PairBias* to);
   /// The bias of tokens in another order: token t becomes row row_of[t]. Empty: as they are.
-  std::shared_ptr<const PairBias> reordered(std::shared_ptr<const PairBias> bias,
-                                            const std::vector<std::int64_t>& row_of);
+  std::shared_ptr<const PairBias> reordered(std::shared_ptr<const PairBias> bias, const Integers& row_of);
 
  private:
   using Index = std::shared_ptr<const std::vector<std::uint16_t>>;

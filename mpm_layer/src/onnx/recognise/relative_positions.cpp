@@ -42,7 +42,7 @@ bool sameRows(const Cells& a, const Cells& b) {
   if (count != elements(b.shape)) return false;
   if (a.ids == b.ids) return true;
   for (std::int64_t i = 0; i < count; ++i) {
-    if (a.id(static_cast<std::size_t>(i)) != b.id(static_cast<std::size_t>(i))) return false;
+    if (a.id(i) != b.id(i)) return false;
   }
   return true;
 }
@@ -55,7 +55,7 @@ bool addDistances(const Tensor& vectors, std::int64_t query_step, std::int64_t k
   const auto vector = [&](std::int64_t i, std::int64_t j) {
     return vectors.floats->data() + (i * query_step + j * key_step) * columns;
   };
-  table.resize(static_cast<std::size_t>((2 * side - 1) * columns));
+  table.resize((2 * side - 1) * columns);
   for (std::int64_t i = 0; i < side; ++i) {
     for (std::int64_t j = 0; j < side; ++j) {
       const float* const values = vector(i, j);
@@ -138,8 +138,8 @@ std::optional<RelativePositions> relativePositions(const std::vector<RowProducts
     if (!added) return std::nullopt;
   }
   const std::int64_t columns = q.shape.back();
-  result.rows.resize(static_cast<std::size_t>((2 * result.height - 1) * columns));
-  result.columns.resize(static_cast<std::size_t>((2 * result.width - 1) * columns));
+  result.rows.resize((2 * result.height - 1) * columns);
+  result.columns.resize((2 * result.width - 1) * columns);
   return result;
 }
 

@@ -113,7 +113,7 @@ class HeadBlend {
 /// {pairs, rows} -> {rows, pairs}, behind `to`.
 void appendTransposed(const std::vector<float>& from, std::int64_t pairs, std::int64_t rows, std::vector<float>& to) {
   for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t pair = 0; pair < pairs; ++pair) to.push_back(from[static_cast<std::size_t>(pair * rows + row)]);
+    for (std::int64_t pair = 0; pair < pairs; ++pair) to.push_back(from[pair * rows + row]);
   }
 }
 
@@ -173,7 +173,7 @@ Cells blended(const Cells& cells) {
     blend.other_factor[i] = static_cast<float>(products[1].factor);
     blend.other[i] = products[1].id;
   }
-  result.blend = std::make_shared<const Blend>(std::move(blend));
+  result.blend = shared(std::move(blend));
   result.scale = 1;
   return result;
 }
@@ -185,11 +185,11 @@ Cells timesEach(const Cells& cells, const std::vector<float>& factors) {
     blend.factor[i] *= factors[i];
     blend.other_factor[i] *= factors[i];
   }
-  result.blend = std::make_shared<const Blend>(std::move(blend));
+  result.blend = shared(std::move(blend));
   if (cells.offset) {
     std::vector<float> offset = *cells.offset;
     for (std::size_t i = 0; i < factors.size(); ++i) offset[i] *= factors[i];
-    result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+    result.offset = shared(std::move(offset));
   }
   return result;
 }
@@ -222,9 +222,9 @@ std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double si
     if (left.offset) offset[i] += (*left.offset)[i];
     if (right.offset) offset[i] += static_cast<float>(sign) * (*right.offset)[i];
   }
-  Cells result{left.term, left.shape, std::make_shared<const std::vector<std::int32_t>>(std::move(ids)), nullptr, 1};
-  if (!offset.empty()) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
-  result.blend = std::make_shared<const Blend>(std::move(blend));
+  Cells result{left.term, left.shape, shared(std::move(ids)), nullptr, 1};
+  if (!offset.empty()) result.offset = shared(std::move(offset));
+  result.blend = shared(std::move(blend));
   return result;
 }
 
@@ -243,40 +243,40 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
       if (!read) return std::nullopt;
       columns.push_back(*read);
     }
-    std::vector<std::int64_t> first, second, kept;
-    std::vector<bool> paired(static_cast<std::size_t>(width), false);
+    Integers first, second, kept;
+    std::vector<bool> paired(width, false);
     for (std::int64_t j = 0; j < width; ++j) {
-      const Columns& own = columns[static_cast<std::size_t>(j)];
+      const Columns& own = columns[j];
       if (!own.pair()) {
         if (!head.isCopy(j, own.at[0])) return std::nullopt;
         kept.push_back(j);
-      } else if (!paired[static_cast<std::size_t>(j)]) {
+      } else if (!paired[j]) {
         std::int64_t partner = j + 1;
-        while (partner < width && !(columns[static_cast<std::size_t>(partner)] == own)) ++partner;
-        if (partner == width || paired[static_cast<std::size_t>(partner)]) return std::nullopt;
-        paired[static_cast<std::size_t>(partner)] = true;
+        while (partner < width && !(columns[partner] == own)) ++partner;
+        if (partner == width || paired[partner]) return std::nullopt;
+        paired[partner] = true;
         first.push_back(j);
         second.push_back(partner);
       }
     }
     std::vector<float> cosine, sine;
-    std::vector<std::int64_t> first_columns, second_columns;
+    Integers first_columns, second_columns;
     for (std::size_t p = 0; p < first.size(); ++p) {
-      Columns both = columns[static_cast<std::size_t>(first[p])];
+      Columns both = columns[first[p]];
       if (!head.rotation(first[p], second[p], both, cosine, sine)) return std::nullopt;
       first_columns.push_back(both.at[0]);
       second_columns.push_back(both.at[1]);
     }
     view.column.insert(view.column.end(), first_columns.begin(), first_columns.end());
     view.column.insert(view.column.end(), second_columns.begin(), second_columns.end());
-    for (const std::int64_t j : kept) view.column.push_back(columns[static_cast<std::size_t>(j)].at[0]);
-    std::vector<std::int64_t> order = std::move(first);
+    for (const std::int64_t j : kept) view.column.push_back(columns[j].at[0]);
+    Integers order = std::move(first);
     order.insert(order.end(), second.begin(), second.end());
     order.insert(order.end(), kept.begin(), kept.end());
     if (h == 0) {
       view.order = std::move(order);
-      rotation.pairs = static_cast<std::int64_t>(second.size());
-    } else if (view.order != order || rotation.pairs != static_cast<std::int64_t>(second.size())) {
+      rotation.pairs = std::ssize(second);
+    } else if (view.order != order || rotation.pairs != std::ssize(second)) {
       return std::nullopt;
     }
     appendTransposed(cosine, rotation.pairs, tokens, rotation.cosine);
@@ -284,12 +284,12 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
   }
   view.offset.assign(view.column.size(), 0.0f);
   shareTable(rotation);
-  view.rotation = std::make_shared<const Rotation>(std::move(rotation));
+  view.rotation = shared(std::move(rotation));
   return view;
 }
 
 std::optional<std::vector<float>> anglesOf(const Rotation& rotation, const Shape& grid) {
-  std::vector<float> angles(static_cast<std::size_t>(rotation.tables * grid[0] * grid[1] * rotation.pairs));
+  std::vector<float> angles(rotation.tables * grid[0] * grid[1] * rotation.pairs);
   for (std::int64_t t = 0; t < rotation.tables; ++t) {
     for (std::int64_t pair = 0; pair < rotation.pairs; ++pair) {
       const auto steps = stepsOf(rotation, grid, t, pair);

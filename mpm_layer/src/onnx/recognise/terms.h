@@ -61,14 +61,14 @@ struct RelativePositions {
 /// Position of an attention operand in the columns of a term: head-major, {heads * head_dim} entries each.
 struct HeadView {
   int term = -1;
-  std::int64_t windows = 1;          ///< each has the same number of tokens
-  std::vector<std::int64_t> row_of;  ///< row of each token, window by window; empty: in the order of the term
-  std::vector<std::int64_t> column;
+  std::int64_t windows = 1;  ///< each has the same number of tokens
+  Integers row_of;           ///< row of each token, window by window; empty: in the order of the term
+  Integers column;
   std::vector<float> offset;  ///< added to the column, before the scales
   double scale = 1;
   std::vector<float> column_scale;           ///< of each column besides `scale` (a scale per head); empty: ones
   std::shared_ptr<const Rotation> rotation;  ///< null: none. `column` is in its order, so the order of q is that of k
-  std::vector<std::int64_t> order;           ///< with a rotation: place in the graph of each column of a head
+  Integers order;                            ///< with a rotation: place in the graph of each column of a head
 };
 
 /// A matrix {rows, cols}, one row per token, with the operation that produces it. All reshaping, transposing and
@@ -87,11 +87,11 @@ struct Term {
   double scale = 1;  ///< kArrange, kAttention, kProduct
   /// kArrange: row of the input, -1 for a constant row, in rising order where Algebra::rows() made the term; kMean: the
   /// rows.
-  std::vector<std::int64_t> row_of;
-  std::vector<std::int64_t> col_of;           ///< kArrange: column of the input
+  Integers row_of;
+  Integers col_of;                            ///< kArrange: column of the input
   std::vector<float> offset;                  ///< kArrange: {rows, cols}, or empty
-  std::vector<std::int64_t> group_of;         ///< kHeadNorm: group of each column, -1 when in none
-  std::vector<std::int64_t> position_of;      ///< kHeadNorm: place of each column in its group
+  Integers group_of;                          ///< kHeadNorm: group of each column, -1 when in none
+  Integers position_of;                       ///< kHeadNorm: place of each column in its group
   int value = -1;                             ///< kOutside: of the graph
   std::int64_t zeros = 0;                     ///< kOutside: rows of zeros
   std::int64_t heads = 0;                     ///< kAttention, kAttentionPool
@@ -101,9 +101,35 @@ struct Term {
   std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
 };
 
+/// A term without weights. `node` is for messages.
+inline Term termOf(TermKind kind, std::vector<int> inputs, std::int64_t rows, std::int64_t cols, const Node& node) {
+  Term term;
+  term.kind = kind;
+  term.inputs = std::move(inputs);
+  term.rows = rows;
+  term.cols = cols;
+  term.node = &node;
+  return term;
+}
+
+template <class T>
+std::shared_ptr<const T> shared(T value) {
+  return std::make_shared<const T>(std::move(value));
+}
+
 /// True for first, first + 1, first + 2, ...
 inline bool isCounting(std::span<const std::int64_t> values, std::int64_t first = 0) {
   return std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == first++; });
+}
+
+/// True for `front` numbers below 0 (constant rows), then first, first + 1, ...
+inline bool countsBehind(std::span<const std::int64_t> rows, std::int64_t front, std::int64_t first = 0) {
+  const auto isConstant = [](std::int64_t row) { return row < 0; };
+  return std::all_of(rows.begin(), rows.begin() + front, isConstant) && isCounting(rows.subspan(front), first);
+}
+
+inline bool isZero(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
 }
 
 /// The sides that are longer than 1.

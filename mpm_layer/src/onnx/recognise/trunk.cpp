@@ -14,7 +14,7 @@ constexpr const char* kPlainVit = "a plain ViT";
 
 /// The image's tokens as an arrangement of the patches: specials in front, then every patch in raster order.
 std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) {
-  const auto at = [&](int i) -> const Term& { return terms[static_cast<std::size_t>(i)]; };
+  const auto at = [&](int i) -> const Term& { return terms[i]; };
   const Term& term = at(index);
   const bool bare = term.kind == TermKind::kPatches;
   if (!bare && term.kind != TermKind::kArrange) return std::nullopt;
@@ -37,15 +37,10 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
   result.special = term.rows - count;
   if (result.special < 0 || term.cols != dim) return std::nullopt;
   if (!bare) {
-    std::vector<std::int64_t> rows(term.row_of.begin() + result.special, term.row_of.end());
-    if (term.scale != 1 || !isCounting(rows) || !isCounting(term.col_of)) return std::nullopt;
-    if (!std::all_of(term.row_of.begin(), term.row_of.begin() + result.special,
-                     [](std::int64_t row) { return row < 0; })) {
-      return std::nullopt;
-    }
+    if (term.scale != 1 || !countsBehind(term.row_of, result.special) || !isCounting(term.col_of)) return std::nullopt;
   }
   std::vector<float> offset = term.offset;
-  offset.resize(static_cast<std::size_t>(term.rows * dim), 0.0f);
+  offset.resize(term.rows * dim, 0.0f);
   result.specials.assign(offset.begin(), offset.begin() + result.special * dim);
   result.position.assign(offset.begin() + result.special * dim, offset.end());
   if (result.norm) result.bias = *patches.bias.floats;
@@ -56,15 +51,13 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
 }
 
 bool readBy(const std::vector<Term>& terms, const std::vector<int>& users, TermKind kind) {
-  return std::any_of(users.begin(), users.end(),
-                     [&](int user) { return terms[static_cast<std::size_t>(user)].kind == kind; });
+  return std::any_of(users.begin(), users.end(), [&](int user) { return terms[user].kind == kind; });
 }
 
 /// The start of a residual stream that contains patches but is not an embedding.
 const Node* oddEmbedding(const std::vector<Term>& terms, const std::vector<std::vector<int>>& users) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (terms[i].kind == TermKind::kArrange &&
-        terms[static_cast<std::size_t>(terms[i].inputs[0])].kind == TermKind::kPatches &&
+    if (terms[i].kind == TermKind::kArrange && terms[terms[i].inputs[0]].kind == TermKind::kPatches &&
         readBy(terms, users[i], TermKind::kAdd) && readBy(terms, users[i], TermKind::kNorm) &&
         !embeddingOf(terms, static_cast<int>(i))) {
       return terms[i].node;
@@ -185,7 +178,7 @@ void requireUnrotatedSpecials(const Trunk& trunk) {
 std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms) {
   std::vector<std::vector<int>> users(terms.size());
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    for (const int input : terms[i].inputs) users[static_cast<std::size_t>(input)].push_back(static_cast<int>(i));
+    for (const int input : terms[i].inputs) users[input].push_back(static_cast<int>(i));
   }
   return users;
 }
@@ -204,12 +197,11 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
     int stream = static_cast<int>(i);
     if (!readBy(terms, users[i], TermKind::kAdd)) {
       const auto norm = std::find_if(users[i].begin(), users[i].end(), [&](int user) {
-        return terms[static_cast<std::size_t>(user)].kind == TermKind::kNorm &&
-               readBy(terms, users[static_cast<std::size_t>(user)], TermKind::kAdd);
+        return terms[user].kind == TermKind::kNorm && readBy(terms, users[user], TermKind::kAdd);
       });
       if (norm == users[i].end()) continue;
       stream = *norm;
-      trunk.pre_norm = normPart(terms[static_cast<std::size_t>(stream)]);
+      trunk.pre_norm = normPart(terms[stream]);
     }
     trunk.chain = followBlocks(terms, stream);
     // A node that was not recognised explains more than the place where its result is missing.

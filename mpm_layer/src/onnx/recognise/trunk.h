@@ -35,7 +35,7 @@ struct Block {
   std::shared_ptr<const Rotation> rotation;  ///< of all rows; null: none. Blocks share one, or few
   // Attention in windows, in one of all rows where there is a bias or there are relative positions:
   std::int64_t windows = 0;                   ///< 0: attention over all rows
-  std::vector<std::int64_t> window_rows;      ///< {windows, tokens}: rows of the stream, -1 for padding
+  Integers window_rows;                       ///< {windows, tokens}: rows of the stream, -1 for padding
   std::shared_ptr<const PairBias> pair_bias;  ///< of the rows of the window; null: none
   std::shared_ptr<const RelativePositions> relative_positions;  ///< null: none
 

@@ -27,9 +27,9 @@ std::optional<double> Matcher::scalar(int value) const {
 std::vector<Node*> Matcher::readers(int value) const {
   std::vector<Node*> result;
   if (value < 0 || static_cast<std::size_t>(value) >= readers_.size()) return result;
-  for (const int reader : readers_[static_cast<std::size_t>(value)]) {
+  for (const int reader : readers_[value]) {
     if (reader < 0) continue;
-    Node& node = graph_.nodes[static_cast<std::size_t>(reader)];
+    Node& node = graph_.nodes[reader];
     if (!node.dead && std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end()) {
       result.push_back(&node);
     }
@@ -40,7 +40,7 @@ std::vector<Node*> Matcher::readers(int value) const {
 Node* Matcher::onlyReader(int value) const {
   const std::vector<Node*> live = readers(value);
   if (live.size() != 1) return nullptr;
-  const auto& all = readers_[static_cast<std::size_t>(value)];
+  const auto& all = readers_[value];
   if (std::find(all.begin(), all.end(), -1) != all.end()) return nullptr;
   return live[0];
 }
@@ -57,9 +57,9 @@ std::optional<std::vector<float>> Matcher::perColumn(int value, std::int64_t col
   if (!tensor || columns < 1) return std::nullopt;
   const std::int64_t size = tensor->size();
   if (size != 1 && (size != columns || tensor->shape.empty() || tensor->shape.back() != columns)) return std::nullopt;
-  std::vector<float> result(static_cast<std::size_t>(columns));
+  std::vector<float> result(columns);
   for (std::int64_t i = 0; i < columns; ++i) {
-    result[static_cast<std::size_t>(i)] = static_cast<float>(tensor->at(size == 1 ? 0 : i));
+    result[i] = static_cast<float>(tensor->at(size == 1 ? 0 : i));
   }
   return result;
 }

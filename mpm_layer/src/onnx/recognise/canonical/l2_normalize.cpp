@@ -69,7 +69,7 @@ void canonicaliseL2Norms(Graph& graph) {
     if (node.op == "LpNormalization") {
       const std::int64_t axis = node.integer("axis", -1);
       if (node.integer("p", 2) != 2) continue;
-      if (axis != -1 && axis != static_cast<std::int64_t>(shape->size()) - 1) continue;
+      if (axis != -1 && axis != std::ssize(*shape) - 1) continue;
       Matcher::rewrite(node, "L2Normalize", {node.inputs[0]});
     } else if (node.op == "Div" && node.inputs.size() == 2 && dividedBy(match, node.inputs[1], eps) == node.inputs[0]) {
       Matcher::rewrite(node, "L2Normalize", {node.inputs[0]});

@@ -66,7 +66,7 @@ Node* quotient(const Matcher& match, const Deviation& deviation, int x, bool rms
 void rewriteWithAffine(const Matcher& match, Node& node, const char* made, int x, float eps) {
   Graph& graph = match.graph();
   const std::int64_t columns = match.columns(x);
-  std::vector<float> weight(static_cast<std::size_t>(columns), 1.0f), bias(static_cast<std::size_t>(columns), 0.0f);
+  std::vector<float> weight(columns, 1.0f), bias(static_cast<std::size_t>(columns), 0.0f);
   Node* last = &node;
   std::string name = node.name;
   const Shape shape = *graph.shape(x);
@@ -78,7 +78,7 @@ void rewriteWithAffine(const Matcher& match, Node& node, const char* made, int x
     if (factor < 0 || !result || *result != shape) return std::nullopt;
     auto values = match.perColumn(factor, columns);
     if (values) {
-      name = graph.values[static_cast<std::size_t>(factor)].name;
+      name = graph.values[factor].name;
       last = next;
     }
     return values;
@@ -114,14 +114,13 @@ void fromOp(const Matcher& match, Node& node) {
   const Shape* shape = match.graph().shape(node.input(0));
   if (!shape || shape->empty()) return;
   const std::int64_t axis = node.integer("axis", -1);
-  if (axis != -1 && axis != static_cast<std::int64_t>(shape->size()) - 1) return;
+  if (axis != -1 && axis != std::ssize(*shape) - 1) return;
   const std::int64_t columns = shape->back();
   auto weight = match.perColumn(node.input(1), columns);
-  auto bias = node.input(2) >= 0 ? match.perColumn(node.inputs[2], columns)
-                                 : std::vector<float>(static_cast<std::size_t>(columns), 0.0f);
+  auto bias = node.input(2) >= 0 ? match.perColumn(node.inputs[2], columns) : std::vector<float>(columns, 0.0f);
   if (!weight || !bias) return;
   const float eps = node.number("epsilon", 1e-5f);
-  const std::string name = match.graph().values[static_cast<std::size_t>(node.inputs[1])].name;
+  const std::string name = match.graph().values[node.inputs[1]].name;
   const int weight_value = match.addConstant(name, {columns}, std::move(*weight));
   const int bias_value = match.addConstant(name + ".bias", {columns}, std::move(*bias));
   Matcher::rewrite(node, node.op == "LayerNormalization" ? "LayerNorm" : "RMSNorm",

@@ -9,7 +9,7 @@ std::vector<float> transposed(const std::vector<float>& weight, std::int64_t in,
   std::vector<float> result(weight.size());
   for (std::int64_t i = 0; i < in; ++i) {
     for (std::int64_t o = 0; o < out; ++o) {
-      result[static_cast<std::size_t>(o * in + i)] = factor * weight[static_cast<std::size_t>(i * out + o)];
+      result[o * in + i] = factor * weight[i * out + o];
     }
   }
   return result;
@@ -27,10 +27,9 @@ bool fromMatMul(const Matcher& match, Node& node) {
   if (!weight || !isMatrix(*weight) || !shape || weight->shape.size() > shape->size()) return false;
   const std::int64_t in = weight->shape[weight->shape.size() - 2], out = weight->shape.back();
   if (in < 1 || out < 1) return false;
-  const std::string name = match.graph().values[static_cast<std::size_t>(node.inputs[1])].name;
+  const std::string name = match.graph().values[node.inputs[1]].name;
   const int matrix = match.addConstant(name, {out, in}, transposed(*weight->floats, in, out, 1));
-  const int bias =
-      match.addConstant(name + ".zero_bias", {out}, std::vector<float>(static_cast<std::size_t>(out), 0.0f));
+  const int bias = match.addConstant(name + ".zero_bias", {out}, std::vector<float>(out, 0.0f));
   Matcher::rewrite(node, "Linear", {node.inputs[0], matrix, bias});
   return true;
 }
@@ -41,7 +40,7 @@ bool fromGemm(const Matcher& match, Node& node) {
   if (node.integer("transA", 0) != 0) return false;
   const bool transpose = node.integer("transB", 0) == 0;
   const std::int64_t out = weight->shape[transpose ? 1 : 0], in = weight->shape[transpose ? 0 : 1];
-  std::vector<float> offsets(static_cast<std::size_t>(out), 0.0f);
+  std::vector<float> offsets(out, 0.0f);
   if (node.input(2) >= 0) {
     const auto given = match.perColumn(node.inputs[2], out);
     if (!given) return false;
@@ -53,7 +52,7 @@ bool fromGemm(const Matcher& match, Node& node) {
   if (!transpose && alpha != 1) {
     for (float& value : values) value *= alpha;
   }
-  const std::string name = match.graph().values[static_cast<std::size_t>(node.inputs[1])].name;
+  const std::string name = match.graph().values[node.inputs[1]].name;
   const int matrix = match.addConstant(name, {out, in}, std::move(values));
   const int bias = match.addConstant(name + ".bias", {out}, std::move(offsets));
   Matcher::rewrite(node, "Linear", {node.inputs[0], matrix, bias});
@@ -73,8 +72,8 @@ void absorbBias(const Matcher& match, const Node& linear) {
   if (!offsets) return;
   const Tensor& bias = *graph.constant(linear.inputs[2]);
   for (std::size_t i = 0; i < offsets->size(); ++i) (*offsets)[i] += (*bias.floats)[i];
-  const std::string name = graph.values[static_cast<std::size_t>(offset)].name;
-  const auto out = static_cast<std::int64_t>(offsets->size());
+  const std::string name = graph.values[offset].name;
+  const auto out = std::ssize(*offsets);
   const std::vector<int> inputs{linear.inputs[0], linear.inputs[1],
                                 match.addConstant(name, {out}, std::move(*offsets))};
   Matcher::rewrite(*add, "Linear", inputs);
