@@ -32,49 +32,13 @@ void addDepth(const cv::Mat& image, ImageNet& net, Estimate& result) {
   StopWatch watch;
   const cv::Mat& map = net.answer(0);
   const int height = map.dims >= 3 ? map.size[map.dims - 2] : 0, width = map.dims >= 3 ? map.size[map.dims - 1] : 0;
-  net.requireSize(0, static_cast<std::size_t>(height) * static_cast<std::size_t>(width));
+  net.requireSize(0, static_cast<std::size_t>(height) * width);
   net.requireFinite(0, "depths");
   const cv::Mat depth(height, width, CV_32F, const_cast<float*>(map.ptr<float>()));
   cv::resize(depth, result.depth, image.size(), 0, 0, cv::INTER_LINEAR);
   result.depth_range = depthRange(result.depth);
   result.ms.postprocess += watch.lap();
 }
-
-}  // namespace
-
-void EstimatorOptions::validate() const {
-  read.validate();
-  if (threads < 0) throw Error("the number of threads must not be negative");
-  if (short_side < 0) throw Error("the shorter side must not be negative");
-  reuse.validate();
-  if (features && fit == Fit::kWindow)
-    throw Error("features are those of one picture in the fit 'resize', not of sliding windows");
-  if (reuse.on && fit == Fit::kWindow)
-    throw Error("rows of earlier frames are reused by the fit 'resize' only, not by sliding windows");
-  for (const double share : {min_score, min_overlap})
-    if (!(share >= 0 && share <= 1)) throw Error("the limits of segments are shares, 0 to 1");
-}
-
-DepthRange depthRange(const cv::Mat& depth) {
-  std::vector<float> values(depth.begin<float>(), depth.end<float>());  // quantile() would be slow for so many
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  DepthRange range{*least + 0.0, 0, *most + 0.0};  // 0 instead of -0
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  range.median = *middle;
-  return range;
-}
-
-cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments) {
-  std::vector<std::uint8_t> classes(segments.size() + 1, 255);
-  for (const Segment& one : segments) classes[one.id] = static_cast<std::uint8_t>(one.label);
-  cv::Mat map(ids.size(), CV_8U);
-  std::transform(ids.begin<std::uint16_t>(), ids.end<std::uint16_t>(), map.begin<std::uint8_t>(),
-                 [&](std::uint16_t id) { return classes[id]; });
-  return map;
-}
-
-namespace {
 
 // Percent of the pixels that two results of one image have in common; nullopt: they have no pixels.
 std::optional<double> agreementOf(const Estimate& reused, const Estimate& whole) {
@@ -102,6 +66,38 @@ Estimate cloned(Estimate estimate) {
 }
 
 }  // namespace
+
+void EstimatorOptions::validate() const {
+  read.validate();
+  if (threads < 0) throw Error("the number of threads must not be negative");
+  if (short_side < 0) throw Error("the shorter side must not be negative");
+  reuse.validate();
+  if (features && fit == Fit::kWindow)
+    throw Error("features are those of one picture in the fit 'resize', not of sliding windows");
+  if (reuse.on && fit == Fit::kWindow)
+    throw Error("rows of earlier frames are reused by the fit 'resize' only, not by sliding windows");
+  for (const double share : {min_score, min_overlap})
+    if (!(share >= 0 && share <= 1)) throw Error("the limits of segments are shares, 0 to 1");
+}
+
+DepthRange depthRange(const cv::Mat& depth) {
+  std::vector<float> values(depth.begin<float>(), depth.end<float>());  // quantile() would be slow for so many
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  DepthRange range{*least + 0.0, 0, *most + 0.0};  // 0 instead of -0
+  const auto middle = values.begin() + (values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  range.median = *middle;
+  return range;
+}
+
+cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments) {
+  std::vector<std::uint8_t> classes(segments.size() + 1, 255);
+  for (const Segment& one : segments) classes[one.id] = static_cast<std::uint8_t>(one.label);
+  cv::Mat map(ids.size(), CV_8U);
+  std::transform(ids.begin<std::uint16_t>(), ids.end<std::uint16_t>(), map.begin<std::uint8_t>(),
+                 [&](std::uint16_t id) { return classes[id]; });
+  return map;
+}
 
 struct Estimator::Impl {
   std::optional<Task> task;

@@ -73,9 +73,8 @@ class Guide {
     cv::Matx33d covariance;
     for (int v = 0, k = 0; v < 3; ++v)
       for (int w = v; w < 3; ++w, ++k)
-        covariance(v, w) = covariance(w, v) = static_cast<double>(product[k]) -
-                                              static_cast<double>(mean[v]) * static_cast<double>(mean[w]) +
-                                              (v == w ? kEpsilon : 0);
+        covariance(v, w) = covariance(w, v) =
+            static_cast<double>(product[k]) - static_cast<double>(mean[v]) * mean[w] + (v == w ? kEpsilon : 0);
     const cv::Matx33d inverse = covariance.inv();
     float* const to = inverse_.ptr<float>() + 6 * i;
     for (int v = 0, k = 0; v < 3; ++v)
@@ -88,7 +87,7 @@ class Guide {
 
 // Probabilities in place of scores {classes, pixels}; the classes that are the best of a pixel.
 std::vector<std::uint8_t> softmax(float* scores, int classes, int pixels, const Parallel& parallel) {
-  std::vector<std::uint8_t> best(static_cast<std::size_t>(pixels));
+  std::vector<std::uint8_t> best(pixels);
   constexpr int kTask = 256;
   parallel.run((pixels + kTask - 1) / kTask, [&](int task) {
     for (int i = task * kTask; i < std::min(pixels, (task + 1) * kTask); ++i) {

@@ -24,10 +24,9 @@ void handOver(onnx::GraphProto& graph, LateWeights& late, WeightRegistry& waitin
   std::map<std::string, std::shared_ptr<const std::string>> shared;  // tensors of several readers
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (!isOurs(node)) continue;
-    for (const onnx::AttributeProto& attribute : node.attribute())
-      if (attribute.name() == WeightRegistry::kAttribute)
-        throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" + attribute.name() +
-                    "', which no file has: convert the original model again");
+    if (findAttribute(node, WeightRegistry::kAttribute))
+      throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" +
+                  WeightRegistry::kAttribute + "', which no file has: convert the original model again");
     const auto isWeight = [&](const std::string& name) { return weights.count(name) > 0; };
     const auto canWait = [&](const std::string& name) {
       return isWeight(name) && (late.has(*weights[name]) || isPlain(*weights[name]));

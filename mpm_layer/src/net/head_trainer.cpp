@@ -28,7 +28,7 @@ ImageNet encoderOf(const std::string& model, const Reduction& reduce) {
 // The class with most labelled pixels in each cell.
 cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, int classes, int ignore) {
   const Size2 size{grid.height * LabelledTokens::kCellsPerPatch, grid.width * LabelledTokens::kCellsPerPatch};
-  std::vector<int> pixels(static_cast<std::size_t>(size.width * classes));
+  std::vector<int> pixels(size.width * classes);
   cv::Mat cells(size.height, size.width, CV_8U, cv::Scalar(LabelledTokens::kNoClass));
   for (int row = 0; row < size.height; ++row) {
     std::fill(pixels.begin(), pixels.end(), 0);
@@ -36,7 +36,7 @@ cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, int classes, int ignore) {
     for (int y = from; y < to; ++y)
       for (int x = 0; x < labels.cols; ++x)
         if (const int label = labels.at<uchar>(y, x); label != ignore)
-          ++pixels[static_cast<std::size_t>(static_cast<std::int64_t>(x) * size.width / labels.cols * classes + label)];
+          ++pixels[static_cast<std::int64_t>(x) * size.width / labels.cols * classes + label];
     for (int column = 0; column < size.width; ++column) {
       const auto first = pixels.begin() + column * classes, best = std::max_element(first, first + classes);
       if (*best > 0) cells.at<uchar>(row, column) = static_cast<uchar>(best - first);
@@ -63,7 +63,7 @@ struct HeadTrainer::Impl {
   std::vector<float> scores(const TokenHead& head, const cv::Mat& tokens) const {
     if (tokens.type() != CV_32F || tokens.rows != net.info().tokens() || tokens.cols != head.dim)
       throw Error("the tokens are not those of a picture from this encoder");
-    std::vector<float> values(static_cast<std::size_t>(tokens.rows) * static_cast<std::size_t>(head.classes));
+    std::vector<float> values(static_cast<std::size_t>(tokens.rows) * head.classes);
     const cv::Mat units = normalisedTokens(tokens);
     headScores({head.dim, head.hidden, head.classes}, flatWeights(head).data(),
                {units.ptr<float>(), units.rows, units.cols}, {values.data(), units.rows, head.classes}, net.parallel());
@@ -110,7 +110,7 @@ LabelledTokens HeadTrainer::label(const cv::Mat& tokens, const cv::Mat& labels) 
         if (label >= classes)
           throw Error("a label map holds label " + std::to_string(label) + ", but there are " +
                       std::to_string(classes) + " classes");
-        ++pixels[static_cast<std::size_t>(label)];
+        ++pixels[label];
       }
   return {tokens, cellsOf(labels, impl_->grid(), classes, impl_->ignore), pixels};
 }

@@ -46,7 +46,7 @@ class Rounds {
   std::size_t next(Random& random) {
     if (next_ == order_.size()) {
       for (std::size_t i = order_.size() - 1; i > 0; --i)
-        std::swap(order_[i], order_[static_cast<std::size_t>(random.below(static_cast<int>(i + 1)))]);
+        std::swap(order_[i], order_[random.below(static_cast<int>(i + 1))]);
       next_ = 0;
     }
     return order_[next_++];
@@ -87,8 +87,7 @@ std::vector<float> flatWeights(const TokenHead& head) {
 
 TokenHead headOf(const HeadShape& shape, const std::vector<float>& weights) {
   const auto part = [&](std::size_t from, std::size_t to) {
-    return std::vector<float>(weights.begin() + static_cast<std::ptrdiff_t>(from),
-                              weights.begin() + static_cast<std::ptrdiff_t>(to));
+    return std::vector<float>(weights.begin() + from, weights.begin() + to);
   };
   return {shape.dim,
           shape.hidden,
@@ -104,7 +103,7 @@ TokenHead headOf(const HeadShape& shape, const std::vector<float>& weights) {
 cv::Mat normalisedTokens(const cv::Mat& tokens) {
   CV_Assert(tokens.type() == CV_32F && tokens.isContinuous());
   cv::Mat units(tokens.size(), CV_32F);
-  const std::vector<float> ones(static_cast<std::size_t>(tokens.cols), 1.0f), zeros(ones.size());
+  const std::vector<float> ones(tokens.cols, 1.0f), zeros(ones.size());
   layerNorm({tokens.ptr<float>(), tokens.rows, tokens.cols}, ones.data(), zeros.data(), TokenHead::kNormEps,
             {units.ptr<float>(), units.rows, units.cols});
   return units;

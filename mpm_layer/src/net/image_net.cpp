@@ -43,14 +43,10 @@ std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
     if (!onnx_graph::isOurs(node) || node.output(0) != tokens || node.input_size() < 2) continue;
     const std::string state = node.input(1);
     onnx::NodeProto& restore = *graph.add_node();
-    restore.set_name(name);
+    onnx_graph::describeNode(
+        restore, "RestoreTokens", {tokens, state}, {name},
+        {{"special_tokens", std::int64_t{info.special_tokens}}, {"keep_special", std::int64_t{0}}});
     restore.set_domain(onnx_graph::kOurDomain);
-    restore.set_op_type("RestoreTokens");
-    restore.add_input(tokens);
-    restore.add_input(state);
-    restore.add_output(name);
-    onnx_graph::addAttribute(restore, {"special_tokens", std::int64_t{info.special_tokens}});
-    onnx_graph::addAttribute(restore, {"keep_special", std::int64_t{0}});
     return name;
   }
   throw Error("the model has no tokens behind a last block, which a head could read");
@@ -176,7 +172,7 @@ void ImageNet::requireFinite(std::size_t answer, const std::string& name) const 
 }
 
 cv::Mat ImageNet::tokensOf(std::size_t answer) const {
-  requireSize(answer, static_cast<std::size_t>(info_.tokens()) * static_cast<std::size_t>(info_.dim));
+  requireSize(answer, static_cast<std::size_t>(info_.tokens()) * info_.dim);
   return cv::Mat(info_.tokens(), info_.dim, CV_32F, const_cast<float*>(this->answer(answer).ptr<float>())).clone();
 }
 

@@ -55,8 +55,7 @@ LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options)
 
 // Checks what the last pass gave, and makes scores of mask queries and of a map of classes.
 void LabelMaker::takeScores(StageTimes& ms) {
-  if (info_.segments())
-    net_.requireSize(0, static_cast<std::size_t>(info_.tokens()) * static_cast<std::size_t>(info_.classes));
+  if (info_.segments()) net_.requireSize(0, static_cast<std::size_t>(info_.tokens()) * info_.classes);
   if (device_labels_) return;
   for (std::size_t i = 0; i < net_.answers(); ++i)
     net_.requireFinite(i, info_.segments() ? "scores" : net_.answerName(i));
@@ -70,7 +69,7 @@ void LabelMaker::takeScores(StageTimes& ms) {
     const cv::Mat& map = net_.answer(0);
     score_grid_ = map.dims == 4 ? Size2{map.size[2], map.size[3]} : Size2{};
     const int pixels = score_grid_.height * score_grid_.width;
-    net_.requireSize(0, static_cast<std::size_t>(info_.classes) * static_cast<std::size_t>(pixels));
+    net_.requireSize(0, static_cast<std::size_t>(info_.classes) * pixels);
     made_scores_.resize(map.total());
     cv::transpose(cv::Mat(info_.classes, pixels, CV_32F, const_cast<float*>(map.ptr<float>())),
                   cv::Mat(pixels, info_.classes, CV_32F, made_scores_.data()));

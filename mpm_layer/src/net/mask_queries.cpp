@@ -14,7 +14,7 @@ MaskQueries maskQueries(const ImageNet& net) {
   if (masks.dims != 4 || masks.depth() != CV_32F)
     throw Error("the model has no output of masks and one of classes: convert the original model again");
   const int queries = masks.size[1], count = net.info().classes + 1;
-  net.requireSize(masks_first ? 1 : 0, static_cast<std::size_t>(queries) * static_cast<std::size_t>(count));
+  net.requireSize(masks_first ? 1 : 0, static_cast<std::size_t>(queries) * count);
   return {{masks.ptr<float>(), queries, masks.size[2] * masks.size[3]},
           {classes.ptr<float>(), queries, count},
           {masks.size[2], masks.size[3]}};
@@ -22,7 +22,7 @@ MaskQueries maskQueries(const ImageNet& net) {
 
 std::vector<double> softmax(const float* logits, int count) {
   const double largest = static_cast<double>(*std::max_element(logits, logits + count));
-  std::vector<double> shares(static_cast<std::size_t>(count));
+  std::vector<double> shares(count);
   double total = 0;
   for (std::size_t c = 0; c < shares.size(); ++c)
     total += shares[c] = std::exp(static_cast<double>(logits[c]) - largest);
@@ -36,8 +36,7 @@ void maskQueryScores(MatrixView<const float> masks, MatrixView<const float> clas
   std::vector<float> shares(static_cast<std::size_t>(count) * queries);  // {count, queries}
   for (int q = 0; q < queries; ++q) {
     const std::vector<double> of_query = softmax(classes.row(q), classes.cols);
-    for (int c = 0; c < count; ++c)
-      shares[static_cast<std::size_t>(c) * queries + q] = static_cast<float>(of_query[static_cast<std::size_t>(c)]);
+    for (int c = 0; c < count; ++c) shares[static_cast<std::size_t>(c) * queries + q] = static_cast<float>(of_query[c]);
   }
   const PackedLinear sum(MatrixView<const float>(shares.data(), count, queries), nullptr);
   scores.resize(static_cast<std::size_t>(pixels) * count);

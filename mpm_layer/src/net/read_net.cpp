@@ -64,7 +64,7 @@ void packInParallel(const std::vector<cv::Ptr<MpmLayer>>& layers) {
         spare.pop_back();
       }
     }
-    layers[static_cast<std::size_t>(i)]->packWaiting(memory);
+    layers[i]->packWaiting(memory);
     const std::lock_guard lock(mutex);
     spare.push_back(std::move(memory));
   });

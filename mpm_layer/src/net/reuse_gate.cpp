@@ -57,8 +57,8 @@ ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const P
   Frame frame;
   frame.key = reference_.empty();
   if (!frame.key) {
-    std::vector<float> moved(static_cast<std::size_t>(patches));
-    for (int i = 0; i < patches; ++i) moved[static_cast<std::size_t>(i)] = difference(at(now_, i), at(before_, i));
+    std::vector<float> moved(patches);
+    for (int i = 0; i < patches; ++i) moved[i] = difference(at(now_, i), at(before_, i));
     const auto quartile = moved.begin() + patches / 4;
     std::nth_element(moved.begin(), quartile, moved.end());
     learnNoise(static_cast<double>(*quartile));
@@ -75,7 +75,7 @@ ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const P
     for (const int i : frame.changed) std::copy_n(at(now_, i), kValues, at(reference_, i));
   }
   if (!frame.key) return frame;
-  frame.changed.resize(static_cast<std::size_t>(patches));
+  frame.changed.resize(patches);
   std::iota(frame.changed.begin(), frame.changed.end(), 0);
   return frame;
 }

@@ -13,15 +13,8 @@
 namespace mpm::onnx_graph {
 namespace {
 
-const onnx::AttributeProto* find(const onnx::NodeProto& node, const std::string& name) {
-  for (const onnx::AttributeProto& attribute : node.attribute())
-    if (attribute.name() == name) return &attribute;
-  return nullptr;
-}
-
-int integer(const onnx::NodeProto& node, const std::string& name, int otherwise = 0) {
-  const onnx::AttributeProto* const found = find(node, name);
-  return found != nullptr ? static_cast<int>(found->i()) : otherwise;
+int integer(const onnx::NodeProto& node, const std::string& name) {
+  return static_cast<int>(attributeOf(node, name).i());
 }
 
 [[noreturn]] void refuse(const onnx::NodeProto& node, const std::string& why) {
@@ -50,20 +43,17 @@ PatchPlaces placesOf(const onnx::GraphProto& graph, const onnx::NodeProto& node)
 
 // An op KeepRows for the tokens and the state that `reader` reads.
 void keepRows(onnx::NodeProto& keep, const std::string& tokens, const onnx::NodeProto& reader, int session) {
-  keep.set_name(keptRows(tokens));
+  describeNode(keep, "KeepRows", {tokens, reader.input(1)}, {keptRows(tokens), keptState(tokens)},
+               {{"special_tokens", attributeOf(reader, "special_tokens").i()},
+                {ReuseSession::kAttribute, std::int64_t{session}}});
   keep.set_domain(kOurDomain);
-  keep.set_op_type("KeepRows");
-  for (const std::string& input : {tokens, reader.input(1)}) keep.add_input(input);
-  for (const std::string& output : {keptRows(tokens), keptState(tokens)}) keep.add_output(output);
-  addAttribute(keep, {"special_tokens", std::int64_t{integer(reader, "special_tokens")}});
-  addAttribute(keep, {ReuseSession::kAttribute, std::int64_t{session}});
 }
 
 }  // namespace
 
 void requireNoSession(const onnx::GraphProto& graph) {
   for (const onnx::NodeProto& node : graph.node())
-    if (isOurs(node) && find(node, ReuseSession::kAttribute) != nullptr)
+    if (isOurs(node) && findAttribute(node, ReuseSession::kAttribute) != nullptr)
       throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" +
                   ReuseSession::kAttribute + "', which no file has: convert the original model again");
 }
@@ -80,7 +70,8 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, int session) {
       places = placesOf(graph, node);
     }
     if (reuse == RowReuse::kRefused) refuse(node, "mixes rows in a way that reuse does not know");
-    if (const auto* groups = find(node, "groups"); isOurs(node) && groups != nullptr && groups->s() != "mutual_pairs")
+    if (const auto* groups = findAttribute(node, "groups");
+        isOurs(node) && groups != nullptr && groups->s() != "mutual_pairs")
       refuse(node, "merges rows by '" + groups->s() + "', and groups outlive frames with mpm and gradual only");
     const bool has_rows = (reuse == RowReuse::kEachRow || reuse == RowReuse::kAllRows) && node.input_size() > 1 &&
                           node.op_type() != "RotaryPositions";

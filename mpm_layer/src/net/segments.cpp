@@ -38,14 +38,14 @@ std::vector<Candidate> candidatesOf(const MaskQueries& queries, bool no_object, 
 void maskRow(const ResizedMasks& masks, int query, int y, std::vector<float>& line, float* logits) {
   const auto& [queries, rows, columns] = masks;
   const int width = queries.grid.width;
-  line.assign(static_cast<std::size_t>(width), 0.0f);
+  line.assign(width, 0.0f);
   for (int t = 0; t < rows.taps; ++t) {
-    const float weight = rows.weight[static_cast<std::size_t>(y) * rows.taps + t];
+    const float weight = rows.weightsOf(y)[t];
     const float* const from = queries.masks.row(query) + static_cast<std::ptrdiff_t>(rows.first[y] + t) * width;
     for (int x = 0; x < width; ++x) line[x] += weight * from[x];
   }
   for (int x = 0; x < columns.outputs(); ++x) {
-    const float* const weight = columns.weight.data() + static_cast<std::size_t>(x) * columns.taps;
+    const float* const weight = columns.weightsOf(x);
     logits[x] = 0;
     for (int t = 0; t < columns.taps; ++t) logits[x] += weight[t] * line[columns.first[x] + t];
   }
@@ -58,7 +58,7 @@ template <class Work>
 void forRows(const ResizedMasks& masks, const std::vector<Candidate>& candidates, const Parallel& parallel, Work work) {
   parallel.run(masks.rows.outputs(), [&](int y) {
     thread_local std::vector<float> line, logits;
-    logits.resize(static_cast<std::size_t>(masks.columns.outputs()));
+    logits.resize(masks.columns.outputs());
     work(y, [&](std::size_t k) -> const float* {
       maskRow(masks, candidates[k].query, y, line, logits.data());
       return logits.data();
@@ -89,8 +89,8 @@ std::vector<Segment> panopticSegments(const ResizedMasks& masks, const Estimator
     thread_local std::vector<float> best;
     thread_local std::vector<std::uint16_t> winner;
     std::vector<Pixels> of_row(count);
-    best.assign(static_cast<std::size_t>(ids.cols), -1.0f);
-    winner.assign(static_cast<std::size_t>(ids.cols), 0);
+    best.assign(ids.cols, -1.0f);
+    winner.assign(ids.cols, 0);
     auto* const kept = ids.ptr<std::uint16_t>(y);
     std::fill_n(kept, ids.cols, std::uint16_t{0});
     for (std::size_t k = 0; k < count; ++k) {
@@ -125,7 +125,7 @@ std::vector<Segment> panopticSegments(const ResizedMasks& masks, const Estimator
     if (both == 0 || !(static_cast<double>(won) > options.min_overlap * static_cast<double>(masked))) continue;
     const auto [label, score] = std::pair(candidates[k].label, candidates[k].score);
     int id = static_cast<int>(segments.size()) + 1;
-    if (!things[static_cast<std::size_t>(label)]) id = id_of_stuff.emplace(label, id).first->second;
+    if (!things[label]) id = id_of_stuff.emplace(label, id).first->second;
     id_of[k + 1] = static_cast<std::uint16_t>(id);
     if (id > static_cast<int>(segments.size())) segments.push_back({id, label, static_cast<double>(score), 0});
   }
@@ -139,7 +139,7 @@ std::vector<Segment> instanceSegments(const ResizedMasks& masks, const Estimator
                                       const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids) {
   // The mean of a mask is at most 1, so a class below the limit never passes it.
   const auto wanted = [&](const Candidate& one) {
-    return things[static_cast<std::size_t>(one.label)] && static_cast<double>(one.score) >= options.min_score;
+    return things[one.label] && static_cast<double>(one.score) >= options.min_score;
   };
   std::vector<Candidate> candidates = candidatesOf(masks.queries, false, wanted);
   std::vector<double> scores(candidates.size());
@@ -148,7 +148,7 @@ std::vector<Segment> instanceSegments(const ResizedMasks& masks, const Estimator
     double sum = 0;
     std::int64_t masked = 0;
     for (int y = 0; y < ids.rows; ++y) {
-      maskRow(masks, candidates[static_cast<std::size_t>(k)].query, y, line, logits.data());
+      maskRow(masks, candidates[k].query, y, line, logits.data());
       for (const float logit : logits)
         if (logit > 0) {
           sum += static_cast<double>(sigmoid(logit));
@@ -156,7 +156,7 @@ std::vector<Segment> instanceSegments(const ResizedMasks& masks, const Estimator
         }
     }
     const double mean = masked > 0 ? sum / static_cast<double>(masked) : 0;
-    scores[static_cast<std::size_t>(k)] = static_cast<double>(candidates[static_cast<std::size_t>(k)].score) * mean;
+    scores[k] = static_cast<double>(candidates[k].score) * mean;
   });
   std::vector<Segment> segments;
   std::vector<Candidate> kept;
