@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -33,6 +34,15 @@ class Parallel {
   /// Number of threads of run(): a hint for the size of tasks.
   virtual int threads() const { return 1; }
 };
+
+/// Calls body(begin, end) in parallel for pieces of [0, count) of `size` each; the last may be smaller.
+template <class Count, class Body>
+void runPieces(const Parallel& parallel, Count count, std::type_identity_t<Count> size, Body body) {
+  parallel.run(static_cast<int>((count + size - 1) / size), [&](int piece) {
+    const Count begin = piece * size;
+    body(begin, std::min(count, begin + size));
+  });
+}
 
 /// Runs everything on the calling thread.
 class Serial final : public Parallel {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -26,6 +27,10 @@ struct MatrixView {
   T* row(int i) const { return data + i * stride; }
   MatrixView rowRange(int begin, int end) const { return {row(begin), end - begin, cols, stride}; }
 };
+
+inline void copyRows(MatrixView<const float> from, MatrixView<float> to) {
+  for (int i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, to.row(i));
+}
 
 /// Tokens of a batch, {batch, capacity, dim}, of which only the first rows[b] of image b are live (a ragged tensor:
 /// values and row counts). Rows past them are undefined and must not be read.

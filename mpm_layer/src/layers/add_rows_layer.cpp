@@ -56,7 +56,7 @@ class AddRowsLayer final : public TokenLayer {
                                          x.dim);
       const auto from = x.image(b);
       const auto to = y.image(b);
-      for (int i = 0; i < from.rows; ++i) std::copy_n(from.row(i), x.dim, to.row(i));
+      copyRows(from, to);
       for (int i = first; i < x.capacity; ++i) {
         const int patch = i - special_;
         const int row = patch < 0 ? i : special_ + static_cast<int>(earlier.back().clusterOfToken()[patch]);

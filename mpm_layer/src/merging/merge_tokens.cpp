@@ -229,7 +229,7 @@ void mergeGroups(const MergeRule& rule, GroupsOfImage& found, MatrixView<const f
 void mergeRows(std::span<const int> cluster_of_row, int clusters, bool weighted, MatrixView<const float> tokens,
                int special, TokenState<const float> before, MatrixView<float> merged, TokenState<float> after) {
   const int live = before.live();
-  for (int i = 0; i < special; ++i) std::copy_n(tokens.row(i), tokens.cols, merged.row(i));
+  copyRows(tokens.rowRange(0, special), merged);
   average(tokens.rowRange(special, special + live), cluster_of_row, weighted ? before.clusterSize() : nullptr,
           merged.rowRange(special, special + clusters));
   after.data[0] = static_cast<float>(clusters);

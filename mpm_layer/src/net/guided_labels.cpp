@@ -7,6 +7,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/linear_labels.h"
+#include "net/inspect.h"
 
 namespace mpm {
 namespace {
@@ -85,23 +86,14 @@ class Guide {
   cv::Mat means_, products_, inverse_;
 };
 
-// Probabilities in place of scores {classes, pixels}; the classes that are the best of a pixel.
-std::vector<std::uint8_t> softmax(float* scores, int classes, int pixels, const Parallel& parallel) {
-  std::vector<std::uint8_t> best(pixels);
-  constexpr int kTask = 256;
-  parallel.run((pixels + kTask - 1) / kTask, [&](int task) {
-    for (int i = task * kTask; i < std::min(pixels, (task + 1) * kTask); ++i) {
-      int most = 0;
+// The classes that are the best of a pixel in scores {classes, pixels}.
+std::vector<std::uint8_t> bestClasses(const float* scores, int classes, int pixels, const Parallel& parallel) {
+  std::vector<std::uint8_t> best(pixels), found;
+  runPieces(parallel, pixels, 256, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i)
       for (int c = 1; c < classes; ++c)
-        if (scores[c * pixels + i] > scores[most * pixels + i]) most = c;
-      best[i] = static_cast<std::uint8_t>(most);
-      const float largest = scores[most * pixels + i];
-      float sum = 0;
-      for (int c = 0; c < classes; ++c) sum += scores[c * pixels + i] = std::exp(scores[c * pixels + i] - largest);
-      for (int c = 0; c < classes; ++c) scores[c * pixels + i] /= sum;
-    }
+        if (scores[c * pixels + i] > scores[best[i] * pixels + i]) best[i] = static_cast<std::uint8_t>(c);
   });
-  std::vector<std::uint8_t> found;
   for (int c = 0; c < classes; ++c)
     if (std::find(best.begin(), best.end(), c) != best.end()) found.push_back(static_cast<std::uint8_t>(c));
   return found;
@@ -116,12 +108,14 @@ void GuidedLabels::run(const cv::Mat& image, int classes, double radius, const S
                       std::max(1, static_cast<int>(std::lround(image.rows / step))));
   scores_.resize(static_cast<std::size_t>(classes) * size.area());
   scores(size, scores_.data());
-  const std::vector<std::uint8_t> found = softmax(scores_.data(), classes, size.area(), parallel);
+  const std::vector<std::uint8_t> found = bestClasses(scores_.data(), classes, size.area(), parallel);
   labels.create(image.size(), CV_8U);
   if (found.size() == 1) {
     labels.setTo(found[0]);
     return;
   }
+  cv::Mat probabilities(std::vector<int>{classes, size.height, size.width}, CV_32F, scores_.data());
+  toProbabilities(probabilities, true, parallel);
   cv::Mat small;
   cv::resize(image, small, size, 0, 0, cv::INTER_AREA);
   small.convertTo(small, CV_32F, 1.0 / 255);

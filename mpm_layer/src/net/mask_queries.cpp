@@ -40,9 +40,8 @@ void maskQueryScores(MatrixView<const float> masks, MatrixView<const float> clas
   }
   const PackedLinear sum(MatrixView<const float>(shares.data(), count, queries), nullptr);
   scores.resize(static_cast<std::size_t>(pixels) * count);
-  constexpr int kTile = PackedLinear::kMaxRows;
-  parallel.run((pixels + kTile - 1) / kTile, [&](int task) {
-    const int begin = task * kTile, rows = std::min(kTile, pixels - begin);
+  runPieces(parallel, pixels, PackedLinear::kMaxRows, [&](int begin, int end) {
+    const int rows = end - begin;
     std::vector<float> present(static_cast<std::size_t>(rows) * queries);
     for (int q = 0; q < queries; ++q)
       for (int p = 0; p < rows; ++p)

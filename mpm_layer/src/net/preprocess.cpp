@@ -21,9 +21,8 @@ void Normalizer::operator()(const cv::Mat& image, cv::Mat& planes, const Paralle
   const int shape[] = {1, 3, image.rows, image.cols};
   planes.create(4, shape, CV_32F);
   constexpr int kRows = 16;
-  parallel.run((image.rows + kRows - 1) / kRows, [&](int task) {
-    const int end = std::min(image.rows, (task + 1) * kRows);
-    for (int y = task * kRows; y < end; ++y) {
+  runPieces(parallel, image.rows, kRows, [&](int begin, int end) {
+    for (int y = begin; y < end; ++y) {
       const auto* pixel = image.ptr<cv::Vec3b>(y);
       for (int c = 0; c < 3; ++c) {
         const auto& value = values_.of_byte[c];

@@ -213,9 +213,7 @@ void attention(MatrixView<const float> q, MatrixView<const float> k, MatrixView<
   const int head_dim = q.cols / heads;
   const AttentionInput input(memory.atLeast(AttentionInput::size(q.rows, heads, head_dim)), q.rows, heads, head_dim);
   input.packBias(key_bias);
-  parallel.run((q.rows + kPackRows - 1) / kPackRows, [&](int task) {
-    const int begin = task * kPackRows;
-    const int end = std::min(begin + kPackRows, q.rows);
+  runPieces(parallel, q.rows, kPackRows, [&](int begin, int end) {
     input.pack(begin, q.rowRange(begin, end), k.rowRange(begin, end), v.rowRange(begin, end), scale);
   });
   parallel.run(input.tasks(), [&](int task) { input.run(input.rowsOf(task), out); });

@@ -51,7 +51,7 @@ PackedAttention::Operands PackedAttention::operands(MatrixView<float> all) const
 }
 
 void PackedAttention::addTo(MatrixView<const float> x, MatrixView<float> attended, MatrixView<float> y) const {
-  for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), x.cols, y.row(i));
+  copyRows(x, y);
   if (!attended_norm.weight.empty()) attended_norm.run(attended, attended);
   proj.run(attended, y, true);
 }

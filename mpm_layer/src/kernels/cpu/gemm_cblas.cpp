@@ -65,18 +65,18 @@ void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accu
   const int whole = x.rows / kRowUnit * kRowUnit;
   for (int i = 0; i < whole; i += kRowUnit) impl.multiply(x.row(i), x.stride, y.row(i), y.stride);
   if (whole == x.rows) return;
-  const auto unit = static_cast<std::size_t>(kRowUnit);
-  float* x_tail = x_scratch.atLeast(unit * static_cast<std::size_t>(impl.in));
-  float* y_tail = y_scratch.atLeast(unit * static_cast<std::size_t>(impl.out));
-  std::fill_n(x_tail, unit * static_cast<std::size_t>(impl.in), 0.0f);
-  std::fill_n(y_tail, unit * static_cast<std::size_t>(impl.out), 0.0f);
-  for (int i = whole; i < x.rows; ++i) {
-    std::copy_n(x.row(i), impl.in, x_tail + static_cast<std::ptrdiff_t>(i - whole) * impl.in);
-    std::copy_n(y.row(i), impl.out, y_tail + static_cast<std::ptrdiff_t>(i - whole) * impl.out);
-  }
-  impl.multiply(x_tail, impl.in, y_tail, impl.out);
-  for (int i = whole; i < x.rows; ++i)
-    std::copy_n(y_tail + static_cast<std::ptrdiff_t>(i - whole) * impl.out, impl.out, y.row(i));
+  const auto zeros = [](Scratch<float>& scratch, int cols) {
+    const std::size_t size = static_cast<std::size_t>(kRowUnit) * cols;
+    const MatrixView<float> rows(scratch.atLeast(size), kRowUnit, cols);
+    std::fill_n(rows.data, size, 0.0f);
+    return rows;
+  };
+  const MatrixView<float> x_tail = zeros(x_scratch, impl.in), y_tail = zeros(y_scratch, impl.out);
+  const MatrixView<float> y_rest = y.rowRange(whole, x.rows);
+  copyRows(x.rowRange(whole, x.rows), x_tail);
+  copyRows(y_rest, y_tail);
+  impl.multiply(x_tail.data, impl.in, y_tail.data, impl.out);
+  copyRows(y_tail.rowRange(0, y_rest.rows), y_rest);
 }
 
 // Below AVX512-VNNI there are no steps.

@@ -283,33 +283,30 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
   // differently). 3.7 on AVX-512 ignores the stride when it writes a single column.
   if (y.stride != out) {
     const MatrixView<float> dense(state.y_dense.atLeast(static_cast<std::size_t>(x.rows) * out), x.rows, out);
-    if (accumulate)
-      for (int i = 0; i < x.rows; ++i) std::copy_n(y.row(i), out, dense.row(i));
+    if (accumulate) copyRows(y, dense);
     run(x, dense, accumulate);
-    for (int i = 0; i < x.rows; ++i) std::copy_n(dense.row(i), out, y.row(i));
-    return;
+    return copyRows(dense, y);
   }
   if (x.stride != in && precision == Precision::kFp32) {  // bf16 is copied anyway
     const MatrixView<float> dense(state.x_dense.atLeast(static_cast<std::size_t>(x.rows) * in), x.rows, in);
-    for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), in, dense.row(i));
+    copyRows(x, dense);
     return run(dense, y, accumulate);
   }
   const int whole = x.rows / kRowUnit * kRowUnit;
   if (whole > 0) multiply(state, x, whole, y.data, y.stride, accumulate);
   if (whole == x.rows) return;
-  float* x_tail = state.x_tail.atLeast(static_cast<std::size_t>(kRowUnit) * in);
-  float* y_tail = state.y_tail.atLeast(static_cast<std::size_t>(kRowUnit) * out);
-  std::fill_n(x_tail, static_cast<std::size_t>(kRowUnit) * in, 0.0f);
-  for (int i = whole; i < x.rows; ++i) {
-    std::copy_n(x.row(i), in, x_tail + static_cast<std::ptrdiff_t>(i - whole) * in);
-    if (accumulate) std::copy_n(y.row(i), out, y_tail + static_cast<std::ptrdiff_t>(i - whole) * out);
+  const std::size_t x_size = static_cast<std::size_t>(kRowUnit) * in, y_size = static_cast<std::size_t>(kRowUnit) * out;
+  const MatrixView<float> x_tail(state.x_tail.atLeast(x_size), kRowUnit, in);
+  const MatrixView<float> y_tail(state.y_tail.atLeast(y_size), kRowUnit, out);
+  const MatrixView<float> y_rest = y.rowRange(whole, x.rows);
+  std::fill_n(x_tail.data, x_size, 0.0f);
+  copyRows(x.rowRange(whole, x.rows), x_tail);
+  if (accumulate) {
+    std::fill_n(y_tail.data, y_size, 0.0f);
+    copyRows(y_rest, y_tail);
   }
-  if (accumulate)
-    std::fill_n(y_tail + static_cast<std::ptrdiff_t>(x.rows - whole) * out,
-                static_cast<std::ptrdiff_t>(kRowUnit - x.rows + whole) * out, 0.0f);
-  multiply(state, {x_tail, kRowUnit, in}, kRowUnit, y_tail, out, accumulate);
-  for (int i = whole; i < x.rows; ++i)
-    std::copy_n(y_tail + static_cast<std::ptrdiff_t>(i - whole) * out, out, y.row(i));
+  multiply(state, x_tail, kRowUnit, y_tail.data, out, accumulate);
+  copyRows(y_tail.rowRange(0, y_rest.rows), y_rest);
 }
 
 PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)

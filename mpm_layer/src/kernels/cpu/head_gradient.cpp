@@ -50,9 +50,8 @@ void addTimes(float factor, const float* x, int count, float* to) {
 void headScores(const HeadShape& shape, const float* weights, MatrixView<const float> units, MatrixView<float> scores,
                 const Parallel& parallel) {
   const Folded folded(shape, weights);
-  parallel.run((units.rows + kChunk - 1) / kChunk, [&](int task) {
+  runPieces(parallel, units.rows, kChunk, [&](int begin, int end) {
     thread_local Scratch<float> scratch;
-    const int begin = task * kChunk, end = std::min(units.rows, begin + kChunk);
     const MatrixView<float> hidden(scratch.atLeast(static_cast<std::size_t>(kChunk) * shape.hidden), end - begin,
                                    shape.hidden);
     linear(units.rowRange(begin, end), folded.weight.data(), folded.bias.data(), hidden);
@@ -111,11 +110,9 @@ double HeadGradient::operator()(const float* weights, std::span<const LabelledRo
              static_cast<float>(1 / total), partials_.data() + static_cast<std::size_t>(task) * shape_.size());
   });
   std::fill_n(gradient, shape_.size(), 0.0f);
-  constexpr std::size_t kPart = 4096;
-  parallel.run(static_cast<int>((shape_.size() + kPart - 1) / kPart), [&](int part) {
-    const std::size_t begin = part * kPart, count = std::min(kPart, shape_.size() - begin);
+  runPieces(parallel, shape_.size(), 4096, [&](std::size_t begin, std::size_t end) {
     for (int task = 0; task < tasks; ++task)
-      addTimes(1, partials_.data() + task * shape_.size() + begin, static_cast<int>(count), gradient + begin);
+      addTimes(1, partials_.data() + task * shape_.size() + begin, static_cast<int>(end - begin), gradient + begin);
   });
   // So far the gradient of the linear layer is that for its input before the weights of the norm.
   const float* const by_hidden = gradient + shape_.hiddenBias();

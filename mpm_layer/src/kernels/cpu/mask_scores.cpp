@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/mask_scores.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/panels.h"
@@ -41,18 +40,14 @@ void maskScores(MatrixView<const float> tokens, int classes, const PackedLinear&
   const int depth = proj_classes.out();
   const std::size_t panel_size = static_cast<std::size_t>(depth) * kPanel;
   float* const packed = class_panels.atLeast(static_cast<std::size_t>(panels) * panel_size);
-  parallel.run(panels, [&](int p) {
-    float* panel = packed + static_cast<std::size_t>(p) * panel_size;
-    const int begin = p * kPanel;
-    const int end = std::min(begin + kPanel, classes);
+  runPieces(parallel, classes, kPanel, [&](int begin, int end) {
+    float* panel = packed + static_cast<std::ptrdiff_t>(begin) * depth;
     const MatrixView<float> y = project(tokens.rowRange(begin, end), proj_classes);
     packPanel(y.data, y.stride, y.rows, depth, panel, 0);
     clearPanel(panel, depth, y.rows);
   });
   const MatrixView<const float> patches = tokens.rowRange(classes, tokens.rows);
-  parallel.run((patches.rows + kRows - 1) / kRows, [&](int task) {
-    const int begin = task * kRows;
-    const int end = std::min(begin + kRows, patches.rows);
+  runPieces(parallel, patches.rows, kRows, [&](int begin, int end) {
     const MatrixView<float> y = project(patches.rowRange(begin, end), proj_patch);
     const int stride = panels * kPanel;
     const MatrixView<float> products(score_rows.atLeast(kRows * static_cast<std::size_t>(stride)), y.rows, classes,

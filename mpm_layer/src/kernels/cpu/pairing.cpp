@@ -204,9 +204,8 @@ thread_local struct {
 // `inverse` {x.rows} of Directions. False when a row holds a NaN or an infinity.
 bool invertNorms(MatrixView<const float> x, float* inverse, const Parallel& parallel) {
   std::atomic<bool> finite = true;
-  parallel.run(panelsFor(x.rows), [&](int task) {
-    const int end = std::min((task + 1) * kPanel, x.rows);
-    for (int i = task * kPanel; i < end; ++i) {
+  runPieces(parallel, x.rows, kPanel, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
       const double squares = HWY_DYNAMIC_DISPATCH(sumOfSquares)(x.row(i), x.cols);
       if (!std::isfinite(squares)) finite = false;
       const bool moderate = squares > 1e-36 && squares < 1e36;

@@ -25,12 +25,9 @@ void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedL
                 MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel,
                 const NormWeights* norm, const int* only) {
   constexpr int kRows = 64;
-  const int patches = tokens.rows;
   const auto patchOf = [only](int row) { return only != nullptr ? only[row] : row; };
-  parallel.run((patches + kRows - 1) / kRows, [&](int task) {
+  runPieces(parallel, tokens.rows, kRows, [&](int begin, int end) {
     thread_local Scratch<float> scratch;
-    const int begin = task * kRows;
-    const int end = std::min(begin + kRows, patches);
     const MatrixView<float> rows(scratch.atLeast(kRows * static_cast<std::size_t>(weight.in())), end - begin,
                                  weight.in());
     for (int i = begin; i < end; ++i) {

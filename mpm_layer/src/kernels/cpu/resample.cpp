@@ -298,11 +298,10 @@ template <typename T>
 void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
                   MatrixView<T> labels, const Parallel& parallel) {
   const std::vector<Run> runs = runsOf(columns);
-  const int height = rows.outputs(), width = columns.outputs();
-  parallel.run((height + kRows - 1) / kRows, [&](int task) {
+  const int width = columns.outputs();
+  runPieces(parallel, rows.outputs(), kRows, [&](int begin, int end) {
     auto& scratch = resample_scratch;
-    const int begin = task * kRows;
-    const int count = std::min(kRows, height - begin);
+    const int count = end - begin;
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
     const auto pixels = static_cast<std::size_t>(kRows) * width;
     std::int32_t* found = scratch.labels.atLeast(pixels + static_cast<std::size_t>(kRows) * columns.inputs);
@@ -324,10 +323,9 @@ void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, co
                   float* logits, const Parallel& parallel) {
   const int height = rows.outputs(), width = columns.outputs(), classes = scores.cols;
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(height) * width;
-  parallel.run((height + kRows - 1) / kRows, [&](int task) {
+  runPieces(parallel, rows.outputs(), kRows, [&](int begin, int end) {
     auto& scratch = resample_scratch;
-    const int begin = task * kRows;
-    const int count = std::min(kRows, height - begin);
+    const int count = end - begin;
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
     // Class by class, which writes whole rows. Pixel by pixel would write one float to each plane.
     for (int r = 0; r < count; ++r)

@@ -94,7 +94,7 @@ struct TransformerBlock::Impl {
     if (attends())
       attention.addTo(x, attended, y);
     else
-      for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), x.cols, y.row(i));
+      copyRows(x, y);
     if (part == BlockPart::kAttention) return;
     if (fc1.hasSteps()) {
       putNormalised(norm2, y, fc1);

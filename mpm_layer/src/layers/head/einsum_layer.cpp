@@ -60,15 +60,13 @@ class EinsumLayer final : public HeadLayer {
       values.resize(rows * cols);
       return MatrixView<float>(values.data(), static_cast<int>(rows), static_cast<int>(cols));
     };
-    constexpr auto kTile = static_cast<std::size_t>(PackedLinear::kMaxRows);
     for (std::size_t i = 0; i < images.size(); ++i) {
       const MatrixView<float> packed = matrix(packed_, height, depth);
       weights.gather(i, 0, packed);
       const PackedLinear linear(packed, nullptr);
       float* const y = outputs[0].ptr<float>() + images[i];
-      parallel_.run(static_cast<int>((x.rows.size() + kTile - 1) / kTile), [&](int task) {
-        const std::size_t begin = static_cast<std::size_t>(task) * kTile;
-        const std::size_t rows = std::min(kTile, x.rows.size() - begin);
+      runPieces(parallel_, x.rows.size(), PackedLinear::kMaxRows, [&](std::size_t begin, std::size_t end) {
+        const std::size_t rows = end - begin;
         std::vector<float> in, out;
         const MatrixView<float> tile = matrix(in, rows, depth), products = matrix(out, rows, height);
         x.gather(i, begin, tile);
