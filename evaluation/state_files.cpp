@@ -67,7 +67,8 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
   for (const auto& [file, state] : examples) names.insert(state);
   job.states.assign(names.begin(), names.end());
   for (const auto& [file, state] : examples) {
-    if (!fs::is_regular_file(file, unseen)) throw Error("'" + path + "': there is no picture '" + file + "'");
+    if (!fs::is_regular_file(file, unseen))
+      throw Error("'" + path + "': there is no picture '" + visibleText(file, 200) + "'");
     StateExample example{.file = file, .state = static_cast<int>(std::distance(names.begin(), names.find(state)))};
     if (const auto time = clock.of(file)) {
       example.time = time->time;

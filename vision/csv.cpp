@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm::vision {
@@ -45,7 +46,7 @@ std::vector<CsvLine> readCsv(const std::string& path) {
 }
 
 void refuse(const std::string& path, const CsvLine& line, const std::string& why) {
-  throw Error("'" + path + "', line " + std::to_string(line.number) + ": " + why);
+  throw Error("'" + path + "', line " + std::to_string(line.number) + ": " + visibleText(why, 1000));
 }
 
 }  // namespace mpm::vision

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 
+#include "mpm/model_info.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -71,6 +72,7 @@ TEST(JsonFile, RefusesInOneLineThatNamesThePlace) {
       {"{\"a\":1}", [](const JsonValue& j) { j.at("a").flag(); }, "expected true or false"},
       {"{\"a\":\"1\"}", [](const JsonValue& j) { j.at("a").number(); }, "expected a number"},
       {"{\"a\":-1}", [](const JsonValue& j) { j.at("a").number(0); }, "a number that is not negative"},
+      {"{\"a\":\"m\\u001b[2J\"}", [](const JsonValue& j) { j.at("a").parsed(parseDepthUnit); }, "'m\\x1b[2J'"},
   };
   for (const auto& one : cases) expectRefusal(one.text, one.read, one.part);
   std::string keys = "{\"k\":0";

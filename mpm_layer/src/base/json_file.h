@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -60,7 +61,7 @@ class JsonValue {
       return work();
     } catch (const Error& error) {
       const std::string why = error.what();
-      throw Error(why.starts_with(document_->what) ? why : place() + ": " + why);
+      throw Error(why.starts_with(document_->what) ? why : place() + ": " + visibleText(why, 1000));
     }
   }
 
