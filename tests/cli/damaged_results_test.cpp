@@ -95,6 +95,32 @@ TEST_F(DamagedResults, AreNotCombined) {
   expectFailure(mpmCommand({"eval", "--combine", folder_.path()}), 1, {"it is a folder"});
 }
 
+// Quadratic work would take minutes.
+TEST_F(DamagedResults, ManyNamesAreCombinedOrRefused) {
+  constexpr int kNames = 100'000;
+  CommandResult whole = eval({});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  Json result = Json::parse(whole.out);
+  std::string classes;
+  for (int i = 0; i < kNames; ++i) {
+    result["names"].push_back("image " + std::to_string(i));
+    classes += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
+  }
+  for (const char* shard : {"1/2", "2/2"}) {
+    result["shard"] = shard;
+    write(std::string(1, *shard) + ".json", result.dump());
+  }
+  whole = mpmCommand({"eval", "--combine", folder_ / "1.json", folder_ / "2.json", "--json"});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_EQ(whole.json()["images"], 6);
+  EXPECT_EQ(whole.json()["names"].size(), kNames);
+  result["names"].back() = "another";
+  write("2.json", result.dump());
+  expectFailure(mpmCommand({"eval", "--combine", folder_ / "1.json", folder_ / "2.json"}), 1, {"differ in 'names'"});
+  write("2.json", "{\"iou\":{" + classes + "}}");
+  expectFailure(mpmCommand({"eval", "--combine", folder_ / "2.json"}), 1, {"an object of over 10000 keys"});
+}
+
 TEST_F(DamagedResults, ForeignFilesStayAsTheyAre) {
   const std::string foreign[] = {R"({"a": 1})", "{\"a\": 1}\n", "{}",   "{\n  \"name\": \"m\"\n}\n",
                                  "\n",          "text\n",       deep(), "{\"model\":" + deep() + "}\n"};
