@@ -18,6 +18,7 @@
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
+#include "vision/pictures/read_picture.h"
 
 namespace mpm::cli {
 
@@ -102,7 +103,7 @@ class BenchWorker {
   }
 
   Json runFrame(const nlohmann::json& question) {
-    const cv::Mat image = cv::imread(question.at("image").get<std::string>());
+    const cv::Mat image = vision::readPictureFile(question.at("image"), cv::IMREAD_COLOR);
     std::optional<double> seconds;
     if (question.contains("seconds")) seconds = question.at("seconds").get<double>();
     const Estimate estimate = estimator_->estimate(image, seconds);
