@@ -61,8 +61,8 @@ class Recomputation {
         " WHERE source = ? AND picture <> '' ORDER BY time_ms");
     rows.bind(record_.id);
     while (rows.step()) {
-      Stored& stored = samples.emplace_back(
-          Stored{rows.integer(0), rows.integer(1), rows.integer(2), std::string(rows.text(3)), std::nullopt});
+      Stored& stored = samples.emplace_back();
+      rows.read(stored.id, stored.session, stored.time, stored.picture);
       if (!rows.isNull(4)) stored.motion = ViewMotion{rows.real(4), rows.real(5), rows.real(6), rows.real(7)};
     }
     return samples;
@@ -127,11 +127,10 @@ class Recomputation {
   }
 
   bool complete(UnixMs start, std::int64_t width) const {
-    Statement row = database_.prepare(
+    return database_.integer(
         "SELECT (SELECT count(*) FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?2 + ?3) ="
-        " (SELECT total(samples) FROM bucket WHERE source = ?1 AND width_ms = ?3 AND start_ms = ?2 AND region = 0)");
-    row.bind(record_.id, start, width).step();
-    return row.integer(0) != 0;
+        " (SELECT total(samples) FROM bucket WHERE source = ?1 AND width_ms = ?3 AND start_ms = ?2 AND region = 0)",
+        record_.id, start, width);
   }
 
   Database database_;

@@ -2,6 +2,7 @@
 #include "monitor/store/export.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -22,6 +23,7 @@
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "vision/labels/classes.h"
+#include "vision/times/written_time.h"
 
 namespace mpm::monitor {
 namespace {
@@ -48,12 +50,6 @@ std::string oneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
   return text;
-}
-
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
-  return all;
 }
 
 // What the columns are: known only after a look at every sample, because sessions may differ, also in what their
@@ -147,20 +143,6 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, Expo
         session.at[label] = static_cast<std::size_t>(at - columns.classes.begin());
   }
   return columns;
-}
-
-// Seconds east of UTC without summer time, which is what PhenoCam's local_std_time means.
-long standardOffset(UnixMs time) {
-  std::time_t second = time / kSecondMs;
-  std::tm parts{};
-  ::localtime_r(&second, &parts);
-  long offset = parts.tm_gmtoff;
-  for (int half_year : {-1, 1}) {
-    second = time / kSecondMs + half_year * 182 * 86400L;
-    ::localtime_r(&second, &parts);
-    offset = std::min(offset, parts.tm_gmtoff);
-  }
-  return offset;
 }
 
 constexpr const char* kOfRegion[] = {
@@ -257,9 +239,9 @@ void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
   out << "#\n# Tokens kept after merging\n#\n"
       << "# Site: " << oneLine(session.source) << "\n# Lat: " << place(session.latitude)
       << "\n# Lon: " << place(session.longitude)
-      << "\n# UTC Offset: " << shortest(static_cast<double>(standardOffset(session.started)) / 3600)
-      << "\n# Image Count: " << columns.samples << "\n# Model: " << joined(models)
-      << "\n# Reduction: " << joined(reductions) << "\n# Software: mpm " MPM_VERSION
+      << "\n# UTC Offset: " << shortest(vision::machineTimeZone(session.started) / 60.0)
+      << "\n# Image Count: " << columns.samples << "\n# Model: " << boost::algorithm::join(models, "; ")
+      << "\n# Reduction: " << boost::algorithm::join(reductions, "; ") << "\n# Software: mpm " MPM_VERSION
       << "\n# Creation Date: " << now.substr(0, 10) << "\n# Creation Time: " << now.substr(11, 8)
       << "\n# Units: doy day of year from 1.0; solar_elev degrees; NA missing\n#\n"
       << "date,local_std_time,doy,solar_elev,";
@@ -267,7 +249,8 @@ void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
 }
 
 void writePhenoCamTime(std::ostream& out, const Columns& columns, const Sample& sample) {
-  const std::time_t second = sample.time / kSecondMs + standardOffset(sample.time);
+  const std::time_t second =
+      (sample.time + vision::machineTimeZone(sample.time) * kMinuteMs) / kSecondMs;  // local_std_time
   std::tm parts{};
   ::gmtime_r(&second, &parts);
   char text[64];

@@ -223,19 +223,11 @@ std::vector<std::pair<int, double>> readAreas(std::string_view text) {
 
 Sample readSample(const Statement& row) {
   Sample sample;
-  sample.id = row.integer(0);
-  sample.time = row.integer(1);
-  std::string_view text = row.text(2);
-  for (double count = 0; takeNumber(text, count);) sample.tokens.push_back(count);
-  sample.inference_ms = row.real(3);
-  sample.areas = readAreas(row.text(4));
-  if (!row.isNull(5)) sample.night = row.integer(5) != 0;
-  sample.brightness = row.real(6);
-  sample.dropped = row.integer(7);
-  sample.session = row.integer(8);
-  if (!row.isNull(9)) sample.rows = row.real(9);
-  if (!row.isNull(10)) sample.agreement = row.real(10);
-  sample.picture = row.text(11);
+  std::string_view tokens, areas;
+  row.read(sample.id, sample.time, tokens, sample.inference_ms, areas, sample.night, sample.brightness, sample.dropped,
+           sample.session, sample.rows, sample.agreement, sample.picture);
+  for (double count = 0; takeNumber(tokens, count);) sample.tokens.push_back(count);
+  sample.areas = readAreas(areas);
   if (!row.isNull(12)) sample.quality = {row.real(12), row.real(13), row.real(14), static_cast<int>(row.integer(15))};
   if (!row.isNull(16)) sample.motion = {row.real(16), row.real(17), row.real(18), row.real(19)};
   return sample;
@@ -250,18 +242,11 @@ std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample) {
   std::vector<RegionSample> regions;
   rows.bind(sample);
   while (rows.step()) {
-    RegionSample region{.region = rows.integer(0),
-                        .name = std::string(rows.text(10)),
-                        .pixels = rows.integer(1),
-                        .red = rows.real(2),
-                        .green = rows.real(3),
-                        .blue = rows.real(4),
-                        .red_deviation = rows.real(5),
-                        .green_deviation = rows.real(6),
-                        .blue_deviation = rows.real(7),
-                        .areas = readAreas(rows.text(9))};
-    if (!rows.isNull(8)) region.tokens = rows.real(8);
-    regions.push_back(std::move(region));
+    RegionSample& one = regions.emplace_back();
+    std::string_view areas;
+    rows.read(one.region, one.pixels, one.red, one.green, one.blue, one.red_deviation, one.green_deviation,
+              one.blue_deviation, one.tokens, areas, one.name);
+    one.areas = readAreas(areas);
   }
   return regions;
 }
@@ -269,12 +254,10 @@ std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample) {
 std::vector<StateSample> readStates(Statement& rows, std::int64_t sample) {
   std::vector<StateSample> states;
   rows.bind(sample);
-  while (rows.step())
-    states.push_back({.name = std::string(rows.text(0)),
-                      .state = std::string(rows.text(1)),
-                      .probability = rows.real(2),
-                      .sure = rows.integer(3) != 0,
-                      .counted = std::string(rows.text(4))});
+  while (rows.step()) {
+    StateSample& one = states.emplace_back();
+    rows.read(one.name, one.state, one.probability, one.sure, one.counted);
+  }
   return states;
 }
 

@@ -98,11 +98,6 @@ void Database::execute(const std::string& sql) {
   if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail(handle_.get());
 }
 
-std::int64_t Database::integer(std::string_view sql) const {
-  Statement statement = prepare(sql);
-  return statement.step() ? statement.integer(0) : 0;
-}
-
 std::string Database::text(std::string_view sql) const {
   Statement statement = prepare(sql);
   return statement.step() ? std::string(statement.text(0)) : "";

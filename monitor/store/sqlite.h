@@ -56,6 +56,12 @@ class Statement {
   bool isNull(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+  /// All columns in order, each as what it is read into: numbers, flags, texts (a view is valid until the next step).
+  template <typename... Values>
+  void read(Values&... values) const {
+    int column = 0;
+    (readOne(column++, values), ...);
+  }
   std::string_view text(int column) const;  ///< valid until the next step
   std::string_view blob(int column) const;  ///< valid until the next step
 
@@ -67,6 +73,17 @@ class Statement {
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
+  void readOne(int column, std::int64_t& value) const { value = integer(column); }
+  void readOne(int column, int& value) const { value = static_cast<int>(integer(column)); }
+  void readOne(int column, bool& value) const { value = integer(column) != 0; }
+  void readOne(int column, double& value) const { value = real(column); }
+  void readOne(int column, std::string& value) const { value = text(column); }
+  void readOne(int column, std::string_view& value) const { value = text(column); }
+  template <typename T>
+  void readOne(int column, std::optional<T>& value) const {
+    value.reset();
+    if (!isNull(column)) readOne(column, value.emplace());
+  }
   void bindOne(int index, std::int64_t value);
   void bindOne(int index, int value) { bindOne(index, std::int64_t{value}); }
   void bindOne(int index, bool value) { bindOne(index, std::int64_t{value}); }
@@ -120,7 +137,11 @@ class Database {
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) const { return {handle_.get(), sql}; }
   /// The first column of the first row; 0 without a row.
-  std::int64_t integer(std::string_view sql) const;
+  template <typename... Values>
+  std::int64_t integer(std::string_view sql, const Values&... values) const {
+    Statement row = prepare(sql);
+    return row.bind(values...).step() ? row.integer(0) : 0;
+  }
   std::string text(std::string_view sql) const;
   std::int64_t lastId() const { return sqlite3_last_insert_rowid(handle_.get()); }
   /// Closing the last connection moves nothing out of the write-ahead log: for a file that is damaged.

@@ -45,27 +45,19 @@ struct Extent {
 SessionRecord readSession(const Statement& row, const std::string& source) {
   SessionRecord session;
   session.source = source;
-  session.id = row.integer(0);
-  session.started = row.integer(1);
-  if (!row.isNull(2)) session.ended = row.integer(2);
-  session.model = row.text(3);
-  session.model_name = row.text(4);
-  session.reduce = row.text(5);
-  session.tokens = static_cast<int>(row.integer(6));
+  std::string classes, validation;
+  row.read(session.id, session.started, session.ended, session.model, session.model_name, session.reduce,
+           session.tokens, classes, session.every_s, session.latitude, session.longitude, session.model_digest,
+           validation);
+  if (!session.latitude || !session.longitude) session.latitude = session.longitude = std::nullopt;
   try {
-    for (const JsonValue& name : JsonValue(std::string(row.text(7)), "classes").list())
+    for (const JsonValue& name : JsonValue(classes, "classes").list())
       session.classes.push_back(name.json().is_string() ? name.text() : "");
   } catch (const Error&) {  // another program wrote it
   }
-  session.every_s = row.real(8);
-  if (!row.isNull(9) && !row.isNull(10)) {
-    session.latitude = row.real(9);
-    session.longitude = row.real(10);
-  }
-  session.model_digest = row.text(11);
   try {
-    session.cross_validation = evaluation::confusionMatrixOf({std::string(row.text(12)), "cross_validation"},
-                                                             static_cast<int>(session.classes.size()));
+    session.cross_validation =
+        evaluation::confusionMatrixOf({validation, "cross_validation"}, static_cast<int>(session.classes.size()));
   } catch (const Error&) {  // none, or of other classes
   }
   return session;
@@ -245,22 +237,19 @@ struct StoreReader::Impl {
     return std::string(row.text(0));
   }
 
-  std::optional<Extent> sampleExtent(std::int64_t source) const {
-    Statement row = database.prepare(
-        "SELECT (SELECT min(time_ms) FROM sample WHERE source = ?1), (SELECT max(time_ms) FROM sample WHERE source = "
-        "?1)");
-    row.bind(source).step();
-    if (row.isNull(0)) return std::nullopt;
-    return Extent{row.integer(0), row.integer(1)};
+  // Of these rows; two queries, because each reads one end of the index.
+  template <typename... Values>
+  std::optional<Extent> extentOf(const std::string& time, const std::string& from, const Values&... values) const {
+    Statement row = database.prepare("SELECT (SELECT min(" + time + ") FROM " + from + "), (SELECT max(" + time +
+                                     ") FROM " + from + ")");
+    row.bind(values...).step();
+    return row.isNull(0) ? std::nullopt : std::optional(Extent{row.integer(0), row.integer(1)});
   }
-
+  std::optional<Extent> sampleExtent(std::int64_t source) const {
+    return extentOf("time_ms", "sample WHERE source = ?1", source);
+  }
   std::optional<Extent> bucketExtent(std::int64_t source, std::int64_t width) const {
-    Statement row = database.prepare(
-        "SELECT (SELECT min(start_ms) FROM bucket WHERE source = ?1 AND width_ms = ?2),"
-        " (SELECT max(start_ms) FROM bucket WHERE source = ?1 AND width_ms = ?2)");
-    row.bind(source, width).step();
-    if (row.isNull(0)) return std::nullopt;
-    return Extent{row.integer(0), row.integer(1)};
+    return extentOf("start_ms", "bucket WHERE source = ?1 AND width_ms = ?2", source, width);
   }
 
   // Of everything that is kept, in any resolution.
@@ -282,10 +271,9 @@ struct StoreReader::Impl {
 
   // Samples in [from, to), counted up to `limit`.
   std::int64_t countSamples(std::int64_t source, UnixMs from, UnixMs to, std::int64_t limit) const {
-    Statement row = database.prepare(
-        "SELECT count(*) FROM (SELECT 1 FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? LIMIT ?)");
-    row.bind(source, from, to, limit).step();
-    return row.integer(0);
+    return database.integer(
+        "SELECT count(*) FROM (SELECT 1 FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ? LIMIT ?)", source,
+        from, to, limit);
   }
 
   // All samples that are kept. They go oldest first, so the hours behind the first one's are whole, and their sums are
@@ -294,10 +282,10 @@ struct StoreReader::Impl {
     const std::optional<Extent> kept = sampleExtent(source);
     if (!kept) return 0;
     const UnixMs whole = bucketStart(kept->first, kHourMs) + kHourMs;
-    Statement row = database.prepare(
-        "SELECT total(samples) FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND region = 0");
-    row.bind(source, kHourMs, whole).step();
-    return row.integer(0) + countSamples(source, kept->first, whole, std::numeric_limits<std::int64_t>::max());
+    return database.integer(
+               "SELECT total(samples) FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND region = 0",
+               source, kHourMs, whole) +
+           countSamples(source, kept->first, whole, std::numeric_limits<std::int64_t>::max());
   }
 
   void visit(std::int64_t source, UnixMs from, UnixMs to, bool with_regions,
@@ -356,13 +344,13 @@ std::vector<SourceRecord> StoreReader::sources() const {
   std::vector<SourceRecord> sources;
   Statement rows = impl_->database.prepare("SELECT id, name, archive FROM source ORDER BY id");
   while (rows.step()) {
-    SourceRecord source{.id = rows.integer(0), .name = std::string(rows.text(1)), .archive = rows.integer(2) != 0};
+    SourceRecord& source = sources.emplace_back();
+    rows.read(source.id, source.name, source.archive);
     if (const auto extent = impl_->extent(source.id)) {
       source.first = extent->first;
       source.last = extent->last;
     }
     source.samples = impl_->countSamples(source.id);
-    sources.push_back(std::move(source));
   }
   return sources;
 }
@@ -372,14 +360,13 @@ std::optional<ViewReference> StoreReader::view(const std::string& source) const 
       "SELECT width, height, pictures, learned_ms, moved_right, moved_down, turned, zoomed, rows, edges"
       " FROM view_reference WHERE source = (SELECT id FROM source WHERE name = ?)");
   if (!row.bind(source).step()) return std::nullopt;
-  const auto integer = [&](int column) { return static_cast<int>(row.integer(column)); };
+  ViewReference view;
+  int rows = 0;
+  row.read(view.size.width, view.size.height, view.pictures, view.learned, view.motion.right, view.motion.down,
+           view.motion.turn, view.motion.zoom, rows);
   const std::string_view bytes = row.blob(9);
-  const int rows = integer(8), columns = rows > 0 ? static_cast<int>(bytes.size() / 4) / rows : 0;
-  ViewReference view{.size = {integer(0), integer(1)},
-                     .pictures = integer(2),
-                     .learned = row.integer(3),
-                     .motion = {row.real(4), row.real(5), row.real(6), row.real(7)},
-                     .edges = cv::Mat(rows, columns, CV_16SC2)};
+  const int columns = rows > 0 ? static_cast<int>(bytes.size() / 4) / rows : 0;
+  view.edges = cv::Mat(rows, columns, CV_16SC2);
   if (columns < 1 || view.edges.total() * view.edges.elemSize() != bytes.size()) return std::nullopt;
   std::copy(bytes.begin(), bytes.end(), view.edges.ptr<char>());
   return view;

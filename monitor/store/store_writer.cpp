@@ -122,12 +122,10 @@ class Connection {
  private:
   // After a full disk the connection is made anew, and the session goes on where its rows were committed.
   bool holds(const Place& place) {
-    return place.source == 0 || database_
-                                    .prepare(
-                                        "SELECT 1 FROM source WHERE id = ?1 AND name = ?2 AND (?3 = 0 OR EXISTS"
-                                        " (SELECT 1 FROM session WHERE id = ?3 AND source = ?1 AND started_ms = ?4))")
-                                    .bind(place.source, place.name, place.session, place.started)
-                                    .step();
+    return place.source == 0 || database_.integer(
+                                    "SELECT 1 FROM source WHERE id = ?1 AND name = ?2 AND (?3 = 0 OR EXISTS"
+                                    " (SELECT 1 FROM session WHERE id = ?3 AND source = ?1 AND started_ms = ?4))",
+                                    place.source, place.name, place.session, place.started);
   }
 
   void write(Sample sample, Place& place, AggregateUpdate& aggregates) {
@@ -173,9 +171,7 @@ class Connection {
 
   std::int64_t idOf(const std::string& source) {
     database_.prepare("INSERT OR IGNORE INTO source(name) VALUES (?)").run(source);
-    Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
-    find.bind(source).step();
-    return find.integer(0);
+    return database_.integer("SELECT id FROM source WHERE name = ?", source);
   }
 
   void write(const SetRegions& set, Place& place, AggregateUpdate&) {
@@ -235,8 +231,7 @@ class Connection {
   void write(const SetSource& set, Place& place, AggregateUpdate&) {
     end(set.time, place);
     place.name = set.name;
-    Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
-    place.source = find.bind(set.name).step() ? find.integer(0) : 0;
+    place.source = database_.integer("SELECT id FROM source WHERE name = ?", set.name);
     own(place);
   }
 
