@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/size_text.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
@@ -20,9 +19,8 @@ namespace fs = std::filesystem;
 // The labels of the demo mean nothing to a model of other classes.
 void requireClasses(const std::vector<std::string>& own, const std::vector<std::string>& classes) {
   if (own == classes) return;
-  std::string names;
-  for (const std::string& name : classes) names += (names.empty() ? "" : ", ") + name;
-  throw Error("the model's classes are not those of the demo (" + names + "): its labels cannot be compared");
+  throw Error("the model's classes are not those of the demo (" + CLI::detail::join(classes, ", ") +
+              "): its labels cannot be compared");
 }
 
 std::string splitOf(const LabelledOptions& options) {
@@ -162,15 +160,8 @@ std::optional<LabelledFrame> LabelledFrames::next() {
     return result;
   }
   const bool rendered = !options_.dataset && !options_.source.empty();
-  result.truth = rendered ? result.frame.labels : vision::readLabelMap(result.label);
-  if (result.truth.size() != result.frame.image.size())  // before the work, not after
-    throw Error("label map '" + result.label + "' is " + sizeText({result.truth.rows, result.truth.cols}) +
-                ", its image " + sizeText({result.frame.image.rows, result.frame.image.cols}));
-  try {
-    result.truth = meaning_.applied(result.truth);
-  } catch (const Error& error) {
-    throw Error("'" + result.label + "': " + error.what());
-  }
+  result.truth = vision::meantLabels(rendered ? result.frame.labels : vision::readLabelMap(result.label), result.label,
+                                     result.frame.image.size(), meaning_);
   return result;
 }
 

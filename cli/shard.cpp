@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shard.h"
 
-#include <charconv>
 #include <filesystem>
 #include <map>
 
 #include "base/hash.h"
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"
@@ -15,11 +15,7 @@ namespace mpm::cli {
 
 using namespace program;
 
-namespace {
-
 namespace fs = std::filesystem;
-
-}  // namespace
 
 bool Shard::contains(const std::string& path) const {
   return hashBytes(fs::path(path).filename().string()) % static_cast<std::uint64_t>(of) ==
@@ -27,14 +23,10 @@ bool Shard::contains(const std::string& path) const {
 }
 
 Shard parseShard(const std::string& text) {
-  Shard shard;
-  const char* const end = text.data() + text.size();
-  const auto number = std::from_chars(text.data(), end, shard.number);
-  if (number.ec == std::errc() && number.ptr != end && *number.ptr == '/') {
-    const auto of = std::from_chars(number.ptr + 1, end, shard.of);
-    if (of.ec == std::errc() && of.ptr == end && shard.number >= 1 && shard.number <= shard.of) return shard;
-  }
-  throw Error("'" + text + "' is not I/N with I from 1 to N, such as 2/8");
+  const auto shard = readNumbers(text, '/');
+  if (!shard || shard->first < 1 || shard->first > shard->second)
+    throw Error("'" + text + "' is not I/N with I from 1 to N, such as 2/8");
+  return {shard->first, shard->second};
 }
 
 void addShard(CLI::App& verb, Shard& shard) {

@@ -32,8 +32,8 @@ std::vector<vision::Region> regionsOf(const StatesOptions& options) {
   }
   std::vector<vision::Region> all =
       vision::readRegions(options.regions, options.times.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs);
-  std::string names;
-  for (const std::string& name : vision::namesOf(all)) names += (names.empty() ? "" : ", ") + visibleText(name);
+  const std::string names = CLI::detail::join(
+      vision::namesOf(all), [](const std::string& name) { return visibleText(name); }, ", ");
   std::erase_if(all, [&](const vision::Region& one) { return !one.ignore && one.name != options.region; });
   const bool found = std::any_of(all.begin(), all.end(), [](const vision::Region& one) { return !one.ignore; });
   if (!options.region.empty() && !found)

@@ -3,30 +3,13 @@
 
 #include <sstream>
 
+#include "base/device_spec.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
 #include "vision/default_model.h"
 
 namespace mpm::program {
-namespace {
-
-// The error of `use`; empty: there is none.
-template <typename Use>
-std::string problemOf(Use&& use) {
-  try {
-    use();
-    return {};
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-std::string deviceProblem(const std::string& text) {
-  return problemOf([&] { ReadOptions{.device = text}.validate(); });
-}
-
-}  // namespace
 
 std::string rangeProblem(const std::string& text, double min, double max) {
   double number = 0;
@@ -37,23 +20,21 @@ std::string rangeProblem(const std::string& text, double min, double max) {
   return problem.str();
 }
 
-std::string reuseProblem(const std::string& text) {
-  return problemOf([&] { parseReuse(text); });
-}
-
-std::string reductionProblem(const std::string& text) {
-  return problemOf([&] { parseReduction(text); });
-}
-
-std::string scheduleProblem(const std::string& text) {
-  return problemOf([&] { parseSchedule(text); });
+std::function<std::string(const std::string&)> problemOf(std::function<void(const std::string&)> take) {
+  return [take = std::move(take)](const std::string& text) -> std::string {
+    try {
+      take(text);
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
 }
 
 CLI::Option* addText(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
                      std::function<void(const std::string&)> take) {
-  const auto read = [name, take = std::move(take)](const std::string& text) {
-    if (const std::string problem = problemOf([&] { take(text); }); !problem.empty())
-      throw CLI::ValidationError(name, problem);
+  const auto read = [name, problem_of = problemOf(std::move(take))](const std::string& text) {
+    if (const std::string problem = problem_of(text); !problem.empty()) throw CLI::ValidationError(name, problem);
   };
   return verb.add_option_function<std::string>(name, read, description)->option_text(value);
 }
@@ -118,7 +99,7 @@ void addDevice(CLI::App& verb, std::string& device) {
   addOption(verb, "--device", device, "D",
             "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there "
             "is one, else the CPU). 'mpm info' lists the GPUs. Default: cpu")
-      ->check(deviceProblem)
+      ->check(problemOf(parseDeviceSpec))
       ->group(kNetworkGroup);
 }
 

@@ -60,6 +60,9 @@ CLI::Option* addOption(CLI::App& verb, const std::string& name, T& target, const
 CLI::Option* addText(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
                      std::function<void(const std::string&)> take);
 
+/// A check: what is wrong with a text that `take` reads, or throws mpm::Error for; empty: nothing.
+std::function<std::string(const std::string&)> problemOf(std::function<void(const std::string&)> take);
+
 /// Why `text` is no number from `min` to `max`; empty: it is one.
 std::string rangeProblem(const std::string& text, double min, double max);
 
@@ -74,12 +77,6 @@ CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const
 
 /// --reduce, --schedule, --attention, --input-size, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
-
-/// What is wrong with the text of a --reduce; empty: nothing.
-std::string reductionProblem(const std::string& text);
-std::string reuseProblem(const std::string& text);
-/// The same of a --schedule.
-std::string scheduleProblem(const std::string& text);
 
 /// What every --reduce says of itself.
 constexpr const char* kReduceDescription =

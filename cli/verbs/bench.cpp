@@ -511,13 +511,13 @@ Verb addBench(CLI::App& mpm) {
       addOption(*verb, "--schedule", arguments->schedules, "S",
                 "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
                 "converted model its own")
-          ->check(scheduleProblem)
+          ->check(problemOf(parseSchedule))
           ->allow_extra_args(false)
           ->group(kMergingGroup);
   CLI::Option* const attention = addAttention(*verb, [&chosen = arguments->attention](Attention a) { chosen = a; });
   addOption(*verb, "--reduce", arguments->reduces, "SPEC",
             std::string("Can be given several times. ") + kReduceDescription)
-      ->check(reductionProblem)
+      ->check(problemOf(parseReduction))
       ->excludes(schedule)
       ->excludes(attention)
       ->allow_extra_args(false)
@@ -530,7 +530,7 @@ Verb addBench(CLI::App& mpm) {
   addOption(*verb, "--reuse", arguments->reuses, "SPEC",
             "Can be given several times: off, auto, threshold=12 and so on, as in 'mpm run'. Every round then takes "
             "the next frame of --image, which all variants compute from the picture to its labels")
-      ->check(reuseProblem)
+      ->check(problemOf(parseReuse))
       ->allow_extra_args(false)
       ->group(kNetworkGroup);
   addInputSize(*verb, arguments->read.convert.input_size);

@@ -34,12 +34,11 @@ Json devicesJson(const BuildInfo& build) {
 
 std::string devicesText(const BuildInfo& build) {
   if (build.cuda_devices.empty()) return "none: " + build.cuda_problem;
-  std::string text;
-  for (const CudaDevice& device : build.cuda_devices)
-    text += (text.empty() ? "" : "; ") + nameOf(device) + " " + device.name + ", " +
-            fixed(static_cast<double>(device.memory_bytes) / (1 << 30), 1) + " GiB, compute capability " +
-            capabilityOf(device);
-  return text;
+  const auto text = [](const CudaDevice& device) {
+    return nameOf(device) + " " + device.name + ", " + fixed(static_cast<double>(device.memory_bytes) / (1 << 30), 1) +
+           " GiB, compute capability " + capabilityOf(device);
+  };
+  return CLI::detail::join(build.cuda_devices, text, "; ");
 }
 
 std::string taskText(const ModelInfo& model) {
@@ -82,11 +81,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
 
 void printTable(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
   const auto row = [](const std::string& name, const std::string& value) { printLine(tableRow({name, value}, {-16})); };
-  const auto join = [](const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-  };
+  const auto join = [](const std::vector<std::string>& words) { return CLI::detail::join(words, ", "); };
   row("path", path);
   row("name", model.facts.name);
   row("file", model.converted ? "converted: ops of ai.mpm" : "a plain ViT");

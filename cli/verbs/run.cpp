@@ -79,11 +79,8 @@ std::vector<std::string> endings(const RunArguments& arguments, const EstimateWr
   std::set<std::string> names;
   for (const std::string& ending : all) names.insert(nameOf(ending));
   for (const std::string& name : arguments.only)
-    if (names.count(name) == 0) {
-      std::string text;
-      for (const std::string& one : names) text += (text.empty() ? "" : ", ") + one;
-      throw UsageError("--only " + name + ": the files of this model are " + text);
-    }
+    if (!names.contains(name))
+      throw UsageError("--only " + name + ": the files of this model are " + CLI::detail::join(names, ", "));
   std::erase_if(all, [&](const std::string& ending) { return !arguments.wants(ending); });
   for (int k = 0; k < static_cast<int>(maps); ++k) all.push_back(mapEnding(k));
   return all;

@@ -101,7 +101,7 @@ Verb addStudy(CLI::App& mpm) {
   addOption(*verb, "--reduce", arguments->reduces, "SPEC",
             "How tokens merge, as in 'mpm run'; can be given several times. The full model always runs. Default: "
             "one or two of each method but cts")
-      ->check(reductionProblem)
+      ->check(problemOf(parseReduction))
       ->allow_extra_args(false);
   addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16|int8",
             "Can be given several times. Default: fp32")

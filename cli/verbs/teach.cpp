@@ -45,12 +45,6 @@ vision::ClassList classesOf(const TeachOptions& options, const std::string& mode
   return {facts.classes, facts.ignore};
 }
 
-std::string join(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
-  return joined;
-}
-
 // For people: a line per class, the means, then which classes are good and which need more labels.
 void printVerdict(const evaluation::CrossValidation& result, const std::vector<ClassInfo>& classes) {
   using Grade = evaluation::ClassVerdict::Grade;
@@ -63,7 +57,7 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
     for (const auto& [given, share] : one.taken_for)
       taken.push_back(nameOf(given) + " (" + fixed(100 * share, 0) + " %)");
     printLine(tableRow({nameOf(one.index), one.grade == Grade::kUntested ? "-" : fixed(100 * one.iou, 1),
-                        std::to_string(one.pictures), "", join(taken)},
+                        std::to_string(one.pictures), "", CLI::detail::join(taken, ", ")},
                        widths));
     const bool explain = one.grade == Grade::kWeak && !taken.empty();
     groups[one.grade].push_back(nameOf(one.index) +
@@ -76,7 +70,7 @@ void printVerdict(const evaluation::CrossValidation& result, const std::vector<C
                                                   {Grade::kWeak, "needs more labels: "},
                                                   {Grade::kUntested, "labelled in one picture only, so not tested: "}};
   for (const auto& [grade, title] : titles)
-    if (!groups[grade].empty()) printLine(title + join(groups[grade]));
+    if (!groups[grade].empty()) printLine(title + CLI::detail::join(groups[grade], ", "));
 }
 
 int teach(TeachOptions options) {

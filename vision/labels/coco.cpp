@@ -114,11 +114,7 @@ cv::Mat CocoFile::labels(const std::string& name, const std::vector<ClassInfo>& 
   const auto found = pictures_.find(name);
   if (found == pictures_.end()) throw Error(json_.place() + " names no picture '" + visibleText(name) + "'");
   const Picture& picture = found->second;
-  const auto side = [&](const char* key, int other) {
-    const auto own = picture.image.find(key);
-    return own ? own->integer(1, kMaxSide) : other;
-  };
-  requireSize({side("width", size.width), side("height", size.height)}, size, picture.image);
+  requireSize(picture.image, "width", "height", size);
   cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
   for (const Shape& shape : picture.shapes)
     paintSegmentation(labels, shape.segmentation, numberOfClass(categories_[shape.category].name, classes));

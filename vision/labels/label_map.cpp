@@ -2,7 +2,7 @@
 #include "vision/labels/label_map.h"
 
 #include <algorithm>
-#include <cctype>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
@@ -38,9 +38,7 @@ std::map<std::string, std::string> labelMapFiles(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path& path = entry->path();
-    std::string extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string extension = boost::algorithm::to_lower_copy(path.extension().string());
     if (extension != ".png" && extension != ".bmp" && extension != ".tif") continue;
     const auto [other, fresh] = labels.emplace(path.stem().string(), path.string());
     if (!fresh)

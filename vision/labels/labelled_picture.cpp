@@ -70,17 +70,20 @@ cv::Mat readStoredImage(const std::string& path) {
   return openSource(path, {.apply_exif_rotation = false})->next()->image;
 }
 
-LabelledPicture readLabelledPicture(const std::string& image, const std::string& labels, const LabelMeaning& meaning) {
-  LabelledPicture picture{readStoredImage(image), readLabelMap(labels)};
-  if (picture.labels.size() != picture.image.size())
-    throw Error("label map '" + labels + "' is " + sizeText({picture.labels.rows, picture.labels.cols}) +
-                ", its image " + sizeText({picture.image.rows, picture.image.cols}));
+cv::Mat meantLabels(const cv::Mat& labels, const std::string& file, cv::Size picture, const LabelMeaning& meaning) {
+  if (labels.size() != picture)
+    throw Error("label map '" + file + "' is " + sizeText({labels.rows, labels.cols}) + ", its image " +
+                sizeText({picture.height, picture.width}));
   try {
-    picture.labels = meaning.applied(picture.labels);
+    return meaning.applied(labels);
   } catch (const Error& error) {
-    throw Error("'" + labels + "': " + error.what());
+    throw Error("'" + file + "': " + error.what());
   }
-  return picture;
+}
+
+LabelledPicture readLabelledPicture(const std::string& image, const std::string& labels, const LabelMeaning& meaning) {
+  const cv::Mat picture = readStoredImage(image);
+  return {picture, meantLabels(readLabelMap(labels), labels, picture.size(), meaning)};
 }
 
 LabelledPicture readLabelledPicture(const LabelledFile& file, const ClassList& classes) {

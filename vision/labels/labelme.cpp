@@ -41,12 +41,6 @@ bool paint(cv::Mat& labels, const std::string& kind, const std::vector<cv::Point
   return true;
 }
 
-int sideOf(const JsonValue& json, const char* key, int other) {
-  constexpr int kMaxSide = 1 << 20;
-  const auto side = json.find(key);
-  return side && !side->json().is_null() ? side->integer(1, kMaxSide) : other;
-}
-
 }  // namespace
 
 bool isLabelMe(const JsonValue& json) { return json.has("shapes"); }
@@ -66,7 +60,7 @@ std::vector<std::string> labelMeNames(const JsonValue& json) {
 
 cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes, int ignore, cv::Size size) {
   cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
-  requireSize({sideOf(json, "imageWidth", size.width), sideOf(json, "imageHeight", size.height)}, size, json);
+  requireSize(json, "imageWidth", "imageHeight", size);
   for (const JsonValue& shape : json.at("shapes").list()) {
     const int label = numberOfClass(shape.at("label"), classes);
     const auto [kind, points] = shapeOf(shape);

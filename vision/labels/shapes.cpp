@@ -59,6 +59,15 @@ void requireSize(cv::Size own, cv::Size picture, const JsonValue& of) {
                 sizeText({picture.height, picture.width}));
 }
 
+void requireSize(const JsonValue& of, const char* width, const char* height, cv::Size picture) {
+  const auto side = [&](const char* key, int other) {
+    constexpr int kMaxSide = 1 << 20;
+    const auto own = of.find(key);
+    return own && !own->json().is_null() ? own->integer(1, kMaxSide) : other;
+  };
+  requireSize({side(width, picture.width), side(height, picture.height)}, picture, of);
+}
+
 std::vector<cv::Point2d> pointsOf(const JsonValue& points, std::size_t least) {
   std::vector<cv::Point2d> all;
   for (const JsonValue& point : points.list(least)) {

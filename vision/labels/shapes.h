@@ -15,6 +15,8 @@ int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes);
 
 /// Throws mpm::Error naming the place where it is for a picture of another size.
 void requireSize(cv::Size own, cv::Size picture, const JsonValue& of);
+/// The same where it may have these keys.
+void requireSize(const JsonValue& of, const char* width, const char* height, cv::Size picture);
 
 /// [[x, y], ...], so many or more. Throws mpm::Error naming the place.
 std::vector<cv::Point2d> pointsOf(const JsonValue& points, std::size_t least = 0);

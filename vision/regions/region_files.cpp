@@ -2,6 +2,7 @@
 // Files of regions: our own, and those of labelling tools and of PhenoCam.
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/predicate.hpp>
 #include <cmath>
 #include <filesystem>
 #include <opencv2/imgproc.hpp>
@@ -124,10 +125,7 @@ std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
 
 std::vector<Region> readRegions(const std::string& path, UnixMs ahead_of_utc) {
   std::vector<Region> regions;
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (extension == ".csv") {
+  if (boost::algorithm::iends_with(path, ".csv")) {
     regions = ofPhenoCam(path, ahead_of_utc);
   } else {
     const JsonValue json = readJsonFile(path);

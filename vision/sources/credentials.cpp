@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <cctype>
 #include <regex>
 #include <string_view>
@@ -72,8 +73,7 @@ std::size_t endOfUser(const std::string& text, std::size_t authority) {
 }
 
 bool namesSecret(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string lower = boost::algorithm::to_lower_copy(std::string(name));
   static constexpr std::array kEndings = {
       "user",       "usr",       "username",  "usrname",    "userid",        "user_id",   "user-id",
       "user_name",  "user-name", "login",     "loginuse",   "loginpas",      "account",   "pass",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <cctype>
 #include <filesystem>
 #include <mutex>
@@ -20,9 +21,7 @@ namespace fs = std::filesystem;
 bool looksLikeImage(const fs::path& path) {
   static constexpr std::array kExtensions = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp",
                                              ".ppm", ".pgm", ".pbm",  ".jp2", ".exr", ".hdr"};
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
+  const std::string extension = boost::algorithm::to_lower_copy(path.extension().string());
   return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }
 

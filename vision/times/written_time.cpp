@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "mpm/error.hpp"
 
@@ -197,14 +198,13 @@ int parseTimeZone(const std::string& text) {
   throw Error("'" + text + "' is neither an offset from UTC, such as +01:00, nor a zone, such as Europe/Paris");
 }
 
-int machineTimeZone() {
-  const std::time_t now = std::time(nullptr);
-  long least = 0;
-  for (int half = 0; half < 2; ++half) {  // one of them has no daylight saving
-    const std::time_t time = now - half * std::time_t{182} * 86400;
+int machineTimeZone(UnixMs time) {
+  long least = std::numeric_limits<long>::max();
+  for (const int half_year : {-1, 0, 1}) {  // one of them has no daylight saving
+    const std::time_t second = (time + half_year * 182 * kDayMs) / kSecondMs;
     std::tm parts{};
-    ::localtime_r(&time, &parts);
-    least = half == 0 ? parts.tm_gmtoff : std::min(least, parts.tm_gmtoff);
+    ::localtime_r(&second, &parts);
+    least = std::min(least, parts.tm_gmtoff);
   }
   return static_cast<int>(least / 60);
 }

@@ -37,8 +37,8 @@ std::optional<WrittenTime> timeInName(std::string_view stem);
 /// counts all year. Throws mpm::Error for another text.
 int parseTimeZone(const std::string& text);
 
-/// Minutes east of UTC of the standard time of this machine.
-int machineTimeZone();
+/// Minutes east of UTC of the standard time of this machine, in the year around this moment.
+int machineTimeZone(UnixMs time = unixNow());
 
 /// "UTC+01:00".
 std::string timeZoneText(int offset);

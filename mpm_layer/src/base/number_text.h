@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace mpm {
 
@@ -31,11 +33,19 @@ inline std::string counted(std::int64_t count, const std::string& noun) {
 
 /// The inverse of numberText(); nullopt for a text that is no number or has more behind it.
 template <class T>
-std::optional<T> readNumber(const std::string& text) {
+std::optional<T> readNumber(std::string_view text) {
   T number{};
   const char* const end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, number);
   return status == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+/// The whole numbers on both sides of the first `mark`, as in "448x640"; nullopt for another text.
+inline std::optional<std::pair<int, int>> readNumbers(std::string_view text, char mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto first = readNumber<int>(text.substr(0, at)), second = readNumber<int>(text.substr(at + 1));
+  return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
 }
 
 }  // namespace mpm

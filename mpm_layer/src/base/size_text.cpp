@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/size_text.h"
 
-#include <algorithm>
-
 #include "base/number_text.h"
 #include "mpm/error.hpp"
 
@@ -15,11 +13,10 @@ std::string sizeText(Size2 size, const std::string& unit) {
 }
 
 Size2 parseSize(const std::string& text) {
-  const std::size_t mark = std::min(text.find('x'), text.size());
-  const auto height = readNumber<int>(text.substr(0, mark)), width = readNumber<int>(text.substr(mark).erase(0, 1));
-  if (!height || !width || *height < 1 || *width < 1)
+  const auto sides = readNumbers(text, 'x');
+  if (!sides || sides->first < 1 || sides->second < 1)
     throw Error("'" + text + "' is not a size: write HEIGHTxWIDTH in pixels, for example 448x640");
-  return {*height, *width};
+  return {sides->first, sides->second};
 }
 
 }  // namespace mpm
