@@ -28,25 +28,22 @@ class Bench:
         self.models = pathlib.Path(options.models)
         self.models.mkdir(parents=True, exist_ok=True)
 
+    def made(self, path, *command, tokens=()):
+        """The file, which the command makes once."""
+        if not path.exists():
+            imposed = ["--impose-tokens", ",".join(map(str, tokens))] if tokens else []
+            subprocess.run([*command, "-o", path, *imposed], check=True, stdout=sys.stderr)
+        return path
+
     def model(self, size, output, tokens=()):
         path = self.models / f"seg_{'_'.join([size.lower() + '16', output, *map(str, tokens)])}.onnx"
-        command = [sys.executable, ROOT / "bench/models/make_segmenter.py", "--size", size, "--output", output, "-o", path]
-        if tokens:
-            command += ["--impose-tokens", ",".join(map(str, tokens))]
-        elif self.options.encoder_from:
-            command += ["--encoder-from", self.options.encoder_from]
-        if not path.exists():
-            subprocess.run(command, check=True, stdout=sys.stderr)
-        return path
+        encoder = ["--encoder-from", self.options.encoder_from] if self.options.encoder_from and not tokens else []
+        return self.made(path, sys.executable, ROOT / "bench/models/make_segmenter.py", "--size", size, "--output", output,
+                         *encoder, tokens=tokens)
 
     def exported(self, name, tokens=()):
         path = self.models / f"{'_'.join([name, *map(str, tokens)])}.onnx"
-        command = [sys.executable, ROOT / "bench/models/export_transformers.py", "--model", name, "-o", path]
-        if tokens:
-            command += ["--impose-tokens", ",".join(map(str, tokens))]
-        if not path.exists():
-            subprocess.run(command, check=True, stdout=sys.stderr)
-        return path
+        return self.made(path, sys.executable, ROOT / "bench/models/export_transformers.py", "--model", name, tokens=tokens)
 
     def every_fifth_frame(self, video):
         """A folder of pictures: two a second of a video with ten, from its frame 100 on."""
@@ -61,10 +58,7 @@ class Bench:
 
     def converted(self, model):
         """The full model as a file that mpm has converted."""
-        path = model.with_name(f"{model.stem}_converted.onnx")
-        if not path.exists():
-            subprocess.run([self.options.mpm, "convert", model, "-o", path, "--schedule", "none"], check=True, stdout=sys.stderr)
-        return path
+        return self.made(model.with_name(f"{model.stem}_converted.onnx"), self.options.mpm, "convert", model, "--schedule", "none")
 
     def picture(self):
         if self.options.image:
@@ -144,6 +138,11 @@ class Table:
         print(f"| {work} | {sign} {target}{unit} | {'**' if met else ''}{value:.{digits}f}{unit}{'**' if met else ''} | {detail} |",
               flush=True)
 
+    def compare(self, work, target, ours, other, also="", tokens_of=None):
+        if tokens_of:
+            also = f", tokens 1024 > {' > '.join(map(str, tokens(tokens_of)))}"
+        self.row(work, target, ratio(ours, other), detail=against(ours, other) + also)
+
 
 def ratio(a, b):
     return ms(a) / ms(b) if a and b else None
@@ -162,7 +161,7 @@ def stock_rows(table, bench, model, rounds, work, run, python):
     name = "stock OpenCV" if not stock else "stock " + note.split(",")[0].replace("opencv", "OpenCV")
     for schedule, which in (("none", "full"), ("2,5", "MPM(2,5)")):
         ours = find(run, "mpm", schedule=schedule)
-        table.row(f"{work}, fp32 {which} / {name}", 0.17, ratio(ours, stock), detail=against(ours, stock) or note)
+        table.compare(f"{work}, fp32 {which} / {name}", 0.17, ours, stock, "" if ours and stock else note)
 
 
 def reuse_rows(table, bench):
@@ -173,10 +172,8 @@ def reuse_rows(table, bench):
         choices = [word for text in reductions for word in ("--reduce", text)] + [word for text in reuses for word in ("--reuse", text)]
         return bench.run(of, rounds, *choices, image=source)
     def row(work, target, ours, other):
-        detail = against(ours, other)
-        if ours:
-            detail += f", {100 * statistics.mean(ours['rows']):.0f} % of the rows, agreement {ours['agreement']:.2f} %"
-        table.row(work, target, ratio(ours, other), detail=detail)
+        rows = f", {100 * statistics.mean(ours['rows']):.0f} % of the rows, agreement {ours['agreement']:.2f} %" if ours else ""
+        table.compare(work, target, ours, other, rows)
 
     street = "demo:street?size=448x640&seed=4021"
     day = run(street + "&weather=auto&step=1&start=2026-06-10T09:00", "none", "mpm:blocks=2,5", similar)
@@ -282,14 +279,13 @@ def main():
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
         bf16, bf16_full = find(run, "mpm", "bf16", "2,5"), find(run, "mpm", "bf16")
         work = "Seg-T/16 512x512, 150 classes, to labels"
-        table.row(f"{work}, fp32 full / ONNX Runtime", 0.35, ratio(full, ort), detail=against(full, ort))
-        table.row(f"{work}, fp32 MPM(2,5) / ONNX Runtime", 0.25, ratio(merged, ort), detail=against(merged, ort))
-        table.row(f"{work}, bf16 full / ONNX Runtime fp32", 0.20, ratio(bf16_full, ort), detail=against(bf16_full, ort))
-        table.row(f"{work}, bf16 MPM(2,5) / ONNX Runtime fp32", 0.13, ratio(bf16, ort), detail=against(bf16, ort))
+        table.compare(f"{work}, fp32 full / ONNX Runtime", 0.35, full, ort)
+        table.compare(f"{work}, fp32 MPM(2,5) / ONNX Runtime", 0.25, merged, ort)
+        table.compare(f"{work}, bf16 full / ONNX Runtime fp32", 0.20, bf16_full, ort)
+        table.compare(f"{work}, bf16 MPM(2,5) / ONNX Runtime fp32", 0.13, bf16, ort)
         for python in opencvs:
             stock_rows(table, bench, model, max(5, options.rounds // 2), work, run, python)
-        table.row("Seg-T/16, MPM(2,5) / our own full", 0.62, ratio(merged, full),
-                  detail=f"{against(merged, full)}, tokens 1024 > {' > '.join(map(str, tokens(merged)))}")
+        table.compare("Seg-T/16, MPM(2,5) / our own full", 0.62, merged, full, tokens_of=merged)
         table.row("Seg-T/16, merge + restore, share of the time", 4, share(merged), " %")
         peak_rows(table, "Seg-T/16", run, bf16=0.80)
 
@@ -304,17 +300,16 @@ def main():
                 ours = find(run, "mpm", precision, schedule)
                 name = f"Seg-T/16 encoder, {precision} {'full' if schedule == 'none' else 'MPM(2,5)'}"
                 if precision == "fp32":
-                    table.row(f"{name} / ONNX Runtime", to_ort, ratio(ours, ort), detail=against(ours, ort))
+                    table.compare(f"{name} / ONNX Runtime", to_ort, ours, ort)
                 elif schedule == "2,5":
-                    table.row(f"{name} / ONNX Runtime fp32", 0.28, ratio(ours, ort), detail=against(ours, ort))
-                table.row(f"{name} / best baseline in {precision}", to_best, ratio(ours, best),
-                          detail=f"{against(ours, best)}, {best['name'] if best else ''}")
+                    table.compare(f"{name} / ONNX Runtime fp32", 0.28, ours, ort)
+                table.compare(f"{name} / best baseline in {precision}", to_best, ours, best, f", {best['name'] if best else ''}")
         for schedule, name, to_openvino in (("none", "full", 0.85), ("2,5", "MPM(2,5)", 0.60)):
             ours = find(run, "mpm", "int8", schedule)
             for other, what, target in ((find(run, "mpm", "bf16", schedule), "our bf16", 0.75),
                                         (find(run, "openvino", "int8"), "openvino int8 + bf16", to_openvino),
                                         (find(run, "onnxruntime", "int8"), "ONNX Runtime int8", to_openvino)):
-                table.row(f"Seg-T/16 encoder, int8 {name} / {what}", target, ratio(ours, other), detail=against(ours, other))
+                table.compare(f"Seg-T/16 encoder, int8 {name} / {what}", target, ours, other)
 
     if "b" in parts:
         real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")
@@ -323,13 +318,11 @@ def main():
         run = bench.run(model, rounds, "--precision", "fp32", "--precision", "bf16", baselines="onnxruntime,opencv")
         ort = find(run, "onnxruntime")
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
-        table.row("Seg-B/16 512x512, to labels, fp32 full / ONNX Runtime", 0.76, ratio(full, ort), detail=against(full, ort))
-        table.row("Seg-B/16 512x512, to labels, fp32 MPM(2,5) / ONNX Runtime", 0.54, ratio(merged, ort),
-                  detail=against(merged, ort))
+        table.compare("Seg-B/16 512x512, to labels, fp32 full / ONNX Runtime", 0.76, full, ort)
+        table.compare("Seg-B/16 512x512, to labels, fp32 MPM(2,5) / ONNX Runtime", 0.54, merged, ort)
         for python in opencvs:
             stock_rows(table, bench, model, rounds, "Seg-B/16 512x512, to labels", run, python)
-        table.row("Seg-B/16, MPM(2,5) / our own full", 0.66, ratio(merged, full),
-                  detail=f"{against(merged, full)}, tokens 1024 > {' > '.join(map(str, tokens(merged)))}")
+        table.compare("Seg-B/16, MPM(2,5) / our own full", 0.66, merged, full, tokens_of=merged)
         peak_rows(table, "Seg-B/16", run, fp32=0.90 if options.limit == "avx2" else 0.80, bf16=0.85)
         table.row("Seg-B/16, merge + restore, share of the time", 2, share(merged), " %")
 
@@ -340,15 +333,14 @@ def main():
         best = fastest(run, rivals)
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
         name = best["runtime"] if best else "fastest baseline"
-        table.row(f"DINOv3 ViT-S/16 encoder 512x512, fp32 full / {name}", 1.0, ratio(full, best), detail=against(full, best))
-        table.row(f"DINOv3 ViT-S/16 encoder 512x512, fp32 MPM(2,5) / {name}", 0.65, ratio(merged, best),
-                  detail=f"{against(merged, best)}, tokens 1024 > {' > '.join(map(str, tokens(merged)))}")
+        table.compare(f"DINOv3 ViT-S/16 encoder 512x512, fp32 full / {name}", 1.0, full, best)
+        table.compare(f"DINOv3 ViT-S/16 encoder 512x512, fp32 MPM(2,5) / {name}", 0.65, merged, best, tokens_of=merged)
 
     if "eomt" in parts:
         run = bench.run(bench.exported("eomt"), max(5, options.rounds // 2), "--schedule", "none", baselines=",".join(rivals))
         best, full = fastest(run, rivals), find(run, "mpm")
         name = best["runtime"] if best else "fastest baseline"
-        table.row(f"EoMT-S/16 640x640, fp32 full / {name}", 1.0, ratio(full, best), detail=against(full, best))
+        table.compare(f"EoMT-S/16 640x640, fp32 full / {name}", 1.0, full, best)
 
     if "batch" in parts:
         model = bench.model("T", "labels")
