@@ -38,31 +38,24 @@ def quantised(model):
             return file.read()
 
 
-def main():
-    arguments = worker.parse_arguments()
-
-    def load():
-        if arguments.precision == "bf16":
-            raise worker.Refused("ONNX Runtime's CPU provider has no bf16 path for a float32 model")
-        if arguments.schedule:
-            raise worker.Refused("ONNX Runtime cannot merge tokens")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = arguments.threads
-        options.inter_op_num_threads = 1
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-        options.log_severity_level = 3
-        # Threads spin between operators by default, which is fastest. Between runs they must not spin, or they would slow
-        # down the next variant.
-        options.add_session_config_entry("session.force_spinning_stop", "1")
-        model = with_argmax(arguments.model)
-        if arguments.precision == "int8":
-            model = quantised(model)
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        image, output = session.get_inputs()[0].name, session.get_outputs()[0].name
-        return onnxruntime.__version__, lambda x: session.run([output], {image: x})[0]
-
-    worker.serve(load, arguments.precision)
+def load(arguments):
+    if arguments.precision == "bf16":
+        raise worker.Refused("ONNX Runtime's CPU provider has no bf16 path for a float32 model")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = arguments.threads
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 3
+    # Threads spin between operators by default, which is fastest. Between runs they must not spin, or they would slow
+    # down the next variant.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    model = with_argmax(arguments.model)
+    if arguments.precision == "int8":
+        model = quantised(model)
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    image, output = session.get_inputs()[0].name, session.get_outputs()[0].name
+    return onnxruntime.__version__, lambda x: session.run([output], {image: x})[0]
 
 
 if __name__ == "__main__":
-    main()
+    worker.serve("ONNX Runtime", load)

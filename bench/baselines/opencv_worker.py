@@ -7,32 +7,25 @@ import numpy as np
 import worker
 
 
-def main():
-    arguments = worker.parse_arguments()
+def load(arguments):
+    if arguments.precision != "fp32":
+        raise worker.Refused("stock OpenCV has no bf16 or int8 for this model on the CPU")
+    cv2.setNumThreads(arguments.threads)
+    try:
+        net = cv2.dnn.readNetFromONNX(arguments.model)
+    except cv2.error as error:
+        raise worker.Refused(f"OpenCV {cv2.__version__} cannot read the model: {error.err}") from None
+    net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
 
-    def load():
-        if arguments.precision != "fp32":
-            raise worker.Refused("stock OpenCV has no bf16 or int8 for this model on the CPU")
-        if arguments.schedule:
-            raise worker.Refused("stock OpenCV cannot merge tokens")
-        cv2.setNumThreads(arguments.threads)
-        try:
-            net = cv2.dnn.readNetFromONNX(arguments.model)
-        except cv2.error as error:
-            raise worker.Refused(f"OpenCV {cv2.__version__} cannot read the model: {error.err}") from None
-        net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
+    def run(image):
+        net.setInput(image)
+        result = net.forward()
+        if result.ndim == 4 and result.shape[1] > 1 and result.dtype == np.float32:
+            return result.argmax(axis=1)
+        # In OpenCV 4.x labels are floats.
+        return result.astype(np.int64) if labels_of(arguments.model) else result
 
-        def run(image):
-            net.setInput(image)
-            result = net.forward()
-            if result.ndim == 4 and result.shape[1] > 1 and result.dtype == np.float32:
-                return result.argmax(axis=1)
-            # In OpenCV 4.x labels are floats.
-            return result.astype(np.int64) if labels_of(arguments.model) else result
-
-        return cv2.__version__, run
-
-    worker.serve(load, arguments.precision)
+    return cv2.__version__, run
 
 
 def labels_of(path, cache={}):
@@ -44,4 +37,4 @@ def labels_of(path, cache={}):
 
 
 if __name__ == "__main__":
-    main()
+    worker.serve("stock OpenCV", load)

@@ -8,46 +8,37 @@ import openvino.opset13 as ops
 import worker
 
 
-def main():
-    arguments = worker.parse_arguments()
+def load(arguments):
+    worker.require_bf16("OpenVINO", arguments.precision)
+    core = openvino.Core()
+    model = core.read_model(arguments.model)
+    output = model.output(0)
+    if output.get_element_type() == openvino.Type.f32 and output.get_partial_shape().rank.get_length() == 4:
+        # topk keeps the axis: {B, 1, H, W}
+        labels = ops.topk(output.get_node().input_value(0), ops.constant(1), 1, "max", "none", index_element_type="i32")
+        model = openvino.Model([labels.output(1)], model.get_parameters(), "labels")
+    bf16 = arguments.precision == "bf16" or (arguments.precision == "int8" and worker.has_bf16())
+    settings = {
+        openvino.properties.hint.inference_precision: openvino.Type.bf16 if bf16 else openvino.Type.f32,
+        openvino.properties.hint.performance_mode: openvino.properties.hint.PerformanceMode.LATENCY,
+        openvino.properties.inference_num_threads: arguments.threads,
+        openvino.properties.num_streams: 1,
+    }
+    if arguments.precision == "int8":
+        import nncf
+    request = None
 
-    def load():
-        if arguments.schedule:
-            raise worker.Refused("OpenVINO cannot merge tokens")
-        if arguments.precision == "bf16" and not worker.cpu_flags() & {"avx512_bf16", "amx_bf16"}:
-            raise worker.Refused("this CPU has neither AVX512-BF16 nor AMX: OpenVINO would emulate bf16")
-        core = openvino.Core()
-        model = core.read_model(arguments.model)
-        output = model.output(0)
-        if output.get_element_type() == openvino.Type.f32 and output.get_partial_shape().rank.get_length() == 4:
-            # topk keeps the axis: {B, 1, H, W}
-            labels = ops.topk(output.get_node().input_value(0), ops.constant(1), 1, "max", "none", index_element_type="i32")
-            model = openvino.Model([labels.output(1)], model.get_parameters(), "labels")
-        has_bf16 = bool(worker.cpu_flags() & {"avx512_bf16", "amx_bf16"})
-        bf16 = arguments.precision == "bf16" or (arguments.precision == "int8" and has_bf16)
-        settings = {
-            openvino.properties.hint.inference_precision: openvino.Type.bf16 if bf16 else openvino.Type.f32,
-            openvino.properties.hint.performance_mode: openvino.properties.hint.PerformanceMode.LATENCY,
-            openvino.properties.inference_num_threads: arguments.threads,
-            openvino.properties.num_streams: 1,
-        }
-        if arguments.precision == "int8":
-            import nncf
-        request = None
+    def run(image):
+        nonlocal model, request
+        if request is None:  # in the warm-up
+            if arguments.precision == "int8":
+                model = nncf.quantize(model, nncf.Dataset([image]), subset_size=1, model_type=nncf.ModelType.TRANSFORMER)
+            request = core.compile_model(model, "CPU", settings).create_infer_request()
+        request.infer({0: image}, share_inputs=True)
+        return request.get_output_tensor(0).data
 
-        def run(image):
-            nonlocal model, request
-            if request is None:  # in the warm-up
-                if arguments.precision == "int8":
-                    model = nncf.quantize(model, nncf.Dataset([image]), subset_size=1, model_type=nncf.ModelType.TRANSFORMER)
-                request = core.compile_model(model, "CPU", settings).create_infer_request()
-            request.infer({0: image}, share_inputs=True)
-            return request.get_output_tensor(0).data
-
-        return openvino.__version__, run
-
-    worker.serve(load, arguments.precision)
+    return openvino.__version__, run
 
 
 if __name__ == "__main__":
-    main()
+    worker.serve("OpenVINO", load)

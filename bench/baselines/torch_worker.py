@@ -162,24 +162,18 @@ class Segmenter:
         return logits.argmax(dim=1).numpy()
 
 
-def main():
-    arguments = worker.parse_arguments(variants=("eager", "sdpa"))
-
-    def load():
-        if arguments.precision == "int8":
-            raise worker.Refused("PyTorch has no int8 path for this model")
-        if arguments.precision == "bf16" and not worker.cpu_flags() & {"avx512_bf16", "amx_bf16"}:
-            raise worker.Refused("this CPU has neither AVX512-BF16 nor AMX: PyTorch would emulate bf16")
-        torch.set_num_threads(arguments.threads)
-        dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[arguments.precision]
-        try:
-            model = Segmenter(arguments.model, dtype, arguments.variant == "sdpa", arguments.schedule)
-        except (ValueError, KeyError) as error:
-            raise worker.Refused(f"{arguments.model} is no Segmenter that can be rebuilt in PyTorch: {error}") from None
-        return torch.__version__, model
-
-    worker.serve(load, arguments.precision)
+def load(arguments):
+    if arguments.precision == "int8":
+        raise worker.Refused("PyTorch has no int8 path for this model")
+    worker.require_bf16("PyTorch", arguments.precision)
+    torch.set_num_threads(arguments.threads)
+    dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[arguments.precision]
+    try:
+        model = Segmenter(arguments.model, dtype, arguments.variant == "sdpa", arguments.schedule)
+    except (ValueError, KeyError) as error:
+        raise worker.Refused(f"{arguments.model} is no Segmenter that can be rebuilt in PyTorch: {error}") from None
+    return torch.__version__, model
 
 
 if __name__ == "__main__":
-    main()
+    worker.serve("PyTorch", load, ("eager", "sdpa"), merges=True)

@@ -27,7 +27,7 @@ def parse_reduction(text):
     return [block for first, _, last in ends for block in range(int(first), int(last or first) + 1)]
 
 
-def parse_arguments(variants=("default",)):
+def parse_arguments(variants):
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
     parser.add_argument("--threads", type=int, required=True)
@@ -37,12 +37,15 @@ def parse_arguments(variants=("default",)):
     return parser.parse_args()
 
 
-def cpu_flags():
+def has_bf16():
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpuinfo:
-        for line in cpuinfo:
-            if line.startswith("flags"):
-                return set(line.split(":")[1].split())
-    return set()
+        flags = next((set(line.split()) for line in cpuinfo if line.startswith("flags")), set())
+    return bool(flags & {"avx512_bf16", "amx_bf16"})
+
+
+def require_bf16(name, precision):
+    if precision == "bf16" and not has_bf16():
+        raise Refused(f"this CPU has neither AVX512-BF16 nor AMX: {name} would emulate bf16")
 
 
 def one_line(error):
@@ -50,9 +53,10 @@ def one_line(error):
     return (" ".join(lines) or type(error).__name__)[:400]
 
 
-def serve(load, precision):
-    """`load()` returns (version, run). `run(image)` takes {B, 3, H, W} float32 and returns labels {B, H, W} or
+def serve(name, load, variants=("default",), merges=False):
+    """`load(arguments)` returns (version, run). `run(image)` takes {B, 3, H, W} float32 and returns labels {B, H, W} or
     {B, 1, H, W} of any integer type, or features. The time of run() is measured, with its argmax."""
+    arguments = parse_arguments(variants)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not look like an answer
 
@@ -67,9 +71,11 @@ def serve(load, precision):
                 if command["cmd"] == "quit":
                     break
                 if command["cmd"] == "load":
-                    if precision not in ("fp32", "bf16", "int8"):
-                        raise Refused(f"the baselines run on the CPU, in fp32, bf16 or int8, not in {precision}")
-                    version, run = load()
+                    if arguments.precision not in ("fp32", "bf16", "int8"):
+                        raise Refused(f"the baselines run on the CPU, in fp32, bf16 or int8, not in {arguments.precision}")
+                    if arguments.schedule and not merges:
+                        raise Refused(f"{name} cannot merge tokens")
+                    version, run = load(arguments)
                     answer(ok=True, version=version)
                 elif command["cmd"] == "run":
                     if run is None:
