@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -27,6 +28,15 @@ void makeFolder(const std::string& path) {
   fs::create_directories(path, error);
   if (error || !fs::is_directory(path))
     throw Error("cannot make the folder '" + path + "'" + (error ? ": " + error.message() : ""));
+}
+
+ScratchFolder::ScratchFolder() : path_((fs::temp_directory_path() / "mpm_XXXXXX").string()) {
+  if (!::mkdtemp(path_.data())) throw Error("cannot make a folder in '" + fs::temp_directory_path().string() + "'");
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 std::string fileName(const std::string& text) {

@@ -10,6 +10,19 @@ namespace mpm::program {
 /// Throws mpm::Error when there is no such folder and none can be made.
 void makeFolder(const std::string& path);
 
+/// A new folder for temporary files, removed with all that is in it.
+class ScratchFolder {
+ public:
+  ScratchFolder();  ///< throws mpm::Error
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
 /// A text from outside as the name of a file in a folder: other characters than letters, digits and "._-" of ASCII, and
 /// a point at the start, become "_"; what is longer than 100 is cut.
 std::string fileName(const std::string& text);

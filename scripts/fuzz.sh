@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes the ONNX reader with the converter, and the readers of each other kind of file, with libFuzzer, AddressSanitizer
-# and UndefinedBehaviorSanitizer (clang).
-# It stops at the first crash and leaves the input in build-fuzz/.
+# and UndefinedBehaviorSanitizer (clang). It stops at the first crash and leaves the input in build-fuzz/.
 #   scripts/fuzz.sh [SECONDS]      for each; default: 600
 set -eu
 cd "$(dirname "$0")/.."

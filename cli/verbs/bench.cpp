@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -23,6 +21,7 @@
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "program/paths.h"
 #include "vision/model_digest.h"
 
 namespace mpm::cli {
@@ -71,8 +70,6 @@ struct Variant {
     note = why;
   }
 };
-
-const Reduction kNoReduction{.method = ReductionMethod::kNone};
 
 /// The merging that torch_worker.py has.
 bool isPlainMpm(const Reduction& reduction) {
@@ -132,20 +129,14 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) 
 class Input {
  public:
   Input(const BenchArguments& arguments, const ModelInfo& model) : arguments_(arguments), model_(model) {
-    path_ = (fs::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))).string();
     question_ = {{"cmd", "run"},
-                 {"input", path_ + ".f32"},
+                 {"input", folder_ / "images.f32"},
                  {"shape", {arguments.batch, 3, model.input.height, model.input.width}}};
     if (arguments.reuses.empty())
       write(images());
     else
       frames_.emplace(FrameOptions{.sources = {arguments.image}, .leave_out = false}, false);
   }
-  ~Input() {
-    for (const char* ending : {".f32", ".png"}) ::unlink((path_ + ending).c_str());
-  }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
 
   /// Of the next round; throws mpm::Error at the end of a sequence.
   const nlohmann::json& nextQuestion() {
@@ -157,8 +148,9 @@ class Input {
                   " need one for each");
     const cv::Mat image = arguments_.night.applied(frame->image, frame->index);
     write({image});
-    cv::imwrite(path_ + ".png", image, {cv::IMWRITE_PNG_COMPRESSION, 1});
-    question_["image"] = path_ + ".png";
+    const std::string path = folder_ / "frame.png";
+    cv::imwrite(path, image, {cv::IMWRITE_PNG_COMPRESSION, 1});
+    question_["image"] = path;
     if (const auto seconds = frame->seconds()) question_["seconds"] = *seconds;
     return question_;
   }
@@ -211,7 +203,7 @@ class Input {
 
   const BenchArguments& arguments_;
   const ModelInfo& model_;
-  std::string path_;  // without its ending
+  ScratchFolder folder_;
   nlohmann::json question_;
   std::optional<Frames> frames_;
 };

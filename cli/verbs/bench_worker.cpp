@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -18,6 +16,7 @@
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
+#include "program/paths.h"
 #include "vision/pictures/read_picture.h"
 
 namespace mpm::cli {
@@ -35,9 +34,7 @@ struct WorkerArguments {
 class BenchWorker {
  public:
   explicit BenchWorker(const WorkerArguments& arguments)
-      : options_(arguments.options),
-        flops_(convertModel(arguments.model, options_.read.convert).bytes),
-        folder_(std::filesystem::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))) {
+      : options_(arguments.options), flops_(convertModel(arguments.model, options_.read.convert).bytes) {
     if (options_.threads > 0) cv::setNumThreads(std::min(options_.threads, cv::getNumberOfCPUs()));
     const ModelInfo info = readModelInfo(arguments.model, options_.read.convert);
     options_.read.outputs = {"token_counts"};
@@ -47,11 +44,6 @@ class BenchWorker {
       estimator_ = std::make_unique<Estimator>(arguments.model, arguments.options);
     else
       loaded_ = readNet(arguments.model, options_.read);
-    std::filesystem::create_directories(folder_);
-  }
-  ~BenchWorker() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   Json answer(const nlohmann::json& question) {
@@ -127,7 +119,7 @@ class BenchWorker {
   }
 
   std::string written(const cv::Mat& labels) const {
-    const std::string path = (folder_ / "labels.u8").string();
+    const std::string path = folder_ / "labels.u8";
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(labels.data), static_cast<std::streamsize>(labels.total()));
     return path;
@@ -138,7 +130,7 @@ class BenchWorker {
   LoadedNet loaded_;
   std::unique_ptr<Estimator> estimator_;  // instead of the net
   std::vector<cv::String> outputs_;
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
 };
 
 int serve(const WorkerArguments& arguments) {

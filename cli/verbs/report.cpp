@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -294,21 +293,6 @@ Json reportJson(const SourceReport& report) {
   return json;
 }
 
-// Where a database of several parts is made; removed with what is in it.
-struct ScratchFolder {
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "mpm_report_XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error("cannot make a folder in '" + name.substr(0, name.rfind('/')) + "'");
-    path = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::filesystem::path path;
-};
 // What the name of a source says of the place: the last part of a path or URL.
 std::string siteOf(const std::string& source) {
   const std::filesystem::path path(source);
@@ -418,7 +402,7 @@ int report(const ReportArguments& arguments) {
   std::optional<ScratchFolder> scratch;
   std::string database = arguments.databases.front();
   if (arguments.databases.size() > 1 || !arguments.merged.empty()) {
-    database = arguments.merged.empty() ? (scratch.emplace().path / "all.db").string() : arguments.merged;
+    database = arguments.merged.empty() ? scratch.emplace() / "all.db" : arguments.merged;
     mergeDatabases(arguments.databases, database);
     if (!scratch) printNote("wrote " + database);
   }
