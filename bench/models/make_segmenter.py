@@ -81,22 +81,17 @@ class GraphBuilder:
         weight, bias = self.weight(f"{name}.weight", dim), self.weight(f"{name}.bias", dim)
         if not self.decomposed_norm:
             return self.op("LayerNormalization", x, weight, bias, axis=-1, epsilon=eps, name=f"{name}/out")
-        centred = self.op("Sub", x, self.mean(x))
-        variance = self.mean(self.op("Pow", centred, self.constant(2, np.float32)))
+        centred = self.op("Sub", x, self.reduced("ReduceMean", x))
+        variance = self.reduced("ReduceMean", self.op("Pow", centred, self.constant(2, np.float32)))
         deviation = self.op("Sqrt", self.op("Add", variance, self.constant(eps, np.float32)))
         scaled = self.op("Mul", self.op("Div", centred, deviation), weight)
         return self.op("Add", scaled, bias, name=f"{name}/out")
 
-    def mean(self, x):
+    def reduced(self, kind, x):
+        """ReduceMean or ReduceL2 of the last axis."""
         if self.opset >= 18:
-            return self.op("ReduceMean", x, self.constant([-1]), keepdims=1)
-        return self.op("ReduceMean", x, axes=[-1], keepdims=1)
-
-    def norm2(self, x):
-        """Length of the last axis' vectors."""
-        if self.opset >= 18:
-            return self.op("ReduceL2", x, self.constant([-1]), keepdims=1)
-        return self.op("ReduceL2", x, axes=[-1], keepdims=1)
+            return self.op(kind, x, self.constant([-1]), keepdims=1)
+        return self.op(kind, x, axes=[-1], keepdims=1)
 
     def gelu(self, x):
         if self.opset >= 20:
@@ -185,7 +180,7 @@ def head(g, arguments, patches, size, tokens):
     sides = []
     for name, start, end in (("patch", 0, tokens), ("classes", tokens, tokens + classes)):
         y = g.op("MatMul", g.slice_rows(x, start, end), g.weight(f"decoder.proj_{name}", dim, dim))
-        sides.append(g.op("Div", y, g.norm2(y)))
+        sides.append(g.op("Div", y, g.reduced("ReduceL2", y)))
     masks = g.op("MatMul", sides[0], g.op("Transpose", sides[1], perm=[0, 2, 1]))
     return g.norm("decoder.mask_norm", masks, classes, HEAD_EPS)
 
