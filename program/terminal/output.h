@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_file.h"
+#include "mpm/options.hpp"
 
 namespace mpm::program {
 
