@@ -2,6 +2,7 @@
 // States of the built-in scene, which knows the truth: what docs/states.md measures.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <opencv2/imgproc.hpp>
@@ -85,6 +86,7 @@ StateVerdict measure(const Pool& pool, std::size_t question, std::size_t others,
     features.push_back(pool.pooled[question].row(static_cast<int>(i % count)));
     days.insert(picture.day);
   }
+  if (std::min(found[0], found[1]) < kExamples) return {};
   const StateHead head =
       teachStates({.name = kQuestions[question].name, .states = kQuestions[question].states}, examples, features);
   StateVerdict verdict;
