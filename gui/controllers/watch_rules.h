@@ -27,6 +27,7 @@ class WatchRules : public QObject {
   void propose(const QString& source, const std::vector<vision::Region>& regions);
   /// Those that are read of a source.
   const std::vector<evaluation::StateHead>& states(const QString& source) const { return of(source).states; }
+  const QStringList& stateFiles(const QString& source) const { return of(source).state_files; }
   /// From now on, or no longer. `file`: that holds the head.
   void useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use);
   /// How a source is watched by these rules.

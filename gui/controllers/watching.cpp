@@ -337,7 +337,7 @@ QString Watching::commandLine() const {
   return gui::commandLine({session().isOpen() ? parts_.live->source() : QString(), parts_.live->model(),
                            parts_.reduction->editor()->reduction(), options_.inference, options_.choose_reuse,
                            parts_.history->ownDatabase(), parts_.rules->times(asked_), !regions.regions.empty(),
-                           regions.savedIn()});
+                           regions.savedIn(), parts_.rules->stateFiles(parts_.live->source())});
 }
 
 void Watching::copyCommandLine() {

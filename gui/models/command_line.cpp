@@ -45,6 +45,7 @@ QString commandLine(const WatchedJob& job) {
             << QString::fromStdString(vision::timeZoneText(*job.times->time_zone)).mid(3);
   }
   if (!job.regions.isEmpty()) words << QStringLiteral("--regions") << quoted(job.regions);
+  for (const QString& file : job.states) words << QStringLiteral("--states") << quoted(file);
   const QString line = words.join(QLatin1Char(' '));
   if (!job.has_regions || !job.regions.isEmpty()) return line;
   return line + QLatin1Char('\n') +

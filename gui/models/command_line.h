@@ -19,7 +19,8 @@ struct WatchedJob {
   QString database;                            ///< empty: nothing is stored
   std::optional<vision::TimeOptions> times{};  ///< of pictures; nullopt: the source has none
   bool has_regions = false;
-  QString regions{};  ///< the file that holds them; empty: none does
+  QString regions{};     ///< the file that holds them; empty: none does
+  QStringList states{};  ///< files of heads
 };
 
 /// A reduction as a shell takes it: "--reduce gradual:count=48".

@@ -687,6 +687,8 @@ TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   EXPECT_TRUE(QFile::exists(file("m.labels/states/picture.csv")));
   use->click();
   EXPECT_TRUE(use->isChecked());
+  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral(" --states ") + file("m.labels/states/picture.json")))
+      << watching().commandLine().toStdString();
   make();
   check("teach", true);
   ASSERT_TRUE(wait([&] { return pane()->states()->findChildren<QListWidget*>()[0]->count() == 4; }));
