@@ -42,7 +42,7 @@ Estimate showing(double level, Size2 grid = {2, 2}) {
 
 evaluation::StateHead gate(const std::string& name = "gate") {
   evaluation::StateHead head{.name = name, .states = {"closed", "open"}, .model_name = "tiny", .model_digest = kDigest};
-  head.weights = cv::Mat(2, 7, CV_64F, cv::Scalar(0));
+  head.weights = cv::Mat(2, 4, CV_64F, cv::Scalar(0));
   head.weights.at<double>(1, 0) = 4;  // of the mean of the first channel
   head.sure = 0.9;
   return head;
