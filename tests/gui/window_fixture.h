@@ -28,7 +28,7 @@
 
 namespace mpm::gui {
 
-inline constexpr int kPatience = 60000;
+inline constexpr int kPatience = 150000;
 
 /// The button that says `text`; a failure and null where there is none.
 inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
