@@ -30,7 +30,7 @@ HostTensor readTensor(const JsonValue& entry, std::span<const char> data) {
   HostTensor tensor;
   for (const JsonValue& one : entry.at("shape").list()) tensor.shape.push_back(one.count());
   const std::size_t width = dtype == "F32" ? 4 : dtype == "F16" || dtype == "BF16" ? 2 : 0;
-  if (width == 0) throw Error("its type " + dtype + " is not F32, F16 or BF16");
+  if (width == 0) throw Error("its type " + visibleText(dtype) + " is not F32, F16 or BF16");
   std::size_t count = 1;
   for (const std::int64_t size : tensor.shape) {
     if (size > 0 && count > data.size() / static_cast<std::size_t>(size)) throw Error("its shape is beyond the file");

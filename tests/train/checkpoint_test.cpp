@@ -67,6 +67,8 @@ TEST(TensorFile, RefusesDamage) {
     writeFileAtomically(path, bytes);
     EXPECT_THROW(readTensorFile(path), Error) << bytes;
   }
+  writeFileAtomically(path, tensorFile(R"({"a":{"dtype":"\u001b[2J","shape":[1],"data_offsets":[0,8]}})", "12345678"));
+  EXPECT_MPM_ERROR(readTensorFile(path), R"(its type \x1b[2J is not F32)");
   writeFileAtomically(path, tensorFile(good, "12345678"));
   EXPECT_NO_THROW(readTensorFile(path));
 }
