@@ -13,7 +13,7 @@ find_package(nlohmann_json REQUIRED)
 if(MPM_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
   find_package(SQLite3 REQUIRED)
-  find_package(Boost REQUIRED CONFIG)  # Math and CRC, headers only
+  find_package(Boost REQUIRED CONFIG)  # Math, CRC and Algorithm, headers only
 endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)

@@ -59,7 +59,7 @@ Rounds roundsOf(const std::vector<StateExample>& examples, int states) {
   return rounds;
 }
 
-// A row of scores of the states, times `sharpness`.
+// The reading of one row of scores, a score for each state, multiplied by `sharpness`.
 StateReading readingOf(const cv::Mat& scores, double sharpness) {
   const auto best = std::max_element(scores.begin<double>(), scores.end<double>());
   double sum = 0;
@@ -72,8 +72,9 @@ cv::Mat scoresOf(const cv::Mat& weights, const cv::Mat& pooled) {
   return pooled * weights.colRange(0, features).t() + weights.col(features).t();
 }
 
-// The factor of the scores that makes the truths of answers, a row of scores each, most probable: a few examples that
-// are told apart make any head too sure or not sure enough. A log-normal prior holds it near 1 where answers are few.
+// The factor for all scores that gives the true states of the answers the highest probability. Without it a head of few
+// examples is too sure, or not sure enough. `scores`: a row for each answer. A log-normal prior keeps the factor near 1
+// when there are few answers.
 double calibrate(const cv::Mat& scores, const std::vector<StateAnswer>& answers) {
   double chosen = 1, most = -std::numeric_limits<double>::infinity();
   for (double power = -1.6; power <= 3; power += 0.02) {

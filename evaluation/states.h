@@ -34,7 +34,7 @@ struct StateVerdict {
   int untested = 0;                    ///< examples of a state that one day alone shows
 
   double right() const;      ///< share of the answers, 0..1
-  double sureShare() const;  ///< the same
+  double sureShare() const;  ///< share of the answers that are sure, 0..1
   double sureRight() const;  ///< share of the sure answers; NaN where there is none
 };
 
