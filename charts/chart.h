@@ -10,7 +10,7 @@
 namespace mpm::charts {
 
 /// What a chart shows.
-struct Quantity {
+struct SeriesKey {
   /// Their numbers are part of the monitor's file format.
   enum class Kind {
     kTokens,       ///< after insertion `index` (0: before the first); index -1: after the last
@@ -37,7 +37,7 @@ struct Quantity {
   /// on, which need one. Empty: the whole picture.
   std::string region{};
 
-  friend bool operator==(const Quantity&, const Quantity&) = default;
+  friend bool operator==(const SeriesKey&, const SeriesKey&) = default;
 };
 
 struct Spread {

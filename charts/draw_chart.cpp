@@ -141,8 +141,8 @@ class Drawer {
   }
 
   void drawSeries(std::size_t i, const ValueAxis& values) {
-    const SeriesShape shape =
-        seriesShape(chart_.chart, i, chart_.axis, values, chart_.series[i].quantity.kind == Quantity::Kind::kAgreement);
+    const SeriesShape shape = seriesShape(chart_.chart, i, chart_.axis, values,
+                                          chart_.series[i].quantity.kind == SeriesKey::Kind::kAgreement);
     for (const auto& band : shape.bands) canvas_.area(band, colorOf(i), kBandOpacity);
     for (const auto& line : shape.lines) canvas_.line(line, colorOf(i), 1.6);
   }

@@ -21,7 +21,7 @@ struct ChartColors {
 
 /// What the values of the buckets are, one after the other.
 struct ChartSeries {
-  Quantity quantity{};
+  SeriesKey quantity{};
   std::string name{};
   std::string unit{};  ///< "", "ms", "%"
   double factor = 1;   ///< from the stored to the shown value

@@ -114,8 +114,8 @@ void BM_OpenYear(benchmark::State& state) {
     const auto source = reader.sources().at(0);
     ChartScene scene;
     scene.look = lightTheme();
-    scene.series = {{{charts::Quantity::Kind::kTokens, -1}, "Tokens", {}, 1, 0},
-                    {{charts::Quantity::Kind::kInferenceMs, -1}, "Inference", "ms", 1, 1}};
+    scene.series = {{{charts::SeriesKey::Kind::kTokens, -1}, "Tokens", {}, 1, 0},
+                    {{charts::SeriesKey::Kind::kInferenceMs, -1}, "Inference", "ms", 1, 1}};
     monitor::ChartQuery query;
     query.source = source.id;
     query.from = source.first;

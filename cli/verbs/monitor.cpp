@@ -132,7 +132,7 @@ RegionAlarm parseRegionAlarm(const std::string& text, const std::vector<std::str
     throw UsageError("there is no region '" + alarm.region + "'" +
                      (regions.empty() ? ": give a file with --regions" : ""));
   double value = limit.value;
-  if (!isRegionQuantity(alarm.quantity)) {
+  if (!findQuantity(alarm.quantity)) {
     (void)labelOf(alarm.quantity, names);
     value = shareOf(limit, text);
   }

@@ -72,7 +72,7 @@ Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
   return {begin(from, to), to};
 }
 
-const Quantity kRows{Quantity::Kind::kRows, -1}, kAgreement{Quantity::Kind::kAgreement, -1};
+const SeriesKey kRows{SeriesKey::Kind::kRows, -1}, kAgreement{SeriesKey::Kind::kAgreement, -1};
 
 /// What is known of a source over a span of time.
 struct SourceReport {
@@ -91,7 +91,7 @@ struct SourceReport {
     states = store.states(record.id, span.from, span.to);
     ChartQuery query{.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}};
     for (int flag = -1; flag < static_cast<int>(kQualityFlags.size()); ++flag)
-      query.quantities.push_back({Quantity::Kind::kFlagged, flag});
+      query.quantities.push_back({SeriesKey::Kind::kFlagged, flag});
     for (const ChartBucket& bucket : store.chart(query).buckets) {
       addTo(rows, bucket.values[0]);
       addTo(agreement, bucket.values[1]);
@@ -328,14 +328,14 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   const auto addAreas = [&](std::vector<std::pair<std::string, double>> areas, const std::string& region) {
     if (areas.size() > kInLane) areas.resize(kInLane);
     for (const auto& [name, share] : areas)
-      add({.quantity = {Quantity::Kind::kClassArea, -1, name, region},
+      add({.quantity = {SeriesKey::Kind::kClassArea, -1, name, region},
            .name = region.empty() ? name : name + " in " + region,
            .unit = "%",
            .factor = 100,
            .decimals = 1,
            .joins = &name != &areas.front().first});
   };
-  add({.quantity = {Quantity::Kind::kTokens, -1}, .name = "tokens kept"});
+  add({.quantity = {SeriesKey::Kind::kTokens, -1}, .name = "tokens kept"});
   if (report.rows.samples > 0) {
     shown.emplace_back("rows computed");
     add({.quantity = kRows, .name = "rows computed", .unit = "%", .factor = 100, .decimals = 1});
@@ -349,7 +349,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   addAreas(areas, "");
   if (!report.regions.empty()) shown.emplace_back("regions");
   for (std::size_t i = 0; i < report.regions.size(); ++i)
-    add({.quantity = {Quantity::Kind::kGcc, -1, "", report.regions[i].name},
+    add({.quantity = {SeriesKey::Kind::kGcc, -1, "", report.regions[i].name},
          .name = "gcc of " + report.regions[i].name,
          .decimals = 3,
          .joins = i % kInLane != 0});

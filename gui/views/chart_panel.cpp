@@ -11,7 +11,7 @@ namespace {
 
 const QStringList kSpans = {"hour", "day", "week", "all"};  // in the settings, in the order of Span
 
-using Kind = charts::Quantity::Kind;
+using Kind = charts::SeriesKey::Kind;
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
   auto* button = new QToolButton(parent);
@@ -183,7 +183,7 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
 
 void ChartPanel::updateSeries() {
   std::vector<TimeChart::Series> series;
-  const auto add = [&, of = region()](charts::Quantity quantity, const QString& name, const QString& unit,
+  const auto add = [&, of = region()](charts::SeriesKey quantity, const QString& name, const QString& unit,
                                       double factor, int decimals) {
     quantity.region = of.toStdString();
     const QString title = of.isEmpty() ? name : QStringLiteral("%1 · %2").arg(of, name);
@@ -314,7 +314,7 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   query.max_buckets = max_buckets;
   for (const auto& series : chart_->series()) query.quantities.push_back(series.quantity);
   if (query.quantities.empty()) return;
-  query.quantities.push_back({charts::Quantity::Kind::kRows});  // last, for the button
+  query.quantities.push_back({charts::SeriesKey::Kind::kRows});  // last, for the button
   history_->askChart(query);
 }
 

@@ -84,7 +84,7 @@ class ChartPanel : public QWidget {
   };
   std::vector<Toggle> toggles() const;
   struct ColorKind {
-    charts::Quantity::Kind kind;
+    charts::SeriesKey::Kind kind;
     QAction* action;  // named by its key in the settings
     int decimals;
   };

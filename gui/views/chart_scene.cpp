@@ -103,7 +103,7 @@ void ChartScene::layOut(QSizeF size) {
 
 void ChartScene::paint(QPainter& painter, QSizeF size) {
   const bool fits = std::equal(series.begin(), series.end(), answered.begin(), answered.end(),
-                               [](const ChartSeries& s, const charts::Quantity& q) { return s.quantity == q; });
+                               [](const ChartSeries& s, const charts::SeriesKey& q) { return s.quantity == q; });
   note.clear();
   if (chart.buckets.empty() || !fits)
     note = (series.empty() ? tr("Choose what to draw above") : tr("No samples in this stretch of time")).toStdString();

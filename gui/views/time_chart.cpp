@@ -26,7 +26,7 @@ void TimeChart::setSeries(std::vector<Series> series) {
   update();
 }
 
-void TimeChart::setChart(charts::Chart chart, const std::vector<charts::Quantity>& quantities) {
+void TimeChart::setChart(charts::Chart chart, const std::vector<charts::SeriesKey>& quantities) {
   scene_.chart = std::move(chart);
   scene_.answered = quantities;
   update();

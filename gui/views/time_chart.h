@@ -19,7 +19,7 @@ class TimeChart : public QWidget {
 
   void setSeries(std::vector<Series> series);
   const std::vector<Series>& series() const { return scene_.series; }
-  void setChart(charts::Chart chart, const std::vector<charts::Quantity>& quantities);
+  void setChart(charts::Chart chart, const std::vector<charts::SeriesKey>& quantities);
   const charts::Chart& chart() const { return scene_.chart; }
   void setStates(const std::vector<monitor::StateSeries>& states);
   /// Times, in seconds, that have a stored picture.

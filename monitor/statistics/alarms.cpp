@@ -74,7 +74,7 @@ Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
   add(options_.tokens_below, {.name = "tokens", .above = false});
   for (const RegionAlarm& alarm : options_.regions) {
     Limit limit{.region = alarm.region, .quantity = alarm.quantity};
-    if (isRegionQuantity(alarm.quantity)) {
+    if (findQuantity(alarm.quantity)) {
       limit.name = alarm.quantity + " of " + alarm.region;
     } else {
       limit.name = "area of " + alarm.quantity + " in " + alarm.region;

@@ -39,7 +39,7 @@ std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source,
 
   const std::size_t classes = latest.classes.size();
   ChartQuery query{.source = source, .from = from, .to = to, .max_buckets = 9000};
-  for (const std::string& name : latest.classes) query.quantities.push_back({Quantity::Kind::kClassArea, -1, name});
+  for (const std::string& name : latest.classes) query.quantities.push_back({SeriesKey::Kind::kClassArea, -1, name});
   const Areas none{.sums = std::vector<double>(classes)};
   Areas all = none, day = none, night = none;
   for (const ChartBucket& bucket : store.chart(query).buckets) {
@@ -67,7 +67,7 @@ std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source,
 }
 
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecord& source, UnixMs from, UnixMs to) {
-  using enum Quantity::Kind;
+  using enum SeriesKey::Kind;
   std::vector<vision::Region> regions;
   for (RegionRecord& one : store.regions(source.name))
     if (!one.region.ignore) regions.push_back(std::move(one.region));
@@ -76,7 +76,7 @@ std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecor
   std::vector<RegionMeans> means;
   for (const std::string& name : vision::namesOf(regions)) {
     ChartQuery query{.source = source.id, .from = from, .to = to, .max_buckets = 9000};
-    for (const Quantity::Kind kind : {kGcc, kRcc, kExg, kBrightness, kTokens})
+    for (const SeriesKey::Kind kind : {kGcc, kRcc, kExg, kBrightness, kTokens})
       query.quantities.push_back({kind, -1, "", name});
     for (const std::string& one : classes) query.quantities.push_back({kClassArea, -1, one, name});
     std::vector<Spread> all(query.quantities.size());

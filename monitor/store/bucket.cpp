@@ -12,13 +12,13 @@
 namespace mpm::monitor {
 namespace {
 
-using enum Quantity::Kind;
+using enum SeriesKey::Kind;
 static_assert(std::endian::native == std::endian::little, "the numbers in BLOBs are little-endian");
 
 // The code of a stored series is that of its kind, or one of these and the index: part of the file format.
 constexpr int kFirstFlag = 0x80, kFirstTokens = 0x100, kFirstArea = 0x1000;
 
-int codeOf(Quantity::Kind kind, int index) {
+int codeOf(SeriesKey::Kind kind, int index) {
   if (kind == kClassArea) return kFirstArea + index;
   if (kind == kTokens && index >= 0) return kFirstTokens + index;
   if (kind == kFlagged && index >= 0) return kFirstFlag + index;
@@ -63,7 +63,7 @@ void Bucket::addTotals(const Totals& totals) {
   at->max = std::max(at->max, totals.max);
 }
 
-void Bucket::addValue(Quantity::Kind kind, double value, int index) {
+void Bucket::addValue(SeriesKey::Kind kind, double value, int index) {
   const int code = codeOf(kind, index);
   if (code > std::numeric_limits<std::uint16_t>::max() || !std::isfinite(value)) return;
   const auto one = static_cast<float>(value);
@@ -122,7 +122,7 @@ const Bucket::Totals* Bucket::find(int code) const {
   return at == series_.end() || at->code != code ? nullptr : &*at;
 }
 
-Spread Bucket::spread(const Quantity& quantity) const {
+Spread Bucket::spread(const SeriesKey& quantity) const {
   const Totals* totals = find(codeOf(quantity.kind, quantity.index));
   // A sample names only the classes that occur: in the others the area is 0.
   if (quantity.kind == kClassArea) {

@@ -36,7 +36,7 @@ class Bucket {
   void add(const Sample& sample);
   void add(const RegionSample& region, std::optional<bool> night);
   void add(const Bucket& other);
-  Spread spread(const Quantity& quantity) const;
+  Spread spread(const SeriesKey& quantity) const;
 
   std::int64_t samples = 0, day = 0, night = 0;
 
@@ -51,7 +51,7 @@ class Bucket {
     std::uint32_t count = 0;
     std::uint16_t code = 0, unused = 0;
   };
-  void addValue(Quantity::Kind kind, double value, int index = -1);
+  void addValue(SeriesKey::Kind kind, double value, int index = -1);
   void addTotals(const Totals& totals);
   const Totals* find(int code) const;
 

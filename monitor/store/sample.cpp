@@ -5,8 +5,6 @@
 
 namespace mpm::monitor {
 
-bool isRegionQuantity(const std::string& name) { return RegionSample{.tokens = 0}.value(name).has_value(); }
-
 std::optional<double> RegionSample::value(const std::string& quantity) const {
   if (quantity == "gcc") return gcc();
   if (quantity == "rcc") return rcc();

@@ -9,27 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/quantity.h"
 #include "vision/time.h"
 
 namespace mpm::monitor {
 
-/// Bits of PictureQuality::flags: part of the file format.
-enum QualityFlag {
-  kDark = 1,         ///< nothing in it shines
-  kOverexposed = 2,  ///< most of it is white
-  kBlurred = 4,      ///< it has no fine detail
-  kFogged = 8,       ///< the lens is covered, or the fog dense: it hardly has any contrast
-};
 inline constexpr std::array kQualityFlags = {"dark", "overexposed", "blurred", "covered or fogged"};  ///< by bit
 
-/// How well a picture shows the scene, measured on a grey picture 320 px wide.
-struct PictureQuality {
-  double sharpness = 0;  ///< variance of the Laplacian less that of the noise, squared grey levels
-  /// Standard deviation within squares of a twentieth of the width, which a tenth of them exceed, grey levels.
-  double contrast = 0;
-  double saturated = 0;  ///< share of the pixels with a channel of 250 or more, 0..1
-  int flags = 0;         ///< what is wrong with it; 0: nothing
-};
 /// "good", "blurred", "dark, overexposed".
 std::string toText(const PictureQuality& quality);
 
@@ -61,9 +47,6 @@ struct RegionSample {
  private:
   double chromatic(double channel) const { return channel > 0 ? channel / (red + green + blue) : 0; }
 };
-
-/// Whether it is a name that RegionSample::value() knows; classes have other names.
-bool isRegionQuantity(const std::string& name);
 
 /// What is kept of one head of states of a frame.
 struct StateSample {

@@ -23,7 +23,7 @@
 
 namespace mpm::monitor {
 
-using charts::Chart, charts::ChartBucket, charts::Quantity, charts::Spread;
+using charts::Chart, charts::ChartBucket, charts::SeriesKey, charts::Spread;
 
 /// What samples that are comparable have in common. A new model or reduction is a new session.
 struct SessionInfo {
@@ -154,7 +154,7 @@ void addTo(Spread& all, const Spread& part);
 struct ChartQuery {
   std::int64_t source = 0;  ///< SourceRecord::id
   UnixMs from = 0, to = 0;  ///< [from, to)
-  std::vector<Quantity> quantities{};
+  std::vector<SeriesKey> quantities{};
   int max_buckets = 2000;
 };
 

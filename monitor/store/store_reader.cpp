@@ -72,7 +72,7 @@ class ChartBuilder {
       : query_(query), regions_(regions), longest_step_(longest_step) {
     chart_.bucket_ms = width;
     for (const SessionRecord& session : sessions)
-      for (const Quantity& quantity : query.quantities) {
+      for (const SeriesKey& quantity : query.quantities) {
         const auto named = std::find(session.classes.begin(), session.classes.end(), quantity.name);
         labels_[session.id].push_back(
             named == session.classes.end() ? -1 : static_cast<int>(named - session.classes.begin()));
@@ -140,8 +140,8 @@ class ChartBuilder {
   }
 
   void addSpread(Spread& all, const Bucket& sum, std::int64_t session, std::size_t q) const {
-    Quantity quantity = query_.quantities[q];
-    if (quantity.kind == Quantity::Kind::kClassArea) {
+    SeriesKey quantity = query_.quantities[q];
+    if (quantity.kind == SeriesKey::Kind::kClassArea) {
       const auto labels = labels_.find(session);
       if (labels == labels_.end() || labels->second[q] < 0) return;
       quantity.index = labels->second[q];
@@ -227,7 +227,7 @@ struct StoreReader::Impl {
         "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND region ="
         " 0");
     rows.bind(source, kHourMs, start);
-    while (rows.step()) addTo(brightness, Bucket(rows, 0).spread({Quantity::Kind::kBrightness}));
+    while (rows.step()) addTo(brightness, Bucket(rows, 0).spread({SeriesKey::Kind::kBrightness}));
     return brightness;
   }
 
@@ -311,7 +311,7 @@ struct StoreReader::Impl {
   std::map<std::int64_t, std::string> regionsIn(const ChartQuery& query) const {
     std::map<std::int64_t, std::string> names;
     Statement rows = database.prepare("SELECT id FROM region WHERE source = ? AND name = ?");
-    for (const Quantity& quantity : query.quantities) {
+    for (const SeriesKey& quantity : query.quantities) {
       if (quantity.region.empty()) continue;
       rows.bind(query.source, quantity.region);
       while (rows.step()) names[rows.integer(0)] = quantity.region;
@@ -461,7 +461,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     if (rows.integer(6) != 0 && !regions.contains(rows.integer(6))) continue;
     Bucket bucket(rows, 1);
     if (impl_->judges() && level <= kHourMs && rows.integer(6) == 0) {
-      const double brightness = bucket.spread({Quantity::Kind::kBrightness}).mean;
+      const double brightness = bucket.spread({SeriesKey::Kind::kBrightness}).mean;
       bucket.night = *rule.night(rows.integer(0) + level / 2, brightness) ? bucket.samples : 0;
       bucket.day = bucket.samples - bucket.night;
     }
@@ -533,7 +533,7 @@ DayNightStatistics StoreReader::dayNight(std::int64_t source, UnixMs from, UnixM
   if ((statistics.day.samples == 0) != (statistics.night.samples == 0)) {
     Spread brightness;
     for (const ChartBucket& bucket :
-         chart({.source = source, .from = from, .to = to, .quantities = {{Quantity::Kind::kBrightness}}}).buckets)
+         chart({.source = source, .from = from, .to = to, .quantities = {{SeriesKey::Kind::kBrightness}}}).buckets)
       addTo(brightness, bucket.values[0]);
     statistics.brightness.emplace(brightness.min, brightness.max);
   }

@@ -602,7 +602,7 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   query.source = 1;
   query.from = unixNow() - 2 * kDayMs;
   query.to = unixNow();
-  query.quantities = {{charts::Quantity::Kind::kMerged, -1}};
+  query.quantities = {{charts::SeriesKey::Kind::kMerged, -1}};
   for (int i = 1; i <= 20; ++i) {
     query.max_buckets = 100 + i;
     history.askChart(query);

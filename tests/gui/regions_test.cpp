@@ -195,7 +195,7 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
     const TimeChart& chart = *part<ChartPanel>(*window_)->chart();
     const auto& series = chart.series();
     for (std::size_t i = 0; i < series.size(); ++i)
-      if (series[i].quantity.kind == charts::Quantity::Kind::kGcc && series[i].quantity.region == "Region 1")
+      if (series[i].quantity.kind == charts::SeriesKey::Kind::kGcc && series[i].quantity.region == "Region 1")
         for (const charts::ChartBucket& bucket : chart.chart().buckets)
           if (bucket.values.size() == series.size() && bucket.values[i].samples > 0) return bucket.values[i];
     return std::nullopt;

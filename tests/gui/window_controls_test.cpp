@@ -136,7 +136,7 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   ChartPanel* panel = part<ChartPanel>(*window_);
   TimeChart* chart = panel->chart();
   ASSERT_TRUE(wait([&] { return chart->chart().buckets.size() >= 2; }));
-  using Kind = charts::Quantity::Kind;
+  using Kind = charts::SeriesKey::Kind;
   const auto kinds = [&] {
     std::vector<Kind> result;
     for (const auto& series : chart->series()) result.push_back(series.quantity.kind);

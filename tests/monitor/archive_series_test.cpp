@@ -154,7 +154,7 @@ std::vector<std::tuple<UnixMs, std::int64_t, double, double>> hoursOf(const std:
   std::vector<std::tuple<UnixMs, std::int64_t, double, double>> hours;
   const auto source = store.sources().at(0);
   monitor::ChartQuery query{.source = source.id, .from = source.first, .to = source.last + 1};
-  query.quantities = {{charts::Quantity::Kind::kTokens, -1}, {charts::Quantity::Kind::kBrightness, -1}};
+  query.quantities = {{charts::SeriesKey::Kind::kTokens, -1}, {charts::SeriesKey::Kind::kBrightness, -1}};
   query.max_buckets = 100;
   const auto rounded = [](double value) { return std::round(value * 1e6) / 1e6; };  // sums in another order
   for (const auto& bucket : store.chart(query).buckets)

@@ -13,7 +13,7 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::TemporaryFolder;
-using Kind = Quantity::Kind;
+using Kind = SeriesKey::Kind;
 
 // Writes samples as one recording.
 void fill(const std::string& path, const std::vector<Sample>& samples, double every_s) {
@@ -54,7 +54,7 @@ void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& s
   EXPECT_EQ(next, samples.size()) << "every sample is in a bucket";
 }
 
-const std::vector<Quantity> kTwo = {{Kind::kTokens, -1}, {Kind::kClassArea, -1, "tree"}};
+const std::vector<SeriesKey> kTwo = {{Kind::kTokens, -1}, {Kind::kClassArea, -1, "tree"}};
 
 TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
   const TemporaryFolder folder;

@@ -623,7 +623,7 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
   EXPECT_EQ(std::count(counts.begin(), counts.end(), 600), 1);
   const StoreReader store(database_);
   monitor::ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX};
-  query.quantities = {{charts::Quantity::Kind::kGcc, -1, "", "tree"}};
+  query.quantities = {{charts::SeriesKey::Kind::kGcc, -1, "", "tree"}};
   std::int64_t charted = 0;
   for (const auto& bucket : store.chart(query).buckets) charted += bucket.values[0].samples;
   EXPECT_EQ(charted, 6);

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Kind = Quantity::Kind;
+using Kind = SeriesKey::Kind;
 
 Sample withRegion(UnixMs time, double green, std::int64_t region = 0) {
   Sample sample = sampleAt(time);

@@ -664,7 +664,7 @@ TEST(Store, APictureOfAnArchiveIsStoredOnce) {
   EXPECT_THAT(allSamples(reader), SizeIs(3));
   std::int64_t counted = 0;
   for (const ChartBucket& bucket :
-       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .quantities = {{Quantity::Kind::kTokens, -1}}}).buckets)
+       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .quantities = {{SeriesKey::Kind::kTokens, -1}}}).buckets)
     counted += bucket.values[0].samples;
   EXPECT_EQ(counted, 3);
   const SessionRecord session = reader.sessions(1).at(0);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace mpm::monitor {
+
+/// Bits of PictureQuality::flags.
+enum QualityFlag {
+  kDark = 1,         ///< nothing in it shines
+  kOverexposed = 2,  ///< most of it is white
+  kBlurred = 4,      ///< it has no fine detail
+  kFogged = 8,       ///< the lens is covered, or the fog dense: it hardly has any contrast
+};
+
+/// How well a picture shows the scene, measured on a grey picture 320 px wide.
+struct PictureQuality {
+  double sharpness = 0;  ///< variance of the Laplacian less that of the noise, squared grey levels
+  /// Standard deviation within squares of a twentieth of the width, which a tenth of them exceed, grey levels.
+  double contrast = 0;
+  double saturated = 0;  ///< share of the pixels with a channel of 250 or more, 0..1
+  int flags = 0;         ///< what is wrong with it; 0: nothing
+};
+
+/// What is known of a frame beside its pixels.
+struct FrameFacts {
+  std::vector<double> token_counts{};  ///< N, then N' after each insertion
+  double inference_ms = 0;
+  std::int64_t dropped = 0;           ///< frames dropped since the sample before
+  std::optional<double> rows{};       ///< share of the rows that were computed, 0..1; nullopt without the reuse of rows
+  std::optional<double> agreement{};  ///< percent, the lowest of the key frames since the sample before
+  std::optional<PictureQuality> quality{};
+};
+
+/// What the quantities are computed from: the whole picture, or one region of it.
+struct Measurement {
+  std::int64_t pixels = 0;                    ///< that count
+  std::array<double, 3> mean{}, deviation{};  ///< red, green and blue of these pixels, 0..255
+  std::optional<double> tokens{};             ///< kept in it: each patch counts one over the size of its cluster
+  const FrameFacts* frame = nullptr;          ///< null: this is a region
+};
+
+/// One number that is measured. A row of the table is all that a new one needs: it is then stored, exported, drawn,
+/// alarmed on and reported. Its documentation is a row of docs/regions.md.
+struct Quantity {
+  enum class Scope {
+    kEverywhere,  ///< of each region and of the whole picture; sums leave flagged pictures out
+    kAlways,      ///< the same with flagged pictures
+    kWhole,       ///< of the whole picture, flagged pictures left out
+    kFrame,       ///< of the frame, with flagged pictures
+  };
+
+  const char* key;    ///< in databases, files, alarms: lower case letters, digits, '_'
+  const char* label;  ///< for people, in English
+  const char* unit;   ///< "", "%", "ms"
+  int digits;         ///< after the decimal point, where it is shown
+  std::optional<double> (*measure)(const Measurement&);  ///< nullopt: not known here
+  Scope scope = Scope::kEverywhere;
+
+  bool ofRegions() const { return scope == Scope::kEverywhere || scope == Scope::kAlways; }
+  bool ofFlagged() const { return scope == Scope::kAlways || scope == Scope::kFrame; }
+};
+
+/// The table, in the order of columns and menus. It may grow while no database is open.
+std::vector<Quantity>& quantities();
+/// Null: there is none with this key.
+const Quantity* findQuantity(std::string_view key);
+
+}  // namespace mpm::monitor
