@@ -9,7 +9,8 @@ function(mpm_program_pages program)
     set(zsh_folder zsh/vendor-completions)  # where Debian's zsh looks
   endif()
   set(pages ${folder}/${program}.1)
-  set(run ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:${program}>)
+  set(run ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0
+    --modify LD_LIBRARY_PATH=path_list_prepend:${CMAKE_LIBRARY_OUTPUT_DIRECTORY} $<TARGET_FILE:${program}>)
   add_custom_command(OUTPUT ${folder}/${program}.1 COMMAND ${run} --man > ${program}.1.part
     COMMAND ${CMAKE_COMMAND} -E cat ${program}.1.part ${ARGN} > ${program}.1 WORKING_DIRECTORY ${folder}
     DEPENDS ${program} ${ARGN} VERBATIM)

@@ -61,6 +61,7 @@ for library in $libraries; do
   case $package in libc6 | libgcc-s1 | libstdc++6 | zlib1g) continue ;; esac
   cp "/usr/share/doc/$package/copyright" "$(echo "$folder"/*.dist-info)/licenses/$package"
 done
+cmake -DREADELF=readelf "-DFOLDERS=$work/unrepaired;$work/unpacked" -P tests/package/run_paths.cmake
 rm -f "$dist"/mpm_layer-*.whl
 wheel pack --dest-dir "$dist" "$folder"
 wheel=$(echo "$dist"/mpm_layer-*.whl)

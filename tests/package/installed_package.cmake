@@ -16,6 +16,9 @@ if(NOT headers STREQUAL expected)
   message(FATAL_ERROR "the installed headers are\n${headers}\nexpected\n${expected}")
 endif()
 
+set(FOLDERS ${prefix})
+include(${CMAKE_CURRENT_LIST_DIR}/run_paths.cmake)
+
 # The programs find the library in any prefix, and the service finds its program.
 set(mpm ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm)
 execute_process(COMMAND ${mpm} convert ${MODEL} -o ${SCRATCH}/labels.onnx ${run})

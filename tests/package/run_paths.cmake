@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# No program or library in FOLDERS looks for libraries in the current folder: each part of its RUNPATH starts with "/" or
+# "$ORIGIN". The dynamic loader reads an empty part as ".".
+set(with_path 0)
+foreach(folder IN LISTS FOLDERS)
+  file(GLOB_RECURSE files ${folder}/*)
+  foreach(file IN LISTS files)
+    file(READ ${file} magic LIMIT 4 HEX)
+    if(NOT magic STREQUAL "7f454c46")
+      continue()
+    endif()
+    execute_process(COMMAND ${READELF} -d ${file} OUTPUT_VARIABLE dynamic ERROR_QUIET)
+    if(dynamic MATCHES "\\((RUNPATH|RPATH)\\)[^\n]*\\[([^\n]*)\\]")
+      set(path "${CMAKE_MATCH_2}")
+      math(EXPR with_path "${with_path} + 1")
+      string(REPLACE ":" ";" parts "${path}:$ORIGIN")  # a foreach() leaves out an empty part at the end
+      foreach(part IN LISTS parts)
+        if(NOT part MATCHES "^(/|[$]ORIGIN)")
+          message(SEND_ERROR "${file} has the RUNPATH [${path}] with the part '${part}'")
+          break()
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+endforeach()
+if(with_path EQUAL 0)
+  message(SEND_ERROR "no file with a RUNPATH in ${FOLDERS}")
+endif()
