@@ -50,7 +50,7 @@ if(TARGET mpm-monitor)
 endif()
 if(TARGET mpm-train)
   list(APPEND CPACK_COMPONENTS_ALL trainer)
-  mpm_package(trainer mpm-train science "Trains Segmenter on a rendered street or on a folder of images"
+  mpm_package(trainer mpm-train science "Trains the default models on a rendered street"
     "${library} ${same_version}")
 endif()
 include(CPack)

@@ -14,7 +14,7 @@ sh packages/install.sh
 $sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev libomp-dev
 cmake --preset fuzz
 cmake --build --preset fuzz --target fuzz_reader fuzz_files
-for target in reader classes labelme coco regions results lines states model lists pictures tensors; do
+for target in reader classes labelme coco regions results lines states model lists pictures; do
   mkdir -p "build-fuzz/corpus/$target"
   seeds="$PWD/tests/data/fuzz/$target" command="fuzz_files $target -max_len=20000 -dict=$PWD/tests/data/fuzz/json.dict"
   if [ $target = reader ]; then

@@ -7,8 +7,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/random.h"
-#include "base/size_text.h"
-#include "mpm/error.hpp"
 
 namespace mpm::train {
 namespace {
@@ -46,17 +44,6 @@ class Table {
   std::vector<Parameter> list;
 };
 
-const HostTensor* find(const TensorMap& weights, const std::string& name) {
-  const auto found = weights.find(name);
-  return found == weights.end() ? nullptr : &found->second;
-}
-
-std::string shapeText(const std::vector<std::int64_t>& shape) {
-  std::string text = "{";
-  for (const std::int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-  return text + "}";
-}
-
 // Normal, cut at two deviations by drawing again.
 double truncatedNormal(Random& random) {
   for (;;)
@@ -87,39 +74,18 @@ std::vector<float> sinusoids(const NetworkConfig& config, double deviation) {
 
 }  // namespace
 
-void NetworkConfig::validate() const {
-  if (dim < 1 || head_dim < 1 || dim % head_dim != 0)
-    throw Error("the width is " + std::to_string(dim) + "; it must be a multiple of " + std::to_string(head_dim));
-  if (blocks < 1 || decoder_blocks < 1 || mlp_ratio < 1) throw Error("a network needs at least one block");
-  if (input.height < patch || input.width < patch || input.height % patch != 0 || input.width % patch != 0)
-    throw Error("the input is " + toString(input) + kHeightFirst + "; both sides must be multiples of " +
-                std::to_string(patch));
-  if (positions == Positions::kRotary && head_dim % 4 != 0)
-    throw Error("a head has " + std::to_string(head_dim) + " columns; rotary positions need a multiple of 4");
-  if (classes < 2 || classes > 255)
-    throw Error("there are " + std::to_string(classes) + " classes; 2 to 255 are possible");
-}
-
-NetworkConfig networkConfig(const std::string& name) {
-  NetworkConfig config;
-  if (name == "vit-t16")
-    config.dim = 192;
-  else if (name == "vit-s16")
-    config.dim = 384;
-  else if (name == "vit-b16")
-    config.dim = 768;
-  else
-    throw Error("no network is called '" + name + "'; there are vit-t16, vit-s16 and vit-b16");
-  return config;
+std::int64_t elements(const std::vector<std::int64_t>& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) count *= size;
+  return count;
 }
 
 std::vector<Parameter> parameters(const NetworkConfig& config) {
-  const int dim = config.dim, hidden = config.dim * config.mlp_ratio;
+  const int dim = config.dim, hidden = dim * NetworkConfig::kMlpRatio;
   Table table;
   table.embedding("encoder.cls_token", {1, 1, dim});
-  if (config.positions == Positions::kAbsolute)
-    table.list.push_back({"encoder.pos_embed", {1, 1 + config.tokens(), dim}, Init::kPositions, 0.2, false});
-  table.matrix("encoder.patch_embed.proj.weight", {dim, 3, config.patch, config.patch});
+  table.list.push_back({"encoder.pos_embed", {1, 1 + config.tokens(), dim}, Init::kPositions, 0.2, false});
+  table.matrix("encoder.patch_embed.proj.weight", {dim, 3, NetworkConfig::kPatch, NetworkConfig::kPatch});
   table.vector("encoder.patch_embed.proj.bias", dim);
   for (int i = 0; i < config.blocks; ++i) table.block("encoder.blocks." + std::to_string(i), dim, hidden);
   table.norm("encoder.norm", dim);
@@ -153,51 +119,13 @@ TensorMap initialWeights(const NetworkConfig& config, std::uint64_t seed) {
   return weights;
 }
 
-TensorMap fittedWeights(const TensorMap& weights, const NetworkConfig& from, const NetworkConfig& config,
-                        const TensorMap& fallback) {
-  TensorMap fitted;
-  for (const Parameter& parameter : parameters(config)) {
-    const std::string& name = parameter.name;
-    const HostTensor* tensor = find(weights, name);
-    const bool of_classes = name == "decoder.cls_emb" || name.starts_with("decoder.mask_norm.");
-    if (tensor && name == "encoder.pos_embed" && from.grid() != config.grid())
-      fitted[name] = resizedPositions(*tensor, from.grid(), config.grid());
-    else if (tensor)
-      fitted[name] = *tensor;
-    if (fitted[name].shape == parameter.shape) continue;
-    const HostTensor* substitute = of_classes ? find(fallback, name) : nullptr;
-    if (!substitute)
-      throw Error("the checkpoint does not fit this network: '" + name + "' is " +
-                  (tensor ? shapeText(tensor->shape) : std::string("missing")) + " instead of " +
-                  shapeText(parameter.shape));
-    fitted[name] = *substitute;
-  }
-  return fitted;
-}
-
-RotaryTable rotaryTable(const NetworkConfig& config) {
-  const Size2 grid = config.grid();
-  const int pairs = config.head_dim / 2, per_axis = pairs / 2;
-  const std::size_t size = static_cast<std::size_t>(config.tokens()) * static_cast<std::size_t>(config.head_dim);
-  RotaryTable table{std::vector<float>(size), std::vector<float>(size)};
-  for (std::size_t i = 0; i < size; ++i) {
-    const int token = static_cast<int>(i) / config.head_dim, pair = static_cast<int>(i) % pairs;
-    const int position = pair < per_axis ? token / grid.width : token % grid.width;
-    const double angle = position * std::pow(100., -static_cast<double>(pair % per_axis) / per_axis);
-    table.cosines[i] = static_cast<float>(std::cos(angle));
-    table.sines[i] = static_cast<float>(std::sin(angle));
-  }
-  return table;
-}
-
-HostTensor resizedPositions(const HostTensor& positions, Size2 from, Size2 to) {
+void resizePositions(TensorMap& weights, Size2 from, Size2 to) {
+  if (from == to) return;
+  HostTensor& positions = weights.at("encoder.pos_embed");
   const int dim = static_cast<int>(positions.shape.back());
-  if (static_cast<int>(positions.values.size()) != (1 + from.height * from.width) * dim)
-    throw Error("the position embedding is " + shapeText(positions.shape) + ", which does not fit a grid of " +
-                toString(from));
   HostTensor resized{{1, 1 + to.height * to.width, dim}, {}};
   resized.values.resize(static_cast<std::size_t>(elements(resized.shape)));
-  std::copy_n(positions.values.begin(), dim, resized.values.begin());
+  std::copy_n(positions.values.begin(), dim, resized.values.begin());  // the row of the class token
   // Channel by channel: OpenCV resizes at most 4 channels of a row-major image well.
   cv::Mat plane(from.height, from.width, CV_32F), target;
   for (int c = 0; c < dim; ++c) {
@@ -207,7 +135,7 @@ HostTensor resizedPositions(const HostTensor& positions, Size2 from, Size2 to) {
     for (int i = 0; i < to.height * to.width; ++i)
       resized.values[static_cast<std::size_t>((1 + i) * dim + c)] = target.at<float>(i / to.width, i % to.width);
   }
-  return resized;
+  positions = std::move(resized);
 }
 
 }  // namespace mpm::train

@@ -20,16 +20,15 @@ int matricesIn(const Parameter& parameter) { return parameter.name.find(".qkv.")
 
 }  // namespace
 
-Optimizer::Optimizer(const LearnerOptions& options, const std::vector<Parameter>& table, at::Device device)
-    : options_(options) {
+Optimizer::Optimizer(OptimizerKind kind, const std::vector<Parameter>& table, at::ScalarType matmul) : matmul_(matmul) {
   std::vector<at::Tensor> decays, keep;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> by_shape;
   std::int64_t offset = 0;
   for (const Parameter& parameter : table) {
     const std::int64_t size = elements(parameter.shape);
-    const bool muon = options.optimizer == OptimizerKind::kMuon && isMatrixOfBlock(parameter);
+    const bool muon = kind == OptimizerKind::kMuon && isMatrixOfBlock(parameter);
     decays.push_back(at::full({size}, parameter.decays ? 1.f : 0.f));
-    keep.push_back(at::full({size}, muon ? options.momentum : options.beta1, at::kFloat));
+    keep.push_back(at::full({size}, muon ? kMomentum : kBeta1, at::kFloat));
     if (muon) {
       const int parts = matricesIn(parameter);
       for (int i = 0; i < parts; ++i)
@@ -38,31 +37,29 @@ Optimizer::Optimizer(const LearnerOptions& options, const std::vector<Parameter>
     offset += size;
   }
   for (auto& [shape, offsets] : by_shape) groups_.push_back({shape.first, shape.second, std::move(offsets)});
-  decays_ = at::cat(decays).to(device);
-  keep_ = at::cat(keep).to(device);
+  decays_ = at::cat(decays);
+  keep_ = at::cat(keep);
   mean_ = at::zeros_like(decays_);
   square_ = at::zeros_like(decays_);
 }
 
-void Optimizer::step(at::Tensor& weights, const at::Tensor& gradient, double learning_rate) {
+double Optimizer::step(at::Tensor& weights, at::Tensor& gradient, double learning_rate) {
+  const double norm = gradient.norm().item<double>();
+  if (!std::isfinite(norm)) return norm;
+  if (norm > kMaxNorm) gradient.mul_(kMaxNorm / norm);
   ++updates_;
   mean_.sub_(gradient).mul_(keep_).add_(gradient);
-  square_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
+  square_.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
   at::Tensor direction = adamDirection();
   writeMuonDirection(gradient, direction);
-  weights.mul_(1 - learning_rate * options_.weight_decay * decays_);
+  weights.mul_(1 - learning_rate * kWeightDecay * decays_);
   weights.sub_(direction, learning_rate);
-}
-
-void Optimizer::restore(const at::Tensor& mean, const at::Tensor& square, int updates) {
-  mean_.copy_(mean);
-  square_.copy_(square);
-  updates_ = updates;
+  return norm;
 }
 
 at::Tensor Optimizer::adamDirection() const {
-  const double correction1 = 1 - std::pow(options_.beta1, updates_);
-  const double correction2 = 1 - std::pow(options_.beta2, updates_);
+  const double correction1 = 1 - std::pow(kBeta1, updates_);
+  const double correction2 = 1 - std::pow(kBeta2, updates_);
   return (mean_ / correction1).div_((square_ / correction2).sqrt_().add_(1e-8));
 }
 
@@ -72,13 +69,12 @@ void Optimizer::writeMuonDirection(const at::Tensor& gradient, at::Tensor& direc
     std::vector<at::Tensor> ahead;
     for (const std::int64_t offset : group.offsets) {  // Nesterov: a look along the momentum
       const at::Tensor momentum = mean_.narrow(0, offset, size);
-      ahead.push_back(at::lerp(gradient.narrow(0, offset, size), momentum, options_.momentum));
+      ahead.push_back(at::lerp(gradient.narrow(0, offset, size), momentum, kMomentum));
     }
     const at::Tensor matrices =
         at::stack(ahead).view({static_cast<std::int64_t>(ahead.size()), group.rows, group.cols});
     const double scale = kAdamStep * std::sqrt(static_cast<double>(std::max(group.rows, group.cols)));
-    const at::Tensor steps =
-        orthogonalized(matrices, options_.precision == MatmulPrecision::kBf16 ? at::kBFloat16 : at::kFloat).mul_(scale);
+    const at::Tensor steps = orthogonalized(matrices, matmul_).mul_(scale);
     for (std::size_t i = 0; i < group.offsets.size(); ++i)
       direction.narrow(0, group.offsets[i], size).copy_(steps[static_cast<std::int64_t>(i)].flatten());
   }

@@ -4,13 +4,13 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "learner.h"
 #include "network_config.h"
 
 namespace mpm::train {
+
+enum class OptimizerKind { kAdamW, kMuon };
 
 /// AdamW over one flat tensor, or Muon (K. Jordan and others, 2024) for the matrices of the blocks and AdamW for the
 /// rest: the momentum of a matrix, its singular values brought near 1, is the step. Steps are scaled so that both take
@@ -18,16 +18,18 @@ namespace mpm::train {
 /// Not thread-safe.
 class Optimizer {
  public:
-  Optimizer(const LearnerOptions& options, const std::vector<Parameter>& table, at::Device device);
+  static constexpr double kWeightDecay = 0.05, kMaxNorm = 1;  // of the gradient
+  static constexpr double kBeta1 = 0.9, kBeta2 = 0.98;        // of AdamW
+  static constexpr double kMomentum = 0.95;                   // of Muon
 
-  /// Moves `weights` {all parameters} against `gradient`. Both in the order of the table.
-  void step(at::Tensor& weights, const at::Tensor& gradient, double learning_rate);
+  /// `matmul` is the type of Muon's matrix products.
+  Optimizer(OptimizerKind kind, const std::vector<Parameter>& table, at::ScalarType matmul);
+
+  /// Moves `weights` {all parameters} against `gradient`, which is clipped in place. Both in the order of the table.
+  /// Returns the norm of the gradient before clipping; where it is not finite, nothing moves.
+  double step(at::Tensor& weights, at::Tensor& gradient, double learning_rate);
 
   int updates() const { return updates_; }
-  /// The state between two steps: {all parameters} each.
-  const at::Tensor& mean() const { return mean_; }
-  const at::Tensor& square() const { return square_; }
-  void restore(const at::Tensor& mean, const at::Tensor& square, int updates);
 
  private:
   // Matrices of one shape, as slices of the flat tensor, so that all are orthogonalised at once.
@@ -39,7 +41,7 @@ class Optimizer {
   at::Tensor adamDirection() const;
   void writeMuonDirection(const at::Tensor& gradient, at::Tensor& direction) const;
 
-  LearnerOptions options_;
+  at::ScalarType matmul_;
   at::Tensor mean_, square_, decays_;
   at::Tensor keep_;  // share of the mean that a step keeps, where Muon and Adam differ
   std::vector<Group> groups_;

@@ -2,193 +2,173 @@
 #include "trainer.h"
 
 #include <algorithm>
-#include <chrono>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <thread>
 
 #include "base/class_balance.h"
-#include "checkpoint.h"
-#include "evaluation.h"
+#include "base/learning_rate.h"
+#include "base/size_text.h"
 #include "learner.h"
 #include "mpm/error.hpp"
-#include "onnx_file.h"
-#include "prefetcher.h"
 #include "program/paths.h"
 #include "program/terminal/output.h"
+#include "scene/street.h"
+#include "segmenter_file.h"
+#include "vision/default_model.h"
 
 namespace mpm::train {
 namespace {
 
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+constexpr double kClassBalance = 0.5;  // of balancedWeights()
 
-// A batch is a mix of many streets without many streets being held at once.
-constexpr int kMaxChunksInABatch = 16;
-
-int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
-
-std::unique_ptr<SampleSource> openSamples(const Recipe& recipe) {
-  if (recipe.data.empty()) return openScenes(recipe.scene, recipe.augmentation, recipe.seed, recipe.ignore);
-  return openFolder({recipe.data, recipe.validation, recipe.classes}, recipe.augmentation, recipe.seed, recipe.ignore);
+void require(bool holds, const std::string& message) {
+  if (!holds) throw Error(message);
 }
 
-class Run {
- public:
-  Run(Recipe recipe, const RunOptions& options) : options_(options) {
-    checkpoint_.recipe = std::move(recipe);
-    if (options_.device == "auto") options_.device = cudaIsAvailable() ? "cuda" : "cpu";
-    if (options_.threads == 0) options_.threads = cores();
-    if (options_.workers == 0) options_.workers = std::min(16, cores());
-    const std::string path = checkpointPath();
-    if (options_.resume)
-      checkpoint_ = readCheckpoint(path);
-    else if (fs::exists(path))
-      throw Error("'" + options_.folder +
-                  "' already holds a run: --resume goes on with it, another --out starts a new one");
-    Recipe& used = checkpoint_.recipe;
-    used.validate();
-    if (used.precision == "auto") used.precision = bf16IsFast(options_.device) ? "bf16" : "fp32";
-    source_ = openSamples(used);
-    network_ = used.networkConfig(static_cast<int>(source_->classes().size()));
-    program::makeFolder(options_.folder);
-  }
+void requireSize(Size2 size) {
+  constexpr int kPatch = NetworkConfig::kPatch;
+  require(
+      size.height >= kPatch && size.width >= kPatch && size.height % kPatch == 0 && size.width % kPatch == 0,
+      "the input is " + toString(size) + kHeightFirst + "; both sides must be multiples of " + std::to_string(kPatch));
+}
 
-  RunResult operator()() {
-    const Recipe& recipe = checkpoint_.recipe;
-    program::Progress progress(options_.terminal, recipe.steps, "step", checkpoint_.step);
-    if (!options_.resume && recipe.class_balance > 0) checkpoint_.class_weights = balancedWeights();
-    Learner learner(learnerOptions(), options_.resume ? initialWeights(network_, recipe.seed) : startingWeights());
-    if (options_.resume) learner.setState(checkpoint_.state);
-    checkpoint_.state.clear();
-    progress.note(libTorchSummary() + ", training in " + recipe.precision + " on " + options_.device);
-    RunLog log(options_.folder + "/log.jsonl", checkpoint_.step);
-
-    const std::string model = options_.folder + "/" + options_.name;
-    if (checkpoint_.step < recipe.steps) steps(learner, progress, log);
-    progress.note("writing " + model + ".onnx");
-    ModelFacts facts;
-    facts.name = options_.name;
-    facts.classes = source_->classes();
-    facts.ignore = recipe.ignore;
-    writeModel(model, network_, learner.weights(), options_.export_size.value_or(recipe.size), options_.half, facts);
-    return {checkpoint_.step == recipe.steps, checkpoint_.step, model + ".onnx"};
-  }
-
- private:
-  std::string checkpointPath() const { return options_.folder + "/checkpoint.safetensors"; }
-  bool stopped() const { return options_.stop && *options_.stop; }
-
-  std::unique_ptr<Prefetcher> batches(int first_step) const {
-    const Recipe& recipe = checkpoint_.recipe;
-    return std::make_unique<Prefetcher>(
-        *source_, recipe.size, recipe.batch, std::min(recipe.batch, kMaxChunksInABatch), options_.workers,
-        static_cast<std::uint64_t>(first_step) * static_cast<std::uint64_t>(recipe.batch));
-  }
-
-  LearnerOptions learnerOptions() const {
-    const Recipe& recipe = checkpoint_.recipe;
-    LearnerOptions options;
-    options.network = network_;
-    options.optimizer = recipe.optimizer == "muon" ? OptimizerKind::kMuon : OptimizerKind::kAdamW;
-    options.weight_decay = recipe.weight_decay;
-    options.clip = recipe.clip;
-    options.label_smoothing = recipe.label_smoothing;
-    options.drop_path = recipe.drop_path;
-    options.average = recipe.average;
-    options.ignore = recipe.ignore;
-    options.label_stride = recipe.label_stride;
-    options.class_weights = checkpoint_.class_weights;
-    options.precision = recipe.precision == "bf16" ? MatmulPrecision::kBf16 : MatmulPrecision::kFp32;
-    options.device = options_.device;
-    options.threads = options_.threads;
-    return options;
-  }
-
-  TensorMap startingWeights() const {
-    const Recipe& recipe = checkpoint_.recipe;
-    const TensorMap random = initialWeights(network_, recipe.seed);
-    if (recipe.init.empty()) return random;
-    TensorMap mean;
-    for (const auto& [path, share] : recipe.startingParts()) {
-      const StartingWeights start = readStartingWeights(path, network_, random);
-      for (auto& [name, tensor] : fittedWeights(start.weights, start.config, network_, random)) {
-        HostTensor& sum =
-            mean.try_emplace(name, HostTensor{tensor.shape, std::vector<float>(tensor.values.size())}).first->second;
-        std::transform(tensor.values.begin(), tensor.values.end(), sum.values.begin(), sum.values.begin(),
-                       [share = share](float value, float so_far) { return so_far + share * value; });
-      }
+// The mean of the models of --init, for the input size of the training.
+SegmenterFile startingModel(const TrainingOptions& options) {
+  SegmenterFile start;
+  for (const auto& [path, share] :
+       options.init.empty() ? std::vector<StartingPart>{{vision::defaultModel()}} : startingParts(options.init)) {
+    SegmenterFile part = readSegmenter(path);
+    require(part.config.classes == scene::kClasses, "cannot start from '" + path + "': it has " +
+                                                        std::to_string(part.config.classes) +
+                                                        " classes; the street has " + std::to_string(scene::kClasses));
+    const Size2 trained = part.config.grid();
+    part.config.input = options.streets.size;
+    resizePositions(part.weights, trained, part.config.grid());
+    const bool first = start.weights.empty();
+    if (first) start = part;
+    for (auto& [name, tensor] : start.weights) {
+      const auto other = part.weights.find(name);
+      require(other != part.weights.end() && other->second.shape == tensor.shape,
+              "cannot take the mean of the models of --init: '" + path + "' has other tensors");
+      std::transform(
+          other->second.values.begin(), other->second.values.end(), tensor.values.begin(), tensor.values.begin(),
+          [share = share, first](float value, float so_far) { return (first ? 0 : so_far) + share * value; });
     }
-    return mean;
   }
+  if (options.init.empty()) start.weights = initialWeights(start.config, options.streets.seed);
+  return start;
+}
 
-  // Over the first images.
-  std::vector<float> balancedWeights() const {
-    constexpr int kImages = 128;
-    const std::size_t classes = source_->classes().size();
-    std::vector<double> counts(256);
-    const auto prefetcher = batches(0);
-    for (int images = 0; images < kImages; images += checkpoint_.recipe.batch) {
-      const Batch batch = prefetcher->next();
-      for (std::size_t i = 0; i < batch.labels.total(); ++i) ++counts[batch.labels.data[i]];
-    }
-    counts[static_cast<std::size_t>(checkpoint_.recipe.ignore)] = 0;
-    counts.resize(classes);
-    return mpm::balancedWeights(counts, checkpoint_.recipe.class_balance);
+std::vector<float> classWeights(const StreetOptions& streets) {
+  constexpr int kImages = 128;
+  std::vector<double> counts(256);
+  StreetBatches batches(streets);
+  for (int images = 0; images < kImages; images += streets.batch) {
+    const cv::Mat labels = batches.next().labels;
+    for (std::size_t i = 0; i < labels.total(); ++i) ++counts[labels.data[i]];
   }
-
-  void steps(Learner& learner, program::Progress& progress, RunLog& log) {
-    const Recipe& recipe = checkpoint_.recipe;
-    const LearningRate rate = recipe.learningRate();
-    const auto prefetcher = batches(checkpoint_.step);
-    const double before = checkpoint_.seconds;
-    const auto start = Clock::now();
-    int saved = checkpoint_.step, losses = 0;
-    double loss = 0;  // moving average over about 50 steps
-    const auto save = [&] {
-      log.flush();
-      checkpoint_.seconds = before + std::chrono::duration<double>(Clock::now() - start).count();
-      checkpoint_.state = learner.state();
-      writeCheckpoint(checkpointPath(), checkpoint_);
-      checkpoint_.state.clear();
-      saved = checkpoint_.step;
-    };
-    while (checkpoint_.step < recipe.steps && !stopped()) {
-      const Batch batch = prefetcher->next();
-      const double lr = rate.at(checkpoint_.step);
-      const StepReport report = learner.step(batch.images, batch.labels, checkpoint_.step, recipe.seed, lr);
-      ++checkpoint_.step;
-      log.add({{"step", checkpoint_.step}, {"loss", report.loss}, {"gradient_norm", report.gradient_norm}, {"lr", lr}});
-      const bool last = checkpoint_.step == recipe.steps;
-      loss += std::max(0.02, 1. / ++losses) * (report.loss - loss);
-      char detail[64];
-      std::snprintf(detail, sizeof detail, "  loss %.4f  lr %.2e", loss, lr);
-      progress.step(detail);
-      if (!options_.terminal && (last || checkpoint_.step % options_.log_every == 0))
-        progress.note(progress.text() + detail);
-      if (last || checkpoint_.step % options_.eval_every == 0) evaluateNow(learner, progress, log);
-      if (last || checkpoint_.step % options_.save_every == 0) save();
-    }
-    if (saved != checkpoint_.step) save();
-  }
-
-  void evaluateNow(Learner& learner, program::Progress& progress, RunLog& log) const {
-    const Recipe& recipe = checkpoint_.recipe;
-    const evaluation::Evaluation evaluation = evaluate(*source_, recipe.size, recipe.batch, recipe.ignore,
-                                                       [&](const cv::Mat& images) { return learner.predict(images); });
-    log.add({{"step", checkpoint_.step}, {"evaluation", toJson(evaluation, source_->classes())}});
-    progress.note("step " + std::to_string(checkpoint_.step) + ", " + std::to_string(evaluation.all.images()) +
-                  " held-out images");
-    for (const std::string& line : table(evaluation, source_->classes())) progress.note(line);
-  }
-
-  RunOptions options_;
-  Checkpoint checkpoint_;
-  std::unique_ptr<SampleSource> source_;
-  NetworkConfig network_;
-};
+  counts.resize(scene::kClasses);
+  return balancedWeights(counts, kClassBalance);
+}
 
 }  // namespace
 
-RunResult train(Recipe recipe, const RunOptions& options) { return Run(std::move(recipe), options)(); }
+void TrainingOptions::validate() const {
+  require(!name.empty() && name.find('/') == std::string::npos,
+          "--name is '" + name + "'; it must be a file name, without folder and extension");
+  require(steps >= 1 || (steps == 0 && !init.empty()),
+          "--steps must be at least 1, or 0 to write the weights of --init");
+  if (!init.empty()) startingParts(init);
+  requireSize(streets.size);
+  if (export_size) requireSize(*export_size);
+  require(streets.batch >= 1 && streets.per_street >= 1 && streets.per_view >= 1 && save_every >= 1 && log_every >= 1,
+          "--batch, --per-street, --per-view, --save-every and --log-every must be at least 1");
+  require(streets.scale_min > 0.1 && streets.scale_min <= streets.scale_max && streets.scale_max < 10,
+          "--scale-min and --scale-max must be between 0.1 and 10, the smaller one first");
+  require(streets.varied >= 0 && streets.varied <= 1, "--varied must be between 0 and 1");
+  require(lr > 0, "--lr must be positive");
+  require(warmup >= 0 && final_share >= 0 && final_share <= 1,
+          "--warmup and --final-lr must not be negative, --final-lr not above 1");
+  require(average >= 0 && average < 1, "--average must be at least 0 and below 1");
+  require(label_stride == 1 || label_stride == 2 || label_stride == 4, "--label-stride must be 1, 2 or 4");
+  require(optimizer == "adamw" || optimizer == "muon", "--optimizer is '" + optimizer + "'; it can be adamw or muon");
+  require(precision == "auto" || precision == "fp32" || precision == "bf16",
+          "--precision is '" + precision + "'; it can be fp32, bf16 or auto");
+  constexpr int kMaxThreads = 1024;
+  require(threads >= 0 && threads <= kMaxThreads, "--threads must be between 0 and " + std::to_string(kMaxThreads));
+}
+
+std::vector<StartingPart> startingParts(const std::string& init) {
+  std::vector<StartingPart> parts;
+  double sum = 0;
+  for (std::size_t begin = 0; begin <= init.size();) {
+    const std::size_t end = std::min(init.find(',', begin), init.size()), colon = init.rfind(':', end);
+    const char *first = init.data() + colon + 1, *last = init.data() + end;
+    StartingPart part;
+    if (colon == std::string::npos || colon < begin || std::from_chars(first, last, part.share).ptr != last ||
+        first == last)
+      return {{init}};  // the name of one file
+    part.path = init.substr(begin, colon - begin);
+    sum += part.share;
+    parts.push_back(std::move(part));
+    begin = end + 1;
+  }
+  require(std::abs(sum - 1) < 1e-3, "the shares of --init '" + init + "' must sum to 1");
+  return parts;
+}
+
+int train(const TrainingOptions& given) {
+  TrainingOptions options = given;
+  options.validate();
+  const std::string model = options.folder + "/" + options.name;
+  require(!std::filesystem::exists(model + ".onnx"),
+          "'" + model + ".onnx' already exists: take another --out or --name, or remove it");
+  if (options.threads == 0) options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (options.precision == "auto") options.precision = bf16IsFast() ? "bf16" : "fp32";
+  options.streets.workers = std::min(options.threads, options.streets.batch);
+  const SegmenterFile start = startingModel(options);
+  program::makeFolder(options.folder);
+
+  ModelFacts facts;
+  facts.name = options.name;
+  for (const scene::ClassStyle& style : scene::kClassStyles) facts.classes.push_back({style.name, style.rgb});
+  const auto write = [&](const TensorMap& weights) {
+    writeSegmenter(model, start, start.config, weights, options.export_size.value_or(options.streets.size),
+                   options.half, facts);
+  };
+  if (options.steps == 0) return write(start.weights), 0;
+
+  LearnerOptions how;
+  how.network = start.config;
+  how.muon = options.optimizer == "muon";
+  how.bf16 = options.precision == "bf16";
+  how.average = options.average;
+  how.label_stride = options.label_stride;
+  how.class_weights = classWeights(options.streets);
+  how.threads = options.threads;
+  Learner learner(how, start.weights);
+  StreetBatches batches(options.streets);
+  const LearningRate rate{options.lr, options.warmup, options.steps, options.final_share};
+  program::Progress progress(options.terminal, options.steps, "step");
+  progress.note(libTorchSummary() + ", training in " + options.precision);
+  double loss = 0;  // moving average over about 50 steps
+  int step = 0;
+  while (step < options.steps && !(options.stop && *options.stop)) {
+    const Batch batch = batches.next();
+    const double lr = rate.at(step), now = learner.step(batch.images, batch.labels, step, lr);
+    ++step;
+    loss += std::max(0.02, 1. / step) * (now - loss);
+    char detail[64];
+    std::snprintf(detail, sizeof detail, "  loss %.4f  lr %.2e", loss, lr);
+    progress.step(detail);
+    if (!options.terminal && (step == options.steps || step % options.log_every == 0))
+      progress.note(progress.text() + detail);
+    if (step % options.save_every == 0 && step < options.steps) write(learner.weights());
+  }
+  write(learner.weights());
+  return step;
+}
 
 }  // namespace mpm::train

@@ -2,38 +2,48 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "recipe.h"
+#include "street_batches.h"
 
 namespace mpm::train {
 
-/// How a recipe is carried out: nothing here changes which weights come out on the same machine.
-struct RunOptions {
-  std::string folder;  ///< gets checkpoint.safetensors, log.jsonl, NAME.onnx and NAME.json
+struct TrainingOptions {
+  std::string folder;  ///< gets NAME.onnx and NAME.json
   std::string name = "segmenter";
-  bool resume = false;
-  std::string device = "auto";  ///< cpu, cuda or auto
-  int threads = 0;              ///< of LibTorch; 0: every core
-  int workers = 0;              ///< that make images; 0: one per core, 16 at most
-  int save_every = 500;         ///< steps
-  int eval_every = 1000;
+  std::string init;                  ///< a model or "A.onnx:0.6,B.onnx:0.4"; empty: random weights
+  std::optional<Size2> export_size;  ///< input of the ONNX file; nullopt: what was trained on
+  bool half = true;                  ///< weights of the ONNX file stored as float16
+  StreetOptions streets{.size = {256, 384}};
+  int steps = 20000;
+  std::string optimizer = "adamw";
+  double lr = 1e-3;
+  int warmup = 500;
+  double final_share = 0.01;  ///< of the learning rate
+  double average = 0.999;
+  int label_stride = 1;
+  std::string precision = "auto";
+  int threads = 0;       ///< of LibTorch and of rendering each; 0: every core
+  int save_every = 500;  ///< steps
   int log_every = 50;
-  std::optional<Size2> export_size;         ///< input of the ONNX file; nullopt: what was trained on
-  bool half = true;                         ///< weights of the ONNX file stored as float16
   bool terminal = false;                    ///< draw a progress bar
-  const std::atomic<bool>* stop = nullptr;  ///< once set, training saves and ends after the current step
+  const std::atomic<bool>* stop = nullptr;  ///< once set, training writes the model and ends after the current step
+
+  /// Throws mpm::Error naming the option.
+  void validate() const;
 };
 
-struct RunResult {
-  bool finished = false;  ///< false: stopped
-  int step = 0;           ///< steps done
-  std::string model;      ///< the ONNX file
+/// One model of `init` and its share of the mean.
+struct StartingPart {
+  std::string path;
+  float share = 1;
 };
+/// Throws mpm::Error unless the shares sum to 1.
+std::vector<StartingPart> startingParts(const std::string& init);
 
-/// Trains, evaluates, saves and exports. With options.resume the recipe is the checkpoint's. Throws mpm::Error.
-RunResult train(Recipe recipe, const RunOptions& options);
+/// Trains and writes the model, and returns the steps done. Throws mpm::Error.
+int train(const TrainingOptions& options);
 
 }  // namespace mpm::train

@@ -22,7 +22,6 @@
 #include "mpm/reuse.hpp"
 #include "onnx/model/model_info_json.h"
 #include "support/temporary_folder.h"
-#include "train/safetensors.h"
 #include "vision/labels/class_list.h"
 #include "vision/labels/coco.h"
 #include "vision/labels/label_map.h"
@@ -164,8 +163,6 @@ void pictures(const std::string& text) {
   mpm::vision::readPictureFile(path, 0);
 }
 
-void tensors(const std::string& text) { mpm::train::readTensorFile(fileOf("weights.safetensors", text)); }
-
 void (*reader)(const std::string& text);
 
 }  // namespace
@@ -176,9 +173,8 @@ cv::Mat mpm::vision::readStoredImage(const std::string&) { return {4, 6, CV_8UC3
 
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   const std::map<std::string, decltype(reader)> readers = {
-      {"classes", classes},   {"labelme", labelme}, {"coco", coco},      {"results", results},
-      {"regions", regions},   {"lines", lines},     {"states", states},  {"model", model},
-      {"pictures", pictures}, {"lists", lists},     {"tensors", tensors}};
+      {"classes", classes}, {"labelme", labelme}, {"coco", coco},   {"results", results},   {"regions", regions},
+      {"lines", lines},     {"states", states},   {"model", model}, {"pictures", pictures}, {"lists", lists}};
   if (*count < 2 || !readers.contains((*arguments)[1])) return std::abort(), 1;
   reader = readers.at((*arguments)[1]);
   (*arguments)[1] = (*arguments)[0];  // the others are libFuzzer's

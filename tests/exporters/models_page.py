@@ -50,8 +50,8 @@ The error line names the first node that does not fit.
 
 ## Rotary positions, measured
 Two ViT-T/16, one with rotary and one with absolute positions, were trained in the same way from random weights: 450 steps of 16 pictures of the
-built-in scene at 256x384, on one core, in less than an hour each. They are far from finished; only the differences count. mIoU on 96
-pictures of 16 other streets, in percent, and tokens at the end, of 384:
+built-in scene at 256x384, on one core, in less than an hour each, by the `mpm-train` of commit e1454742, which had `--positions rotary`. They
+are far from finished; only the differences count. mIoU on 96 pictures of 16 other streets, in percent, and tokens at the end, of 384:
 
 | positions | policy | none | 2,5 | tokens | 1,3,5 | tokens |
 |---|---|---|---|---|---|---|
@@ -64,10 +64,6 @@ The mean of the members' cosines and sines loses least. Without merging the rota
 model with absolute positions.
 
 ```sh
-for positions in rotary absolute; do
-  mpm-train --out $positions --positions $positions --name ${{positions}}_vit_t16 --size 256x384 --scale-min 1 --scale-max 1.5 --per-street 32 \\
-    --batch 16 --optimizer muon --lr 2e-3 --warmup 50 --final-lr 0.05 --average 0.99 --label-stride 2 --steps 450 --precision bf16 --threads 1
-done
 mpm eval "demo:street?seed=1..16&weather=auto&step=3942000&frames=6&size=256x384" --model rotary/rotary_vit_t16.onnx \\
   --reduce mpm:positions=mean
 ```

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mpm::train {
+namespace mpm {
 namespace {
 
 TEST(LearningRate, WarmsUpThenFalls) {
@@ -19,4 +19,4 @@ TEST(LearningRate, WarmsUpThenFalls) {
 TEST(LearningRate, NeedsNoWarmUp) { EXPECT_DOUBLE_EQ((LearningRate{0.5, 0, 10, 0}).at(0), 0.5); }
 
 }  // namespace
-}  // namespace mpm::train
+}  // namespace mpm
