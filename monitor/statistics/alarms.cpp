@@ -104,7 +104,8 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   const double step = last_sample_ ? static_cast<double>(steady - *last_sample_) : 0;
   last_sample_ = steady;
   const bool gap = usual_step_ms_ > 0 && step > std::max(10000.0, 3 * usual_step_ms_);
-  if (!gap) usual_step_ms_ = usual_step_ms_ == 0 ? step : 0.8 * usual_step_ms_ + 0.2 * step;
+  // A gap doubles the usual step, so samples that come more seldom from now on are soon no gaps.
+  usual_step_ms_ = usual_step_ms_ == 0 ? step : 0.8 * usual_step_ms_ + 0.2 * std::min(step, 6 * usual_step_ms_);
   for (Limit& limit : limits_) {
     if (limit.rests) continue;
     if (gap && !limit.ringing) limit.outside_since.reset();  // values in the gap are unknown

@@ -87,6 +87,25 @@ TEST(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
   EXPECT_TRUE(patchShares({over}, {80, 40}, {4, 8}, 2000).empty());
 }
 
+// Two states at -1 and 1, one of which is shown ten times as often: the border lies in the middle all the same.
+TEST(States, ARareStateCountsAsMuchAsACommonOne) {
+  constexpr int kCommon = 40, kRare = 4;
+  cv::Mat pooled(kCommon + kRare, 1, CV_64F);
+  std::vector<int> shown;
+  for (int i = 0; i < pooled.rows; ++i) {
+    shown.push_back(i < kCommon ? 0 : 1);
+    pooled.at<double>(i) = (i < kCommon ? -1 : 1) + (i % 2 ? 1.2 : -1.2);
+  }
+  const cv::Mat weights = trainStates(pooled, shown, 2);
+  ASSERT_EQ(weights.size(), cv::Size(2, 2));
+  const auto score = [&](int state, double x) {
+    return weights.at<double>(state, 0) * x + weights.at<double>(state, 1);
+  };
+  EXPECT_LT(score(1, -1), score(0, -1));
+  EXPECT_GT(score(1, 0.3), score(0, 0.3)) << "nearer to the rare state";
+  EXPECT_LT(score(1, -0.3), score(0, -0.3)) << "nearer to the common state";
+}
+
 TEST(States, HeldOutDaysAreJudgedWhole) {
   // Pictures of a day are almost equal, and nothing but the day tells the state: another day cannot be known.
   const std::vector<StateExample> examples = examplesOfDays(24, 6);

@@ -41,6 +41,43 @@ TEST(LabelEditor, AStrokeIsUndoneAndRedoneAsAWhole) {
   EXPECT_FALSE(editor.canRedo()) << "another stroke takes the place of what was undone";
 }
 
+// Strokes, undo and redo at random beside a list of whole copies.
+TEST(LabelEditor, AnySequenceOfUndoAndRedoGivesTheMapOfThatStep) {
+  constexpr std::size_t kKept = 100;  // steps
+  cv::RNG random(3);
+  LabelEditor editor(unlabelled(), kIgnore);
+  std::vector<cv::Mat> copies = {unlabelled()};
+  std::size_t now = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const int what = random.uniform(0, 5);
+    if (what == 0) {
+      ASSERT_EQ(editor.canUndo(), now > 0) << i;
+      editor.undo();
+      now -= now > 0;
+    } else if (what == 1) {
+      ASSERT_EQ(editor.canRedo(), now + 1 < copies.size()) << i;
+      editor.redo();
+      now += now + 1 < copies.size();
+    } else {
+      editor.begin();
+      const QPointF from(random.uniform(-5, 65), random.uniform(-5, 45));
+      editor.brush(from, {random.uniform(-5., 65.), random.uniform(-5., 45.)}, 3, random.uniform(0, 4));
+      cv::Mat drawn = editor.labels().clone();
+      const bool changed = cv::countNonZero(drawn != copies[now]) > 0;
+      ASSERT_EQ(editor.end(), changed) << i;
+      if (changed) {
+        copies.resize(now + 1);
+        copies.push_back(std::move(drawn));
+        ++now;
+      }
+    }
+    const std::size_t lost = copies.size() > kKept + 1 ? copies.size() - kKept - 1 : 0;
+    copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(lost));
+    now -= lost;
+    ASSERT_EQ(cv::countNonZero(editor.labels() != copies[now]), 0) << i;
+  }
+}
+
 TEST(LabelEditor, WhatChangesNothingIsNoStroke) {
   LabelEditor editor(unlabelled(), kIgnore);
   editor.begin();

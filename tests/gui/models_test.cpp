@@ -80,6 +80,23 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   EXPECT_EQ(filter.index(0, 0).data().toString(), QStringLiteral("tree"));
 }
 
+TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {
+  ModelInfo info;
+  info.classes = 600;
+  LegendModel large;
+  large.setClasses(info);
+  struct {
+    ClassPaint paint;
+    std::array<QRgb, 400> behind{};
+  } guarded;
+  large.apply(guarded.paint);
+  ClassPaint expected;
+  for (int c = 0; c < 256; ++c) expected.color[static_cast<std::size_t>(c)] = large.color(c).rgb();
+  expected.visible.fill(true);
+  EXPECT_EQ(guarded.paint, expected);
+  EXPECT_EQ(guarded.behind, decltype(guarded.behind){});
+}
+
 TEST(LegendModel, UnnamedClassesGetThePaletteAndANumber) {
   LegendModel model;
   ModelInfo info;

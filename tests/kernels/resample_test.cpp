@@ -115,13 +115,19 @@ TEST_P(Resample, LabelsAreTheArgmaxOfDoublePrecision) {
   }
 }
 
-// Regions of one class, whose inner pixels are filled without a comparison.
+// Regions of one class, whose inner pixels are filled without a comparison: the first classes, and the last ones, which
+// fill only a part of a vector.
 TEST_P(Resample, RegionsOfOneClass) {
   for (const int classes : {3, 11, 40, 150}) {
     for (const int size : {72, 41}) {
-      Case c(9, 9, classes, size, size);
-      for (int i = 0; i < 81; ++i) c.scores.at(i, (i / 27 + 2 * (i % 9 / 4)) % classes) += 4;
-      c.expectLabels(c.labels());
+      for (const bool last : {false, true}) {
+        Case c(9, 9, classes, size, size);
+        for (int i = 0; i < 81; ++i) {
+          const int winner = (i / 27 + 2 * (i % 9 / 4)) % classes;
+          c.scores.at(i, last ? classes - 1 - winner : winner) += 4;
+        }
+        c.expectLabels(c.labels());
+      }
     }
   }
 }

@@ -56,6 +56,49 @@ TEST(Alarms, TwoSamplesBesideAGapAreNoMinutes) {
   EXPECT_THAT(add(900, 2 * 3600 + 600), SizeIs(1));
 }
 
+// Samples at any distance: the alarm begins with the first one that is two minutes outside.
+TEST(Alarms, AnySamplingRingsAfterItsMinutes) {
+  for (const std::vector<int>& steps : std::vector<std::vector<int>>{
+           {1}, {7}, {30}, {60}, {119}, {120}, {121}, {300}, {3600}, {20, 45, 15, 50}, {10, 29}}) {
+    Alarms alarms({.tokens_above = 450, .minutes = 2});
+    std::int64_t second = 0;
+    const auto add = [&](double tokens) {
+      return alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000).size();
+    };
+    std::size_t at = 0;
+    const auto next = [&] { second += steps[at++ % steps.size()]; };
+    for (int i = 0; i < 10; ++i, next()) ASSERT_EQ(add(400), 0u);
+    for (const std::int64_t begun = second; second - begun < 120; next())
+      ASSERT_EQ(add(460), 0u) << steps[0] << " " << second;
+    EXPECT_EQ(add(460), 1u) << steps[0];
+    EXPECT_TRUE(alarms.ringing()) << steps[0];
+  }
+}
+
+TEST(Alarms, SamplesThatComeMoreSeldomAreNoGapForEver) {
+  Alarms alarms({.tokens_above = 450, .minutes = 2});
+  std::int64_t second = 0;
+  for (; second < 60; ++second) alarms.add(sampleAt(kNoon + second * 1000, 400), second * 1000);
+  for (int i = 0; i < 20; ++i, second += 30) alarms.add(sampleAt(kNoon + second * 1000, 460), second * 1000);
+  EXPECT_TRUE(alarms.ringing());
+}
+
+TEST(Alarms, LimitsOfZeroAndBelow) {
+  Alarms alarms({.tokens_above = 0, .tokens_below = -20, .minutes = 0, .hysteresis = 0.1});
+  int second = 0;
+  const auto add = [&](double value) { return alarms.add(sampleAt(kNoon, value), ++second * 1000).size(); };
+  EXPECT_EQ(add(0), 0u) << "on the limit";
+  EXPECT_EQ(add(0.5), 1u);
+  EXPECT_EQ(add(0.1), 0u);
+  EXPECT_EQ(add(0), 1u) << "back";
+  EXPECT_EQ(add(-20), 0u);
+  EXPECT_EQ(add(-20.5), 1u);
+  EXPECT_EQ(add(-19), 0u) << "inside, but within the hysteresis";
+  EXPECT_TRUE(alarms.ringing());
+  EXPECT_EQ(add(-18), 1u);
+  EXPECT_FALSE(alarms.ringing());
+}
+
 TEST(Alarms, AreaOfAClass) {
   Alarms alarms({.areas = {{.label = 3, .name = "car", .above = 0.2, .below = std::nullopt},
                            {.label = 9, .name = "", .above = std::nullopt, .below = 0.1}},

@@ -345,6 +345,25 @@ TEST(Capture, ComingAndGoingIsReportedOnceUntilItSettles) {
   EXPECT_EQ(all[2], "Live") << "for good";
 }
 
+// A camera that breaks each time after some frames is opened more and more seldom.
+TEST(Capture, FramesOfLessThanTheSettlingTimeDoNotResetTheWait) {
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
+    ++*opened;
+    return std::make_unique<FakeSource>(
+        [](int call) { return call < 200 ? slowly(call) : std::optional<vision::Frame>(); });
+  };
+  CaptureOptions options = quick();
+  options.source.timeout_s = options.stall_s = 60;
+  options.backoff_s = {0.001, 0.001, 3600};
+  options.settled_s = 60;
+  CaptureThread capture(factory, options, std::make_shared<FrameMailbox>());
+  capture.start();
+  EXPECT_TRUE(eventually([&] { return capture.status().retry_in_s > 60; }));
+  EXPECT_EQ(*opened, 3);
+  capture.stop();
+}
+
 // Motion JPEG over a bad network: frames, then none for a while, on the same connection.
 TEST(Capture, StallsAreReportedOnceUntilTheSourceSettles) {
   const auto frames = std::make_shared<FrameMailbox>();

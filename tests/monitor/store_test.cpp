@@ -224,6 +224,7 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
   for (int minute = 0; minute < 10 * 24 * 60; ++minute) {
     Sample sample = sampleAt(kNoon + minute * kMinuteMs);
     sample.regions = {{.region = 0}};
+    sample.states = {{.name = "gate", .state = "open"}};
     writer.append(sample);
   }
   writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "old"});
@@ -235,7 +236,8 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
     ASSERT_TRUE(writer.flush());
   }
   EXPECT_EQ(reader.sources()[0].samples, 2 * 24 * 60);
-  EXPECT_EQ(runSql(folder / "a.db", "SELECT count(*) FROM region_sample"), std::to_string(2 * 24 * 60));
+  for (const char* table : {"region_sample", "state_sample"})
+    EXPECT_EQ(runSql(folder / "a.db", std::string("SELECT count(*) FROM ") + table), std::to_string(2 * 24 * 60));
   EXPECT_EQ(allSamples(reader)[0].time, kNoon + 8 * kDayMs);
   const auto events = reader.events(1, INT64_MIN, INT64_MAX, 100000);
   EXPECT_EQ(events.front().message, "young");
@@ -244,6 +246,26 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
   const Chart chart = reader.chart({.source = 1, .from = kNoon, .to = kNoon + 10 * kDayMs, .quantities = {}});
   EXPECT_EQ(chart.bucket_ms, kHourMs);
   EXPECT_EQ(chart.buckets.size(), 240u);
+}
+
+// What a power cut leaves for certain is the file without its -wal.
+TEST(Store, MaintenanceMovesSamplesFromTheLogIntoTheFile) {
+  const TemporaryFolder folder;
+  StoreOptions options;
+  options.maintenance_s = 0.001;
+  StoreWriter writer(folder / "a.db", options);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  EXPECT_TRUE(eventually([&] {
+    writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "tick"});  // it looks when it writes
+    EXPECT_TRUE(writer.flush());
+    std::filesystem::copy_file(folder / "a.db", folder / "copy.db", std::filesystem::copy_options::overwrite_existing);
+    try {
+      return allSamples(StoreReader(folder / "copy.db")).size() == 1;
+    } catch (const Error&) {  // not even the tables
+      return false;
+    }
+  }));
 }
 
 TEST(Store, ForgetsByAgeOnlyWhatIsItsOwn) {

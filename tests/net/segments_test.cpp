@@ -100,12 +100,15 @@ TEST_F(SegmentRules, WithoutACandidateThereAreNone) {
 TEST(Segments, FindsSegmentsAtTheSizeOfTheImage) {
   for (const Task task : {Task::kPanoptic, Task::kInstance}) {
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-      Estimator segmenter(
-          kEomt,
-          {.read = {.convert = {.reduce = mpmBefore(schedule)}}, .task = task, .min_score = 0.2, .min_overlap = 0.1});
+      const EstimatorOptions options{
+          .read = {.convert = {.reduce = mpmBefore(schedule)}}, .task = task, .min_score = 0.2, .min_overlap = 0.1};
+      Estimator segmenter(kEomt, options);
       EXPECT_EQ(segmenter.task(), task);
-      for (const cv::Size size : {cv::Size(32, 32), cv::Size(71, 43), cv::Size(1, 1)}) {
+      for (const cv::Size size :
+           {cv::Size(32, 32), cv::Size(71, 43), cv::Size(71, 29), cv::Size(20, 29), cv::Size(1, 1)}) {
         const Estimate result = segmenter.estimate(colours(size));
+        const cv::Mat alone = Estimator(kEomt, options).estimate(colours(size)).ids;
+        EXPECT_EQ(cv::norm(result.ids, alone, cv::NORM_INF), 0) << size << " behind another size";
         ASSERT_EQ(result.ids.type(), CV_16U);
         ASSERT_EQ(result.ids.size(), size);
         std::vector<std::int64_t> areas(result.segments.size() + 1);

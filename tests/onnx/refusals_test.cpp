@@ -657,6 +657,14 @@ const Case kEncoders[] = {
     {"CausalAttention", attentionOp,
      [](onnx::GraphProto& graph) { addInteger(node(graph, "Attention"), "is_causal", 1); }, "Attention",
      "causal or capped attention"},
+    {"CappedAttention", attentionOp,
+     [](onnx::GraphProto& graph) {
+       onnx::AttributeProto& cap = *node(graph, "Attention").add_attribute();
+       cap.set_name("softcap");
+       cap.set_type(onnx::AttributeProto::FLOAT);
+       cap.set_f(20);
+     },
+     "Attention", "causal or capped attention"},
     {"ChoiceBehindTheSoftmax", [](Dialect&) {},
      [](onnx::GraphProto& graph) {
        onnx::NodeProto& where = insertBehind(graph, node(graph, "Softmax").output(0), "Where");
@@ -701,6 +709,43 @@ const Case kEncoders[] = {
        for (const long value : {0, 1, 0}) slice.add_input(integer(graph, value));
      },
      "MatMul", "found a result repeated by broadcasting"},
+    {"WeightsOfAttentionTimesAConstant", [](Dialect&) {},
+     [](onnx::GraphProto& graph) {
+       insertBehind(graph, node(graph, "Softmax").output(0), "Mul").add_input(constant(graph, {1}, 0.5f));
+     },
+     "inserted", "attention weights plus or times a constant"},
+    {"ASoftmaxOfTokens", [](Dialect&) {},
+     [](onnx::GraphProto& graph) { insertBehind(graph, node(graph, "Concat").output(0), "Softmax"); }, "inserted",
+     "a Softmax of something else than q k^T"},
+    {"TokensDividedByZero", [](Dialect&) {},
+     [](onnx::GraphProto& graph) {
+       insertBehind(graph, node(graph, "LayerNormalization").output(0), "Div").add_input(constant(graph, {1}, 0));
+     },
+     "inserted", "a factor that is not finite"},
+    {"AConstantMinusTokens", [](Dialect&) {},
+     [](onnx::GraphProto& graph) {
+       onnx::NodeProto& sub = insertBehind(graph, node(graph, "LayerNormalization").output(0), "Sub");
+       const std::string tokens = sub.input(0);
+       sub.set_input(0, constant(graph, {1}, 1));
+       sub.add_input(tokens);
+     },
+     "inserted", "a constant minus or divided by tokens"},
+    {"WeightsForAnotherNumberOfChannels", [](Dialect&) {},
+     [](onnx::GraphProto& graph) {
+       for (onnx::TensorProto& tensor : *graph.mutable_initializer())
+         if (tensor.name() == node(graph, "Conv").input(1)) {
+           tensor.set_dims(0, 12);
+           tensor.set_dims(1, 6);
+         }
+     },
+     "Conv", "weights for another number of channels"},
+    {"AConvolutionOverTokens", [](Dialect&) {},
+     [](onnx::GraphProto& graph) {
+       onnx::NodeProto& conv = insertBehind(graph, node(graph, "LayerNormalization").output(0), "Conv");
+       conv.add_input(constant(graph, {16, 16, 3}, 0.1f));
+       addInts(conv, "pads", {1, 1});
+     },
+     "inserted", "a convolution over tokens"},
     {"LastBlockWithoutMlp", [](Dialect&) {},
      [](onnx::GraphProto& graph) {
        onnx::NodeProto& last = node(graph, "LayerNormalization", 6);
@@ -708,6 +753,58 @@ const Case kEncoders[] = {
      },
      "Add", "found no MLP behind the attention, expected a pre-norm block"},
 };
+
+/// Rotary positions on q and k of the first block (kSeparate); the special token turns by `special`, in radians.
+void rotateFirstBlock(GraphBuilder& g, double special) {
+  onnx::GraphProto& graph = *g.model().mutable_graph();
+  constexpr long kRows = 1 + TinyVit::kTokens, kWidth = TinyVit::kDim / 2;
+  std::vector<double> cosines, sines;
+  for (long i = 0; i < kRows * kWidth; ++i) {
+    const long row = i / kWidth, pair = i % (kWidth / 2);
+    const double angle = row == 0 ? special : 0.1 * static_cast<double>(row * (pair + 1));
+    cosines.push_back(std::cos(angle));
+    sines.push_back(std::sin(angle));
+  }
+  const std::string cosine = g.weights("cosines", {kRows, kWidth}, cosines);
+  const std::string sine = g.weights("sines", {kRows, kWidth}, sines);
+  const std::string q = node(graph, "MatMul", 3).input(0);
+  const std::string k = maker(graph, node(graph, "MatMul", 3).input(1)).input(0);
+  for (const std::string& x : {q, k}) {
+    const int before = graph.node_size();
+    const std::string right = g.node("Neg", {g.slice(x, 3, kWidth / 2, kWidth)});
+    const std::string swapped = g.node("Concat", {right, g.slice(x, 3, 0, kWidth / 2)}, {{"axis", -1L}});
+    const std::string turned = g.node("Add", {g.node("Mul", {x, cosine}), g.node("Mul", {swapped, sine})});
+    const int added = graph.node_size() - before;
+    int position = 0;
+    for (int i = 0; i < before; ++i) {
+      if (graph.node(i).output(0) == x) position = i + 1;
+      for (std::string& input : *graph.mutable_node(i)->mutable_input())
+        if (input == x) input = turned;
+    }
+    for (int i = 0; i < added; ++i) moveLastTo(graph, position);
+  }
+}
+
+TEST_F(Refusal, RotaryPositionsOfQueriesAlone) {
+  dialect.qkv = QkvStyle::kSeparate;
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string q = node(*g.model().mutable_graph(), "MatMul", 3).input(0);
+  rotateFirstBlock(g, 0);
+  node(*g.model().mutable_graph(), "MatMul", 3).set_input(0, q);
+  g.save(path);
+  EXPECT_MPM_ERROR(convertModel(path, options), "rotary positions on v, or other ones on q than on k");
+}
+
+TEST_F(Refusal, RotatedSpecialTokens) {
+  dialect.qkv = QkvStyle::kSeparate;
+  GraphBuilder plain = TinyVit(dialect).graph(), turned = TinyVit(dialect).graph();
+  rotateFirstBlock(plain, 0);
+  plain.save(path);
+  EXPECT_NO_THROW(convertModel(path, options));
+  rotateFirstBlock(turned, 0.3);
+  turned.save(path);
+  EXPECT_MPM_ERROR(convertModel(path, options), "rotary positions on special tokens");
+}
 
 /// A LayerNorm taken apart, with a constant that repeats its result.
 std::string repeatedNorm(GraphBuilder& g, long times, const std::string& name) {
@@ -869,6 +966,214 @@ const HeadCase kHeads[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Vit, RefusedHead, ::testing::ValuesIn(kHeads), caseName);
+
+/// Nodes whose inputs do not fit each other: read as they are written, they would reach beyond their tensors.
+void reshape(GraphBuilder& g, const std::vector<long>& shape) { odd(g, "Reshape", {"features", g.ints(shape)}); }
+void unsqueeze(GraphBuilder& g, const std::vector<long>& axes) { odd(g, "Unsqueeze", {"features", g.ints(axes)}); }
+void transpose(GraphBuilder& g, const std::vector<long>& order) {
+  odd(g, "Transpose", {"features"}, {{"perm", order}});
+}
+void slice(GraphBuilder& g, const std::vector<long>& from, const std::vector<long>& to, const std::vector<long>& axes,
+           const std::vector<long>& steps) {
+  odd(g, "Slice", {"features", g.ints(from), g.ints(to), g.ints(axes), g.ints(steps)});
+}
+void split(GraphBuilder& g, const std::vector<long>& sizes) {
+  odd(g, "Split", {"features", g.ints(sizes)}, {{"axis", 2L}}, 2);
+}
+void tile(GraphBuilder& g, const std::vector<long>& repeats) { odd(g, "Tile", {"features", g.ints(repeats)}); }
+void gather(GraphBuilder& g, const char* op, const std::vector<long>& shape, double index, long axis) {
+  long count = 1;
+  for (const long side : shape) count *= side;
+  const std::string indices = g.node("Cast", {g.weights("indices", shape, std::vector<double>(count, index))},
+                                     {{"to", static_cast<long>(onnx::TensorProto::INT64)}});
+  odd(g, op, {"features", indices}, {{"axis", axis}});
+}
+void pool(GraphBuilder& g, const std::vector<long>& kernel, const std::vector<long>& strides,
+          const std::vector<long>& pads) {
+  odd(g, "MaxPool", {mapOf(g)}, {{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}});
+}
+void conv(GraphBuilder& g, const std::vector<long>& strides, const std::vector<long>& pads) {
+  odd(g, "Conv", {mapOf(g), g.weights("w", {1, TinyVit::kDim, 2, 2}, std::vector<double>(4 * TinyVit::kDim, 0.5))},
+      {{"strides", strides}, {"pads", pads}});
+}
+void ofConstants(GraphBuilder& g, const char* op, const std::vector<std::string>& inputs) { odd(g, op, inputs); }
+
+const std::vector<long> kOnes = {1, 1}, kNoPads = {0, 0, 0, 0};
+
+// features are {1, 16, 24}
+const HeadCase kMisfits[] = {
+    {"ReshapeToMore",
+     [](GraphBuilder& g) {
+       reshape(g, {1, 17, 24});
+     },
+     "turned into 1x17x24"},
+    {"ReshapeToFewer",
+     [](GraphBuilder& g) {
+       reshape(g, {1, 15, 24});
+     },
+     "turned into 1x15x24"},
+    {"ReshapeOfTwoOpenSides",
+     [](GraphBuilder& g) {
+       reshape(g, {-1, -1});
+     },
+     "one -1"},
+    {"ReshapeToANegativeSide",
+     [](GraphBuilder& g) {
+       reshape(g, {1, -2, 24});
+     },
+     "one -1"},
+    {"ReshapeOfASideThatIsNotThere",
+     [](GraphBuilder& g) {
+       reshape(g, {1, 16, 24, 0});
+     },
+     "a copied side beyond the rank"},
+    {"ReshapeThatLeavesARest",
+     [](GraphBuilder& g) {
+       reshape(g, {-1, 7});
+     },
+     "a multiple of 7 elements"},
+    {"FlattenBehindTheLastAxis",
+     [](GraphBuilder& g) {
+       odd(g, "Flatten", {"features"}, {{"axis", 4L}});
+     },
+     "an axis beyond the rank"},
+    {"UnsqueezeTwice",
+     [](GraphBuilder& g) {
+       unsqueeze(g, {1, 1});
+     },
+     "one axis twice"},
+    {"TransposeOfOneAxisTwice",
+     [](GraphBuilder& g) {
+       transpose(g, {0, 2, 2});
+     },
+     "one axis twice"},
+    {"TransposeOfTwoAxes",
+     [](GraphBuilder& g) {
+       transpose(g, {1, 0});
+     },
+     "a permutation of 2 axes"},
+    {"SliceWithoutAnEnd",
+     [](GraphBuilder& g) {
+       slice(g, {0, 0}, {1}, {1, 2}, {1, 1});
+     },
+     "of different lengths"},
+    {"SliceWithAStepOfZero", [](GraphBuilder& g) { slice(g, {0}, {9}, {1}, {0}); }, "a step of 0 or an axis twice"},
+    {"SliceOfOneAxisTwice",
+     [](GraphBuilder& g) {
+       slice(g, {0, 1}, {9, 9}, {1, 1}, {1, 1});
+     },
+     "a step of 0 or an axis twice"},
+    {"GatherBehindTheLast", [](GraphBuilder& g) { gather(g, "Gather", {2}, 16, 1); }, "one below 16"},
+    {"GatherBeforeTheFirst", [](GraphBuilder& g) { gather(g, "Gather", {2}, -17, 1); }, "one below 16"},
+    {"GatherAlongAFourthAxis", [](GraphBuilder& g) { gather(g, "Gather", {2}, 0, 3); }, "one within rank 3"},
+    {"ElementsOfMoreTokens",
+     [](GraphBuilder& g) {
+       gather(g, "GatherElements", {1, 17, 2}, 0, 2);
+     },
+     "no larger sides"},
+    {"ElementsOfAnotherRank",
+     [](GraphBuilder& g) {
+       gather(g, "GatherElements", {16, 2}, 0, 2);
+     },
+     "no larger sides"},
+    {"SplitIntoMoreThanOutputs",
+     [](GraphBuilder& g) {
+       split(g, {8, 8, 8});
+     },
+     "one per output"},
+    {"SplitBeyondTheSide",
+     [](GraphBuilder& g) {
+       split(g, {10, 15});
+     },
+     "parts beyond the side"},
+    {"SplitIntoANegativePart",
+     [](GraphBuilder& g) {
+       split(g, {25, -1});
+     },
+     "parts beyond the side"},
+    {"SplitThatLeavesARest",
+     [](GraphBuilder& g) {
+       split(g, {10, 13});
+     },
+     "parts that leave a rest"},
+    {"ConcatOfOtherSides",
+     [](GraphBuilder& g) {
+       odd(g, "Concat", {"features", g.weights("w", {1, 2, 23}, std::vector<double>(46, 0.5))}, {{"axis", 1L}});
+     },
+     "equal sides beside the axis"},
+    {"TileOfTwoAxes",
+     [](GraphBuilder& g) {
+       tile(g, {1, 2});
+     },
+     "repeats of another rank"},
+    {"TileLessThanNever",
+     [](GraphBuilder& g) {
+       tile(g, {1, -1, 1});
+     },
+     "a negative repeat"},
+    {"PoolWithoutAStride",
+     [](GraphBuilder& g) {
+       pool(g, {2, 2}, {0, 1}, kNoPads);
+     },
+     "out of range"},
+    {"PoolWithoutAKernel",
+     [](GraphBuilder& g) {
+       pool(g, {0, 2}, kOnes, kNoPads);
+     },
+     "out of range"},
+    {"PoolWithNegativePads",
+     [](GraphBuilder& g) {
+       pool(g, {2, 2}, kOnes, {0, -1, 0, 0});
+     },
+     "out of range"},
+    {"PoolLargerThanItsMap",
+     [](GraphBuilder& g) {
+       pool(g, {4, 2}, kOnes, kNoPads);
+     },
+     "at least one kernel"},
+    {"ConvWithoutAStride",
+     [](GraphBuilder& g) {
+       conv(g, {1, 0}, kNoPads);
+     },
+     "out of range"},
+    {"ConvWithNegativePads",
+     [](GraphBuilder& g) {
+       conv(g, kOnes, {0, 0, -1, 0});
+     },
+     "out of range"},
+    {"PadByAMillion",
+     [](GraphBuilder& g) {
+       odd(g, "Pad", {"features", g.ints({0, 0, 0, 0, 0, 2000000})});
+     },
+     "a huge padding"},
+    {"ResizeToNothing",
+     [](GraphBuilder& g) {
+       odd(g, "Resize", {mapOf(g), "", g.weights("scales", {4}, {1, 1, 0, 1})});
+     },
+     "a scale that leaves nothing"},
+    {"IntegersByZero",
+     [](GraphBuilder& g) {
+       ofConstants(g, "Div", {g.ints({4, 2}), g.ints({2, 0})});
+     },
+     "a division by zero"},
+    {"RangeWithoutAStep",
+     [](GraphBuilder& g) {
+       ofConstants(g, "Range", {g.intScalar(0), g.intScalar(4), g.intScalar(0)});
+     },
+     "a range without end"},
+    {"IntegersAndFloats",
+     [](GraphBuilder& g) {
+       ofConstants(g, "Add", {g.ints({4}), g.number(2)});
+     },
+     "integers and floats together"},
+    {"ConstantsOfOtherShapes",
+     [](GraphBuilder& g) {
+       ofConstants(g, "Add", {g.ints({4, 2}), g.ints({1, 2, 3})});
+     },
+     "do not fit each other"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Misfit, RefusedHead, ::testing::ValuesIn(kMisfits), caseName);
 
 }  // namespace
 }  // namespace mpm::test
