@@ -252,27 +252,6 @@ TEST_F(HeadLayers, ReductionsOverAnyAxes) {
   }
 }
 
-TEST_F(HeadLayers, ArgMaxTakesTheFirstOfEqualsOrTheLast) {
-  for (const auto& [name, last] :
-       {std::pair<std::string, bool>{"ArgMax", false}, {"ArgMin", false}, {"ArgMax", true}}) {
-    cv::Mat x = values({2, 5, 4, 3}, 0, 3);
-    for (float& value : cv::Mat_<float>(x.reshape(1, 1))) value = std::round(value);
-    cv::dnn::LayerParams params = function(name);
-    const int axis = 1;
-    params.set("axes", cv::dnn::DictValue::arrayInt(&axis, 1));
-    params.set("keepdims", 0);
-    params.set("last", last ? 1 : 0);
-    expectEach(run("HeadReduce", params, {x}), {2, 4, 3},
-               [&, sign = name == "ArgMax" ? 1 : -1, last = last](const Index& index) {
-                 int best = 0;
-                 const auto value = [&](int i) { return at(x, {index[0], i, index[1], index[2]}) * sign; };
-                 for (int i = 1; i < 5; ++i)
-                   if (value(i) > value(best) || (last && value(i) >= value(best))) best = i;
-                 return static_cast<double>(best);
-               });
-  }
-}
-
 TEST_F(HeadLayers, TakeRepeatsAndPicksSlices) {
   for (int round = 0; round < 20; ++round) {
     const cv::Mat x = values(anyShape(2 + below(4)));
@@ -423,88 +402,15 @@ TEST_F(HeadLayers, TopKSortsAndPrefersTheFirst) {
   }
 }
 
-TEST_F(HeadLayers, NormalizesGroupsOfChannels) {
-  for (const int groups : {1, 2, 3, 6}) {
-    const cv::Mat x = values({2, 6, 3, 5}), scale = values({1, 6}), offset = values({1, 6});
-    cv::dnn::LayerParams params;
-    params.set("groups", groups);
-    params.set("eps", 1e-3);
-    expectEach(run("HeadNormalize", params, {x, scale, offset}, {1, 2}), {2, 6, 3, 5}, [&](const Index& index) {
-      const int size = 6 / groups, first = index[1] / size * size;
-      double sum = 0, squares = 0;
-      forEach({size, 3, 5}, [&](const Index& inner) {
-        const double value = at(x, {index[0], first + inner[0], inner[1], inner[2]});
-        sum += value;
-        squares += value * value;
-      });
-      const double mean = sum / (15 * size), variance = squares / (15 * size) - mean * mean;
-      return (at(x, index) - mean) / std::sqrt(variance + 1e-3) * at(scale, {0, index[1]}) + at(offset, {0, index[1]});
-    });
-  }
+TEST_F(HeadLayers, GroupsHaveAsManyChannels) {
   cv::dnn::LayerParams params;
   params.set("groups", 4);
   params.set("eps", 1e-3);
   EXPECT_ANY_THROW(run("HeadNormalize", params, {values({1, 6, 2}), values({1, 6}), values({1, 6})}, {1, 2}));
 }
 
-/// The value of a map at a place between pixels, which `padding` continues beyond its borders.
-double sampled(const std::function<double(int, int)>& pixel, double x, double y, int width, int height,
-               const std::string& mode, const std::string& padding, bool corners) {
-  const auto inside = [&](int i, int side) {
-    if (padding == "border") return std::min(std::max(i, 0), side - 1);
-    while (padding == "reflection" && (i < 0 || i >= side)) {
-      if (side == 1 && corners) return 0;
-      i = i < 0 ? -i - (corners ? 0 : 1) : 2 * side - i - (corners ? 2 : 1);
-    }
-    return i >= 0 && i < side ? i : -1;
-  };
-  const auto weight = [&](double d) {
-    d = std::abs(d);
-    if (mode == "nearest") return d == 0 ? 1.0 : 0.0;
-    if (mode == "linear") return std::max(1 - d, 0.0);
-    const double a = -0.75;
-    if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
-    return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0.0;
-  };
-  if (mode == "nearest") x = std::nearbyint(x), y = std::nearbyint(y);
-  double sum = 0;
-  for (int row = static_cast<int>(std::floor(y)) - 2; row <= std::floor(y) + 3; ++row) {
-    for (int column = static_cast<int>(std::floor(x)) - 2; column <= std::floor(x) + 3; ++column) {
-      const int r = inside(row, height), c = inside(column, width);
-      if (r >= 0 && c >= 0) sum += weight(y - row) * weight(x - column) * pixel(r, c);
-    }
-  }
-  return sum;
-}
-
-TEST_F(HeadLayers, GridSampleOfEveryModeAndPadding) {
-  for (const std::string mode : {"nearest", "linear", "cubic"}) {
-    for (const std::string padding : {"zeros", "border", "reflection"}) {
-      for (const bool corners : {false, true}) {
-        const int height = 1 + below(6), width = 1 + below(6);
-        const cv::Mat maps = values({2, 3, height, width});
-        const bool constant = corners;
-        const cv::Mat grid = values({constant ? 1 : 2, 4, 5, 2}, -2, 2);
-        cv::dnn::LayerParams params;
-        params.set("mode", mode);
-        params.set("padding", padding);
-        params.set("align_corners", corners ? 1 : 0);
-        SCOPED_TRACE(mode + " " + padding + " of " + shapeText({height, width}));
-        expectEach(
-            run("HeadGridSample", params, {maps, grid}, constant ? std::vector<int>{1} : std::vector<int>{}),
-            {2, 3, 4, 5},
-            [&](const Index& index) {
-              const auto place = [&](int which, int side) {
-                const double p = at(grid, {index[0], index[2], index[3], which});
-                return corners ? (p + 1) / 2 * (side - 1) : ((p + 1) * side - 1) / 2;
-              };
-              const auto pixel = [&](int row, int column) { return at(maps, {index[0], index[1], row, column}); };
-              return sampled(pixel, place(0, width), place(1, height), width, height, mode, padding, corners);
-            },
-            1e-4);
-      }
-    }
-  }
+// What it computes: the heads of tests/onnx/heads_test.cpp.
+TEST_F(HeadLayers, GridSampleAtNoPlaceIsZero) {
   cv::dnn::LayerParams params;
   params.set("mode", "linear");
   params.set("padding", "zeros");

@@ -730,22 +730,6 @@ const Case kEncoders[] = {
        sub.add_input(tokens);
      },
      "inserted", "a constant minus or divided by tokens"},
-    {"WeightsForAnotherNumberOfChannels", [](Dialect&) {},
-     [](onnx::GraphProto& graph) {
-       for (onnx::TensorProto& tensor : *graph.mutable_initializer())
-         if (tensor.name() == node(graph, "Conv").input(1)) {
-           tensor.set_dims(0, 12);
-           tensor.set_dims(1, 6);
-         }
-     },
-     "Conv", "weights for another number of channels"},
-    {"AConvolutionOverTokens", [](Dialect&) {},
-     [](onnx::GraphProto& graph) {
-       onnx::NodeProto& conv = insertBehind(graph, node(graph, "LayerNormalization").output(0), "Conv");
-       conv.add_input(constant(graph, {16, 16, 3}, 0.1f));
-       addInts(conv, "pads", {1, 1});
-     },
-     "inserted", "a convolution over tokens"},
     {"LastBlockWithoutMlp", [](Dialect&) {},
      [](onnx::GraphProto& graph) {
        onnx::NodeProto& last = node(graph, "LayerNormalization", 6);
@@ -1161,11 +1145,6 @@ const HeadCase kMisfits[] = {
        ofConstants(g, "Range", {g.intScalar(0), g.intScalar(4), g.intScalar(0)});
      },
      "a range without end"},
-    {"IntegersAndFloats",
-     [](GraphBuilder& g) {
-       ofConstants(g, "Add", {g.ints({4}), g.number(2)});
-     },
-     "integers and floats together"},
     {"ConstantsOfOtherShapes",
      [](GraphBuilder& g) {
        ofConstants(g, "Add", {g.ints({4, 2}), g.ints({1, 2, 3})});
