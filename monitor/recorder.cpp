@@ -2,6 +2,7 @@
 #include "monitor/recorder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -14,6 +15,8 @@
 
 namespace mpm::monitor {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::string durationText(double seconds) {
   const double s = std::round(seconds);
@@ -172,7 +175,8 @@ void Recorder::close() {
 void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t steady) {
   std::vector<Event> events;
   {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock(mutex_, 50ms);
+    if (!lock) return;
     if (!options_.archive) events = alarms_.tick(time, steady, status.frame_age_s);
     if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,

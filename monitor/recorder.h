@@ -46,7 +46,8 @@ class Recorder {
   std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
   /// From now on add() does nothing: the source is closed.
   void close();
-  /// Call it every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer.
+  /// Call it every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer. Does
+  /// nothing while add() measures a large picture, so that a window does not wait for that.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
 
   /// What the source showed at an earlier watch; ignored after the first frame.
@@ -73,7 +74,7 @@ class Recorder {
   RecorderOptions options_;
   StoreWriter* store_;
   std::function<void(const Event&)> on_event_;
-  mutable std::mutex mutex_;
+  mutable std::timed_mutex mutex_;
   DayNight day_night_;
   Alarms alarms_;
   ClockWatch clock_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
@@ -15,11 +16,23 @@
 namespace mpm::monitor {
 namespace {
 
+// The pictures of an archive that the database had when it was opened.
+struct StoredPictures {
+  std::unordered_set<std::uint64_t> keys;  // set before the source gives its first frame
+  std::atomic<std::int64_t> left_out = 0;  // pictures of the source that are among them
+
+  static std::uint64_t key(const std::string& name, UnixMs time) { return mpm::hash(hashBytes(name), time); }
+  bool contains(const std::string& name, UnixMs time) const { return keys.contains(key(name, time)); }
+};
+
 // One source, from open() to close().
 struct Watch {
-  std::string source;  // without credentials
-  int stream = 0;      // of its frames
+  std::string source;    // without credentials
+  int stream = 0;        // of its frames
+  bool counted = false;  // all its frames are to be samples
+  std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
+  std::atomic<std::int64_t> samples = 0;
   CaptureThread capture;
 };
 
@@ -33,18 +46,16 @@ std::optional<UnixMs> lastStored(const std::string& database, const std::string&
   return std::nullopt;
 }
 
-// The pictures of `source` that the database has.
-std::function<bool(const std::string&, UnixMs)> storedPictures(const std::string& database, const std::string& source) {
-  const auto key = [](const std::string& name, UnixMs time) { return mpm::hash(hashBytes(name), time); };
-  auto keys = std::make_shared<std::unordered_set<std::uint64_t>>();
+void readStored(const std::string& database, const std::string& source, StoredPictures& pictures) {
   try {
     const StoreReader store(database);
     for (const SourceRecord& stored : store.sources())
       if (stored.name == source)
-        store.pictures(stored.id, [&](const std::string& name, UnixMs time) { keys->insert(key(name, time)); });
+        store.pictures(stored.id, [&](const std::string& name, UnixMs time) {
+          pictures.keys.insert(StoredPictures::key(name, time));
+        });
   } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
   }
-  return [keys, key](const std::string& name, UnixMs time) { return keys->contains(key(name, time)); };
 }
 
 // What it showed then, and its regions.
@@ -114,9 +125,15 @@ struct Session::Impl {
   }
 
   void take(InferenceResult result) {
-    if (const auto now = current(); now && !result.repeated && result.frame.stream == now->stream) {
+    const auto now = current();
+    const bool ours = now && result.frame.stream == now->stream;
+    const std::string picture = std::filesystem::path(result.frame.file).filename().string();
+    // ArchiveOptions::show_last gives a stored picture once more.
+    if (ours && !picture.empty() && now->before->contains(picture, result.frame.time)) result.repeated = true;
+    if (ours && !result.repeated) {
       const auto sample = now->recorder->add(result, now->capture.status().dropped);
       snapshots->add(result, sample ? &*sample : nullptr, now->source);
+      now->samples += sample.has_value();
       if (sample && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
     if (callbacks.on_frame) callbacks.on_frame(std::move(result));
@@ -193,11 +210,19 @@ void Session::open(const WatchOptions& options) {
   capture.source.chosen = options.chosen;
   const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
   SourceFactory factory = options.factory;
+  const auto before = std::make_shared<StoredPictures>();
   if (archive && !factory)
-    factory = [source = options.source, how = *options.archive, database = impl_->options.database,
-               name](const vision::SourceOptions& own) {
+    factory = [source = options.source, how = *options.archive, database = impl_->options.database, name,
+               before](const vision::SourceOptions& own) {
       vision::ArchiveOptions archived = how;
-      if (!database.empty()) archived.done = storedPictures(database, name);
+      if (!database.empty()) {
+        readStored(database, name, *before);
+        archived.done = [before](const std::string& picture, UnixMs time) {
+          const bool done = before->contains(picture, time);
+          before->left_out += done;
+          return done;
+        };
+      }
       return vision::openArchive(source, archived, own);
     };
   if (!factory)
@@ -230,6 +255,8 @@ void Session::open(const WatchOptions& options) {
   const auto watch = std::shared_ptr<Watch>(  // NOLINT(modernize-make-shared): an aggregate
       new Watch{.source = name,
                 .stream = capture.stream,
+                .counted = every_frame,
+                .before = before,
                 .recorder = recorder,
                 .capture = CaptureThread(std::move(factory), capture, impl_->frames,
                                          [this](const CaptureStatus& status) { impl_->takeState(status); })});
@@ -321,6 +348,11 @@ void Session::setRetention(double keep_days, double max_megabytes) {
   if (impl_->store) impl_->store->setRetention(keep_days, max_megabytes);
 }
 
+void Session::replaceSamples(const std::string& fresh) {
+  close();
+  if (impl_->store) impl_->store->replaceSamples(fresh);
+}
+
 void Session::storeIn(const std::string& path) {
   impl_->options.database = path;
   if (impl_->store) impl_->store->storeIn(path);
@@ -348,11 +380,16 @@ bool Session::finish(double patience_s) {
 
 SessionStatus Session::status() const {
   SessionStatus status;
-  if (const auto watch = impl_->current()) status.source = watch->capture.status();
+  const auto watch = impl_->current();
+  if (watch) status.source = watch->capture.status();
   if (impl_->worker) status.inference = impl_->worker->status();
   if (impl_->store) status.store = impl_->store->status();
   status.finished =
-      status.source.state == CaptureState::kEnded && impl_->frames->empty() && status.inference.busy_s == 0;
+      status.source.state == CaptureState::kEnded && status.inference.done == status.source.in - status.source.dropped;
+  if (watch && watch->counted && impl_->store) {
+    status.pictures = watch->before->left_out + status.source.of;
+    status.stored = watch->before->left_out + watch->samples;
+  }
   return status;
 }
 

@@ -59,6 +59,9 @@ struct SessionStatus {
   InferenceStatus inference;
   std::optional<WriterStatus> store;  ///< nullopt: nothing is to be stored
   bool finished = false;              ///< the source has ended, and all its frames have been through the model
+  /// Of a folder or archive of pictures: how many it has, and how many of them are samples, of this watch or an earlier
+  /// one. 0: not known.
+  std::int64_t pictures = 0, stored = 0;
 
   /// Part of it hangs for good: the supervisor should restart the process.
   bool stuck() const;
@@ -121,8 +124,10 @@ class Session {
   /// Of the open source, from the next sample on. Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
-  void storeIn(const std::string& path);                      ///< where the store has stopped; as StoreWriter
-  void addEvent(const Event& event);                          ///< stores it and calls on_event
+  /// Of measureAgain(), in place of what is stored of the same pictures. Closes the source.
+  void replaceSamples(const std::string& fresh);
+  void storeIn(const std::string& path);  ///< where the store has stopped; as StoreWriter
+  void addEvent(const Event& event);      ///< stores it and calls on_event
   /// Runs this program with its arguments for each event from now on, as EventCommand does; empty: none.
   void setEventCommand(std::vector<std::string> arguments);
 

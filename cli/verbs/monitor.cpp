@@ -13,7 +13,7 @@
 #include "cli/verbs/verbs.h"
 #include "evaluation/numbers.h"
 #include "monitor/event_command.h"
-#include "monitor/recompute.h"
+#include "monitor/measure_again.h"
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
 #include "monitor/store/export.h"
@@ -43,7 +43,7 @@ struct MonitorArguments {
   Shard shard;
   NightRuleOptions night;
   std::string regions;  // a file, or "none"
-  bool recompute_regions = false;
+  bool recompute = false;
   std::vector<std::string> alarm_areas, alarm_regions;
   std::vector<std::string> states, alarm_states;  // files; NAME=STATE
   std::string on_event;
@@ -253,30 +253,26 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
   return watch;
 }
 
-int recompute(const SessionOptions& session, const WatchOptions& watch) {
-  using enum vision::SourceKind;
-  if (const auto kind = watch.source.kind; kind != kFolder && kind != kGlob && kind != kImage)
+int measureArchiveAgain(const SessionOptions& session, const WatchOptions& watch) {
+  if (!watch.archive)
     throw UsageError("--recompute needs pictures: '" + watch.source.shownText() + "' is no folder of pictures");
-  const auto regions =
-      watch.regions ? *watch.regions : currentRegions(StoreReader(session.database), watch.source.shownText());
-  EstimatorOptions options = session.inference;
-  options.labels = true;
-  Estimator estimator(session.model, options);
+  (void)StoreReader(session.database);   // else the writer makes one
+  StoreWriter writer(session.database);  // first: nobody else writes until all are measured
   std::optional<Progress> progress;
-  const Recomputed done = recomputeRegions(session.database, watch.source, regions, estimator,
-                                           vision::modelDigest(session.model), [&](std::int64_t, std::int64_t all) {
-                                             if (!progress)
-                                               progress.emplace(stderrIsTerminal(), static_cast<int>(all), "picture");
-                                             progress->step();
-                                             return !interrupted();
-                                           });
+  std::int64_t progressed = 0;
+  const auto again = measureAgain(session, watch, [&](std::int64_t done, std::int64_t all) {
+    if (all > 0 && !progress) progress.emplace(stderrIsTerminal(), static_cast<int>(all), "picture");
+    for (; progress && progressed < done; ++progressed) progress->step();
+    return !interrupted();
+  });
   progress.reset();
-  std::string note = "regions of " + counted(done.samples, "sample") + " measured again";
-  if (done.gone > 0) note += "; " + counted(done.gone, "picture") + " cannot be read any more";
-  if (done.other_model > 0)
-    note += "; " + counted(done.other_model, "sample") + " of another model or reduction: colours only";
-  printNote(note);
-  return interrupted() ? kInterrupted : kOk;
+  if (!again) return kInterrupted;
+  writer.replaceSamples(again->database);
+  if (!writer.flush()) throw Error(writer.status().problem);
+  const std::int64_t unread = again->pictures - again->samples;
+  printNote(counted(again->samples, "picture") + " measured again" +
+            (unread > 0 ? "; " + counted(unread, "picture") + " cannot be read" : ""));
+  return kOk;
 }
 
 int monitorSource(MonitorArguments arguments) {
@@ -291,7 +287,7 @@ int monitorSource(MonitorArguments arguments) {
   if (!arguments.on_event.empty())
     options.on_event = orUsageError([&] { return parseCommand(arguments.on_event); }, "--on-event: ");
   const WatchOptions watch = watchOptions(arguments, source);
-  if (arguments.recompute_regions) return recompute(options, watch);
+  if (arguments.recompute) return measureArchiveAgain(options, watch);
 
   ServiceNotify service;
   std::mutex mutex;
@@ -448,8 +444,9 @@ Verb addMonitor(CLI::App& mpm) {
             "Measure these parts of the picture: a file of ours, LabelMe,\nCOCO or PhenoCam (docs/regions.md). 'none': "
             "none. Default: those\nthat the database has for this source");
 
-  addChoice<bool>(*verb, "--recompute", arguments->recompute_regions, {{"regions", true}},
-                  "Watch nothing: measure the stored samples of a folder of pictures\nagain, and end");
+  addChoice<bool>(*verb, "--recompute", arguments->recompute, {{"all", true}},
+                  "Watch nothing: measure all pictures of a folder again, with this\nmodel, these regions and states, "
+                  "and end. What is stored stays until\nall are measured");
 
   verb->option_defaults()->group("States");
   addOption(*verb, "--states", arguments->states, "FILE ...",

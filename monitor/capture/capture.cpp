@@ -192,7 +192,8 @@ struct CaptureThread::Impl {
                            .stream = options.stream,
                            .time = frame.unix_time ? toMs(*frame.unix_time) : options.now(),
                            .steady = steadyNow(),
-                           .name = std::move(frame.name)};
+                           .name = std::move(frame.name),
+                           .needed = options.lossless};
     // Only an image is named after its file alone.
     if (std::filesystem::path(frame.source).stem() == captured.name) captured.file = std::move(frame.source);
     if (const auto before = std::exchange(last_frame, captured.steady); before > 0) {

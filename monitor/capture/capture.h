@@ -24,6 +24,7 @@ struct CapturedFrame {
   std::int64_t steady = 0;  ///< the same moment by steadyNow()
   std::string name{};       ///< vision::Frame::name
   std::string file{};       ///< path of an image file; empty: the frame is of a video or camera
+  bool needed = false;      ///< CaptureOptions::lossless: a result that is out of date is computed again, not dropped
 };
 
 using FrameMailbox = Mailbox<CapturedFrame>;

@@ -91,6 +91,7 @@ struct InferenceWorker::Impl {
   std::unique_ptr<Loaded> current, previous;  // previous: until `current` gave its first result
   std::unique_ptr<Loaded> other;              // with the reduction to compare with
   int loaded_version = 0, sessions = 0;
+  std::optional<CapturedFrame> outdated;  // needed, and its result was out of date
   std::optional<FileState> file, file_seen;
   std::int64_t next_look = 0, next_due = 0;
   std::string last_error;
@@ -121,7 +122,7 @@ struct InferenceWorker::Impl {
                          [&] { return wanted.version != loaded_version; });
         continue;
       }
-      std::optional<CapturedFrame> frame = frames->take(100ms);
+      std::optional<CapturedFrame> frame = outdated ? std::exchange(outdated, std::nullopt) : frames->take(100ms);
       if (!frame) continue;
       if (now.interval_s > 0) {
         const auto step = static_cast<std::int64_t>(now.interval_s * 1000);
@@ -133,14 +134,15 @@ struct InferenceWorker::Impl {
   }
 
   void process(CapturedFrame frame, bool repeated) {
-    setBusySince(steadyNow());
+    const int stream = frame.stream;
+    {
+      const std::lock_guard lock(mutex);
+      busy_since = steadyNow();
+    }
     estimateAndDeliver(std::move(frame), repeated);
-    setBusySince(0);
-  }
-
-  void setBusySince(std::int64_t now) {
     const std::lock_guard lock(mutex);
-    busy_since = now;
+    busy_since = 0;
+    if (!repeated && !outdated && stream == wanted.stream) ++status.done;
   }
 
   static std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest,
@@ -249,8 +251,12 @@ struct InferenceWorker::Impl {
     result.repeated = repeated;
     {
       const std::lock_guard lock(mutex);
-      if (wanted.version != version || wanted.stream != result.frame.stream) {
-        ++status.stale;
+      const bool other_stream = wanted.stream != result.frame.stream;
+      if (wanted.version != version || other_stream) {
+        if (other_stream || repeated || !result.frame.needed)
+          ++status.stale;
+        else
+          outdated = std::move(result.frame);
         return;
       }
       ++status.processed;
@@ -391,7 +397,10 @@ void InferenceWorker::setModel(std::string path, const std::optional<Reduction>&
 }
 
 void InferenceWorker::setStream(int stream) {
-  impl_->change([&](Impl::Wanted& wanted) { wanted.stream = stream; });
+  impl_->change([&](Impl::Wanted& wanted) {
+    wanted.stream = stream;
+    impl_->status.done = 0;
+  });
 }
 
 void InferenceWorker::setCompare(const std::optional<Reduction>& variant) {

@@ -43,6 +43,7 @@ struct ReuseStatus {
 
 struct InferenceStatus {
   std::int64_t processed = 0;          ///< results delivered
+  std::int64_t done = 0;               ///< frames of this stream that need no more work: delivered, dropped, failed
   std::int64_t stale = 0;              ///< results dropped, because the reduction, model or stream changed meanwhile
   std::int64_t failed = 0;             ///< frames that gave an error
   double p50_ms = 0, p95_ms = 0;       ///< of Estimate::ms.total over the last few hundred frames
@@ -60,9 +61,10 @@ struct InferenceStatus {
 };
 
 /// Runs an Estimator on its own thread over the frames of a mailbox. Changes take effect on the next frame, or on one
-/// that is given again with repeat(); of the results before, at most the one that is being delivered still comes. An
-/// error never ends it: a model that cannot be read, or that fails on its first frame, is an event, and the one before
-/// goes on.
+/// that is given again with repeat(); of the results before, at most the one that is being delivered still comes. A
+/// frame in work is computed again with the change where CapturedFrame::needed, and is dropped otherwise. An error
+/// never ends the thread: a model that cannot be read, or that fails on its first frame, is an event, and the one
+/// before goes on.
 class InferenceWorker {
  public:
   struct Callbacks {  ///< called on the worker's thread

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/visible_text.h"
+#include "monitor/store/bucket.h"
 #include "monitor/store/schema.h"
 #include "mpm/error.hpp"
 
@@ -32,16 +33,31 @@ void copy(Database& database, const std::string& table, const std::map<std::stri
   database.execute("INSERT INTO main." + table + "(" + columns + ") SELECT " + values + " FROM part." + table + where);
 }
 
-void add(Database& database, const std::string& part) {
+// Runs `work` in one transaction, in which the database `part` is attached under this name.
+template <typename Work>
+void withPart(Database& database, const std::string& part, Work work) {
   (void)openForReading(part);  // says what is wrong with it
   database.prepare("ATTACH ? AS part").run(part);
-  Transaction transaction(database);
+  try {
+    Transaction transaction(database);
+    work();
+    transaction.commit();
+  } catch (...) {
+    database.execute("DETACH part");
+    throw;
+  }
+  database.execute("DETACH part");
+}
+
+void refuseTwice(const Database& database, const std::string& part) {
   Statement twice = database.prepare(
       "SELECT p.picture FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name"
       " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture LIMIT 1");
   if (twice.step())
     throw Error("'" + part + "' holds what another part holds: picture '" + visibleText(twice.text(0)) + "'");
-  twice = {};
+}
+
+void copyAll(Database& database) {
   database.execute(
       "INSERT INTO main.source(name, archive) SELECT name, archive FROM part.source WHERE true ON CONFLICT DO NOTHING;"
       "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p JOIN main.source m "
@@ -68,22 +84,86 @@ void add(Database& database, const std::string& part) {
   copy(database, "bucket", {{"source", source}, {"session", session}, {"region", "coalesce(" + area + ", 0)"}});
   copy(database, "hour_of_tokens", {{"session", session}});
   database.execute("DROP TABLE place; DROP TABLE area");
-  transaction.commit();
-  database.execute("DETACH part");
+}
+
+// The samples of the pictures that the part has, too, and all that was summed up of their sessions: their ids are in
+// the table `touched`.
+void removeReplaced(Database& database) {
+  const auto remove = [&](const std::string& what) { database.execute("DELETE FROM main." + what); };
+  database.execute(
+      "CREATE TEMP TABLE span AS SELECT m.id AS source, min(p.time_ms) AS first, max(p.time_ms) AS last FROM "
+      "part.sample"
+      " p JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name WHERE m.archive GROUP BY m.id;"
+      "CREATE TEMP TABLE old AS SELECT q.id AS id, q.session AS session FROM part.sample p JOIN part.source s ON s.id ="
+      " p.source JOIN main.source m ON m.name = s.name JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms"
+      " AND q.picture = p.picture WHERE m.archive;"
+      "CREATE TEMP TABLE touched AS SELECT DISTINCT session AS id FROM old");
+  for (const char* table : {"region_sample", "state_sample"})
+    remove(std::string(table) + " WHERE sample IN (SELECT id FROM old)");
+  remove("sample WHERE id IN (SELECT id FROM old)");
+  for (const char* table : {"bucket", "hour_of_tokens"})
+    remove(std::string(table) + " WHERE session IN (SELECT id FROM touched)");
+  remove("session WHERE id IN (SELECT id FROM touched) AND id NOT IN (SELECT session FROM main.sample)");
+  for (const char* table : {"event", "state_change"})  // the time of a picture is on them
+    remove(std::string(table) + " WHERE EXISTS (SELECT 1 FROM span WHERE span.source = " + table + ".source AND " +
+           table + ".time_ms BETWEEN first AND last)");
+  remove("view_reference WHERE source IN (SELECT source FROM span)");
+}
+
+// Of the samples that touched sessions still have: all of them, because nothing of an archive is forgotten.
+void sumUpTouched(Database& database) {
+  AggregateUpdate sums;
+  Statement sessions = database.prepare("SELECT id, source FROM session WHERE id IN (SELECT id FROM touched)");
+  while (sessions.step()) {
+    Statement rows = database.prepare(std::string("SELECT ") + kSampleColumns + " FROM sample WHERE session = ?");
+    Statement regions = database.prepare(kRegionsOfSample);
+    rows.bind(sessions.integer(0));
+    while (rows.step()) {
+      Sample sample = readSample(rows);
+      sample.regions = readRegions(regions, sample.id);
+      sums.add(sessions.integer(1), sample.session, sample);
+    }
+  }
+  sums.write(database);
 }
 
 }  // namespace
+
+void replaceSamples(Database& database, const std::string& fresh) {
+  withPart(database, fresh, [&] {
+    removeReplaced(database);
+    sumUpTouched(database);  // before a new session gets the number of one that went
+    copyAll(database);
+    // Regions that neither are measured nor were.
+    database.execute(
+        "UPDATE main.region SET current = EXISTS (SELECT 1 FROM part.region p JOIN part.source s ON s.id = p.source "
+        "JOIN"
+        " main.source m ON m.name = s.name WHERE m.id = region.source AND p.shape = region.shape AND p.current)"
+        " WHERE source IN (SELECT source FROM span);"
+        "DELETE FROM main.region WHERE source IN (SELECT source FROM span) AND NOT current AND id NOT IN"
+        " (SELECT region FROM main.region_sample);"
+        "DROP TABLE span; DROP TABLE old; DROP TABLE touched");
+  });
+}
+
+void removeDatabase(const std::string& path) {
+  for (const char* ending : {"", "-wal", "-shm", "-lock"}) {
+    std::error_code ignored;
+    std::filesystem::remove(path + ending, ignored);
+  }
+}
 
 void mergeDatabases(const std::vector<std::string>& parts, const std::string& into) {
   if (std::filesystem::exists(into)) throw Error("'" + into + "' exists already: name a new file");
   try {
     Database database = openForWriting(into, true);
-    for (const std::string& part : parts) add(database, part);
+    for (const std::string& part : parts)
+      withPart(database, part, [&] {
+        refuseTwice(database, part);
+        copyAll(database);
+      });
   } catch (...) {
-    for (const char* ending : {"", "-wal", "-shm"}) {
-      std::error_code ignored;
-      std::filesystem::remove(into + ending, ignored);
-    }
+    removeDatabase(into);
     throw;
   }
 }

@@ -18,6 +18,7 @@
 #include "monitor/store/bucket.h"
 #include "monitor/store/damage.h"
 #include "monitor/store/database_lock.h"
+#include "monitor/store/merge.h"
 #include "monitor/store/retention.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
@@ -49,7 +50,10 @@ struct SetRegions {
   std::string source;
   std::vector<vision::Region> regions;
 };
-using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions>;
+struct ReplaceSamples {
+  std::string fresh;
+};
+using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, ReplaceSamples>;
 
 // Where samples and events go: known once the session's row is written.
 struct Place {
@@ -109,6 +113,12 @@ class Connection {
     return place;
   }
 
+  void replace(const std::string& fresh) {
+    // After a kill or a failure behind its commit the other database may be gone.
+    if (fs::exists(fresh)) replaceSamples(database_, fresh);
+    removeDatabase(fresh);
+  }
+
   Retention maintain(UnixMs now, const RetentionLimits& limits) {
     const Retention result = forgetSome(database_, now, limits);
     // PASSIVE waits for no reader; what it moves and syncs survives a power cut.
@@ -154,6 +164,8 @@ class Connection {
     }
     aggregates.add(place.source, place.session, sample);
   }
+
+  void write(const ReplaceSamples&, Place&, AggregateUpdate&) {}  // a transaction of its own: replace()
 
   void write(const Event& event, Place& place, AggregateUpdate&) {
     insert_event_.run(place.source == 0 ? std::nullopt : std::optional(place.source), event.time,
@@ -280,6 +292,7 @@ struct StoreWriter::Impl {
   Place place;
   std::optional<SettledClock> clock;  // once a source is known
   bool hopeless = false;
+  bool more = false;  // the last attempt left some of the queue for the next one
 
   mutable std::mutex mutex;
   std::condition_variable_any changed;
@@ -375,7 +388,8 @@ struct StoreWriter::Impl {
       if (std::exchange(look_now, false)) next_maintenance = Clock::now();
       busy_since = Clock::now();
       guard.unlock();
-      const bool committed = commitPending();
+      bool committed = commitPending();
+      while (committed && more) committed = commitPending();
       next_commit = Clock::now() + seconds(committed ? options.commit_s : options.retry_s);
       if (committed && !last && Clock::now() >= next_maintenance)
         next_maintenance = Clock::now() + (maintain() ? Clock::duration::zero() : seconds(options.maintenance_s));
@@ -389,13 +403,26 @@ struct StoreWriter::Impl {
     std::deque<Operation> batch;
     {
       const std::lock_guard guard(mutex);
+      // A replacement is a transaction of its own, and an attempt of its own.
+      const auto isReplacement = [](const Operation& one) { return std::holds_alternative<ReplaceSamples>(one); };
+      auto end = std::find_if(queue.begin(), queue.end(), isReplacement);
+      if (end == queue.begin() && end != queue.end()) ++end;
+      more = end != queue.end();
+      std::deque<Operation> rest(std::make_move_iterator(end), std::make_move_iterator(queue.end()));
+      queue.erase(end, queue.end());
       batch.swap(queue);
-      in_hand = std::exchange(samples_queued, 0);
+      queue.swap(rest);
+      in_hand = static_cast<std::size_t>(std::count_if(
+          batch.begin(), batch.end(), [](const Operation& one) { return std::holds_alternative<Sample>(one); }));
+      samples_queued -= in_hand;
       ++attempts_begun;
     }
     try {
       connect();
-      if (!batch.empty()) place = connection->commit(batch, place);
+      if (const auto* replace = batch.empty() ? nullptr : std::get_if<ReplaceSamples>(&batch.front()))
+        connection->replace(replace->fresh);
+      else if (!batch.empty())
+        place = connection->commit(batch, place);
     } catch (const std::exception& error) {
       if (passes(error))
         giveBack(std::move(batch), error.what());
@@ -563,6 +590,10 @@ void StoreWriter::setSource(const std::string& name) {
 
 void StoreWriter::setRegions(const std::string& source, const std::vector<vision::Region>& regions) {
   impl_->enqueue(SetRegions{vision::redactCredentials(source), regions});
+}
+
+void StoreWriter::replaceSamples(const std::string& fresh) {
+  impl_->enqueue(SetSource{{}, impl_->options.now()}, ReplaceSamples{fresh});
 }
 
 void StoreWriter::setRetention(double keep_days, double max_megabytes) {

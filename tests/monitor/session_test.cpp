@@ -6,7 +6,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <opencv2/imgcodecs.hpp>
 
+#include "monitor/measure_again.h"
 #include "monitor/models.h"
 #include "monitor/samples.h"
 #include "monitor/wait.h"
@@ -311,6 +313,106 @@ TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
   EXPECT_THAT(samples_.all(), SizeIs(20));
   EXPECT_EQ(session_->status().source.dropped, 0);
   EXPECT_EQ(stored().sources().at(0).samples, 20);
+}
+
+class ArchiveOfPictures : public SessionTest {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder_ / "pictures");
+    for (int i = 0; i < 3; ++i)
+      cv::imwrite(folder_ / ("pictures/20130708_05541" + std::to_string(i) + ".png"), frame(i)->image);
+  }
+  WatchOptions archive() const {
+    WatchOptions watch{.source = vision::parseSourceSpec(folder_ / "pictures"), .every_s = 0, .every_frame = true};
+    watch.archive = vision::ArchiveOptions{.times = {.time_zone = 0}, .show_last = true};
+    return watch;
+  }
+};
+
+// The event comes while the result of the first picture is on its way: it is then of another net than the wanted one.
+TEST_F(ArchiveOfPictures, AChangeOfTheNetLosesNone) {
+  session_ = std::make_unique<Session>(
+      options(),
+      Session::Callbacks{.on_sample = [this](const Sample& one, const InferenceResult&) { samples_.add(one); },
+                         .on_event =
+                             [this](const Event& event) {
+                               if (event.message.starts_with("no comparison")) session_->setReduction(mpmBefore({2}));
+                             }});
+  session_->setCompare(mpmBefore({1, 99}));  // the model has no such block
+  session_->open(archive());
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  ASSERT_THAT(samples_.all(), SizeIs(3));
+  EXPECT_EQ(samples_.all()[0].picture, "20130708_055410.png");
+  EXPECT_THAT(samples_.all()[0].tokens, SizeIs(2)) << "of the net that was asked for";
+  EXPECT_EQ(session_->status().inference.stale, 0);
+}
+
+TEST_F(ArchiveOfPictures, ItIsKnownHowManyAreStored) {
+  std::ofstream(folder_ / "pictures/20130708_055400.png") << "no picture";
+  for (int start = 0; start < 2; ++start) {
+    make();
+    EXPECT_EQ(session_->status().pictures, 0) << "no source is open";
+    session_->open(archive());
+    ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+    EXPECT_EQ(session_->status().pictures, 4);
+    EXPECT_EQ(session_->status().stored, 3);
+    EXPECT_THAT(samples_.all(), SizeIs(3)) << "each picture once";
+  }
+  std::filesystem::remove(folder_ / "pictures/20130708_055400.png");
+  make();
+  session_->open(archive());
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  EXPECT_EQ(frames_.all().size(), 3 + 0u + 1u) << "the last one comes again: there is one to look at";
+  EXPECT_EQ(session_->status().pictures, 3);
+  EXPECT_EQ(session_->status().stored, 3);
+  EXPECT_THAT(samples_.all(), SizeIs(3));
+  EXPECT_THAT(stored().sessions(1), SizeIs(1)) << "nothing was measured";
+}
+
+TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreReplacedAsAWhole) {
+  make();
+  session_->open(archive());
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  session_->finish(60);
+  fs::remove(folder_ / "pictures/20130708_055412.png");
+  const auto stored = [&] {
+    std::vector<std::size_t> insertions;
+    for (const Sample& sample : allSamples(StoreReader(database_))) insertions.push_back(sample.tokens.size() - 1);
+    return insertions;
+  };
+  SessionOptions other = options();
+  other.inference.read.convert.reduce = mpmBefore({2});
+  EXPECT_EQ(measureAgain(other, archive(), [](auto, auto) { return false; }), std::nullopt);
+  EXPECT_FALSE(fs::exists(database_ + "-again"));
+  other.model = folder_ / "none.onnx";
+  EXPECT_MPM_ERROR(measureAgain(other, archive(), {}), "none.onnx");
+  EXPECT_FALSE(fs::exists(database_ + "-again"));
+  WatchOptions elsewhere = archive();
+  elsewhere.source = vision::parseSourceSpec(folder_.path());
+  EXPECT_MPM_ERROR(measureAgain(options(), elsewhere, {}), "holds no samples of");
+
+  other.model = kModel;
+  WatchOptions with_region = archive();
+  with_region.regions = {{.name = "tree", .size = {96, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}};
+  std::int64_t all = 0;
+  const auto again = measureAgain(other, with_region, [&](std::int64_t, std::int64_t of) {
+    all = of;
+    return true;
+  });
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->samples, 2);
+  EXPECT_EQ(again->pictures, 2);
+  EXPECT_EQ(all, 2);
+  EXPECT_EQ(stored(), (std::vector<std::size_t>{2, 2, 2})) << "the old ones stay until the new ones are whole";
+  make();
+  session_->replaceSamples(again->database);
+  session_->finish(60);
+  EXPECT_EQ(stored(), (std::vector<std::size_t>{1, 1, 2})) << "the third picture is gone, and its sample stays";
+  EXPECT_FALSE(fs::exists(database_ + "-again"));
+  const StoreReader reader(database_);
+  EXPECT_THAT(allSamples(reader)[0].regions, SizeIs(1));
+  EXPECT_THAT(allSamples(reader)[2].regions, SizeIs(0));
+  EXPECT_EQ(reader.sessions(1).back().reduce, "mpm:blocks=2");
 }
 
 // A still picture with noise in it, where one corner is new in each frame.

@@ -733,6 +733,75 @@ TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   EXPECT_FALSE(std::filesystem::exists(folder / "more.db"));
 }
 
+// An archive of three pictures, of which two are measured again, with another model and other regions.
+TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
+  const TemporaryFolder folder;
+  const auto record = [&](const std::string& path, const std::string& digest, const std::string& region, int pictures,
+                          double tokens) {
+    StoreWriter writer(path);
+    writer.setRegions("archive", {regionNamed(region)});
+    SessionInfo info = session("archive");
+    info.model_digest = digest;
+    writer.beginSession(info, kNoon);
+    for (int i = 0; i < pictures; ++i) {
+      Sample sample = sampleAt(kNoon + i * kHourMs, tokens + i);
+      sample.picture = std::to_string(i) + ".jpg";
+      sample.regions = {RegionSample{.region = 0, .name = region, .pixels = 100}};
+      writer.append(sample);
+      writer.append(Event{sample.time, EventKind::kAlarm, Severity::kWarning, digest});
+    }
+  };
+  record(folder / "a.db", "old", "tree", 3, 300);
+  record(folder / "again.db", "new", "lake", 2, 200);
+  {
+    StoreWriter writer(folder / "a.db");
+    writer.beginSession(session("other"));
+    writer.append(sampleAt(kNoon, 100));
+    writer.replaceSamples(folder / "again.db");
+    writer.beginSession(session("other"));
+    writer.append(sampleAt(kNoon + kHourMs, 101));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "again.db"));
+  const StoreReader reader(folder / "a.db");
+  ASSERT_THAT(reader.sources(), SizeIs(2));
+  const auto samples = allSamples(reader);
+  ASSERT_THAT(samples, SizeIs(3));
+  const double tokens[] = {200, 201, 302};
+  std::map<std::int64_t, std::string> digests;
+  for (const SessionRecord& one : reader.sessions(1)) digests[one.id] = one.model_digest;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(samples[i].tokens.back(), tokens[i]);
+    EXPECT_EQ(digests[samples[i].session], i < 2 ? "new" : "old");
+    ASSERT_THAT(samples[i].regions, SizeIs(1));
+    EXPECT_EQ(samples[i].regions[0].name, i < 2 ? "lake" : "tree");
+  }
+  EXPECT_EQ(vision::namesOf(currentRegions(reader, "archive")), std::vector<std::string>{"lake"});
+  EXPECT_EQ(runSql(folder / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region = 0"), "9.0")
+      << "three in minutes, hours and days";
+  EXPECT_EQ(runSql(folder / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region > 0"), "9.0");
+  double sum = 0;
+  for (const ChartBucket& bucket :
+       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .quantities = {{SeriesKey::Kind::kTokens, -1}}}).buckets)
+    sum += static_cast<double>(bucket.values[0].samples) * bucket.values[0].mean;
+  EXPECT_EQ(sum, 703);
+  double counted = 0;
+  for (const HourOfTokens& hour : reader.hoursOfTokens(1, 0, INT64_MAX))
+    for (const auto& [tokens_of, times] : hour.occurrences) counted += tokens_of * static_cast<double>(times);
+  EXPECT_EQ(counted, 401) << "of the sessions that are like the latest";
+  std::vector<std::string> messages;
+  for (const Event& event : reader.events(1, 0, INT64_MAX)) messages.push_back(event.message);
+  EXPECT_EQ(messages, (std::vector<std::string>{"new", "new", "old"}));
+  EXPECT_THAT(allSamples(reader, 2), SizeIs(2)) << "of another source, also what came behind";
+
+  // All pictures: the new session gets the number of the old one.
+  record(folder / "b.db", "old", "tree", 2, 300);
+  record(folder / "again.db", "new", "tree", 2, 200);
+  StoreWriter(folder / "b.db").replaceSamples(folder / "again.db");
+  EXPECT_EQ(runSql(folder / "b.db", "SELECT model_digest FROM session"), "new");
+  EXPECT_EQ(runSql(folder / "b.db", "SELECT total(samples) FROM bucket WHERE region = 0"), "6.0");
+  EXPECT_EQ(runSql(folder / "b.db", "SELECT total(length(occurrences)) FROM hour_of_tokens"), "16.0");
+}
+
 TEST(Store, RetentionCanBeChangedWhileItRuns) {
   const TemporaryFolder folder;
   StoreOptions options;

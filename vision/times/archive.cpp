@@ -69,7 +69,7 @@ class ArchiveSource final : public FrameSource {
     return std::nullopt;
   }
 
-  std::optional<int> size() const override { return static_cast<int>(plan_.size()); }
+  std::optional<int> size() const override { return static_cast<int>(fresh_); }
 
  private:
   void note(const std::string& text) const {
@@ -156,6 +156,7 @@ class ArchiveSource final : public FrameSource {
       }
     }
     const std::size_t chosen = wanted.size() + done;
+    fresh_ = wanted.size();
     if (archive_.show_last && wanted.empty() && done > 0) wanted.push_back(*last_done);
     if (chosen < found.size()) text += "; " + std::to_string(chosen) + " chosen";
     if (done > 0) text += "; " + std::to_string(done) + " stored already";
@@ -218,7 +219,7 @@ class ArchiveSource final : public FrameSource {
   std::vector<TimedPicture> plan_;
   std::unique_ptr<FrameSource> images_;  // of the plan
   std::optional<UnixMs> last_taken_;
-  std::size_t untimed_ = 0;
+  std::size_t untimed_ = 0, fresh_ = 0;  // fresh_: pictures of the plan that are not done
   std::int64_t said_ = 0;
   bool alone_ = false;
 };

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/measure_again.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "monitor/store/database_lock.h"
+#include "monitor/store/merge.h"
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kPatienceS = 60;  // at the end, for a disk that may not answer
+
+std::vector<vision::Region> regionsOfArchive(const std::string& database, const std::string& source) {
+  const StoreReader stored(database);
+  const auto sources = stored.sources();
+  const auto found = std::ranges::find(sources, source, &SourceRecord::name);
+  if (found == sources.end()) throw Error("'" + database + "' holds no samples of '" + source + "'");
+  if (!found->archive)
+    throw Error("the pictures of '" + source +
+                "' have no times of their own: only an archive of pictures with times can be measured again");
+  return currentRegions(stored, source);
+}
+
+// Waits for the end of the archive; false: `go_on` said so.
+bool watchToItsEnd(Session& session, const std::function<std::string()>& problem,
+                   const std::function<bool(std::int64_t, std::int64_t)>& go_on) {
+  while (true) {
+    const SessionStatus status = session.status();
+    if (!status.inference.loading && !status.inference.ready) throw Error(problem());
+    if (status.store->stopped) throw Error(status.store->problem);
+    if (go_on && !go_on(status.stored, status.pictures)) return false;
+    if (status.finished) return true;
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
+}  // namespace
+
+std::optional<MeasuredAgain> measureAgain(SessionOptions options, WatchOptions watch,
+                                          const std::function<bool(std::int64_t done, std::int64_t all)>& go_on) {
+  const auto regions = regionsOfArchive(options.database, watch.source.shownText());
+  if (!watch.regions) watch.regions = regions;
+  const std::string path = options.database + "-again";
+  { const DatabaseLock nobody_else(path); }
+  removeDatabase(path);  // of a run that was killed
+  options.database = path;
+  options.snapshots = {};
+  options.on_event = {};
+  options.choose_reuse = false;
+  options.store.keep_days = options.store.max_megabytes = 0;
+  options.store.open_at_once = true;
+  watch.every_frame = watch.samples_only = true;
+  watch.max_fps = 0;
+  if (!watch.archive) watch.archive.emplace();
+  watch.archive->follow = watch.archive->show_last = false;
+
+  MeasuredAgain result{.database = path};
+  bool whole = false;
+  try {
+    std::mutex mutex;
+    std::string problem;
+    Session session(options, {.on_event = [&](const Event& event) {
+                      const std::lock_guard lock(mutex);
+                      if (event.severity == Severity::kError) problem = event.message;
+                    }});
+    session.open(watch);
+    const auto lastProblem = [&] {
+      const std::lock_guard lock(mutex);
+      return problem;
+    };
+    whole = watchToItsEnd(session, lastProblem, go_on);
+    const SessionStatus status = session.status();
+    result.samples = status.stored;
+    result.pictures = status.pictures;
+    if (whole && result.samples == 0)
+      throw Error(!status.source.message.empty() ? status.source.message
+                  : !lastProblem().empty()       ? lastProblem()
+                                                 : "there is no picture to measure");
+    if (whole && (!session.finish(kPatienceS) || session.status().store->lost > 0))
+      throw Error("not all of '" + path + "' could be written: " + session.status().store->problem);
+  } catch (...) {
+    removeDatabase(path);
+    throw;
+  }
+  if (whole) return result;
+  removeDatabase(path);
+  return std::nullopt;
+}
+
+}  // namespace mpm::monitor
