@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
@@ -90,7 +91,7 @@ TEST(ClassColors, NewOnesDifferInLightnessAndHue) {
   const auto lab = [](const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); };
   const auto hue = [&](const cv::Vec3b& bgr) { return std::atan2(lab(bgr)[2], lab(bgr)[1]) * 180 / CV_PI; };
   for (int i = 0; i < 5; ++i) {
-    const cv::Vec3b color = newClassColor(taken, quarters());
+    const cv::Vec3b color = newClassColor("", taken, quarters());
     for (const cv::Vec3b& other : taken) {
       EXPECT_GT(std::abs(lab(color)[0] - lab(other)[0]), 3) << color << other;
       EXPECT_GT(std::abs(std::remainder(hue(color) - hue(other), 360)), 20) << color << other;
@@ -111,10 +112,32 @@ TEST(ClassColors, NewOnesDifferFromThePicture) {
     return least;
   };
   std::vector<cv::Vec3b> taken;
-  for (int i = 0; i < 5; ++i) taken.push_back(newClassColor(taken, quarters()));
+  for (int i = 0; i < 5; ++i) taken.push_back(newClassColor("", taken, quarters()));
   EXPECT_GT(nearest(taken, quarters()), 30);
-  const cv::Mat one(160, 160, CV_8UC3, cv::Scalar(newClassColor({}, {})));  // what would be taken without a picture
-  EXPECT_GT(nearest({newClassColor({}, one)}, one), 60);
+  const cv::Mat one(160, 160, CV_8UC3, cv::Scalar(newClassColor("", {}, {})));  // what would be taken without a picture
+  EXPECT_GT(nearest({newClassColor("", {}, one)}, one), 60);
+}
+
+TEST(ClassColors, NewOnesAreWhatTheNameSays) {
+  const std::pair<const char*, const char*> names[] = {
+      {"sky", "Ciel bleu"},        {"snow", "neige"},         {"Lake", "l'eau"},         {"grass", "Herbes"},
+      {"trees", "forêt"},          {"road surface", "ROUTE"}, {"buildings", "Bâtiment"}, {"people", "piétons"},
+      {"parked cars", "voitures"}, {"rock", "rochers"}};
+  std::vector<cv::Vec3b> taken;
+  for (const auto& [english, french] : names) {
+    ASSERT_TRUE(usualColor(english)) << english;
+    EXPECT_EQ(usualColor(english), usualColor(french)) << french;
+    const cv::Vec3b color = newClassColor(english, taken, quarters()), usual = *usualColor(english);
+    const auto lab = [](const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); };
+    const double hue = std::atan2(lab(color)[2], lab(color)[1]) - std::atan2(lab(usual)[2], lab(usual)[1]);
+    EXPECT_LT(std::abs(std::remainder(hue, 2 * CV_PI)), 0.8) << english << color;
+    for (const cv::Vec3b& other : taken) EXPECT_GT(cv::norm(lab(color) - lab(other)), 15) << english << color << other;
+    taken.push_back(color);
+  }
+  for (const char* other : {"", "carpet", "office", "Öl", "merge", "\xC3"}) {
+    EXPECT_FALSE(usualColor(other)) << other;
+    EXPECT_EQ(newClassColor(other, taken, quarters()), newClassColor("", taken, quarters()));
+  }
 }
 
 // Two colours 2.3 apart in CIELAB can just be told apart when they touch.
@@ -133,7 +156,7 @@ TEST(ClassColors, NewOnesAreFarFromAnyPictureAndEachOther) {
         picture.colRange(kSide * i / surfaces, kSide * (i + 1) / surfaces).setTo(cv::Scalar(shown.back()));
       }
       for (int c = 0; c < kClasses; ++c) {
-        const cv::Vec3b color = newClassColor(classes, picture);
+        const cv::Vec3b color = newClassColor("", classes, picture);
         for (const cv::Vec3b& other : classes) EXPECT_GT(apart(color, other), 15) << surfaces << " " << seed;
         for (const cv::Vec3b& below : shown) EXPECT_GT(apart(color, below), 15) << surfaces << " " << seed;
         classes.push_back(color);

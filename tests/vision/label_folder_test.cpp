@@ -165,18 +165,52 @@ TEST_F(LabelFolderTest, ImportsLabelMapsAndFilesOfLabelMe) {
   EXPECT_THAT(refusal([&] { folder.import(disk_ / "maps"); }), HasSubstr("label 1"));
   EXPECT_THAT(folder.pictures(), IsEmpty());
   std::ofstream(disk_ / "maps/classes.json") << R"({"classes": [{"name": "ice"}, {"name": "rock"}]})";
-  EXPECT_EQ(folder.import(disk_ / "maps"), 1);
+  EXPECT_EQ(folder.import(disk_ / "maps").pictures, 1);
   EXPECT_TRUE(same(folder.labels("m"), map(1, 255)));
 
   cv::imwrite(disk_ / "shapes/s.png", image());
   std::ofstream(disk_ / "shapes/s.json")
       << R"({"shapes": [{"label": "lake", "shape_type": "rectangle", "points": [[0, 0], [11, 3]]}]})";
-  EXPECT_EQ(folder.import(disk_ / "shapes"), 1);
+  EXPECT_EQ(folder.import(disk_ / "shapes").pictures, 1);
   EXPECT_EQ(folder.classes().classes[2].name, "lake");
   EXPECT_TRUE(same(folder.labels("s"), map(2, 255)));
-  EXPECT_EQ(folder.import(disk_ / "shapes"), 1);
-  EXPECT_THAT(folder.pictures(), ElementsAre("m", "s", "s_2"));
+  EXPECT_EQ(folder.import(disk_ / "shapes").pictures, 1);
+  EXPECT_THAT(folder.pictures(), ElementsAre("m", "s")) << "the picture is there already";
+  cv::imwrite(disk_ / "shapes/s.png", image() * 0.5);
+  EXPECT_EQ(folder.import(disk_ / "shapes").pictures, 1);
+  EXPECT_THAT(folder.pictures(), ElementsAre("m", "s", "s_2")) << "another picture of that name";
   EXPECT_THAT(refusal([&] { folder.import(disk_ / "nowhere"); }), HasSubstr("nowhere"));
+}
+
+// What another tool gives back: maps named as the pictures, and no pictures.
+TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
+  LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
+  folder.setClasses({{"ice"}, {"rock"}});
+  cv::Mat drawn(image().size(), CV_8U, cv::Scalar(255));
+  drawn.row(0).setTo(1);
+  folder.saveLabels(folder.addPicture("p", image()), drawn);
+  folder.addPicture("q", image());
+  fs::create_directories(disk_ / "maps");
+  const auto all_ice = [&] { return cv::Mat(image().size(), CV_8U, cv::Scalar(0)); };
+  cv::imwrite(disk_ / "maps/r.png", all_ice());
+  EXPECT_THAT(refusal([&] { folder.import(disk_ / "maps"); }), HasSubstr("no label maps"));
+  for (const char* name : {"p", "q"}) cv::imwrite(disk_ / ("maps/" + std::string(name) + ".png"), all_ice());
+  LabelFolder::Imported done = folder.import(disk_ / "maps");
+  EXPECT_EQ(done.pictures, 2);
+  EXPECT_THAT(folder.pictures(), ElementsAre("p", "q")) << "no picture is added";
+  cv::Mat merged = all_ice();
+  merged.row(0).setTo(1);
+  EXPECT_TRUE(same(folder.labels("p"), merged)) << "what was drawn stays";
+  EXPECT_TRUE(same(folder.labels("q"), all_ice()));
+
+  fs::create_directories(disk_ / "more/labels");
+  cv::imwrite(disk_ / "more/labels/q.png", all_ice());
+  cv::imwrite(disk_ / "more/labels/unknown.png", all_ice());
+  done = folder.import(disk_ / "more");
+  EXPECT_EQ(done.pictures, 1);
+  EXPECT_THAT(done.missing, ElementsAre("unknown"));
+  fs::remove(disk_ / "more/labels/q.png");
+  EXPECT_THAT(refusal([&] { folder.import(disk_ / "more"); }), HasSubstr("no picture for the labels 'unknown'"));
 }
 
 TEST_F(LabelFolderTest, ExportsForLabelMeWhatItCanImport) {
@@ -193,7 +227,7 @@ TEST_F(LabelFolderTest, ExportsForLabelMeWhatItCanImport) {
   EXPECT_FALSE(fs::exists(disk_ / "out/empty.json"));
 
   LabelFolder other(disk_ / "b.labels", LabelFolder::Access::kWrite);
-  EXPECT_EQ(other.import(disk_ / "out"), 1);
+  EXPECT_EQ(other.import(disk_ / "out").pictures, 1);
   EXPECT_TRUE(same(other.labels("p"), ring));
   EXPECT_THAT(refusal([&] { folder.exportLabelMe(disk_ / "out"); }), HasSubstr("is not empty"));
 }

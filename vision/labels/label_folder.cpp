@@ -23,6 +23,8 @@ constexpr const char *kPrepared = "labels.part", *kComplete = "labels.new";
 
 std::string in(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
 
+bool isSame(const cv::Mat& a, const cv::Mat& b) { return a.size() == b.size() && cv::norm(a, b, cv::NORM_INF) == 0; }
+
 bool isLabelled(const cv::Mat& labels, int ignore) { return cv::countNonZero(labels != ignore) > 0; }
 
 // Throws mpm::Error that says what was to be done.
@@ -178,29 +180,37 @@ void LabelFolder::finishRewrite() const {
   });
 }
 
-int LabelFolder::import(const std::string& folder) {
+LabelFolder::Imported LabelFolder::import(const std::string& folder) {
   const auto inside = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
       if (fs::is_directory(in(folder, name))) return in(folder, name);
     return folder;
   };
-  const std::string images = inside({"pictures", "images"}), labels = inside({"labels"});
-  const std::vector<LabelledFile> files = labelledFiles(images, labels);
+  auto taken = pictureFiles();
+  FoundLabels found = findLabels(inside({"pictures", "images"}), inside({"labels"}), taken);
+  if (found.files.empty())
+    throw Error("there is no picture for the labels '" + found.missing.front() + "'" +
+                (found.missing.size() > 1 ? " and " + std::to_string(found.missing.size() - 1) + " others" : "") +
+                ": add the pictures first, under the same names");
   ClassList list = classes_;
   const std::string classes = in(folder, "classes.json");
   if (list.classes.empty() && fs::exists(classes)) list.classes = readClassList(classes).classes;
-  for (const std::string& name : labelNames(files))
+  for (const std::string& name : labelNames(found.files))
     if (std::none_of(list.classes.begin(), list.classes.end(), [&](const auto& one) { return one.name == name; }))
       list.classes.push_back({name});
   list.validate("'" + folder + "'");
-  for (const LabelledFile& file : files) readLabelledPicture(file, list);  // all are right before the first is written
+  for (const LabelledFile& file : found.files) readLabelledPicture(file, list);  // all are right before one is written
   setClasses(list.classes);
-  auto taken = pictureFiles();
-  for (const LabelledFile& file : files) {
-    const LabelledPicture picture = readLabelledPicture(file, list);
-    saveLabels(addPicture(fs::path(file.image).stem().string(), picture.image, taken), picture.labels);
+  for (const LabelledFile& file : found.files) {
+    LabelledPicture picture = readLabelledPicture(file, list);
+    std::string name = fs::path(file.image).stem().string();
+    if (!taken.contains(name) || !isSame(picture.image, this->picture(name)))
+      name = addPicture(name, picture.image, taken);
+    const cv::Mat own = labels(name);
+    own.copyTo(picture.labels, own != classes_.ignore);
+    saveLabels(name, picture.labels);
   }
-  return static_cast<int>(files.size());
+  return {static_cast<int>(found.files.size()), std::move(found.missing)};
 }
 
 void LabelFolder::exportCoco(const std::string& path) const {

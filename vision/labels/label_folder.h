@@ -51,11 +51,17 @@ class LabelFolder {
   void setClasses(const std::vector<ClassInfo>& classes);
   /// Takes a class away: its labels become those of `into`, nullopt: not labelled. Rewrites all label maps.
   void mergeClass(int from, std::optional<int> into);
-  /// Copies the pictures that have labels in another folder: files of LabelMe or COCO beside the pictures, or these or
-  /// label maps in labels/ with the pictures in images/ or pictures/. Classes that these files name are added; label
-  /// maps need their classes.json in the folder while this one has no classes. A picture of the same name is not
-  /// replaced. Returns the number of pictures.
-  int import(const std::string& folder);
+  /// What import() did.
+  struct Imported {
+    int pictures = 0;                    ///< that got labels
+    std::vector<std::string> missing{};  ///< names of labels whose picture is neither there nor here
+  };
+  /// Takes the labels of another folder: files of LabelMe or COCO, or label maps, in the folder or in its labels/. They
+  /// belong to the pictures of their names, which are copied from the folder or its images/ or pictures/, or which this
+  /// folder has already: labels that these have stay, and gaps are filled. A picture that differs from the one of the
+  /// same name here gets another name. Classes that the files name are added; label maps need their classes.json in the
+  /// folder while this one has no classes. Throws also where no label has a picture.
+  Imported import(const std::string& folder);
   /// Writes all labels as one file of COCO. Throws also when there are none.
   void exportCoco(const std::string& path) const;
   /// Copies the pictures that have labels into an empty or new folder, each with a file of LabelMe. Throws also when

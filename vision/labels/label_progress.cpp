@@ -5,11 +5,15 @@
 
 namespace mpm::vision {
 
+std::vector<int> labelledPixels(const cv::Mat& labels, int classes) {
+  std::vector<int> pixels;
+  for (int label = 0; label < classes; ++label) pixels.push_back(cv::countNonZero(labels == label));
+  return pixels;
+}
+
 LabelSummary summaryOf(const cv::Mat& image, const cv::Mat& labels, int classes) {
   const cv::Scalar mean = cv::mean(image);
-  LabelSummary summary{{}, (mean[0] + mean[1] + mean[2]) / 3, static_cast<double>(labels.total())};
-  for (int label = 0; label < classes; ++label) summary.pixels.push_back(cv::countNonZero(labels == label));
-  return summary;
+  return {labelledPixels(labels, classes), (mean[0] + mean[1] + mean[2]) / 3, static_cast<double>(labels.total())};
 }
 
 LabelProgress progressOf(const std::vector<LabelSummary>& pictures, int classes) {

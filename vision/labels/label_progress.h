@@ -13,6 +13,8 @@ struct LabelSummary {
   double area = 0;          ///< px of the picture
 };
 
+/// LabelSummary::pixels of a label map.
+std::vector<int> labelledPixels(const cv::Mat& labels, int classes);
 /// `image`: CV_8UC3. `labels`: CV_8U, same size; values from `classes` on are no class.
 LabelSummary summaryOf(const cv::Mat& image, const cv::Mat& labels, int classes);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -10,6 +11,7 @@
 #include "mpm/error.hpp"
 #include "vision/labels/labelme.h"
 #include "vision/sources/source.h"
+#include "vision/sources/sources.h"
 
 namespace mpm::vision {
 
@@ -19,8 +21,10 @@ namespace {
 
 constexpr std::uintmax_t kMaxShapes = 512U << 20;  // bytes: more than the largest file of COCO's own
 
-// Labels by the names of their pictures; LabelledFile::image is not known yet.
-std::map<std::string, LabelledFile> labelFiles(const std::string& folder, bool with_maps) {
+// Labels by the names of their pictures; LabelledFile::image is not known yet. `is_map`: whether an image file is a
+// label map.
+std::map<std::string, LabelledFile> labelFiles(const std::string& folder,
+                                               const std::function<bool(const std::string& file)>& is_map) {
   std::map<std::string, LabelledFile> found;
   const auto add = [&](const std::string& name, const LabelledFile& labels) {
     const auto [other, fresh] = found.try_emplace(name, labels);
@@ -28,8 +32,8 @@ std::map<std::string, LabelledFile> labelFiles(const std::string& folder, bool w
       throw Error("there are two labels for '" + name + "': '" + other->second.labels + "' and '" + labels.labels +
                   "'; keep one of them");
   };
-  if (with_maps)
-    for (const auto& [name, file] : labelMapFiles(folder)) add(name, {{}, file});
+  for (const auto& [name, file] : labelMapFiles(folder))
+    if (is_map(file)) add(name, {{}, file});
   std::error_code error;
   std::set<std::string> files;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
@@ -45,24 +49,80 @@ std::map<std::string, LabelledFile> labelFiles(const std::string& folder, bool w
   return found;
 }
 
+using Pictures = std::map<std::string, std::vector<std::string>>;  // files by their names
+
+Pictures picturesIn(const std::string& folder) {
+  if (!fs::is_directory(folder)) throw Error("there is no folder of images '" + folder + "'");
+  Pictures pictures;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (isImageFile(entry->path().string())) pictures[entry->path().stem().string()].push_back(entry->path().string());
+  for (auto& [name, files] : pictures) std::ranges::sort(files);
+  return pictures;
+}
+
+// The one of this name; empty: there is none.
+std::string onlyPicture(const Pictures& pictures, const std::string& name) {
+  const auto own = pictures.find(name);
+  if (own == pictures.end() || own->second.empty()) return {};
+  if (own->second.size() > 1)
+    throw Error("there are two pictures '" + own->second[0] + "' and '" + own->second[1] + "': keep one of them");
+  return own->second[0];
+}
+
+[[noreturn]] void refuseWithout(const std::string& folder) {
+  throw Error("there are no label maps (PNG, or JSON of LabelMe or COCO) in '" + folder + "'");
+}
+
+bool isLabelMap(const std::string& file) {
+  try {
+    readLabelMap(file);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::vector<LabelledFile> labelledFiles(const std::string& images, const std::string& labels) {
-  if (!fs::is_directory(images)) throw Error("there is no folder of images '" + images + "'");
-  std::map<std::string, std::vector<std::string>> pictures;
-  for (const std::string& file : sourceFiles(parseSourceSpec(images)))
-    pictures[fs::path(file).stem().string()].push_back(file);
+  const Pictures pictures = picturesIn(images);
+  if (pictures.empty()) (void)sourceFiles(parseSourceSpec(images));  // says so
   std::vector<LabelledFile> found;
-  for (auto& [name, file] : labelFiles(labels, !sameFile(images, labels))) {
-    const std::vector<std::string>& own = pictures[name];
-    if (own.empty())
+  const bool one = sameFile(images, labels);
+  for (auto& [name, file] : labelFiles(labels, [one](const std::string&) { return !one; })) {
+    file.image = onlyPicture(pictures, name);
+    if (file.image.empty())
       throw Error("no picture for the labels '" + file.labels + "': there is no " + name + ".png (or .jpg) in '" +
                   images + "'");
-    if (own.size() > 1) throw Error("there are two pictures '" + own[0] + "' and '" + own[1] + "': keep one of them");
-    file.image = own[0];
     found.push_back(std::move(file));
   }
-  if (found.empty()) throw Error("there are no label maps (PNG, or JSON of LabelMe or COCO) in '" + labels + "'");
+  if (found.empty()) refuseWithout(labels);
+  return found;
+}
+
+FoundLabels findLabels(const std::string& images, const std::string& labels,
+                       const std::map<std::string, std::string>& known) {
+  Pictures pictures = picturesIn(images);
+  std::set<std::string> maps;
+  if (sameFile(images, labels))
+    for (auto& [name, files] : pictures) {
+      const auto map = std::find_if(files.begin(), files.end(), isLabelMap);
+      if (map == files.end() || (files.size() == 1 && !known.contains(name))) continue;
+      maps.insert(*map);
+      files.erase(map);
+    }
+  const bool one = !maps.empty() || sameFile(images, labels);
+  FoundLabels found;
+  for (auto& [name, file] : labelFiles(labels, [&](const std::string& path) { return !one || maps.contains(path); })) {
+    file.image = onlyPicture(pictures, name);
+    if (const auto own = known.find(name); file.image.empty() && own != known.end()) file.image = own->second;
+    if (file.image.empty())
+      found.missing.push_back(name);
+    else
+      found.files.push_back(std::move(file));
+  }
+  if (found.files.empty() && found.missing.empty()) refuseWithout(labels);
   return found;
 }
 

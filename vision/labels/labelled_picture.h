@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <string>
@@ -22,6 +23,16 @@ struct LabelledFile {
 /// label maps. Throws mpm::Error when there are none, for labels without a picture, and for a picture or labels that
 /// there are twice.
 std::vector<LabelledFile> labelledFiles(const std::string& images, const std::string& labels);
+
+/// Labels that were found for pictures, some of which may be elsewhere.
+struct FoundLabels {
+  std::vector<LabelledFile> files{};
+  std::vector<std::string> missing{};  ///< names of pictures that are nowhere
+};
+/// The same, where pictures may be missing in `images`; some of these are in `known`, a file for each name. Where both
+/// folders are one, a PNG file is a label map if it has one channel and its picture is another file or in `known`.
+FoundLabels findLabels(const std::string& images, const std::string& labels,
+                       const std::map<std::string, std::string>& known);
 
 struct LabelledPicture {
   cv::Mat image;   ///< CV_8UC3 BGR

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
@@ -155,14 +156,17 @@ bool readsOnBothThemes(const cv::Vec3b& bgr) {
 
 }  // namespace
 
-cv::Vec3b newClassColor(const std::vector<cv::Vec3b>& taken, const cv::Mat& picture) {
+cv::Vec3b newClassColor(const std::string& name, const std::vector<cv::Vec3b>& taken, const cv::Mat& picture) {
   // Below kClear a distance to the picture counts a third: over random pictures of up to eight colours eight classes
   // stay 15 from them in CIELAB, instead of 7.
   constexpr double kColorful = 0.1, kClear = 0.2, kUnclear = 1.0 / 3;
+  constexpr double kLikeHue = 0.45, kLikeLightness = 0.25, kEnough = 0.02;  // of a colour like the usual one
   const std::vector<Vec> below = frequentColors(picture);
   const std::vector<ClassColor> others(taken.begin(), taken.end());
-  cv::Vec3b best;
-  double farthest = -1;
+  const auto usual = usualColor(name);
+  const ClassColor expected(usual.value_or(cv::Vec3b()));
+  cv::Vec3b best, best_like;
+  double farthest = -1, farthest_like = -1;
   for (const Candidate& candidate : candidates()) {
     if (chroma(candidate.seen) < kColorful || !readsOnBothThemes(candidate.bgr)) continue;
     const ClassColor color(candidate.bgr);
@@ -172,12 +176,18 @@ cv::Vec3b newClassColor(const std::vector<cv::Vec3b>& taken, const cv::Mat& pict
       const double far = distance(color.seen[0], shown);
       nearest = std::min(nearest, far < kClear ? far * kUnclear : far);
     }
+    const bool like = usual && std::abs(std::remainder(color.hue - expected.hue, 2 * CV_PI)) < kLikeHue &&
+                      std::abs(color.lightness - expected.lightness) < kLikeLightness;
     if (nearest > farthest) {
       farthest = nearest;
       best = candidate.bgr;
     }
+    if (like && nearest > farthest_like) {
+      farthest_like = nearest;
+      best_like = candidate.bgr;
+    }
   }
-  return best;
+  return farthest_like > kEnough ? best_like : best;
 }
 
 std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes) {

@@ -17,8 +17,9 @@ std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes);
 
 /// A colour, BGR, for one more class that is drawn on `picture` (CV_8UC3; may be empty): lightness and hue differ from
 /// those of the colours `taken`, also for colour-blind people, and from the most frequent colours of the picture. Its
-/// contrast to a white and to a dark window is 2 or more.
-cv::Vec3b newClassColor(const std::vector<cv::Vec3b>& taken, const cv::Mat& picture);
+/// contrast to a white and to a dark window is 2 or more. It is like usualColor(name), if there is one that is far
+/// enough from these.
+cv::Vec3b newClassColor(const std::string& name, const std::vector<cv::Vec3b>& taken, const cv::Mat& picture);
 
 /// `image` (CV_8UC3) with `labels` (CV_8U, same size) painted over it, opacity 0..1. Labels without a colour are not
 /// painted.
