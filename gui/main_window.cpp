@@ -43,6 +43,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
 
 MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
+  delete std::exchange(measuring_, nullptr);
   delete std::exchange(watching_, nullptr);
   memory_.reset();
   hide();
@@ -107,6 +108,7 @@ void MainWindow::makeControllers(QSettings& stored) {
                    {live_.get(), rules_, opener_, folder_, exports_, &history_view_, pictures_, &legend_, &selection_,
                     actions_, pane_, source_, reduction_, legend_panel_, inspector_, speed_, compare_, status_},
                    this);
+  measuring_ = new Measuring(watching_, this);
 }
 
 // Opening, pictures, watching, history.
@@ -148,6 +150,9 @@ void MainWindow::wire() {
   connect(reduction_, &ReductionPanel::tuneRequested, actions_->action("tune"), &QAction::trigger);
   connect(tuning_, &Tuning::said, status_, &StatusLine::notify);
   connect(tuning_, &Tuning::chosen, watching_, &Watching::chooseReduction);
+
+  connect(measuring_, &Measuring::said, this, &MainWindow::report);
+  connect(measuring_, &Measuring::failed, this, &MainWindow::fail);
 
   connect(status_, &StatusLine::otherFileRequested, opener_,
           [this] { opener_->askForNewDatabase(history_view_.ownDatabase()); });
@@ -202,6 +207,7 @@ TeachMode& MainWindow::teach() {
                          watching_, &settings_, teach_pane_, this);
   teach_pane_->canvas()->setOpacity(pane_->paint().opacity);
   connect(teach_, &TeachMode::said, this, &MainWindow::report);
+  connect(teach_, &TeachMode::taught, measuring_, &Measuring::offer);
   connect(pane_, &PicturesPane::opacityChanged, teach_pane_->canvas(), &TeachCanvas::setOpacity);
   connect(stack_, &QStackedWidget::currentChanged, this, [this] {
     if (stack_->currentWidget() != teach_pane_) setTeaching(false);
@@ -268,7 +274,7 @@ void MainWindow::leave() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!leaving_ && exports_->running()) {
+  if (!leaving_ && (exports_->running() || measuring_->running())) {
     event->ignore();
     return exports_->askToGiveUp([this] { leave(); });
   }

@@ -3,6 +3,7 @@
 
 #include <QtWidgets>
 
+#include "gui/controllers/measuring.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/tuning.h"
 #include "gui/controllers/window_memory.h"
@@ -84,6 +85,7 @@ class MainWindow : public QMainWindow {
   QPlainTextEdit* log_;
   StatusLine* status_;
   Watching* watching_;
+  Measuring* measuring_;
   TeachPane* teach_pane_ = nullptr;
   TeachMode* teach_ = nullptr;
   bool leaving_ = false;

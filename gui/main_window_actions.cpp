@@ -82,7 +82,7 @@ void MainWindow::makeActions() {
                                                    {"all", tr("Chart: &everything")}};
   for (int i = 0; i < 4; ++i)
     a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
-          [this, i] { history_view_.chartPanel()->showSpan(static_cast<ChartPanel::Span>(i)); });
+          [this, i] { history_view_.chartPanel()->chooseSpan(static_cast<ChartPanel::Span>(i)); });
   a.separate();
   a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) { setDark(on); });
   a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFontPercent(font_percent_ + 10); });
@@ -118,6 +118,7 @@ void MainWindow::makeActions() {
   a.add(watch, "times", tr("T&imes of the pictures…"), tr("Ctrl+Shift+T"), [this] {
     if (!folder_->files().isEmpty()) rules_->askTimes(watching_->asked(), false);
   });
+  a.add(watch, "measure", tr("&Measure the stored pictures again…"), tr("Ctrl+Shift+M"), [this] { measuring_->ask(); });
   a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { rules_->askNight(); });
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
   a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { watching_->askRegions(); });

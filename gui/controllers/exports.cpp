@@ -2,6 +2,7 @@
 #include "gui/controllers/exports.h"
 
 #include "gui/models/recents.h"
+#include "gui/views/job_dialog.h"
 #include "gui/views/look.h"
 #include "mpm/error.hpp"
 
@@ -85,9 +86,10 @@ void Exports::ask() {
 
 void Exports::askToGiveUp(const std::function<void()>& then) {
   if (question_) return question_->raise();
-  question_ = new QMessageBox(QMessageBox::NoIcon, tr("Export"),
-                              tr("An export is not done yet. Give it up, and leave its file as it was?"),
-                              QMessageBox::NoButton, window_);
+  question_ =
+      new QMessageBox(QMessageBox::NoIcon, tr("Export"),
+                      tr("An export or a measurement is not done yet. Give it up, and leave its file as it was?"),
+                      QMessageBox::NoButton, window_);
   QPushButton* give_up = question_->addButton(tr("Give it up"), QMessageBox::AcceptRole);
   question_->setDefaultButton(question_->addButton(tr("Go on"), QMessageBox::RejectRole));
   connect(give_up, &QPushButton::clicked, this, then);
@@ -133,23 +135,8 @@ Job::Work Exports::exporting(const QString& database, const monitor::NightRule& 
 void Exports::writeSamples(const monitor::ExportOptions& options, const QString& path) {
   const int others = running_++;
   auto* job = new Job(exporting(history_->database(), history_->nightRule(), options, path), this);
-  auto* progress =
-      new QProgressDialog(tr("Exporting to %1…").arg(QFileInfo(path).fileName()), tr("Cancel"), 0, 100, window_);
-  progress->setWindowTitle(tr("Export"));
-  constexpr int kAside = 32;  // of several, each is seen
-  progress->adjustSize();
-  progress->move(window_->geometry().center() - progress->rect().center() + QPoint(kAside, kAside) * others);
-  progress->setMinimumDuration(1000);  // most are done before anybody could read it
-  progress->setAutoClose(false);
-  progress->setAutoReset(false);
-  connect(job, &Job::ended, this, [this, job, progress] {
-    --running_;
-    progress->disconnect(job);  // closing it cancels
-    progress->deleteLater();
-    job->deleteLater();
-  });
-  connect(job, &Job::progressed, progress, &QProgressDialog::setValue);
-  connect(progress, &QProgressDialog::canceled, job, &Job::cancel);
+  showProgress(job, tr("Export"), tr("Exporting to %1…").arg(QFileInfo(path).fileName()), others, window_);
+  connect(job, &Job::ended, this, [this] { --running_; });
   connect(job, &Job::finished, this, [this, path](const QVariant& samples) {
     if (samples == 0)
       return emit said(tr("No sample lies in that time: %1 was not written").arg(path), Badge::kWarning);

@@ -16,27 +16,35 @@ FolderView::FolderView(FolderBar* bar, LiveMonitor* live, QAction* pause, QObjec
   });
 }
 
-void FolderView::setSource(const QString& source) {
+void FolderView::setSource(const QString& source, const std::optional<vision::TimeOptions>& times) {
   const int version = ++version_;
-  setFiles({});
+  wanted_.clear();
+  bar_->setPictures({});
   const vision::SourceSpec spec = sourceSpec(source);
   if (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) return;
-  thread_.run([this, version, spec] {
-    QStringList files;
+  thread_.run([this, version, spec, times] {
+    std::vector<FolderPicture> pictures;
     try {
-      files = texts(vision::sourceFiles(spec));
+      std::optional<vision::PictureTimes> known;
+      if (times) known.emplace(*times);
+      for (const std::string& file : vision::sourceFiles(spec)) {
+        if (version != version_) return;
+        const auto time = known ? known->of(file) : vision::PictureTime();
+        if (time) pictures.push_back({QString::fromStdString(file), time->time});
+      }
     } catch (const Error&) {  // who opens the source reports it
     }
-    thread_.answer([this, version, files] {
-      if (version == version_) setFiles(files);
+    std::ranges::stable_sort(pictures, {}, &FolderPicture::time);  // as an archive is read
+    thread_.answer([this, version, pictures] {
+      if (version == version_) bar_->setPictures(pictures);
     });
   });
 }
 
-void FolderView::setFiles(const QStringList& files) {
-  files_ = files;
-  wanted_.clear();
-  bar_->setFiles(files);
+QStringList FolderView::files() const {
+  QStringList files;
+  for (const FolderPicture& picture : bar_->pictures()) files << picture.file;
+  return files;
 }
 
 void FolderView::follow(const LiveFrame& frame) {
@@ -44,13 +52,16 @@ void FolderView::follow(const LiveFrame& frame) {
   if (!wanted_.isEmpty() && wanted_ != file) return;
   wanted_.clear();
   // They come in this order, so the search is short.
-  qsizetype index = files().indexOf(file, std::max(0, bar_->current()));
-  if (index < 0) index = files().indexOf(file);
-  if (index >= 0) bar_->setCurrent(static_cast<int>(index));
+  const auto& all = bar_->pictures();
+  auto found = std::ranges::find(all.begin() + std::min<std::ptrdiff_t>(bar_->current(), std::ssize(all)), all.end(),
+                                 file, &FolderPicture::file);
+  if (found == all.end()) found = std::ranges::find(all, file, &FolderPicture::file);
+  if (found != all.end()) bar_->setCurrent(static_cast<int>(found - all.begin()), frame.result.frame.time);
 }
 
 void FolderView::step(int by) {
-  const int last = static_cast<int>(files().size()) - 1, index = std::clamp(bar_->current() + by, 0, std::max(0, last));
+  const int last = static_cast<int>(bar_->pictures().size()) - 1;
+  const int index = std::clamp(bar_->current() + by, 0, std::max(0, last));
   if (last < 0 || index == bar_->current()) return;
   bar_->setCurrent(index);
   show(index);
@@ -58,10 +69,11 @@ void FolderView::step(int by) {
 
 void FolderView::show(int index) {
   if (live_->session().framesCome()) pause_->setChecked(true);
-  wanted_ = files()[index];
+  const FolderPicture& picture = bar_->pictures()[static_cast<std::size_t>(index)];
+  wanted_ = picture.file;
   emit chosen();
   // Of several that wait only the last is read.
-  thread_.run([this, version = ++version_, file = wanted_] {
+  thread_.run([this, version = ++version_, file = picture.file, time = picture.time] {
     if (version != version_) return;
     const auto answer = [this, version](auto show) {
       thread_.answer([this, version, show = std::move(show)] {
@@ -70,7 +82,7 @@ void FolderView::show(int index) {
     };
     try {
       const auto frame = vision::openSource(file.toStdString())->next();
-      answer([this, file, image = frame->image] { live_->showPicture(file, image); });
+      answer([this, file, time, image = frame->image] { live_->showPicture(file, image, time); });
     } catch (const Error& error) {
       answer([this, message = QString::fromStdString(error.what())] {
         wanted_.clear();

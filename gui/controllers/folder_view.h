@@ -8,6 +8,7 @@
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
 #include "gui/views/folder_bar.h"
+#include "vision/times/picture_times.h"
 
 namespace mpm::gui {
 
@@ -19,10 +20,11 @@ class FolderView : public QObject {
   /// `bar` outlives this.
   FolderView(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent = nullptr);
 
-  /// Another source; empty: none. One that is neither a folder nor a glob has no pictures.
-  void setSource(const QString& source);
+  /// Another source; empty: none. One that is neither a folder nor a glob has no pictures. `times`: how those of an
+  /// archive are read; nullopt: the pictures count as taken when they are read.
+  void setSource(const QString& source, const std::optional<vision::TimeOptions>& times);
   /// Paths, in the order in which the source gives them.
-  const QStringList& files() const { return files_; }
+  QStringList files() const;
   /// A frame is on show: the bar follows.
   void follow(const LiveFrame& frame);
   void step(int by);
@@ -34,12 +36,10 @@ class FolderView : public QObject {
 
  private:
   void show(int index);
-  void setFiles(const QStringList& files);
 
   FolderBar* bar_;
   LiveMonitor* live_;
   QAction* pause_;
-  QStringList files_;
   QString wanted_;                // chosen, and not on show yet: frames before it do not move the bar
   std::atomic<int> version_ = 0;  // of what was asked for: answers to an older one do not count
   Worker thread_;

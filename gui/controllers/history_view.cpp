@@ -19,6 +19,7 @@ HistoryView::HistoryView(const QString& database, QObject* parent)
             if (!chart_->source()) return;
             day_night_->setStatistics(statistics);
             day_night_->setAreas(areas);
+            day_night_->setStretch(judged_.first, judged_.second);
           });
   connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
     if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
@@ -26,6 +27,11 @@ HistoryView::HistoryView(const QString& database, QObject* parent)
   connect(&history_, &History::failed, this, &HistoryView::failed);
   connect(chart_, &ChartPanel::sourcePicked, this, &HistoryView::takeSource);
   connect(chart_->chart(), &TimeChart::timePicked, this, &HistoryView::timePicked);
+  connect(chart_->chart(), &TimeChart::rangeChanged, this, [this] {
+    const auto [from, to] = stretchToJudge();
+    const double apart = (to - from) / 50;  // a chart that follows the clock moves every 2 s
+    if (std::abs(from - judged_.first) > apart || std::abs(to - judged_.second) > apart) refreshStatistics();
+  });
   connect(chart_, &ChartPanel::backRequested, this, &HistoryView::closeForeign);
   connect(events_panel_, &EventsPanel::timePicked, this, &HistoryView::showTime);
 }
@@ -100,12 +106,13 @@ void HistoryView::add(const monitor::Event& event) {
 
 void HistoryView::takeSource(qint64 source) {
   if (!foreign_.isEmpty() || !watching_) history_.askEvents(source);
+  if (const auto record = chart_->record(); record && !foreign_.isEmpty()) history_.askLast(*record);
   day_night_->clear();  // of the source before
   refreshStatistics();
   emit sourceChanged();
 }
 
-// Fresh samples every 2 s; the statistics of a month every 30. By the steady clock: the other one may be set back.
+// Fresh samples every 2 s; the statistics every 30. By the steady clock: the other one may be set back.
 void HistoryView::refresh(UnixMs shown) {
   if (!watching_ && foreign_.isEmpty()) return;
   const std::int64_t now = steadyNow();
@@ -125,8 +132,16 @@ void HistoryView::refresh(UnixMs shown) {
 void HistoryView::refreshStatistics() {
   const auto source = chart_->source();
   if (!source) return;
-  const auto now = static_cast<UnixMs>(chart_->present() * 1000);
-  history_.askStatistics(*source, now - 30 * kDayMs, now + 1);
+  judged_ = stretchToJudge();
+  history_.askStatistics(*source, static_cast<UnixMs>(judged_.first * 1000),
+                         static_cast<UnixMs>(judged_.second * 1000) + 1);
+}
+
+// The stretch of the chart, but two days at least: one has no day and night to compare.
+std::pair<double, double> HistoryView::stretchToJudge() const {
+  constexpr double kShortest = 2 * 86400;
+  const TimeAxis& axis = chart_->chart()->axis();
+  return {std::min(axis.from, axis.to - kShortest), axis.to};
 }
 
 void HistoryView::showTime(double time) {
@@ -149,9 +164,13 @@ void HistoryView::showPictures(const std::vector<StoredPicture>& pictures) {
   chart_->chart()->setPictures(std::move(times));
 }
 
-const StoredPicture* HistoryView::pictureNear(const std::vector<StoredPicture>& pictures, double time) const {
+double HistoryView::nearness() const {
   const TimeAxis& axis = chart_->chart()->axis();
-  return nearestPicture(pictures, source(), time, std::max(2.0, (axis.to - axis.from) / 50));
+  return std::max(2.0, (axis.to - axis.from) / 50);
+}
+
+const StoredPicture* HistoryView::pictureNear(const std::vector<StoredPicture>& pictures, double time) const {
+  return nearestPicture(pictures, source(), time, nearness());
 }
 
 }  // namespace mpm::gui

@@ -50,6 +50,7 @@ class HistoryView : public QObject {
   QString source() const;
   void showPictures(const std::vector<StoredPicture>& pictures);
   /// The stored picture of that source nearest to a moment of its chart; nullptr: there is none so near.
+  double nearness() const;  ///< how far, in seconds
   const StoredPicture* pictureNear(const std::vector<StoredPicture>& pictures, double time) const;
 
  signals:
@@ -64,6 +65,7 @@ class HistoryView : public QObject {
  private:
   void showOwn();
   void refreshStatistics();
+  std::pair<double, double> stretchToJudge() const;
   void takeSource(qint64 source);
   void showTime(double time);
 
@@ -78,6 +80,7 @@ class HistoryView : public QObject {
   QString foreign_;                                    // the path of another program's database on show
   std::vector<monitor::Event> live_events_;            // of what is watched, ascending
   std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
+  std::pair<double, double> judged_;                   // the stretch that Day/night shows, s
 };
 
 }  // namespace mpm::gui

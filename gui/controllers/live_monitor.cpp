@@ -58,16 +58,17 @@ void LiveMonitor::takeFrame() {
   }
   if (!frame || !session_->owns(frame->result.frame)) return;
   frame_ = frame;
+  if (!frame->result.repeated) picture_.reset();
   emit frameArrived(frame);
 }
 
-void LiveMonitor::showPicture(const QString& file, const cv::Mat& image) {
+void LiveMonitor::showPicture(const QString& file, const cv::Mat& image, UnixMs time) {
   picture_ = session_->lastFrame();  // of the stream that is open
   if (!picture_) return;
   picture_->image = image;
   picture_->file = file.toStdString();
   picture_->name = QFileInfo(file).completeBaseName().toStdString();
-  picture_->time = unixNow();
+  picture_->time = time > 0 ? time : unixNow();
   if (session_->status().inference.ready)
     session_->repeat(*picture_);
   else

@@ -27,11 +27,11 @@ class LiveMonitor : public QObject {
   template <typename Change>
   void change(Change what) {
     what(*session_);
-    if (repeats()) session_->repeat(frame_->result.frame);
+    if (repeats()) session_->repeat(picture_ ? *picture_ : frame_->result.frame);
   }
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
-  /// alone is shown.
-  void showPicture(const QString& file, const cv::Mat& image);
+  /// alone is shown. `time`: when it was taken; 0: not known, it counts as taken now.
+  void showPicture(const QString& file, const cv::Mat& image, UnixMs time);
   /// A frame is on show, and no next one comes by itself: the source is paused, lost or at its end.
   bool repeats() const { return frame_ && !session_->framesCome(); }
 
@@ -51,7 +51,7 @@ class LiveMonitor : public QObject {
   std::mutex mutex_;
   LiveFramePtr latest_;                            // guarded by the mutex; null: the UI thread has taken it
   LiveFramePtr frame_;                             // on show
-  std::optional<monitor::CapturedFrame> picture_;  // the last of showPicture()
+  std::optional<monitor::CapturedFrame> picture_;  // of showPicture(), until the source gives a frame again
   RowAges row_ages_;                               // of the model's thread
   QTimer tick_;
   std::optional<monitor::Session> session_;  // last: its threads end first

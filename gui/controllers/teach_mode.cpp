@@ -3,6 +3,7 @@
 
 #include "base/spread.h"
 #include "gui/models/label_maps.h"
+#include "gui/models/readout.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 #include "vision/time.h"
@@ -113,12 +114,20 @@ void TeachMode::wirePane() {
   connect(pane_->pictures(), &LabelPicturesPanel::suggestRequested, this, &TeachMode::suggest);
   connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
   connect(pane_->pictures(), &LabelPicturesPanel::importChosen, this, [this](const QString& from) {
-    store_.change([from](vision::LabelFolder& folder) { folder.import(from.toStdString()); });
+    const auto done = std::make_shared<vision::LabelFolder::Imported>();
+    store_.change([from, done](vision::LabelFolder& folder) { *done = folder.import(from.toStdString()); },
+                  [this, done] {
+                    const QString text = tr("Labels of %n picture(s) are imported", nullptr, done->pictures);
+                    if (done->missing.empty()) return emit said(text, Badge::kGood);
+                    emit said(
+                        tr("%1. There is no picture for %2").arg(text, texts(done->missing).join(QStringLiteral(", "))),
+                        Badge::kWarning);
+                  });
   });
   const auto exportTo = [this](void (vision::LabelFolder::*write)(const std::string&) const) {
     return [this, write](const QString& to) {
-      store_.change([=](const vision::LabelFolder& folder) { (folder.*write)(to.toStdString()); },
-                    [this, to] { emit said(tr("The labels are in %1").arg(to), Badge::kGood); });
+      store_.look([=](const vision::LabelFolder& folder) { (folder.*write)(to.toStdString()); },
+                  [this, to] { emit said(tr("The labels are in %1").arg(to), Badge::kGood); });
     };
   };
   connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, this, exportTo(&vision::LabelFolder::exportCoco));
@@ -132,11 +141,7 @@ void TeachMode::wirePane() {
 
   LabelClassesPanel* classes = pane_->classes();
   connect(classes, &LabelClassesPanel::added, this, [this](const QString& name) {
-    const LiveFramePtr& shown = pane_->canvas()->frame();
-    changeClasses([&](std::vector<ClassInfo>& list) {
-      const cv::Vec3b bgr = vision::newClassColor(colorsOf(list), shown ? shown->image() : cv::Mat());
-      list.push_back({name.toStdString(), std::array<std::uint8_t, 3>{bgr[2], bgr[1], bgr[0]}});
-    });
+    changeClasses([&](std::vector<ClassInfo>& list) { list.push_back({name.toStdString(), colorOfNew(name, list)}); });
   });
   connect(classes, &LabelClassesPanel::renamed, this, [this](int index, const QString& name) {
     changeClasses([&](auto& list) { list[static_cast<std::size_t>(index)].name = name.toStdString(); });
@@ -177,10 +182,8 @@ void TeachMode::wireStore() {
   connect(&store_, &LabelStore::changed, this, &TeachMode::takeState);
   connect(&thumbnails_, &Thumbnails::made, pane_->pictures(), &LabelPicturesPanel::setThumbnail);
   connect(&thumbnails_, &Thumbnails::made, pane_->states(), &StatesPanel::setThumbnail);
-  connect(&store_, &LabelStore::saved, this, &TeachMode::askTrainer);
   connect(&store_, &LabelStore::added, this, &TeachMode::show);
   connect(&store_, &LabelStore::failed, this, [this](const QString& message) {
-    train_wanted_ = false;
     unwanted_.reset();
     endComparing();
     fail(message);
@@ -200,24 +203,25 @@ void TeachMode::fail(const QString& message) { emit said(message, Badge::kBad); 
 void TeachMode::wireStates() {
   StatesPanel* panel = pane_->states();
   connect(panel, &StatesPanel::picked, this, &TeachMode::show);
-  connect(panel, &StatesPanel::regionChosen, &states_, &StateTrainer::open);
+  connect(panel, &StatesPanel::setChosen, &states_, &StateTrainer::open);
+  connect(&states_, &StateTrainer::listed, panel, &StatesPanel::setSets);
   connect(panel, &StatesPanel::examplesChanged, this,
-          [this, panel](const ShownStates& shown) { states_.save(panel->region(), shown); });
+          [this, panel](const ShownStates& shown) { states_.save(panel->set(), shown); });
   connect(panel, &StatesPanel::trainRequested, this, [this, panel] {
     if (!model_) return panel->setProblem(tr("There is no model yet"));
-    states_.train(panel->region(), QString::fromStdString(model_path_), model_->reduction,
+    states_.train(panel->set(), panel->region(), QString::fromStdString(model_path_), model_->reduction,
                   watching_->parts().rules->regions(watching_->source()).regions);
   });
   connect(panel, &StatesPanel::useRequested, this, &TeachMode::useStates);
   connect(
       &states_, &StateTrainer::opened, this,
       [panel](const QString& name, const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head) {
-        if (name == panel->region()) panel->setExamples(shown, head);
+        if (name == panel->set()) panel->setExamples(shown, head);
       });
   connect(&states_, &StateTrainer::progressed, panel, &StatesPanel::setProgress);
   connect(&states_, &StateTrainer::trained, panel, &StatesPanel::setHead);
   connect(&states_, &StateTrainer::failed, panel, &StatesPanel::setProblem);
-  states_.open(panel->region());
+  states_.open(panel->set());
 }
 
 // One of them may show states.
@@ -235,6 +239,7 @@ void TeachMode::useStates(const std::shared_ptr<const evaluation::StateHead>& he
   watching_->parts().rules->useStates(source, *head, states_.file(QString::fromStdString(head->name)), use);
   watching_->parts().live->session().setStates({.heads = watching_->parts().rules->states(source)});
   takeRegions();
+  if (use) emit taught();
 }
 
 void TeachMode::takeState(const LabelState& state) {
@@ -249,7 +254,6 @@ void TeachMode::takeState(const LabelState& state) {
   pane_->labels()->setLabels(state.counts, names_, colors_);
   pane_->models()->setModels(state.models);
   showChanges();
-  if (std::exchange(train_wanted_, false)) beginTraining();
   if (state.pictures.contains(shown_) || state.pictures.contains(wanted_)) return;
   editors_.erase(shown_);
   shown_.clear();
@@ -393,13 +397,31 @@ void TeachMode::removeClass(const QString& picture, int label) {
 
 void TeachMode::keepStroke() {
   pane_->setUndo(editor()->canUndo(), editor()->canRedo());
-  store_.save(shown_, editor()->labels());
+  const cv::Mat labels = editor()->labels().clone();
+  store_.save(shown_, labels);
+  if (cv::countNonZero(labels != state_.classes.ignore) > 0)
+    state_.labels[shown_] = labels;
+  else
+    state_.labels.remove(shown_);
+  askTrainer();
 }
 
 void TeachMode::changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change) {
   std::vector<ClassInfo> classes = state_.classes.classes;
   change(classes);
   store_.change([classes](vision::LabelFolder& folder) { folder.setClasses(classes); });
+}
+
+// A class of the model that is watched with has one colour everywhere.
+std::array<std::uint8_t, 3> TeachMode::colorOfNew(const QString& name, const std::vector<ClassInfo>& list) const {
+  const LiveFramePtr& shown = pane_->canvas()->frame();
+  cv::Vec3b bgr = vision::newClassColor(name.toStdString(), colorsOf(list), shown ? shown->image() : cv::Mat());
+  if (model_) {
+    const auto names = vision::classNames(*model_);
+    if (const auto same = std::ranges::find(names, name.toStdString()); same != names.end())
+      bgr = vision::classColors(model_->facts, model_->classes)[static_cast<std::size_t>(same - names.begin())];
+  }
+  return {bgr[2], bgr[1], bgr[0]};
 }
 
 void TeachMode::addModelClasses() {
@@ -433,6 +455,7 @@ void TeachMode::takeModel() {
   watching_->parts().live->session().addEvent(
       {unixNow(), monitor::EventKind::kModel, monitor::Severity::kInfo,
        "the model is now '" + running.toStdString() + "'; before it was '" + model_before_.toStdString() + "'"});
+  emit taught();
 }
 
 void TeachMode::use(const QString& model) {
@@ -473,10 +496,10 @@ void TeachMode::suggest() {
   pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
   if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
   const QString file = scratch_.filePath(nameOf(*frame) + QStringLiteral(".png"));
-  store_.change([file, live](const vision::LabelFolder&) { vision::writePicture(file.toStdString(), live); },
-                [this, file] {
-                  if (comparing_) trainer_.suggest(job(), std::exchange(candidates_, {}) << file, kSuggestions);
-                });
+  store_.look([file, live](const vision::LabelFolder&) { vision::writePicture(file.toStdString(), live); },
+              [this, file] {
+                if (comparing_) trainer_.suggest(job(), std::exchange(candidates_, {}) << file, kSuggestions);
+              });
 }
 
 void TeachMode::endComparing() {
@@ -493,6 +516,8 @@ TrainerJob TeachMode::job() const {
   TrainerJob job{store_.folder(), QString::fromStdString(model_path_)};
   if (model_) job.reduce = model_->reduction;
   job.steps = options_.steps;
+  job.classes = state_.classes;
+  job.labels = state_.labels;
   return job;
 }
 
@@ -502,13 +527,7 @@ void TeachMode::askTrainer() {
   trainer_.ask(job(), shown_);
 }
 
-// Behind everything that is still to be written.
 void TeachMode::train() {
-  train_wanted_ = true;
-  store_.open();
-}
-
-void TeachMode::beginTraining() {
   if (run_) return;
   if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
   rest();

@@ -43,6 +43,8 @@ class TeachMode : public QObject {
 
  signals:
   void said(const QString& text, mpm::gui::Badge badge);
+  /// A model or states of this mode are in use from now on.
+  void taught();
 
  private:
   void wireWatching();
@@ -63,6 +65,7 @@ class TeachMode : public QObject {
   void copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels);
   void keepStroke();
   void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);
+  std::array<std::uint8_t, 3> colorOfNew(const QString& name, const std::vector<ClassInfo>& list) const;
   void addModelClasses();
   void suggest();
   void use(const QString& model);
@@ -70,7 +73,6 @@ class TeachMode : public QObject {
   void askTrainer();
   void endComparing();
   void train();
-  void beginTraining();
   void fail(const QString& message);
   TrainerJob job() const;
 
@@ -90,7 +92,6 @@ class TeachMode : public QObject {
   std::string model_path_;
   std::shared_ptr<const ModelInfo> model_;  // that is watched with
   QString model_before_, model_wanted_;     // by "Use it": what ran until then; what does not run yet
-  bool train_wanted_ = false;               // once the labels are on the disk
   bool comparing_ = false;                  // until suggestions come
   QStringList candidates_;                  // to be compared once the live picture among them is on the disk
   QTemporaryDir scratch_;                   // holds that picture

@@ -185,8 +185,8 @@ void WatchRules::askKeep(const QString& folder, const QString& database) {
   openDialog(dialog);
 }
 
-void WatchRules::askRegions(const QString& source, const cv::Mat& picture) {
-  auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, window_);
+void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
+  auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, time, window_);
   connect(dialog, &RegionsDialog::chosen, this, [this, source](const SourceRegions& regions) {
     // None is also a choice: else those in the database would count.
     change(source, [&](SourceChoices& of) { of.regions = regions; });

@@ -44,8 +44,8 @@ class WatchRules : public QObject {
   void askAlarms();
   /// See KeepDialog.
   void askKeep(const QString& folder, const QString& database);
-  /// `picture`: what the source shows.
-  void askRegions(const QString& source, const cv::Mat& picture);
+  /// `picture`: what the source shows; `time`: when that was taken.
+  void askRegions(const QString& source, const cv::Mat& picture, UnixMs time);
 
  signals:
   void timesChosen(const QString& source);

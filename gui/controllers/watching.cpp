@@ -28,7 +28,14 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   });
   connect(parts.folder, &FolderView::chosen, this, &Watching::backToLive);
   connect(parts.history, &HistoryView::timePicked, this, &Watching::lookForStored);
-  connect(parts.pictures, &PictureStore::loaded, this, &Watching::showStored);
+  connect(parts.pictures, &PictureStore::loaded, this,
+          [this](const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
+            showStored(frame, storedText(timeText(static_cast<UnixMs>(time * 1000))), areas);
+          });
+  connect(&parts.history->history(), &History::sampleReady, this, &Watching::showSample);
+  connect(parts.history, &HistoryView::foreignChanged, this, [this] {
+    if (parts_.history->foreignName().isEmpty()) backToLive();
+  });
   connect(parts.reduction->editor(), &ReductionEditor::reductionChanged, this, &Watching::chooseReduction);
   connect(parts.reduction, &ReductionPanel::copyRequested, this, &Watching::copyCommandLine);
   connect(parts.compare, &ComparePanel::compareChosen, this, &Watching::compareWith);
@@ -80,7 +87,7 @@ void Watching::open(const QString& asked) {
   parts_.source->setSource(parts_.live->source());
   parts_.history->setNightRule(watch.night);
   emit pageChanged();
-  parts_.folder->setSource(opened);
+  parts_.folder->setSource(opened, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
   refreshRegions();
   parts_.history->watch(parts_.live->source());
   if (session().model().empty())
@@ -95,7 +102,7 @@ void Watching::openAgain() {
 void Watching::close() {
   parts_.live->close();
   refreshRegions();
-  parts_.folder->setSource({});
+  parts_.folder->setSource({}, {});
   endPause(false);
   parts_.history->stopWatching();
   forgetFrame();
@@ -133,15 +140,20 @@ void Watching::endPause(bool open) {
 // The numbers of one source must not stand beside the name of another.
 void Watching::forgetFrame() {
   frozen_ = false;
+  end_reported_ = false;
   live_frame_.reset();
+  clearFrame();
+  parts_.speed->setTimes({});
+  emit liveChanged(false);
+}
+
+void Watching::clearFrame() {
   parts_.pane->clear();
   parts_.legend->setAreas({});
   parts_.legend_panel->setFrame(nullptr);
   parts_.inspector->setFrame(nullptr);
-  parts_.speed->setTimes({});
   parts_.compare->setFrame(nullptr);
   parts_.status->clearFrame();
-  emit liveChanged(false);
 }
 
 void Watching::openModel(const QString& path, const std::optional<Reduction>& variant) {
@@ -175,8 +187,9 @@ void Watching::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   // Another reduction of the same model keeps the colours and the choice of classes.
   if (!model_ || model_->task != model->task || vision::classNames(*model_) != vision::classNames(*model))
     parts_.legend->setClasses(*model);
+  if (frozen_) parts_.legend->setNamedAreas(stored_areas_);
   parts_.legend_panel->setModel(*model);
-  if (!model_) parts_.pane->image()->setBanner({});
+  if (!model_ && !frozen_) parts_.pane->image()->setBanner({});
   model_ = model;
   parts_.reduction->setModel(*model);
   parts_.compare->setModel(*model);
@@ -245,9 +258,10 @@ void Watching::takeState(const monitor::CaptureStatus& status) {
 }
 
 void Watching::tick() {
-  const auto [capture, inference, store, finished] = session().status();
+  const monitor::SessionStatus status = session().status();
+  const auto& [capture, inference, store, finished, pictures, stored] = status;
   session().snapshots().setStyle(overlayStyle());
-  parts_.source->setStatus(capture);
+  parts_.source->setStatus(status);
   if (!live_frame_) takeModel(inference.info);  // no frame brings it
   if (!model_) parts_.source->setModel(nullptr, parts_.live->model());
   parts_.speed->setStatus(capture, inference);
@@ -259,31 +273,58 @@ void Watching::tick() {
         old ? tr("%1: the last frame is %2 old").arg(SourcePanel::stateText(capture), spanText(capture.frame_age_s))
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
-  parts_.pane->image()->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
+  if (open)
+    parts_.pane->image()->setPlaceholder(gaveNothing(capture) ? tr("No frame came")
+                                                              : tr("Waiting for the first frame…"));
   parts_.status->setRecording(parts_.exports->recordText());
   parts_.status->setStorageProblem(store ? QString::fromStdString(store->problem) : QString(), store && store->stopped);
   if (!inference.comparing && parts_.compare->box()->isChecked())
     parts_.compare->refuse(QString::fromStdString(inference.no_comparison));
   parts_.history->refresh(live_frame_ ? live_frame_->result.frame.time : 0);
+  if (finished && pictures > 0 && !std::exchange(end_reported_, true))
+    emit said(SourcePanel::storedText(status), stored == pictures ? Badge::kGood : Badge::kWarning);
 }
 
 void Watching::lookForStored(double time) {
+  const auto record = parts_.history->chartPanel()->record();
   if (const StoredPicture* picture = parts_.history->pictureNear(parts_.pictures->pictures(), time))
     parts_.pictures->load(picture->path);
+  else if (record && record->archive)
+    parts_.history->history().askSample(*record, static_cast<UnixMs>(time * 1000),
+                                        static_cast<UnixMs>(parts_.history->nearness() * 1000));
   else
     emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
 }
 
-void Watching::showStored(const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
+QString Watching::storedText(const QString& when) const {
+  return session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                            : tr("Stored picture of %1. Esc: back").arg(when);
+}
+
+// The numbers beside the picture are the stored ones.
+void Watching::showStored(const LiveFramePtr& frame, const QString& banner, const QHash<QString, double>& areas) {
   frozen_ = true;
   refreshRegions();
   emit pageChanged();
-  showFrame(frame);
-  parts_.legend->setNamedAreas(areas);
-  const QString when =
-      QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
-  parts_.pane->image()->setBanner(session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
-                                                     : tr("Stored picture of %1. Esc: back").arg(when));
+  if (frame)
+    showFrame(frame);
+  else
+    clearFrame();
+  parts_.legend->setNamedAreas(stored_areas_ = areas);
+  parts_.pane->image()->setBanner(banner);
+}
+
+// Of a database that was opened, its last sample takes the place of the welcome page, but not that of a live source.
+void Watching::showSample(const StoredSample& sample) {
+  if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
+  if (!sample.last) return showStored(sample.frame, storedText(sample.text), sample.areas);
+  if (session().isOpen() || sample.text.isEmpty()) return;
+  const StoredPicture* snapshot = nullptr;
+  for (const StoredPicture& one : parts_.pictures->pictures())
+    if (one.source == parts_.history->source()) snapshot = &one;
+  showStored(sample.frame, sample.text, sample.areas);
+  if (!sample.frame && snapshot) parts_.pictures->load(snapshot->path);
+  if (!sample.frame && !snapshot) parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));
 }
 
 void Watching::backToLive() {
@@ -298,7 +339,7 @@ void Watching::backToLive() {
 void Watching::askRegions() {
   if (!frame() || source().isEmpty())
     return emit said(tr("Open a source first: regions are drawn on its picture"), Badge::kNone);
-  parts_.rules->askRegions(source(), frame()->image());
+  parts_.rules->askRegions(source(), frame()->image(), frame()->result.frame.time);
 }
 
 // A stored picture has no labels to measure again.

@@ -111,6 +111,8 @@ class Watching : public QObject {
  private:
   void endPause(bool open);
   void forgetFrame();
+  void clearFrame();
+  QString storedText(const QString& when) const;
   void compareWith(const std::optional<Reduction>& variant);
   void takeModel(const std::shared_ptr<const ModelInfo>& model);
   void remember();
@@ -119,7 +121,8 @@ class Watching : public QObject {
   void takeEvent(const monitor::Event& event);
   void showFrame(const LiveFramePtr& frame);
   void lookForStored(double time);
-  void showStored(const LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
+  void showStored(const LiveFramePtr& frame, const QString& banner, const QHash<QString, double>& areas);
+  void showSample(const StoredSample& sample);
   void refreshRegions();
   void sayWhenItShows(const QString& change);
   monitor::OverlayStyle overlayStyle() const;
@@ -131,7 +134,9 @@ class Watching : public QObject {
   QString asked_;
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
-  bool frozen_ = false;  // a stored picture is on show
+  bool frozen_ = false;                  // a stored picture is on show
+  QHash<QString, double> stored_areas_;  // of that
+  bool end_reported_ = false;            // of the source, how many of its pictures are stored
 };
 
 }  // namespace mpm::gui

@@ -37,6 +37,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::History</name>
+    <message numerus="yes">
+        <source>%n gap(s), the longest of %1</source>
+        <translation>
+            <numerusform>%n gap, of %1</numerusform>
+            <numerusform>%n gaps, the longest of %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::InspectorPanel</name>
     <message numerus="yes">
         <source>%n patch(es)</source>
@@ -53,6 +63,16 @@
         <translation>
             <numerusform>the stored picture cannot be read</numerusform>
             <numerusform>none of the %n stored pictures can be read</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::Measuring</name>
+    <message numerus="yes">
+        <source>Measure the %n stored picture(s) again?</source>
+        <translation>
+            <numerusform>Measure the stored picture again?</numerusform>
+            <numerusform>Measure the %n stored pictures again?</numerusform>
         </translation>
     </message>
 </context>
@@ -117,6 +137,13 @@
         <translation>
             <numerusform>Comparing %n picture…</numerusform>
             <numerusform>Comparing %n pictures…</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Labels of %n picture(s) are imported</source>
+        <translation>
+            <numerusform>Labels of %n picture are imported</numerusform>
+            <numerusform>Labels of %n pictures are imported</numerusform>
         </translation>
     </message>
 </context>

@@ -3,6 +3,13 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="fr" sourcelanguage="en">
 <context>
+    <name>QProgressDialog</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Annuler</translation>
+    </message>
+</context>
+<context>
     <name>Readout</name>
     <message>
         <source>m</source>
@@ -662,10 +669,6 @@
         <translation>Choisir ce qui compte comme nuit : le soleil, la luminosité ou des heures fixes</translation>
     </message>
     <message>
-        <source>Tokens kept, last 30 days</source>
-        <translation>Jetons gardés, 30 derniers jours</translation>
-    </message>
-    <message>
         <source>Share of the picture of each class</source>
         <translation>Part de l’image de chaque classe</translation>
     </message>
@@ -690,10 +693,6 @@
         <translation>De la classe dans la validation croisée du modèle, en pour cent</translation>
     </message>
     <message>
-        <source>Share of the picture in percent, last 30 days</source>
-        <translation>Part de l’image en pour cent, 30 derniers jours</translation>
-    </message>
-    <message>
         <source>All samples count as day, with a brightness from %1 to %2 of 255. If some were taken at night, change the rule.</source>
         <translation>Tous les échantillons comptent comme jour, avec une luminosité de %1 à %2 sur 255. Si certains ont été pris de nuit, changez la règle.</translation>
     </message>
@@ -704,6 +703,22 @@
     <message>
         <source>Day and night as they were stored.</source>
         <translation>Jour et nuit tels qu’ils ont été enregistrés.</translation>
+    </message>
+    <message>
+        <source>Stretch</source>
+        <translation>Période</translation>
+    </message>
+    <message>
+        <source>Share of the picture in percent</source>
+        <translation>Part de l’image en pour cent</translation>
+    </message>
+    <message>
+        <source>Tokens kept, %1 to %2</source>
+        <translation>Tokens gardés, du %1 au %2</translation>
+    </message>
+    <message>
+        <source>Tokens kept</source>
+        <translation>Tokens gardés</translation>
     </message>
 </context>
 <context>
@@ -846,10 +861,6 @@
         <translation>Export vers %1…</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Annuler</translation>
-    </message>
-    <message>
         <source>The export was cancelled; %1 is as it was</source>
         <translation>L’export a été annulé ; %1 est inchangé</translation>
     </message>
@@ -883,10 +894,6 @@
     <message>
         <source>Export</source>
         <translation>Exportation</translation>
-    </message>
-    <message>
-        <source>An export is not done yet. Give it up, and leave its file as it was?</source>
-        <translation>Une exportation n’est pas terminée. L’abandonner, et laisser son fichier tel qu’il était ?</translation>
     </message>
     <message>
         <source>Give it up</source>
@@ -942,6 +949,10 @@
         <source>%1, %2 left out</source>
         <translation>%1, %2 omises</translation>
     </message>
+    <message>
+        <source>An export or a measurement is not done yet. Give it up, and leave its file as it was?</source>
+        <translation>Une exportation ou une mesure n’est pas terminée. L’abandonner et laisser son fichier tel quel ?</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::FolderBar</name>
@@ -954,12 +965,30 @@
         <translation>Image affichée</translation>
     </message>
     <message>
-        <source>%1  ·  %2 of %3  ·  %4</source>
-        <translation>%1  ·  %2 sur %3  ·  %4</translation>
+        <source>%1  ·  %2 of %3</source>
+        <translation>%1  ·  %2 sur %3</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::History</name>
+    <message>
+        <source>Last sample: %1</source>
+        <translation>Dernière mesure : %1</translation>
     </message>
     <message>
-        <source>%1, file of %2</source>
-        <translation>%1, fichier du %2</translation>
+        <source>not known</source>
+        <translation>inconnu</translation>
+    </message>
+    <message>
+        <source>no gaps</source>
+        <translation>aucune lacune</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n gap(s), the longest of %1</source>
+        <translation>
+            <numerusform>%n lacune, longue de %1</numerusform>
+            <numerusform>%n lacunes, la plus longue de %1</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1997,6 +2026,56 @@
         <source>O</source>
         <translation>O</translation>
     </message>
+    <message>
+        <source>&amp;Measure the stored pictures again…</source>
+        <translation>&amp;Mesurer à nouveau les images enregistrées…</translation>
+    </message>
+    <message>
+        <source>Ctrl+Shift+M</source>
+        <translation>Ctrl+Shift+M</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::Measuring</name>
+    <message>
+        <source>The pictures are being measured already</source>
+        <translation>Les images sont déjà en cours de mesure</translation>
+    </message>
+    <message>
+        <source>Open a folder of pictures with times first: once they are stored, they can be measured again</source>
+        <translation>Ouvrez d’abord un dossier d’images datées : une fois enregistrées, elles peuvent être mesurées à nouveau</translation>
+    </message>
+    <message>
+        <source>Measure again</source>
+        <translation>Mesurer à nouveau</translation>
+    </message>
+    <message numerus="yes">
+        <source>Measure the %n stored picture(s) again?</source>
+        <translation>
+            <numerusform>Mesurer à nouveau l’image enregistrée ?</numerusform>
+            <numerusform>Mesurer à nouveau les %n images enregistrées ?</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>With the model, regions and states of now. What is stored stays until all pictures are measured.</source>
+        <translation>Avec le modèle, les régions et les états actuels. Ce qui est enregistré reste jusqu’à ce que toutes les images soient mesurées.</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <translation>Pas maintenant</translation>
+    </message>
+    <message>
+        <source>Measuring was cancelled; what is stored is as it was</source>
+        <translation>La mesure a été annulée ; ce qui est enregistré n’a pas changé</translation>
+    </message>
+    <message>
+        <source>Measuring the stored pictures again…</source>
+        <translation>Nouvelle mesure des images enregistrées…</translation>
+    </message>
+    <message>
+        <source>%1 of %2 pictures are measured again</source>
+        <translation>%1 image(s) sur %2 mesurée(s) à nouveau</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::MergeView</name>
@@ -2774,6 +2853,10 @@
             <numerusform>%1 blocs de largeur %2, %3 × %4 carrés (largeur × hauteur), %n classes</numerusform>
         </translation>
     </message>
+    <message>
+        <source>%1 of %2 pictures are stored</source>
+        <translation>%1 image(s) sur %2 stockée(s)</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::SpeedPanel</name>
@@ -2923,6 +3006,18 @@
     <message>
         <source>Looking at picture %1 of %2</source>
         <translation>Regarde l’image %1 sur %2</translation>
+    </message>
+    <message>
+        <source>In use</source>
+        <translation>Utilisé</translation>
+    </message>
+    <message>
+        <source>Name of these states</source>
+        <translation>Nom de ces états</translation>
+    </message>
+    <message>
+        <source>A region may have several sets of states, such as gate and snow: write another name</source>
+        <translation>Une région peut avoir plusieurs jeux d’états, comme portail et neige : écrivez un autre nom</translation>
     </message>
 </context>
 <context>
@@ -3208,6 +3303,17 @@
     <message>
         <source>There is no frame yet</source>
         <translation>Il n’y a pas encore d’image</translation>
+    </message>
+    <message numerus="yes">
+        <source>Labels of %n picture(s) are imported</source>
+        <translation>
+            <numerusform>Étiquettes de %n image importées</numerusform>
+            <numerusform>Étiquettes de %n images importées</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1. There is no picture for %2</source>
+        <translation>%1. Il n’y a pas d’image pour %2</translation>
     </message>
 </context>
 <context>
@@ -3740,6 +3846,14 @@
     <message>
         <source>Copied: %1</source>
         <translation>Copié : %1</translation>
+    </message>
+    <message>
+        <source>There is no picture near that time any more</source>
+        <translation>Il n’y a plus d’image proche de ce moment</translation>
+    </message>
+    <message>
+        <source>The picture of this sample is not stored</source>
+        <translation>L’image de cette mesure n’est pas enregistrée</translation>
     </message>
 </context>
 <context>

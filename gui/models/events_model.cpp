@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/events_model.h"
 
+#include "gui/models/readout.h"
+
 namespace mpm::gui {
 
 QString EventsModel::severityText(monitor::Severity severity) {
@@ -51,7 +53,7 @@ QVariant EventsModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::DisplayRole || role == Qt::ToolTipRole) {
     switch (index.column()) {
       case kTime:
-        return QLocale().toString(QDateTime::fromMSecsSinceEpoch(event.time), QStringLiteral("d MMM yyyy HH:mm:ss"));
+        return timeText(event.time);
       case kSeverity:
         return severityText(event.severity);
       case kKind:

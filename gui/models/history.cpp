@@ -2,7 +2,11 @@
 #include "gui/models/history.h"
 
 #include "gui/models/readout.h"
+#include "gui/models/recents.h"
 #include "gui/models/region_outline.h"
+#include "mpm/error.hpp"
+#include "vision/labels/classes.h"
+#include "vision/sources/source.h"
 
 namespace mpm::gui {
 
@@ -81,6 +85,75 @@ void History::askNames(std::int64_t source, const QString& name) {
     names.regions = regionNames(regions);
     thread_.answer([this, names] { emit namesReady(names); });
   });
+}
+
+void History::askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within) {
+  ask(kSample, [=, this](const monitor::StoreReader& reader) {
+    std::optional<monitor::Sample> nearest;
+    reader.samples(source.id, time - within, time + within + 1, [&](const monitor::Sample& one) {
+      if (!nearest || std::abs(one.time - time) < std::abs(nearest->time - time)) nearest = one;
+      return true;
+    });
+    thread_.answer(
+        [this, found = nearest ? storedSample(reader, source, *nearest) : StoredSample()] { emit sampleReady(found); });
+  });
+}
+
+void History::askLast(const monitor::SourceRecord& source) {
+  ask(kSample, [=, this](const monitor::StoreReader& reader) {
+    StoredSample found;
+    reader.samples(source.id, source.last, source.last + 1, [&](const monitor::Sample& one) {
+      found = storedSample(reader, source, one);
+      QStringList facts = {tr("Last sample: %1").arg(timeText(one.time))};
+      for (const monitor::StateSample& state : one.states)
+        facts << QStringLiteral("%1: %2").arg(
+            QString::fromStdString(state.name),
+            state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
+      facts << gapsText(reader, source);
+      found.text = facts.join(QStringLiteral("  ·  "));
+      return true;
+    });
+    found.last = true;
+    thread_.answer([this, found] { emit sampleReady(found); });
+  });
+}
+
+StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
+                                   const monitor::Sample& sample) {
+  StoredSample result{.text = timeText(sample.time)};
+  for (const monitor::SessionRecord& session : reader.sessions(source.id))
+    if (session.id == sample.session)
+      for (const auto& [label, area] : sample.areas)
+        result.areas.insert(QString::fromStdString(vision::className(session.classes, label)), area);
+  const QString folder = sourceFolder(QString::fromStdString(source.name));
+  const QString path = folder + QLatin1Char('/') + QString::fromStdString(sample.picture);
+  try {
+    if (folder.isEmpty() || sample.picture.empty() || !QFileInfo::exists(path)) return result;
+    const auto read = vision::openSource(path.toStdString())->next();
+    auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(monitor::CapturedFrame{
+        .image = read->image, .time = sample.time, .name = read->name, .file = path.toStdString()}));
+    frame->result.estimate.tokens = sample.tokens;
+    frame->result.estimate.ms.total = sample.inference_ms;
+    result.frame = frame;
+  } catch (const Error&) {  // it is no picture any more
+  }
+  return result;
+}
+
+QString History::gapsText(const monitor::StoreReader& reader, const monitor::SourceRecord& source) {
+  const auto chart = reader.chart({.source = source.id, .from = source.first, .to = source.last + 1});
+  int gaps = 0;
+  UnixMs longest = 0, end = source.first;
+  for (const charts::ChartBucket& bucket : chart.buckets) {
+    if (bucket.gap_before) {
+      ++gaps;
+      longest = std::max(longest, bucket.start - end);
+    }
+    end = bucket.start + chart.bucket_ms;
+  }
+  return gaps == 0
+             ? tr("no gaps")
+             : tr("%n gap(s), the longest of %1", nullptr, gaps).arg(spanText(static_cast<double>(longest) / 1000));
 }
 
 }  // namespace mpm::gui

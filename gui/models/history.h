@@ -3,6 +3,7 @@
 
 #include <QtGui>
 
+#include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
 #include "monitor/store/averages.h"
 #include "monitor/store/store.h"
@@ -15,6 +16,14 @@ struct SourceNames {
   QStringList classes;
   QStringList regions;                    ///< that are or were measured in it
   std::vector<vision::Region> current{};  ///< that are
+};
+
+/// A stored sample of pictures.
+struct StoredSample {
+  LiveFramePtr frame{};            ///< null: there is no sample at that time, or its picture is not there any more
+  QHash<QString, double> areas{};  ///< shares of the classes by name
+  QString text{};                  ///< when it was taken; of the last sample also states, and gaps before it
+  bool last = false;               ///< asked for by askLast()
 };
 
 /// Reads what the chart, the day/night panel and the event list show of a database, on its own thread. Of
@@ -39,6 +48,10 @@ class History : public QObject {
   void askEvents(std::int64_t source);
   /// What can be drawn of a source: the classes of its latest session, and its regions by its name.
   void askNames(std::int64_t source, const QString& name);
+  /// The sample of a picture of this source that is nearest to a time, and no further than that away: sampleReady().
+  void askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within);
+  /// What a database that was opened holds: its last sample.
+  void askLast(const monitor::SourceRecord& source);
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
@@ -49,13 +62,17 @@ class History : public QObject {
                        const std::vector<mpm::monitor::ClassArea>& areas);
   void eventsReady(const std::vector<mpm::monitor::Event>& events);
   void namesReady(const mpm::gui::SourceNames& names);
+  void sampleReady(const mpm::gui::StoredSample& sample);
   void failed(const QString& message);
 
  private:
-  enum Kind { kSources, kChart, kStatistics, kEvents, kNames, kKinds };
+  enum Kind { kSources, kChart, kStatistics, kEvents, kNames, kSample, kKinds };
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);
+  static StoredSample storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
+                                   const monitor::Sample& sample);
+  static QString gapsText(const monitor::StoreReader& reader, const monitor::SourceRecord& source);
 
   QString path_;
   monitor::NightRule night_;

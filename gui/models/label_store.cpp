@@ -10,89 +10,133 @@ namespace mpm::gui {
 LabelStore::LabelStore(const QString& folder, QObject* parent)
     : QObject(parent), folder_(folder), thread_(this, [this](const QString& why) { emit failed(why); }) {}
 
-// A folder that cannot be read is tried again with each change.
-void LabelStore::change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then) {
-  thread_.run([this, what = std::move(what), then = std::move(then)] {
+// A folder that cannot be read is tried again with each work.
+void LabelStore::run(std::function<void(vision::LabelFolder&)> what, std::function<void()> then, bool changes) {
+  thread_.run([this, what = std::move(what), then = std::move(then), changes] {
     if (!own_) own_.emplace(folder_.toStdString(), vision::LabelFolder::Access::kWrite);
     what(*own_);
     if (then) thread_.answer(then);
-    thread_.answer([this, now = state()] { emit changed(now); });
+    if (changes) announce();
   });
 }
 
-LabelState LabelStore::state() {
+void LabelStore::change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then) {
+  run(
+      [this, what = std::move(what)](vision::LabelFolder& folder) {
+        labels_.clear();  // it may rewrite any of them, or give its numbers another meaning
+        what(folder);
+      },
+      std::move(then), true);
+}
+
+void LabelStore::look(std::function<void(const vision::LabelFolder&)> what, std::function<void()> then) {
+  run(std::move(what), std::move(then), false);
+}
+
+void LabelStore::announce() {
+  readLabels();
+  thread_.answer([this, now = state()]() mutable {
+    {
+      const std::lock_guard lock(mutex_);
+      now.labels.insert(waiting_);
+    }
+    emit changed(now);
+  });
+}
+
+// Those that are not in memory; and what they add up to.
+void LabelStore::readLabels() {
   const int classes = own_->classes().count();
-  const std::vector<std::string> labelled = own_->labelled();
-  std::erase_if(summaries_, [&](const auto& one) { return !std::ranges::binary_search(labelled, one.first); });
+  const QStringList labelled = texts(own_->labelled());
+  labels_.removeIf([&](const auto& one) { return !labelled.contains(one.key()); });
+  std::erase_if(summaries_, [&](const auto& one) { return !labelled.contains(one.first); });
+  for (const QString& name : labelled) {
+    try {
+      const bool read = !labels_.contains(name);
+      if (read) labels_[name] = own_->labels(name.toStdString());
+      vision::LabelSummary& summary = summaries_[name];
+      if (summary.area == 0)
+        summary = vision::summaryOf(own_->picture(name.toStdString()), labels_[name], classes);
+      else if (read || summary.pixels.empty())
+        summary.pixels = vision::labelledPixels(labels_[name], classes);
+    } catch (const Error&) {  // read() says what is wrong with it
+      labels_.remove(name);
+    }
+  }
+}
+
+LabelState LabelStore::state() const {
+  const int classes = own_->classes().count();
   std::vector<vision::LabelSummary> summaries;
   std::vector<LabelCount> counts;
-  for (const std::string& name : labelled) {
-    try {
-      vision::LabelSummary& summary = summaries_[name];
-      if (static_cast<int>(summary.pixels.size()) != classes)
-        summary = vision::summaryOf(own_->picture(name), own_->labels(name), classes);
-      summaries.push_back(summary);
-      for (int label = 0; label < classes; ++label)
-        if (const int pixels = summary.pixels[static_cast<std::size_t>(label)]; pixels > 0)
-          counts.push_back({QString::fromStdString(name), label, pixels, pixels / summary.area});
-    } catch (const Error&) {  // load() says what is wrong with it
-    }
+  for (const QString& name : labels_.keys()) {
+    summaries.push_back(summaries_.at(name));
+    const vision::LabelSummary& summary = summaries.back();
+    for (int label = 0; label < classes; ++label)
+      if (const int pixels = summary.pixels[static_cast<std::size_t>(label)]; pixels > 0)
+        counts.push_back({name, label, pixels, pixels / summary.area});
   }
   return {own_->classes(),
           texts(own_->pictures()),
-          texts(labelled),
+          texts(own_->labelled()),
           taughtModels(own_->modelsPath()),
           vision::progressOf(summaries, classes),
           counts,
-          QFileInfo(QString::fromStdString(own_->labelsPath())).lastModified()};
+          QFileInfo(QString::fromStdString(own_->labelsPath())).lastModified(),
+          labels_};
 }
 
 void LabelStore::open() {
-  change([](const vision::LabelFolder&) {});
+  run([](const vision::LabelFolder&) {}, {}, true);
 }
 
 void LabelStore::read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then) {
-  change([this, name, then = std::move(then)](const vision::LabelFolder& folder) {
-    thread_.answer([then, image = folder.picture(name.toStdString()), labels = folder.labels(name.toStdString())] {
-      then(image, labels);
-    });
-  });
+  look(
+      [this, name, then = std::move(then)](const vision::LabelFolder& folder) {
+        const cv::Mat labels = labels_.contains(name) ? labels_[name] : folder.labels(name.toStdString());
+        thread_.answer([then, image = folder.picture(name.toStdString()), labels] { then(image, labels); });
+      },
+      {});
 }
 
 void LabelStore::save(const QString& name, const cv::Mat& labels) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_[name] = labels.clone();
+    waiting_[name] = labels;
   }
-  change([this, name](vision::LabelFolder& folder) {
-    cv::Mat last;
-    {
-      const std::lock_guard lock(mutex_);
-      last = waiting_.take(name);
-    }
-    if (last.empty()) return;
-    folder.saveLabels(name.toStdString(), last);
-    summaries_.erase(name.toStdString());
-    thread_.answer([this] { emit saved(); });
-  });
+  run(
+      [this, name](vision::LabelFolder& folder) {
+        cv::Mat last;
+        {
+          const std::lock_guard lock(mutex_);
+          last = waiting_.take(name);
+        }
+        if (last.empty()) return;
+        folder.saveLabels(name.toStdString(), last);
+        labels_[name] = last;
+        summaries_[name].pixels.clear();
+      },
+      {}, true);
 }
 
 void LabelStore::add(const QString& name, const cv::Mat& image) {
-  change([this, name, image](vision::LabelFolder& folder) {
+  const auto add = [this, name, image](vision::LabelFolder& folder) {
     const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
     thread_.answer([this, free] { emit added(free); });
-  });
+  };
+  run(add, {}, true);
 }
 
 void LabelStore::addFiles(const QStringList& files) {
-  change([this, files](vision::LabelFolder& folder) {
+  const auto add = [this, files](vision::LabelFolder& folder) {
     for (const QString& file : files) {
       const cv::Mat image = vision::openSource(file.toStdString())->next()->image;
       const QString free =
           QString::fromStdString(folder.addPicture(QFileInfo(file).completeBaseName().toStdString(), image));
       thread_.answer([this, free] { emit added(free); });
     }
-  });
+  };
+  run(add, {}, true);
 }
 
 }  // namespace mpm::gui

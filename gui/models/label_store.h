@@ -19,6 +19,9 @@ struct LabelCount {
   bool operator==(const LabelCount&) const = default;
 };
 
+/// Label maps by the names of their pictures, CV_8U. A map that is in it is not written to.
+using LabelMaps = QMap<QString, cv::Mat>;
+
 /// What a folder of labels holds.
 struct LabelState {
   vision::ClassList classes;
@@ -27,10 +30,11 @@ struct LabelState {
   vision::LabelProgress progress{};
   std::vector<LabelCount> counts{};  ///< of each picture and class that has labels
   QDateTime changed{};               ///< when labels were last written
+  LabelMaps labels{};                ///< of the labelled pictures, also those that wait for the disk
 };
 
-/// A vision::LabelFolder on its own thread: nothing waits for the disk. Each change is followed by changed() or
-/// failed(); after failed() the folder is as it was.
+/// A vision::LabelFolder on its own thread: nothing waits for the disk. The labels are in memory; each file is read
+/// once. Each change is followed by changed() or failed(); after failed() the folder is as it was.
 class LabelStore : public QObject {
   Q_OBJECT
  public:
@@ -44,29 +48,34 @@ class LabelStore : public QObject {
   void open();
   /// Anything else with the folder, on the thread; `then` on this one, unless it throws.
   void change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then = {});
+  /// Reads the folder on the thread and changes nothing; `then` on this one, unless it throws.
+  void look(std::function<void(const vision::LabelFolder&)> what, std::function<void()> then);
   /// A picture and its labels.
   void read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then);
-  /// Labels of a picture. Where several wait for the disk the last is written.
+  /// Labels of a picture, which are not written to from now on. Where several wait for the disk the last is written.
   void save(const QString& name, const cv::Mat& labels);
   void add(const QString& name, const cv::Mat& image);
   void addFiles(const QStringList& files);
 
  signals:
   void changed(const mpm::gui::LabelState& state);
-  /// Labels are on the disk.
-  void saved();
   /// The name that the last picture of add() or addFiles() got.
   void added(const QString& name);
   void failed(const QString& message);
 
  private:
-  LabelState state();
+  void run(std::function<void(vision::LabelFolder&)> what, std::function<void()> then, bool changes);
+  void announce();
+  void readLabels();
+  LabelState state() const;
 
   const QString folder_;
-  std::optional<vision::LabelFolder> own_;                 // touched on thread_ only, as are the summaries
-  std::map<std::string, vision::LabelSummary> summaries_;  // of labelled pictures that did not change since
+  // Touched on thread_ only.
+  std::optional<vision::LabelFolder> own_;
+  LabelMaps labels_;
+  std::map<QString, vision::LabelSummary> summaries_;  // of the pictures in labels_
   std::mutex mutex_;
-  QHash<QString, cv::Mat> waiting_;  // labels to be written; guarded by the mutex
+  LabelMaps waiting_;  // labels to be written; guarded by the mutex
   Worker thread_;
 };
 

@@ -20,6 +20,10 @@ QStringList texts(const std::vector<std::string>& list) {
 
 QString number(double value, int decimals) { return QLocale().toString(value, 'f', decimals); }
 
+QString timeText(UnixMs time) {
+  return QLocale().toString(QDateTime::fromMSecsSinceEpoch(time), QStringLiteral("d MMM yyyy HH:mm:ss"));
+}
+
 QString spanText(double seconds) {
   const auto pad = [](qint64 n) { return QStringLiteral("%1").arg(n, 2, 10, QLatin1Char('0')); };
   if (seconds < 60) return Readout::tr("%1 s").arg(number(seconds, seconds < 10 ? 1 : 0));

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/recents.h"
 
+#include "gui/models/settings_writer.h"
+
 namespace mpm::gui {
 
 using vision::SourceKind;
 
 QVector<Recent> loadRecents(QSettings& settings) {
   QVector<Recent> result;
-  const int count = settings.beginReadArray(QStringLiteral("recent"));
+  const int count = beginStoredArray(settings, QStringLiteral("recent"));
   for (int i = 0; i < count; ++i) {
     settings.setArrayIndex(i);
     Recent recent{

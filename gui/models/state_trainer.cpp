@@ -29,7 +29,13 @@ void StateTrainer::open(const QString& name) {
     }
     if (QFileInfo::exists(QString::fromStdString(json)))
       head = std::make_shared<const evaluation::StateHead>(evaluation::readStates(json));
-    thread_.answer([this, name, shown, head] { emit opened(name, shown, head); });
+    QStringList names;
+    for (const QFileInfo& file : QDir(folder_ + QStringLiteral("/states")).entryInfoList({QStringLiteral("*.csv")}))
+      names << file.completeBaseName();
+    thread_.answer([this, name, shown, head, names] {
+      emit listed(names);
+      emit opened(name, shown, head);
+    });
   });
 }
 
@@ -44,10 +50,10 @@ void StateTrainer::save(const QString& name, const ShownStates& shown) {
   });
 }
 
-void StateTrainer::train(const QString& name, const QString& model, const Reduction& reduce,
+void StateTrainer::train(const QString& name, const QString& region, const QString& model, const Reduction& reduce,
                          std::vector<vision::Region> regions) {
   evaluation::StatesJob job{.model = model.toStdString(), .reduce = reduce, .name = name.toStdString()};
-  std::erase_if(regions, [&](const vision::Region& one) { return !one.ignore && one.name != job.name; });
+  std::erase_if(regions, [&](const vision::Region& one) { return !one.ignore && one.name != region.toStdString(); });
   job.regions = std::move(regions);
   job.progress = [this](int done, int of) {
     thread_.answer([this, done, of] { emit progressed(done, of); });

@@ -12,7 +12,8 @@ namespace mpm::gui {
 using ShownStates = QMap<QString, QString>;
 
 /// Keeps examples of states beside the labels and trains on them, on its own thread: states/NAME.csv as `mpm teach
-/// --states` takes it, and states/NAME.json, what it makes. NAME is that of a region, or "picture".
+/// --states` takes it, and states/NAME.json, what it makes. NAME is that of a set of states: a region's, "picture", or
+/// another one.
 class StateTrainer : public QObject {
   Q_OBJECT
  public:
@@ -23,14 +24,18 @@ class StateTrainer : public QObject {
   /// Reads what is there: opened().
   void open(const QString& name);
   void save(const QString& name, const ShownStates& shown);
-  /// Trains on what was saved: trained() or failed(). `regions`: of the source; those of this name count.
-  void train(const QString& name, const QString& model, const Reduction& reduce, std::vector<vision::Region> regions);
+  /// Trains on what was saved: trained() or failed(). `regions`: of the source, of which those named `region` count;
+  /// empty: the whole picture does.
+  void train(const QString& name, const QString& region, const QString& model, const Reduction& reduce,
+             std::vector<vision::Region> regions);
 
   /// What a training of this name writes.
   QString file(const QString& name) const { return QString::fromStdString(fileOf(name, ".json")); }
   static QString nameOfWhole() { return QStringLiteral("picture"); }
 
  signals:
+  /// Names of all sets that have examples.
+  void listed(const QStringList& names);
   /// `head`: of the last training; null: none yet.
   void opened(const QString& name, const mpm::gui::ShownStates& shown,
               const std::shared_ptr<const mpm::evaluation::StateHead>& head);

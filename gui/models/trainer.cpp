@@ -7,6 +7,7 @@
 #include "mpm/error.hpp"
 #include "mpm/head_trainer.hpp"
 #include "vision/labels/label_folder.h"
+#include "vision/labels/labelled_picture.h"
 #include "vision/labels/next_picture.h"
 
 namespace mpm::gui {
@@ -23,17 +24,33 @@ struct Known {
   cv::Mat value;
 };
 
+struct Labelled {
+  cv::Mat map;  // held, so that no other one gets its memory
+  LabelledTokens tokens;
+};
+
 }  // namespace
 
 // The encoder of a model, what it said about pictures, and the head.
 struct LiveTrainer::Pupil {
   explicit Pupil(const TrainerJob& of) : job(of), trainer(of.model.toStdString()) {}
 
-  const cv::Mat& tokensOf(const vision::LabelFolder& folder, const std::string& name) {
-    const fs::file_time_type written = fs::last_write_time(folder.picturePath(name));
+  const cv::Mat& tokensOf(const std::string& name) {
+    const std::string file = vision::LabelFolder(job.folder.toStdString()).picturePath(name);
+    const fs::file_time_type written = fs::last_write_time(file);
     Known& one = known[name];
-    if (one.value.empty() || one.written != written) one = {written, trainer.tokens(folder.picture(name))};
+    if (one.value.empty() || one.written != written) {
+      one = {written, trainer.tokens(vision::readStoredImage(file))};
+      labelled.erase(name);
+    }
     return one.value;
+  }
+
+  const LabelledTokens& labelledTokensOf(const std::string& name, const cv::Mat& map) {
+    const cv::Mat& tokens = tokensOf(name);
+    Labelled& one = labelled[name];
+    if (one.map.data != map.data) one = {map, trainer.label(tokens, map)};
+    return one.tokens;
   }
 
   // One file may be gone by now, or be no picture.
@@ -50,30 +67,35 @@ struct LiveTrainer::Pupil {
   }
 
   // The labelled pictures that it has not looked at.
-  std::vector<std::string> unread(const vision::LabelFolder& folder) const {
-    std::vector<std::string> names = folder.labelled();
-    std::erase_if(names, [this](const std::string& name) { return known.contains(name); });
+  std::vector<std::string> unread() const {
+    std::vector<std::string> names;
+    for (const QString& name : job.labels.keys())
+      if (!known.contains(name.toStdString())) names.push_back(name.toStdString());
     return names;
   }
 
+  void take(const TrainerJob& next) {
+    if (next.classes.count() != job.classes.count() || next.classes.ignore != job.classes.ignore) labelled.clear();
+    job = next;
+    std::erase_if(labelled, [&](const auto& one) { return !job.labels.contains(QString::fromStdString(one.first)); });
+  }
+
   // On the pictures that it has looked at. False: two classes are not labelled there, but may be in others.
-  bool train(const vision::LabelFolder& folder, const std::function<bool()>& step) {
-    const vision::ClassList& classes = folder.classes();
-    const std::vector<std::string> left = unread(folder);
-    std::vector<LabelledTokens> pictures;
-    int labelled = 0;
+  bool train(const std::function<bool()>& step) {
+    const vision::ClassList& classes = job.classes;
+    const std::vector<std::string> left = unread();
+    std::vector<const LabelledTokens*> all;
+    int occurring = 0;
     if (classes.count() > 1) {
       trainer.setClasses(classes.classes, classes.ignore);
-      for (const std::string& name : folder.labelled())
-        if (std::ranges::find(left, name) == left.end())
-          pictures.push_back(trainer.label(tokensOf(folder, name), folder.labels(name)));
+      for (auto one = job.labels.begin(); one != job.labels.end(); ++one)
+        if (known.contains(one.key().toStdString()))
+          all.push_back(&labelledTokensOf(one.key().toStdString(), one.value()));
     }
     for (std::size_t c = 0; c < classes.classes.size(); ++c)
-      labelled += std::any_of(pictures.begin(), pictures.end(), [c](const auto& one) { return one.pixels[c] > 0; });
-    if (labelled < 2 && !left.empty()) return false;
-    if (labelled < 2) throw Error(LiveTrainer::tr("label two classes, and training begins").toStdString());
-    std::vector<const LabelledTokens*> all;
-    for (const LabelledTokens& picture : pictures) all.push_back(&picture);
+      occurring += std::any_of(all.begin(), all.end(), [c](const auto* one) { return one->pixels[c] > 0; });
+    if (occurring < 2 && !left.empty()) return false;
+    if (occurring < 2) throw Error(LiveTrainer::tr("label two classes, and training begins").toStdString());
     const bool goes_on = head && head->classes == classes.count();
     head = trainer.train(all, {.steps = goes_on ? kNextSteps : kFirstSteps,
                                .batch = kBatch,
@@ -82,11 +104,10 @@ struct LiveTrainer::Pupil {
     return true;
   }
 
-  QStringList next(const vision::LabelFolder& folder, const QStringList& files, int count,
-                   const std::function<bool()>& goes_on) {
-    cv::Mat labelled, features;
-    for (const std::string& name : folder.labelled())
-      labelled.push_back(vision::pictureFeature(tokensOf(folder, name)));
+  QStringList next(const QStringList& files, int count, const std::function<bool()>& goes_on) {
+    cv::Mat labelled_features, features;
+    for (const QString& name : job.labels.keys())
+      labelled_features.push_back(vision::pictureFeature(tokensOf(name.toStdString())));
     QStringList names, chosen;
     for (const QString& file : files) {
       if (!goes_on()) return {};
@@ -98,14 +119,16 @@ struct LiveTrainer::Pupil {
     if (names.isEmpty())
       throw Error(
           tr("none of the %n stored picture(s) can be read", nullptr, static_cast<int>(files.size())).toStdString());
-    for (const vision::NextPicture& one : vision::furthestFirst(features, labelled, count)) chosen << names[one.index];
+    for (const vision::NextPicture& one : vision::furthestFirst(features, labelled_features, count))
+      chosen << names[one.index];
     return chosen;
   }
 
   TrainerJob job;
   HeadTrainer trainer;
-  std::map<std::string, Known> known;       // tokens, by name
-  std::map<std::string, Known> candidates;  // features, by file
+  std::map<std::string, Known> known;        // tokens, by name
+  std::map<std::string, Known> candidates;   // features, by file
+  std::map<std::string, Labelled> labelled;  // by name
   std::optional<TokenHead> head;
 };
 
@@ -113,7 +136,7 @@ LiveTrainer::LiveTrainer(QObject* parent) : QObject(parent), thread_(this) {}
 
 LiveTrainer::~LiveTrainer() { ++ended_; }
 
-// `work` gets the pupil, the folder and whether to go on, and returns what to emit.
+// `work` gets the pupil and whether to go on, and returns what to emit.
 template <typename Work>
 void LiveTrainer::run(const TrainerJob& job, int rank, Work work) {
   const auto guarded = [this, job, work = std::move(work), turn = ended_.load()] {
@@ -127,7 +150,8 @@ void LiveTrainer::run(const TrainerJob& job, int rank, Work work) {
     try {
       if (!pupil_ || pupil_->job.folder != job.folder || pupil_->job.model != job.model)
         pupil_ = std::make_unique<Pupil>(job);
-      queue(work(*pupil_, vision::LabelFolder(job.folder.toStdString()), goes_on));
+      pupil_->take(job);
+      queue(work(*pupil_, goes_on));
     } catch (const std::exception& error) {
       queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
     }
@@ -136,8 +160,8 @@ void LiveTrainer::run(const TrainerJob& job, int rank, Work work) {
 }
 
 void LiveTrainer::prepare(const TrainerJob& job, const QString& picture) {
-  run(job, 0, [picture](Pupil& pupil, const vision::LabelFolder& folder, auto) {
-    pupil.tokensOf(folder, picture.toStdString());
+  run(job, 0, [picture](Pupil& pupil, auto) {
+    pupil.tokensOf(picture.toStdString());
     return [] {};
   });
 }
@@ -147,13 +171,13 @@ void LiveTrainer::ask(const TrainerJob& job, const QString& picture) { answer(jo
 // The encoder takes long: the first answer is of the pictures that it has looked at. Then it looks at the others, one
 // at a time so that a new question comes in between, and answers again.
 void LiveTrainer::answer(const TrainerJob& job, const QString& picture, int number, bool reads) {
-  run(job, reads ? 0 : 1, [=, this](Pupil& pupil, const vision::LabelFolder& folder, auto goes_on) {
+  run(job, reads ? 0 : 1, [=, this](Pupil& pupil, auto goes_on) {
     std::function<void()> emission = [] {};
     if (number != asked_) return emission;
-    const cv::Mat tokens = pupil.tokensOf(folder, picture.toStdString());
-    std::vector<std::string> unread = pupil.unread(folder);
+    const cv::Mat tokens = pupil.tokensOf(picture.toStdString());
+    std::vector<std::string> unread = pupil.unread();
     const auto read = [&] {
-      pupil.tokensOf(folder, unread.back());
+      pupil.tokensOf(unread.back());
       unread.pop_back();
     };
     const auto read_on = [=, this] { answer(job, picture, number, true); };
@@ -161,7 +185,7 @@ void LiveTrainer::answer(const TrainerJob& job, const QString& picture, int numb
       read();
       if (!unread.empty()) return emission = read_on;
     }
-    while (!pupil.train(folder, goes_on)) {
+    while (!pupil.train(goes_on)) {
       read();
       if (number != asked_ || !goes_on()) return emission;
     }
@@ -178,8 +202,8 @@ void LiveTrainer::answer(const TrainerJob& job, const QString& picture, int numb
 }
 
 void LiveTrainer::suggest(const TrainerJob& job, const QStringList& files, int count) {
-  run(job, 0, [this, files, count](Pupil& pupil, const vision::LabelFolder& folder, auto goes_on) {
-    return [this, chosen = pupil.next(folder, files, count, goes_on)] { emit suggested(chosen); };
+  run(job, 0, [this, files, count](Pupil& pupil, auto goes_on) {
+    return [this, chosen = pupil.next(files, count, goes_on)] { emit suggested(chosen); };
   });
 }
 
@@ -191,11 +215,13 @@ void LiveTrainer::stop() {
 Job::Work training(const TrainerJob& job, const QString& model) {
   return [job, model](const Job::Progress& progress) -> std::optional<QVariant> {
     const vision::LabelFolder folder(job.folder.toStdString());
-    const auto files = vision::labelledFiles(folder.picturesPath(), folder.labelsPath());
-    evaluation::TeachJob work{
-        .model = job.model.toStdString(), .classes = folder.classes(), .output = model.toStdString()};
-    work.pictures = files.size();
-    work.picture = [&](std::size_t i) { return vision::readLabelledPicture(files[i], work.classes); };
+    const QStringList names = job.labels.keys();
+    evaluation::TeachJob work{.model = job.model.toStdString(), .classes = job.classes, .output = model.toStdString()};
+    work.pictures = static_cast<std::size_t>(names.size());
+    work.picture = [&](std::size_t i) {
+      const QString& name = names[static_cast<qsizetype>(i)];
+      return vision::LabelledPicture{folder.picture(name.toStdString()), job.labels[name]};
+    };
     work.reduce = job.reduce.value_or(kFullModel);
     if (job.steps > 0) work.steps = job.steps;
     work.progress = progress;

@@ -4,6 +4,7 @@
 #include <QtGui>
 #include <opencv2/core.hpp>
 
+#include "gui/models/label_store.h"
 #include "gui/models/worker.h"
 #include "mpm/options.hpp"
 
@@ -11,10 +12,12 @@ namespace mpm::gui {
 
 /// What the trainer works with.
 struct TrainerJob {
-  QString folder;                     ///< as vision::LabelFolder
+  QString folder;                     ///< as vision::LabelFolder: holds the pictures
   QString model;                      ///< whose encoder is used
   std::optional<Reduction> reduce{};  ///< of the new model; nullopt: none
   int steps = 0;                      ///< 0: the usual number
+  vision::ClassList classes{};
+  LabelMaps labels{};  ///< as they are drawn: the disk may be behind
 };
 
 /// Trains a head after each stroke on its own thread, and keeps what it knows of the pictures.
@@ -26,7 +29,7 @@ class LiveTrainer : public QObject {
 
   /// Reads the model and looks at this picture, so that the answer to its first stroke comes soon.
   void prepare(const TrainerJob& job, const QString& picture);
-  /// Trains on the labels of the folder, going on from the head before, and predicts this picture. Of several that
+  /// Trains on the labels, going on from the head before, and predicts this picture. Of several that
   /// wait the last is answered: at once with the pictures that it has looked at, and again with all.
   void ask(const TrainerJob& job, const QString& picture);
   /// Looks for the files, at most `count`, that differ most from what is labelled: suggested().

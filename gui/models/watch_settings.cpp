@@ -123,7 +123,7 @@ void save(QSettings& settings, monitor::AlarmOptions alarms) {
 monitor::AlarmOptions loadAlarms(QSettings& settings) {
   monitor::AlarmOptions alarms;
   visit({settings, false}, alarms);
-  alarms.areas.resize(settings.beginReadArray(kAreas));
+  alarms.areas.resize(static_cast<std::size_t>(beginStoredArray(settings, kAreas)));
   for (std::size_t i = 0; i < alarms.areas.size(); ++i) {
     settings.setArrayIndex(static_cast<int>(i));
     alarms.areas[i].name = settings.value("class").toString().toStdString();
@@ -188,7 +188,7 @@ void save(QSettings& settings, const Sources& sources) {
 
 Sources loadSources(QSettings& settings) {
   Sources result;
-  const int count = settings.beginReadArray(kSources);
+  const int count = beginStoredArray(settings, kSources);
   for (int i = 0; i < count; ++i) {
     settings.setArrayIndex(i);
     SourceChoices& of = result[settings.value("source").toString()];

@@ -93,10 +93,10 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     pickRegion(index);
   });
   connect(sources_, &QComboBox::activated, this, [this] {
-    if (const auto id = source()) emit sourcePicked(*id);
+    if (const auto id = source()) takePicked(*id);
     refresh();
   });
-  connect(spans_, &QButtonGroup::idClicked, this, [this](int id) { showSpan(static_cast<Span>(id)); });
+  connect(spans_, &QButtonGroup::idClicked, this, [this](int id) { chooseSpan(static_cast<Span>(id)); });
   connect(follow_, &QToolButton::toggled, this, [this](bool on) {
     chart_->setFollowing(on);
     if (on) refresh();
@@ -110,7 +110,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
       spans_->setExclusive(true);
     }
   });
-  connect(chart_, &TimeChart::allAsked, this, [this] { showSpan(Span::kAll); });
+  connect(chart_, &TimeChart::allAsked, this, [this] { chooseSpan(Span::kAll); });
   connect(chart_, &TimeChart::rangeChanged, this, &ChartPanel::ask);
   connect(history_, &History::sourcesChanged, this, &ChartPanel::takeSources);
   connect(history_, &History::namesReady, this, [this](const SourceNames& of) {
@@ -299,9 +299,17 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   sources_->setVisible(sources_->count() > 1);
   if (const auto id = source(); id && id != before) {
     history_->askNames(*id, sourceName());
-    emit sourcePicked(*id);
+    takePicked(*id);
     askAgain();
   }
+}
+
+void ChartPanel::takePicked(qint64 id) {
+  const bool archive = record() && record()->archive;
+  if (archive) showSpan(Span::kAll);
+  if (!archive && std::exchange(whole_, false)) showSpan(chosen_span_);
+  whole_ = archive;
+  emit sourcePicked(id);
 }
 
 void ChartPanel::ask(double from, double to, int max_buckets) {
@@ -354,6 +362,11 @@ void ChartPanel::askAgain() {
     chart_->setRange(chart_->axis().from, chart_->axis().to);
 }
 
+void ChartPanel::chooseSpan(Span span) {
+  chosen_span_ = span;
+  showSpan(span);
+}
+
 void ChartPanel::showSpan(Span span) {
   span_ = span;
   if (QAbstractButton* button = spans_->button(static_cast<int>(span))) button->setChecked(true);
@@ -373,7 +386,7 @@ QVariantMap ChartPanel::state() const {
   QStringList colors;
   for (const ColorKind& one : color_kinds_)
     if (one.action->isChecked()) colors << one.action->objectName();
-  QVariantMap state = {{"view/chart_span", kSpans[static_cast<int>(span_)]},
+  QVariantMap state = {{"view/chart_span", kSpans[static_cast<int>(chosen_span_)]},
                        {"view/chart_area_class", wanted_class_},
                        {"view/chart_region", wanted_region_},
                        {"view/chart_colors", colors}};
@@ -387,7 +400,7 @@ void ChartPanel::restore(const QSettings& stored) {
   const QStringList colors = stored.value("view/chart_colors", QStringList{"gcc"}).toStringList();
   for (const ColorKind& one : color_kinds_) one.action->setChecked(colors.contains(one.action->objectName()));
   for (const Toggle& one : toggles()) one.button->setChecked(stored.value(one.key, one.usual).toBool());
-  showSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
+  chooseSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }
 
 void ChartPanel::setPresent(const QString& watched, std::optional<double> present) {
@@ -396,7 +409,7 @@ void ChartPanel::setPresent(const QString& watched, std::optional<double> presen
 }
 
 double ChartPanel::present() const {
-  if (const auto on_show = record(); on_show && on_show->last > 0 && sourceName() != watched_)
+  if (const auto on_show = record(); on_show && on_show->last > 0 && (on_show->archive || sourceName() != watched_))
     return static_cast<double>(on_show->last) / 1000;
   return present_.value_or(static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
 }

@@ -22,7 +22,7 @@ class ChartPanel : public QWidget {
   void forgetSources();
   std::optional<std::int64_t> source() const;
   /// What "now" is, in seconds, for the source that is being watched where its time is not the clock's; nullopt: the
-  /// clock's. For any other source it is the last sample.
+  /// clock's. For any other source, and for an archive, it is the last sample.
   void setPresent(const QString& watched, std::optional<double> present);
   double present() const;
   /// Says above the chart that another program's database is on show, with a button that leads back to the live source,
@@ -41,6 +41,8 @@ class ChartPanel : public QWidget {
 
   /// The last hour, day...; the end is always the present.
   enum class Span { kHour, kDay, kWeek, kAll };
+  /// A person chose it: it comes back with restore(), and for each source but archives, which are shown as a whole.
+  void chooseSpan(Span span);
   void showSpan(Span span);
   /// What is drawn over how long, under the keys of the settings.
   QVariantMap state() const;
@@ -59,6 +61,7 @@ class ChartPanel : public QWidget {
   QWidget* makeForeignBar();
   void fillSources();
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
+  void takePicked(qint64 id);
   void setClasses(const QStringList& names);
   void setRegions(const QStringList& names);
   void pickRegion(int index);
@@ -89,7 +92,8 @@ class ChartPanel : public QWidget {
     int decimals;
   };
   std::vector<ColorKind> color_kinds_;
-  Span span_ = Span::kHour;
+  Span span_ = Span::kHour, chosen_span_ = Span::kHour;
+  bool whole_ = false;             // an archive is on show
   std::optional<double> present_;  // of watched_
   QString wanted_, watched_, wanted_class_, wanted_region_;
   std::vector<monitor::SourceRecord> records_;

@@ -85,12 +85,12 @@ DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {
   rule_ = wrapped(mutedLabel());
   auto* settings = new QPushButton(tr("Day and night…"));
   settings->setToolTip(tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
-  areas_heading_ = mutedLabel(tr("Share of the picture in percent, last 30 days"));
+  heading_ = wrapped(namedValue(mutedLabel(), tr("Stretch")));
+  areas_heading_ = mutedLabel(tr("Share of the picture in percent"));
   areas_ = makeAreas();
-  panelColumn(this, mutedLabel(tr("Tokens kept, last 30 days")), grid, difference_, rule_, leftRow(settings),
-              areas_heading_, areas_);
+  panelColumn(this, heading_, grid, difference_, rule_, leftRow(settings), areas_heading_, areas_);
   connect(settings, &QPushButton::clicked, this, &DayNightPanel::settingsRequested);
-  setAreas({});
+  clear();
   setRule({});
 }
 
@@ -128,7 +128,15 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   difference_->setText(differenceText(statistics));
 }
 
+void DayNightPanel::setStretch(double from, double to) {
+  const auto day = [](double time) {
+    return QLocale().toString(QDateTime::fromSecsSinceEpoch(static_cast<qint64>(time)), QStringLiteral("d MMM yyyy"));
+  };
+  setValue(heading_, tr("Tokens kept, %1 to %2").arg(day(from), day(to)));
+}
+
 void DayNightPanel::clear() {
+  setValue(heading_, tr("Tokens kept"));
   setStatistics({});
   setAreas({});
 }

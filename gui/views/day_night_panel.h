@@ -17,6 +17,8 @@ class DayNightPanel : public QWidget {
   explicit DayNightPanel(QWidget* parent = nullptr);
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);
+  /// Of which all that is, s.
+  void setStretch(double from, double to);
   void clear();
   void setRule(const std::optional<monitor::NightRule>& rule);
 
@@ -33,7 +35,7 @@ class DayNightPanel : public QWidget {
 
   QLabel* cells_[5][2];  // mean, median, p90, samples, change; day, night
   QLabel *difference_, *rule_;
-  QLabel* areas_heading_;
+  QLabel *heading_, *areas_heading_;
   QTableWidget* areas_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/folder_bar.h"
 
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -15,25 +16,26 @@ FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
   row->setContentsMargins(6, 4, 10, 4);
   row->setSpacing(6);
   row->setStretch(1, 1);
-  row->setStretch(3, 1);
+  row->setStretch(3, 2);
   connect(slider_, &QSlider::valueChanged, this, [this](int index) {
     refresh();
     emit picked(index);
   });
-  setFiles({});
+  setPictures({});
 }
 
-void FolderBar::setFiles(const QStringList& files) {
-  files_ = files;
+void FolderBar::setPictures(std::vector<FolderPicture> pictures) {
+  pictures_ = std::move(pictures);
   const QSignalBlocker quiet(slider_);
-  slider_->setRange(0, std::max(0, static_cast<int>(files.size()) - 1));
+  slider_->setRange(0, std::max(0, static_cast<int>(pictures_.size()) - 1));
   slider_->setValue(0);
-  setVisible(!files.isEmpty());
+  setVisible(!pictures_.empty());
   refresh();
 }
 
-void FolderBar::setCurrent(int index) {
+void FolderBar::setCurrent(int index, UnixMs time) {
   const QSignalBlocker quiet(slider_);
+  if (time > 0) pictures_[static_cast<std::size_t>(index)].time = time;
   slider_->setValue(index);
   refresh();
 }
@@ -42,15 +44,13 @@ int FolderBar::current() const { return slider_->value(); }
 
 void FolderBar::refresh() {
   previous_->setEnabled(current() > 0);
-  next_->setEnabled(current() + 1 < files_.size());
-  if (files_.isEmpty()) return setValue(label_, {});
-  const QFileInfo file(files_[current()]);
-  setValue(label_, tr("%1  ·  %2 of %3  ·  %4")
-                       .arg(file.fileName())
-                       .arg(current() + 1)
-                       .arg(files_.size())
-                       .arg(QLocale().toString(file.lastModified(), QStringLiteral("d MMM yyyy HH:mm"))));
-  label_->setToolTip(tr("%1, file of %2").arg(file.filePath(), QLocale().toString(file.lastModified())));
+  next_->setEnabled(current() + 1 < static_cast<int>(pictures_.size()));
+  if (pictures_.empty()) return setValue(label_, {});
+  const FolderPicture& picture = pictures_[static_cast<std::size_t>(current())];
+  const QString text =
+      tr("%1  ·  %2 of %3").arg(QFileInfo(picture.file).fileName()).arg(current() + 1).arg(pictures_.size());
+  setValue(label_, picture.time > 0 ? text + QStringLiteral("  ·  ") + timeText(picture.time) : text);
+  label_->setToolTip(picture.file);
 }
 
 }  // namespace mpm::gui

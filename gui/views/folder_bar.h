@@ -3,7 +3,15 @@
 
 #include <QtWidgets>
 
+#include "vision/time.h"
+
 namespace mpm::gui {
+
+/// A picture of a folder, and when it was taken; 0: not known.
+struct FolderPicture {
+  QString file;
+  UnixMs time = 0;
+};
 
 /// Goes through the pictures of a folder: a button back, a slider that says the name and the time of its picture, a
 /// button forward. Hidden while there are none.
@@ -12,9 +20,10 @@ class FolderBar : public QWidget {
  public:
   FolderBar(QAction* previous, QAction* next, QWidget* parent = nullptr);
 
-  void setFiles(const QStringList& files);
-  /// Does not emit picked().
-  void setCurrent(int index);
+  void setPictures(std::vector<FolderPicture> pictures);
+  const std::vector<FolderPicture>& pictures() const { return pictures_; }
+  /// Does not emit picked(). `time`: when that picture was taken, where the caller knows it.
+  void setCurrent(int index, UnixMs time = 0);
   int current() const;
 
  signals:
@@ -24,7 +33,7 @@ class FolderBar : public QWidget {
  private:
   void refresh();
 
-  QStringList files_;
+  std::vector<FolderPicture> pictures_;
   QAction *previous_, *next_;
   QSlider* slider_;
   QLabel* label_;

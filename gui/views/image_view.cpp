@@ -97,7 +97,9 @@ void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
     const QPointF corner = view.toWidget(view.fromShares(outline.polygons.front()).boundingRect().topLeft());
     const QString title = outline.title();
     QRectF box = QRectF(fontMetrics().boundingRect(title)).adjusted(-kAir, -kAir, kAir, kAir);
-    box.moveTopLeft(corner + QPointF(kAir, kAir));
+    const QRectF shown = view.pictureRect() & QRectF(rect());
+    box.moveTopLeft({std::clamp(corner.x() + kAir, shown.left(), std::max(shown.left(), shown.right() - box.width())),
+                     std::clamp(corner.y() + kAir, shown.top(), std::max(shown.top(), shown.bottom() - box.height()))});
     painter.fillRect(box, QColor(0, 0, 0, 170));
     painter.setPen(Qt::white);
     painter.drawText(box, Qt::AlignCenter, title);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/pictures_pane.h"
 
+#include "gui/models/readout.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
 
@@ -68,8 +69,7 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   const auto& captured = frame->result.frame;
   QStringList facts;
   if (!captured.file.empty()) facts << QFileInfo(QString::fromStdString(captured.file)).fileName();
-  if (captured.time > 0)
-    facts << QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time), QStringLiteral("d MMM HH:mm:ss"));
+  if (captured.time > 0) facts << timeText(captured.time);
   facts << tr("%1 × %2 px (width × height)").arg(frame->size().width()).arg(frame->size().height());
   if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(model->reduction));
   setValue(frame_label_, facts.join(QStringLiteral("  ·  ")));

@@ -20,9 +20,9 @@ QString listed(const RegionOutline& outline) {
 
 }  // namespace
 
-RegionsDialog::RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture,
+RegionsDialog::RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture, UnixMs time,
                              QWidget* parent)
-    : SettingsDialog(tr("Regions of %1").arg(source), parent), edited_(regions), size_(picture.size()) {
+    : SettingsDialog(tr("Regions of %1").arg(source), parent), edited_(regions), size_(picture.size()), time_(time) {
   QWidget* const beside = makePicture(picture);
   makeFields();
   finish([this] { return refusal(); }, beside);
@@ -126,12 +126,12 @@ void RegionsDialog::show(int index) {
   for (QWidget* field : std::initializer_list<QWidget*>{name_, ignore_, from_on_, to_on_, remove_})
     field->setEnabled(region);
   part_->setEnabled(region && region->mask.empty());
-  const auto setTime = [](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
+  const auto setTime = [this](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
     on->setChecked(time.has_value());
     if (time)
       edit->setDateTime(timeOf(*time));
     else if (!edit->isEnabled())
-      edit->setDateTime(QDate::currentDate().startOfDay());
+      edit->setDateTime(timeOf(time_ > 0 ? time_ : unixNow()));
   };
   if (other || !region) {
     part_->setChecked(false);
@@ -142,6 +142,13 @@ void RegionsDialog::show(int index) {
   }
   showing_ = false;
   check();
+}
+
+// Enter ends the name; it is no OK.
+void RegionsDialog::keyPressEvent(QKeyEvent* event) {
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!enter || focusWidget() != name_) return SettingsDialog::keyPressEvent(event);
+  list_->setFocus();
 }
 
 QString RegionsDialog::refusal() const {

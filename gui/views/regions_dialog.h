@@ -15,7 +15,9 @@ class RegionsDialog : public SettingsDialog {
   Q_OBJECT
  public:
   /// `picture`: what the source shows.
-  RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture, QWidget* parent = nullptr);
+  /// `time`: when the picture was taken; From and Until begin with it.
+  RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture, UnixMs time,
+                QWidget* parent = nullptr);
 
   const SourceRegions& regions() const { return edited_; }
   /// Adds those of a file. What is wrong with it stands below the buttons.
@@ -24,6 +26,9 @@ class RegionsDialog : public SettingsDialog {
 
  signals:
   void chosen(const mpm::gui::SourceRegions& regions);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   QWidget* makePicture(const cv::Mat& picture);
@@ -41,6 +46,7 @@ class RegionsDialog : public SettingsDialog {
 
   SourceRegions edited_;
   cv::Size size_;  // of the picture
+  UnixMs time_;    // the same
   int index_ = -1;
   bool showing_ = false;  // the fields change because another region is chosen
   PatchSelection cross_;

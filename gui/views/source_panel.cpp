@@ -14,6 +14,12 @@ QString SourcePanel::stateText(const monitor::CaptureStatus& status) {
   return texts[static_cast<int>(status.state)];
 }
 
+QString SourcePanel::storedText(const monitor::SessionStatus& all) {
+  const QLocale locale;
+  return tr("%1 of %2 pictures are stored")
+      .arg(locale.toString(qlonglong(all.stored)), locale.toString(qlonglong(all.pictures)));
+}
+
 bool isOld(const monitor::CaptureStatus& status) {
   return status.state != CaptureState::kLive && status.state != CaptureState::kEnded && status.frame_age_s >= 0;
 }
@@ -86,7 +92,8 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
   model_->setToolTip(path);
 }
 
-void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
+void SourcePanel::setStatus(const monitor::SessionStatus& all) {
+  const monitor::CaptureStatus& status = all.source;
   const bool held = paused_ && status.state != CaptureState::kIdle;
   setValue(state_, held ? tr("Paused") : stateText(status));
   setBadge(state_, held ? Badge::kWarning : stateBadge(status));
@@ -95,7 +102,8 @@ void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   const QLocale locale;
   const QString in = locale.toString(qlonglong(status.in));
   const bool video = kind_ == vision::SourceKind::kVideo && status.in > 1;
-  QString counters = status.of > 0 && !video
+  QString counters = all.finished && all.pictures > 0 ? storedText(all)
+                     : status.of > 0 && !video
                          ? tr("%1 of %2 pictures").arg(in, locale.toString(qlonglong(status.of)))
                          : tr("%1 frames in, %2 dropped").arg(in, locale.toString(qlonglong(status.dropped)));
   if (status.hanging > 0) counters += QStringLiteral(", ") + tr("%n read(s) hang", nullptr, status.hanging);

@@ -5,7 +5,7 @@
 
 #include "gui/models/recents.h"
 #include "gui/models/theme.h"
-#include "monitor/capture/inference.h"
+#include "monitor/session.h"
 
 namespace mpm::gui {
 
@@ -17,11 +17,13 @@ class SourcePanel : public QWidget {
 
   void setSource(const QString& source);
   void setModel(const ModelInfo* info, const QString& path);
-  void setStatus(const monitor::CaptureStatus& status);
+  void setStatus(const monitor::SessionStatus& all);
   void setPaused(bool paused);
 
   /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
   static QString stateText(const monitor::CaptureStatus& status);
+  /// "39 of 40 pictures are stored".
+  static QString storedText(const monitor::SessionStatus& all);
   static Badge stateBadge(const monitor::CaptureStatus& status);
 
  signals:

@@ -10,6 +10,10 @@ namespace mpm::gui {
 StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   region_ = named(new QComboBox, tr("Region that shows the states"));
   region_->addItem(tr("Whole picture"));
+  set_ = named(new QComboBox, tr("Name of these states"));
+  set_->setToolTip(tr("A region may have several sets of states, such as gate and snow: write another name"));
+  set_->setEditable(true);
+  set_->setInsertPolicy(QComboBox::NoInsert);
   pictures_ = named(new QListWidget, tr("Pictures and their states"));
   pictures_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   pictures_->setIconSize(Thumbnails::kSize);
@@ -30,11 +34,18 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   use_ = new QPushButton(tr("Use it"));
   use_->setCheckable(true);
   use_->setToolTip(tr("Each sample stores the state, and each change is an event"));
-  QBoxLayout* column = fill(new QVBoxLayout(this), region_, pictures_, states_, name_, train_, verdict_, wrong_, use_);
+  QBoxLayout* column =
+      fill(new QVBoxLayout(this), region_, set_, pictures_, states_, name_, train_, verdict_, wrong_, use_);
   column->setContentsMargins(8, 8, 8, 8);
   column->setStretchFactor(pictures_, 1);
 
-  connect(region_, &QComboBox::currentIndexChanged, this, [this] { emit regionChosen(region()); });
+  const auto ofRegion = [this] { chooseSet(region().isEmpty() ? StateTrainer::nameOfWhole() : region()); };
+  connect(region_, &QComboBox::currentIndexChanged, this, ofRegion);
+  connect(set_, &QComboBox::activated, this, [this] { chooseSet(set()); });
+  connect(set_->lineEdit(), &QLineEdit::editingFinished, this, [this, ofRegion] {
+    const QString written = set().trimmed();
+    written.isEmpty() ? ofRegion() : chooseSet(written);
+  });
   connect(pictures_, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
     if (item) emit picked(item->data(Qt::UserRole).toString());
   });
@@ -51,10 +62,22 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   });
   connect(use_, &QPushButton::clicked, this, [this](bool use) { emit useRequested(head_, use); });
   setExamples({}, nullptr);
+  ofRegion();
 }
 
-QString StatesPanel::region() const {
-  return region_->currentIndex() <= 0 ? StateTrainer::nameOfWhole() : region_->currentText();
+QString StatesPanel::region() const { return region_->currentIndex() <= 0 ? QString() : region_->currentText(); }
+
+void StatesPanel::chooseSet(const QString& name) {
+  set_->setEditText(name);
+  if (std::exchange(open_, name) != name) emit setChosen(name);
+}
+
+void StatesPanel::setSets(const QStringList& names) {
+  const QSignalBlocker quiet(set_);
+  const QString shown = set();
+  set_->clear();
+  set_->addItems(names);
+  set_->setEditText(shown);
 }
 
 void StatesPanel::setRegions(const QStringList& names) {
@@ -65,7 +88,7 @@ void StatesPanel::setRegions(const QStringList& names) {
     region_->addItems(names);
     region_->setCurrentIndex(std::max(0, region_->findText(before)));
   }
-  if (region_->currentText() != before) emit regionChosen(region());
+  if (region_->currentText() != before) chooseSet(StateTrainer::nameOfWhole());
 }
 
 void StatesPanel::setPictures(const QStringList& names) {
@@ -178,7 +201,9 @@ void StatesPanel::refresh() {
   train_->setEnabled(buttons_.size() > 1 && shown_.size() > 3);
   wrong_->setVisible(wrong_->count() > 0);
   use_->setEnabled(head_ != nullptr);
-  use_->setChecked(head_ && in_use_.contains(QString::fromStdString(head_->name)));
+  const bool in_use = head_ && in_use_.contains(QString::fromStdString(head_->name));
+  use_->setChecked(in_use);
+  use_->setText(in_use ? tr("In use") : tr("Use it"));
 }
 
 }  // namespace mpm::gui

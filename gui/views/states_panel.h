@@ -27,11 +27,16 @@ class StatesPanel : public QWidget {
   /// Names of the heads that are in use.
   void setInUse(const QStringList& names);
 
-  /// The chosen region, else StateTrainer::nameOfWhole().
+  /// Names of the sets of states that there are.
+  void setSets(const QStringList& names);
+
+  /// The chosen region; empty: the whole picture.
   QString region() const;
+  /// The name of the chosen set of states: unless one was written, that of the region, or StateTrainer::nameOfWhole().
+  QString set() const { return set_->currentText(); }
 
  signals:
-  void regionChosen(const QString& name);
+  void setChosen(const QString& name);
   void examplesChanged(const mpm::gui::ShownStates& shown);
   void trainRequested();
   void picked(const QString& picture);
@@ -43,7 +48,10 @@ class StatesPanel : public QWidget {
   void assign(const QString& state);
   void refresh();
 
-  QComboBox* region_;
+  void chooseSet(const QString& name);
+
+  QComboBox *region_, *set_;
+  QString open_;  // the set that is on show
   QListWidget *pictures_, *wrong_;
   WrappingRow* states_;
   QLineEdit* name_;

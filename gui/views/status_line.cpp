@@ -7,6 +7,12 @@
 
 namespace mpm::gui {
 
+namespace {
+
+constexpr int kWide = 1000;  // px, with space for a notice and the numbers
+
+}  // namespace
+
 StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   setSizeGripEnabled(false);
   const auto add = [](const QString& name, Badge badge = Badge::kNone) {
@@ -28,7 +34,10 @@ StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   addPermanentWidget(tokens_ = add(tr("Tokens")));
   notice_timer_.setSingleShot(true);
   notice_timer_.setInterval(8000);
-  connect(&notice_timer_, &QTimer::timeout, notice_, [this] { setValue(notice_, {}); });
+  connect(&notice_timer_, &QTimer::timeout, notice_, [this] {
+    setValue(notice_, {});
+    showNumbers(true);
+  });
 }
 
 void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
@@ -67,10 +76,16 @@ void StatusLine::clearFrame() {
   setValue(tokens_, {});
 }
 
+// On a small screen the numbers step aside for as long as a notice is on show.
+void StatusLine::showNumbers(bool shown) {
+  for (QLabel* label : {speed_, latency_, tokens_}) label->setVisible(shown);
+}
+
 void StatusLine::notify(const QString& text, Badge badge) {
   setBadge(notice_, badge);
   setValue(notice_, text);
   notice_->setToolTip(text);
+  showNumbers(width() > kWide);
   notice_timer_.start();
 }
 

@@ -32,6 +32,8 @@ class StatusLine : public QStatusBar {
   void otherFileRequested();
 
  private:
+  void showNumbers(bool shown);
+
   QLabel *state_, *age_, *notice_, *storage_, *recording_, *speed_, *latency_, *tokens_;
   QToolButton* other_file_;
   QTimer notice_timer_;

@@ -46,11 +46,12 @@ class CudaPlugin : public ::testing::Test {
 };
 
 TEST_F(CudaPlugin, MissingIsOneLine) {
-  expectNoDevice("/nowhere/libmpm_cuda.so", {"was not loaded (/nowhere/libmpm_cuda.so", "install libmpm_cuda 0."});
+  expectNoDevice("/nowhere/libmpm_cuda.so",
+                 {"was not loaded (/nowhere/libmpm_cuda.so", "install the package libmpm-cuda"});
 }
 
 TEST_F(CudaPlugin, OfAnotherVersionIsOneLine) {
-  expectNoDevice(kLibraries + "libmpm_cuda_of_another_version.so", {"0.0.9", MPM_VERSION, "install libmpm_cuda"});
+  expectNoDevice(kLibraries + "libmpm_cuda_of_another_version.so", {"0.0.9", MPM_VERSION, "install the package"});
 }
 
 TEST_F(CudaPlugin, WithoutADriverIsOneLine) {

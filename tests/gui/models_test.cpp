@@ -173,6 +173,22 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   EXPECT_FALSE(file.readAll().contains("geheim"));
 }
 
+// The old code read as many entries as the number said.
+TEST(StoredArray, ASizeThatIsWrongReadsWhatIsThere) {
+  QTemporaryDir folder;
+  QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
+  saveRecents(settings, {{QStringLiteral("a.avi"), {}, {}, {}}, {QStringLiteral("b.avi"), {}, {}, {}}});
+  monitor::AlarmOptions alarms;
+  alarms.areas = {{1, "sky", 0.3, {}}};
+  save(settings, alarms);
+  for (const int size : {INT_MAX, 99999999, -3}) {
+    settings.setValue(QStringLiteral("recent/size"), size);
+    settings.setValue(QStringLiteral("alarm_areas/size"), size);
+    EXPECT_EQ(loadRecents(settings).size(), size > 0 ? 2 : 0);
+    EXPECT_EQ(loadAlarms(settings).areas.size(), size > 0 ? 1U : 0U);
+  }
+}
+
 TEST(Sources, HaveTitles) {
   QTemporaryDir folder;
   EXPECT_EQ(sourceSpec(folder.path()).kind, vision::SourceKind::kFolder);

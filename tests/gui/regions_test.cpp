@@ -101,6 +101,24 @@ TEST_F(Regions, DrawnOneIsKeptOverARestart) {
   EXPECT_TRUE(live().empty()) << "of another source";
 }
 
+TEST_F(Regions, EnterEndsTheNameAndDatesBeginWithThePicture) {
+  ask();
+  draw(290, 100, 318, 158);
+  auto* name = dialog_->findChild<QLineEdit*>();
+  QTest::keyClicks(name, QStringLiteral("Meadow"));
+  QTest::keyClick(name, Qt::Key_Return);
+  EXPECT_TRUE(dialog_->isVisible()) << "Enter is no OK";
+  EXPECT_FALSE(name->hasFocus());
+  for (auto* edit : dialog_->findChildren<QDateTimeEdit*>())
+    EXPECT_EQ(edit->dateTime().toSecsSinceEpoch() / 60, frame()->result.frame.time / 60000);
+  auto* image = part<PicturesPane>(*window_)->image();
+  const QImage before = shot(image);
+  ok()->click();
+  const QImage after = shot(image);
+  const QPoint left_of_it = image->viewport().toWidget({284, 108}).toPoint();
+  EXPECT_NE(after.pixel(left_of_it), before.pixel(left_of_it)) << "its name does not reach out of the picture";
+}
+
 TEST_F(Regions, KeyboardAloneDrawsAndMoves) {
   ask();
   canvas()->setFocus();

@@ -235,7 +235,8 @@ TEST_F(Teach, ColoursOfNewClassesAreToldApart) {
       const auto& other = *classes[j].rgb;
       before.push_back({other[2], other[1], other[0]});
     }
-    EXPECT_EQ(vision::newClassColor(before, canvas()->frame()->image()), cv::Vec3b((*rgb)[2], (*rgb)[1], (*rgb)[0]));
+    EXPECT_EQ(vision::newClassColor(classes[i].name, before, canvas()->frame()->image()),
+              cv::Vec3b((*rgb)[2], (*rgb)[1], (*rgb)[0]));
   }
 }
 
@@ -689,6 +690,19 @@ TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   EXPECT_TRUE(use->isChecked());
   EXPECT_TRUE(watching().commandLine().contains(QStringLiteral(" --states ") + file("m.labels/states/picture.json")))
       << watching().commandLine().toStdString();
+  EXPECT_EQ(use->text(), StatesPanel::tr("In use"));
+
+  // Another set of states of the same pictures.
+  auto* set = fieldOf<QComboBox>(panel, "Name of these states");
+  ASSERT_NE(set, nullptr);
+  set->setEditText(QStringLiteral("rain"));
+  QTest::keyClick(set->lineEdit(), Qt::Key_Return);
+  EXPECT_TRUE(wait([&] { return !pictures->item(1)->text().startsWith(QStringLiteral("night")); }));
+  EXPECT_FALSE(use->isChecked());
+  set->setEditText(QStringLiteral("picture"));
+  QTest::keyClick(set->lineEdit(), Qt::Key_Return);
+  EXPECT_TRUE(wait([&] { return use->isChecked(); }));
+
   make();
   check("teach", true);
   ASSERT_TRUE(wait([&] { return pane()->states()->findChildren<QListWidget*>()[0]->count() == 4; }));

@@ -4,8 +4,15 @@
 
 #include <QComboBox>
 #include <QLineEdit>
+#include <QMessageBox>
 
+#include "gui/controllers/measuring.h"
+#include "gui/models/readout.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/folder_bar.h"
 #include "gui/views/times_dialog.h"
+#include "vision/times/written_time.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -25,6 +32,12 @@ class Times : public Window {
     window_->opener().open(file(folder));
     auto* dialog = window_->findChild<TimesDialog*>();
     return dialog && wait([&] { return dialog->isVisible(); }) ? dialog : nullptr;
+  }
+  void measure(const char* folder) {
+    TimesDialog* dialog = ask(folder);
+    ASSERT_NE(dialog, nullptr);
+    dialog->accept();
+    ASSERT_TRUE(ends());
   }
   bool ends() {
     return wait([&] { return window_->live().session().isOpen() && window_->live().session().status().finished; });
@@ -64,6 +77,101 @@ TEST_F(Times, AFolderIsAskedForOnce) {
   ASSERT_TRUE(ends());
   EXPECT_TRUE(runs()) << "the last one is there to look at";
   EXPECT_EQ(samples().size(), 3u) << "each picture once";
+}
+
+TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
+  measure("dated");
+  ASSERT_TRUE(runs());
+  EXPECT_EQ(noticeOf(*window_), QStringLiteral("3 of 3 pictures are stored"));
+  trigger("previous_picture");
+  ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055411"; }));
+  const UnixMs taken = frame()->result.frame.time;
+  EXPECT_EQ(taken - 11000, vision::timeInName("20130708_055400.png")->utc(vision::machineTimeZone()));
+  for (const QString& text :
+       {valueOf(part<FolderBar>(*window_), "Picture on show"), valueOf(window_.get(), "Frame on show")})
+    EXPECT_TRUE(text.contains(timeText(taken))) << text.toStdString();
+  EXPECT_TRUE(timeText(taken).contains(QStringLiteral("2013")));
+  auto* chart = part<ChartPanel>(*window_);
+  ASSERT_TRUE(wait([&] { return chart->record() && chart->record()->samples == 3; }));
+  watching().tick();
+  chart->refresh();
+  EXPECT_EQ(chart->present(), static_cast<double>(taken + 1000) / 1000) << "the last sample of the archive";
+}
+
+TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
+  measure("dated");
+  auto* chart = part<ChartPanel>(*window_);
+  ASSERT_TRUE(wait([&] { return chart->record() && chart->record()->samples == 3; }));
+  const auto shown = [&] { return chart->chart()->axis(); };
+  EXPECT_LE(shown().from, static_cast<double>(chart->record()->first) / 1000);
+  EXPECT_GE(shown().to, static_cast<double>(chart->record()->last) / 1000);
+  EXPECT_LT(shown().to - shown().from, 3600);
+  const auto* panel = part<DayNightPanel>(*window_);
+  const auto counted = [&] {
+    return valueOf(panel, "Samples, Day").toInt() + valueOf(panel, "Samples, Night").toInt();
+  };
+  EXPECT_TRUE(wait([&] { return counted() == 3; })) << textOf(panel).toStdString();
+  EXPECT_TRUE(valueOf(panel, "Stretch").contains(QStringLiteral("8 Jul 2013"))) << textOf(panel).toStdString();
+  chart->chart()->setFollowing(false);
+  chart->chart()->setRange(shown().from - 9e6, shown().from - 8e6);
+  EXPECT_TRUE(wait([&] { return counted() == 0; })) << "nothing lies in that stretch";
+  EXPECT_EQ(chart->state()["view/chart_span"].toString(), QStringLiteral("hour")) << "that of a camera stays";
+}
+
+TEST_F(Times, StoredPicturesAreMeasuredAgain) {
+  measure("dated");
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->record().has_value(); }));
+  ASSERT_TRUE(runs());
+  watching().chooseReduction(mpmBefore({2}));
+  ASSERT_TRUE(wait([&] { return watching().model()->schedule() == Schedule{2}; }));
+  emit part<WatchRules>(*window_)->regionsChanged();
+  auto* question = window_->findChild<QMessageBox*>();
+  ASSERT_NE(question, nullptr);
+  EXPECT_EQ(question->text(), QStringLiteral("Measure the 3 stored picture(s) again?"));
+  QAbstractButton* yes = buttonOf(question, Measuring::tr("Measure again"));
+  ASSERT_NE(yes, nullptr);
+  yes->click();
+  EXPECT_TRUE(part<Measuring>(*window_)->running());
+  ASSERT_TRUE(wait([&] { return noticeOf(*window_) == QStringLiteral("3 of 3 pictures are measured again"); }))
+      << noticeOf(*window_).toStdString();
+  EXPECT_TRUE(runs()) << "the archive is on show again";
+  const auto stored = samples();
+  ASSERT_EQ(stored.size(), 3u);
+  for (const monitor::Sample& sample : stored) EXPECT_EQ(sample.tokens.size(), 2u);
+}
+
+TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
+  ASSERT_TRUE(openAndWait());
+  emit part<WatchRules>(*window_)->regionsChanged();
+  trigger("measure");
+  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
+  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("Open a folder of pictures with times first")));
+}
+
+TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
+  measure("dated");
+  WindowOptions other = options();
+  other.database = file("other.db");
+  make(other);
+  EXPECT_FALSE(watching().active());
+  window_->opener().open(file("m.db"));
+  ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
+  ASSERT_TRUE(wait([&] { return watching().model() != nullptr; })) << "which may come after the picture";
+  EXPECT_TRUE(watching().active()) << "instead of the welcome page";
+  EXPECT_EQ(frame()->result.frame.name, "20130708_055412");
+  EXPECT_EQ(frame()->result.estimate.tokens.size(), 3u);
+  const QString banner = part<ImageView>(*window_)->banner();
+  EXPECT_EQ(banner, QStringLiteral("Last sample: %1  ·  no gaps").arg(timeText(frame()->result.frame.time)));
+  const TimeAxis& axis = part<ChartPanel>(*window_)->chart()->axis();
+  emit part<ChartPanel>(*window_)->chart()->timePicked(axis.to - 2.02);
+  EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055410"; })) << "a click shows its picture";
+  trigger("unpin");
+  EXPECT_FALSE(watching().active());
+  QFile::remove(file("dated/20130708_055412.png"));
+  window_->opener().open(file("m.db"));
+  EXPECT_TRUE(wait([&] { return watching().active(); })) << "its numbers are there";
+  EXPECT_EQ(frame(), nullptr);
+  EXPECT_EQ(part<ImageView>(*window_)->banner(), banner);
 }
 
 TEST_F(Times, WithoutAnyTheyCountAsReadNow) {

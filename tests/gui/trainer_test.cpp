@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -22,7 +24,11 @@ namespace {
 class Trainer : public ::testing::Test {
  protected:
   TrainerJob job() const {
-    return {folder_.path(), QStringLiteral(MPM_TEST_DATA_DIR "/timm_vit_ts17.onnx"), kFullModel, 5};
+    const vision::LabelFolder folder(folder_.path().toStdString());
+    TrainerJob job{folder_.path(), QStringLiteral(MPM_TEST_DATA_DIR "/timm_vit_ts17.onnx"), kFullModel, 5,
+                   folder.classes()};
+    for (const std::string& name : folder.labelled()) job.labels[QString::fromStdString(name)] = folder.labels(name);
+    return job;
   }
   // Dark above, bright below; labelled so where `strokes`.
   void add(const std::string& name, bool strokes) const {
@@ -57,6 +63,56 @@ TEST_F(Trainer, AnswersTheLastOfSeveralQuestions) {
   const int half = labels.rows / 2, area = half * labels.cols;
   EXPECT_GT(cv::countNonZero(labels.rowRange(0, half) == 0), area * 8 / 10);
   EXPECT_GT(cv::countNonZero(labels.rowRange(half, labels.rows) == 1), area * 8 / 10);
+}
+
+// Everything that was read once stays in memory: files that changed behind the app must not matter.
+TEST_F(Trainer, AStrokeReadsNoFileAgain) {
+  for (const char* name : {"a", "b", "c"}) add(name, true);
+  LabelStore store(folder_.path());
+  LabelState state;
+  int announced = 0, answers = 0;
+  QString problem;
+  QObject::connect(&store, &LabelStore::changed, [&](const LabelState& now) {
+    state = now;
+    ++announced;
+  });
+  QObject::connect(&store, &LabelStore::failed, [&](const QString& why) { problem = why; });
+  store.open();
+  ASSERT_TRUE(wait([&] { return announced == 1; }));
+  ASSERT_EQ(state.labels.size(), 3);
+  LiveTrainer trainer;
+  QObject::connect(&trainer, &LiveTrainer::predicted, [&] { ++answers; });
+  QObject::connect(&trainer, &LiveTrainer::failed, [&](const QString& why) { problem = why; });
+  TrainerJob work = job();
+  work.labels = state.labels;
+  trainer.ask(work, QStringLiteral("a"));
+  ASSERT_TRUE(wait([&] { return answers == 2; })) << "with a, and with all";
+
+  namespace fs = std::filesystem;
+  for (const char* kind : {"pictures", "labels"})
+    for (const auto& file :
+         fs::directory_iterator((folder_.path() + QLatin1Char('/') + QLatin1String(kind)).toStdString())) {
+      const auto written = fs::last_write_time(file);
+      std::ofstream(file.path(), std::ios::trunc) << "no picture";
+      fs::last_write_time(file, written);
+    }
+  bool read = false;
+  store.read(QStringLiteral("nothing"), [&](const cv::Mat&, const cv::Mat&) { read = true; });
+  ASSERT_TRUE(wait([&] { return !problem.isEmpty(); }));
+  EXPECT_EQ(announced, 1) << "reading announces nothing";
+  problem.clear();
+  cv::Mat stroke(64, 64, CV_8U, cv::Scalar(1));
+  stroke(cv::Rect(0, 0, 8, 8)).setTo(0);
+  store.save(QStringLiteral("a"), stroke);
+  ASSERT_TRUE(wait([&] { return announced == 2; }));
+  EXPECT_EQ(state.progress.pictures, 3);
+  ASSERT_EQ(state.counts.size(), 6U);
+  EXPECT_EQ(state.counts[0], (LabelCount{QStringLiteral("a"), 0, 64, 64 / 4096.0}));
+  work.labels = state.labels;
+  trainer.ask(work, QStringLiteral("a"));
+  ASSERT_TRUE(wait([&] { return answers == 3 || !problem.isEmpty(); }));
+  EXPECT_EQ(problem, QString());
+  EXPECT_FALSE(read);
 }
 
 TEST_F(Trainer, ComparesFilesBehindThePictureOnShow) {

@@ -484,7 +484,7 @@ TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
     return valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended") &&
            frame()->result.frame.id == 6;
   }));
-  EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("\n6 of 6 pictures\n")));
+  EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("\n6 of 6 pictures are stored\n")));
   EXPECT_EQ(window_->live().session().status().source.dropped, 0);
   window_.reset();  // commits
   const monitor::StoreReader reader(file("m.db").toStdString());

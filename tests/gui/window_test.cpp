@@ -78,6 +78,26 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   EXPECT_NEAR(area, 1, 1e-9);
 }
 
+TEST_F(Window, OnASmallScreenItWasSmallAndIsNotForever) {
+  const QSize screen = window_->screen()->availableGeometry().size();
+  window_.reset();
+  const auto begin = [&](QRect place, QSize screen_before) {
+    QSettings settings(options().settings, QSettings::IniFormat);
+    settings.setValue("place", place);
+    settings.setValue("screen", screen_before);
+    settings.sync();
+    window_ = std::make_unique<MainWindow>(options());
+    const QSize size = window_->size();
+    window_->leave();  // stores its place
+    window_.reset();
+    return size;
+  };
+  begin({}, {});  // so that there are settings
+  const QSize usual(std::min(1280, screen.width()), std::min(800, screen.height()));
+  EXPECT_EQ(begin(QRect(0, 0, 500, 400), QSize(500, 400)), usual) << "it filled that screen";
+  EXPECT_EQ(begin(QRect(0, 0, 500, 400), screen), QSize(500, 400)) << "a person made it so small";
+}
+
 TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
   EXPECT_TRUE(wait([&] { return part<ReductionPanel>(*window_)->editor()->blocks() == 3; }));
   part<ReductionPanel>(*window_)->editor()->box(2)->click();

@@ -53,7 +53,8 @@ std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
 }
 
 ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, const ChooseOutputs& answers)
-    : path_(model), threads_(options.threads) {
+    : path_(model) {
+  if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
   const auto choose = [&](onnx::GraphProto& graph, const ModelInfo& found) {
     std::vector<std::string> names = answers(graph, found);
     answers_ = names.size();
@@ -119,11 +120,7 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
     net_.setInput(planes_);
   }
   ms.preprocess += watch.lap();
-  try {
-    net_.forward(blobs_, outputs_);
-  } catch (const cv::Exception& error) {  // an error of OpenCV's own layers names neither model nor node
-    throw Error(path_ + ": OpenCV " CV_VERSION " cannot run it: " + opencv::oneLine(error));
-  }
+  net_.forward(blobs_, outputs_);
   const StageTimes forward_ms = forwardTimes(net_, watch.lap());
   for (double StageTimes::*stage : {&StageTimes::backbone, &StageTimes::merge, &StageTimes::restore, &StageTimes::head})
     ms.*stage += forward_ms.*stage;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gui/controllers/watching.h"
+#include "gui/models/worker.h"
+#include "monitor/measure_again.h"
+
+namespace mpm::gui {
+
+/// Measures the stored pictures of an archive again, as monitor::measureAgain(): with another model, other regions or
+/// other states than when they were stored. What is stored stays on show until all pictures are measured.
+class Measuring : public QObject {
+  Q_OBJECT
+ public:
+  /// `window`: what the dialogs belong to.
+  Measuring(Watching* watching, QWidget* window);
+
+  /// Asks whether to, where the open source is an archive with stored pictures.
+  void offer();
+  /// The same for a person who asked for it: says why it is not possible.
+  void ask();
+  bool running() const { return running_; }
+
+ signals:
+  void said(const QString& text, mpm::gui::Badge badge);
+  void failed(const QString& message);
+
+ private:
+  /// How many samples of the open archive are stored; 0: it is none.
+  qint64 stored() const;
+  void begin();
+  void take(const monitor::MeasuredAgain& again);
+
+  Watching* watching_;
+  QWidget* window_;
+  QPointer<QMessageBox> question_;
+  bool running_ = false;
+};
+
+}  // namespace mpm::gui
