@@ -32,7 +32,7 @@ mpm_auto(MPM_WITH_LIBTORCH ${mpm_default} "LibTorch, for mpm-train and as the te
 mpm_auto(MPM_WITH_QT ${mpm_default} "Qt 6, for the desktop app mpm-monitor")
 mpm_auto(MPM_WITH_SCENE ${mpm_default} "The renderer behind the source demo:, on which mpm-train trains as well")
 mpm_auto(MPM_WITH_CUDA AUTO "The plug-in for NVIDIA GPUs, libmpm_cuda.so (AUTO: where nvcc and the driver of a GPU are)")
-set(MPM_GEMM AUTO CACHE STRING "GEMM library: AUTO (onednn on x86-64, cblas elsewhere), onednn or cblas")
+set(MPM_GEMM AUTO CACHE STRING "GEMM library: AUTO (onednn on x86-64, own tiles and cblas elsewhere), onednn or cblas")
 set_property(CACHE MPM_GEMM PROPERTY STRINGS AUTO onednn cblas)
 
 # clang 14 cannot compile the headers of LibTorch 1.13 as C++20.

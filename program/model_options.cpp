@@ -48,11 +48,11 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
 }
 
 void addPrecision(CLI::App& verb, Precision& precision) {
-  addChoice(
-      verb, "--precision", precision,
-      {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16, Precision::kInt8},
-      "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU. int8 is for "
-      "CPUs, and no faster than fp32 without AVX512-VNNI or AMX")
+  addChoice(verb, "--precision", precision,
+            {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16, Precision::kInt8},
+            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 needs a GPU, fp16 a GPU or an "
+            "Arm CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 without AVX512-VNNI, AMX or "
+            "Arm's SDOT")
       ->group(kNetworkGroup);
 }
 

@@ -4,6 +4,8 @@
 # compiler of this machine, which runs without qemu: minutes instead of hours. For Debian 12, as root; installs debootstrap,
 # qemu and the cross compiler. The first call makes the root, 3 GB.
 #   scripts/arm64.sh tests [ROOT]       runs the tests of kernels, merging and layers
+#   scripts/arm64.sh counts [ROOT]      fails when a linear layer or a block takes more instructions per operation of a
+#                                       Cortex-A76 than it should; minutes
 #   scripts/arm64.sh wheel [ROOT]       scripts/wheel.sh: the Python wheel into dist/arm64/, imported and tested
 #   scripts/arm64.sh packages [ROOT]    Debian packages into build-arm64-packages/, without the trainer; tries mpm
 set -eu
@@ -13,11 +15,13 @@ case ${1-} in
   tests) commands='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF
     cmake --build /build --target mpm_layer kernels_test merging_test layers_test
     ctest --test-dir /build --output-on-failure -R "^(kernels|merging|layers)\." --parallel "$(nproc)"' ;;
+  counts) commands='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF
+    cmake --build /build --target kernels_work' ;;
   wheel) commands='sh scripts/wheel.sh dist/arm64' ;;
   packages) commands='sh scripts/package.sh --minimal build-arm64-packages
     apt-get install -q -y --no-install-recommends ./build-arm64-packages/*.deb
     mpm run demo:day --out /tmp/day' ;;
-  *) echo "usage: scripts/arm64.sh tests|wheel|packages [ROOT]" >&2; exit 2 ;;
+  *) echo "usage: scripts/arm64.sh tests|counts|wheel|packages [ROOT]" >&2; exit 2 ;;
 esac
 mkdir -p "${2:-build-arm64-root}"
 root=$(cd "${2:-build-arm64-root}" && pwd)
@@ -49,3 +53,27 @@ mount -t proc proc "$root/proc"
 trap 'umount "$root/src" "$root/proc"' EXIT
 trap 'exit 1' HUP INT TERM
 chroot "$root" sh -euxc "cd /src && $commands"
+[ "$1" = counts ] || exit 0
+
+apt-get install -q -y --no-install-recommends qemu-user gcc libc6-dev
+gcc -O2 -shared -fPIC -o "$root/build/count.so" tests/kernels/count_instructions.c
+# count PRECISION TIMES WORK...
+count() {
+  qemu-aarch64 -L "$root" -E OPENBLAS_NUM_THREADS=1 -E LD_LIBRARY_PATH="$root/build/lib:$root/usr/lib/aarch64-linux-gnu" \
+    -cpu cortex-a76 -plugin "$root/build/count.so" "$root/build/bin/kernels_work" "$@" 2>&1
+}
+# bound OPERATIONS MAXIMUM PRECISION WORK...: the difference of two runs has no instructions of the start
+bound() {
+  operations=$1 maximum=$2 precision=$3
+  shift 3
+  once=$(count "$precision" 1 "$@") twice=$(count "$precision" 2 "$@")
+  echo "$once $twice" | awk -v n="$operations" -v max="$maximum" -v what="$precision $*" '
+    { each = ($2 - $1) / n; printf "%s: %.4f instructions per operation, at most %s\n", what, each, max; exit !(each > 0 && each <= max) }'
+}
+for layer in '192 768' '768 192'; do
+  for limit in 'fp32 0.162' 'fp16 0.090' 'int8 0.051'; do
+    # shellcheck disable=SC2086
+    bound 18874368 ${limit#* } ${limit% *} 64 $layer
+  done
+done
+for limit in 'fp32 0.195' 'fp16 0.120' 'int8 0.095'; do bound 1713734400 "${limit#* }" "${limit% *}" 1025 3; done

@@ -152,7 +152,7 @@ class Estimator(_Model):
         plain ViT, and a converted file's own reduction.
     reduce: instead of a schedule, how tokens merge, such as 'mpm:blocks=2,5:attention=proportional' or
         'gradual:blocks=0-7:count=48' (docs/reduction.md), or a Rule.
-    precision: 'fp32', 'int8', or 'bf16' on a CPU that has it; on a GPU 'fp32', 'tf32', 'bf16' or 'fp16'.
+    precision: 'fp32', 'int8', or 'bf16' (x86) or 'fp16' (Arm) on a CPU that has it; on a GPU 'fp32', 'tf32', 'bf16' or 'fp16'.
     device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
     input_size: height and width of the network input, multiples of the patch. None is the size in the model.
     task: 'semantic', 'panoptic', 'instance' or 'depth'; None is info['task']. Queries, as EoMT has them, give the first three:

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "kernels/each_instruction_set.h"
 #include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/scratch.h"
@@ -59,10 +60,12 @@ TEST(PackedLinear, WithoutBiasAddsNothing) {
 
 TEST(PackedLinear, WhatTheCpuCannotIsRefused) {
   const Matrix weight = Matrix::normal(8, 4, 1);
-  EXPECT_MPM_ERROR(PackedLinear(weight.view(), nullptr, Precision::kFp16),
-                   "precision fp16 is for GPUs: on a CPU use fp32");
+  if (!cpuHasFp16()) {
+    EXPECT_MPM_ERROR(PackedLinear(weight.view(), nullptr, Precision::kFp16),
+                     "precision fp16 is for GPUs and Arm CPUs with fp16 arithmetic: on this CPU use fp32");
+  }
   EXPECT_MPM_ERROR(PackedLinear(weight.view(), nullptr, Precision::kTf32),
-                   "precision tf32 is for GPUs: on a CPU use fp32");
+                   "precision tf32 is for GPUs: on this CPU use fp32");
   if (!cpuHasBf16()) {
     EXPECT_MPM_ERROR(PackedLinear(weight.view(), nullptr, Precision::kBf16), "has no bf16 arithmetic");
   }
@@ -79,10 +82,13 @@ TEST(PackedLinear, WeightRowsMayStandApart) {
 TEST(PackedLinear, RowsDoNotDependOnTheHeight) {
   const std::vector<int> all_heights = {1, 5, 16, 23, 48, 80, 96, 112, 127, 128, 192, 255};
   const std::vector<int> of_vit_b = {64, 192};  // few: under emulation these shapes take a minute
-  for (const auto& [precision, accumulate] :
-       {std::pair{Precision::kFp32, false}, {Precision::kFp32, true}, {Precision::kInt8, true}})
+  for (const auto& [precision, accumulate] : {std::pair{Precision::kFp32, false},
+                                              {Precision::kFp32, true},
+                                              {Precision::kInt8, true},
+                                              {Precision::kFp16, false}})
     for (const auto& [in, out] :
          {std::pair{192, 576}, {192, 192}, {192, 768}, {768, 192}, {20, 33}, {768, 3072}, {3072, 768}}) {
+      if (precision == Precision::kFp16 && !cpuHasFp16()) continue;
       const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(PackedLinear::kMaxRows, in, 2);
       const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
       const PackedLinear linear(weight.view(), bias.data(), precision);
@@ -106,8 +112,9 @@ TEST(PackedLinear, GapsBetweenRowsChangeNothing) {
   const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(rows, in, 2),
                start = Matrix::normal(rows, out, 3);
   const Matrix wide_x = Matrix::normal(rows, in, 2, 1, gap), wide_start = Matrix::normal(rows, out, 3, 1, gap);
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16, Precision::kInt8}) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16, Precision::kInt8, Precision::kFp16}) {
     if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
+    if (precision == Precision::kFp16 && !cpuHasFp16()) continue;
     const PackedLinear linear(weight.view(), nullptr, precision);
     for (const bool accumulate : {false, true}) {
       Matrix expected = start, found = wide_start;
@@ -162,6 +169,48 @@ TEST(PackedLinear, Bf16RoundsTheOperandsOnly) {
   EXPECT_GE(error, tolerance(384)) << "that was fp32";
 }
 
+// Sums over 64 products are in fp16, which keeps 11 bits. Numbers far above its 65504 and far below its 6e-8 count too,
+// because rows and weights are scaled by powers of two.
+TEST(PackedLinear, Fp16OfAnyMagnitude) {
+  if (!cpuHasFp16()) GTEST_SKIP() << "no fp16 arithmetic on this CPU";
+  for (const int in : {1, 2, 3, 7, 20, 63, 64, 65, 97, 129, 192, 768, 3071})
+    for (const int out : {1, 5, 17, 24, 25, 64, 150})
+      for (const int rows : {1, 7, 8, 9, 16, 67}) {
+        if (in > 200 && (rows > 9 || out > 25)) continue;
+        SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
+        const float size = rows % 2 == 0 ? 1e8f : 1e-8f;
+        const Matrix weight = Matrix::normal(out, in, 1, in % 2 == 0 ? 1e6f : 1e-4f, in % 4);
+        const Matrix x = Matrix::normal(rows, in, 2, size, in % 3), before = Matrix::normal(rows, out, 4, 1, out % 4);
+        const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
+        const bool accumulate = out % 2 == 0;
+        Matrix y = before;
+        PackedLinear(weight.view(), bias.data(), Precision::kFp16).run(x.view(), y.view(), accumulate);
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < out; ++j) {
+            double sum = 0, magnitude = 0;
+            for (int k = 0; k < in; ++k) {
+              const double product = static_cast<double>(x.at(i, k)) * static_cast<double>(weight.at(j, k));
+              sum += product, magnitude += std::abs(product);
+            }
+            const double offset = static_cast<double>(bias[static_cast<std::size_t>(j)]) +
+                                  (accumulate ? static_cast<double>(before.at(i, j)) : 0);
+            ASSERT_NEAR(y.at(i, j), sum + offset, 3e-3 * magnitude + 1e-6 * std::abs(offset) + 1e-6) << i << ", " << j;
+          }
+      }
+}
+
+TEST(PackedLinear, Fp16KeepsANanInItsRow) {
+  if (!cpuHasFp16()) GTEST_SKIP() << "no fp16 arithmetic on this CPU";
+  const Matrix weight = Matrix::normal(30, 70, 1);
+  for (const float bad : {NAN, INFINITY}) {
+    Matrix x = Matrix::normal(9, 70, 2), y(9, 30);
+    x.at(3, 69) = bad;
+    PackedLinear(weight.view(), nullptr, Precision::kFp16).run(x.view(), y.view());
+    for (int i = 0; i < 9; ++i)
+      for (int j = 0; j < 30; ++j) EXPECT_EQ(std::isnan(y.at(i, j)), i == 3) << i << ", " << j;
+  }
+}
+
 // Rows in int8, by plain loops.
 struct Int8Rows {
   std::vector<std::vector<int>> values;
@@ -202,7 +251,11 @@ void expectInt8Product(const Matrix& weight, const std::vector<float>& bias, con
     }
 }
 
-TEST(PackedLinear, Int8IsExactlyItsQuantisation) {
+// With each instruction set: oneDNN's products, our tiles, and sums of floats.
+class Int8 : public test::EachInstructionSet {};
+MPM_EACH_INSTRUCTION_SET(Int8);
+
+TEST_P(Int8, IsExactlyItsQuantisation) {
   for (const int in : {1, 2, 3, 7, 20, 64, 97, 192, 768, 3072})
     for (const int out : {1, 5, 17, 64, 150})
       for (const int rows : {1, 2, 15, 16, 17, 67, 256}) {
@@ -214,7 +267,7 @@ TEST(PackedLinear, Int8IsExactlyItsQuantisation) {
       }
 }
 
-TEST(PackedLinear, Int8HoldsTheLargestSums) {
+TEST_P(Int8, HoldsTheLargestSums) {
   const int in = 3072;
   Matrix weight = Matrix::normal(16, in, 1), x = Matrix::normal(16, in, 2);
   for (int i = 0; i < 16; ++i)
@@ -225,7 +278,7 @@ TEST(PackedLinear, Int8HoldsTheLargestSums) {
   expectInt8Product(weight, std::vector<float>(16, 0.0f), x, Matrix(16, 16), false);
 }
 
-TEST(PackedLinear, Int8RowsOfZerosAndOutliers) {
+TEST_P(Int8, RowsOfZerosAndOutliers) {
   const std::vector<float> bias = test::normal(33, 3);
   const Matrix weight = Matrix::normal(33, 96, 1);
   Matrix x = Matrix::normal(5, 96, 2);
@@ -241,7 +294,7 @@ TEST(PackedLinear, Int8RowsOfZerosAndOutliers) {
     for (int j = 0; j < 33; ++j) EXPECT_EQ(y.at(i, j), bias[static_cast<std::size_t>(j)]);
 }
 
-TEST(PackedLinear, Int8KeepsANanInItsRow) {
+TEST_P(Int8, KeepsANanInItsRow) {
   const Matrix weight = Matrix::normal(20, 50, 1);
   for (const float bad : {NAN, -NAN, INFINITY, -INFINITY})
     for (const int column : {0, 17, 49}) {

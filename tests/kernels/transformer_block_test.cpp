@@ -220,6 +220,26 @@ TEST_P(Block, Bf16StaysCloseToFp32) {
   }
 }
 
+// fp16 keeps 11 bits, 8 of them after a sum over 64 products.
+TEST_P(Block, Fp16StaysCloseToFp32) {
+  if (!cpuHasFp16()) GTEST_SKIP() << "no fp16 arithmetic on this CPU";
+  for (BlockOptions options : test::cpuBlockVariations()) {
+    options.precision = Precision::kFp16;
+    const BlockWeights weights(options);
+    const TransformerBlock block(weights.spec());
+    for (const int rows : {1, 9, 75, 130}) {
+      SCOPED_TRACE(::testing::Message() << rows << " rows, head_dim " << options.head_dim);
+      const Matrix x = Matrix::normal(rows, options.dim, 20);
+      const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
+      const Matrix y = run(block, x, bias.data());
+      const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
+      ASSERT_LE(relativeError(y, expected, x), 0.005);
+      ASSERT_GE(relativeError(y, expected, x), 1e-5) << "that was fp32";
+      ASSERT_EQ(run(block, x, bias.data(), test::Threads(3)).values, y.values);
+    }
+  }
+}
+
 // Numbers of int8 have steps of the row's largest / 127.
 TEST_P(Block, Int8StaysCloseToFp32) {
   for (BlockOptions options : test::cpuBlockVariations()) {

@@ -14,7 +14,7 @@ struct LinearWeights {
 };
 
 /// y = x W^T + b with weights packed once, for the tile loops of the kernels. Runs on the calling thread only, on
-/// oneDNN (x86-64) or CBLAS (elsewhere). Copies share the weights. A call with a known height allocates nothing and
+/// oneDNN (x86-64) or kernels/cpu/tiles.h. Copies share the weights. A call with a known height allocates nothing and
 /// creates no primitive.
 class PackedLinear {
  public:
@@ -28,9 +28,9 @@ class PackedLinear {
   PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision = Precision::kFp32);
 
   /// y {rows, out} = (accumulate ? y : 0) + x W^T + b. x {rows, in} float32, rows <= kMaxRows; x and y may not overlap.
-  /// A bf16 linear rounds x to bf16 first. An int8 linear rounds each row of the weights, once, and each row of x to
-  /// int8 with a scale of its own (kernels/cpu/rounding.h); a row of x that is not finite gives NaN. Row r of y depends
-  /// on row r of x only, and not on `rows`. Thread-safe.
+  /// A bf16 linear rounds x to bf16 first, an fp16 linear to fp16 times a power of two. An int8 linear rounds each row
+  /// of the weights, once, and each row of x to int8 with a scale of its own (kernels/cpu/rounding.h); a row of x that
+  /// is not finite gives NaN. Row r of y depends on row r of x only, and not on `rows`. Thread-safe.
   void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate = false) const;
 
   /// The steps of run() of an int8 linear where the CPU has int8, so that rows are rounded and read while they are in

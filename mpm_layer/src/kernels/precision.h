@@ -8,9 +8,12 @@ namespace mpm {
 /// True when this CPU multiplies bf16 in hardware (AVX512-BF16 or AMX) and the GEMM library uses it.
 bool cpuHasBf16();
 
-/// True when this CPU multiplies int8 in hardware (AVX512-VNNI or AMX) and the GEMM library uses it. A linear layer in
-/// int8 gives the same without, up to rounding, at the speed of fp32.
+/// True when this CPU multiplies int8 in hardware (AVX512-VNNI, AVX-VNNI or AMX; SDOT on Arm) and we use it. A linear
+/// layer in int8 gives the same without, up to rounding, at the speed of fp32.
 bool cpuHasInt8();
+
+/// True when this CPU multiplies fp16 in hardware (64-bit Arm since version 8.2).
+bool cpuHasFp16();
 
 /// Throws mpm::Error, which names an alternative, when linear layers on this CPU do not support the precision.
 void requireOnCpu(Precision precision);

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 
 #include "kernels/cpu/attention_input.h"
 #include "kernels/cpu/attention_tile.h"
@@ -16,8 +15,6 @@
 
 namespace mpm {
 namespace {
-
-constexpr float kLog2E = std::numbers::log2e_v<float>;
 
 std::size_t roundUp(std::size_t count) { return (count + 15) / 16 * 16; }
 
@@ -35,31 +32,42 @@ std::size_t valueSize(int rows, int heads, int head_dim) {
 
 }  // namespace
 
-std::size_t AttentionInput::keptSize(int capacity, int head_count, int dim) {
+std::size_t AttentionInput::keptSize(int capacity, int head_count, int dim, const TileKernel* with_tiles) {
+  if (with_tiles != nullptr)
+    return AttentionInput(nullptr, capacity, head_count, dim, false, {}, with_tiles).placeTiles(nullptr, nullptr).kept;
   return keySize(capacity, head_count, dim) + valueSize(capacity, head_count, dim) +
          roundUp(static_cast<std::size_t>(head_count) * capacity);
 }
 
-std::size_t AttentionInput::size(int row_count, int head_count, int dim, const KeptKeys& kept) {
+std::size_t AttentionInput::size(int row_count, int head_count, int dim, const KeptKeys& kept,
+                                 const TileKernel* with_tiles) {
   const bool keeps = kept.memory != nullptr;
+  if (with_tiles != nullptr) {
+    const Sizes sizes =
+        AttentionInput(nullptr, row_count, head_count, dim, false, kept, with_tiles).placeTiles(nullptr, nullptr);
+    return sizes.own + (keeps ? 0 : sizes.kept);
+  }
   return querySize(row_count, head_count, dim) + (keeps ? 0 : keptSize(row_count, head_count, dim)) +
          static_cast<std::size_t>(panelsFor(keeps ? kept.rows : row_count)) * kPanel;
 }
 
 AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int dim, bool in_bf16,
-                               const KeptKeys& kept)
+                               const KeptKeys& kept, const TileKernel* with_tiles)
     : rows(row_count),
       keys(kept.memory != nullptr ? kept.rows : row_count),
       capacity(kept.memory != nullptr ? kept.capacity : row_count),
       heads(head_count),
       head_dim(dim),
+      tiles(with_tiles),
       bf16(in_bf16),
       places(kept.places),
       q(memory),
       k(kept.memory != nullptr ? kept.memory : q + querySize(rows, heads, head_dim)),
       v(k + keySize(capacity, heads, head_dim)),
       key_squares(v + valueSize(capacity, heads, head_dim)),
-      bias(kept.memory != nullptr ? q + querySize(rows, heads, head_dim) : k + keptSize(capacity, heads, head_dim)) {}
+      bias(kept.memory != nullptr ? q + querySize(rows, heads, head_dim) : k + keptSize(capacity, heads, head_dim)) {
+  if (tiles != nullptr && memory != nullptr) placeTiles(memory, kept.memory);
+}
 
 template <class Row>
 void AttentionInput::packKeys(int h, int begin, int end, int depth, Row row) const {
@@ -74,6 +82,7 @@ void AttentionInput::packKeys(int h, int begin, int end, int depth, Row row) con
 
 void AttentionInput::pack(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
                           MatrixView<const float> v_rows, float scale) const {
+  if (tiles != nullptr) return packTiles(begin, q_rows, k_rows, v_rows, scale);
   if (bf16) return packBf16(begin, q_rows, k_rows, v_rows, scale);
   const int n = q_rows.rows;
   const int v_stride = paddedHeadDim(head_dim);
@@ -145,7 +154,8 @@ void AttentionInput::packBf16(int begin, MatrixView<const float> q_rows, MatrixV
 
 void AttentionInput::packBias(const float* key_bias) const {
   for (int j = 0; j < keys; ++j) bias[j] = key_bias != nullptr ? key_bias[j] * kLog2E : 0.0f;
-  std::fill(bias + keys, bias + panelsFor(keys) * kPanel, -std::numeric_limits<float>::infinity());
+  const int all = tiles != nullptr ? tiles->panelsFor(keys) * tiles->columns : panelsFor(keys) * kPanel;
+  std::fill(bias + keys, bias + all, -std::numeric_limits<float>::infinity());
 }
 
 MatrixView<const float> AttentionInput::queries(const AttentionRows& part) const {
@@ -163,11 +173,12 @@ MatrixView<const float> AttentionInput::queries(const AttentionRows& part) const
 int AttentionInput::tasks() const { return heads * ((rows + kAttentionRows - 1) / kAttentionRows); }
 
 AttentionRows AttentionInput::rowsOf(int task) const {
-  const int tiles = (rows + kAttentionRows - 1) / kAttentionRows, begin = task % tiles * kAttentionRows;
-  return {task / tiles, begin, std::min(kAttentionRows, rows - begin)};
+  const int tiles_of_head = (rows + kAttentionRows - 1) / kAttentionRows, begin = task % tiles_of_head * kAttentionRows;
+  return {task / tiles_of_head, begin, std::min(kAttentionRows, rows - begin)};
 }
 
 void AttentionInput::run(const AttentionRows& part, MatrixView<float> out, const float* biases) const {
+  if (tiles != nullptr) return runTiles(part, out);
   thread_local Scratch<float> scratch;
   const auto [h, begin, count] = part;
   const std::ptrdiff_t first_query = static_cast<std::ptrdiff_t>(h) * rows + begin;
@@ -211,11 +222,14 @@ void attention(MatrixView<const float> q, MatrixView<const float> k, MatrixView<
   constexpr int kPackRows = 128;
   thread_local Scratch<float> memory;
   const int head_dim = q.cols / heads;
-  const AttentionInput input(memory.atLeast(AttentionInput::size(q.rows, heads, head_dim)), q.rows, heads, head_dim);
+  const TileKernel* const kernel = attentionTiles(Precision::kFp32);
+  const AttentionInput input(memory.atLeast(AttentionInput::size(q.rows, heads, head_dim, {}, kernel)), q.rows, heads,
+                             head_dim, false, {}, kernel);
   input.packBias(key_bias);
   runPieces(parallel, q.rows, kPackRows, [&](int begin, int end) {
     input.pack(begin, q.rowRange(begin, end), k.rowRange(begin, end), v.rowRange(begin, end), scale);
   });
+  parallel.run(input.valueTasks(), [&](int task) { input.finishValues(task); });
   parallel.run(input.tasks(), [&](int task) { input.run(input.rowsOf(task), out); });
 }
 

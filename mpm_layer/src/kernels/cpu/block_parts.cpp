@@ -26,6 +26,7 @@ PackedAttention::PackedAttention(const AttentionSpec& spec)
       head_dim(spec.head_dim),
       scale(spec.scale),
       bf16(spec.precision != Precision::kFp32 && cpuHasBf16() && hasBf16AttentionTile()),
+      tiles(attentionTiles(spec.precision)),
       norm1(spec.norm1, spec.dim),
       qkv(spec.qkv.weight, spec.qkv.bias, spec.precision),
       proj(spec.proj.weight, spec.proj.bias, spec.precision) {

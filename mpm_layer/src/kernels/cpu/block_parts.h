@@ -29,6 +29,7 @@ struct PackedAttention {
   int heads = 0, head_dim = 0;
   float scale = 0;
   bool bf16 = false;                                ///< of q k^T and of the sum of v
+  const TileKernel* tiles = nullptr;                ///< for both, if not null
   PackedNorm norm1, q_norm, k_norm, attended_norm;  ///< without weights: none
   PackedLinear qkv, proj;
 
@@ -38,10 +39,10 @@ struct PackedAttention {
   int width() const { return heads * head_dim; }
   /// Floats that the AttentionInput of a sequence needs.
   std::size_t inputSize(int rows, const KeptKeys& kept = {}) const {
-    return AttentionInput::size(rows, heads, head_dim, kept);
+    return AttentionInput::size(rows, heads, head_dim, kept, tiles);
   }
   AttentionInput input(float* memory, int rows, const KeptKeys& kept = {}) const {
-    return {memory, rows, heads, head_dim, bf16, kept};
+    return {memory, rows, heads, head_dim, bf16, kept, tiles};
   }
 
   struct Operands {

@@ -8,11 +8,13 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "kernels/cpu/rounding.h"
+#include "kernels/cpu/tiles.h"
 #include "kernels/gemm.h"
 #include "kernels/instruction_set.h"
 #include "kernels/linear.h"
@@ -46,7 +48,7 @@ class OneThread {
 void limitInstructionSet() {
   static const bool once = [] {
     const std::string set = std::getenv("MPM_INSTRUCTION_SET") != nullptr ? instructionSet() : "";
-    if (set == "avx2") dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);
+    if (set == "avx2" || set == "avx_vnni") dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);
     if (set == "sse4") dnnl::set_max_cpu_isa(dnnl::cpu_isa::sse41);
     return true;
   }();
@@ -186,6 +188,7 @@ struct PackedLinear::Impl {
   Scratch<unsigned char> packed;
   std::vector<float> scales;  // of the weights in int8, {out}
   memory weights, bias;
+  std::optional<TileLinear> tiles;  // in place of oneDNN
 
   void pack(MatrixView<const float> weight, const float* given_bias, Precision wanted);
   void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const;
@@ -239,6 +242,12 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   const OneThread one;
   in = weight.cols;
   out = weight.rows;
+  if (const TileKernel* kernel = tileKernel(wanted); wanted == Precision::kInt8 && kernel != nullptr) {
+    rounds_to_int8 = false;
+    precision = Precision::kFp32;
+    tiles.emplace(*kernel, weight, given_bias);
+    return;
+  }
   rounds_to_int8 = wanted == Precision::kInt8 && !cpuHasInt8();
   precision = rounds_to_int8 ? Precision::kFp32 : wanted;
   Scratch<float> rounded;
@@ -271,6 +280,7 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
 }
 
 void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
+  if (tiles) return tiles->run(x, y, accumulate);
   const OneThread one;
   ThreadState& state = threadState();
   if (precision == Precision::kInt8) {
@@ -361,8 +371,8 @@ bool cpuHasBf16() {
 }
 
 bool cpuHasInt8() {
-  static const bool has = cpuHas(dnnl::cpu_isa::avx512_core_vnni);
-  return has;
+  static const bool onednn_has = cpuHas(dnnl::cpu_isa::avx512_core_vnni);
+  return onednn_has || tileKernel(Precision::kInt8) != nullptr;
 }
 
 }  // namespace mpm

@@ -5,6 +5,10 @@
 // Must follow the choice of targets.
 #include <hwy/highway.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -32,13 +36,26 @@ std::string nameOf(std::int64_t target) {
   }
 }
 
+// AVX2 and the products of int8 in 256 bits that CPUs without AVX-512 have.
+bool hasAvxVnni() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & 16u) != 0;
+#else
+  return false;
+#endif
+}
+
 // Called once, before a target is forced: afterwards Highway returns the forced one.
 const std::vector<InstructionSet>& all() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> found;
     if (HWY_TARGETS == HWY_STATIC_TARGET)
       return std::vector{InstructionSet{HWY_STATIC_TARGET, nameOf(HWY_STATIC_TARGET)}};
-    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) found.push_back({target, nameOf(target)});
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+      if (target == HWY_AVX2 && hasAvxVnni()) found.push_back({target, "avx_vnni"});
+      found.push_back({target, nameOf(target)});
+    }
     return found;
   }();
   return sets;

@@ -21,7 +21,8 @@ constexpr int kDepthStep = 128;
 
 #if HWY_TARGET != HWY_SCALAR
 // Four rows at a time, with 4 x 4 transposes. A scalar scatter is four times slower.
-HWY_INLINE void packFourRows(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int depth, float* HWY_RESTRICT panel) {
+HWY_INLINE void packFourRows(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int depth, float* HWY_RESTRICT panel,
+                             std::ptrdiff_t width) {
   const hn::FixedTag<float, 4> d;
   const hn::RepartitionToWide<decltype(d)> dw;
   int k = 0;
@@ -32,24 +33,25 @@ HWY_INLINE void packFourRows(const float* HWY_RESTRICT x, std::ptrdiff_t stride,
     const auto lower23 = hn::BitCast(dw, hn::InterleaveLower(d, r2, r3));
     const auto upper01 = hn::BitCast(dw, hn::InterleaveUpper(d, r0, r1));
     const auto upper23 = hn::BitCast(dw, hn::InterleaveUpper(d, r2, r3));
-    float* to = panel + static_cast<std::ptrdiff_t>(k) * kPanel;
+    float* to = panel + k * width;
     hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, lower01, lower23)), d, to);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, lower01, lower23)), d, to + kPanel);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, upper01, upper23)), d, to + 2 * kPanel);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, upper01, upper23)), d, to + 3 * kPanel);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, lower01, lower23)), d, to + width);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, upper01, upper23)), d, to + 2 * width);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, upper01, upper23)), d, to + 3 * width);
   }
   for (; k < depth; ++k)
-    for (int i = 0; i < 4; ++i) panel[static_cast<std::ptrdiff_t>(k) * kPanel + i] = x[i * stride + k];
+    for (int i = 0; i < 4; ++i) panel[k * width + i] = x[i * stride + k];
 }
 #endif
 
-void pack(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int depth, float* HWY_RESTRICT panel) {
+void pack(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int depth, float* HWY_RESTRICT panel,
+          std::ptrdiff_t width) {
   int i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  for (; i + 4 <= rows; i += 4) packFourRows(x + i * stride, stride, depth, panel + i);
+  for (; i + 4 <= rows; i += 4) packFourRows(x + i * stride, stride, depth, panel + i, width);
 #endif
   for (; i < rows; ++i)
-    for (int k = 0; k < depth; ++k) panel[static_cast<std::ptrdiff_t>(k) * kPanel + i] = x[i * stride + k];
+    for (int k = 0; k < depth; ++k) panel[k * width + i] = x[i * stride + k];
 }
 
 template <int R>
@@ -88,8 +90,8 @@ namespace mpm {
 HWY_EXPORT(pack);
 HWY_EXPORT(product);
 
-void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float* panel, int column) {
-  HWY_DYNAMIC_DISPATCH(pack)(x, stride, rows, depth, panel + column);
+void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float* panel, int column, int width) {
+  HWY_DYNAMIC_DISPATCH(pack)(x, stride, rows, depth, panel + column, width);
 }
 
 void clearPanel(float* panel, int depth, int column) {

@@ -11,8 +11,9 @@ constexpr int kPanel = 64;
 
 constexpr int panelsFor(int rows) { return (rows + kPanel - 1) / kPanel; }
 
-/// panel[k][column + i] = x[i][k] for i < rows, k < depth. column + rows <= kPanel.
-void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float* panel, int column);
+/// panel {depth, width}: panel[k][column + i] = x[i][k] for i < rows, k < depth. column + rows <= width.
+void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float* panel, int column,
+               int width = kPanel);
 
 /// Columns [column, kPanel) become zero.
 void clearPanel(float* panel, int depth, int column);

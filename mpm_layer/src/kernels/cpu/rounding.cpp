@@ -41,15 +41,28 @@ void roundRow(const float* from, std::uint16_t* to, int n) {
   }
 }
 
+// forElements(), unrolled: the steps below are short beside those of a loop.
+template <class Each>
+HWY_INLINE void forManyElements(std::ptrdiff_t count, Each each) {
+  const std::ptrdiff_t whole = count / (4 * kLanes) * (4 * kLanes);
+  for (std::ptrdiff_t i = 0; i < whole; i += 4 * kLanes) {
+    each(Floats(), i);
+    each(Floats(), i + kLanes);
+    each(Floats(), i + 2 * kLanes);
+    each(Floats(), i + 3 * kLanes);
+  }
+  forElements(count - whole, [&](auto d, std::ptrdiff_t i) { each(d, whole + i); });
+}
+
 // |x| as an integer grows with |x|, and is largest for infinity and NaN.
 std::int32_t largestBits(const float* HWY_RESTRICT x, int n) {
   const hn::RebindToSigned<Floats> di;
   const auto bits = [&](int i) { return hn::BitCast(di, hn::Abs(hn::LoadU(Floats(), x + i))); };
   auto a = hn::Zero(di), b = a;
   int i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    a = hn::Max(a, bits(i));
-    b = hn::Max(b, bits(i + kLanes));
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    a = hn::Max(a, hn::Max(bits(i), bits(i + kLanes)));
+    b = hn::Max(b, hn::Max(bits(i + 2 * kLanes), bits(i + 3 * kLanes)));
   }
   for (; i + kLanes <= n; i += kLanes) a = hn::Max(a, bits(i));
   std::int32_t largest = hn::GetLane(hn::MaxOfLanes(di, hn::Max(a, b)));
@@ -71,11 +84,30 @@ float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int
     return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
   }
   const float factor = 127.0f / largest;
-  forElements(n, [&](auto d, std::ptrdiff_t i) {
+  forManyElements(n, [&](auto d, std::ptrdiff_t i) {
     const hn::Rebind<std::int8_t, decltype(d)> d8;
     hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)))), d8, to + i);
   });
   return largest / 127.0f;
+}
+
+float halveRow(const float* HWY_RESTRICT x, std::uint16_t* HWY_RESTRICT to, int n, int exponent) {
+  const std::int32_t bits = largestBits(x, n);
+  float largest;
+  hwy::CopyBytes<4>(&bits, &largest);
+  if (!(largest <= std::numeric_limits<float>::max()) || largest < 1e-30f) {
+    std::fill_n(to, n, std::uint16_t{0});
+    return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
+  }
+  const int shift = exponent - 1 - std::ilogb(largest);
+  const float factor = std::ldexp(1.0f, shift);
+  forManyElements(n, [&](auto d, std::ptrdiff_t i) {
+    const hn::Rebind<hwy::float16_t, decltype(d)> d16;
+    const hn::Rebind<std::uint16_t, decltype(d)> bits16;
+    hn::StoreU(hn::BitCast(bits16, hn::DemoteTo(d16, hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)))), bits16,
+               to + i);
+  });
+  return std::ldexp(1.0f, -shift);
 }
 
 void dequantiseRow(const std::int32_t* HWY_RESTRICT sums, float scale, const float* HWY_RESTRICT scales,
@@ -97,12 +129,17 @@ HWY_AFTER_NAMESPACE();
 namespace mpm {
 HWY_EXPORT(roundRow);
 HWY_EXPORT(quantiseRow);
+HWY_EXPORT(halveRow);
 HWY_EXPORT(dequantiseRow);
 
 void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }
 
 float toInt8(const float* from, std::int8_t* to, int count) {
   return HWY_DYNAMIC_DISPATCH(quantiseRow)(from, to, count);
+}
+
+float toFp16(const float* from, std::uint16_t* to, int count, int exponent) {
+  return HWY_DYNAMIC_DISPATCH(halveRow)(from, to, count, exponent);
 }
 
 void fromInt8(const std::int32_t* sums, float scale, const float* scales, const float* bias, int count, bool accumulate,

@@ -15,6 +15,11 @@ void toBf16(const float* from, std::uint16_t* to, int count);
 /// largest |from[i]| / 127: 0 when that is below 1e-30, and NaN when a number is not finite; then `to` holds zeros.
 float toInt8(const float* from, std::int8_t* to, int count);
 
+/// A row in fp16: from[i] is the result times to[i], |to[i]| <= 2^exponent, rounded to nearest even. The result is a
+/// power of two, 0 or NaN in the cases of toInt8(). So a number of any size neither overflows nor loses digits, unless
+/// it is 2^-14 times the row's largest or below.
+float toFp16(const float* from, std::uint16_t* to, int count, int exponent);
+
 /// y[j] = (accumulate ? y[j] : 0) + sums[j] * (scale * scales[j]) + bias[j]: the inverse for sums of products.
 void fromInt8(const std::int32_t* sums, float scale, const float* scales, const float* bias, int count, bool accumulate,
               float* y);

@@ -129,7 +129,8 @@ TransformerBlock::TransformerBlock(const TransformerBlockSpec& spec) : impl_(std
 
 std::size_t TransformerBlock::keptSize(int capacity) const {
   const PackedAttention& attention = impl_->attention;
-  return impl_->attends() ? AttentionInput::keptSize(capacity, attention.heads, attention.head_dim) : 0;
+  return impl_->attends() ? AttentionInput::keptSize(capacity, attention.heads, attention.head_dim, attention.tiles)
+                          : 0;
 }
 
 void TransformerBlock::run(TokensView<const float> x, const float* key_bias, TokensView<float> y,
@@ -167,6 +168,9 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
       block.project(rowsOf(x, tile), tile.begin, w.images[tile.sequence], rowsOf(keys, tile),
                     rotations.data != nullptr ? rotations.rowRange(first, first + patches) : rotations);
     });
+    const int value_tasks = w.images.empty() ? 0 : w.images.front().valueTasks();
+    parallel.run(x.batch * value_tasks,
+                 [&](int task) { w.images[task / value_tasks].finishValues(task % value_tasks); });
     parallel.run(static_cast<int>(w.tasks.size()), [&](int task) {
       const auto& [image, rows] = w.tasks[task];
       w.images[image].run(rows, attended.image(image));

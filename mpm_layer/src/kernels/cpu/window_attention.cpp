@@ -68,6 +68,7 @@ struct WindowAttention::Impl {
         padding(static_cast<std::size_t>(attention.qkv.out())) {
     for (std::size_t i = 0; i < row_of.size(); ++i)
       if (row_of[i] >= 0) place_of[row_of[i]] = static_cast<int>(i);
+    attention.tiles = nullptr;  // they have one bias for all rows
     if (spec.qkv.bias != nullptr) std::copy_n(spec.qkv.bias, padding.size(), padding.begin());
     if (spec.relative_positions.height > 0)
       relative_positions = PackedRelativePositions(spec.relative_positions, spec.head_dim, spec.scale);

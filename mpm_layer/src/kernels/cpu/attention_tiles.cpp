@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention whose two products run on a TileKernel.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/attention_input.h"
+#include "kernels/cpu/attention_tile.h"
+#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/panels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/attention_tiles.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mpm {
+namespace HWY_NAMESPACE {
+namespace {
+
+float largestOf(const float* HWY_RESTRICT x, int n) {
+  const Floats d;
+  Vec a = hn::Load(d, x), b = a;
+  int j = 0;
+  for (; j + 2 * kLanes <= n; j += 2 * kLanes) {
+    a = hn::Max(a, hn::Load(d, x + j));
+    b = hn::Max(b, hn::Load(d, x + j + kLanes));
+  }
+  if (j < n) a = hn::Max(a, hn::Load(d, x + j));
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(a, b)));
+}
+
+template <class Put>
+HWY_INLINE float weighAll(const float* HWY_RESTRICT scores, int n, float max, Put put) {
+  const Floats d;
+  const Vec m = hn::Set(d, max);
+  Vec a = hn::Zero(d), b = a;
+  int j = 0;
+  for (; j + 2 * kLanes <= n; j += 2 * kLanes) {
+    a = hn::Add(a, put(exp2(d, hn::Sub(hn::Load(d, scores + j), m)), j));
+    b = hn::Add(b, put(exp2(d, hn::Sub(hn::Load(d, scores + j + kLanes), m)), j + kLanes));
+  }
+  if (j < n) a = hn::Add(a, put(exp2(d, hn::Sub(hn::Load(d, scores + j), m)), j));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+}
+
+// to = 2^(score - the largest) as the kernel takes rows of x, in int8 times `levels`; returns the sum of what it wrote.
+// n is a multiple of kLanes. A NaN in the scores gives a NaN.
+float weigh(const float* HWY_RESTRICT scores, int n, Precision precision, float levels, std::uint32_t* to) {
+  const Floats d;
+  const hn::RebindToSigned<Floats> di;
+  const float largest = largestOf(scores, n);
+  if (!(std::abs(largest) <= std::numeric_limits<float>::max())) {
+    std::fill_n(to, n, 0u);
+    return std::numeric_limits<float>::quiet_NaN();
+  }
+  if (precision == Precision::kFp32)
+    return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
+      hn::Store(e, d, reinterpret_cast<float*>(to) + j);
+      return e;
+    });
+  if (precision == Precision::kFp16)
+    return weighAll(scores, n, largest, [&](Vec e, int j) HWY_ATTR {
+      const hn::Rebind<hwy::float16_t, Floats> d16;
+      hn::StoreU(hn::DemoteTo(d16, e), d16, reinterpret_cast<hwy::float16_t*>(to) + j);
+      return e;
+    });
+  // Adding 1.5 * 2^23 leaves the rounded number in the low bits of the mantissa.
+  const Vec magic = hn::Set(d, 12582912.0f);
+  return weighAll(scores, n, largest - std::log2(levels), [&](Vec e, int j) HWY_ATTR {
+    const hn::Rebind<std::uint8_t, Floats> d8;
+    const Vec shifted = hn::Add(e, magic);
+    const auto number = hn::And(hn::BitCast(di, shifted), hn::Set(di, 0x1ff));
+    hn::StoreU(hn::DemoteTo(d8, number), d8, reinterpret_cast<std::uint8_t*>(to) + j);
+    return hn::Sub(shifted, magic);
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mpm
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mpm {
+namespace {
+
+HWY_EXPORT(weigh);
+
+std::size_t aligned(std::size_t words) { return (words + 15) / 16 * 16; }
+
+std::uint32_t* words(float* floats) { return reinterpret_cast<std::uint32_t*>(floats); }
+
+}  // namespace
+
+AttentionInput::Sizes AttentionInput::placeTiles(float* memory, float* kept_memory) {
+  const auto heads_of = [this](std::size_t count) { return aligned(static_cast<std::size_t>(heads) * count); };
+  const int depth = tiles->wordsFor(head_dim), groups = (rows + tiles->rows - 1) / tiles->rows;
+  const auto part = [](float*& next, float*& place, std::size_t size) {
+    place = next;
+    if (next != nullptr) next += size;
+    return size;
+  };
+  Sizes sizes{};
+  sizes.own += part(memory, q, heads_of(groups * tiles->groupWords(depth)));
+  sizes.own += part(memory, q_scales, heads_of(static_cast<std::size_t>(groups) * tiles->rows));
+  sizes.own += part(memory, v, heads_of(tiles->panelsFor(head_dim) * tiles->panelWords(tiles->wordsFor(keys))));
+  sizes.own += part(memory, v_scales, heads_of(static_cast<std::size_t>(tiles->panelsFor(head_dim)) * tiles->columns));
+  sizes.own += part(memory, bias, aligned(static_cast<std::size_t>(tiles->panelsFor(keys)) * tiles->columns));
+  float*& next = kept_memory != nullptr ? kept_memory : memory;
+  sizes.kept += part(next, k, heads_of(tiles->panelsFor(capacity) * tiles->panelWords(depth)));
+  sizes.kept += part(next, k_scales, heads_of(static_cast<std::size_t>(tiles->panelsFor(capacity)) * tiles->columns));
+  sizes.kept += part(next, values, heads_of(static_cast<std::size_t>(capacity) * head_dim));
+  return sizes;
+}
+
+void AttentionInput::packTiles(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
+                               MatrixView<const float> v_rows, float scale) const {
+  thread_local Scratch<float> scratch;
+  thread_local Scratch<std::uint32_t> rounded_scratch;
+  const int n = q_rows.rows, depth = tiles->wordsFor(head_dim), step = tiles->rows, width = tiles->columns;
+  const int groups = (rows + step - 1) / step, panels = tiles->panelsFor(capacity);
+  const float factor = scale * kLog2E;
+  float* const scaled = scratch.atLeast(static_cast<std::size_t>(step) * head_dim);
+  std::uint32_t* const rounded = rounded_scratch.atLeast(static_cast<std::size_t>(width) * depth);
+  for (int h = 0; h < heads; ++h) {
+    const int column = h * head_dim;
+    for (int i = 0; i < n; i += step) {
+      const MatrixView<float> group(scaled, std::min(step, n - i), head_dim);
+      for (int r = 0; r < group.rows; ++r)
+        std::transform(q_rows.row(i + r) + column, q_rows.row(i + r) + column + head_dim, group.row(r),
+                       [factor](float x) { return x * factor; });
+      const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(h) * groups + (begin + i) / step;
+      tiles->packGroup(group, words(q) + place * tiles->groupWords(depth), q_scales + place * step);
+    }
+    for (int i = 0, take = 1; i < n; i += take) {
+      const int place = placeOf(begin + i), in_panel = place % width;
+      for (take = 1; take < width - in_panel && i + take < n && placeOf(begin + i + take) == place + take;) ++take;
+      const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(h) * panels + place / width;
+      std::uint32_t* const to = words(k) + panel * tiles->panelWords(depth);
+      float* const scales = k_scales + panel * width;
+      for (int r = 0; r < take; ++r) {
+        scales[in_panel + r] = tiles->roundRow(k_rows.row(i + r) + column, head_dim,
+                                               rounded + static_cast<std::ptrdiff_t>(r) * depth, kWeightExponent);
+        std::copy_n(v_rows.row(i + r) + column, head_dim,
+                    values + (static_cast<std::ptrdiff_t>(h) * capacity + place + r) * head_dim);
+      }
+      tiles->packColumns(rounded, take, depth, to, in_panel, width);
+      if (const int rest = width - in_panel - take; place + take == keys && rest > 0) {
+        std::fill_n(rounded, rest * depth, 0u);
+        tiles->packColumns(rounded, rest, depth, to, in_panel + take, width);
+        std::fill_n(scales + in_panel + take, rest, 0.0f);
+      }
+    }
+  }
+}
+
+void AttentionInput::finishValues(int task) const {
+  thread_local Scratch<float> scratch;
+  thread_local Scratch<std::uint32_t> rounded_scratch;
+  const int panels = tiles->panelsFor(head_dim), h = task / panels, first = task % panels * tiles->columns;
+  const int count = std::min(tiles->columns, head_dim - first), width = tiles->widthOf(count);
+  const int depth = tiles->wordsFor(keys);
+  float* const columns = scratch.atLeast(static_cast<std::size_t>(count) * keys);
+  std::uint32_t* const rounded = rounded_scratch.atLeast(static_cast<std::size_t>(width) * depth);
+  packPanel(values + static_cast<std::ptrdiff_t>(h) * capacity * head_dim + first, head_dim, keys, count, columns, 0,
+            keys);
+  std::fill_n(rounded + static_cast<std::ptrdiff_t>(count) * depth, (width - count) * depth, 0u);
+  for (int c = 0; c < width; ++c)
+    v_scales[task * tiles->columns + c] =
+        c < count ? tiles->roundRow(columns + static_cast<std::ptrdiff_t>(c) * keys, keys,
+                                    rounded + static_cast<std::ptrdiff_t>(c) * depth, kWeightExponent)
+                  : 0.0f;
+  std::uint32_t* const panel = words(v) + task * tiles->panelWords(depth);
+  tiles->packColumns(rounded, width, depth, panel, 0, width);
+  // Weights are unsigned as they are, without an offset.
+  if (tiles->offset) std::fill_n(panel + static_cast<std::ptrdiff_t>(depth) * width, width, 0u);
+}
+
+void AttentionInput::runTiles(const AttentionRows& part, MatrixView<float> out) const {
+  thread_local Scratch<float> scratch;
+  thread_local Scratch<std::uint32_t> packed_scratch;
+  static constexpr float kZeros[kMaxColumns] = {};
+  const auto [h, begin, count] = part;
+  const int step = tiles->rows, width = tiles->columns, depth = tiles->wordsFor(head_dim);
+  const int columns = tiles->panelsFor(keys) * width, key_words = tiles->wordsFor(keys);
+  const std::ptrdiff_t first_group = static_cast<std::ptrdiff_t>(h) * ((rows + step - 1) / step) + begin / step;
+  const std::ptrdiff_t first_panel = static_cast<std::ptrdiff_t>(h) * tiles->panelsFor(capacity);
+  const MatrixView<float> scores(scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * (columns + 16)),
+                                 kAttentionRows, columns, columns + 16);
+  for (int j = 0; j < columns; j += width)
+    for (int i = 0; i < count; i += step) {
+      const std::ptrdiff_t group = first_group + i / step, panel = first_panel + j / width;
+      tiles->run(words(q) + group * tiles->groupWords(depth), words(k) + panel * tiles->panelWords(depth), depth, width,
+                 {.y = {scores.row(i) + j, step, width, scores.stride},
+                  .row_scales = q_scales + group * step,
+                  .column_scales = k_scales + panel * width,
+                  .bias = bias + j});
+    }
+  const float levels = tiles->offset ? 255.0f : 127.0f;
+  float inverses[kAttentionRows] = {};
+  const std::size_t group_words = tiles->groupWords(key_words);
+  std::uint32_t* const weights =
+      packed_scratch.atLeast(static_cast<std::size_t>(step) * columns + kAttentionRows / step * group_words);
+  std::uint32_t* const packed = weights + static_cast<std::ptrdiff_t>(step) * columns;
+  for (int i = 0; i < count; i += step) {
+    for (int r = 0; r < std::min(step, count - i); ++r)
+      inverses[i + r] = 1.0f / HWY_DYNAMIC_DISPATCH(weigh)(scores.row(i + r), columns, tiles->precision, levels,
+                                                           weights + static_cast<std::ptrdiff_t>(r) * columns);
+    packPanel(reinterpret_cast<const float*>(weights), columns, std::min(step, count - i), key_words,
+              reinterpret_cast<float*>(packed + i / step * group_words), 0, step);
+  }
+  for (int c = 0; c < head_dim; c += width) {
+    const int panel = h * tiles->panelsFor(head_dim) + c / width;
+    for (int i = 0; i < count; i += step)
+      tiles->run(packed + i / step * group_words, words(v) + panel * tiles->panelWords(key_words), key_words,
+                 tiles->widthOf(std::min(width, head_dim - c)),
+                 {.y = {out.row(begin + i) + h * head_dim + c, std::min(step, count - i), std::min(width, head_dim - c),
+                        out.stride},
+                  .row_scales = inverses + i,
+                  .column_scales = v_scales + panel * width,
+                  .bias = kZeros});
+  }
+  if (tiles->precision == Precision::kFp32)
+    for (int i = 0; i < count; ++i)
+      for (int c = h * head_dim; c < (h + 1) * head_dim; ++c) out.row(begin + i)[c] *= inverses[i];
+}
+
+}  // namespace mpm
+#endif  // HWY_ONCE

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/tiles.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "kernels/cpu/panels.h"
+#include "kernels/cpu/rounding.h"
+
+namespace mpm {
+namespace {
+
+constexpr int kMaxTile = 8 * kMaxColumns;  // rows times columns of any kernel
+// Rows of x that are packed together: in L2 while the panels stream by.
+constexpr int kBlockRows = 64;
+
+// For CPUs without a file of their own: what the compiler makes of loops.
+#if !defined(__aarch64__)
+void multiplyPortably(const std::uint32_t* x_words, const std::uint32_t* w_words, int words, int vectors,
+                      const TileOutput& out) {
+  constexpr int kRows = 8, kLanes = 4;
+  const auto* x = reinterpret_cast<const float*>(x_words);
+  const auto* w = reinterpret_cast<const float*>(w_words);
+  for (int v = 0; v < vectors; ++v) {
+    float sums[kRows][kLanes] = {};
+    for (int k = 0; k < words; ++k)
+      for (int i = 0; i < kRows; ++i)
+        for (int j = 0; j < kLanes; ++j) sums[i][j] += x[k * kRows + i] * w[(k * vectors + v) * kLanes + j];
+    for (int i = 0; i < kRows; ++i)
+      for (int j = v * kLanes; j < (v + 1) * kLanes; ++j) {
+        float& y = out.y.row(i)[j];
+        y = (out.accumulate ? y : 0.0f) + (sums[i][j - v * kLanes] + out.bias[i * out.bias_stride + j]);
+      }
+  }
+}
+
+const TileKernel kPortable{Precision::kFp32, 8, 12, 4, 512, false, multiplyPortably};
+#endif
+
+}  // namespace
+
+#if !defined(__aarch64__)
+const TileKernel* tileKernel(Precision precision) {
+#if defined(__x86_64__)
+  if (precision == Precision::kInt8) return avxVnniKernel();
+#endif
+  return precision == Precision::kFp32 ? &kPortable : nullptr;
+}
+#endif
+
+const TileKernel* attentionTiles(Precision precision) {
+#if defined(__aarch64__)
+  const TileKernel* const kernel = tileKernel(precision);
+  return kernel != nullptr ? kernel : tileKernel(Precision::kFp32);
+#else
+  return precision == Precision::kInt8 ? tileKernel(precision) : nullptr;
+#endif
+}
+
+float TileKernel::roundRow(const float* row, int count, std::uint32_t* to, int fp16_exponent) const {
+  if (precision == Precision::kFp32) return std::memcpy(to, row, static_cast<std::size_t>(count) * sizeof(float)), 1.0f;
+  to[wordsFor(count) - 1] = 0;
+  if (precision == Precision::kFp16) return toFp16(row, reinterpret_cast<std::uint16_t*>(to), count, fp16_exponent);
+  return toInt8(row, reinterpret_cast<std::int8_t*>(to), count);
+}
+
+void TileKernel::packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const {
+  thread_local Scratch<std::uint32_t> scratch;
+  const int words = wordsFor(x.cols);
+  auto* const group = reinterpret_cast<float*>(to);
+  if (x.rows < rows) std::fill_n(to, groupWords(words), 0u), std::fill_n(scales, rows, 0.0f);
+  if (precision == Precision::kFp32) return packPanel(x.data, x.stride, x.rows, words, group, 0, rows);
+  std::uint32_t* const rounded = scratch.atLeast(groupWords(words));
+  for (int i = 0; i < x.rows; ++i)
+    scales[i] = roundRow(x.row(i), x.cols, rounded + static_cast<std::ptrdiff_t>(i) * words, kXExponent);
+  if (offset) std::for_each_n(rounded, x.rows * words, [](std::uint32_t& word) { word ^= 0x80808080u; });
+  packPanel(reinterpret_cast<const float*>(rounded), words, x.rows, words, group, 0, rows);
+}
+
+void TileKernel::packColumns(const std::uint32_t* w, int count, int words, std::uint32_t* panel, int first,
+                             int width) const {
+  if (precision == Precision::kFp16) {
+    auto* const halves = reinterpret_cast<std::uint16_t*>(panel);
+    for (int j = 0; j < count; ++j)
+      for (int k = 0; k < words; ++k, ++w) {
+        std::uint16_t* const to = halves + 2 * static_cast<std::ptrdiff_t>(k) * width + first + j;
+        to[0] = static_cast<std::uint16_t>(*w), to[width] = static_cast<std::uint16_t>(*w >> 16);
+      }
+    return;
+  }
+  packPanel(reinterpret_cast<const float*>(w), words, count, words, reinterpret_cast<float*>(panel), first, width);
+  if (!offset) return;
+  const auto* values = reinterpret_cast<const std::int8_t*>(w);
+  for (int j = 0; j < count; ++j, values += 4 * static_cast<std::ptrdiff_t>(words)) {
+    std::int32_t sum = 0;
+    for (int k = 0; k < 4 * words; ++k) sum += values[k];
+    panel[static_cast<std::ptrdiff_t>(words) * width + first + j] = static_cast<std::uint32_t>(128 * sum);
+  }
+}
+
+void TileKernel::run(const std::uint32_t* x, const std::uint32_t* w, int words, int width,
+                     const TileOutput& out) const {
+  if (out.y.rows == rows && out.y.cols == width) return multiply(x, w, words, width / lanes, out);
+  float tile[kMaxTile] = {};
+  TileOutput whole = out;
+  whole.y = {tile, rows, width};
+  if (out.accumulate) copyRows(out.y, whole.y);
+  multiply(x, w, words, width / lanes, whole);
+  for (int i = 0; i < out.y.rows; ++i) std::copy_n(whole.y.row(i), out.y.cols, out.y.row(i));
+}
+
+TileLinear::TileLinear(const TileKernel& kernel, MatrixView<const float> weight, const float* bias)
+    : kernel_(kernel), in_(weight.cols), out_(weight.rows) {
+  const int words = kernel.wordsFor(in_), panels = kernel.panelsFor(out_), padded = panels * kernel.columns;
+  std::fill_n(bias_.atLeast(padded), padded, 0.0f);
+  std::fill_n(scales_.atLeast(padded), padded, 0.0f);
+  if (bias != nullptr) std::copy_n(bias, out_, bias_.atLeast(padded));
+  std::uint32_t* const packed = panels_.atLeast(panels * kernel.panelWords(words));
+  std::fill_n(packed, panels * kernel.panelWords(words), 0u);
+  std::vector<std::uint32_t> rounded(static_cast<std::size_t>(out_) * words);
+  if (kernel.precision == Precision::kFp16) {
+    std::vector<float> padded_rows(2 * rounded.size(), 0.0f);
+    copyRows(weight, {padded_rows.data(), out_, in_, 2 * words});
+    auto* const halves = reinterpret_cast<std::uint16_t*>(rounded.data());
+    scale_ = toFp16(padded_rows.data(), halves, static_cast<int>(padded_rows.size()), kWeightExponent);
+  } else {
+    for (int j = 0; j < out_; ++j)
+      scales_.atLeast(padded)[j] =
+          kernel.roundRow(weight.row(j), in_, rounded.data() + static_cast<std::ptrdiff_t>(j) * words, kWeightExponent);
+  }
+  for (int p = 0; p < panels; ++p) {
+    const int first = p * kernel.columns, count = std::min(kernel.columns, out_ - first);
+    kernel.packColumns(rounded.data() + static_cast<std::ptrdiff_t>(first) * words, count, words,
+                       packed + p * kernel.panelWords(words), 0, widthOf(p));
+  }
+}
+
+void TileLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
+  thread_local Scratch<std::uint32_t> scratch;
+  static constexpr float kZeros[kMaxTile] = {};
+  const int words = kernel_.wordsFor(in_), step = kernel_.max_words > 0 ? kernel_.max_words : words;
+  const std::size_t group_words = kernel_.groupWords(words);
+  std::uint32_t* const packed = scratch.atLeast(kBlockRows / kernel_.rows * group_words);
+  float row_scales[kBlockRows];
+  for (int begin = 0; begin < x.rows; begin += kBlockRows) {
+    const int rows = std::min(kBlockRows, x.rows - begin);
+    const auto rowsOf = [&](int i) { return std::min(kernel_.rows, rows - i); };
+    for (int i = 0; i < rows; i += kernel_.rows)
+      kernel_.packGroup(x.rowRange(begin + i, begin + i + rowsOf(i)), packed + i / kernel_.rows * group_words,
+                        row_scales + i);
+    if (kernel_.precision == Precision::kFp16)
+      for (float& scale : row_scales) scale *= scale_;
+    for (int k = 0; k < words; k += step)
+      for (int p = 0; p < kernel_.panelsFor(out_); ++p) {
+        const int first = p * kernel_.columns, width = widthOf(p);
+        const std::uint32_t* const w =
+            panels_.data() + p * kernel_.panelWords(words) + static_cast<std::ptrdiff_t>(k) * width;
+        for (int i = 0; i < rows; i += kernel_.rows) {
+          const MatrixView<float> tile(y.row(begin + i) + first, rowsOf(i), std::min(kernel_.columns, out_ - first),
+                                       y.stride);
+          kernel_.run(packed + i / kernel_.rows * group_words + static_cast<std::ptrdiff_t>(k) * kernel_.rows, w,
+                      std::min(step, words - k), width,
+                      {.y = tile,
+                       .row_scales = row_scales + i,
+                       .column_scales = kernel_.precision == Precision::kInt8 ? scales_.data() + first : nullptr,
+                       .bias = k == 0 ? bias_.data() + first : kZeros,
+                       .accumulate = accumulate || k > 0});
+        }
+      }
+  }
+}
+
+}  // namespace mpm

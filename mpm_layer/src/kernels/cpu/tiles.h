@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of packed numbers, a tile of registers at a time: linear layers and attention where no library multiplies
+// fast. The layouts are the same for any number of rows, and each sum is in the order of k. So a result depends neither
+// on the number of rows nor of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/precision.h"
+#include "kernels/scratch.h"
+#include "kernels/view.h"
+
+namespace mpm {
+
+constexpr int kMaxColumns = 48;  ///< TileKernel::columns
+/// |x| <= 2^kXExponent and |w| <= 2^kWeightExponent in fp16: 64 products add up to at most 2^15, below the largest
+/// number.
+constexpr int kXExponent = 5, kWeightExponent = 4;
+
+/// Where the sums of a tile go: y = (accumulate ? y : 0) + (sum * row scale * column scale + bias).
+struct TileOutput {
+  MatrixView<float> y;             ///< the rows and columns of the tile that exist
+  const float* row_scales;         ///< {TileKernel::rows}; not read in fp32
+  const float* column_scales;      ///< {columns of the panel}; null: 1. Not null in int8; not read in fp32
+  const float* bias;               ///< {columns of the panel}
+  std::ptrdiff_t bias_stride = 0;  ///< from row to row; 0: one bias for all rows
+  bool accumulate = false;
+};
+
+/// How this CPU multiplies in one precision. A word is 32 bits: 1 number in fp32, 2 in fp16, 4 in int8, neighbours in
+/// depth of one row of x or of one column of w (a row of the weights, an output channel).
+struct TileKernel {
+  Precision precision;
+  int rows;       ///< of a group of x: {words, rows} words
+  int columns;    ///< of a panel of w: {words, columns} words, in fp16 {words, 2, columns} halves
+  int lanes;      ///< columns of a vector: the last panel of a matrix has a multiple of it
+  int max_words;  ///< of one call, so that a panel stays in L1; 0: a call takes all
+  bool offset;    ///< int8 of x plus 128; behind a panel are 128 times the sums of its columns, {columns} int32
+  /// One group times one panel of `vectors` * lanes columns, into y of that size.
+  void (*multiply)(const std::uint32_t* x, const std::uint32_t* w, int words, int vectors, const TileOutput& out);
+
+  int depth() const { return precision == Precision::kInt8 ? 4 : precision == Precision::kFp16 ? 2 : 1; }
+  int wordsFor(int count) const { return (count + depth() - 1) / depth(); }
+  int widthOf(int count) const { return (count + lanes - 1) / lanes * lanes; }
+  int panelsFor(int out) const { return (out + columns - 1) / columns; }
+  std::size_t panelWords(int words) const { return static_cast<std::size_t>(columns) * (words + (offset ? 1 : 0)); }
+  std::size_t groupWords(int words) const { return static_cast<std::size_t>(rows) * words; }
+
+  /// Rounds a row to wordsFor(count) words and returns its scale: |x| <= 127 in int8, 2^fp16_exponent in fp16.
+  float roundRow(const float* row, int count, std::uint32_t* to, int fp16_exponent) const;
+  /// Packs at most `rows` rows as a group. scales {rows}.
+  void packGroup(MatrixView<const float> x, std::uint32_t* to, float* scales) const;
+  /// Packs rounded rows, {count, words} words, as columns [first, first + count) of a panel with `width` columns.
+  void packColumns(const std::uint32_t* w, int count, int words, std::uint32_t* panel, int first, int width) const;
+  /// A group times a panel of `width` columns; out.y may be smaller than the tile.
+  void run(const std::uint32_t* x, const std::uint32_t* w, int words, int width, const TileOutput& out) const;
+};
+
+/// The kernel for a precision; null: this CPU has none.
+const TileKernel* tileKernel(Precision precision);
+
+/// Of 256 bits, in int8; null unless the instruction set is "avx_vnni" (x86-64).
+const TileKernel* avxVnniKernel();
+
+/// The kernel of attention in a net of this precision; null: attention has tiles of its own (attention_tile.h).
+const TileKernel* attentionTiles(Precision precision);
+
+/// PackedLinear on a kernel.
+class TileLinear {
+ public:
+  TileLinear(const TileKernel& kernel, MatrixView<const float> weight, const float* bias);
+  void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const;
+
+ private:
+  int widthOf(int panel) const { return kernel_.widthOf(std::min(kernel_.columns, out_ - panel * kernel_.columns)); }
+
+  const TileKernel& kernel_;
+  int in_, out_;
+  float scale_ = 1;  // of all weights, in fp16
+  Scratch<std::uint32_t> panels_;
+  Scratch<float> bias_, scales_;  // {columns of all panels}
+};
+
+}  // namespace mpm
