@@ -25,15 +25,18 @@ struct Picture {
 class Teacher {
  public:
   explicit Teacher(const TeachJob& job) : job_(job), trainer_(job.model, job.reduce), classes_(job.classes) {
-    if (!job.output.ends_with(".onnx"))
-      throw Error("the new model is '" + job.output + "'; its name must end in .onnx");
-    classes_.validate("the list of classes");
-    trainer_.setClasses(classes_.classes, classes_.ignore);
+    ofTheJob([&] {
+      if (!job.output.ends_with(".onnx"))
+        throw Error("the new model is '" + job.output + "'; its name must end in .onnx");
+      if (job.steps < 1) throw Error("a training has at least one step");
+      classes_.validate("the list of classes");
+      trainer_.setClasses(classes_.classes, classes_.ignore);
+    });
   }
 
   std::optional<Taught> run() {
     of_ = static_cast<int>(2 * job_.pictures + (roundsOf(job_.pictures) + 1) * job_.steps);
-    choosePictures();
+    ofTheJob([&] { choosePictures(); });
     const std::size_t rounds = roundsOf(pictures_.size());
     of_ = done_ + static_cast<int>(pictures_.size() + (rounds + 1) * job_.steps);
     encode();
@@ -46,6 +49,15 @@ class Teacher {
   }
 
  private:
+  template <class Work>
+  static void ofTheJob(Work work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      throw TeachJobError(error.what());
+    }
+  }
+
   // One picture alone cannot be tested on another.
   std::size_t roundsOf(std::size_t pictures) const {
     return job_.cross_validation && pictures > 1 ? std::min(pictures, kMaxRounds) : 0;

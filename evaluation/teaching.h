@@ -39,6 +39,11 @@ struct TeachJob {
   std::function<bool(int done, int of)> progress = {};
 };
 
+/// An Error about what a TeachJob says, whatever its model: classes, labels, the name of the new file.
+struct TeachJobError : Error {
+  using Error::Error;
+};
+
 struct Taught {
   vision::ClassList classes;
   std::size_t pictures = 0;  ///< that hold a label
@@ -48,8 +53,8 @@ struct Taught {
 
 /// Trains a head and writes the model with its JSON, both or none; nullopt: `progress` ended it, and nothing is
 /// written. The cross-validation trains on some pictures and tests on the others, in at most five rounds. Throws
-/// mpm::Error for a model that cannot be taught, wrong classes or labels, a class without a pixel, and a file that
-/// cannot be written.
+/// TeachJobError for wrong classes or labels and a class without a pixel, mpm::Error for a model that cannot be taught
+/// and a file that cannot be written.
 std::optional<Taught> teach(const TeachJob& job);
 
 /// {"pictures", "reduce", "cross_validation": {"rounds", "miou", ...}}, in percent ('mpm teach --help').

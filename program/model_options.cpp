@@ -6,6 +6,7 @@
 #include "base/device_spec.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "program/terminal/output.h"
 #include "program/terminal/program.h"
 #include "vision/default_model.h"
 
@@ -84,6 +85,14 @@ CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
              "token counts as many times as it has members. Default: plain",
              [take = std::move(take)](const std::string& text) { take(parseAttention(text)); })
       ->group(kMergingGroup);
+}
+
+void noteAssumed(const ModelInfo& model) {
+  if (model.facts.assumed)
+    printNote(
+        "assumed: mean and std 0.5, because no JSON of the model '" + model.facts.name + "' says them. " +
+        (model.converted ? "Convert it again with --mean and --std" : "Write \"mean\" and \"std\" into its JSON") +
+        " (docs/converter.md)");
 }
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {

@@ -75,6 +75,9 @@ CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const
   });
 }
 
+/// Prints a line if nothing says which mean and std the model was trained with.
+void noteAssumed(const ModelInfo& model);
+
 /// --reduce, --schedule, --attention, --input-size, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 

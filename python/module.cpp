@@ -20,6 +20,8 @@
 #include <span>
 #include <thread>
 
+#include "base/atomic_file.h"
+#include "base/visible_text.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
 #include "evaluation/teaching.h"
@@ -109,10 +111,17 @@ std::string pathOf(nb::handle value, const char* what) {
   throw ArgumentError(std::string(what) + ", got " + shown(value));
 }
 
+/// Throws FileError if there is no such file, or its folder cannot be read.
+void requireThere(const std::string& path) {
+  std::error_code status;
+  if (!std::filesystem::exists(path, status))
+    throw FileError(visibleText(path, 200) + ": " + (status ? status.message() : "no such file"));
+}
+
 /// The path of a model. Throws FileError where no file is.
 std::string modelPath(nb::handle value) {
   const std::string path = pathOf(value, "a model is the path of an ONNX file");
-  if (!std::filesystem::exists(path)) throw FileError(path + ": no such file");
+  requireThere(path);
   return path;
 }
 
@@ -208,6 +217,10 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
           .attention = parseAttention(argument<std::string>(arguments, "attention", "'plain' or 'proportional'")),
           .plain_mean = !argument<bool>(arguments, "weighted", kYesOrNo)};
     if (size) options.input_size = Size2{size->first, size->second};
+    const auto three = [&](const char* name) {
+      return argument<std::optional<std::array<float, 3>>>(arguments, name, "three numbers");
+    };
+    if (arguments.contains("mean")) options.mean = three("mean"), options.std = three("std");
     options.precision = parsePrecision(precision);
     if (arguments.contains("output")) {
       options.output = parseOutput(argument<std::string>(arguments, "output", "'labels' or 'logits'"));
@@ -215,16 +228,23 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     }
     options.validate();
   });
-  if (options.reduce && !options.reduce->policy.empty() && !std::filesystem::exists(options.reduce->policy))
-    throw FileError(options.reduce->policy + ": no such file");
+  if (options.reduce && !options.reduce->policy.empty()) requireThere(options.reduce->policy);
   return options;
 }
 
-/// A rule of merging that is a Python function. Its exceptions pass through OpenCV to the caller.
-MergeFunction mergeFunction(nb::object function) {
+/// The Python function of a rule; null: there is none.
+using RuleFunction = std::shared_ptr<nb::object>;
+
+RuleFunction ruleOf(const nb::dict& arguments) {
+  if (!arguments.contains("rule")) return nullptr;
+  nb::object function = arguments["rule"];
   if (PyCallable_Check(function.ptr()) == 0)
     throw ArgumentError("a rule is a function of rows and sizes, got " + shown(function));
-  const auto held = std::make_shared<nb::object>(std::move(function));
+  return std::make_shared<nb::object>(std::move(function));
+}
+
+/// A rule of merging that is a Python function. Its exceptions pass through OpenCV to the caller.
+MergeFunction mergeFunction(const RuleFunction& held) {
   return [held](std::span<const float> rows, int dim, std::span<const float> sizes) {
     const nb::gil_scoped_acquire gil;
     const std::size_t count = sizes.size();
@@ -242,20 +262,20 @@ MergeFunction mergeFunction(nb::object function) {
   };
 }
 
-ReadOptions readOptions(const nb::dict& arguments) {
+ReadOptions readOptions(const nb::dict& arguments, const RuleFunction& rule) {
   ReadOptions options;
-  if (arguments.contains("rule")) options.rule = mergeFunction(arguments["rule"]);
+  if (rule) options.rule = mergeFunction(rule);
   options.convert = convertOptions(arguments);
   options.device = argument<std::string>(arguments, "device", "a text such as 'cpu'");
   ofArguments([&] { options.validate(); });
   return options;
 }
 
-EstimatorOptions estimatorOptions(const nb::dict& arguments) {
+EstimatorOptions estimatorOptions(const nb::dict& arguments, const RuleFunction& rule) {
   const auto count = [&](const char* name) { return argument<int>(arguments, name, kWholeNumber); };
   const auto share = [&](const char* name) { return argument<double>(arguments, name, "a number, 0 to 1"); };
   EstimatorOptions options;
-  options.read = readOptions(arguments);
+  options.read = readOptions(arguments, rule);
   const auto task = argument<std::optional<std::string>>(arguments, "task", "a text such as 'semantic'");
   const auto fit = argument<std::string>(arguments, "fit", "'resize' or 'window'");
   const auto reuse = argument<std::string>(arguments, "reuse", "a text such as 'auto'");
@@ -266,6 +286,7 @@ EstimatorOptions estimatorOptions(const nb::dict& arguments) {
   options.min_overlap = share("min_overlap");
   options.threads = count("threads");
   options.scores = argument<bool>(arguments, "scores", kYesOrNo);
+  options.features = argument<bool>(arguments, "features", kYesOrNo);
   if (fit != "resize" && fit != "window") throw ArgumentError("the fit is '" + fit + "'; it can be resize or window");
   options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
   if (fit == "resize" && (options.window_stride != 0 || options.short_side != 0))
@@ -314,7 +335,11 @@ std::string teach(const nb::dict& arguments) {
     if (!progress.is_none()) progress(static_cast<double>(done) / of);
     return true;
   };
-  return toJson(*withoutGil([&] { return evaluation::teach(job); })).dump();
+  try {
+    return toJson(*withoutGil([&] { return evaluation::teach(job); })).dump();
+  } catch (const evaluation::TeachJobError& error) {
+    throw ArgumentError(error.what());
+  }
 }
 
 nb::dict toDict(const ModelInfo& info) {
@@ -340,6 +365,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["channels"] = toString(info.facts.channels);
   dict["mean"] = info.facts.mean;
   dict["std"] = info.facts.std;
+  dict["assumed"] = info.facts.assumed;
   dict["reduction"] = toString(info.reduction);
   dict["precision"] = toString(info.precision);
   dict["opset"] = info.opset;
@@ -372,6 +398,30 @@ Array<std::uint8_t> colorsOf(const ModelInfo& info) {
   return toArray(std::move(values), {colors.size(), 3});
 }
 
+/// The rule of an object of this type; null: it has none, or is not made yet.
+template <class T>
+RuleFunction ruleIn(PyObject* self) {
+  return nb::inst_ready(self) ? nb::inst_ptr<T>(self)->rule() : nullptr;
+}
+
+/// Python's garbage collector looks through objects of this type, because the function of a rule may refer to the
+/// object that calls it.
+template <class T>
+PyType_Slot* collectable() {
+  constexpr traverseproc traverse = [](PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (const RuleFunction rule = ruleIn<T>(self)) Py_VISIT(rule->ptr());
+    return 0;
+  };
+  constexpr inquiry clear = [](PyObject* self) {
+    if (const RuleFunction rule = ruleIn<T>(self)) rule->reset();
+    return 0;
+  };
+  static PyType_Slot slots[] = {
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+  return slots;
+}
+
 /// Threads take turns.
 class Turns {
  public:
@@ -400,12 +450,13 @@ class LockedEstimator {
           return parseChannelOrder(argument<std::string>(arguments, "channels", "'BGR' or 'RGB'")) ==
                  ChannelOrder::kRgb;
         })) {
-    const EstimatorOptions options = estimatorOptions(arguments);
+    const EstimatorOptions options = estimatorOptions(arguments, rule_ = ruleOf(arguments));
     const std::string model = modelPath(arguments["model"]);
     estimator_ = withoutGil([&] { return std::make_unique<Estimator>(model, options); });
   }
 
   const ModelInfo& model() const { return estimator_->model(); }
+  RuleFunction rule() const { return rule_; }
 
   /// The fields of mpm.Estimate; segments are tuples of id, label, score, area.
   nb::tuple estimate(nb::handle array) {
@@ -424,11 +475,12 @@ class LockedEstimator {
     for (const std::vector<int>& map : result.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
     std::vector<long> counts(result.tokens.size());
     std::transform(result.tokens.begin(), result.tokens.end(), counts.begin(), [](double n) { return std::lround(n); });
-    return nb::make_tuple(
-        orNone<std::uint8_t>(std::move(result.labels)), orNone<std::uint16_t>(std::move(result.ids)), segments,
-        orNone<float>(std::move(result.depth)), nb::make_tuple(result.grid.height, result.grid.width),
-        nb::tuple(nb::cast(counts)), toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
-        result.reuse ? nb::object(toDict(*result.reuse)) : nb::none(), orNone<float>(std::move(result.scores)));
+    return nb::make_tuple(orNone<std::uint8_t>(std::move(result.labels)), orNone<std::uint16_t>(std::move(result.ids)),
+                          segments, orNone<float>(std::move(result.depth)),
+                          nb::make_tuple(result.grid.height, result.grid.width), nb::tuple(nb::cast(counts)),
+                          toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
+                          result.reuse ? nb::object(toDict(*result.reuse)) : nb::none(),
+                          orNone<float>(std::move(result.scores)), orNone<float>(std::move(result.features)));
   }
 
   void reset() {
@@ -442,6 +494,7 @@ class LockedEstimator {
   }
 
   bool rgb_;
+  RuleFunction rule_;
   std::unique_ptr<Estimator> estimator_;
   Turns turns_;
 };
@@ -450,7 +503,7 @@ class LockedEstimator {
 class LockedNet {
  public:
   explicit LockedNet(const nb::dict& arguments) {
-    ReadOptions options = readOptions(arguments);
+    ReadOptions options = readOptions(arguments, rule_ = ruleOf(arguments));
     options.outputs = argument<std::vector<std::string>>(arguments, "outputs", "a list of names");
     const std::string model = modelPath(arguments["model"]);
     loaded_ = withoutGil([&] { return readNet(model, options); });
@@ -484,8 +537,10 @@ class LockedNet {
 
   const std::vector<std::string>& outputs() const { return outputs_; }
   const ModelInfo& model() const { return loaded_.info; }
+  RuleFunction rule() const { return rule_; }
 
  private:
+  RuleFunction rule_;
   LoadedNet loaded_;
   std::vector<std::string> outputs_;
   Turns turns_;
@@ -583,26 +638,43 @@ Array<std::uint8_t> overlay(nb::handle image, nb::handle labels, nb::handle colo
       [&] { return withoutGil([&] { return vision::overlayPicture(pixels, classes, palette, opacity); }); }));
 }
 
+/// The Python class of a C++ error. Its text may quote a file or an argument: nothing of it reaches the terminal as a
+/// control character.
+template <class T>
+nb::object exception(nb::module_& module, const char* name, nb::handle base, const char* doc) {
+  const nb::exception<T> made(module, name, base);
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* type) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const T& error) {
+          PyErr_SetString(static_cast<PyObject*>(type), visibleText(error.what(), 400).c_str());
+        }
+      },
+      made.ptr());
+  made.attr("__doc__") = doc;
+  made.attr("__module__") = "mpm";
+  return made;
+}
+
 int threads_before_fork = 1;
 
 }  // namespace
 
 NB_MODULE(_mpm, module) {
-  const nb::exception<Error> error(module, "Error", PyExc_RuntimeError);
-  const auto exception = [&](auto kind, const char* doc) {
-    kind.attr("__doc__") = doc, kind.attr("__module__") = "mpm";
-  };
-  exception(error, "An error of this package: one line that names the problem and says what to do.");
-  exception(nb::exception<ArgumentError>(module, "ArgumentError", nb::make_tuple(error, nb::handle(PyExc_ValueError))),
-            "An Error and a ValueError: an argument that is wrong, whatever the model.");
-  exception(nb::exception<FileError>(module, "FileError", nb::make_tuple(error, nb::handle(PyExc_FileNotFoundError))),
-            "An Error and a FileNotFoundError.");
+  const nb::object error =
+      exception<Error>(module, "Error", PyExc_RuntimeError,
+                       "An error of this package: one line that names the problem and says what to do.");
+  exception<ArgumentError>(module, "ArgumentError", nb::make_tuple(error, nb::handle(PyExc_ValueError)),
+                           "An Error and a ValueError: an argument that is wrong, whatever the model.");
+  exception<FileError>(module, "FileError", nb::make_tuple(error, nb::handle(PyExc_FileNotFoundError)),
+                       "An Error and a FileNotFoundError.");
   nb::set_leak_warnings(false);  // cv2 keeps the layers of register_cv2() until the process ends
   module.attr("__version__") = MPM_VERSION;
   module.attr("opencv_version") = CV_VERSION;
   module.attr("operators") = operatorNames();
 
-  nb::class_<LockedEstimator>(module, "Estimator")
+  nb::class_<LockedEstimator>(module, "Estimator", nb::type_slots(collectable<LockedEstimator>()))
       .def(nb::init<const nb::dict&>())
       .def("estimate", &LockedEstimator::estimate, "image"_a.none())
       .def("reset", &LockedEstimator::reset)
@@ -610,7 +682,7 @@ NB_MODULE(_mpm, module) {
       .def_prop_ro(
           "colors", [](const LockedEstimator& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
 
-  nb::class_<LockedNet>(module, "Net")
+  nb::class_<LockedNet>(module, "Net", nb::type_slots(collectable<LockedNet>()))
       .def(nb::init<const nb::dict&>())
       .def("forward", &LockedNet::forward, "array"_a.none())
       .def_prop_ro("outputs", &LockedNet::outputs)
@@ -642,12 +714,17 @@ NB_MODULE(_mpm, module) {
       .def("count", &evaluation::ConfusionMatrix::count);
 
   module.def("convert", [](const nb::dict& arguments) {
+    if (arguments.contains("rule")) throw ArgumentError("a rule is a function of a program, which no file holds");
     const ConvertOptions options = convertOptions(arguments);
     const std::string model = modelPath(arguments["model"]);
     const std::string to = pathOf(arguments["output_file"], "output_file is the path of a file");
     const std::filesystem::path folder = std::filesystem::path(to).parent_path();
-    if (!folder.empty() && !std::filesystem::exists(folder))
-      throw FileError("cannot write '" + to + "': there is no folder '" + folder.string() + "'");
+    std::error_code status;
+    if (!folder.empty() && !std::filesystem::exists(folder, status))
+      throw FileError("cannot write '" + visibleText(to, 100) + "': there is no folder '" +
+                      visibleText(folder.string(), 100) + "'");
+    for (const std::string& file : modelFiles(model))
+      if (sameFile(file, to)) throw ArgumentError("'" + to + "' is the model or a part of it: name another file");
     return toDict(withoutGil([&] { return convertFile(model, to, options); }));
   });
   module.def(

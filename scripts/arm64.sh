@@ -29,8 +29,14 @@ root=$(cd "${2:-build-arm64-root}" && pwd)
 if [ ! -e "$root/complete" ]; then
   apt-get update -q
   apt-get install -q -y --no-install-recommends debootstrap qemu-user-static binfmt-support g++-aarch64-linux-gnu
+fi
+# The kernel runs programs for Arm by qemu once binfmt_misc is mounted, which it is not in every container.
+binfmt=/proc/sys/fs/binfmt_misc
+[ -e $binfmt/status ] || mount -t binfmt_misc binfmt_misc $binfmt
+[ -e $binfmt/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64
+if [ ! -e "$root/complete" ]; then
   [ -e "$root/etc/debian_version" ] ||
-    debootstrap --arch=arm64 --variant=minbase bookworm "$root" http://deb.debian.org/debian
+    debootstrap --arch=arm64 --variant=minbase bookworm "$root" "$(sh scripts/mirror.sh)"
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
   cp -r packages "$root/srv"
   chroot "$root" sh -euc 'cd /srv && sh packages/install.sh --minimal

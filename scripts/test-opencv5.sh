@@ -15,8 +15,9 @@ mkdir -p "$root"
 root=$(cd "$root" && pwd)
 if [ ! -e "$root/complete" ]; then
   command -v debootstrap >/dev/null || { apt-get update -q && apt-get install -q -y --no-install-recommends debootstrap; }
-  debootstrap --variant=minbase sid "$root" http://deb.debian.org/debian
-  echo 'deb http://deb.debian.org/debian experimental main' >"$root/etc/apt/sources.list.d/experimental.list"
+  mirror=$(sh scripts/mirror.sh)
+  debootstrap --variant=minbase sid "$root" "$mirror"
+  echo "deb $mirror experimental main" >"$root/etc/apt/sources.list.d/experimental.list"
   printf 'Package: src:opencv\nPin: release a=experimental\nPin-Priority: 900\n' >"$root/etc/apt/preferences.d/opencv"
   # A mirror may be older than the two weeks for which the lists of sid and experimental are valid.
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/20mirror"

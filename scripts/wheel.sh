@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Python wheel into DIR and tests it in virtual environments that have nothing else of this project: without
-# cv2, and beside opencv-python-headless 4 and 5. Downloads from PyPI: the build tools, NumPy, pytest, matplotlib, OpenCV.
+# cv2, and beside opencv-python-headless 4 and 5. Downloads from PyPI: the build tools, NumPy, pytest, matplotlib, mypy, OpenCV.
 #   scripts/wheel.sh [--root] [DIR]       --root: also in a root of this Debian release that has only python3; needs root
 #                                         and debootstrap
 # PYTHON=/usr/bin/python3 chooses the Python, BUILD=FOLDER keeps the build for the next run.
@@ -68,14 +68,14 @@ wheel=$(echo "$dist"/mpm_layer-*.whl)
 
 tests=$PWD/python/tests
 for opencv in '' 'opencv-python-headless<5' 'opencv-python-headless>=5'; do
-  environment test pytest matplotlib "$wheel" $opencv
+  environment test pytest matplotlib mypy "$wheel" $opencv
   (cd "$work" && echo "== ${opencv:-without cv2}" && test/bin/python -m pytest --quiet -p no:cacheprovider -ra "$tests")
   rm -rf "$work/test"
 done
 if [ "$bare" ]; then
   # shellcheck disable=SC1091
   release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-  debootstrap --variant=minbase --include=python3-venv "$release" "$work/root" http://deb.debian.org/debian >"$work/log" ||
+  debootstrap --variant=minbase --include=python3-venv "$release" "$work/root" "$(sh scripts/mirror.sh)" >"$work/log" ||
     { tail "$work/log" >&2; exit 1; }
   "$work/tools/bin/pip" download --quiet --disable-pip-version-check --dest "$work/root/packages" pytest "$wheel"
   tar c README.md python tests/data mpm_layer/include | tar x -C "$work/root/srv"

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/convert.hpp"
 
+#include <array>
 #include <memory>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "cli/verbs/verbs.h"
+#include "mpm/error.hpp"
 #include "program/paths.h"
 
 namespace mpm::cli {
@@ -17,6 +20,20 @@ struct ConvertArguments {
   ConvertOptions options;
 };
 
+/// --mean or --std.
+void addThree(CLI::App& verb, const std::string& name, std::optional<std::array<float, 3>>& three,
+              const std::string& description) {
+  addText(verb, name, "A,B,C", description, [&three](const std::string& text) {
+    const std::vector<std::string> parts = CLI::detail::split(text, ',');
+    three.emplace();
+    for (std::size_t i = 0; i < three->size(); ++i) {
+      const auto number = parts.size() == three->size() ? readNumber<float>(parts[i]) : std::nullopt;
+      if (!number) throw Error("'" + text + "' is not three numbers such as 0.485,0.456,0.406");
+      (*three)[i] = *number;
+    }
+  })->group(kNetworkGroup);
+}
+
 int convert(const ConvertArguments& arguments) {
   requireOutput("--out", arguments.output, modelFiles(arguments.input));
   const auto [bytes, info] = convertModel(arguments.input, arguments.options);
@@ -25,6 +42,7 @@ int convert(const ConvertArguments& arguments) {
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + toString(info.head) +
             ", reduction " + toString(info.reduction));
+  noteAssumed(info);
   return kOk;
 }
 
@@ -36,6 +54,11 @@ Verb addConvert(CLI::App& mpm) {
   addOption(*verb, "IN.onnx", arguments->input, " ", "A plain pre-norm ViT, as an exporter wrote it")->required();
   addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "The file to write")->required();
   addConvertOptions(*verb, arguments->options);
+  addThree(
+      *verb, "--mean", arguments->options.mean,
+      "Mean of the pixel values 0 to 1 that the model was trained with, in the order of its channels. Default: that in "
+      "IN.json, else 0.5. With --std");
+  addThree(*verb, "--std", arguments->options.std, "The same of the standard deviation. With --mean");
   addChoice(*verb, "--output", arguments->options.output, {Output::kLabels, Output::kLogits},
             "What a segmentation net returns: the label map 'labels', or the logits of the original model under their "
             "own name. Default: labels")
@@ -51,6 +74,7 @@ Examples:
   mpm convert vit.onnx -o vit_mpm.onnx
   mpm convert vit.onnx -o vit_full.onnx --schedule none --input-size 512x512
   mpm convert vit.onnx -o vit_gradual.onnx --reduce gradual:blocks=0-7:count=48
+  mpm convert dinov2.onnx -o fast.onnx --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
 )");
   return {verb, [arguments] { return convert(*arguments); }};
 }

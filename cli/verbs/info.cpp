@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <memory>
 
 #include "base/number_text.h"
@@ -41,6 +42,8 @@ std::string devicesText(const BuildInfo& build) {
   return CLI::detail::join(build.cuda_devices, text, "; ");
 }
 
+std::string threeText(const std::array<float, 3>& values) { return CLI::detail::join(values, ", "); }
+
 std::string taskText(const ModelInfo& model) {
   if (!model.task) return "none";
   return toString(*model.task) + (model.task == Task::kDepth ? ", " + toString(model.facts.depth) : "");
@@ -61,6 +64,10 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"head", toString(model.head)},
                  {"task", model.task ? Json(toString(*model.task)) : Json(nullptr)},
                  {"depth", model.task == Task::kDepth ? Json(toString(model.facts.depth)) : Json(nullptr)},
+                 {"channels", toString(model.facts.channels)},
+                 {"mean", Json::parse("[" + threeText(model.facts.mean) + "]")},
+                 {"std", Json::parse("[" + threeText(model.facts.std) + "]")},
+                 {"assumed", model.facts.assumed},
                  {"classes", model.classes},
                  {"class_names", vision::classNames(model)},
                  {"reduce", toString(model.reduction)},
@@ -92,6 +99,10 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("special tokens", std::to_string(model.special_tokens));
   row("input",
       sizeText(model.input) + ", " + std::to_string(model.tokens()) + " tokens: " + sizeText(model.grid, "patches"));
+  const std::string assumed = model.facts.assumed ? " (assumed)" : "";
+  row("channels", toString(model.facts.channels));
+  row("mean", threeText(model.facts.mean) + assumed);
+  row("std", threeText(model.facts.std) + assumed);
   row("head", toString(model.head));
   row("task", taskText(model));
   row("classes",

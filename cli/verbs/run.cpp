@@ -213,6 +213,15 @@ class PictureFolder {
   int pictures_ = 0;
 };
 
+// What the pictures and lines of this model do not show.
+void noteLeftOut(const ModelInfo& model) {
+  noteAssumed(model);
+  if (!model.task)
+    printNote("not shown: the output " + CLI::detail::join(model.outputs, ", ") +
+              " of this model, which has no task. mpm.Net in Python and readNet() in C++ return it; \"task\" in the "
+              "model's JSON can make it a map of depth or of classes (docs/converter.md)");
+}
+
 int printUsage() {
   const std::string program = program_invocation_name;
   for (const std::string& line : {std::string("Usage: mpm run [OPTIONS] SOURCE..."), std::string(),
@@ -339,6 +348,7 @@ int run(RunArguments arguments) {
   else if (!arguments.json)
     printNote(counted(frames.read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
               ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
+  if (!arguments.json) noteLeftOut(model);
   if (interrupted()) return kInterrupted;
   frames.requireAll();
   return kOk;

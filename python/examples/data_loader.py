@@ -28,6 +28,9 @@ class LabelledImages(Dataset):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print("usage: data_loader.py MODEL.onnx IMAGES", file=sys.stderr)
+        sys.exit(2)
     dataset = LabelledImages(sys.argv[1], sorted(pathlib.Path(sys.argv[2]).iterdir()))
     for images, labels in DataLoader(dataset, batch_size=2, num_workers=2):
         print(tuple(images.shape), tuple(labels.shape), labels.unique().tolist())

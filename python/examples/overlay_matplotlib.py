@@ -10,6 +10,9 @@ import numpy as np
 
 import mpm
 
+if len(sys.argv) != 4:
+    print("usage: overlay_matplotlib.py MODEL.onnx IMAGE FIGURE.png", file=sys.stderr)
+    sys.exit(2)
 model, path, figure = sys.argv[1:]
 image = plt.imread(path)  # RGB; PNG as floats 0..1
 if image.dtype != np.uint8:

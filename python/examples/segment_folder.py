@@ -10,6 +10,9 @@ import cv2
 
 import mpm
 
+if len(sys.argv) != 4:
+    print("usage: segment_folder.py MODEL.onnx IMAGES OUTPUT", file=sys.stderr)
+    sys.exit(2)
 model, images, output = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 estimator = mpm.Estimator(model)
 output.mkdir(parents=True, exist_ok=True)

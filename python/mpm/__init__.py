@@ -14,7 +14,7 @@ import atexit
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, Union, overload
 
 import numpy as np
 
@@ -79,6 +79,8 @@ class Estimate(NamedTuple):
     scores: np.ndarray | None
     """With Estimator(scores=True): float32 (classes, height, width), the probability of each class at each pixel. Of a model of
     queries the share of its class scores."""
+    features: np.ndarray | None
+    """With Estimator(features=True): float32 (N, dim), the image tokens behind the last block. Tokens that merged have equal rows."""
 
 
 class Rule(NamedTuple):
@@ -106,7 +108,7 @@ def _native(arguments: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(rule, Rule):
         return arguments
     if not isinstance(rule.blocks, Iterable):
-        raise ArgumentError(f"the blocks of a rule are such as (2, 5) or '2,5', got {rule.blocks!r}")
+        raise ArgumentError(f"the blocks of a rule are such as (2, 5) or '2,5', got {_shown(rule.blocks)}")
     blocks = rule.blocks if isinstance(rule.blocks, str) else ",".join(map(str, rule.blocks))
     return {**arguments, "reduce": None, "rule": rule.function, "blocks": blocks, "weighted": rule.weighted,
             "attention": rule.attention}
@@ -168,18 +170,23 @@ class Estimator(_Model):
         Only what changed since earlier frames is computed (docs/reuse.md).
     refine: of labels. 'guided': the edges of classes follow those of the image (docs/refine.md); 'none'; None is info['refine'].
     scores: also give the probabilities of the classes, for labels: Estimate.scores.
+    features: also give the tokens behind the last block: Estimate.features.
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
                  device: str = "cpu", *, reduce: str | Rule | None = None, input_size: tuple[int, int] | None = None,
                  task: str | None = None, fit: str = "resize", window_stride: int = 0, short_side: int = 0,
                  min_score: float = 0.8, min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR",
-                 reuse: str = "off", refine: str | None = None, scores: bool = False) -> None:
+                 reuse: str = "off", refine: str | None = None, scores: bool = False, features: bool = False) -> None:
         self._read(_mpm.Estimator, locals())
 
+    @overload
+    def estimate(self, image: np.ndarray) -> Estimate: ...
+    @overload
+    def estimate(self, image: Sequence[np.ndarray]) -> list[Estimate]: ...
     def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Estimate | list[Estimate]:
         """The result for one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
-        sequence of images of any sizes, gives a list with one Estimate per image."""
+        sequence of images of any sizes, gives a list with one Estimate per image. Type checkers take any array for one image."""
         image = _array(image)
         is_array = isinstance(image, np.ndarray)
         if is_array and image.ndim == 4 or not is_array and isinstance(image, Iterable) and not isinstance(image, str):
@@ -224,7 +231,7 @@ class Net(_Model):
         wanted = names if outputs is None else list(outputs)
         for name in wanted:
             if name not in names:
-                raise ArgumentError(f"the net has no output '{name}'; it has {', '.join(names)}")
+                raise ArgumentError(f"the net has no output {_shown(name)}; it has {', '.join(names)}")
         found = dict(zip(names, self._native.forward(_array(array))))
         return [found[name] for name in wanted]
 
@@ -243,6 +250,12 @@ class Evaluation(NamedTuple):
     images: int
 
 
+def _shown(value: Any) -> str:
+    """`value` in a few words."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"a {type(value).__name__}"
+
+
 def _array(value: Any) -> Any:
     """An array in C order of what is one. Else `value`, which the extension refuses."""
     is_array = hasattr(value, "__array__") or hasattr(value, "__array_interface__")
@@ -251,9 +264,10 @@ def _array(value: Any) -> Any:
 
 def convert(model: Path, output_file: Path, schedule: Sequence[int] | str | None = None, *, reduce: str | None = None,
             input_size: tuple[int, int] | None = None, precision: str = "fp32", output: str = "labels",
-            scores: bool = False) -> dict[str, Any]:
+            scores: bool = False, mean: Sequence[float] | None = None,
+            std: Sequence[float] | None = None) -> dict[str, Any]:
     """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.
-    Parameters: as in Net."""
+    Parameters: as in Net. mean, std: of the pixel values 0..1 that the model was trained with, instead of those in its JSON."""
     return _mpm.convert(_native(locals()))
 
 
@@ -261,15 +275,23 @@ def info(model: Path) -> dict[str, Any]:
     """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
     'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth' or
     None), 'depth' (what the values of a depth map mean: see Estimate.depth; None for other tasks), 'classes', 'class_names', 'mean',
-    'std', 'reduction' and more. Raises Error for a model that is not a plain pre-norm ViT."""
+    'std', 'assumed' (nothing says mean and std: they are 0.5), 'reduction' and more. Raises Error for a model that is not a plain pre-norm ViT."""
     return _mpm.info(model)
 
 
-def merge(tokens: np.ndarray, special: int = 0) -> tuple[np.ndarray, np.ndarray]:
+@overload
+def merge(tokens: np.ndarray, special: int = 0) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def merge(tokens: Sequence[np.ndarray], special: int = 0) -> list[tuple[np.ndarray, np.ndarray]]: ...
+def merge(tokens: Any, special: int = 0) -> Any:
     """Mutual Pair Merging of the tokens of one image, float32 (special + N, dim): two image tokens that are each other's
     nearest neighbour in cosine similarity become their mean; the special tokens in front are kept. Returns the merged
-    tokens (special + clusters, dim) and the cluster of each image token, int32 (N,)."""
-    return _mpm.merge(_array(tokens), special)
+    tokens (special + clusters, dim) and the cluster of each image token, int32 (N,). A batch, an array
+    (batch, special + N, dim) or a sequence of arrays, gives a list with such a pair for each image."""
+    tokens = _array(tokens)
+    if getattr(tokens, "ndim", 0) == 3 or isinstance(tokens, (list, tuple)):
+        return [merge(one, special) for one in tokens]
+    return _mpm.merge(tokens, special)
 
 
 def restore(merged: np.ndarray, cluster_of_token: np.ndarray, special: int = 0) -> np.ndarray:

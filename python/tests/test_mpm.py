@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the installed package. The models are those of the C++ tests."""
 import copy
+import gc
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -272,8 +274,11 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, (99,))), "block 99 does not exist"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, 3)), "blocks of a rule are such as (2, 5) or '2,5', got 3"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce="rule"), "'rule' is not none, mpm"),
-    (mpm.Error, lambda: mpm.convert(SEGMENTER, "/tmp/rule.onnx", reduce=mpm.Rule(len, (1,))), "which no file holds"),
-    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, (1,)), reuse="auto"), "'rule'"),
+    (ValueError, lambda: mpm.convert(SEGMENTER, "/tmp/rule.onnx", reduce=mpm.Rule(len, (1,))), "which no file holds"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(mutual_pairs, (1,)), reuse="auto"), "'rule'"),
+    (ValueError, lambda: mpm.convert(SEGMENTER, SEGMENTER), "is the model or a part of it"),
+    (ValueError, lambda: mpm.convert(SEGMENTER, "/tmp/mean.onnx", mean=(0.5, 0.5, 0.5)), "given together"),
+    (ValueError, lambda: mpm.convert(SEGMENTER, "/tmp/mean.onnx", mean=0.5, std=0.5), "mean is three numbers, got 0.5"),
     (ValueError, lambda: mpm.evaluate([], [], classes="x"), "classes is a whole number, got 'x'"),
     (ValueError, lambda: mpm.evaluate([], []), "number of classes"),
     (ValueError, lambda: mpm.evaluate([np.zeros((2, 2), np.uint8)], [], classes=2), "not as many images as label maps"),
@@ -285,6 +290,45 @@ def test_errors_are_one_line(kind, call, message, capfd):
     assert isinstance(error.value, kind) and message in text
     assert "\n" not in text and "--" not in text and "arg0" not in text and len(text) <= 300
     assert capfd.readouterr() == ("", ""), "OpenCV says it too"
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred", "x" * 100_000, "a\nb", "\u202e"])
+def test_errors_show_no_control_characters_and_no_long_texts(text, tmp_path):
+    def wrong_json(name):
+        model = tmp_path / "model.onnx"
+        model.write_bytes(SEGMENTER.read_bytes())
+        model.with_suffix(".json").write_text(json.dumps({"task": name}))
+        return mpm.info(model)
+
+    for call in (lambda: mpm.Estimator(SEGMENTER, precision=text), lambda: mpm.Estimator(SEGMENTER, device=text),
+                 lambda: mpm.Net(SEGMENTER, outputs=[text]), lambda: mpm.info(text), lambda: wrong_json(text),
+                 lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), [text])):
+        with pytest.raises(mpm.Error) as error:
+            call()
+        assert str(error.value).isprintable() and len(str(error.value)) <= 500
+
+
+@pytest.mark.parametrize("kind", [mpm.Estimator, mpm.Net])
+def test_a_rule_that_refers_to_its_caller_is_freed_with_it(kind):
+    class Owner:
+        def rule(self, rows, sizes):
+            return np.arange(len(rows))
+
+    owner = Owner()
+    owner.caller = kind(SEGMENTER, reduce=mpm.Rule(owner.rule, (1,)))
+    freed = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert freed() is None
+
+
+def test_features_are_the_tokens_of_the_last_block():
+    estimator = mpm.Estimator(CLIP, schedule=(), features=True)
+    features = estimator.estimate(picture()).features
+    assert features.shape == (estimator.info["tokens"], estimator.info["dim"]) and features.dtype == np.float32
+    assert mpm.Estimator(CLIP).estimate(picture()).features is None
+    with pytest.raises(ValueError, match="sliding windows"):
+        mpm.Estimator(SEGMENTER, fit="window", features=True)
 
 
 def test_a_schedule_may_be_a_text():
@@ -480,6 +524,10 @@ def test_merge_and_restore():
         assert (clusters == clusters[i]).sum() == (2 if mutual else 1)
         mean = (tokens[1 + i] + tokens[1 + nearest[i]]) / 2 if mutual else tokens[1 + i]
         np.testing.assert_allclose(merged[1 + clusters[i]], mean, atol=1e-6)
+    batch = mpm.merge(np.stack([tokens, tokens[::-1]]), special=1)
+    for (one, ids), alone in zip(batch, (tokens, tokens[::-1]), strict=True):
+        for found, expected in zip((one, ids), mpm.merge(alone, special=1), strict=True):
+            np.testing.assert_array_equal(found, expected)
     restored = mpm.restore(merged, clusters, special=1)
     assert restored.shape == tokens.shape
     np.testing.assert_array_equal(restored[0], tokens[0])
@@ -655,10 +703,36 @@ def test_models_that_do_not_segment_have_maps_only():
 
 def test_stubs_and_docstrings_are_there():
     folder = pathlib.Path(mpm.__file__).parent
-    assert (folder / "py.typed").exists() and "class Estimator" in (folder / "_mpm.pyi").read_text()
+    stub = (folder / "_mpm.pyi").read_text()
+    assert (folder / "py.typed").exists() and "class Estimator" in stub
+    for name in ("class Error(RuntimeError)", "class ArgumentError(Error, ValueError)",
+                 "class FileError(Error, FileNotFoundError)", "__version__: str"):
+        assert name in stub
     for name in mpm.__all__:
         if not name.startswith("__"):
             assert getattr(mpm, name).__doc__, name
+
+
+def test_types_are_those_of_a_program(tmp_path):
+    """As README.md uses it, under a type checker."""
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text("""
+import numpy as np
+import mpm
+image = np.zeros((8, 8, 3), np.uint8)
+estimator = mpm.Estimator("vit.onnx", features=True)
+result = estimator.estimate(image)
+print(result.labels, result.tokens[0], [one.ms["total"] for one in estimator.estimate([image])])
+merged, clusters = mpm.merge(np.zeros((4, 4), np.float32))
+try:
+    print(mpm.__version__, mpm.merge([merged])[0])
+except (mpm.ArgumentError, mpm.FileError, mpm.Error) as error:
+    print(error)
+""")
+    found = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", program],
+                           capture_output=True, text=True, timeout=600, cwd=tmp_path)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 # A row of the README's table, to 0.1; tests/cli checks all rows.
@@ -742,6 +816,10 @@ print("both")
         assert "3/3" in run("segment_folder.py", tmp_path / "images", tmp_path / "out").stderr
         labels = self.cv2.imread(str(tmp_path / "out" / "1.png"), self.cv2.IMREAD_GRAYSCALE)
         np.testing.assert_array_equal(labels, mpm.Estimator(SEGMENTER).estimate(picture(seed=1)).labels)
+        for example in examples.glob("*.py"):
+            found = subprocess.run([sys.executable, example], capture_output=True, text=True, timeout=300)
+            if "ModuleNotFoundError" not in found.stderr:
+                assert found.returncode == 2 and re.fullmatch(f"usage: {example.name} .*\n", found.stderr)
         pytest.importorskip("matplotlib")
         run("overlay_matplotlib.py", tmp_path / "images" / "0.png", tmp_path / "figure.png")
         assert (tmp_path / "figure.png").stat().st_size > 1000
@@ -794,12 +872,14 @@ def test_teach_says_what_is_wrong_and_writes_nothing(tmp_path):
                             ((images, [one[:50].copy() for one in labels], ["a", "b"]), "differ in size"),
                             ((images, images, ["a", "b"]), "a label map is"),
                             ((images, [one + 3 for one in labels], ["a", "b"]), "label 3")]:
-        with pytest.raises(mpm.Error, match=re.escape(part)):
+        with pytest.raises(mpm.ArgumentError, match=re.escape(part)):
             mpm.teach(*arguments, file, DATA / "timm_vit_ts17.onnx", steps=2)
     with pytest.raises(mpm.FileError):
         mpm.teach(images, labels, ["a", "b"], file, tmp_path / "none.onnx")
-    with pytest.raises(mpm.Error, match="must end in .onnx"):
+    with pytest.raises(mpm.ArgumentError, match="must end in .onnx"):
         mpm.teach(images, labels, ["a", "b"], tmp_path / "mine.pb", DATA / "timm_vit_ts17.onnx", steps=2)
+    with pytest.raises(mpm.ArgumentError, match="at least one step"):
+        mpm.teach(images, labels, ["a", "b"], file, DATA / "timm_vit_ts17.onnx", steps=0)
 
     def enough(share):
         raise KeyError("enough")

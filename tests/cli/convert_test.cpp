@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
   const TemporaryFolder folder;
@@ -41,6 +42,25 @@ TEST(Convert, TakesFactsFromTheFileBesideTheModel) {
   EXPECT_EQ(json["name"], "tiny");
   EXPECT_EQ(json["class_names"], (nlohmann::json{"Sky", "Road", "Tree", "Car"}));
   EXPECT_EQ(json["reduce"], "none");
+}
+
+TEST(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
+  const TemporaryFolder folder;
+  const auto convert = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"convert", kSegmenter, "-o", folder / "m.onnx"});
+    return mpmCommand(options);
+  };
+  writeImage(folder / "a.png", 40, 50);
+  const auto run = [&] { return mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx"}); };
+  EXPECT_THAT(convert({}).err, HasSubstr("\nassumed: mean and std 0.5"));
+  EXPECT_THAT(run().err, HasSubstr("\nassumed: mean and std 0.5"));
+  EXPECT_THAT(convert({"--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"}).err, Not(HasSubstr("assumed")));
+  EXPECT_EQ(mpmCommand({"info", folder / "m.onnx", "--json"}).json()["mean"], (nlohmann::json{0.485, 0.456, 0.406}));
+  EXPECT_THAT(run().err, Not(HasSubstr("assumed")));
+  expectFailure(convert({"--mean", "0.485,0.456,0.406"}), 1, {"mean and std are given together"});
+  expectFailure(convert({"--mean", "0.485,0.456", "--std", "1,1,1"}), 2,
+                {"--mean", "'0.485,0.456' is not three numbers"});
+  expectFailure(convert({"--mean", "0,0,0", "--std", "0,1,1"}), 1, {"std is positive"});
 }
 
 TEST(Convert, ResizesTheInput) {

@@ -46,12 +46,11 @@ class CudaPlugin : public ::testing::Test {
 };
 
 TEST_F(CudaPlugin, MissingIsOneLine) {
-  expectNoDevice("/nowhere/libmpm_cuda.so",
-                 {"was not loaded (/nowhere/libmpm_cuda.so", "install the package libmpm-cuda"});
+  expectNoDevice("/nowhere/libmpm_cuda.so", {"was not loaded (/nowhere/libmpm_cuda.so", "install libmpm_cuda 0."});
 }
 
 TEST_F(CudaPlugin, OfAnotherVersionIsOneLine) {
-  expectNoDevice(kLibraries + "libmpm_cuda_of_another_version.so", {"0.0.9", MPM_VERSION, "install the package"});
+  expectNoDevice(kLibraries + "libmpm_cuda_of_another_version.so", {"0.0.9", MPM_VERSION, "install libmpm_cuda"});
 }
 
 TEST_F(CudaPlugin, WithoutADriverIsOneLine) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/version.hpp"
@@ -76,6 +79,21 @@ TEST(Info, PrintsATable) {
   EXPECT_THAT(result.out, HasSubstr("blocks          3\n"));
   EXPECT_THAT(result.out, HasSubstr("head            classifier\n"));
   EXPECT_THAT(result.out, HasSubstr("task            none\n"));
+}
+
+TEST(Info, SaysWhichNormalisationIsAssumed) {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(kSegmenter, folder / "m.onnx");
+  EXPECT_THAT(
+      mpmCommand({"info", folder / "m.onnx"}).out,
+      HasSubstr(
+          "channels        RGB\nmean            0.5, 0.5, 0.5 (assumed)\nstd             0.5, 0.5, 0.5 (assumed)\n"));
+  EXPECT_TRUE(mpmCommand({"info", folder / "m.onnx", "--json"}).json()["assumed"]);
+  std::ofstream(folder / "m.json") << R"({"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]})";
+  EXPECT_THAT(mpmCommand({"info", folder / "m.onnx"}).out, HasSubstr("mean            0.485, 0.456, 0.406\n"));
+  const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
+  EXPECT_EQ(json["std"], (nlohmann::json{0.229, 0.224, 0.225}));
+  EXPECT_FALSE(json["assumed"]);
 }
 
 TEST(Info, SizesSayTheirOrder) {

@@ -357,6 +357,16 @@ TEST(Run, WritesSegments) {
   expectFailure(as(kEomt, "depth"), 1, {"does not estimate depth"});
 }
 
+TEST(Run, NamesTheOutputThatItLeavesOut) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 40, 60);
+  const auto err = [&](const std::string& model) {
+    return mpmCommand({"run", folder / "a.png", "--model", model}).err;
+  };
+  EXPECT_THAT(err(kClassifier), HasSubstr("\nnot shown: the output "));
+  EXPECT_THAT(err(kSegmenter), ::testing::Not(HasSubstr("not shown")));
+}
+
 TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {
   const TemporaryFolder folder;
   for (int i = 0; i < 3; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);

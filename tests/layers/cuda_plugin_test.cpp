@@ -13,7 +13,7 @@ std::string fake(const std::string& name) { return std::string(MPM_LIBRARY_DIR) 
 TEST(CudaPlugin, AMissingFileIsOneLine) {
   EXPECT_MPM_ERROR(loadCudaPlugin("/nowhere/libmpm_cuda.so"),
                    "the CUDA plug-in was not loaded (/nowhere/libmpm_cuda.so");
-  EXPECT_MPM_ERROR(loadCudaPlugin("/nowhere/libmpm_cuda.so"), "install the package libmpm-cuda");
+  EXPECT_MPM_ERROR(loadCudaPlugin("/nowhere/libmpm_cuda.so"), "install libmpm_cuda 0.");
 }
 
 TEST(CudaPlugin, AnotherLibraryIsRefused) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "mpm/head_trainer.hpp"
 #include "mpm/reuse.hpp"
@@ -146,6 +147,34 @@ TEST(Estimator, FeaturesOfReusedRowsAreThoseOfTheFrame) {
     EXPECT_EQ(features.size(), full.estimate(image).features.size());
     EXPECT_LE(cv::norm(features, full.estimate(image).features, cv::NORM_RELATIVE | cv::NORM_L2), frame == 0 ? 0 : 0.2);
   }
+}
+
+TEST(Estimator, ThatWasMovedFromSaysSo) {
+  Estimator first(kOfDepth);
+  Estimator second(std::move(first));
+  for (const auto& use : std::vector<std::function<void()>>{[&] { first.estimate(noise()); }, [&] { first.reset(); },
+                                                            [&] { first.model(); }, [&] { first.task(); }})
+    EXPECT_MPM_ERROR(use(), "this Estimator was moved from");
+  first = std::move(second);
+  EXPECT_EQ(first.estimate(noise()).depth.size(), noise().size());
+}
+
+TEST(Estimator, ThreadsAreThoseOfBeforeAtItsEnd) {
+  const int before = cv::getNumThreads();
+  cv::setNumThreads(2);
+  {
+    const Estimator one(kOfDepth, {.threads = 1});
+    EXPECT_EQ(cv::getNumThreads(), 1);
+  }
+  EXPECT_EQ(cv::getNumThreads(), 2);
+  EXPECT_THROW(Estimator("/no/such/model.onnx", {.threads = 1}), Error);
+  EXPECT_EQ(cv::getNumThreads(), 2);
+  {
+    const Estimator one(kOfDepth, {.threads = 1});
+    cv::setNumThreads(2);
+  }
+  EXPECT_EQ(cv::getNumThreads(), 2) << "the program chose it meanwhile";
+  cv::setNumThreads(before);
 }
 
 TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {

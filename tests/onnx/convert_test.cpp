@@ -88,6 +88,32 @@ TEST_F(Convert, DefaultScheduleIsThatOfThePaper) {
   }
 }
 
+TEST_F(Convert, MeanAndStdAreOfTheOptionsTheJsonOrAssumed) {
+  TinyVit(dialect).save(path);
+  EXPECT_TRUE(readModelInfo(path).facts.assumed);
+  const std::string converted = folder / "converted.onnx";
+  convertFile(path, converted);
+  EXPECT_TRUE(readModelInfo(converted).facts.assumed) << "the file does not say it";
+  options.mean = {0.1f, 0.2f, 0.3f};
+  EXPECT_MPM_ERROR(convertFile(path, converted, options), "mean and std are given together");
+  options.std = {0.4f, 0, 0.6f};
+  EXPECT_MPM_ERROR(convertFile(path, converted, options), "std is positive");
+  options.std = {0.4f, 0.5f, 0.6f};
+  convertFile(path, converted, options);
+  EXPECT_EQ(readModelInfo(converted).facts.mean, *options.mean);
+  EXPECT_EQ(readModelInfo(converted).facts.std, *options.std);
+  EXPECT_FALSE(readModelInfo(converted).facts.assumed);
+  EXPECT_NO_THROW(readModelInfo(converted, options));
+  options.mean = {0.1f, 0.2f, 0.4f};
+  EXPECT_MPM_ERROR(readModelInfo(converted, options), "cannot be given others");
+  options.mean.reset();
+  options.std.reset();
+  std::ofstream(folder / "model.json") << R"({"mean": [0.1, 0.2, 0.3]})";
+  EXPECT_TRUE(readModelInfo(path, options).facts.assumed) << "std";
+  std::ofstream(folder / "model.json") << R"({"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]})";
+  EXPECT_FALSE(readModelInfo(path, options).facts.assumed);
+}
+
 TEST_F(Convert, InfoOfPlainAndConverted) {
   TinyVit(dialect).save(path);
   const ModelInfo plain = readModelInfo(path, options);

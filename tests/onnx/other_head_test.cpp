@@ -11,6 +11,7 @@
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"
+#include "support/throws_with.h"
 
 namespace mpm::test {
 namespace {
@@ -271,6 +272,96 @@ TEST_F(OtherHead, ConvolutionPaddedAutomatically) {
       }
     }
     EXPECT_LT(difference(run(g, y, image), expected), 1e-4) << window;
+  }
+}
+
+/// Such an output may be anything, and merging would move it unseen.
+TEST_F(OtherHead, IsTheFullModelUnlessAsked) {
+  dialect.blocks = 3;
+  GraphBuilder g = TinyVit(dialect).graph();
+  g.node("Tanh", {mapOf(g)}, {}, 1, "y");
+  g.model().mutable_graph()->mutable_output(0)->set_name("y");
+  g.save(path);
+  EXPECT_EQ(readModelInfo(path).head, HeadKind::kOther);
+  EXPECT_EQ(readModelInfo(path).schedule(), Schedule{});
+  EXPECT_EQ(readModelInfo(path, {.reduce = mpmBefore({1})}).schedule(), Schedule{1});
+  std::ofstream(folder / "model.json") << R"({"reduce": "mpm:blocks=2"})";
+  EXPECT_EQ(readModelInfo(path).schedule(), Schedule{2});
+  std::ofstream(folder / "model.json") << R"({"task": "semantic"})";
+  EXPECT_EQ(readModelInfo(path).schedule(), Schedule{2}) << "the schedule of the paper for a task";
+}
+
+/// OpenCV divides by some of these sizes, and a division by 0 would end the process.
+TEST_F(OtherHead, WindowsWithSizesOutOfRange) {
+  using Ints = std::vector<long>;
+  const long two_31 = 1L << 31;
+  const std::vector<std::pair<const char*, std::vector<GraphBuilder::Attribute>>> cases = {
+      {"Conv",
+       {{"group", 0L},
+        {"group", Ints{0}},
+        {"group", 0.0},
+        {"group", -1L},
+        {"group", two_31},
+        {"group", 2 * two_31},
+        {"kernel_shape", Ints{0, 3}},
+        {"kernel_shape", Ints{3, two_31}},
+        {"strides", Ints{1, 0}},
+        {"strides", 0L},
+        {"dilations", Ints{0, 1}},
+        {"pads", Ints{0, 0, -1, 0}},
+        {"pads", Ints{0, two_31, 0, 0}}}},
+      {"ConvTranspose",
+       {{"group", 0L},
+        {"group", two_31},
+        {"kernel_shape", Ints{0, 0}},
+        {"strides", Ints{two_31, 1}},
+        {"output_padding", Ints{-1, 0}},
+        {"output_shape", Ints{0, 4}}}},
+      {"MaxPool", {{"kernel_shape", Ints{0, 1}}, {"strides", Ints{0, 1}}}},
+      {"AveragePool", {{"kernel_shape", Ints{two_31, 1}}, {"pads", Ints{-1, 0, 0, 0}}}}};
+  for (const auto& [op, attributes] : cases) {
+    for (const GraphBuilder::Attribute& attribute : attributes) {
+      SCOPED_TRACE(std::string(op) + " " + attribute.first);
+      GraphBuilder g = TinyVit(dialect).graph();
+      std::vector<std::string> inputs{mapOf(g)};
+      std::vector<GraphBuilder::Attribute> all{attribute};
+      if (std::string(op).starts_with("Conv"))
+        inputs.push_back(g.weights("kernel", {kDim, kDim, 1, 1}, std::vector<double>(kDim * kDim, 0.5)));
+      else if (std::string(attribute.first) != "kernel_shape")
+        all.emplace_back("kernel_shape", Ints{2, 2});
+      g.node(op, inputs, all, 1, "y");
+      EXPECT_MPM_ERROR(run(g, "y", TinyVit::image(9)),
+                       "node 'y' (" + std::string(op) + "): found " + attribute.first + " ");
+    }
+  }
+  // The same in a converted file.
+  GraphBuilder g = TinyVit(dialect).graph();
+  g.node("Conv", {mapOf(g), g.weights("kernel", {2, kDim, 3, 3}, std::vector<double>(18 * kDim, 0.5))}, {{"group", 1L}},
+         1, "y");
+  run(g, "y", TinyVit::image(9));
+  convertFile(path, path + ".converted", {});
+  onnx::ModelProto model;
+  {
+    std::ifstream in(path + ".converted", std::ios::binary);
+    ASSERT_TRUE(model.ParseFromIstream(&in));
+  }
+  for (onnx::NodeProto& node : *model.mutable_graph()->mutable_node())
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute())
+      if (attribute.name() == "group") attribute.set_i(two_31);
+  std::ofstream(path + ".converted", std::ios::binary) << model.SerializeAsString();
+  EXPECT_MPM_ERROR(readNet(path + ".converted", {}), "(Conv): found group 2147483648, expected 1 to 1048576");
+}
+
+/// Weights of other groups than those that the node says.
+TEST_F(OtherHead, GroupsThatDoNotFitTheirWeights) {
+  for (const char* const op : {"Conv", "ConvTranspose"}) {
+    for (const long group : {5L, 1L << 20}) {
+      SCOPED_TRACE(std::string(op) + " " + std::to_string(group));
+      GraphBuilder g = TinyVit(dialect).graph();
+      const std::string kernel = g.weights("kernel", {kDim, kDim, 1, 1}, std::vector<double>(kDim * kDim, 0.5));
+      g.node(op, {mapOf(g), kernel}, {{"group", group}}, 1, "y");
+      EXPECT_MPM_ERROR(run(g, "y", TinyVit::image(9)), "y");
+    }
   }
 }
 

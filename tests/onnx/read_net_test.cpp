@@ -77,6 +77,21 @@ TEST(ReadNet, LabelsOfANaNAreAnError) {
   }
 }
 
+TEST(ReadNet, ANaNInTokensIsAnErrorWhereTheyMerge) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit(Dialect{}).save(path);
+  const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
+  const cv::Mat image(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN()));
+  const auto result = [&](const Reduction& reduce) {
+    auto [net, info] = readNet(path, {.convert = {.reduce = reduce}});
+    net.setInput(image);
+    return net.forward(info.outputs.front());
+  };
+  EXPECT_THROW(result(mpmBefore({1})), cv::Exception);
+  EXPECT_TRUE(std::isnan(result(kFullModel).ptr<float>()[0])) << "the output is not of labels";
+}
+
 // A thread of the program is in a forward() while exit handlers and destructors of static objects run.
 TEST(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";

@@ -1099,17 +1099,17 @@ const HeadCase kMisfits[] = {
      [](GraphBuilder& g) {
        pool(g, {2, 2}, {0, 1}, kNoPads);
      },
-     "out of range"},
+     " to 1048576"},
     {"PoolWithoutAKernel",
      [](GraphBuilder& g) {
        pool(g, {0, 2}, kOnes, kNoPads);
      },
-     "out of range"},
+     " to 1048576"},
     {"PoolWithNegativePads",
      [](GraphBuilder& g) {
        pool(g, {2, 2}, kOnes, {0, -1, 0, 0});
      },
-     "out of range"},
+     " to 1048576"},
     {"PoolLargerThanItsMap",
      [](GraphBuilder& g) {
        pool(g, {4, 2}, kOnes, kNoPads);
@@ -1119,12 +1119,12 @@ const HeadCase kMisfits[] = {
      [](GraphBuilder& g) {
        conv(g, {1, 0}, kNoPads);
      },
-     "out of range"},
+     " to 1048576"},
     {"ConvWithNegativePads",
      [](GraphBuilder& g) {
        conv(g, kOnes, {0, 0, -1, 0});
      },
-     "out of range"},
+     " to 1048576"},
     {"PadByAMillion",
      [](GraphBuilder& g) {
        odd(g, "Pad", {"features", g.ints({0, 0, 0, 0, 0, 2000000})});

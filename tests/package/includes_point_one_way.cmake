@@ -65,10 +65,14 @@ module(program monitor charts evaluation vision base)
 module(cli program monitor charts evaluation scene vision base)
 module(gui program monitor charts evaluation scene vision base)
 module(train program evaluation scene vision onnx base)
-module(python evaluation vision layers)
+module(python evaluation vision layers base)
 
 foreach(module base kernels merging)
   never_includes(mpm_layer/src/${module} "opencv|onnx/" "'${module}' knows neither OpenCV nor ONNX")
+endforeach()
+
+foreach(folder mpm_layer/src/onnx vision scene evaluation charts monitor program cli gui train)
+  never_includes(${folder} "opencv2/dnn" "only 'layers' and 'net' call cv::dnn, which changes with OpenCV")
 endforeach()
 
 # Inside onnx: model <- fold <- recognise <- emit <- the files that stand in no folder.

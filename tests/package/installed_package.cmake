@@ -19,6 +19,10 @@ endif()
 set(FOLDERS ${prefix})
 include(${CMAKE_CURRENT_LIST_DIR}/run_paths.cmake)
 
+if(NOT EXISTS ${prefix}/share/doc/mpm_layer/LICENSE)
+  message(FATAL_ERROR "the licence is not installed")
+endif()
+
 # The programs find the library in any prefix, and the service finds its program.
 set(mpm ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm)
 execute_process(COMMAND ${mpm} convert ${MODEL} -o ${SCRATCH}/labels.onnx ${run})
@@ -29,6 +33,11 @@ file(READ ${prefix}/lib/systemd/system/mpm-monitor@.service service)
 string(FIND "${service}" "ExecStart=\"${prefix}/bin/mpm\" monitor" found)
 if(found EQUAL -1)
   message(FATAL_ERROR "the service does not start ${prefix}/bin/mpm")
+endif()
+find_program(systemd_analyze systemd-analyze)
+if(systemd_analyze)
+  execute_process(COMMAND ${systemd_analyze} security --offline=true --threshold=25 ${prefix}/lib/systemd/system/mpm-monitor@.service
+    OUTPUT_QUIET ${run})
 endif()
 
 # What draws the report of `mpm study`, and what writes Parquet. The baselines of `mpm bench`, and what they import of this project.
@@ -67,9 +76,15 @@ find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH})
 execute_process(COMMAND ${pkg_config} --cflags --libs mpm_layer
   OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE ${run})
-separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags} -lopencv_imgcodecs -lopencv_imgproc")
-execute_process(COMMAND ${COMPILER} -std=c++20 ${EXAMPLES}/segment_image.cpp -o ${SCRATCH}/by_pkg_config ${flags}
-  -Wl,-rpath,${prefix}/${LIBDIR} ${run})
+separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags}")
+execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Werror ${EXAMPLES}/segment_image.cpp -o ${SCRATCH}/by_pkg_config
+  ${flags} -Wl,-rpath,${prefix}/${LIBDIR} ${run})
+execute_process(COMMAND ${COMPILER} -std=c++17 -fsyntax-only ${EXAMPLES}/segment_image.cpp ${flags}
+  RESULT_VARIABLE status ERROR_VARIABLE said)
+string(REGEX MATCH "error: [^\n]*" said "${said}")
+if(status EQUAL 0 OR NOT said MATCHES "mpm_layer needs C\\+\\+20")
+  message(FATAL_ERROR "the first error of a program in C++17: ${said}")
+endif()
 execute_process(COMMAND ${SCRATCH}/by_pkg_config ${MODEL} ${image} ${SCRATCH}/by_pkg_config.png OUTPUT_QUIET ${run})
 
 file(SHA256 ${SCRATCH}/overlay.png overlay)

@@ -28,7 +28,9 @@ enum class Fit {
 struct EstimatorOptions {
   ReadOptions read = ReadOptions();  ///< outputs, convert.output and convert.scores are ignored
   std::optional<Task> task = {};     ///< nullopt: that of the model
-  int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
+  /// CPU threads; 0: as many as now. Calls cv::setNumThreads, which is global to the process; the end of the Estimator
+  /// restores the number before it.
+  int threads = 0;
   bool inspect = false;  ///< also fill token_score and pair_similarity; only with Fit::kResize
   Fit fit = Fit::kResize;
   int short_side = 0;      ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
@@ -97,6 +99,8 @@ MPM_API cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& s
 /// kPanoptic: each pixel belongs to the query with the largest product of its class and its mask, and all segments of a
 /// stuff class are one. kInstance: each query whose class is a thing is a segment, and a later one covers an earlier
 /// one.
+///
+/// An Estimator that was moved from can be destroyed or assigned to. Its other functions throw mpm::Error.
 class MPM_API Estimator {
  public:
   /// `model`: a plain ViT ONNX file or a converted one. Without a task (a classifier, features) it gives tokens and
@@ -123,6 +127,7 @@ class MPM_API Estimator {
 
  private:
   struct Impl;
+  Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "mpm_layer needs C++20: compile with -std=c++20"
+#endif
+
 #include <span>
 #include <vector>
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "mpm_layer needs C++20: compile with -std=c++20"
+#endif
+
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -125,11 +130,13 @@ struct Size2 {
 /// How a plain ViT is converted. A converted file keeps the options that it was made with: asking it for another
 /// reduction, input size, precision or output is an error, except for a value that is the default here.
 struct ConvertOptions {
-  /// nullopt: the "reduce" of the JSON beside a plain ViT, else kMpm (kNone if the model's tokens cannot merge); the
-  /// file's own reduction for a converted one.
+  /// nullopt: the "reduce" of the JSON beside a plain ViT, else kMpm; kNone if the model's tokens cannot merge, and for
+  /// HeadKind::kOther without a task, whose output may be anything. The file's own reduction for a converted one.
   std::optional<Reduction> reduce = {};
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
+  /// ModelFacts::mean and std of a plain ViT, instead of those in its JSON. Both or none.
+  std::optional<std::array<float, 3>> mean = {}, std = {};
   Precision precision = Precision::kFp32;
   Output output = Output::kLabels;
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.
@@ -141,7 +148,8 @@ struct ConvertOptions {
     options.reduce = reduction;
     return options;
   }
-  /// Throws mpm::Error for a reduction that is not valid, and for a size that is not positive.
+  /// Throws mpm::Error for a reduction that is not valid, a size that is not positive, and a mean or std that is alone
+  /// or out of range.
   MPM_API void validate() const;
 };
 

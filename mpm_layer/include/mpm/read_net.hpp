@@ -42,8 +42,8 @@ struct LoadedNet {
 /// ("onnx_node!backbone/block1" in 4.6); net.getLayerNames() lists them.
 ///
 /// Use one net from one thread at a time; two nets may run at once. Throws mpm::Error for a file that cannot be run, a
-/// device that this machine or this build lacks, and a precision that the device lacks. A NaN in the image or in an
-/// intermediate result is a cv::Exception of forward().
+/// device that this machine or this build lacks, and a precision that the device lacks. A NaN in the tokens that merge
+/// or in the scores of labels is a cv::Exception of forward(). Other outputs can hold a NaN; an Estimator refuses it.
 MPM_API LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options = {});
 
 /// Time spent on one image, in ms. `total` is wall time; the other stages add up to it, except for a small overhead. On

@@ -28,7 +28,7 @@ std::string limited(std::string text, const std::string& what) {
       const std::size_t open = at;
       for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
       if (at >= text.size() || at - open <= kLongText) continue;
-      kept.append(text, from, open + 1 - from);
+      kept.append(text, from, open + 1 - from).append("\\u0000");
       from = at;
     } else if (mark == '{' || mark == '[') {
       if (keys.size() > kDeepest) throw Error(what + " is nested too deep");
@@ -103,7 +103,9 @@ std::vector<JsonValue> JsonValue::list(std::size_t least, std::size_t most) cons
 
 std::string JsonValue::text() const {
   if (!value_->is_string()) fail("a text");
-  return value_->get<std::string>();
+  std::string text = value_->get<std::string>();
+  if (text.find('\0') != std::string::npos) fail("a text of at most 64 KiB without NUL");
+  return text;
 }
 
 bool JsonValue::flag() const {

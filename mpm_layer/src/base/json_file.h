@@ -27,7 +27,7 @@ inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
 class JsonValue {
  public:
   /// Parses text. `what` names it in errors. Throws mpm::Error for what is not JSON, is nested deeper than 16 or has
-  /// an object of over 10,000 keys. A text value of over 64 KiB (LabelMe's "imageData") is read as empty.
+  /// an object of over 10,000 keys. A text value of over 64 KiB is not kept (LabelMe's "imageData"): text() throws.
   JsonValue(std::string text, std::string what);
 
   /// As nlohmann sees it.

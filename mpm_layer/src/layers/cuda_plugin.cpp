@@ -39,7 +39,7 @@ const CudaPlugin& plugin() {
 
 const CudaPlugin& loadCudaPlugin(const char* file) {
   constexpr const char* kAdvice =
-      "; install the package libmpm-cuda" MPM_SERIES " of this version, or use the device cpu";
+      "; install libmpm_cuda " MPM_VERSION " (docs/cuda.md; Python wheels have none), or use the device cpu";
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw Error(std::string("the CUDA plug-in was not loaded (") + dlerror() + ")" + kAdvice);
   const auto entry = reinterpret_cast<const CudaPlugin* (*)()>(dlsym(library, "mpm_cuda_plugin"));

@@ -76,6 +76,7 @@ void EstimatorOptions::validate() const {
     throw Error("features are those of one picture in the fit 'resize', not of sliding windows");
   if (reuse.on && fit == Fit::kWindow)
     throw Error("rows of earlier frames are reused by the fit 'resize' only, not by sliding windows");
+  if (reuse.on && read.rule) throw Error("rows of earlier frames are not reused with the reduction 'rule'");
   for (const double share : {min_score, min_overlap})
     if (!(share >= 0 && share <= 1)) throw Error("the limits of segments are shares, 0 to 1");
 }
@@ -184,21 +185,26 @@ Estimator::~Estimator() = default;
 Estimator::Estimator(Estimator&&) noexcept = default;
 Estimator& Estimator::operator=(Estimator&&) noexcept = default;
 
-const ModelInfo& Estimator::model() const { return impl_->net.info(); }
-std::optional<Task> Estimator::task() const { return impl_->task; }
+Estimator::Impl& Estimator::impl() const {
+  if (!impl_) throw Error("this Estimator was moved from: assign another one to it");
+  return *impl_;
+}
+
+const ModelInfo& Estimator::model() const { return impl().net.info(); }
+std::optional<Task> Estimator::task() const { return impl().task; }
 
 Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds) {
   if (image.empty()) throw Error("the image is empty");
   if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
   StopWatch watch;
   Estimate result;
-  result.task = impl_->task;
-  result.grid = impl_->net.info().grid;
+  result.task = impl().task;
+  result.grid = impl().net.info().grid;
   try {
     withOurErrors([&] {
-      if (!impl_->net.reuses()) return impl_->run(image, result);
-      impl_->elapsed += impl_->clock.lap() / 1000;
-      impl_->reuse(image, seconds.value_or(impl_->elapsed), result);
+      if (!impl().net.reuses()) return impl().run(image, result);
+      impl().elapsed += impl().clock.lap() / 1000;
+      impl().reuse(image, seconds.value_or(impl().elapsed), result);
     });
   } catch (const Error&) {
     reset();  // what is kept may be half of one frame and half of another
@@ -209,9 +215,9 @@ Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds
 }
 
 void Estimator::reset() {
-  if (!impl_->net.reuses()) return;
-  impl_->net.reset();
-  impl_->last = {};
+  if (!impl().net.reuses()) return;
+  impl().net.reset();
+  impl().last = {};
 }
 
 }  // namespace mpm

@@ -53,8 +53,7 @@ std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
 }
 
 ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, const ChooseOutputs& answers)
-    : path_(model) {
-  if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+    : path_(model), threads_(options.threads) {
   const auto choose = [&](onnx::GraphProto& graph, const ModelInfo& found) {
     std::vector<std::string> names = answers(graph, found);
     answers_ = names.size();
@@ -120,7 +119,11 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
     net_.setInput(planes_);
   }
   ms.preprocess += watch.lap();
-  net_.forward(blobs_, outputs_);
+  try {
+    net_.forward(blobs_, outputs_);
+  } catch (const cv::Exception& error) {  // an error of OpenCV's own layers names neither model nor node
+    throw Error(path_ + ": OpenCV " CV_VERSION " cannot run it: " + opencv::oneLine(error));
+  }
   const StageTimes forward_ms = forwardTimes(net_, watch.lap());
   for (double StageTimes::*stage : {&StageTimes::backbone, &StageTimes::merge, &StageTimes::restore, &StageTimes::head})
     ms.*stage += forward_ms.*stage;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <opencv2/dnn.hpp>
@@ -56,6 +57,22 @@ inline AxisResampling throughInput(int grid, int input, int image) {
 /// tokens. Returns its name. Throws mpm::Error for a model without such tokens.
 std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info);
 
+/// Sets the number of OpenCV's threads, and restores the one before at its end, unless somebody changed it meanwhile.
+class ThreadCount {
+ public:
+  explicit ThreadCount(int threads) : own_(std::min(threads, cv::getNumberOfCPUs())), before_(cv::getNumThreads()) {
+    if (own_ > 0) cv::setNumThreads(own_);
+  }
+  ~ThreadCount() {
+    if (own_ > 0 && cv::getNumThreads() == own_) cv::setNumThreads(before_);
+  }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+ private:
+  int own_, before_;
+};
+
 /// A net that takes images: preprocessing, one pass, and the report of it.
 class ImageNet {
  public:
@@ -107,6 +124,7 @@ class ImageNet {
   void addSimilarity(RunReport& report) const;
 
   std::string path_;
+  ThreadCount threads_;
   cv::dnn::Net net_;
   ModelInfo info_;
   std::vector<cv::String> outputs_;  // the reports, the answers, then the input tokens of each insertion to inspect

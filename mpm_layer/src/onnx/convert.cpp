@@ -32,10 +32,17 @@ void requireApart(const std::string& onnx_path, const std::string& output_path, 
 }  // namespace
 
 onnx_graph::Converted onnx_graph::convertPath(const std::filesystem::path& path, const ConvertOptions& options) {
-  return fromPath(path, [&](onnx::ModelProto model, onnx_graph::LateWeights late) {
+  bool chosen = options.reduce.has_value();
+  Converted converted = fromPath(path, [&](onnx::ModelProto model, onnx_graph::LateWeights late) {
     const FactsFile facts = readFactsOf(model, path);
+    chosen = chosen || facts.reduce;
     return convert(std::move(model), facts, options, onnx_graph::folderOf(path), std::move(late));
   });
+  const ModelInfo& info = converted.info;
+  if (chosen || info.converted || info.head != HeadKind::kOther || info.task || info.schedule().empty())
+    return converted;
+  converted = {};
+  return convertPath(path, options.with(kFullModel));  // the head is known only now
 }
 
 ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options) {

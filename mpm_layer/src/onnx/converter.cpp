@@ -159,6 +159,7 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     throw Error("holds ai.mpm ops, but not the metadata mpm.format = 1 and mpm.info: convert the original model again");
   }
   ModelInfo info = fromJson(*json);
+  for (const onnx::NodeProto& node : model.graph().node()) requireWindow(node);
   addInfoOfGraph(model.graph(), info);
   const auto no = [](const std::string& made, const std::string& asked) {
     throw Error("was converted with " + made + " and cannot be given " + asked + ": convert the original model again");
@@ -169,6 +170,8 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("input size " + toString(info.input), "input size " + toString(*options.input_size) + kHeightFirst);
   if (options.precision != Precision::kFp32 && options.precision != info.precision)
     no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
+  if (options.mean && (*options.mean != info.facts.mean || *options.std != info.facts.std))
+    no("a mean and std of its own", "others");
   if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
     no("output labels", "output logits");
   if (info.segments() && options.scores && !hasOutput(model.graph(), "scores")) no("no output 'scores'", "one");
@@ -232,6 +235,11 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
 
   ModelInfo info;
   info.facts = facts.facts;
+  if (options.mean) {
+    info.facts.mean = *options.mean;
+    info.facts.std = *options.std;
+    info.facts.assumed = false;
+  }
   info.input = options.input_size.value_or(understood.size);
   requireFits(trunk.embedding, info.input);
   info.blocks = static_cast<int>(trunk.chain.blocks.size());

@@ -16,8 +16,10 @@ Json factsJson(const ModelFacts& facts, Size2 input) {
   Json json;
   json["name"] = facts.name;
   json["input"] = {{"height", input.height}, {"width", input.width}, {"channels", toString(facts.channels)}};
-  json["mean"] = facts.mean;
-  json["std"] = facts.std;
+  if (!facts.assumed) {
+    json["mean"] = facts.mean;
+    json["std"] = facts.std;
+  }
   json["classes"] = mpm::toJson(facts.classes);
   json["ignore"] = facts.ignore;
   return json;

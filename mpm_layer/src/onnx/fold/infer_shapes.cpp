@@ -39,11 +39,7 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
   if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4) return std::nullopt;
   Shape shape{input[0], channels, 0, 0};
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    constexpr std::int64_t kMax = 1 << 20;
-    if (strides[axis] < 1 || strides[axis] > kMax || kernel[axis] < 1 || kernel[axis] > kMax || dilations[axis] < 1 ||
-        dilations[axis] > kMax || pads[axis] < 0 || pads[axis] > kMax || pads[axis + 2] < 0 || pads[axis + 2] > kMax) {
-      refuse(node, "a stride, kernel or padding out of range", "sensible ones");
-    }
+    if (kernel[axis] < 1) refuse(node, "an empty kernel", "at least one pixel");
     const std::int64_t reach = dilations[axis] * (kernel[axis] - 1) + 1;
     if (automatic.starts_with("SAME")) {
       shape[axis + 2] = (input[axis + 2] + strides[axis] - 1) / strides[axis];
@@ -57,6 +53,18 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
   return shape;
 }
 
+/// Throws mpm::Error unless the weights of a convolution are those of its groups: {out, in / groups} or, transposed,
+/// {in, out / groups}.
+void requireGroups(const Node& node, const Shape& input, const Shape& weight) {
+  const std::int64_t groups = node.integer("group", 1);
+  const bool transposed = node.op == "ConvTranspose";
+  if (input[1] != weight[transposed ? 0 : 1] * (transposed ? 1 : groups) || weight[0] % groups != 0)
+    refuse(node,
+           "weights " + toString(weight) + " for " + std::to_string(input[1]) + " channels in " +
+               std::to_string(groups) + " groups",
+           "weights of these groups");
+}
+
 /// A side of the result of a ConvTranspose without padding, the extra pixels of output_padding included.
 std::int64_t fullSide(const Node& node, const Shape& input, const Shape& weight, std::size_t axis) {
   const std::int64_t stride = node.integers("strides", {1, 1})[axis];
@@ -68,6 +76,7 @@ std::int64_t fullSide(const Node& node, const Shape& input, const Shape& weight,
 std::optional<Shape> transposedConvShape(const Node& node, const Shape& input, const Shape& weight) {
   const auto pads = transposedPads(node, input, weight);
   if (!pads) return std::nullopt;
+  requireGroups(node, input, weight);
   return Shape{input[0], weight[1] * node.integer("group", 1),
                fullSide(node, input, weight, 0) - (*pads)[0] - (*pads)[2],
                fullSide(node, input, weight, 1) - (*pads)[1] - (*pads)[3]};
@@ -187,6 +196,7 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   if (op == "Gemm") return b ? gemmShape(node, *a, *b) : std::nullopt;
   if (op == "Conv") {
     if (!b || b->size() != 4) return std::nullopt;
+    if (a->size() == 4) requireGroups(node, *a, *b);
     return slidingShape(node, *a, (*b)[0], {(*b)[2], (*b)[3]});
   }
   if (op == "ConvTranspose") return b ? transposedConvShape(node, *a, *b) : std::nullopt;
@@ -219,14 +229,10 @@ std::optional<Integers> transposedPads(const Node& node, const Shape& input, con
   auto pads = node.integers("pads", {0, 0, 0, 0});
   if (pads.size() != 4) return std::nullopt;
   for (const char* name : {"strides", "dilations", "output_padding"}) {
-    const auto values = node.integers(name, {1, 1});
-    if (values.size() != 2) return std::nullopt;
-    pads.insert(pads.end(), values.begin(), values.end());
+    if (node.integers(name, {1, 1}).size() != 2) return std::nullopt;
   }
-  pads.insert(pads.end(), {weight[2], weight[3], input[2], input[3]});
-  if (std::any_of(pads.begin(), pads.end(), [](std::int64_t value) { return std::abs(value) > (1 << 20); }))
-    refuse(node, "a stride, kernel or padding out of range", "sensible ones");
-  pads.resize(4);
+  for (const std::int64_t side : {weight[2], weight[3], input[2], input[3]})
+    if (side < 1 || side > (1 << 20)) refuse(node, "a side of " + std::to_string(side), "1 to 1048576");
   const std::string automatic = node.text("auto_pad", "NOTSET");
   auto sides = node.integers("output_shape");
   if (automatic == "VALID") pads.assign(4, 0);

@@ -23,6 +23,7 @@ void readCommon(const JsonValue& json, ModelFacts& facts) {
   if (const auto name = json.find("name")) facts.name = name->text();
   if (const auto mean = json.find("mean")) facts.mean = three(*mean, false);
   if (const auto std = json.find("std")) facts.std = three(*std, true);
+  facts.assumed = !json.has("mean") || !json.has("std");
   if (const auto ignore = json.find("ignore")) facts.ignore = ignore->integer(0, 255);
   if (const auto task = json.find("task")) facts.task = task->parsed(parseTask);
   if (const auto depth = json.find("depth")) facts.depth = depth->parsed(parseDepthUnit);
@@ -92,6 +93,7 @@ std::string toJson(const ModelInfo& info) {
                {"opset", info.opset},
                {"parameters", info.parameters},
                {"outputs", info.outputs}};
+  if (info.facts.assumed) json["assumed"] = true;
   if (info.task) json["task"] = toString(*info.task);
   if (info.facts.refine != Refine::kNone) json["refine"] = toString(info.facts.refine);
   if (info.task == Task::kDepth) json["depth"] = toString(info.facts.depth);
@@ -104,6 +106,7 @@ ModelInfo fromJson(const std::string& text) {
   info.converted = true;
   readCommon(json, info.facts);
   readChannels(json, info.facts);
+  if (const auto assumed = json.find("assumed")) info.facts.assumed = assumed->flag();
   if (const auto classes = json.find("class_count")) info.classes = classes->integer(0, kMax);
   if (const auto opset = json.find("opset")) info.opset = opset->integer(0, kMax);
   info.head = json.at("head").parsed(parseHeadKind);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/model/node_proto.h"
 
+#include <algorithm>
+
+#include "mpm/error.hpp"
+
 namespace mpm::onnx_graph {
 
 const onnx::AttributeProto* findAttribute(const onnx::NodeProto& node, const std::string& name) {
@@ -39,6 +43,25 @@ void addAttribute(onnx::NodeProto& node, const Attribute& named) {
   } else {
     attribute.set_type(onnx::AttributeProto::INTS);
     for (const std::int64_t one : std::get<std::vector<std::int64_t>>(value)) attribute.add_ints(one);
+  }
+}
+
+void requireWindow(const onnx::NodeProto& node) {
+  constexpr std::int64_t kMax = 1 << 20;
+  constexpr std::pair<const char*, std::int64_t> kLeast[] = {{"group", 1},         {"kernel_shape", 1}, {"strides", 1},
+                                                             {"dilations", 1},     {"output_shape", 1}, {"pads", 0},
+                                                             {"output_padding", 0}};
+  const std::string &op = node.op_type(), &domain = node.domain();
+  if (!(domain.empty() || domain == "ai.onnx") || !(op.starts_with("Conv") || op.ends_with("Pool"))) return;
+  for (const auto& [name, least] : kLeast) {
+    const onnx::AttributeProto* const found = findAttribute(node, name);
+    if (!found) continue;
+    std::vector<std::int64_t> values(found->ints().begin(), found->ints().end());
+    if (values.empty()) values.push_back(found->i());
+    for (const std::int64_t value : values)
+      if (value < least || value > kMax)
+        throw Error("node '" + node.name() + "' (" + op + "): found " + name + " " + std::to_string(value) +
+                    ", expected " + std::to_string(least) + " to " + std::to_string(kMax));
   }
 }
 

@@ -34,4 +34,8 @@ void describeNode(onnx::NodeProto& node, const std::string& op, const Names& inp
 
 void addAttribute(onnx::NodeProto& node, const Attribute& attribute);
 
+/// Throws mpm::Error if `node` is a convolution or a pooling and a size among its attributes is out of range. OpenCV
+/// divides by some of them, and a division by 0 ends the process.
+void requireWindow(const onnx::NodeProto& node);
+
 }  // namespace mpm::onnx_graph

@@ -181,6 +181,7 @@ class Reader {
     for (const std::string& name : proto.input()) node.inputs.push_back(lookUp(name, scope, proto));
     if (proto.output_size() == 0) return;
     requireInputs(node);
+    requireWindow(proto);
     node.branch = branch_;
     if (node.op == "If" && node.domain.empty()) readBranches(node, scope, prefix, depth);
     const int index = static_cast<int>(graph_.nodes.size());
