@@ -3,6 +3,7 @@
 # the summary reports it. This file checks the compiler; MpmDependencies and MpmCuda check the dependencies. In another project
 # only the library is built.
 option(MPM_WARNINGS_AS_ERRORS "Treat warnings as errors (on in CI)" OFF)
+option(MPM_HARDENING "Compile with flags against faults in memory; OFF where a distribution sets its own" ON)
 option(MPM_BUILD_TOOLS "Build the programs: mpm, mpm-view and, where their libraries are found, mpm-monitor and mpm-train" ${PROJECT_IS_TOP_LEVEL})
 option(MPM_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(MPM_WITH_PYTHON "Build the extension of the Python package; pip sets this and brings nanobind (pyproject.toml)" OFF)
