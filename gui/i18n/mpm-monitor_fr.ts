@@ -714,11 +714,11 @@
     </message>
     <message>
         <source>Tokens kept, %1 to %2</source>
-        <translation>Tokens gardés, du %1 au %2</translation>
+        <translation>Jetons gardés, du %1 au %2</translation>
     </message>
     <message>
         <source>Tokens kept</source>
-        <translation>Tokens gardés</translation>
+        <translation>Jetons gardés</translation>
     </message>
 </context>
 <context>
