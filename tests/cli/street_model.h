@@ -16,7 +16,10 @@ inline void writeStreetModel(const std::string& path) {
   Dialect dialect;
   dialect.head = HeadStyle::kLinear;
   TinyVit(dialect).save(path);
-  nlohmann::json facts = {{"name", "tiny street"}, {"classes", nlohmann::json::array()}};
+  nlohmann::json facts = {{"name", "tiny street"},
+                          {"mean", {0.5, 0.5, 0.5}},
+                          {"std", {0.5, 0.5, 0.5}},
+                          {"classes", nlohmann::json::array()}};
   for (const scene::ClassStyle& style : scene::kClassStyles)
     facts["classes"].push_back({{"name", style.name}, {"color", "#336699"}});
   std::ofstream(path.substr(0, path.rfind('.')) + ".json") << facts;
