@@ -5,12 +5,14 @@
 #include <numeric>
 
 #include "kernels/each_instruction_set.h"
-#include "kernels/random.h"
+#include "kernels/pairing_cases.h"
 #include "kernels/threads.h"
 
 namespace mpm {
 namespace {
 
+using test::cosine;
+using test::expectBest;
 using test::Matrix;
 
 class Pairing : public test::EachInstructionSet {};
@@ -20,31 +22,6 @@ std::vector<int> pairs(const Matrix& x, const Parallel& parallel = Serial()) {
   std::vector<int> best(static_cast<std::size_t>(x.rows), -1);
   EXPECT_TRUE(bestNeighbours(x.view(), best, parallel));
   return best;
-}
-
-double cosine(const Matrix& x, int i, int j) {
-  double dot = 0, a = 0, b = 0;
-  for (int k = 0; k < x.cols; ++k) {
-    const double p = static_cast<double>(x.at(i, k)), q = static_cast<double>(x.at(j, k));
-    dot += p * q;
-    a += p * p;
-    b += q * q;
-  }
-  return a == 0 || b == 0 ? 0 : dot / std::sqrt(a * b);
-}
-
-// Every answer is within rounding of the double-precision maximum, and is the only candidate where the margin is clear.
-void expectBest(const Matrix& x, const std::vector<int>& best) {
-  for (int i = 0; i < x.rows; ++i) {
-    double top = -2;
-    for (int j = 0; j < x.rows; ++j)
-      if (j != i) top = std::max(top, cosine(x, i, j));
-    const int found = best[static_cast<std::size_t>(i)];
-    ASSERT_NE(found, i);
-    ASSERT_GE(found, 0);
-    ASSERT_LT(found, x.rows);
-    ASSERT_GE(cosine(x, i, found), top - 1e-6) << "row " << i << " -> " << found;
-  }
 }
 
 TEST_P(Pairing, RowsAndDimsInPrimes) {
@@ -61,47 +38,10 @@ TEST_P(Pairing, DeepRows) {
   expectBest(x, pairs(x));
 }
 
-TEST_P(Pairing, OneRowIsItsOwnNeighbour) { EXPECT_EQ(pairs(Matrix::normal(1, 16, 1)), std::vector<int>{0}); }
-
-TEST_P(Pairing, IdenticalRowsTieToTheLowest) {
-  for (const int dim : {3, 20, 192, 300}) {
-    Matrix x(170, dim);
-    const std::vector<float> row = test::normal(static_cast<std::size_t>(dim), 1);
-    for (int i = 0; i < x.rows; ++i) std::copy(row.begin(), row.end(), x.view().row(i));
-    std::vector<int> expected(170, 0);
-    expected[0] = 1;
-    EXPECT_EQ(pairs(x), expected) << dim;
-  }
+TEST_P(Pairing, RulesOfEveryBackend) {
+  test::expectPairingRules([](const Matrix& x) { return pairs(x); });
 }
 
-// Copies far apart, so that they are in different tiles and panels. A row is equally similar to all of them, so the
-// first copy must win for every row.
-TEST_P(Pairing, CopiesAnywhereTieExactly) {
-  for (const int dim : {17, 192}) {
-    Matrix x = Matrix::normal(200, dim, 3);
-    const std::vector<int> copies = {5, 60, 70, 133, 190};
-    for (const int copy : copies)
-      for (int k = 0; k < dim; ++k) x.at(copy, k) = x.at(5, k);
-    const std::vector<int> best = pairs(x);
-    EXPECT_EQ(best[5], 60);
-    for (std::size_t c = 1; c < copies.size(); ++c) EXPECT_EQ(best[static_cast<std::size_t>(copies[c])], 5);
-    for (const int found : best)
-      for (std::size_t c = 2; c < copies.size(); ++c) EXPECT_NE(found, copies[c]);
-  }
-}
-
-TEST_P(Pairing, ZeroRowsAreSimilarToNothing) {
-  Matrix x = Matrix::normal(80, 24, 7);
-  for (const int zero : {0, 33, 79})
-    for (int k = 0; k < 24; ++k) x.at(zero, k) = k % 2 == 0 ? 0.0f : -0.0f;
-  const std::vector<int> best = pairs(x);
-  EXPECT_EQ(best[0], 1);
-  EXPECT_EQ(best[33], 0);
-  EXPECT_EQ(best[79], 0);
-  expectBest(x, best);
-}
-
-// Similarities of +0 and -0 are one tie.
 // Two products that are 0, one of which fused multiplication rounds from below: -0. They tie, also in two panels.
 TEST_P(Pairing, SignOfZeroDoesNotCount) {
   constexpr int kCount = 200;
@@ -116,27 +56,6 @@ TEST_P(Pairing, SignOfZeroDoesNotCount) {
   EXPECT_EQ(pairs(x)[0], 1);
 }
 
-TEST_P(Pairing, OppositesStillHaveANeighbour) {
-  Matrix x(2, 4);
-  x.values = {1, 2, 3, 4, -1, -2, -3, -4};
-  EXPECT_EQ(pairs(x), (std::vector<int>{1, 0}));
-}
-
-TEST_P(Pairing, LengthDoesNotCount) {
-  const Matrix x = Matrix::normal(100, 40, 11);
-  const std::vector<int> best = pairs(x);
-  for (const float factor : {1e30f, 1e-30f, 1e20f, 1e-20f}) {
-    Matrix scaled = x;
-    for (int i = 0; i < x.rows; i += 2)
-      for (int k = 0; k < x.cols; ++k) scaled.at(i, k) *= factor;
-    EXPECT_EQ(pairs(scaled), best) << factor;
-  }
-  Matrix denormal = x;
-  for (int i = 0; i < x.rows; ++i)
-    for (int k = 0; k < x.cols; ++k) denormal.at(i, k) *= 1e-40f;
-  expectBest(denormal, pairs(denormal));
-}
-
 TEST_P(Pairing, NotANumberAndInfinityAreRefusedAnywhere) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                           -std::numeric_limits<float>::infinity()})
@@ -149,10 +68,14 @@ TEST_P(Pairing, NotANumberAndInfinityAreRefusedAnywhere) {
       }
 }
 
-TEST_P(Pairing, LargestFiniteValuesAreNotInfinity) {
-  Matrix x = Matrix::normal(20, 30, 4);
-  for (float& value : x.values) value = value > 0 ? 3.4e38f : -3.4e38f;
-  expectBest(x, pairs(x));
+TEST_P(Pairing, MatchesRefuseWhatIsNotFiniteInEitherSet) {
+  for (const bool second : {false, true}) {
+    Matrix a = Matrix::normal(5, 7, 1), b = Matrix::normal(9, 7, 2);
+    (second ? b : a).at(4, 6) = std::numeric_limits<float>::quiet_NaN();
+    std::vector<int> best(5);
+    std::vector<float> similarity(5);
+    EXPECT_FALSE(bestMatches(a.view(), b.view(), best, similarity, Serial())) << second;
+  }
 }
 
 TEST_P(Pairing, SameResultForAnyNumberOfThreads) {

@@ -150,6 +150,9 @@ TEST(Gradual, OnlyPairsAsSimilarAsAskedMerge) {
   Image image({1, 0, 1, 0, 0, 1, 0.5f, 1}, 0, 2);  // 1 and 0.894
   ASSERT_TRUE(image.merge(gradual(-1, 0.9f)));
   EXPECT_THAT(std::vector(image.after.begin(), image.after.begin() + 5), ElementsAre(3, 0, 0, 1, 2));
+  Image at_right_angles({1, 0, 0, 1}, 0, 2);
+  ASSERT_TRUE(at_right_angles.merge(gradual(-1, 0)));
+  EXPECT_EQ(at_right_angles.result().live(), 1) << "as similar as asked, not more";
 }
 
 TEST(Gradual, WeighsByClusterSizes) {

@@ -612,6 +612,16 @@ onnx::NodeProto& maker(onnx::GraphProto& graph, const std::string& value) {
   throw std::runtime_error("nothing makes " + value);
 }
 
+/// Cuts the kernels of the patch embedding to so many channels each.
+void cutEmbedding(onnx::GraphProto& graph, long channels) {
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+    if (tensor.name() != node(graph, "Conv").input(1)) continue;
+    tensor.set_dims(1, channels);
+    tensor.mutable_raw_data()->resize(
+        static_cast<std::size_t>(TinyVit::kDim * channels * TinyVit::kPatch * TinyVit::kPatch) * sizeof(float));
+  }
+}
+
 onnx::NodeProto& reader(onnx::GraphProto& graph, const std::string& value) {
   for (auto& candidate : *graph.mutable_node()) {
     if (candidate.input_size() > 0 && candidate.input(0) == value) return candidate;
@@ -629,6 +639,17 @@ const Case kEncoders[] = {
        addText(conv, "auto_pad", "VALID");
      },
      "Conv", "padding, groups or dilation"},
+    {"EmbeddingOfEachChannelAlone", [](Dialect&) {},
+     [](onnx::GraphProto& graph) {
+       cutEmbedding(graph, 1);
+       addInteger(node(graph, "Conv"), "group", 3);
+     },
+     "Conv", "padding, groups or dilation"},
+    {"EmbeddingOfTwoChannels", [](Dialect&) {}, [](onnx::GraphProto& graph) { cutEmbedding(graph, 2); }, "Conv",
+     "weights for another number of channels"},
+    {"EmbeddingWithABiasForHalfOfTheFeatures", [](Dialect&) {},
+     [](onnx::GraphProto& graph) { node(graph, "Conv").set_input(2, constant(graph, {TinyVit::kDim / 2}, 1)); }, "Conv",
+     "a bias that is not constant"},
     {"SharedKeys", attentionOp,
      [](onnx::GraphProto& graph) {
        onnx::NodeProto& attention = node(graph, "Attention");

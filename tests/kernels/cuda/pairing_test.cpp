@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/pairing.h"
 
-#include <cmath>
 #include <limits>
 
 #include "kernels/cuda/on_device.h"
+#include "kernels/pairing_cases.h"
 
 namespace mpm::cuda {
 namespace {
@@ -28,12 +28,6 @@ class CudaPairing : public test::OnDevice {
     }
     return found;
   }
-  std::vector<int> pairs(const std::vector<float>& values, int dim) {
-    const Packed x(stream(), {static_cast<int>(values.size()) / dim}, values, dim);
-    const Found found = find(x);
-    EXPECT_EQ(found.not_finite, 0);
-    return found.best;
-  }
 
  private:
   Found find(Neighbours& neighbours, const Packed& x, int special) {
@@ -47,32 +41,15 @@ class CudaPairing : public test::OnDevice {
   Neighbours by_warps_{false}, by_warpgroups_;
 };
 
-double cosine(const float* x, const float* y, int dim) {
-  double dot = 0, a = 0, b = 0;
-  for (int k = 0; k < dim; ++k) {
-    const double p = static_cast<double>(x[k]), q = static_cast<double>(y[k]);
-    dot += p * q;
-    a += p * p;
-    b += q * q;
-  }
-  return a == 0 || b == 0 ? 0 : dot / std::sqrt(a * b);
-}
-
-// Every answer is within fp32's rounding of the double-precision maximum: fp16 decided nothing.
-void expectBest(const Packed& x, int special, const std::vector<int>& best) {
+// `best` of each image, whose special rows stand in front.
+void expectBestOfImages(const Packed& x, int special, const std::vector<int>& best) {
   for (int b = 0; b < x.ragged.batch; ++b) {
-    const int n = x.rows[static_cast<std::size_t>(b)] - special;
-    for (int i = 0; i < n && n > 1; ++i) {
-      double top = -2;
-      for (int j = 0; j < n; ++j)
-        if (j != i) top = std::max(top, cosine(x.row(b, special + i), x.row(b, special + j), x.dim));
-      const int found = best[static_cast<std::size_t>(x.offsets[static_cast<std::size_t>(b)] + special + i)];
-      ASSERT_NE(found, i);
-      ASSERT_GE(found, 0);
-      ASSERT_LT(found, n);
-      ASSERT_GE(cosine(x.row(b, special + i), x.row(b, special + found), x.dim), top - 1e-6)
-          << "image " << b << " row " << i << " -> " << found;
-    }
+    const int rows = x.rows[static_cast<std::size_t>(b)] - special;
+    const int first = x.offsets[static_cast<std::size_t>(b)] + special;
+    test::Matrix image(rows, x.dim);
+    std::copy_n(x.row(b, special), rows * x.dim, image.values.begin());
+    SCOPED_TRACE(::testing::Message() << "image " << b);
+    mpm::test::expectBest(image, {best.begin() + first, best.begin() + first + rows});
   }
 }
 
@@ -85,7 +62,7 @@ TEST_F(CudaPairing, RaggedImagesOfOddSizes) {
       for (const int special : {0, 1}) {
         const Found found = find(x, special);
         EXPECT_EQ(found.not_finite, 0);
-        expectBest(x, special, found.best);
+        expectBestOfImages(x, special, found.best);
       }
     }
 }
@@ -102,82 +79,22 @@ TEST_F(CudaPairing, CloseCallsAreDecidedInFp32) {
         values[static_cast<std::size_t>(i)] += centre[static_cast<std::size_t>(i % dim)];
       const Packed x(stream(), {rows}, values, dim);
       SCOPED_TRACE(::testing::Message() << "schedule " << schedule << ", spread " << spread);
-      expectBest(x, 0, find(x).best);
+      expectBestOfImages(x, 0, find(x).best);
     }
   }
 }
 
-TEST_F(CudaPairing, OneRowIsItsOwnNeighbour) { EXPECT_EQ(pairs(test::normal(16, 1), 16), std::vector<int>{0}); }
-
-// All rows have more candidates than there is room for.
-TEST_F(CudaPairing, IdenticalRowsTieToTheLowest) {
-  for (const unsigned schedule : test::schedules())
-    for (const int dim : {3, 40}) {
-      test::useSchedule(schedule);
-      const std::vector<float> row = test::normal(static_cast<std::size_t>(dim), 1);
-      std::vector<float> values;
-      for (int i = 0; i < 140; ++i) values.insert(values.end(), row.begin(), row.end());
-      std::vector<int> expected(140, 0);
-      expected[0] = 1;
-      EXPECT_EQ(pairs(values, dim), expected) << dim;
-    }
-}
-
-TEST_F(CudaPairing, CopiesAnywhereTieExactly) {
+// Among them rows with more candidates than there is room for.
+TEST_F(CudaPairing, RulesOfEveryBackend) {
   for (const unsigned schedule : test::schedules()) {
     test::useSchedule(schedule);
-    const int dim = 37;
-    std::vector<float> values = test::normal(200 * dim, 3);
-    const std::vector<int> copies = {5, 60, 70, 133, 190};
-    for (const int copy : copies) std::copy_n(values.begin() + 5 * dim, dim, values.begin() + copy * dim);
-    const std::vector<int> best = pairs(values, dim);
-    EXPECT_EQ(best[5], 60);
-    for (std::size_t c = 1; c < copies.size(); ++c) EXPECT_EQ(best[static_cast<std::size_t>(copies[c])], 5);
-    for (const int found : best)
-      for (std::size_t c = 2; c < copies.size(); ++c) EXPECT_NE(found, copies[c]);
+    const auto pairs = [&](const test::Matrix& x) {
+      const Found found = find(Packed(stream(), {x.rows}, x.values, x.cols));
+      EXPECT_EQ(found.not_finite, 0);
+      return found.best;
+    };
+    mpm::test::expectPairingRules(pairs, 40);
   }
-}
-
-TEST_F(CudaPairing, ZeroRowsAreSimilarToNothing) {
-  const int dim = 24;
-  std::vector<float> values = test::normal(80 * dim, 7);
-  for (const int zero : {0, 33, 79})
-    for (int k = 0; k < dim; ++k) values[static_cast<std::size_t>(zero * dim + k)] = k % 2 == 0 ? 0.0f : -0.0f;
-  const Packed x(stream(), {80}, values, dim);
-  const std::vector<int> best = find(x).best;
-  EXPECT_EQ(best[0], 1);
-  EXPECT_EQ(best[33], 0);
-  EXPECT_EQ(best[79], 0);
-  expectBest(x, 0, best);
-}
-
-TEST_F(CudaPairing, OppositesStillHaveANeighbour) {
-  EXPECT_EQ(pairs({1, 2, 3, 4, -1, -2, -3, -4}, 4), (std::vector<int>{1, 0}));
-}
-
-TEST_F(CudaPairing, LengthDoesNotCount) {
-  const int dim = 20;
-  const std::vector<float> values = test::normal(70 * dim, 11);
-  const std::vector<int> best = pairs(values, dim);
-  for (const float factor : {1e30f, 1e-30f, 1e20f, 1e-20f}) {
-    std::vector<float> scaled = values;
-    for (int i = 0; i < 70; i += 2)
-      for (int k = 0; k < dim; ++k) scaled[static_cast<std::size_t>(i * dim + k)] *= factor;
-    EXPECT_EQ(pairs(scaled, dim), best) << factor;
-  }
-  std::vector<float> denormal = values;
-  for (float& value : denormal) value *= 1e-40f;
-  const Packed x(stream(), {70}, denormal, dim);
-  expectBest(x, 0, find(x).best);
-}
-
-TEST_F(CudaPairing, LargestFiniteValuesAreNotInfinity) {
-  std::vector<float> values = test::normal(20 * 30, 4);
-  for (float& value : values) value = value > 0 ? 3.4e38f : -3.4e38f;
-  const Packed x(stream(), {20}, values, 30);
-  const Found found = find(x);
-  EXPECT_EQ(found.not_finite, 0);
-  expectBest(x, 0, found.best);
 }
 
 TEST_F(CudaPairing, NotANumberAndInfinityNameTheirImage) {
