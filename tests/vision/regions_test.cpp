@@ -9,6 +9,7 @@
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
+#include "vision/times/written_time.h"
 
 namespace mpm::vision {
 namespace {
