@@ -89,6 +89,10 @@ struct Estimate : RunReport {
   DepthRange depth_range = {};          ///< of `depth`
 };
 
+/// Percent of the pixels that two results of one image have in common: the same class, or depths that differ by at most
+/// 2 % of the range of `b`. nullopt: they have no pixels, or not as many.
+MPM_API std::optional<double> agreementPercent(const Estimate& a, const Estimate& b);
+
 /// The class of the segment of each pixel, CV_8U; 255 for none. `ids`, `segments`: of an Estimate.
 MPM_API cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments);
 

@@ -79,6 +79,9 @@ struct Reduction {
   /// kCts: an ONNX file, {1, C, H, W} -> {1, 1, grid height / 2, grid width / 2}. It becomes a part of the converted
   /// model, so a converted file does not need it.
   std::string policy = {};
+  /// A mask transformer or linear head runs on the restored grid, as in the papers. False: on merged rows, which gives
+  /// the same labels in less time (docs/reduction.md). Other heads always run on the restored grid.
+  bool head_restored = false;
   bool plain_mean = false;  ///< kRule: a merged row is the plain mean of its rows, else the mean by their sizes
 
   /// Throws mpm::Error for a field that the method lacks or a value out of range.

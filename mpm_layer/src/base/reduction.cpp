@@ -102,6 +102,13 @@ const std::vector<Key>& keys() {
        {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
        [](const Reduction& r) { return r.positions ? toString(*r.positions) : ""; },
        [](const std::string& value, Reduction& r) { r.positions = parseMergedPositions(value); }},
+      {"head",
+       {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
+       [](const Reduction& r) { return r.head_restored ? "restored" : ""; },
+       [](const std::string& value, Reduction& r) {
+         if (value != "merged" && value != "restored") refuse(value, "merged or restored");
+         r.head_restored = value == "restored";
+       }},
   };
   return all;
 }

@@ -40,24 +40,6 @@ void addDepth(const cv::Mat& image, ImageNet& net, Estimate& result) {
   result.ms.postprocess += watch.lap();
 }
 
-// Percent of the pixels that two results of one image have in common; nullopt: they have no pixels.
-std::optional<double> agreementOf(const Estimate& reused, const Estimate& whole) {
-  constexpr double kSameDepth = 0.02;  // of the range of the depths
-  cv::Mat same;
-  if (!whole.depth.empty()) {
-    const double range = whole.depth_range.max - whole.depth_range.min;
-    cv::absdiff(reused.depth, whole.depth, same);
-    same = same <= kSameDepth * range;
-  } else {
-    const auto classesOf = [](const Estimate& one) {
-      return one.ids.empty() ? one.labels : segmentClasses(one.ids, one.segments);
-    };
-    if (classesOf(whole).empty()) return std::nullopt;
-    same = classesOf(reused) == classesOf(whole);
-  }
-  return 100.0 * cv::countNonZero(same) / static_cast<double>(same.total());
-}
-
 // One that shares no memory with `estimate`.
 Estimate cloned(Estimate estimate) {
   for (cv::Mat* const map : {&estimate.labels, &estimate.scores, &estimate.ids, &estimate.depth, &estimate.features})
@@ -66,6 +48,22 @@ Estimate cloned(Estimate estimate) {
 }
 
 }  // namespace
+
+std::optional<double> agreementPercent(const Estimate& a, const Estimate& b) {
+  constexpr double kSameDepth = 0.02;  // of the range of the depths
+  const auto mapOf = [](const Estimate& one) {
+    if (!one.depth.empty()) return one.depth;
+    return one.ids.empty() ? one.labels : segmentClasses(one.ids, one.segments);
+  };
+  const cv::Mat own = mapOf(a), other = mapOf(b);
+  if (own.empty() || own.size() != other.size() || own.type() != other.type()) return std::nullopt;
+  cv::Mat same = own == other;
+  if (!b.depth.empty()) {
+    cv::absdiff(own, other, same);
+    same = same <= kSameDepth * (b.depth_range.max - b.depth_range.min);
+  }
+  return 100.0 * cv::countNonZero(same) / static_cast<double>(same.total());
+}
 
 void EstimatorOptions::validate() const {
   read.validate();
@@ -152,7 +150,7 @@ struct Estimator::Impl {
       whole.ms = result.ms;
       net.computeAll();
       run(image, whole);
-      report.agreement = agreementOf(result, whole);
+      report.agreement = agreementPercent(result, whole);
       report.rows = 1;
       if (report.agreement) net.gate().compared(*report.agreement);
       result = whole;

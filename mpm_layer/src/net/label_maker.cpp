@@ -38,8 +38,8 @@ Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
 }  // namespace
 
 std::string scoresOf(const onnx::GraphProto& graph) {
-  for (const onnx::NodeProto& node : graph.node())
-    if (onnx_graph::isOurs(node) && node.op_type() == "RestoreTokens") return node.output(0);
+  for (auto node = graph.node().rbegin(); node != graph.node().rend(); ++node)
+    if (onnx_graph::isOurs(*node) && node->op_type() == "RestoreTokens") return node->output(0);
   throw Error("the model has no op RestoreTokens: convert the original model again");
 }
 

@@ -11,7 +11,7 @@
 
 namespace mpm {
 
-/// The class scores {B, N, classes}: what the one RestoreTokens of a segmentation net writes, whether or not it is an
+/// The class scores {B, N, classes}: what the last RestoreTokens of a segmentation net writes, whether or not it is an
 /// output of the model.
 std::string scoresOf(const onnx::GraphProto& graph);
 

@@ -118,11 +118,12 @@ void requireShape(const std::string& what, const onnx::ValueInfoProto& value, co
   if (!same) throw Error(what + ": found shape " + toString(found) + ", expected " + toString(expected) + kAgain);
 }
 
-/// Number of classes of a segmentation net: the length of the bias of the op before RestoreTokens, its last constant.
+/// Number of classes of a segmentation net: the length of the bias of the op before the last RestoreTokens, its last
+/// constant.
 std::int64_t segmentedClasses(const onnx::GraphProto& graph) {
-  const auto restore = std::find_if(graph.node().begin(), graph.node().end(),
+  const auto restore = std::find_if(graph.node().rbegin(), graph.node().rend(),
                                     [](const onnx::NodeProto& node) { return isOurOp(node, "RestoreTokens"); });
-  if (restore == graph.node().end() || restore->input_size() == 0) return 0;
+  if (restore == graph.node().rend() || restore->input_size() == 0) return 0;
   for (const onnx::NodeProto& node : graph.node()) {
     if (node.output_size() == 0 || node.output(0) != restore->input(0) || node.input_size() == 0) continue;
     for (const onnx::TensorProto& constant : graph.initializer())

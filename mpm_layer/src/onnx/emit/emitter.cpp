@@ -221,6 +221,12 @@ void Emitter::encoder() {
     blocks[i] = {};
     if (merges) ++step;
   }
+  if (info_.reduction.head_restored && states_.size() > 1) {
+    const std::string restored = "restore/grid";
+    net_.op("RestoreTokens", {now.name, now.state}, {restored},
+            {{"special_tokens", now.special}, {"keep_special", std::int64_t{now.special > 0}}});
+    now = {restored, states_.front(), now.special};  // the rows of the input, each of one member
+  }
   tokens_[trunk_.chain.streams.back()] = now;
 }
 
