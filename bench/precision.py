@@ -4,7 +4,7 @@
     bench/baselines/setup_venv.sh ~/baselines
     ~/baselines/bin/python bench/precision.py --model camvid_segmenter_vit_t16.onnx --data CamVid --mpm build/bin/mpm
 
-Ours come from `mpm study`, in which the reductions of one precision take turns on each image. The workers of bench/baselines get the same
+Ours come from `mpm eval`, in which all variants take turns on each image. The workers of bench/baselines get the same
 images. NNCF is calibrated with the first one. The JSON beside the model gives the size and the normalisation of its input.
 """
 import argparse
@@ -24,13 +24,16 @@ BASELINES = [("OpenVINO, NNCF", "openvino", "int8"), ("ONNX Runtime", "onnxrunti
 
 
 def ours(options, folder):
-    command = [options.mpm, "study", "--model", options.model, "--data", f"camvid:{options.data}", "--reduce", "mpm:blocks=2,5",
-               "--sweep-images", "0", "-o", folder, "--threads", options.threads]
+    file = folder / "lines.jsonl"
+    command = [options.mpm, "eval", options.data, "--dataset", "camvid", "--model", options.model, "--threads", options.threads,
+               "--reduce", "none", "--reduce", "mpm:blocks=2,5", "--json", "--per-image", file]
     for precision in options.precision:
         command += ["--precision", precision]
-    subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr)
-    lines = (folder / "summary.jsonl").read_text(encoding="utf-8").splitlines()
-    return [("mpm", row["precision"], row["reduction"], row["miou"], row["ms_median"]) for row in map(json.loads, lines)]
+    run = subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE)
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for row in map(json.loads, run.stdout.splitlines()):
+        times = [line["total_ms"] for line in lines if (line["precision"], line["reduce"]) == (row["precision"], row["reduce"])]
+        yield "mpm", row["precision"], row["reduce"], row["miou"], statistics.median(times)
 
 
 def pictures(options):
@@ -82,7 +85,7 @@ def main():
     options = parser.parse_args()
     options.precision = options.precision or ["fp32", "bf16", "int8"]
     with tempfile.TemporaryDirectory() as folder:
-        rows = ours(options, pathlib.Path(folder) / "study")
+        rows = list(ours(options, pathlib.Path(folder)))
         for name, worker, precision in BASELINES:
             rows.append((name, precision, "none", *baseline(options, pathlib.Path(folder), worker, precision)))
     print("| runtime | precision | reduction | mIoU, % | ms |\n|---|---|---|---|---|")

@@ -20,6 +20,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/baselines"))
+import compare  # noqa: E402
 
 
 class Bench:
@@ -85,14 +87,14 @@ class Bench:
         return seconds, usage.ru_maxrss / 1024, [frame["ms"]["total"] for frame in frames if "frame" in frame]
 
     def run(self, model, rounds, *arguments, baselines="", python=sys.executable, image=None):
-        command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json",
-                   "--baseline-python", python, *arguments]
+        command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json", *arguments]
         if image or self.options.image:
             command += ["--image", image or self.options.image]
         if self.options.threads:
             command += ["--threads", str(self.options.threads)]
         if baselines and not self.options.limit:  # they have all instructions
-            command += ["--baselines", baselines]
+            precisions = [value for option, value in zip(arguments, arguments[1:]) if option == "--precision"] or ["fp32"]
+            command += compare.beside(baselines.split(","), precisions, ("none", "mpm:blocks=2,5"), python)
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE)
         if not run.stdout:  # a variant may fail (bf16 on a CPU without it); the results of the others are still printed

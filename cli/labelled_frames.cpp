@@ -58,7 +58,7 @@ void LabelledOptions::validate() const {
         "(\"demo:street?frames=100\")");
   if (source.empty()) return;
   if (!images.empty() || !labels.empty()) throw UsageError("either the scene or --images and --labels, not both");
-  if (!truth && vision::parseSourceSpec(source).kind != vision::SourceKind::kDemo)
+  if (!unlabelled && vision::parseSourceSpec(source).kind != vision::SourceKind::kDemo)
     throw UsageError("'" + source + "' has no labels: name --images DIR and --labels DIR, or --dataset NAME, or " +
                      "compare with --against full");
 }
@@ -127,14 +127,16 @@ Frames* LabelledFrames::open() {
   }
   frames_.emplace(frames, show_progress_);
   if (options_.dataset || options_.source.empty()) return &*frames_;
-  if (!options_.truth) requireClasses(classes_, frames_->classNames());
-  if (!frames_->size()) throw UsageError("'" + options_.source + "' never ends: add frames=N");
+  if (!options_.unlabelled) requireClasses(classes_, frames_->classNames());
+  if (!frames_->size() && options_.max_frames == 0)
+    throw UsageError("'" + options_.source + "' never ends: add frames=N");
   return &*frames_;
 }
 
 std::optional<int> LabelledFrames::size() {
   Frames* const frames = open();
-  return frames ? frames->size() : 0;
+  const std::optional<int> all = frames ? frames->size() : 0;
+  return all && options_.max_frames > 0 ? std::min(*all, options_.max_frames) : all;
 }
 
 std::optional<LabelledFrame> LabelledFrames::next() {
@@ -155,10 +157,8 @@ std::optional<LabelledFrame> LabelledFrames::next() {
                   options_.labels + "'");
     result.label = label->second;
   }
-  if (options_.truth) {
-    result.truth = options_.truth(result.frame);
-    return result;
-  }
+  if (options_.max_frames > 0 && result.frame.index >= options_.max_frames) return std::nullopt;
+  if (options_.unlabelled) return result;
   const bool rendered = !options_.dataset && !options_.source.empty();
   result.truth = vision::meantLabels(rendered ? result.frame.labels : vision::readLabelMap(result.label), result.label,
                                      result.frame.image.size(), meaning_);

@@ -23,7 +23,8 @@ struct LabelledOptions {
   std::string images{}, labels{};
   std::vector<int> ignore{};  ///< empty: the model's
   int label_offset = 0;
-  std::function<cv::Mat(const vision::Frame&)> truth{};  ///< makes the labels of `source`, in classes of the model
+  int max_frames = 0;       ///< only the first ones; 0: all
+  bool unlabelled = false;  ///< `source` may be any images; they get no labels
 
   /// Throws UsageError for options that do not go together.
   void validate() const;

@@ -46,6 +46,18 @@ std::string ownFile(const std::string& installed, const std::string& of_source) 
   return (fs::exists(path, ignored) ? path : fs::path(MPM_SOURCE) / of_source).string();
 }
 
+nlohmann::json askPython(const std::string& file, const std::vector<std::string>& arguments) {
+  constexpr double kSeconds = 3600;
+  nlohmann::json answer;
+  for (const char* python : {"python3", "/usr/bin/python3"}) {
+    std::vector<std::string> command = {python, ownFile(file, "cli/" + file)};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    answer = WorkerProcess(command).ask(nlohmann::json::object(), kSeconds);
+    if (answer["ok"].get<bool>()) break;
+  }
+  return answer;
+}
+
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   int question[2], answer[2];
   if (::pipe2(question, O_CLOEXEC) != 0 || ::pipe2(answer, O_CLOEXEC) != 0)

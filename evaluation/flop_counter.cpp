@@ -31,10 +31,12 @@ double product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end
 class FlopCounter::Reader {
  public:
   Reader(const onnx::GraphProto& graph, FlopCounter& counter) : counter_(counter) {
+    counter.terms_.resize(1);
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
     for (const auto& node : graph.node())
       if (node.domain() == "ai.mpm" && node.name().find("/policy/") == std::string::npos) add(node);
+    if (!found_) throw Error("the model to count has no op of ai.mpm: convert it first");
   }
 
  private:
@@ -64,12 +66,15 @@ class FlopCounter::Reader {
   void add(const onnx::NodeProto& node) {
     const std::string& op = node.op_type();
     requireParts(node, node.output_size() > 0);
-    Cost cost;
-    cost.special = attribute(node, "special_tokens");
+    struct {
+      double per_row = 0, per_row_pair = 0, per_token = 0, per_token_pair = 0, fixed = 0;
+    } cost;
+    const double special = attribute(node, "special_tokens");
     // The state that comes with the tokens says how many are live; without one all are, unless they were pooled.
+    std::size_t insertions_before = 0;
     if (node.input_size() > 1 && insertions_of_state_.count(node.input(1)))
-      cost.insertions_before = insertions_of_state_.at(node.input(1));
-    cost.pooled = node.input_size() > 0 && pooled_.count(node.input(0)) > 0;
+      insertions_before = insertions_of_state_.at(node.input(1));
+    const bool pooled = node.input_size() > 0 && pooled_.count(node.input(0)) > 0;
     if (op == "PatchEmbed") {
       const std::vector<Dims> weights = matrices(node);
       requireParts(node, weights.size() > 1 && node.output_size() > 1);
@@ -95,46 +100,57 @@ class FlopCounter::Reader {
       else if (groups != "scored_windows" &&
                groups != "rule")  // even x odd is a quarter of N x N; of mutual pairs each similarity once, a half
         cost.per_token_pair = groups == "even_odd" ? width / 2 : width;
-      insertions_of_state_[node.output(1)] = cost.insertions_before + 1;
-      ++counter_.insertions_;
+      insertions_of_state_[node.output(1)] = insertions_before + 1;
+      counter_.terms_.emplace_back();
     } else if (op == "TokenLinear") {
       cost.per_row = matrixFlop(node);
     } else if (op == "MaskScores") {
       const std::vector<Dims> projections = matrices(node);
       requireParts(node, projections.size() > 1);
-      cost.per_token = 2 * product(projections.at(0)) + 2 * cost.special * projections.at(0).at(0);
-      cost.fixed = cost.special * 2 * product(projections.at(1));
+      cost.per_token = 2 * product(projections.at(0)) + 2 * special * projections.at(0).at(0);
+      cost.fixed = special * 2 * product(projections.at(1));
     }
-    if (cost.pooled || op == "PoolTokens") pooled_.insert(node.output(0));
-    counter_.costs_.push_back(cost);
+    if (pooled || op == "PoolTokens") pooled_.insert(node.output(0));
+    found_ = true;
+    // Rows are tokens and special rows; behind pooling there is one row per image, whatever the tokens.
+    Terms& terms = counter_.terms_.at(insertions_before);
+    const double others = pooled ? 1 : special;
+    terms[0] += cost.fixed + (cost.per_row + cost.per_row_pair * others) * others;
+    if (pooled) return;
+    terms[1] += cost.per_row + 2 * cost.per_row_pair * special + cost.per_token;
+    terms[2] += cost.per_row_pair + cost.per_token_pair;
   }
 
   FlopCounter& counter_;
   std::map<std::string, Dims> constants_;
-  std::map<std::string, int> insertions_of_state_;
+  std::map<std::string, std::size_t> insertions_of_state_;
   std::map<std::string, double> width_of_keys_;
   std::set<std::string> pooled_;
   double dim_ = 0;
+  bool found_ = false;
 };
 
 FlopCounter::FlopCounter(const std::string& converted_model) {
   onnx::ModelProto model;
   if (!model.ParseFromString(converted_model)) throw Error("the model to count is not ONNX");
   Reader(model.graph(), *this);
-  if (costs_.empty()) throw Error("the model to count has no op of ai.mpm: convert it first");
 }
 
 double FlopCounter::count(const std::vector<double>& tokens) const {
-  if (static_cast<int>(tokens.size()) != insertions_ + 1)
-    throw Error("the model has " + std::to_string(insertions_) + " insertions, but there are " +
+  if (tokens.size() != terms_.size())
+    throw Error("the model has " + std::to_string(terms_.size() - 1) + " insertions, but there are " +
                 std::to_string(tokens.size()) + " token counts");
   double flop = 0;
-  for (const Cost& cost : costs_) {
-    const double n = cost.pooled ? 0 : tokens[cost.insertions_before], rows = cost.pooled ? 1 : n + cost.special;
-    flop +=
-        cost.fixed + (cost.per_row + cost.per_row_pair * rows) * rows + (cost.per_token + cost.per_token_pair * n) * n;
-  }
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    flop += terms_[i][0] + (terms_[i][1] + terms_[i][2] * tokens[i]) * tokens[i];
   return flop;
+}
+
+std::vector<FlopCounter::Terms> FlopCounter::gflopTerms() const {
+  std::vector<Terms> terms = terms_;
+  for (Terms& of_tokens : terms)
+    for (double& term : of_tokens) term /= 1e9;
+  return terms;
 }
 
 }  // namespace mpm::evaluation

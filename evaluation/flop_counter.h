@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace mpm::evaluation {
 /// networks are not counted.
 class FlopCounter {
  public:
+  using Terms = std::array<double, 3>;
+
   /// `converted_model`: what convertModel() returns. Throws mpm::Error when it is not that.
   explicit FlopCounter(const std::string& converted_model);
 
@@ -19,19 +22,14 @@ class FlopCounter {
   /// that of the model's insertions + 1.
   double count(const std::vector<double>& tokens) const;
 
+  /// What count() adds up: the operations of the ops between two insertions are a polynomial of the tokens n there,
+  /// terms[0] + terms[1] n + terms[2] n^2, in GFLOP.
+  std::vector<Terms> gflopTerms() const;
+
  private:
-  /// One op as a polynomial of its rows r and of its tokens n = r - special rows: what it costs per row, per pair of
-  /// rows, per token, per pair of tokens, and in any case.
-  struct Cost {
-    int insertions_before = 0;  ///< which entry of the token counts are its tokens
-    bool pooled = false;        ///< one row per image, whatever the tokens
-    double special = 0;
-    double per_row = 0, per_row_pair = 0, per_token = 0, per_token_pair = 0, fixed = 0;
-  };
   class Reader;
 
-  std::vector<Cost> costs_;
-  int insertions_ = 0;
+  std::vector<Terms> terms_;
 };
 
 }  // namespace mpm::evaluation

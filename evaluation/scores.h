@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
+#include "evaluation/statistics.h"
 
 namespace mpm::evaluation {
-
-/// Mean and standard deviation of a number of each image, added up image by image or part by part.
-class RunningMean {
- public:
-  void add(double value) { add(RunningMean(1, value, 0)); }
-  /// The images of another part.
-  void add(const RunningMean& other);
-
-  RunningMean() = default;
-  RunningMean(std::int64_t count, double mean, double deviation)
-      : count_(count), mean_(mean), squares_(deviation * deviation * static_cast<double>(count - 1)) {}
-
-  std::optional<double> mean() const { return count_ > 0 ? std::optional(mean_) : std::nullopt; }
-  /// Standard deviation between images; nullopt of a single one.
-  std::optional<double> deviation() const;
-
- private:
-  std::int64_t count_ = 0;
-  double mean_ = 0, squares_ = 0;
-};
 
 /// What `mpm eval` counts over some of the images.
 class Scores {
@@ -38,8 +18,6 @@ class Scores {
   Scores(int classes, int ignore) : matrix_(classes, ignore) {}
   /// Of one image.
   Scores(ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms);
-  /// What toJson() wrote. Throws mpm::Error naming the place when it is something else, or says what its counts do not.
-  Scores(const JsonValue& json, const std::vector<std::string>& names);
 
   /// Throws mpm::Error for scores of another number of merging steps, and where a sum is too large.
   void add(const Scores& other);
@@ -56,7 +34,7 @@ class Scores {
  private:
   int images_ = 0;
   ConfusionMatrix matrix_;
-  std::vector<RunningMean> tokens_;
+  std::vector<Sample> tokens_;
   StageTimes ms_;
 };
 

@@ -83,8 +83,8 @@ std::vector<Reduction> schedulesOf(int blocks) {
 
 /// What is known of a variant on some pictures.
 struct Quality {
-  Sample agreement;  // percent, of each picture
-  std::vector<double> ms, ratio, tokens;
+  Sample agreement, tokens;  // percent, at the end: of each picture
+  std::vector<double> ms, ratio;
   cv::Mat example;                 // labels of the part's picture in the middle
   std::vector<PairCounts> counts;  // of each picture
 };
@@ -114,7 +114,8 @@ class Tuner {
 
  private:
   struct Part {
-    std::vector<cv::Mat> images, truths, full_labels;
+    std::vector<cv::Mat> images, truths;
+    std::vector<Estimate> full_results;
     std::vector<int> films;
     Quality full;
 
@@ -138,8 +139,8 @@ class Tuner {
   std::vector<Quality> measure(const std::vector<Reduction>& variants, Part& part, bool beside_full) {
     std::vector<Quality> qualities(variants.size());
     const auto take = [&](int image, int number, const VariantRun& run) {
-      if (number < 0 && part.full_labels.size() == static_cast<std::size_t>(image)) {
-        part.full_labels.push_back(run.result.labels);
+      if (number < 0 && part.full_results.size() == static_cast<std::size_t>(image)) {
+        part.full_results.push_back(run.result);
         add(part, image, run, part.full);
       } else if (number >= 0) {
         add(part, image, run, qualities[static_cast<std::size_t>(number)]);
@@ -153,11 +154,11 @@ class Tuner {
 
   void add(const Part& part, int image, const VariantRun& run, Quality& quality) const {
     const cv::Mat& labels = run.result.labels;
-    const cv::Mat& full = part.full_labels[static_cast<std::size_t>(image)];
-    quality.agreement.add(100.0 * cv::countNonZero(labels == full) / static_cast<double>(labels.total()));
+    const Estimate& full = part.full_results[static_cast<std::size_t>(image)];
+    quality.agreement.add(agreementPercent(run.result, full).value());
     quality.ms.push_back(run.ms);
     quality.ratio.push_back(run.full_ms / run.ms);
-    quality.tokens.push_back(run.result.tokens.back());
+    quality.tokens.add(run.result.tokens.back());
     if (image == part.example()) quality.example = labels;
     if (!options_.loss) return;
     ConfusionMatrix matrix(model_.classes, options_.void_label);
@@ -204,13 +205,13 @@ class Tuner {
     double full_ms = 0, ms = 0;
     for (const cv::Mat& image : options_.sequence) {
       const Estimate whole = full.estimate(image), part = reusing.estimate(image);
-      agreement.add(100.0 * cv::countNonZero(whole.labels == part.labels) / static_cast<double>(whole.labels.total()));
+      if (&image != &options_.sequence.front()) agreement.add(agreementPercent(part, whole).value());  // it is exact
       full_ms += whole.ms.total;
       ms += part.ms.total;
       ++done_;
       if (options_.progress && !options_.progress(done_, std::max(done_, estimate_))) throw Stopped();
     }
-    const std::vector<int> blocks = blocksOf(std::vector<int>(options_.sequence.size()));
+    const std::vector<int> blocks = blocksOf(std::vector<int>(agreement.values.size()));
     TuneRow row{.variant = kFullModel,
                 .reuse = options_.reuse,
                 .speed_up = std::max(0.01, floored(full_ms / ms)),
@@ -230,8 +231,7 @@ class Tuner {
                 .agreement = quality.agreement.mean(),
                 .example = quality.example};
     row.ms = quantile(held_back_.full.ms, 0.5) / row.speed_up;
-    row.tokens =
-        std::accumulate(quality.tokens.begin(), quality.tokens.end(), 0.0) / static_cast<double>(quality.tokens.size());
+    row.tokens = quality.tokens.mean();
     row.agreement_low = floored(row.agreement - halfInterval(quality.agreement.values, film_).value_or(100));
     row.agreement = floored(row.agreement);
     if (options_.loss) {

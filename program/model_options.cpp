@@ -32,12 +32,30 @@ std::function<std::string(const std::string&)> problemOf(std::function<void(cons
   };
 }
 
-CLI::Option* addText(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
-                     std::function<void(const std::string&)> take) {
-  const auto read = [name, problem_of = problemOf(std::move(take))](const std::string& text) {
+namespace {
+
+std::function<void(const std::string&)> readerOf(const std::string& name,
+                                                 std::function<void(const std::string&)> take) {
+  return [name, problem_of = problemOf(std::move(take))](const std::string& text) {
     if (const std::string problem = problem_of(text); !problem.empty()) throw CLI::ValidationError(name, problem);
   };
-  return verb.add_option_function<std::string>(name, read, description)->option_text(value);
+}
+
+}  // namespace
+
+CLI::Option* addText(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
+                     std::function<void(const std::string&)> take) {
+  return verb.add_option_function<std::string>(name, readerOf(name, std::move(take)), description)->option_text(value);
+}
+
+CLI::Option* addTexts(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
+                      std::function<void(const std::string&)> take) {
+  const auto read = [one = readerOf(name, std::move(take))](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) one(text);
+  };
+  return verb.add_option_function<std::vector<std::string>>(name, read, description)
+      ->allow_extra_args(false)
+      ->option_text(value);
 }
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
@@ -133,14 +151,8 @@ void addRefine(CLI::App& verb, std::optional<Refine>& refine) {
 }
 
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
-  return addText(
-             verb, "--reuse", "SPEC",
-             "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold "
-             "from the noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; "
-             "refresh=600 is the seconds between frames that are computed whole; flush=0.7 the share of changed "
-             "patches that makes one. Several keys are joined by ':'. See docs/reuse.md. Default: " +
-                 usual,
-             [&reuse](const std::string& text) { reuse = parseReuse(text); })
+  return addText(verb, "--reuse", "SPEC", kReuseDescription + usual,
+                 [&reuse](const std::string& text) { reuse = parseReuse(text); })
       ->group(kNetworkGroup);
 }
 

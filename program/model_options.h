@@ -60,6 +60,10 @@ CLI::Option* addOption(CLI::App& verb, const std::string& name, T& target, const
 CLI::Option* addText(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
                      std::function<void(const std::string&)> take);
 
+/// The same for an option that can be given several times.
+CLI::Option* addTexts(CLI::App& verb, const std::string& name, const std::string& value, const std::string& description,
+                      std::function<void(const std::string&)> take);
+
 /// A check: what is wrong with a text that `take` reads, or throws mpm::Error for; empty: nothing.
 std::function<std::string(const std::string&)> problemOf(std::function<void(const std::string&)> take);
 
@@ -105,6 +109,13 @@ void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& optio
 
 /// --refine: how labels of patches become labels of pixels.
 void addRefine(CLI::App& verb, std::optional<Refine>& refine);
+
+/// What every --reuse says of itself.
+constexpr const char* kReuseDescription =
+    "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold from the "
+    "noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; refresh=600 is the "
+    "seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. Several "
+    "keys are joined by ':'. See docs/reuse.md. Default: ";
 
 /// --reuse: of the frames of a fixed camera, only what changed is computed. `usual`: what the help calls its default.
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual = "off");

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what `mpm study` measured: report.py FOLDER [COMMAND] reads FOLDER/summary.jsonl and writes report.html and
-figures/NAME.png and .svg there. Prints one line of JSON: {"ok": true} or {"ok": false, "why": text}."""
+"""Makes a report of lines of `mpm eval`: report.py FOLDER reads FOLDER/results.jsonl, and FOLDER/sweep.jsonl if it is there,
+and writes report.html, summary.jsonl, results.csv and figures/NAME.png and .svg. Prints one line of JSON: {"ok": true} or
+{"ok": false, "why": text}."""
 
+import csv
 import html
 import io
 import json
 import os
 import pathlib
+import re
 import sys
 
 try:
@@ -21,7 +24,7 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "mpm", "axes
                             "axes.spines.right": False, "grid.alpha": 0.3, "axes.axisbelow": True, "font.size": 9})
 COLORS = {"none": "#555e6d", "mpm": "#1f62c4", "gradual": "#b0500f", "tome": "#1a7a5a", "algm": "#8b3fa0",
           "cts": "#c0392b"}
-MARKERS, LINES = "osD^vP*X", ("-", "--", ":", "-.", (0, (1, 3)), (0, (6, 2, 1, 2, 1, 2)))
+MARKERS = "osD^vP*Xd<>ph8H"
 # The paper's table of ADE20K by "net": name, mIoU and GFLOP of the full model, then of MPM (2,5).
 PAPER = {"mask_transformer 192/16 512x512": ("Seg-T/16", 38.1, 25, 37.6, 17.6),
          "mask_transformer 384/16 512x512": ("Seg-S/16", 45.3, 76.9, 45.1, 54),
@@ -30,22 +33,191 @@ PAPER = {"mask_transformer 192/16 512x512": ("Seg-T/16", 38.1, 25, 37.6, 17.6),
          "mask_transformer 1024/16 512x512": ("Seg-L/16", 51.7, 800, 50.4, 496)}
 NOTES = """mIoU is over the classes with true pixels; its loss is in points. In brackets and as bars: 95 % intervals by
 bootstrap over the images, too narrow where images are alike, as the frames of a film. agreement: pixels with the label
-of the full model. ms: median over the images, all variants in turns on each. speed-up: time of the full model on the
-same image divided by that of the variant, median. GFLOP and tokens at the end: means. GFLOP of batches are computed
-from the tokens of images that follow each other: ragged ones, as this library runs them, keep the tokens of each image;
-padded ones have as many as the image with most; with a minimum each merges as many as the image that merges fewest."""
+of the full model. speed-up: time of the full model on the same image, by turns, divided by that of the variant, median.
+ms: median over the images of the session that is named; times of other sessions are not compared. GFLOP and tokens at the
+end: means. GFLOP of batches are computed from the tokens of images that follow each other: ragged ones, as this library
+runs them, keep the tokens of each image; padded ones have as many as the image with most; with a minimum each merges as
+many as the image that merges fewest."""
+SESSION = ("session", "cpu", "instruction_set", "threads", "device", "version", "command")
+# What all rows of a group have in common.
+GROUP = ("model_digest", "precision", "data", "dataset", "labels", "input", "fit", "window_stride", "short_side", "ignore",
+         "label_offset", "simulated_night", "against", "refine")
+STAGES = ("preprocess", "backbone", "merge", "restore", "head", "postprocess")
 STYLE = """body{font-family:sans-serif;max-width:1000px;margin:2em auto} svg{max-width:100%;height:auto}
 table{border-collapse:collapse} td{padding:3px 10px;text-align:right;border-bottom:1px solid #ccc}
 td:first-child{text-align:left} tr:first-child{font-weight:bold}"""
 
 
+class Row:
+    """The lines of one variant, in the order of the images of its full model."""
+
+    def __init__(self, lines):
+        self.lines = list(lines)
+        self.first = self.lines[0]
+        self.images = [line["name"] for line in self.lines]
+        parts = [self.counts(key) for key in ("confusion", "confusion_near")]
+        self.all, self.near, self.elsewhere = parts[0], parts[1], parts[0] - parts[1]
+
+    def of(self, key):
+        return np.array([np.nan if line[key] is None else line[key] for line in self.lines], float)
+
+    def mean(self, key):
+        return np.mean([line[key] for line in self.lines], axis=0)
+
+    def sum(self, key):
+        return np.sum([line[key] for line in self.lines if key in line] or [0], axis=0)
+
+    def counts(self, key):
+        """Pixels of each image and class that are {right, true, given}."""
+        counts = np.zeros((len(self.lines), len(self.first["classes"]), 3))
+        for image, line in zip(counts, self.lines):
+            for truth, given, pixels in line[key]:
+                image[truth, 1] += pixels
+                image[given, 2] += pixels
+                image[truth, 0] += pixels * (truth == given)
+        return counts
+
+    def gflop(self, tokens):
+        """`tokens`: {.., steps}."""
+        constant, linear, square = np.array(self.first["gflop_terms"]).T
+        return (constant + (linear + square * tokens) * tokens).sum(-1)
+
+
+def iou_of(counts, weights):
+    """IoU of each class in each draw, in percent; NaN without true pixels. `weights`: {draws, images}."""
+    right, true, given = (weights @ counts[:, :, k] for k in range(3))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(true > 0, 100 * right / (true + given - right), np.nan)
+
+
+def mean_iou(counts, weights):
+    return np.nanmean(iou_of(counts, weights), axis=1)
+
+
+def draws_of(count):
+    """The images themselves, then 1000 samples with replacement: {1001, images}. They depend on the number of images alone,
+    so the difference of two rows is that of their draws."""
+    samples = np.random.default_rng(count).integers(count, size=(1000 if count > 1 else 0, count))
+    return np.vstack([np.arange(count), samples])
+
+
+def with_ends(name, draws):
+    """{name, name_low, name_high}: the first draw and the 95 % interval of the others."""
+    draws = np.asarray(draws, float).reshape(len(draws), -1)
+    ends = np.full((3, draws.shape[1]), np.nan)
+    ends[0] = draws[0]
+    for k, values in enumerate(draws[1:].T if len(draws) > 1 else ()):
+        if not np.isnan(values).all():
+            ends[1:, k] = np.nanpercentile(values, (2.5, 97.5))
+    lists = [[None if np.isnan(value) else round(float(value), 4) + 0.0 for value in row] for row in ends]
+    return {name + end: values if name.startswith("iou") else values[0] for end, values in zip(("", "_low", "_high"), lists)}
+
+
+def batch_percent(row):
+    """GFLOP of padded batches, and of those that merge equally, in percent of ragged ones: of 1, 2, 4.. images."""
+    tokens = np.array([line["tokens"] for line in row.lines], float)
+    padded, minimum = [], []
+    for size in (1, 2, 4, 8, 16, 32):
+        if size > len(tokens):
+            break
+        windows = np.lib.stride_tricks.sliding_window_view(tokens, size, axis=0)  # {batches, steps, images}
+        most, least = windows.max(-1), windows[:, :, 0].copy()
+        for step in range(1, tokens.shape[1]):
+            least[:, step] = least[:, step - 1] - (windows[:, step - 1] - windows[:, step]).min(-1)
+        ragged = row.gflop(windows.transpose(0, 2, 1)).mean()
+        padded.append(round(100 * float(row.gflop(most).mean() / ragged), 4))
+        minimum.append(round(100 * float(row.gflop(least).mean() / ragged), 4))
+    return padded, minimum
+
+
+def summary_of(name, row, full, session, sweep):
+    first, draws = row.first, draws_of(len(row.images))
+    weights = np.array([np.bincount(draw, minlength=len(row.images)) for draw in draws])
+    part = {"group": name, "model": pathlib.Path(first["model"]).stem}
+    part |= {key: first[key] for key in ("net", "data", "dataset", "precision", "reduce", "reuse_spec", "simulated_night")}
+    part |= {"name": name_of(first), "sweep": sweep, "images": len(row.images), "session": session}
+    part |= with_ends("miou_percent", mean_iou(row.all, weights))
+    for key, counts in (("miou_loss_points", "all"), ("miou_loss_near_points", "near"), ("miou_loss_elsewhere_points", "elsewhere")):
+        part |= with_ends(key, mean_iou(getattr(full, counts), weights) - mean_iou(getattr(row, counts), weights))
+    totals = row.all.sum(1)
+    part |= with_ends("pixel_accuracy_percent", 100 * (weights @ totals[:, 0]) / np.maximum(1, weights @ totals[:, 1]))
+    agreement, ratio = row.of("agreement_percent"), row.of("full_ms") / row.of("total_ms")
+    part |= with_ends("agreement_percent", np.nanmean(agreement[draws], axis=1))
+    part |= with_ends("speed_up", np.nanmedian(ratio[draws], axis=1))
+    own = np.array([line["total_ms"] for line in row.lines if line["session"] == session])
+    for key, percent in (("median_ms", 50), ("p25_ms", 25), ("p75_ms", 75)):
+        part[key] = round(float(np.percentile(own, percent)), 4) if len(own) else None
+    part |= {"gflop": None if first["gflop"] is None else round(float(row.mean("gflop")), 9),
+             "tokens_end": round(float(np.mean([line["tokens"][-1] for line in row.lines])), 4)}
+    part |= {stage + "_ms": round(float(row.mean(stage + "_ms")), 4) for stage in STAGES}
+    pairs = row.sum("pairs_with_class")
+    part |= {"one_class_share": round(float(row.sum("pairs_of_one_class") / pairs), 4) if pairs else None,
+             "classes": first["classes"], "tokens": [line["tokens"][-1] for line in row.lines]}
+    part |= with_ends("iou_percent", iou_of(row.all, weights))
+    part |= with_ends("iou_loss_points", iou_of(full.all, weights) - iou_of(row.all, weights))
+    part["pairs_at_distance"] = np.atleast_1d(row.sum("pairs_at_distance")).tolist()
+    part["blocks_ms"] = [round(float(ms), 4) for ms in row.mean("blocks_ms")]
+    part["padded_percent"], part["minimum_percent"] = ([], []) if first["gflop"] is None else batch_percent(row)
+    return part
+
+
+def name_of(line):
+    return line["reduce"] + ("" if line["reuse_spec"] == "off" else " reuse " + line["reuse_spec"])
+
+
+def add_fronts(rows):
+    """Whether no other row costs at most as much and is at least as good."""
+    for name, cost in (("front_of_time", lambda row: -row["speed_up"]), ("front_of_gflop", lambda row: row["gflop"] or np.inf)):
+        points = [(cost(row), -np.inf if row["miou_percent"] is None else row["miou_percent"]) for row in rows]
+        for row, (own, value) in zip(rows, points):
+            row[name] = not any(c <= own and v >= value and (c < own or v > value) for c, v in points)
+
+
+def read_lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def summaries_of(folder, everything):
+    """The rows of each group, the full model first; those of the sweep behind the others."""
+    for path, sweep in ((folder / "results.jsonl", False), (folder / "sweep.jsonl", True)):
+        lines = read_lines(path)
+        everything += lines
+        groups, taken = {}, set()
+        for line in lines:
+            if "confusion" in line:
+                variants = groups.setdefault(json.dumps([line[key] for key in GROUP]), {})
+                variants.setdefault(name_of(line), {})[line["name"]] = line
+        for variants in groups.values():
+            if "none" not in variants:
+                continue
+            full = Row(variants.pop("none").values())
+            text = "_".join([pathlib.Path(full.first["model"]).stem, data_of(full.first), full.first["precision"]])
+            stem = name = re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:100]
+            k = 1
+            while name in taken:
+                name = f"{stem}_{(k := k + 1)}"
+            taken.add(name)
+            sessions = [line["session"] for line in full.lines]
+            session = max(sorted(set(sessions)), key=sessions.count)
+            rows = [full] + [Row(own[image] for image in full.images) for own in variants.values()
+                             if set(own) == set(full.images)]  # others are not finished
+            parts = [summary_of(name, row, full, session, sweep) for row in rows]
+            add_fronts(parts)
+            yield from parts
+
+
+def data_of(line):
+    return line["dataset"] or ("scene" if line["data"].startswith("demo:") else pathlib.Path(line["data"]).name)
+
+
 def add_styles(rows):
     """One colour per method; its variants differ in marker and line."""
     for i, row in enumerate(rows):
-        row["method"] = row["reduction"].split(":")[0].split()[0]
+        row["method"] = row["reduce"].split(":")[0].split()[0]
         k = sum(other["method"] == row["method"] for other in rows[:i])
         row["color"] = COLORS.get(row["method"], "#8a7000")
-        row["marker"], row["line"] = MARKERS[k % len(MARKERS)], LINES[k % len(LINES)]
+        row["marker"] = MARKERS[k] if k < len(MARKERS) else f"${k}$"
+        row["line"] = (0, (6, 2) + (1, 2) * (k - 1)) if k else "-"
 
 
 def one_per_method(rows):
@@ -85,9 +257,10 @@ def trade(rows, title, x_name, value, front):
     """A point for each row, with the interval of its loss: pictures vary more than the difference of two models."""
     plot = axes(f"{title} (filled: on the Pareto front; bars: 95 % interval of the loss)", x_name, "mIoU, %")
     for row in rows:
-        plot.errorbar(value(row), row["miou"], spread([row], "miou_loss")[::-1], fmt=row["marker"], color=row["color"],
+        plot.errorbar(value(row), row["miou_percent"], spread([row], "miou_loss_points")[::-1], color=row["color"],
+                      marker=row["marker"], linestyle="none",
                       markerfacecolor=row["color"] if row[front] else "white", markersize=7, elinewidth=1, capsize=2,
-                      label=row["reduction"])
+                      label=row["name"])
     return legend(plot)
 
 
@@ -97,7 +270,7 @@ def spread(rows, name):
     return np.nan_to_num(np.maximum(0, [value - low, high - value]))
 
 
-def lines(rows, title, x_name, y_name, points, label=lambda row: row["reduction"]):
+def lines(rows, title, x_name, y_name, points, label=lambda row: row["name"]):
     """`points(row)`: (x, y)."""
     plot = axes(title, x_name, y_name)
     for row in rows:
@@ -115,34 +288,33 @@ def tokens(rows):
 
 
 def classes(rows):
-    used = [c for c, iou in enumerate(rows[0]["iou"]) if iou is not None]
+    used = [c for c, iou in enumerate(rows[0]["iou_percent"]) if iou is not None]
     return legend(bars("Loss of IoU per class", "points of IoU", [rows[0]["classes"][c] for c in used],
-                       [(row["reduction"], [row["iou_loss"][c] for c in used], row["color"],
-                         spread([row], "iou_loss")[:, used]) for row in one_per_method(rows[1:])]))
+                       [(row["name"], [row["iou_loss_points"][c] for c in used], row["color"],
+                         spread([row], "iou_loss_points")[:, used]) for row in one_per_method(rows[1:])]))
 
 
 def boundaries(rows):
     return bars("Loss of mIoU within 8 px of a boundary (full colour) and elsewhere (pale)", "points of mIoU",
-                [row["reduction"] for row in rows],
+                [row["name"] for row in rows],
                 [("", [row[name] for row in rows],
                   [matplotlib.colors.to_rgba(row["color"], opacity) for row in rows], spread(rows, name))
-                 for name, opacity in (("miou_loss_near", 1), ("miou_loss_elsewhere", 0.4))])
+                 for name, opacity in (("miou_loss_near_points", 1), ("miou_loss_elsewhere_points", 0.4))])
 
 
 def stages(rows):
-    names = ("preprocess", "backbone", "merge", "restore", "head", "postprocess")
-    shades = matplotlib.colormaps["cividis"](np.linspace(0.1, 0.95, len(names)))  # none of them is a method's colour
-    return legend(bars("Where the time goes", "ms per image, mean", [row["reduction"] for row in rows],
-                       [(name, [row[name + "_ms"] for row in rows], shades[i]) for i, name in enumerate(names)], True))
+    shades = matplotlib.colormaps["cividis"](np.linspace(0.1, 0.95, len(STAGES)))  # none of them is a method's colour
+    return legend(bars("Where the time goes", "ms per image, mean", [row["name"] for row in rows],
+                       [(name, [row[name + "_ms"] for row in rows], shades[i]) for i, name in enumerate(STAGES)], True))
 
 
 def locality(rows):
     def points(row):
-        return range(1, len(row["distances"])), 100 * np.array(row["distances"][1:]) / sum(row["distances"])
-    rows = [row for row in rows if sum(row["distances"]) and row["pairs_of_one_class"] is not None]
+        return range(1, len(row["pairs_at_distance"])), 100 * np.array(row["pairs_at_distance"][1:]) / sum(row["pairs_at_distance"])
+    rows = [row for row in rows if sum(row["pairs_at_distance"]) and row["one_class_share"] is not None]
     return lines(rows, "Locality of merges (the last distance: and further)",
                  "distance of two members of a cluster, tokens", "share of the pairs, %", points,
-                 lambda row: f"{row['reduction']} ({100 * row['pairs_of_one_class']:.1f} % of one class)")
+                 lambda row: f"{row['name']} ({100 * row['one_class_share']:.1f} % of one class)")
 
 
 def batches(rows):
@@ -151,7 +323,7 @@ def batches(rows):
                  lambda row: (2 ** np.arange(len(row["padded_percent"])), row["padded_percent"]))
     for row in rows:
         sizes = 2 ** np.arange(len(row["minimum_percent"]))
-        plot.plot(sizes, row["minimum_percent"], row["marker"], color=row["color"])
+        plot.plot(sizes, row["minimum_percent"], marker=row["marker"], linestyle="none", color=row["color"])
     plot.set_xscale("log", base=2)
     plot.xaxis.set_major_formatter("{x:.0f}")
     return plot
@@ -176,11 +348,11 @@ def figures_of(rows, sweep):
         yield "locality", locality(merged)
         yield "batches", batches(merged)
     yield "stages", stages(rows)
-    if rows[0]["block_ms"]:
+    if rows[0]["blocks_ms"]:
         yield "blocks", lines(one_per_method(rows), "Time of each block", "block, with its merging", "ms, mean",
-                              lambda row: (range(len(row["block_ms"])), row["block_ms"]))
+                              lambda row: (range(len(row["blocks_ms"])), row["blocks_ms"]))
     if len(sweep) > 1:
-        yield "depth_loss", depth(sweep, "Loss of one step of MPM", "points of mIoU", "miou_loss")
+        yield "depth_loss", depth(sweep, "Loss of one step of MPM", "points of mIoU", "miou_loss_points")
         yield "depth_speed", depth(sweep, "Speed-up of one step of MPM", "times the full model", "speed_up")
 
 
@@ -195,16 +367,16 @@ def with_interval(row, name, digits):
 
 def tables_of(rows):
     yield [["reduction", "mIoU, %", "loss, points", "agreement, %", "ms", "speed-up", "GFLOP", "tokens"]] + [
-        [row["reduction"], with_interval(row, "miou", 3), with_interval(row, "miou_loss", 3),
-         with_interval(row, "agreement", 2)] +
-        [number(row[name], n) for name, n in (("ms_median", 1), ("speed_up", 2), ("gflop", 2), ("tokens_end", 1))]
+        [row["name"], with_interval(row, "miou_percent", 3), with_interval(row, "miou_loss_points", 3),
+         with_interval(row, "agreement_percent", 2)] +
+        [number(row[name], n) for name, n in (("median_ms", 1), ("speed_up", 2), ("gflop", 2), ("tokens_end", 1))]
         for row in rows]
     paper = []
     for row in rows:
-        kind = {"none": 0, "mpm": 1, "mpm:blocks=2,5": 1}.get(row["reduction"])
-        if row["net"] in PAPER and row["data"] == "ade20k" and row["limit"] == 0 and kind is not None:
+        kind = {"none": 0, "mpm": 1, "mpm:blocks=2,5": 1}.get(row["name"])
+        if row["net"] in PAPER and row["dataset"] == "ade20k" and row["images"] == 2000 and kind is not None:
             name, miou, gflop = PAPER[row["net"]][0], *PAPER[row["net"]][1 + 2 * kind:3 + 2 * kind]
-            paper.append([name + ", MPM (2,5)" * kind, f"{miou:.1f}", with_interval(row, "miou", 3), f"{gflop:.1f}",
+            paper.append([name + ", MPM (2,5)" * kind, f"{miou:.1f}", with_interval(row, "miou_percent", 3), f"{gflop:.1f}",
                           number(row["gflop"], 2)])
     if paper:
         yield [["of the paper", "mIoU, paper", "mIoU", "GFLOP, paper", "GFLOP"]] + paper
@@ -225,26 +397,44 @@ def drawn(plot, path):
     return "<svg" + data.getvalue().decode().split("<svg", 1)[1]
 
 
-def main(folder, command=""):
-    rows = [json.loads(line) for line in (folder / "summary.jsonl").read_text(encoding="utf-8").splitlines()]
+def main(folder):
+    lines = []
+    rows = list(summaries_of(folder, lines))
+    if not rows:
+        raise ValueError("results.jsonl has no labelled image that the full model ran on")
+    write(folder / "summary.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+    table = io.StringIO()
+    columns = [key for key, value in rows[0].items() if not isinstance(value, list)]
+    writer = csv.DictWriter(table, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write(folder / "results.csv", table.getvalue().encode())
     (folder / "figures").mkdir(exist_ok=True)
     page = ['<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Token reduction study</title>',
-            f"<style>{STYLE}</style></head><body><h1>Token reduction study</h1>",
-            f"<p><code>{html.escape(command)}</code></p><p>{html.escape(NOTES)}</p>"]
+            f"<style>{STYLE}</style></head><body><h1>Token reduction study</h1><p>{html.escape(NOTES)}</p>"]
+    sessions = {line["session"]: [str(line[key]) for key in SESSION] for line in lines}
+    page += ["<h2>Sessions, and the commands that make this report</h2>", table_of([SESSION, *sessions.values()])]
     for group in dict.fromkeys(row["group"] for row in rows if not row["sweep"]):
         both = [row for row in rows if row["group"] == group]
         own, sweep = ([row for row in both if row["sweep"] == which] for which in (False, True))
         add_styles(own)
         page.append("<h2>" + html.escape("{model}, {data}, {precision}".format(**own[0])) + "</h2>")
-        page.append("<p>" + html.escape("{images} images of {source}.".format(**own[0])) + "</p>")
-        for table in tables_of(own):
-            cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in line) for line in table]
-            page.append("<table>" + "".join(f"<tr>{line}</tr>\n" for line in cells) + "</table>")
+        page.append("<p>" + html.escape("{images} images of {data}; ms of the session {session}.".format(**own[0])) + "</p>")
+        page += map(table_of, tables_of(own))
         for name, plot in figures_of(own, sweep):
             page.append(f"<figure>{drawn(plot, folder / 'figures' / f'{group}_{name}')}</figure>")
     write(folder / "report.html", "\n".join(page + ["</body></html>\n"]).encode())
-    print(json.dumps({"ok": True}))
+
+
+def table_of(lines):
+    rows = ["".join(f"<td>{html.escape(cell)}</td>" for cell in line) for line in lines]
+    return "<table>" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</table>"
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), *sys.argv[2:3])
+    try:
+        main(pathlib.Path(sys.argv[1]))
+        print(json.dumps({"ok": True}))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(json.dumps({"ok": False, "why": f"{type(error).__name__}: {error}"}))
+        sys.exit(1)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <optional>
@@ -15,9 +13,12 @@
 #include "base/size_text.h"
 #include "cli/camera_options.h"
 #include "cli/frames.h"
+#include "cli/session.h"
+#include "cli/variant_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
 #include "evaluation/numbers.h"
+#include "evaluation/statistics.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
@@ -28,23 +29,20 @@ namespace mpm::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kLoadSeconds = 600, kRunSeconds = 120;
 constexpr int kPeakMeasurements = 8;  // at least
-const std::vector<std::string> kBaselines = {"onnxruntime", "openvino", "torch", "opencv"};
 
 struct BenchArguments {
   std::string model, image;
-  std::vector<std::string> schedules, reduces, precisions, baselines;
-  std::optional<Attention> attention;  ///< of `schedules`
-  std::vector<Reduction> reductions;   ///< of `schedules` or `reduces`
-  std::vector<std::string> reuses;     ///< not empty: successive frames instead of one image
-  ReadOptions read;                    ///< of every variant of ours, without reduction and precision
+  VariantOptions variants;
+  EstimatorOptions options;         ///< of every variant of ours
+  std::vector<std::string> beside;  ///< workers of other runtimes, as JSON
   Night night;
-  int threads = 0, batch = 1, rounds = 20, warm_up = 3;
-  std::string baseline_python = "python3", baseline_folder;
+  int batch = 1, rounds = 20, warm_up = 3;
   bool json = false;
+
+  /// Successive frames instead of one image.
+  bool reuses() const { return !variants.reuses.empty(); }
 };
 
 /// A row of the table, and the process that is measured.
@@ -60,8 +58,8 @@ struct Variant {
   double gflop = 0, peak_mib = 0, peak_gflops = 0;  // 0: not known
   Json tokens;                        // of the last run: per image, rows at the start and after each insertion
   std::vector<unsigned char> labels;  // of the last run
-  std::vector<double> rows;           // share that was computed, with reuse
-  double same = 0, pixels = 0;        // with and without the label of the full model, over all runs
+  evaluation::Sample rows;            // share that was computed, with reuse
+  evaluation::Sample agreement;       // percent of the labels of the full model
 
   double median() const { return quantile(ms, 0.5); }
   bool alive() const { return process != nullptr; }
@@ -71,56 +69,40 @@ struct Variant {
   }
 };
 
-/// The merging that torch_worker.py has.
-bool isPlainMpm(const Reduction& reduction) {
-  return reduction.method == ReductionMethod::kMpm && !reduction.attention && !reduction.positions;
-}
-
-std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) {
+/// `ours`: all variants of this library.
+std::vector<Variant> makeVariants(const BenchArguments& arguments, const std::vector<VariantOptions::Variant>& ours,
+                                  int threads) {
   std::vector<Variant> variants;
-  const auto add = [&](const std::string& runtime, const std::string& flavour, const Reduction& reduction,
-                       const std::string& precision, std::vector<std::string> command) {
-    const std::string text = toString(reduction);
+  const auto add = [&](const std::string& name, const std::string& reduce, const std::string& precision,
+                       std::vector<std::string> command) -> Variant& {
     command.insert(command.end(), {"--model", arguments.model, "--threads", std::to_string(threads), "--precision",
-                                   precision, "--reduce", text});
+                                   precision, "--reduce", reduce});
     Variant& variant = variants.emplace_back();
-    variant.name = runtime + flavour + " " + text + " " + precision;
-    variant.runtime = runtime;
-    variant.reduction = reduction;
+    variant.name = name + " " + reduce + " " + precision;
+    variant.reduction = parseReduction(reduce);
     variant.precision = precision;
     variant.command = std::move(command);
+    return variant;
   };
-  const auto addOwn = [&](const std::string& precision, const Reduction& reduction, const std::string& reuse) {
-    const ConvertOptions& convert = arguments.read.convert;
-    const std::string& device = arguments.read.device;
+  const std::string& device = arguments.options.read.device;
+  for (const VariantOptions::Variant& one : ours) {
     std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
-    if (convert.input_size) command.insert(command.end(), {"--input-size", toString(*convert.input_size)});
-    if (!reuse.empty()) command.insert(command.end(), {"--frames", "--reuse", reuse});
-    add("mpm", "", reduction, precision, command);
-    Variant& variant = variants.back();
+    if (const auto size = one.convert.input_size) command.insert(command.end(), {"--input-size", toString(*size)});
+    if (arguments.reuses()) command.insert(command.end(), {"--frames", "--reuse", toString(one.reuse)});
+    Variant& variant = add("mpm", toString(*one.convert.reduce), toString(one.convert.precision), command);
+    variant.runtime = "mpm";
     variant.device = device;
+    variant.reuse = one.reuse;
     if (device != "cpu") variant.name += " " + device;
-    if (!reuse.empty()) variant.reuse = parseReuse(reuse);
-    if (variant.reuse.on) variant.name += " reuse " + reuse;
-  };
-  const std::vector<std::string> whole = {""};
-  for (const std::string& precision : arguments.precisions)
-    for (const Reduction& reduction : arguments.reductions)
-      for (const std::string& reuse : arguments.reuses.empty() ? whole : arguments.reuses)
-        addOwn(precision, reduction, reuse);
-  for (const std::string& precision : arguments.precisions)
-    for (const std::string& baseline : arguments.baselines) {
-      const std::string worker = (fs::path(arguments.baseline_folder) / (baseline + "_worker.py")).string();
-      if (baseline != "torch") {
-        add(baseline, "", kFullModel, precision, {arguments.baseline_python, worker});
-        continue;
-      }
-      for (const std::string attention : {"eager", "sdpa"})
-        for (const Reduction& reduction : arguments.reductions)
-          if (reduction == kFullModel || isPlainMpm(reduction))
-            add(baseline, " " + attention, reduction, precision,
-                {arguments.baseline_python, worker, "--variant", attention});
-    }
+    if (one.reuse.on) variant.name += " reuse " + toString(one.reuse);
+  }
+  for (const std::string& text : arguments.beside) {
+    const JsonValue worker(text, "--beside");
+    std::vector<std::string> command;
+    for (const JsonValue& word : worker.at("command").list(1)) command.push_back(word.text());
+    add(worker.at("name").text(), worker.at("reduce").text(), worker.at("precision").text(), command).runtime =
+        worker.at("runtime").text();
+  }
   return variants;
 }
 
@@ -132,7 +114,7 @@ class Input {
     question_ = {{"cmd", "run"},
                  {"input", folder_ / "images.f32"},
                  {"shape", {arguments.batch, 3, model.input.height, model.input.width}}};
-    if (arguments.reuses.empty())
+    if (!arguments.reuses())
       write(images());
     else
       frames_.emplace(FrameOptions{.sources = {arguments.image}, .leave_out = false}, false);
@@ -219,7 +201,7 @@ void runOnce(Variant& variant, const nlohmann::json& question, bool measured) {
   variant.ms.push_back(answer["ms"]);
   variant.peak_mib = answer.value("peak_mib", 0.0);
   variant.gflop = answer.value("gflop", 0.0);
-  if (answer.contains("rows")) variant.rows.push_back(answer["rows"]);
+  if (answer.contains("rows")) variant.rows.add(answer["rows"]);
   if (answer.contains("tokens")) variant.tokens = answer["tokens"];
   if (answer.contains("stages"))
     for (const auto& [stage, ms] : answer["stages"].items()) variant.stages[stage].push_back(ms);
@@ -239,23 +221,25 @@ void compareLabels(std::vector<Variant>& variants) {
     return v.runtime == "mpm" && v.reduction == kFullModel && !v.reuse.on && v.precision == "fp32" && !v.labels.empty();
   });
   if (reference == variants.end()) return;
-  for (Variant& variant : variants) {
-    if (&variant == &*reference || variant.labels.size() != reference->labels.size()) continue;
-    for (std::size_t i = 0; i < variant.labels.size(); ++i)
-      variant.same += variant.labels[i] == reference->labels[i] ? 1 : 0;
-    variant.pixels += static_cast<double>(variant.labels.size());
-  }
+  const auto estimateOf = [](Variant& variant) {
+    Estimate estimate;
+    estimate.labels = cv::Mat(1, static_cast<int>(variant.labels.size()), CV_8U, variant.labels.data());
+    return estimate;
+  };
+  for (Variant& variant : variants)
+    if (&variant != &*reference && !variant.labels.empty())
+      if (const auto agreement = agreementPercent(estimateOf(variant), estimateOf(*reference)))
+        variant.agreement.add(*agreement);
 }
 
 void noteShares(std::vector<Variant>& variants) {
   for (Variant& variant : variants) {
-    const auto add = [&](double share, int digits, const char* of) {
-      variant.note += (variant.note.empty() ? "" : ", ") + fixed(100 * share, digits) + " % of the " + of;
+    const auto add = [&](const evaluation::Sample& sample, double unit, int digits, const char* of) {
+      if (!sample.values.empty())
+        variant.note += (variant.note.empty() ? "" : ", ") + fixed(unit * sample.mean(), digits) + " % of the " + of;
     };
-    if (!variant.rows.empty())
-      add(std::accumulate(variant.rows.begin(), variant.rows.end(), 0.0) / static_cast<double>(variant.rows.size()), 0,
-          "rows");
-    if (variant.pixels > 0) add(variant.same / variant.pixels, 2, "labels of mpm none fp32");
+    add(variant.rows, 100, 0, "rows");
+    add(variant.agreement, 1, 2, "labels of mpm none fp32");
   }
 }
 
@@ -278,12 +262,13 @@ void measure(std::vector<Variant>& variants, Input& input, const BenchArguments&
       if (!variant.alive() || interrupted()) continue;
       runOnce(variant, question, round >= 0);
       progress.step();
-      if (round >= 0 && arguments.read.device == "cpu") measurePeak(variant);  // it is the CPU's
+      if (round >= 0 && arguments.options.read.device == "cpu") measurePeak(variant);  // it is the CPU's
     }
-    if (round >= 0) compareLabels(variants);
+    if (round >= 0 && (round + arguments.warm_up > 0 || !arguments.reuses()))  // the first frame is computed in full
+      compareLabels(variants);
   }
-  for (int round = arguments.rounds; round < kPeakMeasurements && arguments.read.device == "cpu" && !interrupted();
-       ++round)
+  for (int round = arguments.rounds;
+       round < kPeakMeasurements && arguments.options.read.device == "cpu" && !interrupted(); ++round)
     for (Variant& variant : variants) measurePeak(variant);
 }
 
@@ -342,20 +327,11 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"stages", row.stages},
           {"gflop", evaluation::orNull(known(variant.gflop))},
           {"tokens", variant.tokens},
-          {"rows", variant.rows},
-          {"agreement", evaluation::orNull(variant.pixels > 0 ? 100 * variant.same / variant.pixels : std::nan(""))},
+          {"rows", variant.rows.values},
+          {"agreement", evaluation::orNull(variant.agreement.mean())},
           {"peak_fraction", evaluation::orNull(row.peak_share)},
           {"peak_mib", evaluation::orNull(known(variant.peak_mib))},
           {"note", variant.note}};
-}
-
-// As Linux names it; not every architecture has a name there.
-Json cpuName() {
-  std::ifstream cpus("/proc/cpuinfo");
-  for (std::string line; std::getline(cpus, line);)
-    if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
-      return line.substr(colon + 2);
-  return nullptr;
 }
 
 // Everything needed to repeat the measurement.
@@ -365,13 +341,14 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
   for (const Variant& variant : variants)
     rows.push_back(rowJson(Row(variant, variants), variants.front(), arguments.batch));
   Json peaks = Json::object();
-  for (const std::string& precision : arguments.precisions)
-    peaks[precision] = evaluation::orNull(known(peakOf(variants, precision)));
+  for (const Variant& variant : variants)
+    if (variant.runtime == "mpm")
+      peaks[variant.precision] = evaluation::orNull(known(peakOf(variants, variant.precision)));
   return {{"model", {{"path", arguments.model}, {"digest", vision::modelDigest(arguments.model)}}},
           {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
           {"simulated_night", toJson(arguments.night)},
           {"input", sizeJson(model.input)},
-          {"device", arguments.read.device},
+          {"device", arguments.options.read.device},
           {"threads", threads},
           {"batch", arguments.batch},
           {"warm_up", arguments.warm_up},
@@ -405,13 +382,15 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
   }
   for (const std::string& text : stages) printLine(text);
   std::string peaks;
-  for (const std::string& precision : arguments.precisions)
-    if (const double peak = peakOf(variants, precision); peak > 0)
-      peaks += ", GEMM peak " + precision + " " + fixed(peak, 0) + " GFLOP/s";
+  for (const Variant& variant : variants)
+    if (const std::string peak =
+            ", GEMM peak " + variant.precision + " " + fixed(peakOf(variants, variant.precision), 0);
+        variant.peak_gflops > 0 && peaks.find(peak) == std::string::npos)
+      peaks += peak + " GFLOP/s";
   printLine("batch " + std::to_string(arguments.batch) + ", " + std::to_string(threads) + " threads, " +
             std::to_string(arguments.rounds) +
-            (arguments.reuses.empty() ? " rounds, tensor to label map"
-                                      : " frames, mpm from picture to labels, baselines from tensor to labels") +
+            (!arguments.reuses() ? " rounds, tensor to label map"
+                                 : " frames, mpm from picture to labels, baselines from tensor to labels") +
             peaks);
 }
 
@@ -425,54 +404,27 @@ int threadsOfEveryVariant(int wanted) {
   return std::min(wanted > 0 ? wanted : cv::getNumThreads(), cpus);
 }
 
-// What cannot be done with the model is said before anything is measured.
-ModelInfo modelForAll(BenchArguments& arguments) {
-  ModelInfo model;
-  ConvertOptions options = arguments.read.convert;
-  const auto add = [&] {
-    model = readModelInfo(arguments.model, options);
-    arguments.reductions.push_back(model.reduction);
-  };
-  for (const std::string& text : arguments.schedules) {
-    options.reduce = mpmBefore(parseSchedule(text), arguments.attention);
-    add();
-  }
-  for (const std::string& text : arguments.reduces) {
-    options.reduce = parseReduction(text);
-    add();
-  }
-  if (arguments.reductions.empty()) {
-    if (arguments.attention) options.reduce = {.attention = arguments.attention};
-    add();
-    // A converted one runs as it was made, beside nothing.
-    if (!model.converted && model.reduction != kFullModel)
-      arguments.reductions.insert(arguments.reductions.begin(), kFullModel);
-  }
-  const std::string made = toString(model.precision);
-  if (arguments.precisions.empty()) arguments.precisions = {made};
-  for (const std::string& precision : arguments.precisions)
-    if (model.converted && precision != made)
-      throw Error(arguments.model + " was converted with precision " + made + " and cannot be given " + precision);
-  return model;
-}
-
 int bench(BenchArguments arguments) {
   arguments.model = chosenModel(arguments.model);
-  if (arguments.baseline_folder.empty()) arguments.baseline_folder = ownFile("baselines", "bench/baselines");
-  const int threads = threadsOfEveryVariant(arguments.threads);
-  const ModelInfo model = modelForAll(arguments);
-  if (!arguments.baselines.empty() && arguments.read.convert.input_size)
-    throw UsageError("--baselines run the model as it is: leave out --input-size");
-  if (!arguments.reuses.empty() && (arguments.image.empty() || arguments.batch > 1))
+  VariantOptions& wanted = arguments.variants;
+  const int threads = threadsOfEveryVariant(arguments.options.threads);
+  const ModelInfo model = readModelInfo(arguments.model, arguments.options.read.convert);
+  const bool chosen = !wanted.reductions.empty() || !wanted.schedules.empty();
+  std::vector<VariantOptions::Variant> ours = wanted.of(arguments.model, arguments.options.read.convert);
+  if (!chosen && !model.converted) {  // a converted one runs as it was made, beside nothing
+    VariantOptions full = wanted;
+    full.attention.reset();
+    full.reductions = {kFullModel};
+    if (wanted.attention || model.reduction != kFullModel) {
+      const auto before = full.of(arguments.model, arguments.options.read.convert);
+      ours.insert(ours.begin(), before.begin(), before.end());
+    }
+  }
+  if (!arguments.beside.empty() && arguments.options.read.convert.input_size)
+    throw UsageError("--beside runs the model as it is: leave out --input-size");
+  if (arguments.reuses() && (arguments.image.empty() || arguments.batch > 1))
     throw UsageError("--reuse needs --image with a sequence of frames, one by one: a video, a folder or demo:");
-  const bool torch =
-      std::find(arguments.baselines.begin(), arguments.baselines.end(), "torch") != arguments.baselines.end();
-  const bool left_out =
-      std::any_of(arguments.reductions.begin(), arguments.reductions.end(),
-                  [](const Reduction& reduction) { return reduction != kFullModel && !isPlainMpm(reduction); });
-  if (torch && left_out)
-    printNote("torch merges by mpm with plain attention only: its merged variants, another method, are left out");
-  std::vector<Variant> variants = makeVariants(arguments, threads);
+  std::vector<Variant> variants = makeVariants(arguments, ours, threads);
   Input input(arguments, model);
   measure(variants, input, arguments);
   if (interrupted()) {
@@ -482,7 +434,7 @@ int bench(BenchArguments arguments) {
   noteShares(variants);
   arguments.json ? printLine(resultJson(variants, arguments, model, threads))
                  : printTable(variants, arguments, threads);
-  // A baseline may be missing, then its row says why; ours were asked for.
+  // Another runtime may be missing, then its row says why; ours were asked for.
   for (const Variant& variant : variants)
     if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
   return kOk;
@@ -491,71 +443,37 @@ int bench(BenchArguments arguments) {
 }  // namespace
 
 Verb addBench(CLI::App& mpm) {
-  CLI::App* verb = mpm.add_subcommand("bench", "Compare reductions, precisions and other runtimes");
+  CLI::App* verb = mpm.add_subcommand("bench", "Compare the time of reductions and precisions");
   const auto arguments = std::make_shared<BenchArguments>();
-  addOption(*verb, "--model", arguments->model, "M.onnx",
-            "A plain ViT as ONNX, or a converted one. Default: as in 'mpm run'");
+  addVariants(*verb, arguments->model, arguments->options, arguments->variants);
   addOption(*verb, "--image", arguments->image, "SOURCE",
             "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch takes its first B "
             "images and repeats them if there are fewer. Default: smooth colours with noise");
   addNight(*verb, arguments->night);
-  CLI::Option* const schedule =
-      addOption(*verb, "--schedule", arguments->schedules, "S",
-                "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
-                "converted model its own")
-          ->check(problemOf(parseSchedule))
-          ->allow_extra_args(false)
-          ->group(kMergingGroup);
-  CLI::Option* const attention = addAttention(*verb, [&chosen = arguments->attention](Attention a) { chosen = a; });
-  addOption(*verb, "--reduce", arguments->reduces, "SPEC",
-            std::string("Can be given several times. ") + kReduceDescription)
-      ->check(problemOf(parseReduction))
-      ->excludes(schedule)
-      ->excludes(attention)
-      ->allow_extra_args(false)
-      ->group(kMergingGroup);
-  addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16|int8",
-            "Can be given several times. Default: fp32; of a converted model its own")
-      ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16", "int8"}))
-      ->allow_extra_args(false)
-      ->group(kNetworkGroup);
-  addOption(*verb, "--reuse", arguments->reuses, "SPEC",
-            "Can be given several times: off, auto, threshold=12 and so on, as in 'mpm run'. Every round then takes "
-            "the next frame of --image, which all variants compute from the picture to its labels")
-      ->check(problemOf(parseReuse))
-      ->allow_extra_args(false)
-      ->group(kNetworkGroup);
-  addInputSize(*verb, arguments->read.convert.input_size);
-  addDevice(*verb, arguments->read.device);
-  addThreads(*verb, arguments->threads, "CPU threads of every variant, at most one per CPU. Default: all");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->option_defaults()->group("Measurement");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");
   addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
-  verb->option_defaults()->group("Other runtimes");
-  addOption(*verb, "--baselines", arguments->baselines, "P,P",
-            "Other runtimes: onnxruntime, openvino, torch, opencv. Only torch merges too, with plain attention")
-      ->delimiter(',')
-      ->check(CLI::IsMember(kBaselines));
-  addOption(*verb, "--baseline-python", arguments->baseline_python, "PYTHON",
-            "Python that has the baselines; setup_venv.sh in their folder makes one. Default: python3");
-  addOption(*verb, "--baseline-folder", arguments->baseline_folder, "DIR",
-            "Folder of the baselines' workers. Default: share/mpm/baselines of the installation, else "
-            "bench/baselines of the source");
+  addOption(*verb, "--beside", arguments->beside, "JSON",
+            "The worker of another runtime, which takes its turns: {\"name\", \"runtime\", \"precision\", \"reduce\", "
+            "\"command\": [..]}. compare.py in share/mpm/baselines gives those of ONNX Runtime, OpenVINO, PyTorch and "
+            "OpenCV. Can be given several times")
+      ->allow_extra_args(false);
   verb->footer(
       R"(Every variant runs in its own process, and they take turns: A B C A B C ... ms is wall time from the normalised tensor
 to the label map. ratio is relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share
 of the GEMM speed of the CPU, measured in the same run. MiB is the peak memory of the process, on the host.
 --json has every round, the ratio also round by round (median and quartiles), and what was compared: model, digest,
-image, sizes, versions, CPU. With --device the baselines stay on the CPU.
+image, sizes, versions, CPU. With --reuse every round takes the next frame of --image, which all variants compute from
+the picture to its labels. Without --reduce and --schedule: none, and that of the model.
 
 Examples:
   mpm bench --model vit.onnx --image street.png
   mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json
   mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --reduce gradual:blocks=0-7:count=48
   mpm bench --image "demo:street?step=1" --reduce none --reuse off --reuse auto
-  mpm bench --model vit.onnx --baselines onnxruntime,torch --baseline-python venv/bin/python
+  venv/bin/python /usr/share/mpm/baselines/compare.py --runtimes onnxruntime,torch --model vit.onnx
 )");
   return {verb, [arguments] { return bench(*arguments); }};
 }

@@ -1,136 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-#include <filesystem>
-#include <memory>
-#include <set>
-#include <utility>
+#include "cli/verbs/eval.h"
 
-#include "base/atomic_file.h"
+#include <memory>
+
 #include "base/number_text.h"
-#include "base/size_text.h"
-#include "cli/camera_options.h"
-#include "cli/combined_evaluation.h"
-#include "cli/labelled_frames.h"
-#include "cli/manifest.h"
-#include "cli/shard.h"
+#include "base/quantiles.h"
 #include "cli/verbs/verbs.h"
-#include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
-#include "evaluation/scores.h"
 #include "mpm/error.hpp"
-#include "mpm/estimator.hpp"
-#include "program/paths.h"
-#include "vision/labels/classes.h"
-#include "vision/sources/source.h"
 
 namespace mpm::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
+using evaluation::ConfusionMatrix;
+using evaluation::Scores;
 
-struct EvalArguments {
-  std::string model, dataset, per_image, manifest;
-  std::vector<std::string> combine;
-  LabelledOptions labelled;
-  ChosenFit fit;
-  EstimatorOptions options;
-  Shard shard;
-  Night night;
-  std::string against;
-  bool json = false;
-};
-
-/// What the reuse of rows did over all frames.
-struct ReuseTotals {
-  int frames = 0, key_frames = 0, comparisons = 0;
-  double rows = 0, agreement = 0, ms = 0, full_ms = 0;  // full_ms: of --against full
-
-  /// The first frame of a film has nothing to reuse, so it does not count.
-  void add(const ReuseReport& report, double frame_ms, double frame_full_ms) {
-    ++frames;
-    ms += frame_ms;
-    full_ms += frame_full_ms;
-    rows += report.rows;
-    key_frames += report.key_frame ? 1 : 0;
-    if (!report.agreement) return;
-    ++comparisons;
-    agreement += *report.agreement;
-  }
-  Json toJson() const {
-    return {{"rows", frames > 0 ? Json(rows / frames) : Json(nullptr)},
-            {"key_frames", key_frames},
-            {"agreement", comparisons > 0 ? Json(agreement / comparisons) : Json(nullptr)},
-            {"share_of_full_ms", full_ms > 0 ? Json(ms / full_ms) : Json(nullptr)}};
-  }
-};
-
-/// What the scores are of: enough to measure them again.
-Json settingsJson(const EvalArguments& arguments, const std::string& model_path, const ModelInfo& model) {
-  const bool windowed = arguments.options.fit == Fit::kWindow;
-  return {{"model", model_path},
-          {"reduce", toString(model.reduction)},
-          {"precision", toString(model.precision)},
-          {"input", sizeJson(model.input)},
-          {"fit", windowed ? "window" : "resize"},
-          {"window_stride", windowed ? sizeJson(windowStride(arguments.options, model.input)) : Json(nullptr)},
-          {"short_side", arguments.options.short_side > 0 ? Json(arguments.options.short_side) : Json(nullptr)},
-          {"dataset", arguments.dataset.empty() ? Json(nullptr) : Json(arguments.dataset)},
-          {"ignore", ignoredLabels(arguments.labelled, model)},
-          {"label_offset", arguments.labelled.label_offset},
-          {"simulated_night", toJson(arguments.night)},
-          {"against", arguments.against.empty() ? Json(nullptr) : Json(arguments.against)},
-          {"reuse_spec", toString(arguments.options.reuse)},
-          {"shard", arguments.shard.isWhole() ? Json(nullptr) : Json(arguments.shard.text())}};
-}
-
-/// What is measured on one image.
-struct ImageResult {
-  Json line;  // of --per-image
-  evaluation::Scores scores;
-  std::optional<bool> night;
-};
-
-Json imageJson(const vision::Frame& frame, const Estimate& result, const evaluation::ConfusionMatrix& matrix) {
-  Json json = {{"source", frame.source}, {"name", frame.name}};
-  addMoment(frame, json);
-  json["pixel_accuracy"] = evaluation::percentJson(matrix.pixelAccuracy());
-  json["miou"] = evaluation::percentJson(matrix.meanIou());
-  json["tokens"] = result.tokens;
-  if (result.reuse) json["rows"] = result.reuse->rows;
-  return json;
-}
-
-// A line of the manifest: that of --per-image, the time, and the pairs of classes that occur.
-Json manifestLine(const ImageResult& image) {
-  Json json = image.line;
-  json["ms"] = evaluation::toJson(image.scores.ms());
-  json["confusion"] = image.scores.matrix().pairs();
-  return json;
-}
-
-ImageResult fromManifest(const JsonValue& entry, evaluation::ConfusionMatrix matrix) {
-  const int last = matrix.classes() - 1;
-  for (const JsonValue& pair : entry.at("confusion").list()) {
-    const auto counts = pair.list(3, 3);
-    pair.named([&] { matrix.add(counts[0].integer(0, last), counts[1].integer(0, last), counts[2].count()); });
-  }
-  const std::pair<const char*, double> shares[] = {{"miou", matrix.meanIou()},
-                                                   {"pixel_accuracy", matrix.pixelAccuracy()}};
-  for (const auto& [key, share] : shares)
-    if (entry.at(key).json() != evaluation::percentJson(share))
-      throw Error(entry.at(key).place() +
-                  " is not what its counts give: remove that line, and its image is done again");
-  std::vector<double> tokens;
-  for (const JsonValue& count : entry.at("tokens").list()) tokens.push_back(count.number(0));
-  const StageTimes ms = evaluation::stageTimesOf(entry.at("ms"));
-  Json json = entry.json();
-  json.erase("ms");
-  json.erase("confusion");
-  return {json, evaluation::Scores(std::move(matrix), tokens, ms), std::nullopt};
-}
-
-void printTable(const evaluation::Evaluation& evaluation, const std::vector<std::string>& names) {
+void printClasses(const evaluation::Evaluation& evaluation, const std::vector<std::string>& names) {
   const auto columns = evaluation.columns();
   const auto row = [&columns](const std::string& name, const auto& cell) {
     std::vector<std::string> cells = {name};
@@ -138,185 +24,202 @@ void printTable(const evaluation::Evaluation& evaluation, const std::vector<std:
     printLine(tableRow(cells, {-18, 9}));
   };
   const auto percents = [&](const std::string& name, const auto& value) {
-    row(name,
-        [&](const std::string&, const evaluation::Scores& scores) { return fixed(100 * value(scores.matrix()), 2); });
+    row(name, [&](const std::string&, const Scores& scores) { return fixed(100 * value(scores.matrix()), 2); });
   };
   const bool split = columns.size() > 1;
-  if (split) row("IoU, %", [](const std::string& title, const evaluation::Scores&) { return title; });
+  if (split) row("IoU, %", [](const std::string& title, const Scores&) { return title; });
   for (std::size_t c = 0; c < names.size(); ++c)
-    percents(names[c], [&](const evaluation::ConfusionMatrix& matrix) { return matrix.iou()[c]; });
-  percents("mIoU", [](const evaluation::ConfusionMatrix& matrix) { return matrix.meanIou(); });
-  percents("pixel accuracy", [](const evaluation::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
+    percents(names[c], [&](const ConfusionMatrix& matrix) { return matrix.iou()[c]; });
+  percents("mIoU", [](const ConfusionMatrix& matrix) { return matrix.meanIou(); });
+  percents("pixel accuracy", [](const ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
   if (split) {
-    row("images", [](const std::string&, const evaluation::Scores& scores) { return std::to_string(scores.images()); });
-    row("tokens kept",
-        [](const std::string&, const evaluation::Scores& scores) { return fixed(scores.tokens().back(), 1); });
+    row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.images()); });
+    row("tokens kept", [](const std::string&, const Scores& scores) { return fixed(scores.tokens().back(), 1); });
   }
   printLine("IoU in percent over " + counted(evaluation.all.images(), "image") + "; tokens " +
             tokensText(evaluation.all.tokens()) + "; " + fixed(evaluation.all.ms().total, 1) + " ms per image");
 }
 
-void printResult(const EvalArguments& arguments, const evaluation::Evaluation& result, const Json& settings,
-                 const std::vector<std::string>& names, const ReuseTotals& reuse = {}) {
-  if (arguments.json) {
-    Json json = result.toJson(settings, names);
-    if (reuse.frames > 0) json["reuse"] = reuse.toJson();
-    return printLine(json);
-  }
-  printTable(result, names);
-  if (reuse.frames > 0)
-    printLine("reuse: " + fixed(100 * reuse.rows / reuse.frames, 1) + " % of the rows computed, " +
-              counted(reuse.key_frames, "key frame") + " after the first of each film");
+/// Against the full model, on the same images.
+Json againstFull(const MeasuredVariant& variant, const Measured& all) {
+  const double miou = variant.result.scores.all.matrix().meanIou(),
+               full = all.variants[*variant.full].result.scores.all.matrix().meanIou();
+  return {{"agreement", evaluation::orNull(variant.result.agreement.mean())},
+          {"miou_loss", variant.result.labelled ? evaluation::percentJson(full - miou) : Json(nullptr)},
+          {"speed_up", evaluation::orNull(quantile(variant.result.speed_up.values, 0.5))}};
 }
 
-int eval(EvalArguments arguments) {
-  if (!arguments.combine.empty()) {
-    const CombinedEvaluation combined = combineEvaluations(arguments.combine);
-    printResult(arguments, combined.sum, combined.settings, combined.names);
-    return kOk;
-  }
-  LabelledOptions& labelled = arguments.labelled;
-  if (!arguments.dataset.empty()) labelled.dataset = parseDataset(arguments.dataset);
-  if (!arguments.against.empty()) labelled.truth = [](const vision::Frame&) { return cv::Mat(); };  // set below
-  labelled.validate();
-  const std::string model_path = chosenModel(arguments.model);
-  applyProtocol(labelled, arguments.fit, model_path, arguments.options);
-  arguments.options.task = Task::kSemantic;
-  requireAllFrames(arguments.options.reuse, arguments.shard, !arguments.manifest.empty());
-  std::optional<Estimator> full;  // the labels that the others are compared with
-  double full_ms = 0;             // of its last frame
-  if (!arguments.against.empty()) {
-    if (labelled.source.empty() || labelled.dataset)
-      throw UsageError(
-          "--against full makes the labels itself: name a SOURCE, without --dataset, --images and --labels");
-    EstimatorOptions options = arguments.options;
-    options.reuse = {};
-    options.read.convert.reduce = Reduction{.method = ReductionMethod::kNone};
-    full.emplace(model_path, options);
-    labelled.truth = [&](const vision::Frame& frame) {
-      const Estimate whole = full->estimate(arguments.night.applied(frame.image, frame.index));
-      full_ms = whole.ms.total;
-      return whole.labels;
-    };
-  }
-  Estimator segmenter(model_path, arguments.options);
-  const ModelInfo& model = segmenter.model();
-  std::optional<Manifest> manifest;
-  LabelledFrames frames(labelled, model, stderrIsTerminal(), [&](const std::string& path) {
-    return arguments.shard.contains(path) && !(manifest && manifest->contains(fs::path(path).stem().string()));
-  });
-  if (!arguments.shard.isWhole()) requireNamedImages("--shard", frames.sources());
-  std::set<std::string> images;
-  if (!arguments.manifest.empty()) images = requireNamedImages("--resume", frames.sources());
-  std::vector<std::string> inputs = frames.files();
-  inputs.push_back(model_path);
-  requireOutput("--per-image", arguments.per_image, inputs);
-  const Json settings = settingsJson(arguments, model_path, model);
-  if (!arguments.manifest.empty()) {
-    requireOutput("--resume", arguments.manifest, inputs);
-    Json work = settings;
-    work.update({{"model", fileIdentity(model_path)},
-                 {"images", labelled.dataset ? labelled.source : labelled.images},
-                 {"labels", labelled.labels}});
-    manifest.emplace(arguments.manifest, work, images);
-  }
+Json resultJson(const MeasuredVariant& variant, const Measured& all) {
+  Json json = variant.settings;
+  for (const char* only_in_lines : {"model_digest", "net", "classes", "data", "labels", "refine"})
+    json.erase(only_in_lines);
+  json = variant.result.scores.toJson(json, all.classes);
+  if (!variant.result.labelled)
+    for (const char* of_labels : {"miou", "pixel_accuracy", "iou", "confusion"})
+      for (const char* part : {"", "day", "night"})
+        if (Json& scores = *part && json.contains(part) ? json[part] : json; scores.is_object())
+          scores.erase(of_labels);
+  if (const Json reuse = variant.result.reuseJson(); !reuse.is_null()) json["reuse"] = reuse;
+  if (all.variants.size() == 1) return json;
+  if (variant.full) json["against_full"] = againstFull(variant, all);
+  if (variant.day) json["minus_day"] = variant.result.minus(all.variants[*variant.day].result);
+  return json;
+}
 
-  const evaluation::ConfusionMatrix no_pixels(model.classes, frames.voidLabel());
-  const evaluation::Scores nothing(model.classes, frames.voidLabel());
-  evaluation::Evaluation evaluation{nothing, nothing, nothing};
-  std::string per_image;
-  ReuseTotals reuse;
-  std::optional<int> film;
-  const auto add = [&](const ImageResult& image) {
-    evaluation.all.add(image.scores);
-    if (image.night) (*image.night ? evaluation.night : evaluation.day).add(image.scores);
-    per_image += toLine(image.line) + '\n';
+std::string rangeText(const Json& interval, const std::string& unit = "") {
+  if (interval.is_null() || interval["mean"].is_null()) return "-";
+  const std::string mean = fixed(interval["mean"].get<double>(), 1) + unit;
+  if (interval["low"].is_null()) return mean;
+  return mean + " (" + fixed(interval["low"].get<double>(), 1) + " to " + fixed(interval["high"].get<double>(), 1) +
+         ")";
+}
+
+void printVariants(const Measured& all) {
+  int width = 9;
+  for (const MeasuredVariant& variant : all.variants) width = std::max(width, static_cast<int>(variant.label.size()));
+  const std::vector<int> widths = {-width, 9, 9, 9, 13, 9, 10};
+  printLine(tableRow({"reduction", "tokens", "mIoU %", "loss", "agreement %", "ms", "speed-up"}, widths));
+  const auto cell = [](const Json& number, int digits) {
+    return number.is_null() ? "-" : fixed(number.get<double>(), digits);
   };
-  if (manifest)
-    for (const JsonValue& entry : manifest->entries()) entry.named([&] { add(fromManifest(entry, no_pixels)); });
-
-  while (const std::optional<LabelledFrame> one = frames.next()) {
-    const auto& [frame, truth, label] = *one;
-    try {
-      const bool first = film != frame.film;
-      if (first) segmenter.reset();
-      film = frame.film;
-      const Estimate result = segmenter.estimate(arguments.night.applied(frame.image, frame.index), frame.seconds());
-      if (result.reuse && !first) reuse.add(*result.reuse, result.ms.total, full_ms);
-      evaluation::ConfusionMatrix matrix = no_pixels;
-      matrix.add(truth, result.labels);
-      const ImageResult image{imageJson(frame, result, matrix), evaluation::Scores(matrix, result.tokens, result.ms),
-                              frame.night};
-      add(image);
-      if (manifest) manifest->append(manifestLine(image));
-    } catch (const Error& error) {
-      throw Error("'" + label + "': " + error.what());
+  for (const MeasuredVariant& variant : all.variants) {
+    const Scores& scores = variant.result.scores.all;
+    if (scores.images() == 0) continue;
+    const Json full = variant.full ? againstFull(variant, all) : Json::object();
+    const auto of_full = [&](const char* key) { return full.contains(key) ? full[key] : Json(nullptr); };
+    printLine(tableRow(
+        {variant.label, fixed(scores.tokens().back(), 1),
+         variant.result.labelled ? fixed(100 * scores.matrix().meanIou(), 2) : "-", cell(of_full("miou_loss"), 2),
+         cell(of_full("agreement"), 2), fixed(scores.ms().total, 1), cell(of_full("speed_up"), 2)},
+        widths));
+  }
+  for (const MeasuredVariant& variant : all.variants)
+    if (variant.day) {
+      const Json more = variant.result.minus(all.variants[*variant.day].result);
+      std::string steps;
+      for (std::size_t k = 1; k < more["tokens"].size(); ++k)
+        steps += (k > 1 ? ", " : "") + rangeText(more["tokens"][k]);
+      printLine(variant.label + ": more tokens than by day after each step: " + (steps.empty() ? "-" : steps) +
+                "; merged: " + rangeText(more["merged_percent"], " %") + "; 95 % intervals of " +
+                counted(more["images"].get<int>(), "image") + " in " + counted(more["blocks"].get<int>(), "block"));
     }
-  }
-  if (interrupted()) {
-    printNote("interrupted after " + counted(evaluation.all.images(), "image") +
-              (manifest ? ": the same command goes on from here" : ": no result"));
-    return kInterrupted;
-  }
-  if (!arguments.per_image.empty()) writeFileAtomically(arguments.per_image, per_image);
-  printResult(arguments, evaluation, settings, vision::classNames(model), reuse);
+  printLine("over " + counted(all.variants.front().result.scores.all.images(), "image") +
+            "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model");
+}
+
+void printMeasured(const Measured& all, bool json) {
+  const MeasuredVariant& first = all.variants.front();
+  if (json)
+    for (const MeasuredVariant& variant : all.variants) printLine(resultJson(variant, all));
+  else if (all.variants.size() > 1)
+    printVariants(all);
+  else
+    printClasses(first.result.scores, all.classes);
+  for (const MeasuredVariant& variant : all.variants)
+    if (const Json reuse = variant.result.reuseJson(); !json && !reuse.is_null())
+      printLine((all.variants.size() > 1 ? variant.label + ": " : "reuse: ") +
+                fixed(100 * reuse["rows"].get<double>(), 1) + " % of the rows computed, " +
+                counted(reuse["key_frames"].get<int>(), "key frame") + " after the first of each film");
+}
+
+struct EvalArguments {
+  MeasureOptions measure{};
+  std::vector<std::string> combine;
+  bool json = false;
+};
+
+int eval(const EvalArguments& arguments) {
+  if (arguments.combine.empty()) return evaluate(arguments.measure.checked(), arguments.json);
+  printMeasured(combineLines(arguments.combine), arguments.json);
   return kOk;
 }
 
 }  // namespace
 
-Verb addEval(CLI::App& mpm) {
-  CLI::App* verb = mpm.add_subcommand("eval", "Measure mIoU on images with labels");
-  const auto arguments = std::make_shared<EvalArguments>();
-  addModelOptions(*verb, arguments->model, arguments->options);
-  addReuse(*verb, arguments->options.reuse);
-  addNight(*verb, arguments->night);
-  addOption(*verb, "SOURCE", arguments->labelled.source, " ",
+int evaluate(const MeasurePlan& plan, bool json) {
+  const Measured measured = measure(plan);
+  if (!measured.finished) {
+    printNote("interrupted after " + counted(measured.variants.front().result.scores.all.images(), "image") +
+              (plan.resume.empty() ? ": no result" : ": the same command goes on from here"));
+    return kInterrupted;
+  }
+  printMeasured(measured, json);
+  return kOk;
+}
+
+MeasurePlan MeasureOptions::checked() const {
+  MeasurePlan checked = plan;
+  if (!dataset.empty()) checked.labelled.dataset = parseDataset(dataset);
+  if (plan.by_day && !plan.night.on) throw UsageError("--day is for beside --simulate-night");
+  checked.against_full = !against.empty();
+  checked.options.task = Task::kSemantic;
+  return checked;
+}
+
+void addMeasureOptions(CLI::App& verb, MeasureOptions& options) {
+  MeasurePlan& plan = options.plan;
+  LabelledOptions& labelled = plan.labelled;
+  addVariants(verb, plan.model, plan.options, plan.variants);
+  addNight(verb, plan.night);
+  verb.add_flag("--day", plan.by_day, "Measure the images as they are, too, beside --simulate-night")
+      ->group(kNightGroup);
+  addOption(verb, "SOURCE", labelled.source, " ",
             "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"), or the folder of --dataset");
-  addOption(*verb, "--dataset", arguments->dataset, "NAME",
+  addOption(verb, "--dataset", options.dataset, "NAME",
             "ade20k, cityscapes, pascal-context or camvid, unpacked in the folder SOURCE. Labels, windows and stride "
             "are those of the papers unless options say otherwise");
-  addOption(*verb, "--images", arguments->labelled.images, "DIR",
+  addOption(verb, "--images", labelled.images, "DIR",
             "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error");
-  addOption(*verb, "--labels", arguments->labelled.labels, "DIR",
+  addOption(verb, "--labels", labelled.labels, "DIR",
             "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
             "pixel, as large as the image");
-  addChoice(*verb, "--against", arguments->against, std::vector{std::pair<std::string, std::string>("full", "full")},
+  addChoice(verb, "--against", options.against, std::vector{std::pair<std::string, std::string>("full", "full")},
             "full: compare with the labels that the full model gives, without merging and reuse, instead "
             "of true labels. SOURCE may then be a video or a folder without labels");
-  addOption(*verb, "--per-image", arguments->per_image, "FILE.jsonl",
-            "Write a line of JSON for each image there. Default: nowhere");
-  verb->add_flag("--json", arguments->json, "One JSON object");
-  verb->option_defaults()->group("Labels and windows");
-  addOption(*verb, "--split", arguments->labelled.split, "NAME",
-            "Part of the data set. Default: validation of ade20k, else val");
-  addNumber(*verb, "--ignore", arguments->labelled.ignore, "LABEL", 0, 255,
+  addNumber(verb, "--max-frames", labelled.max_frames, "N", 1, 1 << 30, "Only the first N images");
+  verb.option_defaults()->group("Labels and windows");
+  addOption(verb, "--split", labelled.split, "NAME", "Part of the data set. Default: validation of ade20k, else val");
+  addNumber(verb, "--ignore", labelled.ignore, "LABEL", 0, 255,
             "Label of pixels that do not count, as in the files; can be given several times. Default: the model's, "
             "else 255")
       ->allow_extra_args(false);
-  addNumber(*verb, "--label-offset", arguments->labelled.label_offset, "N", -255, 255,
+  addNumber(verb, "--label-offset", labelled.label_offset, "N", -255, 255,
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
             "none of them, as in ADE20K. Default: 0");
-  addRefine(*verb, arguments->options.refine);
+  addRefine(verb, plan.options.refine);
   addChoice<std::optional<Fit>>(
-      *verb, "--fit", arguments->fit.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
+      verb, "--fit", plan.fit.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
       "resize: one pass over the image resized to the network input; window: sliding windows at the image's "
       "own scale. Default: resize, or that of the data set");
-  addNumber(*verb, "--window-stride", arguments->fit.window_stride, "PX", 1, 1 << 20,
+  addNumber(verb, "--window-stride", plan.fit.window_stride, "PX", 1, 1 << 20,
             "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of 768). Default: 15/16 of the window");
-  addNumber(*verb, "--short-side", arguments->fit.short_side, "PX", 1, 1 << 14,
+  addNumber(verb, "--short-side", plan.fit.short_side, "PX", 1, 1 << 14,
             "Shorter side of the images before the windows. Default: that of the data set, else their own scale");
+}
+
+Verb addEval(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("eval", "Measure accuracy, tokens and time on images");
+  const auto arguments = std::make_shared<EvalArguments>();
+  MeasurePlan& plan = arguments->measure.plan;
+  addOption(*verb, "--per-image", plan.per_image, "FILE.jsonl",
+            "Write a line of JSON for each image and variant there. Default: nowhere");
+  verb->add_flag("--json", arguments->json, "A JSON object for each variant");
+  addMeasureOptions(*verb, arguments->measure);
   verb->option_defaults()->group(kJobGroup);
-  addShard(*verb, arguments->shard);
-  addOption(*verb, "--resume", arguments->manifest, "FILE.jsonl",
-            "Note every finished image in this file, and leave out those that it names: a run that was killed goes on");
+  addShard(*verb, plan.shard);
+  addOption(*verb, "--resume", plan.resume, "FILE.jsonl",
+            "Append each line to this file at once, and leave out what it holds: a run that was killed goes on, and "
+            "more variants and data add to it");
   CLI::Option* const combine =
       addOption(*verb, "--combine", arguments->combine, "FILE...",
-                "Add up results of --json, of all shards or of several data sets. The sum is exact");
+                "Add up the lines of --per-image or --resume, of all shards or of several data sets. The sum is exact");
   for (CLI::Option* option : verb->get_options())
     if (option != combine && !option->check_name("--json") && !option->check_name("--help")) combine->excludes(option);
   verb->footer(
-      R"(One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8
+      R"(Several --reduce, --precision and --reuse, and --day beside --simulate-night, are variants: each of one with each of
+the others. They run by turns on every image. Where "none" is one of the reductions, the others are compared with it.
+
+One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8
 is eight streets; 24 frames that are 8760 h / 24 = 365 h apart (step=1314000 s) show each of them at every hour of the
 day once, over a year. mpm-train trains on no seed below a million.
 
@@ -335,8 +238,10 @@ those that were due, in percent, "share_of_full_ms": time as a share of the full
 first frame of a film does not count.
 tokens_sd is the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by
 the class that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
-A line of --per-image is {"source", "name", "pixel_accuracy", "miou": of the classes in the image, "tokens": [..]},
-on the scene with "time", "film", "night" and "sun_elevation".
+Of several variants each has an object in a line, also with "against_full": {"agreement", "miou_loss", "speed_up":
+median} if the full model is one of them, and "minus_day": {"images", "blocks", "tokens": [{"mean", "low", "high"}..],
+"merged_percent"} of a simulated night: 95 % intervals over films or stretches of images.
+docs/reduction.md lists the keys of the lines of --per-image and --resume.
 
 Examples:
   mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5
@@ -344,8 +249,10 @@ Examples:
   mpm eval --model ade20k.onnx --images val/images --labels val/annotations --label-offset -1
   mpm eval --model ade20k.onnx --dataset ade20k ADEChallengeData2016
   mpm eval "demo:street?seed=1..8&weather=auto&step=1314000&frames=24" --schedule none
-  mpm eval --model vit.onnx --images images --labels labels --shard 2/8 --resume 2.jsonl --json > 2.json
-  mpm eval --combine 1.json 2.json 3.json
+  mpm eval --model vit.onnx --images val/images --labels val/labels --reduce none --reduce mpm --precision fp32 \
+    --precision bf16
+  mpm eval --model vit.onnx --images images --labels labels --shard 2/8 --resume 2.jsonl
+  mpm eval --combine 1.jsonl 2.jsonl 3.jsonl
   mpm eval yard.mp4 --model mine.onnx --against full --reuse auto
 )");
   return {verb, [arguments] { return eval(*arguments); }};

@@ -368,14 +368,11 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
 
 // By a Python program, because Arrow is no package of Debian 12.
 std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOptions options, const std::string& path) {
-  constexpr double kSeconds = 3600;
   AtomicFile file(path);
   const std::string table = path + ".csv.part";
   options.format = ExportFormat::kCsv;
   const auto samples = exportSamples(store, options, table);
-  const nlohmann::json answer =
-      WorkerProcess({"python3", ownFile("export/parquet.py", "cli/export/parquet.py"), table, file.place()})
-          .ask(nlohmann::json::object(), kSeconds);
+  const nlohmann::json answer = askPython("export/parquet.py", {table, file.place()});
   std::error_code ignored;
   std::filesystem::remove(table, ignored);
   if (!answer["ok"].get<bool>()) throw Error("no Parquet, python3 says: " + answer.value("why", ""));

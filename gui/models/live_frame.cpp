@@ -42,8 +42,7 @@ Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image)
   comparison.speed_up = own.ms.total > 0 ? other.ms.total / own.ms.total : 0;
   if (!own.labels.empty() && own.labels.size() == other.labels.size()) {
     comparison.picture = differencePicture(image, own.labels, other.labels);
-    comparison.agreement =
-        static_cast<double>(cv::countNonZero(own.labels == other.labels)) / static_cast<double>(own.labels.total());
+    comparison.agreement = agreementPercent(own, other);
   }
   if (!own.depth.empty() && own.depth.size() == other.depth.size())
     comparison.depth_difference = vision::depthDifference(own.depth, own.depth_range, other.depth);

@@ -18,7 +18,7 @@ struct Comparison {
     double tokens = 0;  ///< at the end
   };
   Side live, other;
-  /// Share of the pixels with the same label, 0..1; nullopt: there are no labels.
+  /// Percent of the pixels with the same label; nullopt: there are no labels.
   std::optional<double> agreement{};
   /// Mean difference of the depths, as a share of their range; nullopt: there are no depths.
   std::optional<double> depth_difference{};

@@ -63,7 +63,7 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
     }
     QString found = tr("This model gives no labels to compare.");
     if (c.agreement)
-      found = tr("Same label on %1 % of the pixels. Orange: the label differs").arg(number(*c.agreement * 100, 2));
+      found = tr("Same label on %1 % of the pixels. Orange: the label differs").arg(number(*c.agreement, 2));
     else if (c.depth_difference)
       found = tr("The depths differ by %1 % of their range on average.").arg(number(*c.depth_difference * 100, 2));
     facts_->setText(tr("The live one is %1 times as fast.").arg(number(c.speed_up, 2)) + QLatin1Char('\n') + found);

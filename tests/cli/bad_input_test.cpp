@@ -116,26 +116,13 @@ TEST_F(BadInput, UnreadableImage) {
   EXPECT_THAT(among.err, ::testing::EndsWith("mpm run: error: 1 of 3 pictures could not be read\n"));
 }
 
-TEST_F(BadInput, DayAndNightUseTheImagesThatCanBeRead) {
-  write("b.png", "no picture");
-  writeImage(folder_ / "c.png", 32, 64);
-  const CommandResult result =
-      mpmCommand({"daynight", folder_.path(), "--model", kSegmenter, "--schedule", "1", "--json"});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.json()["images"], 2);
-  EXPECT_THAT(result.err, ::testing::HasSubstr("left out: cannot read image '" + (folder_ / "b.png")));
-  EXPECT_THAT(result.err, ::testing::EndsWith("mpm daynight: error: 1 of 3 pictures could not be read\n"));
-}
-
 TEST_F(BadInput, NoPictureThatCanBeRead) {
   std::filesystem::create_directory(folder_ / "bad");
   for (const char* name : {"bad/a.png", "bad/b.png"}) write(name, "no picture");
-  for (const char* verb : {"run", "daynight"}) {
-    const CommandResult result = mpmCommand({verb, folder_ / "bad", "--model", kSegmenter, "--schedule", "1"});
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_EQ(result.out, "");
-    EXPECT_THAT(result.err, ::testing::EndsWith("2 of 2 pictures could not be read\n"));
-  }
+  const CommandResult result = mpmCommand({"run", folder_ / "bad", "--model", kSegmenter, "--schedule", "1"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, ::testing::EndsWith("2 of 2 pictures could not be read\n"));
 }
 
 TEST_F(BadInput, ImageThatIsCutOff) {

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
 #include <opencv2/core/utility.hpp>
 
 #include "cli/command.h"
@@ -14,7 +13,6 @@ namespace mpm::test {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<std::string> benchArguments(std::vector<std::string> more) {
@@ -22,11 +20,11 @@ std::vector<std::string> benchArguments(std::vector<std::string> more) {
   return more;
 }
 
-// A baseline that loads nothing and says with which options it was started; /bin/sh is its Python.
-void writeBaseline(const std::string& folder, const std::string& name) {
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/" + name + "_worker.py")
-      << "while read -r line; do printf '{\"ok\": false, \"why\": \"%s\"}\\n' \"$*\"; done\n";
+/// --beside for a worker that loads nothing and says with which options it was started.
+std::string besideText(const std::vector<std::string>& command) {
+  return nlohmann::json{
+      {"name", "other"}, {"runtime", "other"}, {"reduce", "none"}, {"precision", "fp32"}, {"command", command}}
+      .dump();
 }
 
 TEST(Bench, PrintsARowPerVariant) {
@@ -116,70 +114,42 @@ TEST(Bench, SaysThatABatchRepeatsImages) {
   EXPECT_EQ(notesOf("2"), "");
 }
 
-TEST(Bench, ABaselineThatCannotRunIsARowThatSaysWhy) {
-  const CommandResult result = mpmCommand(benchArguments(
-      {"--schedule", "none", "--baselines", "onnxruntime", "--baseline-python", "/nonexistent/python", "--json"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto row = result.json()["variants"][1];
-  EXPECT_EQ(row["runtime"], "onnxruntime");
-  EXPECT_TRUE(row["ms"]["median"].is_null());
-  EXPECT_THAT(row["note"].get<std::string>(), HasSubstr("could not be started"));
-}
-
-TEST(Bench, PassesOnWhatABaselineComplainsAbout) {
-  const CommandResult result = mpmCommand(
-      benchArguments({"--schedule", "none", "--baselines", "opencv", "--baseline-python", "/bin/sh", "--json"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("it ended without an answer: "));
-}
-
-TEST(Bench, ProportionalAttentionStandsBesideNoMethod) {
-  const TemporaryFolder folder;
-  writeBaseline(folder / "baselines", "torch");
-  const auto namesWith = [&](const char* attention, bool noted) {
-    const CommandResult result = mpmCommand(
-        benchArguments({"--schedule", "none", "--schedule", "1", "--attention", attention, "--baselines", "torch",
-                        "--baseline-python", "/bin/sh", "--baseline-folder", folder / "baselines", "--json"}));
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.err.find("left out") != std::string::npos, noted) << result.err;
-    std::vector<std::string> names;
-    const auto json = result.json();
-    for (const auto& row : json["variants"]) names.push_back(row["name"]);
-    return names;
-  };
-  EXPECT_THAT(namesWith("proportional", true),
-              ElementsAre("mpm none fp32", "mpm mpm:blocks=1:attention=proportional fp32", "torch eager none fp32",
-                          "torch sdpa none fp32"));
-  EXPECT_THAT(namesWith("plain", false),
-              ElementsAre("mpm none fp32", "mpm mpm:blocks=1 fp32", "torch eager none fp32",
-                          "torch eager mpm:blocks=1 fp32", "torch sdpa none fp32", "torch sdpa mpm:blocks=1 fp32"));
-}
-
-TEST(Bench, FindsTheBaselinesOfItsInstallation) {
-  namespace fs = std::filesystem;
-  const TemporaryFolder folder;
-  fs::create_directories(folder / "bin");
-  fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", folder / "bin/mpm");
-  writeBaseline(folder / "share/mpm/baselines", "opencv");
-  const CommandResult result = mpmCommand(
-      benchArguments({"--schedule", "none", "--baselines", "opencv", "--baseline-python", "/bin/sh", "--json"}),
-      {.program = fs::relative(folder / "bin/mpm", MPM_BINARY_DIR).string(),
-       .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}}});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("--threads 1 "));
-}
-
-TEST(Bench, GivesEveryVariantTheSameThreadsAndSaysHowMany) {
-  const TemporaryFolder folder;
-  writeBaseline(folder / "baselines", "opencv");
+TEST(Bench, AnotherRuntimeThatCannotRunIsARowThatSaysWhy) {
+  const std::string echo = "while read -r line; do printf '{\"ok\": false, \"why\": \"%s\"}\\n' \"$*\"; done";
   const CommandResult result =
       mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--threads", "4096", "--json",
-                  "--baselines", "opencv", "--baseline-python", "/bin/sh", "--baseline-folder", folder / "baselines"});
+                  "--beside", besideText({"/nonexistent"}), "--beside", besideText({"/bin/sh", "-c", "echo no >&2"}),
+                  "--beside", besideText({"/bin/sh", "-c", echo, "worker"})});
   ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json();
   const std::string threads = std::to_string(cv::getNumberOfCPUs());
-  EXPECT_EQ(result.json()["threads"].dump(), threads);
-  EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("--threads " + threads + " "));
+  EXPECT_EQ(json["threads"].dump(), threads);
   EXPECT_THAT(result.err, AllOf(HasSubstr("--threads 4096"), HasSubstr("gets " + threads)));
+  const auto& rows = json["variants"];
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[1]["runtime"], "other");
+  EXPECT_TRUE(rows[1]["ms"]["median"].is_null());
+  const char* const notes[] = {"could not be started", "it ended without an answer: no"};
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_THAT(rows[i + 1]["note"].get<std::string>(), HasSubstr(notes[i]));
+  EXPECT_EQ(rows[3]["note"], "--model " + kSegmenter + " --threads " + threads + " --precision fp32 --reduce none");
+  expectFailure(mpmCommand(benchArguments({"--beside", "{}"})), 1, {"--beside", "\"command\""});
+}
+
+TEST(Bench, CompareMakesTheWorkersOfItsRuntimes) {
+  const auto compared = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {kData + "/../../bench/baselines/compare.py", "--mpm", "/bin/echo"});
+    return mpmCommand(more, {.program = std::filesystem::relative("/usr/bin/python3", MPM_BINARY_DIR).string()});
+  };
+  const std::string out = compared({"--runtimes", "torch,opencv", "--reduce", "none", "--reduce", "mpm:blocks=1",
+                                    "--reduce", "gradual", "--model", "m.onnx"})
+                              .out;
+  EXPECT_THAT(out, ::testing::StartsWith("bench --reduce none --reduce mpm:blocks=1 --reduce gradual --precision fp32 "
+                                         "--model m.onnx --beside {\"name\": \"torch eager\""));
+  for (const char* part : {"\"reduce\": \"mpm:blocks=1\", \"precision\": \"fp32\"", "\"--variant\", \"sdpa\"",
+                           "baselines/opencv_worker.py\"]"})
+    EXPECT_THAT(out, HasSubstr(part));
+  EXPECT_THAT(out, ::testing::Not(HasSubstr("\"reduce\": \"gradual")));
+  EXPECT_THAT(compared({"--runtimes", "tvm"}).err, HasSubstr("no runtime tvm"));
 }
 
 TEST(Bench, RefusesAScheduleThatTheModelLacksAtOnce) {

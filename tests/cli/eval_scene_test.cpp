@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -57,6 +58,82 @@ TEST_F(EvalOfTheScene, ScoresAreThoseOfItsFramesAsFiles) {
     for (const char* same : {"images", "miou", "pixel_accuracy", "iou", "tokens_mean", "tokens_sd", "confusion"})
       EXPECT_EQ(scene[same], files[same]) << part << " " << same;
   }
+}
+
+std::vector<std::string> keysOf(const nlohmann::ordered_json& json) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  return keys;
+}
+
+// Programs of others read them.
+TEST_F(EvalOfTheScene, KeepsTheKeysOfOneVariant) {
+  const std::vector<std::string> scores = {"images",      "miou",      "pixel_accuracy", "iou",
+                                           "tokens_mean", "tokens_sd", "ms_mean",        "confusion"};
+  std::vector<std::string> keys = {"model",           "reduce",     "precision",  "input",  "fit",
+                                   "window_stride",   "short_side", "dataset",    "ignore", "label_offset",
+                                   "simulated_night", "against",    "reuse_spec", "shard"};
+  for (const std::vector<std::string>& more : {scores, {"day", "night"}})
+    keys.insert(keys.end(), more.begin(), more.end());
+  auto json = nlohmann::ordered_json::parse(eval({kStreets, "--json"}).out);
+  EXPECT_EQ(keysOf(json), keys);
+  EXPECT_EQ(keysOf(json["night"]), scores);
+  EXPECT_EQ(keysOf(json["ms_mean"]),
+            (std::vector<std::string>{"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}));
+  keys.push_back("reuse");
+  json = nlohmann::ordered_json::parse(eval({kStreets, "--json", "--reuse", "auto"}).out);
+  EXPECT_EQ(keysOf(json), keys);
+  EXPECT_EQ(keysOf(json["reuse"]), (std::vector<std::string>{"rows", "key_frames", "agreement", "share_of_full_ms"}));
+}
+
+TEST_F(EvalOfTheScene, SeveralVariantsAreThoseOfOneRunEach) {
+  const std::vector<std::string> variants = {
+      "--reduce", "none",         "--reduce", "mpm:blocks=1,2",   "--reuse", "off",
+      "--reuse",  "threshold=12", "--day",    "--simulate-night", "0.3"};
+  std::vector<std::string> words = {"eval", kStreets, "--model", model_, "--json"};
+  const std::size_t common = words.size();
+  words.insert(words.end(), variants.begin(), variants.end());
+  const CommandResult result = mpmCommand(words);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto rows = result.jsonLines();
+  ASSERT_EQ(rows.size(), 8u);
+  for (const auto& row : rows) {
+    words.resize(common);
+    words.insert(words.end(), {"--reduce", row["reduce"], "--reuse", row["reuse_spec"]});
+    if (!row["simulated_night"].is_null()) words.insert(words.end(), {"--simulate-night", "0.3"});
+    const auto alone = mpmCommand(words).json();
+    for (const auto& [key, value] : alone.items()) {
+      if (key == "reuse") {
+        EXPECT_EQ(row[key]["rows"], value["rows"]);
+      } else if (key == "confusion" || key == "tokens_mean" || key == "miou" || key == "images") {
+        EXPECT_EQ(row[key], value) << key;
+      }
+    }
+    EXPECT_NEAR(row["against_full"]["miou_loss"],
+                rows[row["simulated_night"].is_null() ? 0 : 1]["miou"].get<double>() - row["miou"].get<double>(), 2e-3);
+    EXPECT_EQ(row.contains("minus_day"), !row["simulated_night"].is_null());
+  }
+  EXPECT_EQ(rows[0]["against_full"]["agreement"], 100);
+}
+
+// By construction the first frame of a film is computed in full with reuse: it says nothing about the agreement.
+TEST_F(EvalOfTheScene, AgreementLeavesOutTheFirstFrame) {
+  const std::string file = folder_ / "lines.jsonl";
+  const CommandResult against = eval({kStreets, "--json", "--reuse", "threshold=0", "--against", "full"});
+  ASSERT_EQ(against.exit_code, 0) << against.err;
+  EXPECT_EQ(against.json()["images"], 10) << "two films of six frames";
+  ASSERT_EQ(mpmCommand({"eval", kStreets, "--model", model_, "--reduce", "none", "--reuse", "off", "--reuse", "auto",
+                        "--per-image", file})
+                .exit_code,
+            0);
+  std::ifstream lines(file);
+  int first = 0, others = 0;
+  for (std::string text; std::getline(lines, text);) {
+    const auto line = nlohmann::json::parse(text);
+    if (line["reuse_spec"] == "auto") ++(line["agreement_percent"].is_null() ? first : others);
+  }
+  EXPECT_EQ(first, 2);
+  EXPECT_EQ(others, 10);
 }
 
 TEST_F(EvalOfTheScene, PrintsDayAndNightBesideEachOther) {

@@ -138,9 +138,9 @@ TEST_F(Eval, WritesALinePerImage) {
     EXPECT_EQ(lines[i]["name"], "i" + std::to_string(i));
     EXPECT_FALSE(lines[i].contains("time")) << "files do not know their time";
   }
-  EXPECT_EQ(lines[0]["miou"], 100);
-  EXPECT_LT(lines[1]["miou"], 100);
-  EXPECT_NEAR(lines[1]["pixel_accuracy"], 100.0 * (1 - 1.0 / (39 * 70)), 1e-3);
+  EXPECT_EQ(lines[0]["miou_percent"], 100);
+  EXPECT_LT(lines[1]["miou_percent"], 100);
+  EXPECT_NEAR(lines[1]["pixel_accuracy_percent"], 100.0 * (1 - 1.0 / (39 * 70)), 1e-3);
   for (std::size_t k = 0; k < 3; ++k) {
     const double a = lines[0]["tokens"][k], b = lines[1]["tokens"][k];
     EXPECT_NEAR(json["tokens_mean"][k], (a + b) / 2, 0.01);
@@ -149,6 +149,26 @@ TEST_F(Eval, WritesALinePerImage) {
   for (const std::string& input : {image(0), labels(1)})
     expectFailure(eval({"--per-image", input}), 2, {"--per-image would replace", input});
   expectFailure(eval({"--per-image", folder_ / "nowhere/a.jsonl"}), 1, {"nowhere"});
+}
+
+// The papers restore the grid before the decoder. On merged rows the labels are the same, and the work is less.
+TEST_F(Eval, AHeadOnTheRestoredGridCostsMore) {
+  const std::string file = folder_ / "lines.jsonl";
+  const CommandResult result = mpmCommand({"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels",
+                                           folder_ / "labels", "--reduce", "mpm:blocks=1,2", "--reduce",
+                                           "mpm:blocks=1,2:head=restored", "--json", "--per-image", file});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto rows = result.jsonLines();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1]["reduce"], "mpm:blocks=1,2:head=restored");
+  EXPECT_EQ(rows[0]["confusion"], rows[1]["confusion"]);
+  EXPECT_EQ(rows[0]["tokens_mean"], rows[1]["tokens_mean"]);
+  std::ifstream lines(file);
+  for (std::string merged, restored; std::getline(lines, merged) && std::getline(lines, restored);) {
+    const auto a = nlohmann::json::parse(merged), b = nlohmann::json::parse(restored);
+    EXPECT_EQ(a["name"], b["name"]);
+    EXPECT_LT(a["gflop"], b["gflop"]);
+  }
 }
 
 TEST_F(Eval, PrintsATable) {

@@ -11,12 +11,10 @@
 #include "base/device_spec.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
-#include "cli/combined_evaluation.h"
 #include "cli/manifest.h"
 #include "cli/shard.h"
-#include "cli/study/study.h"
 #include "evaluation/cross_validation.h"
-#include "evaluation/scores.h"
+#include "evaluation/measurement.h"
 #include "evaluation/states.h"
 #include "mpm/error.hpp"
 #include "mpm/reuse.hpp"
@@ -83,11 +81,11 @@ void coco(const std::string& text) {
 }
 
 void results(const std::string& text) {
-  tried([&] { mpm::cli::combineEvaluations({fileOf("result.json", text)}); });
-  const mpm::evaluation::Scores scores(JsonValue(text, "it"), {"a", "b"});
-  mpm::evaluation::Scores twice(2, -1);
-  for (int i = 0; i < 2; ++i) twice.add(scores);
-  require(twice.matrix().count(0, 0) == 2 * scores.matrix().count(0, 0));
+  tried([&] { mpm::cli::readJsonLines(fileOf("result.jsonl", text), {"model"}); });
+  const auto one = mpm::evaluation::Measurement::read(JsonValue(text, "it"));
+  mpm::evaluation::VariantResult twice(256);
+  for (int i = 0; i < 2; ++i) twice.add(one);
+  require(twice.scores.all.images() == 2);
 }
 
 void regions(const std::string& text) {
@@ -100,13 +98,9 @@ void regions(const std::string& text) {
   require(mpm::vision::regionFromJson(again, "").name == region.name);
 }
 
-// Lines of JSON: results of a study, and what a run noted of its images.
+// Lines of JSON: what a run noted of its images.
 void lines(const std::string& text) {
   const std::string path = fileOf("lines.jsonl", text);
-  tried([&] {
-    for (const mpm::cli::StudyRow& row : mpm::cli::readStudy(path))
-      require(row.near.size() == row.ms.size() && row.pairs.size() == 2);
-  });
   const auto all = mpm::cli::readJsonLines(path, {"model"});
   if (all.empty()) return;
   const mpm::cli::Manifest manifest(path, all[0].json(), {"a", "b"});

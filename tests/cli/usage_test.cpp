@@ -79,8 +79,8 @@ TEST(Usage, HelpOfAVerbIsItsHelp) {
 TEST(Usage, DailyOptionsStandFirst) {
   for (const auto& [verb, daily] :
        {std::pair("run", "--only"), std::pair("eval", "--images"), std::pair("teach", "--images"),
-        std::pair("bench", "--image"), std::pair("tune", "--agreement"), std::pair("study", "--data"),
-        std::pair("monitor", "--db"), std::pair("daynight", "--out"), std::pair("convert", "--out")}) {
+        std::pair("bench", "--image"), std::pair("tune", "--agreement"), std::pair("study", "--out"),
+        std::pair("monitor", "--db"), std::pair("daynight", "--max-frames"), std::pair("convert", "--out")}) {
     const std::string help = mpmCommand({verb, "--help"}).out;
     const auto start = help.find("\nOptions:\n"), end = help.find("\n\n", start);
     EXPECT_EQ(help.rfind("\n  -", start), std::string::npos) << verb << ": no other group before it";

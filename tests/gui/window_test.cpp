@@ -282,7 +282,7 @@ TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("Same label on")))
       << textOf(part<ComparePanel>(*window_)).toStdString();
   EXPECT_GE(frame()->comparison->agreement, 0);
-  EXPECT_LE(frame()->comparison->agreement, 1);
+  EXPECT_LE(frame()->comparison->agreement, 100);
   EXPECT_GT(frame()->comparison->speed_up, 0);
   ReductionEditor* other = part<ComparePanel>(*window_)->findChild<ReductionEditor*>();
   choose(fieldOf<QComboBox>(other, "Method"), ReductionEditor::tr("ALGM"));

@@ -7,7 +7,9 @@
 #include <exception>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "scene/street.h"
 
@@ -32,8 +34,9 @@ int main(int argc, char** argv) try {
         const auto& rgb = mpm::scene::kClassStyles[rendering.labels.at<std::uint8_t>(y, x)].rgb;
         colours.at<cv::Vec3b>(y, x) = {rgb[2], rgb[1], rgb[0]};
       }
-    cv::imwrite(argv[3] + std::string(name) + ".png", rendering.image);
-    cv::imwrite(argv[3] + std::string(name) + "_labels.png", colours);
+    for (const auto& [ending, picture] : {std::pair(".png", rendering.image), {"_labels.png", colours}})
+      if (const std::string path = argv[3] + std::string(name) + ending; !cv::imwrite(path, picture))
+        throw std::runtime_error("cannot write '" + path + "': is there a folder '" + argv[3] + "'?");
     const mpm::scene::Truth& truth = rendering.truth;
     std::printf("unix time %.0f, sun %.1f deg, moon %.1f deg %.0f %%, night %d\n", truth.unix_time,
                 truth.sun_elevation_deg, truth.moon_elevation_deg, 100 * truth.moon_illuminated, truth.is_night);

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/measure.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/size_text.h"
+#include "cli/manifest.h"
+#include "cli/session.h"
+#include "mpm/error.hpp"
+#include "program/paths.h"
+#include "program/terminal/program.h"
+#include "vision/labels/classes.h"
+#include "vision/model_digest.h"
+
+namespace mpm::cli {
+
+using namespace program;
+using evaluation::Measurement;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What decides the scores of a variant: the same on every machine.
+const std::vector<std::string> kWork = {"model_digest",    "reduce",     "precision", "input",      "fit",
+                                        "window_stride",   "short_side", "dataset",   "ignore",     "label_offset",
+                                        "simulated_night", "against",    "refine",    "reuse_spec", "classes"};
+
+std::string keyOf(const Json& line, bool with_data) {
+  Json key = Json::array();
+  for (const std::string& name : kWork) key.push_back(line.value(name, Json()));
+  for (const char* name : {"data", "labels"})
+    if (with_data) key.push_back(line.value(name, Json()));
+  return toLine(key);
+}
+
+Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, const ModelInfo& model,
+                  const std::string& digest, bool night) {
+  const bool windowed = options.fit == Fit::kWindow;
+  const LabelledOptions& labelled = plan.labelled;
+  const std::string& data = labelled.source.empty() ? labelled.images : labelled.source;
+  return {{"model", plan.model},
+          {"reduce", toString(model.reduction)},
+          {"precision", toString(model.precision)},
+          {"input", sizeJson(model.input)},
+          {"fit", windowed ? "window" : "resize"},
+          {"window_stride", windowed ? sizeJson(windowStride(options, model.input)) : Json(nullptr)},
+          {"short_side", options.short_side > 0 ? Json(options.short_side) : Json(nullptr)},
+          {"dataset", labelled.dataset ? Json(toString(*labelled.dataset)) : Json(nullptr)},
+          {"ignore", ignoredLabels(labelled, model)},
+          {"label_offset", labelled.label_offset},
+          {"simulated_night", night ? toJson(plan.night) : Json(nullptr)},
+          {"against", plan.against_full ? Json("full") : Json(nullptr)},
+          {"reuse_spec", toString(options.reuse)},
+          {"shard", plan.shard.isWhole() ? Json(nullptr) : Json(plan.shard.text())},
+          {"model_digest", digest},
+          {"net", toString(model.head) + " " + std::to_string(model.dim) + "/" + std::to_string(model.patch.height) +
+                      " " + toString(model.input)},
+          {"classes", vision::classNames(model)},
+          {"data", vision::redactCredentials(data)},
+          {"labels", labelled.labels.empty() ? Json(nullptr) : Json(labelled.labels)},
+          {"refine", options.refine ? Json(toString(*options.refine)) : Json(nullptr)}};
+}
+
+/// Fills MeasuredVariant::full and day.
+void findPartners(std::vector<MeasuredVariant>& variants) {
+  const auto with = [](Json settings, const char* key, const Json& value) {
+    settings[key] = value;
+    return keyOf(settings, true);
+  };
+  std::map<std::string, std::size_t> index;
+  for (std::size_t v = 0; v < variants.size(); ++v) index.emplace(keyOf(variants[v].settings, true), v);
+  for (MeasuredVariant& variant : variants) {
+    Json full = variant.settings;
+    full["reduce"] = toString(kFullModel);
+    if (const auto found = index.find(with(full, "reuse_spec", "off")); found != index.end())
+      variant.full = found->second;
+    if (variant.settings["simulated_night"].is_null()) continue;
+    if (const auto found = index.find(with(variant.settings, "simulated_night", nullptr)); found != index.end())
+      variant.day = found->second;
+  }
+}
+
+/// What tells each variant from the others.
+void nameVariants(std::vector<MeasuredVariant>& variants) {
+  for (MeasuredVariant& variant : variants) variant.label = variant.settings["reduce"].get<std::string>();
+  const auto differ = [&](const char* key) {
+    return std::any_of(variants.begin(), variants.end(),
+                       [&](const MeasuredVariant& one) { return one.settings[key] != variants.front().settings[key]; });
+  };
+  const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night");
+  for (MeasuredVariant& variant : variants) {
+    if (precision) variant.label += " " + variant.settings["precision"].get<std::string>();
+    if (reuse) variant.label += " reuse " + variant.settings["reuse_spec"].get<std::string>();
+    if (night) variant.label += variant.settings["simulated_night"].is_null() ? " day" : " night";
+  }
+}
+
+class Runner {
+ public:
+  explicit Runner(const MeasurePlan& plan) : plan_(plan) {
+    LabelledOptions& labelled = plan_.labelled;
+    if (plan_.against_full) {
+      if (labelled.source.empty() || labelled.dataset)
+        throw UsageError(
+            "--against full makes the labels itself: name a SOURCE, without --dataset, --images and --labels");
+      labelled.unlabelled = true;
+    }
+    labelled.validate();
+    plan_.model = chosenModel(plan_.model);
+    digest_ = vision::modelDigest(plan_.model);
+    applyProtocol(labelled, plan_.fit, plan_.model, plan_.options);
+    for (const VariantOptions::Variant& one : plan_.variants.of(plan_.model, plan_.options.read.convert)) {
+      requireAllFrames(one.reuse, plan_.shard, !plan_.resume.empty());
+      for (const bool night : {false, true})
+        if (night ? plan_.night.on : !plan_.night.on || plan_.by_day) add(one, night);
+    }
+    findPartners(measured_.variants);
+    nameVariants(measured_.variants);
+    shown_ = measured_.variants.size();
+    for (std::size_t v = 0; plan_.against_full && v < shown_; ++v) {
+      if (measured_.variants[v].full) continue;
+      VariantOptions::Variant full{options_[v].read.convert.with(kFullModel)};
+      add(full, nights_[v]);
+      findPartners(measured_.variants);
+    }
+    measured_.classes = vision::classNames(info_);
+  }
+
+  Measured run() {
+    openFiles();
+    // A policy network and the state of reuse apart, a net is as large as its weights.
+    constexpr double kMaxBytes = 2e9;
+    const auto group_size = static_cast<std::size_t>(
+        std::max(1.0, kMaxBytes / (4.0 * static_cast<double>(std::max<std::int64_t>(1, info_.parameters))) - 1));
+    for (std::size_t first = 0; first < shown_ && measured_.finished; first += group_size)
+      run(first, std::min(shown_, first + group_size));
+    measured_.variants.erase(measured_.variants.begin() + static_cast<std::ptrdiff_t>(shown_),
+                             measured_.variants.end());
+    if (measured_.finished && !plan_.per_image.empty()) writeFileAtomically(plan_.per_image, lines_);
+    return std::move(measured_);
+  }
+
+ private:
+  void add(const VariantOptions::Variant& variant, bool night) {
+    EstimatorOptions options = plan_.options;
+    options.read.convert = variant.convert;
+    options.reuse = variant.reuse;
+    info_ = readModelInfo(plan_.model, variant.convert);
+    options_.push_back(options);
+    nights_.push_back(night);
+    const Json settings = settingsJson(plan_, options, info_, digest_, night);
+    keys_.push_back(keyOf(settings, true));
+    measured_.variants.push_back({settings, {}, evaluation::VariantResult(std::max(1, info_.classes))});
+  }
+
+  LabelledFrames frames(std::size_t first, std::size_t last) {
+    return {plan_.labelled, info_, stderrIsTerminal(), [this, first, last](const std::string& path) {
+              return plan_.shard.contains(path) && !todo(first, last, fs::path(path).stem().string()).empty();
+            }};
+  }
+
+  // Whether the outputs can be written, and what is there already.
+  void openFiles() {
+    const LabelledFrames all = frames(0, shown_);
+    const bool files = plan_.labelled.source.empty() || plan_.labelled.dataset;
+    if (!plan_.shard.isWhole()) requireNamedImages("--shard", all.sources());
+    if (!plan_.resume.empty() && files) requireNamedImages("--resume", all.sources());
+    std::vector<std::string> inputs = all.files();
+    inputs.push_back(plan_.model);
+    requireOutput("--per-image", plan_.per_image, inputs);
+    if (plan_.resume.empty()) return;
+    requireOutput("--resume", plan_.resume, inputs);
+    log_.emplace(plan_.resume, std::vector<std::string>{"model_digest", "reduce", "session", "name"});
+    std::map<std::string, std::size_t> variant_of_key;
+    for (std::size_t v = 0; v < shown_; ++v) variant_of_key[keys_[v]] = v;
+    for (const JsonValue& line : log_->lines()) {
+      const Measurement one = Measurement::read(line);
+      const std::string key = keyOf(one.line, true);
+      if (!done_.insert(key + line.at("name").text()).second)
+        throw Error(line.place() + " is of the same image as a line before it: remove that line");
+      if (const auto found = variant_of_key.find(key); found != variant_of_key.end())
+        line.named([&] { keep(found->second, one); });
+    }
+  }
+
+  void keep(std::size_t variant, const Measurement& one) {
+    measured_.variants[variant].result.add(one);
+    if (!plan_.per_image.empty()) lines_ += toLine(one.line) + '\n';
+  }
+
+  std::vector<std::size_t> todo(std::size_t first, std::size_t last, const std::string& name) const {
+    std::vector<std::size_t> variants;
+    for (std::size_t v = first; v < last; ++v)
+      if (!done_.contains(keys_[v] + name)) variants.push_back(v);
+    return variants;
+  }
+
+  // The variants from `first` to before `last`, beside the full models that they are compared with.
+  void run(std::size_t first, std::size_t last) {
+    std::map<std::size_t, Estimator> nets;
+    std::map<std::size_t, evaluation::FlopCounter> flops;
+    const auto open = [&](std::size_t v) {
+      if (nets.try_emplace(v, plan_.model, options_[v]).second && !options_[v].reuse.on)
+        flops.emplace(v, convertModel(plan_.model, options_[v].read.convert).bytes);
+    };
+    for (std::size_t v = first; v < last; ++v) {
+      open(v);
+      if (measured_.variants[v].full) open(*measured_.variants[v].full);
+    }
+    const Json session = sessionJson(plan_.options.read.device);
+    LabelledFrames images = frames(first, last);
+    std::optional<int> film;
+    std::map<std::size_t, bool> warm;
+    while (const std::optional<LabelledFrame> one = images.next()) {
+      const auto& [frame, truth, label] = *one;
+      const std::vector<std::size_t> wanted = todo(first, last, frame.name);
+      std::set<std::size_t> both(wanted.begin(), wanted.end());
+      for (const std::size_t v : wanted)
+        if (const auto full = measured_.variants[v].full) both.insert(*full);
+      const std::vector<std::size_t> turns(both.begin(), both.end());
+      try {
+        const bool first_of_film = film != frame.film;
+        film = frame.film;
+        const cv::Mat dark = plan_.night.applied(frame.image, frame.index);
+        const auto lightOf = [&](std::size_t v) { return nights_[v] ? dark : frame.image; };
+        if (first_of_film)
+          for (auto& [v, net] : nets) {
+            if (!std::exchange(warm[v], true)) net.estimate(lightOf(v));  // packs the weights
+            net.reset();
+          }
+        std::map<std::size_t, Estimate> results;
+        for (std::size_t i = 0; i < turns.size(); ++i) {
+          const std::size_t v = turns[(i + static_cast<std::size_t>(frame.index)) % turns.size()];
+          results[v] = nets.at(v).estimate(lightOf(v), frame.seconds());
+        }
+        Json about = {{"source", frame.source}, {"name", frame.name}, {"index", frame.index}};
+        addMoment(frame, about);
+        const evaluation::Truth real =
+            truth.empty() ? evaluation::Truth() : evaluation::Truth(truth, images.voidLabel());
+        for (const std::size_t v : wanted) {
+          MeasuredVariant& variant = measured_.variants[v];
+          const bool reused_nothing = options_[v].reuse.on && first_of_film;
+          if (plan_.against_full && reused_nothing) continue;
+          const Estimate* const full = variant.full ? &results.at(*variant.full) : nullptr;
+          Json line = variant.settings;
+          line.update(session);
+          line.update(about);
+          Measurement done =
+              evaluation::measurementOf(std::move(line), results.at(v), full,
+                                        plan_.against_full ? evaluation::Truth(full->labels, images.voidLabel()) : real,
+                                        reused_nothing, flops.contains(v) ? &flops.at(v) : nullptr);
+          done.night = frame.night;
+          done.film = frame.film;
+          if (log_) log_->append(done.line);
+          keep(v, done);
+        }
+      } catch (const Error& error) {
+        throw Error("'" + label + "': " + error.what());
+      }
+    }
+    measured_.finished = !interrupted();
+  }
+
+  MeasurePlan plan_;
+  Measured measured_;
+  std::vector<EstimatorOptions> options_;  // of each variant
+  std::vector<bool> nights_;               // the same
+  std::vector<std::string> keys_;          // the same
+  std::string digest_;                     // of the model
+  std::size_t shown_ = 0;                  // the variants behind these only serve for --against full
+  ModelInfo info_;
+  std::optional<JsonLog> log_;
+  std::set<std::string> done_;
+  std::string lines_;
+};
+
+}  // namespace
+
+Measured measure(const MeasurePlan& plan) { return Runner(plan).run(); }
+
+Measured combineLines(const std::vector<std::string>& files) {
+  Measured measured;
+  std::map<std::string, std::size_t> variant_of_key;
+  std::map<std::string, std::string> place_of_image, file_of_shard;
+  std::size_t empty = 0;
+  int of = 0;
+  for (const std::string& file : files) {
+    const std::vector<JsonValue> lines = readJsonLines(file, {"model_digest", "reduce", "session", "name"});
+    empty += lines.empty();
+    for (const JsonValue& line : lines) {
+      Measurement one = Measurement::read(line);
+      const auto [other, fresh] = place_of_image.emplace(keyOf(one.line, true) + line.at("name").text(), line.place());
+      if (!fresh)
+        throw Error(other->second + " and " + line.place() + " are of the same image, which would count twice");
+      const Json shard = one.line.value("shard", Json());
+      const std::string text = shard.is_null() ? "" : line.at("shard").text();
+      const int shards = shard.is_null() ? 0 : line.at("shard").parsed(parseShard).of;
+      if (!file_of_shard.empty() && shards != of)
+        throw Error(line.place() + " is of shard '" + text + "', others are of " + std::to_string(of) + " shards");
+      of = shards;
+      if (const auto [first, only] = file_of_shard.emplace(text, file); of > 0 && !only && first->second != file)
+        throw Error("'" + first->second + "' and '" + file + "' are both of shard " + text);
+      const auto [place, is_new] = variant_of_key.emplace(keyOf(one.line, false), measured.variants.size());
+      std::vector<std::string> classes;
+      for (const JsonValue& name : line.at("classes").list()) classes.push_back(name.text());
+      if (is_new) {
+        Json settings;
+        for (const auto& [key, value] : one.line.items()) {
+          if (key == "session" || key == "source") break;
+          settings[key] = value;
+        }
+        settings["shard"] = nullptr;
+        measured.variants.push_back({settings, {}, evaluation::VariantResult(std::max<int>(1, classes.size()))});
+      }
+      if (measured.variants.size() == 1) measured.classes = classes;
+      if (classes != measured.classes) throw Error(line.place() + " is of other classes than the lines before it");
+      line.named([&] { measured.variants[place->second].result.add(one); });
+    }
+  }
+  if (measured.variants.empty()) throw Error("the files hold no line of an image");
+  for (int number = 1; number <= of; ++number)
+    if (const std::string text = Shard{number, of}.text(); !file_of_shard.contains(text) && empty-- == 0)
+      throw Error("shard " + text + " is missing");
+  findPartners(measured.variants);
+  nameVariants(measured.variants);
+  return measured;
+}
+
+}  // namespace mpm::cli

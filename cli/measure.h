@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/camera_options.h"
+#include "cli/labelled_frames.h"
+#include "cli/shard.h"
+#include "cli/variant_options.h"
+#include "evaluation/measurement.h"
+
+namespace mpm::cli {
+
+/// Which images are measured with which variants of a model.
+struct MeasurePlan {
+  std::string model{};
+  LabelledOptions labelled{};
+  ChosenFit fit{};
+  EstimatorOptions options{};  ///< of all variants
+  VariantOptions variants{};
+  Night night{};
+  bool by_day = false;        ///< as the images are, too, beside the simulated night
+  bool against_full = false;  ///< the full model makes the labels that count as true
+  Shard shard{};
+  std::string per_image{};  ///< file that gets the lines at the end
+  std::string resume{};     ///< file that has lines of earlier runs and gets each new line at once
+};
+
+/// One way to run the model, with all of its images.
+struct MeasuredVariant {
+  Json settings;      ///< what was measured
+  std::string label;  ///< what tells it from the others
+  evaluation::VariantResult result;
+  std::optional<std::size_t> full{};  ///< index of the full model with this precision and this light
+  std::optional<std::size_t> day{};   ///< index of the same by day, of one at the simulated night
+};
+
+struct Measured {
+  std::vector<std::string> classes;
+  std::vector<MeasuredVariant> variants;
+  bool finished = true;  ///< false: a person interrupted it
+};
+
+/// Runs all variants by turns on each image, so that other work of the machine slows all alike, and in another order
+/// for each image, because whatever follows the full model finds its data in the caches. Nets that do not fit into 2 GB
+/// together run in groups, each beside the full model. Makes a line of JSON per image and variant.
+Measured measure(const MeasurePlan& plan);
+
+/// The lines in these files, of all shards or of several data sets. Throws mpm::Error when a file holds no such lines,
+/// when an image is there twice, or when some of N shards are there and others are missing.
+Measured combineLines(const std::vector<std::string>& files);
+
+}  // namespace mpm::cli

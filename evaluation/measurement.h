@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluation/flop_counter.h"
+#include "evaluation/scores.h"
+#include "evaluation/statistics.h"
+
+namespace mpm::evaluation {
+
+/// True labels of an image, CV_8U; empty: it has none.
+struct Truth {
+  Truth() = default;
+  Truth(cv::Mat labels, int void_label);
+
+  cv::Mat labels, near;  ///< `near`: the labels within kNearPixels of a boundary between classes, void elsewhere
+  int void_label = 255;
+};
+constexpr int kNearPixels = 8;
+
+/// What was measured of one image with one variant of a model: a line of JSON, whose keys docs/reduction.md lists.
+/// `mpm eval` writes, resumes and combines such lines, and study/report.py reads them.
+struct Measurement {
+  Json line;
+  std::optional<bool> night{};  ///< of the image, where its source knows it
+  int film = 0;
+  PairCounts counts{};  ///< empty: no true labels
+  std::vector<double> tokens{};
+  StageTimes ms{};
+  // Against the full model, which took its turn on the same image. nullopt: it did not run. The first frame of a film
+  // with reuse has none of these numbers, because it is computed in full.
+  std::optional<double> full_ms{}, agreement{};  ///< agreement: percent of the labels
+  std::optional<double> rows{};                  ///< with reuse: share that was computed
+  std::optional<double> due_agreement{};         ///< ReuseReport::agreement
+  bool key_frame = false;
+
+  /// Throws mpm::Error naming the place when `json` is no such line, or says what its counts do not give.
+  static Measurement read(const JsonValue& json);
+};
+
+/// `line`: what it says of the variant, with "classes", and of the image. `full`: the full model's result on the image,
+/// or null. `first`: the first frame of a film with reuse. `flops`: null when they are not known.
+Measurement measurementOf(Json line, const Estimate& result, const Estimate* full, const Truth& truth, bool first,
+                          const FlopCounter* flops);
+
+/// The images of one variant together.
+class VariantResult {
+ public:
+  explicit VariantResult(int classes) : scores{{classes, -1}, {classes, -1}, {classes, -1}} {}
+  void add(const Measurement& one);
+
+  Evaluation scores;
+  Sample agreement, speed_up;  ///< against the full model
+  bool labelled = false;       ///< some image has true labels
+
+  /// What the reuse of rows did, without the first frame of each film; null without reuse. {"rows", "key_frames",
+  /// "agreement", "share_of_full_ms"}.
+  Json reuseJson() const;
+
+  /// How many more tokens there are than in `day` in the same images, after each step, and the change of what is merged
+  /// away, in percent: {"tokens": [{"mean", "low", "high"}..], "merged_percent": {"mean", "low", "high"}, "images",
+  /// "blocks"}. 95 % intervals over blocks of images (blocksOf()). Images of a real night do not count.
+  Json minus(const VariantResult& day) const;
+
+ private:
+  struct Tokens {
+    bool night;
+    int film;
+    std::vector<double> counts;
+  };
+  std::vector<Tokens> tokens_;  // of each image
+  Sample rows_, due_agreement_;
+  int key_frames_ = 0;
+  double ms_ = 0, full_ms_ = 0;
+};
+
+}  // namespace mpm::evaluation
