@@ -171,8 +171,7 @@ class Runner {
     const bool files = plan_.labelled.source.empty() || plan_.labelled.dataset;
     if (!plan_.shard.isWhole()) requireNamedImages("--shard", all.sources());
     if (!plan_.resume.empty() && files) requireNamedImages("--resume", all.sources());
-    std::vector<std::string> inputs = all.files();
-    inputs.push_back(plan_.model);
+    const Inputs inputs{.models = {plan_.model}, .sources = all.sources(), .files = all.files()};
     requireOutput("--per-image", plan_.per_image, inputs);
     if (plan_.resume.empty()) return;
     requireOutput("--resume", plan_.resume, inputs);

@@ -91,9 +91,8 @@ int teachStates(const StatesOptions& options, const std::string& model, const st
   job.name = options.region.empty() ? fs::path(output).stem().string() : options.region;
   evaluation::readStateExamples(options.examples, options.times, job);
   const std::string page_path = fs::path(output).replace_extension().string() + "_wrong.jpg";
-  std::vector<std::string> inputs = modelFiles(model);
-  if (!options.regions.empty()) inputs.push_back(options.regions);
-  for (const evaluation::StateExample& one : job.examples) inputs.push_back(one.file);
+  Inputs inputs{.models = {model}, .files = {options.regions, options.times.list}};
+  for (const evaluation::StateExample& one : job.examples) inputs.files.push_back(one.file);
   for (const std::string& path : {output, page_path}) requireOutput("-o", path, inputs);
   Progress bar(!json && stderrIsTerminal(), static_cast<int>(job.examples.size()), "picture");
   job.progress = [&](int done, int of) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
 #include "vision/sources/source.h"
@@ -54,10 +55,21 @@ std::string UniqueNames::operator()(const std::string& name) {
   return unique;
 }
 
-void requireOutput(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
+void requireOutput(const std::string& option, const std::string& output, const Inputs& inputs) {
   if (output.empty()) return;
-  for (const std::string& input : inputs)
-    if (sameFile(output, input)) throw UsageError(option + " would replace '" + input + "': name another file");
+  const auto refuse = [&](const std::string& input) {
+    throw UsageError(option + " would replace '" + input + "': name another file");
+  };
+  std::vector<std::string> files = inputs.files;
+  for (const std::string& model : inputs.models)
+    for (std::string& file : modelFiles(model)) files.push_back(std::move(file));
+  for (const std::string& file : files)
+    if (!file.empty() && sameFile(output, file)) refuse(file);
+  std::error_code ignored;
+  if (fs::exists(output, ignored))  // there may be a million pictures, and all of them exist
+    for (const std::string& source : inputs.sources)
+      for (const std::string& picture : vision::sourceFiles(vision::parseSourceSpec(source)))
+        if (fs::equivalent(output, picture, ignored)) refuse(picture);
   const AtomicFile attempt(output);
 }
 

@@ -36,9 +36,16 @@ class UniqueNames {
   std::set<std::string> taken_;
 };
 
+/// What a command reads. Empty names are left out.
+struct Inputs {
+  std::vector<std::string> models{};   ///< each with its JSON and external data
+  std::vector<std::string> sources{};  ///< as they were typed: pictures, folders, globs, videos
+  std::vector<std::string> files{};    ///< lists, labels, regions, policies
+};
+
 /// Before the work instead of after it: throws UsageError when `output`, the file of `option`, would replace one of
 /// `inputs`, mpm::Error when it cannot be written. An empty name is fine.
-void requireOutput(const std::string& option, const std::string& output, const std::vector<std::string>& inputs);
+void requireOutput(const std::string& option, const std::string& output, const Inputs& inputs);
 
 /// Pictures named after the frames of the sources, with these endings, and one named `also` are to go to `folder`:
 /// throws UsageError when they would replace a file of the sources, or be found among them by the next run.

@@ -35,7 +35,8 @@ void addThree(CLI::App& verb, const std::string& name, std::optional<std::array<
 }
 
 int convert(const ConvertArguments& arguments) {
-  requireOutput("--out", arguments.output, modelFiles(arguments.input));
+  const std::string policy = arguments.options.reduce ? arguments.options.reduce->policy : "";
+  requireOutput("--out", arguments.output, {.models = {arguments.input}, .files = {policy}});
   const auto [bytes, info] = convertModel(arguments.input, arguments.options);
   if (interrupted()) return kInterrupted;
   writeFileAtomically(arguments.output, bytes, true);

@@ -261,9 +261,10 @@ int run(RunArguments arguments) {
                  endings(arguments, writer, arguments.maps ? model.schedule().size() : 0), kLegend);
     pictures.emplace(arguments, writer);
   }
-  requireOutput("--chart", arguments.chart, {model_path});
-  std::vector<std::string> inputs = arguments.frames.sources;
-  inputs.push_back(model_path);
+  const Inputs inputs{.models = {model_path},
+                      .sources = arguments.frames.sources,
+                      .files = {arguments.times.list, model.reduction.policy}};
+  requireOutput("--chart", arguments.chart, inputs);
   requireOutput("--video", arguments.video, inputs);
   std::optional<VideoFile> video;
   if (!arguments.video.empty()) video.emplace(arguments.video, frameRateOf(arguments.frames.sources));

@@ -86,10 +86,8 @@ int teach(TeachOptions options) {
   const bool shown = !options.json && stderrIsTerminal();
   if (shown) printNote("reading the labels in '" + options.labels + "'");
   const std::vector<vision::LabelledFile> files = vision::labelledFiles(options.images, options.labels);
-  std::vector<std::string> inputs = modelFiles(model);
-  if (!options.classes.empty()) inputs.push_back(options.classes);
-  if (!options.reduce->policy.empty()) inputs.push_back(options.reduce->policy);
-  for (const vision::LabelledFile& file : files) inputs.insert(inputs.end(), {file.image, file.labels});
+  Inputs inputs{.models = {model}, .files = {options.classes, options.reduce->policy}};
+  for (const vision::LabelledFile& file : files) inputs.files.insert(inputs.files.end(), {file.image, file.labels});
   for (const fs::path& output : {fs::path(options.output), fs::path(options.output).replace_extension(".json")})
     requireOutput("-o", output.string(), inputs);
 

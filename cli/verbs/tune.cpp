@@ -41,6 +41,7 @@ std::vector<evaluation::TunePicture> spread(std::optional<int> total, int wanted
 }
 
 std::vector<evaluation::TunePicture> picturesOf(const TuneArguments& arguments, evaluation::TuneOptions& tune) {
+  requireOutput("--out", arguments.output, {.models = {tune.model}, .sources = {arguments.source}});
   Frames frames({.sources = {arguments.source}}, stderrIsTerminal());
   auto pictures = spread(
       frames.size(), arguments.pictures, [&] { return frames.next(); },
@@ -56,6 +57,8 @@ std::vector<evaluation::TunePicture> labelledPicturesOf(const TuneArguments& arg
                                                         evaluation::TuneOptions& tune) {
   const ModelInfo model = readModelInfo(tune.model, tune.segmenter.read.convert.with(kFullModel));
   LabelledFrames frames(labelled, model, stderrIsTerminal());
+  requireOutput("--out", arguments.output,
+                {.models = {tune.model}, .sources = frames.sources(), .files = frames.files()});
   tune.void_label = frames.voidLabel();
   return spread(
       frames.size(), arguments.pictures, [&] { return frames.next(); },
@@ -135,7 +138,6 @@ int tuneVerb(TuneArguments arguments) {
     labelled = labelledOf(arguments);
     applyProtocol(*labelled, {}, tuning.model, tuning.segmenter);
   }
-  if (!arguments.output.empty()) requireOutput("--out", arguments.output, modelFiles(tuning.model));
   const std::vector<evaluation::TunePicture> pictures =
       labelled ? labelledPicturesOf(arguments, *labelled, tuning) : picturesOf(arguments, tuning);
   std::optional<Progress> progress;

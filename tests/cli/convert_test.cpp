@@ -91,14 +91,6 @@ TEST(Convert, GivesTheOutputsThatWereAskedFor) {
   EXPECT_THAT(outputs({"--scores"}), ElementsAre("labels", "scores", "merge_map", "token_counts"));
 }
 
-TEST(Convert, NeverWritesOverItsInput) {
-  const TemporaryFolder folder;
-  std::filesystem::copy_file(kSegmenter, folder / "m.onnx");
-  expectFailure(mpmCommand({"convert", folder / "m.onnx", "-o", folder / "m.onnx"}), 2,
-                {"--out would replace", "m.onnx"});
-  EXPECT_EQ(std::filesystem::file_size(folder / "m.onnx"), std::filesystem::file_size(kSegmenter));
-}
-
 TEST(Convert, AConvertedModelKeepsItsSchedule) {
   const TemporaryFolder folder;
   ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
@@ -106,23 +98,6 @@ TEST(Convert, AConvertedModelKeepsItsSchedule) {
   expectFailure(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "2"}), 1,
                 {"reduction", "mpm:blocks=1,2"});
   EXPECT_EQ(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
-}
-
-TEST(Convert, NeverWritesOverTheFilesOfItsInput) {
-  const TemporaryFolder folder;
-  const std::string stem = kData + "/segmenter_linear_external_data_ts17";
-  std::filesystem::copy_file(stem + ".onnx", folder / "m.onnx");
-  const std::string weights = std::filesystem::path(stem + ".weights").filename();
-  std::filesystem::copy_file(stem + ".weights", folder / weights);
-  const auto convert = [&](const std::string& output) {
-    return mpmCommand({"convert", folder / "m.onnx", "-o", folder / output, "--schedule", "1"});
-  };
-  expectFailure(convert("m.json"), 2, {"--out would replace"});
-  std::ofstream(folder / "m.json") << R"({"name": "tiny"})";
-  std::filesystem::create_symlink("m.json", folder / "link");
-  for (const std::string& output : {std::string("m.json"), weights, std::string("link")})
-    expectFailure(convert(output), 2, {"--out would replace"});
-  EXPECT_EQ(convert("out.onnx").exit_code, 0);
 }
 
 TEST(Convert, LeavesDevicesAsTheyAre) {

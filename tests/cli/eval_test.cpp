@@ -146,8 +146,6 @@ TEST_F(Eval, WritesALinePerImage) {
     EXPECT_NEAR(json["tokens_mean"][k], (a + b) / 2, 0.01);
     EXPECT_NEAR(json["tokens_sd"][k], std::abs(a - b) / std::sqrt(2), 0.01);
   }
-  for (const std::string& input : {image(0), labels(1)})
-    expectFailure(eval({"--per-image", input}), 2, {"--per-image would replace", input});
   expectFailure(eval({"--per-image", folder_ / "nowhere/a.jsonl"}), 1, {"nowhere"});
 }
 

@@ -234,36 +234,6 @@ TEST(Run, TakesImagesVideosAndGlobsAndStopsInTime) {
   EXPECT_EQ(some.jsonLines().size(), 3u);
 }
 
-TEST(Run, DefaultModelSegmentsTheVideoOfTheSystem) {
-  const std::string video = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
-  if (!std::filesystem::exists(video)) GTEST_SKIP() << video << " is not there: apt install opencv-doc";
-  if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";
-  const TemporaryFolder folder;
-  const CommandResult result = mpmCommand({"run", video, "--max-frames", "5", "--out", folder / "out", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto frames = result.jsonLines();
-  ASSERT_EQ(frames.size(), 5u);
-  for (const auto& frame : frames) {
-    EXPECT_LT(frame["tokens"].back(), frame["tokens"].front());
-    EXPECT_EQ(frame["source"], video);
-  }
-  auto files = filesIn(folder / "out");
-  EXPECT_EQ(files.erase("legend.png"), 1u);
-  EXPECT_EQ(files.size(), 15u);
-  for (const std::string& file : files)
-    EXPECT_EQ(cv::imread(folder / ("out/" + file), cv::IMREAD_UNCHANGED).size(), cv::Size(768, 576)) << file;
-}
-
-TEST(Run, RunsTheFullModelToo) {
-  const TemporaryFolder folder;
-  writeImage(folder / "a.png", 32, 64);
-  const CommandResult result = mpmCommand({"run", folder / "a.png", "--model", kSegmenter, "--schedule", "none",
-                                           "--threads", "1", "--out", folder / "out", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.json()["tokens"], nlohmann::json{32});
-  EXPECT_TRUE(filesIn(folder / "out").count("a_merge.png")) << "every token its own cluster";
-}
-
 TEST(Run, ANetThatDoesNotSegmentGivesItsMergeMap) {
   const TemporaryFolder folder;
   writeImage(folder / "a.png", 32, 48);

@@ -76,7 +76,6 @@ TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(tune({"--loss", "0.3"}), 2, {"has no labels"});
   expectFailure(tune({"--loss", "0.3", "--agreement", "99"}), 2, {"--loss", "--agreement"});
   expectFailure(tune({"--agreement", "101"}), 2, {"--agreement"});
-  expectFailure(tune({"-o", kSegmenter}), 2, {"--out would replace"});
   expectFailure(mpmCommand({"tune", folder_ / "images/i1.png", "--model", kSegmenter}), 1, {"at least 8 pictures"});
   ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1"}).exit_code, 0);
   expectFailure(mpmCommand({"tune", folder_ / "images", "--model", folder_ / "m.onnx"}), 1, {"converted"});

@@ -95,14 +95,6 @@ TEST_F(Video, AnErrorLeavesNothingOfIt) {
   EXPECT_EQ(files(), std::set<std::string>{"in"});
 }
 
-TEST_F(Video, NeverReplacesItsSource) {
-  const std::string source = folder_ / "in.avi";
-  ASSERT_EQ(run({images_, "--video", source}).exit_code, 0);
-  const auto size = std::filesystem::file_size(source);
-  expectFailure(run({source, "--video", source}), 2, {"--video would replace"});
-  EXPECT_EQ(std::filesystem::file_size(source), size);
-}
-
 TEST_F(Video, EndsWithAnInterruptionOfACamera) {
   MPM_NEEDS_DEMO();
   const std::string video = folder_ / "out.avi";
