@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
+#include "base/key_values.h"
 #include "base/number_text.h"
 #include "mpm/error.hpp"
 
@@ -87,13 +88,11 @@ void QualityOptions::validate() const {
 QualityOptions parseQuality(const std::string& spec) {
   QualityOptions options;
   if (spec == "auto") return options;
-  for (std::size_t begin = 0; begin <= spec.size();) {
-    const std::size_t end = std::min(spec.find(':', begin), spec.size()), sign = std::min(spec.find('=', begin), end);
-    const std::string name = spec.substr(begin, sign - begin),
-                      value = sign < end ? spec.substr(sign + 1, end - sign - 1) : "";
+  for (const auto& [name, written] : keyValues(spec)) {
+    const std::string value = written.value_or("");
     const auto number = readNumber<double>(value);
     const auto key = std::find_if(std::begin(kQualityKeys), std::end(kQualityKeys),
-                                  [&](const QualityKey& one) { return one.name == name; });
+                                  [&, &wanted = name](const QualityKey& one) { return one.name == wanted; });
     if (key == std::end(kQualityKeys) && name != "pictures")
       throw Error("quality '" + spec + "': '" + name +
                   "' is none of dark=25, white=50, contrast=3, sharp=0, pictures=5; auto stands alone");
@@ -103,7 +102,6 @@ QualityOptions parseQuality(const std::string& spec) {
       options.pictures = *readNumber<int>(value);
     else
       options.*key->value = *number;
-    begin = end + 1;
   }
   options.validate();
   return options;

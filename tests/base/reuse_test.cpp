@@ -33,6 +33,7 @@ TEST(ReuseSpec, RefusesInOneLineThatNamesTheKey) {
                                     {"refresh=0", "refresh"},
                                     {"agreement=20", "agreement"},
                                     {"threshold=nan", "nan"},
+                                    {"threshold=12:flush=1:threshold=9", "'threshold' is there twice"},
                                     {"threshold=12:agreement=99", "one of the two"}})
     EXPECT_THAT(([text = std::string(spec)] { parseReuse(text); }), ThrowsMessage<Error>(HasSubstr(named))) << spec;
 }

@@ -109,6 +109,7 @@ TEST(PictureQuality, OptionsAreReadAndChecked) {
   EXPECT_EQ(parseQuality("dark=0:white=90:contrast=1.5:sharp=30:pictures=2"),
             (QualityOptions{.dark = 0, .white = 90, .contrast = 1.5, .sharp = 30, .pictures = 2}));
   EXPECT_MPM_ERROR(parseQuality("bright=3"), "'bright' is none of dark=25, white=50, contrast=3, sharp=0, pictures=5");
+  EXPECT_MPM_ERROR(parseQuality("dark=3:dark=4"), "'dark' is there twice");
   EXPECT_MPM_ERROR(parseQuality("dark=x"), "'x' is not a number for dark");
   EXPECT_MPM_ERROR(parseQuality("pictures=1.5"), "'1.5' is not a number for pictures");
   EXPECT_MPM_ERROR(parseQuality("pictures=0"), "pictures must be 1 or more");

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/blocks_text.h"
+#include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"
@@ -206,27 +207,22 @@ Schedule defaultBlocks(ReductionMethod method, int blocks) {
 }
 
 Reduction parsed(const std::string& spec) {
-  std::vector<std::string> parts(1);
-  for (const char c : spec) c == ':' ? void(parts.emplace_back()) : parts.back().push_back(c);
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
   const auto* const end = kMethods + kWords;
   const auto* const method =
-      std::find_if(kMethods, end, [&](const auto& known) { return known.second == parts.front(); });
-  if (method == end) refuse(parts.front(), methodWords());
+      std::find_if(kMethods, end, [&](const auto& known) { return known.second == spec.substr(0, colon); });
+  if (method == end) refuse(spec.substr(0, colon), methodWords());
   Reduction reduction{.method = method->first};
-  std::vector<std::string> seen;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::size_t equals = parts[i].find('=');
-    if (equals == std::string::npos) refuse(parts[i], "a key with a value, such as count=48");
-    const std::string name = parts[i].substr(0, equals), value = parts[i].substr(equals + 1);
-    const Key& key = keyOf(reduction.method, name);
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) throw Error("'" + name + "' is there twice");
-    seen.push_back(name);
-    try {
-      key.read(value, reduction);
-    } catch (const Error& error) {
-      throw Error(name + ": " + error.what());
+  if (colon < spec.size())
+    for (const auto& [name, value] : keyValues(spec.substr(colon + 1))) {
+      if (!value) refuse(name, "a key with a value, such as count=48");
+      const Key& key = keyOf(reduction.method, name);
+      try {
+        key.read(*value, reduction);
+      } catch (const Error& error) {
+        throw Error(name + ": " + error.what());
+      }
     }
-  }
   requireValues(reduction);
   return reduction;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/key_values.h"
 #include "base/number_text.h"
 #include "mpm/error.hpp"
 
@@ -41,19 +42,16 @@ void Reuse::validate() const {
 Reuse parseReuse(const std::string& spec) {
   Reuse reuse{.on = spec != "off"};
   if (spec == "off" || spec == "auto") return reuse;
-  for (std::size_t begin = 0; begin <= spec.size();) {
-    const std::size_t end = std::min(spec.find(':', begin), spec.size()), sign = spec.find('=', begin);
-    const std::string name = spec.substr(begin, std::min(sign, end) - begin),
-                      value = sign < end ? spec.substr(sign + 1, end - sign - 1) : "";
-    const auto* const key =
-        std::find_if(std::begin(kReuseKeys), std::end(kReuseKeys), [&](auto& one) { return one.name == name; });
+  for (const auto& [name, written] : keyValues(spec)) {
+    const std::string value = written.value_or("");
+    const auto* const key = std::find_if(std::begin(kReuseKeys), std::end(kReuseKeys),
+                                         [&, &wanted = name](auto& one) { return one.name == wanted; });
     if (key == std::end(kReuseKeys))
       throw Error("reuse '" + spec + "': '" + name +
                   "' is none of threshold=12, agreement=99, refresh=600, flush=0.7; off and auto stand alone");
     const std::optional<double> number = readNumber<double>(value);
     if (!number) throw Error("reuse '" + spec + "': '" + value + "' is not a number for " + name);
     key->set(reuse, *number);
-    begin = end + 1;
   }
   reuse.validate();
   return reuse;
