@@ -21,7 +21,7 @@
 namespace mpm::monitor {
 
 struct RecorderOptions {
-  std::string source{};      ///< as the user wrote it
+  std::string source{};      ///< vision::SourceSpec::name()
   double every_s = 1;        ///< at most one sample in this time; 0: one per frame
   bool every_frame = false;  ///< each frame is a sample, whatever every_s
   bool archive = false;      ///< frames have times of their own: alarms go by these, and sessions begin with them
@@ -69,6 +69,7 @@ class Recorder {
 
  private:
   void post(const std::vector<Event>& events);
+  bool isSparse(UnixMs time);
   std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);
 
   RecorderOptions options_;
@@ -86,6 +87,7 @@ class Recorder {
   int session_ = -1;
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
+  std::optional<UnixMs> last_;            // of the last sample
   std::int64_t dropped_ = 0;
   QualityWatch quality_;
   bool regions_given_ = false;

@@ -40,7 +40,8 @@ StateWatch::StateWatch(StateOptions options) : options_(std::move(options)) {
 }
 
 std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::string& digest, cv::Size picture,
-                                          UnixMs time, const ViewMotion& moved, std::vector<Event>& events) {
+                                          UnixMs time, const ViewMotion& moved, std::vector<Event>& events,
+                                          bool sparse) {
   std::vector<StateSample> samples;
   for (Watched& watched : watched_) {
     const evaluation::StateHead& head = watched.head;
@@ -66,7 +67,7 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
     const int before = watched.counted;
     if (reading.sure) {
       watched.results = std::exchange(watched.candidate, reading.state) == reading.state ? watched.results + 1 : 1;
-      if (watched.results >= options_.after && reading.state != watched.counted) change(watched, reading, time, events);
+      if ((sparse || watched.results >= options_.after) && reading.state != watched.counted) change(watched, reading, time, events);
     }
     const auto nameOf = [&](int state) {
       return state < 0 ? std::string() : head.states[static_cast<std::size_t>(state)];

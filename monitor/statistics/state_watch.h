@@ -16,7 +16,9 @@ namespace mpm::monitor {
 
 struct StateOptions {
   std::vector<evaluation::StateHead> heads{};
-  int after = 3;  ///< a state counts after so many sure results in turn that agree; one that is not sure does not count
+  /// A state counts after so many sure results in turn that agree; one that is not sure does not count. Where pictures
+  /// are a minute or more apart, the first sure one counts: what lies between them is not known.
+  int after = 3;
   std::vector<std::pair<std::string, std::string>> alarms{};  ///< names of heads and states
 
   /// Throws mpm::Error for two heads of one name, and an alarm of a head or state that there is not.
@@ -30,9 +32,10 @@ class StateWatch {
   explicit StateWatch(StateOptions options = {});
 
   /// Of each head whose model this is and whose region the picture shows. `estimate` with features. Adds what changed
-  /// to `events`. `digest`: of the model; `moved`: as RegionMeter::measure().
+  /// to `events`. `digest`: of the model; `moved`: as RegionMeter::measure(); `sparse`: the sample before is a minute or
+  /// more away, and StateOptions::after is 1.
   std::vector<StateSample> read(const Estimate& estimate, const std::string& digest, cv::Size picture, UnixMs time,
-                                const ViewMotion& moved, std::vector<Event>& events);
+                                const ViewMotion& moved, std::vector<Event>& events, bool sparse = false);
 
  private:
   struct Watched {

@@ -74,7 +74,7 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
   EXPECT_EQ(samples, 16);
   const CommandResult report = mpmCommand({"report", database, "--chart", folder_ / "a.png"});
   EXPECT_EQ(report.exit_code, 0) << report.err;
-  EXPECT_THAT(report.out, HasSubstr("samples  changes   share of the samples, %"));
+  EXPECT_THAT(report.out, HasSubstr("samples  changes  sure, %   share of the samples, %"));
   const auto json = mpmCommand({"report", database, "--json"}).json()["states"]["gate"];
   EXPECT_GE(json["changes"].size(), 3u) << json;
   EXPECT_GE(json["samples"]["open"], 4);

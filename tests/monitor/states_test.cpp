@@ -176,11 +176,30 @@ TEST(StoredStates, ComeBackWithTheirChangesAndEvents) {
   EXPECT_THAT(series[0].changes,
               ElementsAre(Pair(kNoon, ""), Pair(kNoon + 1000, "closed"), Pair(kNoon + 5000, "open")));
   EXPECT_THAT(series[0].samples, ElementsAre(Pair("", 1), Pair("closed", 4), Pair("open", 3)));
+  EXPECT_EQ(series[0].sure, 8);
   EXPECT_THAT(reader.states(1, kNoon + 3000, kNoon + kHourMs).at(0).changes,
               ElementsAre(Pair(kNoon + 3000, "closed"), Pair(kNoon + 5000, "open")));
   int changes = 0;
   for (const Event& event : reader.events(1, 0, INT64_MAX)) changes += event.kind == EventKind::kState;
   EXPECT_EQ(changes, 2);
+}
+
+// What lies between pictures that are minutes apart is not known: each sure one counts, and one that is not changes
+// nothing. A camera at one sample a second waits for agreement.
+TEST(StoredStates, EachSurePictureOfASparseArchiveCounts) {
+  const auto countedBy = [](double every_s, bool archive, UnixMs step) {
+    Recorder recorder({.every_s = every_s, .archive = archive, .states = {.heads = {gate()}}}, nullptr);
+    std::vector<std::string> counted;
+    for (int i = 0; const double level : {1.0, -1.0, 0.1, 1.0, -1.0})
+      counted.push_back(recorder.add(resultOf(level, kNoon + step * i++), 0)->states.at(0).counted);
+    return counted;
+  };
+  const std::vector<std::string> each = {"open", "closed", "closed", "open", "closed"}, none(5);
+  EXPECT_EQ(countedBy(0, true, kHourMs), each);
+  EXPECT_EQ(countedBy(0, true, kMinuteMs), each);
+  EXPECT_EQ(countedBy(60, false, kMinuteMs), each);
+  EXPECT_EQ(countedBy(1, false, kSecondMs), none);
+  EXPECT_EQ(countedBy(0, true, 30 * kSecondMs), std::vector<std::string>(5, "open")) << "only the first has none before";
 }
 
 TEST(StoredStates, ExportsAndTheViewHaveThem) {
