@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <opencv2/imgproc.hpp>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "evaluation/states.h"
 #include "vision/csv.h"
 #include "vision/pictures/lettering.h"
+#include "vision/pictures/read_picture.h"
 #include "vision/regions/region_json.h"
 #include "vision/sources/source.h"
 
@@ -64,7 +66,17 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
   const NamedExamples examples = fs::is_directory(path, unseen) ? examplesInFolders(path) : examplesInList(path);
   const vision::PictureTimes clock(times);
   std::set<std::string> names(job.states.begin(), job.states.end());
-  for (const auto& [file, state] : examples) names.insert(state);
+  std::set<std::string> files;
+  std::map<std::int64_t, std::string> states;  // by content: a copy may lie under another name
+  for (const auto& [file, state] : examples) {
+    names.insert(state);
+    const std::string shown = "'" + path + "' has the picture '" + visibleText(file, 200) + "' ";
+    const std::int64_t digest = vision::pictureDigest(file);
+    if (const auto& other = states.try_emplace(digest, state).first->second; digest != 0 && other != state)
+      throw Error(shown + "as " + visibleText(other) + " and as " + visibleText(state) + ": keep one of them");
+    if (!files.insert(fs::weakly_canonical(file, unseen).string()).second)
+      throw Error(shown + "twice: leave it out once");
+  }
   job.states.assign(names.begin(), names.end());
   for (const auto& [file, state] : examples) {
     if (!fs::is_regular_file(file, unseen))

@@ -46,7 +46,7 @@ bool watchToItsEnd(Session& session, const std::function<std::string()>& problem
 
 std::optional<MeasuredAgain> measureAgain(SessionOptions options, WatchOptions watch,
                                           const std::function<bool(std::int64_t done, std::int64_t all)>& go_on) {
-  const auto regions = regionsOfArchive(options.database, watch.source.shownText());
+  const auto regions = regionsOfArchive(options.database, watch.source.name());
   if (!watch.regions) watch.regions = regions;
   const std::string path = options.database + "-again";
   { const DatabaseLock nobody_else(path); }

@@ -11,6 +11,7 @@
 #include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
+#include "vision/pictures/read_picture.h"
 #include "vision/sources/source_spec.h"
 
 namespace mpm::monitor {
@@ -124,7 +125,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       sample = sampleOf(result, std::nullopt, regions_.counted());
       sample->regions = std::move(regions);
       sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
-                                    view_.place(), events);
+                                    view_.place(), events, isSparse(sample->time));
       sample->night = night_ = day_night_.night(sample->time, sample->brightness);
       sample->dropped = std::max<std::int64_t>(0, dropped - dropped_);
       dropped_ = dropped;
@@ -135,11 +136,19 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       sample->quality = measureQuality(result.frame.image, options_.quality);
       if (sample->quality)
         if (auto event = quality_.add(*sample->quality, night_, sample->time)) events.push_back(std::move(*event));
+      if (options_.archive && store_) sample->digest = vision::pictureDigest(result.frame.file);
       if (store_) store_->append(*sample, view_.takeLearned());
     }
   }
   post(events);
   return sample;
+}
+
+// Pictures have times of their own; a camera is asked at the pace of the samples.
+bool Recorder::isSparse(UnixMs time) {
+  const auto before = std::exchange(last_, time);
+  if (!options_.archive) return options_.every_s >= 60;
+  return !before || std::abs(time - *before) >= kMinuteMs;
 }
 
 void Recorder::setView(ViewReference view) {

@@ -12,17 +12,25 @@
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "mpm/error.hpp"
+#include "vision/pictures/read_picture.h"
 
 namespace mpm::monitor {
 namespace {
 
 // The pictures of an archive that the database had when it was opened.
 struct StoredPictures {
-  std::unordered_set<std::uint64_t> keys;  // set before the source gives its first frame
+  // Of names and times; with digests. Set before the source gives its first frame.
+  std::unordered_set<std::uint64_t> named, whole;
   std::atomic<std::int64_t> left_out = 0;  // pictures of the source that are among them
 
-  static std::uint64_t key(const std::string& name, UnixMs time) { return mpm::hash(hashBytes(name), time); }
-  bool contains(const std::string& name, UnixMs time) const { return keys.contains(key(name, time)); }
+  // By name and time, and only then by content, which has to be read. A digest of 0 is not known.
+  vision::Done state(const std::string& path, UnixMs time) const {
+    const std::uint64_t key = mpm::hash(hashBytes(std::filesystem::path(path).filename().string()), time);
+    if (!named.contains(key)) return vision::Done::kNo;
+    const std::int64_t digest = path.empty() ? 0 : vision::pictureDigest(path);
+    const bool same = digest == 0 || whole.contains(mpm::hash(key, digest)) || whole.contains(mpm::hash(key, 0));
+    return same ? vision::Done::kYes : vision::Done::kOther;
+  }
 };
 
 // One source, from open() to close().
@@ -51,8 +59,10 @@ void readStored(const std::string& database, const std::string& source, StoredPi
     const StoreReader store(database);
     for (const SourceRecord& stored : store.sources())
       if (stored.name == source)
-        store.pictures(stored.id, [&](const std::string& name, UnixMs time) {
-          pictures.keys.insert(StoredPictures::key(name, time));
+        store.pictures(stored.id, [&](const std::string& name, UnixMs time, std::int64_t digest) {
+          const std::uint64_t key = mpm::hash(hashBytes(name), time);
+          pictures.named.insert(key);
+          pictures.whole.insert(mpm::hash(key, digest));
         });
   } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
   }
@@ -192,7 +202,7 @@ void Session::open(const WatchOptions& options) {
   if (options.regions) vision::check(*options.regions);
   close();
   const bool live = options.source.isLive(), every_frame = options.every_frame && !live;
-  const std::string name = options.source.shownText();
+  const std::string name = options.source.name();
   CaptureOptions capture;
   capture.stream = ++impl_->streams;
   capture.reconnect = live;
@@ -217,9 +227,9 @@ void Session::open(const WatchOptions& options) {
       vision::ArchiveOptions archived = how;
       if (!database.empty()) {
         readStored(database, name, *before);
-        archived.done = [before](const std::string& picture, UnixMs time) {
-          const bool done = before->contains(picture, time);
-          before->left_out += done;
+        archived.done = [before](const std::string& path, UnixMs time) {
+          const vision::Done done = before->state(path, time);
+          before->left_out += done == vision::Done::kYes;
           return done;
         };
       }

@@ -33,7 +33,7 @@ struct SessionOptions {
 
 /// What is watched, and how.
 struct WatchOptions {
-  vision::SourceSpec source{};  ///< stored and shown without credentials
+  vision::SourceSpec source{};  ///< stored as SourceSpec::name()
   double every_s = 1;           ///< at most one sample in this time; 0: one per frame
   /// Files, folders, demo: every frame is read, waits for the model and is a sample. Live sources never wait.
   bool every_frame = false;
@@ -96,7 +96,7 @@ class Session {
   void open(const WatchOptions& options);
   void close();
   bool isOpen() const;
-  std::string source() const;  ///< the open one, without credentials; empty: none
+  std::string source() const;  ///< SourceSpec::name() of the open one; empty: none
   /// The last frame of the open source, also where no model has seen it yet.
   std::optional<CapturedFrame> lastFrame() const;
   /// A frame of the source that is open now.

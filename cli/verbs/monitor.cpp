@@ -144,7 +144,7 @@ RegionAlarm parseRegionAlarm(const std::string& text, const std::vector<std::str
 std::vector<std::string> regionNames(const WatchOptions& watch, const std::string& database) {
   if (watch.regions) return vision::namesOf(*watch.regions);
   try {
-    return vision::namesOf(currentRegions(StoreReader(database), watch.source.shownText()));
+    return vision::namesOf(currentRegions(StoreReader(database), watch.source.name()));
   } catch (const Error&) {  // there is no database yet, or the session says what is wrong with it
     return {};
   }
@@ -453,7 +453,8 @@ Verb addMonitor(CLI::App& mpm) {
             "Read states such as open and closed: files of mpm teach\n--states (docs/states.md)")
       ->allow_extra_args(false);
   addNumber(*verb, "--state-after", watch.states.after, "N", 1, 1000,
-            "A state counts after so many sure results in turn that agree.\nDefault: 3");
+            "A state counts after so many sure results in turn that agree.\nOf samples a minute or more apart each sure "
+            "one counts. Default: 3");
 
   verb->option_defaults()->group("What is kept");
   addNumber(

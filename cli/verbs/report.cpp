@@ -42,12 +42,13 @@ struct ReportArguments {
 };
 
 std::vector<SourceRecord> chosenSources(const StoreReader& store, const std::string& name) {
-  const std::string shown = vision::redactCredentials(name);  // an address as it was given to 'mpm monitor'
+  const std::string shown = vision::parseSourceSpec(name).name();  // as it was given to 'mpm monitor'
   std::vector<SourceRecord> chosen;
   for (SourceRecord& source : store.sources())
     if (name.empty() || source.name == name || source.name == shown) chosen.push_back(std::move(source));
   if (chosen.empty())
-    throw Error(name.empty() ? "the database holds no source yet" : "the database holds no source '" + shown + "'");
+    throw Error(name.empty() ? "the database holds no source yet"
+                             : "the database holds no source '" + vision::redactCredentials(name) + "'");
   return chosen;
 }
 
@@ -153,19 +154,21 @@ void printRegions(const std::vector<RegionMeans>& regions) {
 }
 
 void printStates(const std::vector<StateSeries>& states) {
-  const std::vector<int> widths = {-18, 9, 9, -3};
+  const std::vector<int> widths = {-18, 9, 9, 9, -3};
   if (!states.empty())
-    printLine("  " + tableRow({"states", " samples", " changes", "", "share of the samples, %"}, widths));
+    printLine("  " + tableRow({"states", " samples", " changes", " sure, %", "", "share of the samples, %"}, widths));
   for (const StateSeries& one : states) {
     std::int64_t samples = 0, changes = -1;
     for (const auto& [state, count] : one.samples) samples += count;
     for (const auto& [time, state] : one.changes) changes += !state.empty();
+    const auto percent = [&](std::int64_t count) {
+      return fixed(100.0 * static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(1, samples)), 1);
+    };
     std::string shares;
     for (const auto& [state, count] : one.samples)
-      shares += (shares.empty() ? "" : ", ") + (state.empty() ? "not known" : state) + " " +
-                fixed(100.0 * static_cast<double>(count) / static_cast<double>(samples), 1);
+      shares += (shares.empty() ? "" : ", ") + (state.empty() ? "not known" : state) + " " + percent(count);
     printLine("  " + tableRow({one.name, std::to_string(samples), std::to_string(std::max<std::int64_t>(0, changes)),
-                               "", shares},
+                               percent(one.sure), "", shares},
                               widths));
   }
 }
@@ -258,7 +261,7 @@ Json reportJson(const SourceReport& report) {
     Json changes = Json::array();
     for (const auto& [time, state] : one.changes)
       changes.push_back({{"time", isoTime(time, true)}, {"state", state.empty() ? Json() : Json(state)}});
-    json["states"][one.name] = {{"samples", one.samples}, {"changes", changes}};
+    json["states"][one.name] = {{"samples", one.samples}, {"sure", one.sure}, {"changes", changes}};
   }
   if (const bool known = report.agreement.samples > 0; report.rows.samples > 0)
     json["reuse"] = {{"rows", report.rows.mean},
@@ -382,11 +385,11 @@ std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOption
 
 int report(const ReportArguments& arguments) {
   // The files of a database stand beside what a link to it leads to.
-  std::vector<std::string> inputs;
+  Inputs inputs;
   for (const std::string& one : arguments.databases) {
     std::error_code ignored;
     const std::string database = std::filesystem::weakly_canonical(one, ignored).string();
-    for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"}) inputs.push_back(database + ending);
+    for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"}) inputs.files.push_back(database + ending);
   }
   requireOutput("--merge", arguments.merged, inputs);
   requireOutput("--export", arguments.export_path, inputs);

@@ -61,7 +61,7 @@ void Opener::lookForModel() {
 
 void Opener::remember(const QString& source, const std::optional<Reduction>& variant) {
   const QString model = absolute(live_->model());
-  const QString name = QString::fromStdString(sourceSpec(source).shownText());
+  const QString name = QString::fromStdString(sourceSpec(source).name());
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
   recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model, wanted_ ? wanted_->reduce : textOf(variant),
                                    QDateTime::currentDateTime()});
@@ -69,7 +69,7 @@ void Opener::remember(const QString& source, const std::optional<Reduction>& var
 }
 
 bool Opener::knows(const QString& source) const {
-  const QString name = QString::fromStdString(sourceSpec(source).shownText());
+  const QString name = QString::fromStdString(sourceSpec(source).name());
   return std::any_of(recents_.begin(), recents_.end(), [&](const Recent& one) { return one.source == name; });
 }
 
@@ -120,7 +120,7 @@ void Opener::openSourceOf(const Recent& recent) {
 
 void Opener::openNamed(const QString& asked) {
   const QString path = localPath(asked);
-  const QString name = QString::fromStdString(sourceSpec(path).shownText());
+  const QString name = QString::fromStdString(sourceSpec(path).name());
   const auto known =
       std::find_if(recents_.begin(), recents_.end(), [&](const Recent& one) { return one.source == name; });
   if (whatIs(path) == What::kSource && known != recents_.end()) goOnWithModelOf(*known);

@@ -12,7 +12,7 @@
 namespace mpm::gui {
 namespace {
 
-QString keyOf(const QString& source) { return QString::fromStdString(sourceSpec(source).shownText()); }
+QString keyOf(const QString& source) { return QString::fromStdString(sourceSpec(source).name()); }
 
 }  // namespace
 

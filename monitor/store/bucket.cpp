@@ -31,9 +31,10 @@ std::string_view bytesOf(const std::vector<T>& values) {
 }
 
 template <typename T>
-std::vector<T> valuesOf(std::string_view bytes) {
+std::vector<T> valuesOf(const Statement& row, int column) {
+  const std::string_view bytes = row.blob(column);
   std::vector<T> values(bytes.size() / sizeof(T));
-  if (bytes.size() != values.size() * sizeof(T)) throw Error("the database holds a damaged aggregate");
+  if (bytes.size() != values.size() * sizeof(T)) row.refuse("a sum has another size than was written");
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
@@ -140,7 +141,10 @@ Bucket::Bucket(const Statement& row, int column)
     : samples(row.integer(column)),
       day(row.integer(column + 1)),
       night(row.integer(column + 2)),
-      series_(valuesOf<Totals>(row.blob(column + 3))) {
+      series_(valuesOf<Totals>(row, column + 3)) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // sums of many such buckets fit into 64 bits
+  for (const std::int64_t count : {samples, day, night})
+    if (count < 0 || count > kMost) row.refuse("a sum is of " + std::to_string(count) + " samples");
   std::erase_if(series_, [](const Totals& totals) { return totals.count == 0; });
 }
 
@@ -151,8 +155,11 @@ std::optional<std::int32_t> tenthsOfTokens(const Sample& sample) {
   return static_cast<std::int32_t>(std::lround(sample.tokens.back() * 10));
 }
 
-void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>& occurrences) {
-  for (const auto& [tenths, count] : valuesOf<Occurrence>(bytes)) occurrences[tenths] += count;
+void addOccurrences(const Statement& row, int column, std::map<std::int32_t, std::int64_t>& occurrences) {
+  for (const auto& [tenths, count] : valuesOf<Occurrence>(row, column)) {
+    if (tenths < 0 || count < 0) row.refuse("a sum of tokens is negative");
+    occurrences[tenths] += count;
+  }
 }
 
 void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
@@ -197,7 +204,7 @@ void AggregateUpdate::write(Database& database) {
     if (read_hour.bind(session, start, night).step()) {
       try {
         auto sum = occurrences;
-        addOccurrences(read_hour.blob(0), sum);
+        addOccurrences(read_hour, 0, sum);
         occurrences = std::move(sum);
       } catch (const Error&) {
       }

@@ -30,7 +30,8 @@ inline UnixMs bucketStart(UnixMs time, std::int64_t width) {
 class Bucket {
  public:
   Bucket() = default;
-  /// As stored: `column` and the three after it are samples, day, night and series. Throws mpm::Error for other bytes.
+  /// As stored: `column` and the three after it are samples, day, night and series. Throws SqliteError for what no
+  /// program of ours wrote.
   Bucket(const Statement& row, int column);
 
   void add(const Sample& sample);
@@ -81,8 +82,8 @@ inline constexpr int kNightUnknown = 2;
 /// Of the tokens after the last insertion; nullopt: the sample has none, or its picture is flagged.
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample);
 
-/// Adds what a BLOB of hour_of_tokens holds: pairs of a number of tenths and its occurrences, 32 bits each. Throws
-/// mpm::Error for other bytes.
-void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>& occurrences);
+/// Adds what this column of hour_of_tokens holds: pairs of a number of tenths and its occurrences, 32 bits each. Throws
+/// SqliteError for what no program of ours wrote.
+void addOccurrences(const Statement& row, int column, std::map<std::int32_t, std::int64_t>& occurrences);
 
 }  // namespace mpm::monitor

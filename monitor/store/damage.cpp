@@ -16,6 +16,23 @@ namespace fs = std::filesystem;
 // The log first: a power cut in between leaves an older state of the database, which opens; the other way round
 // SQLite would delete the log that has no database.
 constexpr std::array kEndings = {"-wal", "-shm", ""};
+constexpr std::array kLogs = {"-wal", "-journal"};
+
+// The first bytes of a database: https://www.sqlite.org/fileformat.html.
+class Header {
+ public:
+  explicit Header(const std::string& database) {
+    std::ifstream(database, std::ios::binary).read(reinterpret_cast<char*>(bytes_.data()), bytes_.size());
+  }
+  std::int64_t number(std::size_t at, std::size_t size) const {
+    std::int64_t value = 0;
+    for (std::size_t i = at; i < at + size; ++i) value = value << 8 | bytes_[i];
+    return value;
+  }
+
+ private:
+  std::array<unsigned char, 100> bytes_{};
+};
 
 }  // namespace
 
@@ -27,13 +44,20 @@ bool passesByItself(int code) {
   return std::find(kStay.begin(), kStay.end(), code & 0xff) == kStay.end();
 }
 
-bool isOurs(const std::string& database) {
-  constexpr std::size_t kApplicationIdAt = 68;  // https://www.sqlite.org/fileformat.html
-  std::array<unsigned char, kApplicationIdAt + 4> header{};
-  std::ifstream(database, std::ios::binary).read(reinterpret_cast<char*>(header.data()), header.size());
-  std::int64_t id = 0;
-  for (std::size_t i = kApplicationIdAt; i < header.size(); ++i) id = id << 8 | header[i];
-  return id == kApplicationId;
+bool isOurs(const std::string& database) { return Header(database).number(68, 4) == kApplicationId; }
+
+bool isCutOff(const std::string& database) {
+  std::error_code error;
+  const auto hasLog = [&] {  // which its owner may move into the file at this moment
+    return std::any_of(kLogs.begin(), kLogs.end(),
+                       [&](const char* ending) { return fs::file_size(database + ending, error) > 0 && !error; });
+  };
+  if (hasLog()) return false;
+  const Header header(database);
+  const std::int64_t page = header.number(16, 2), pages = header.number(28, 4);
+  const bool counted = header.number(24, 4) == header.number(92, 4);
+  const std::uintmax_t size = fs::file_size(database, error);
+  return counted && !error && size < static_cast<std::uintmax_t>(pages * (page == 1 ? 65536 : page)) && !hasLog();
 }
 
 std::string setAside(const std::string& database, UnixMs now) {

@@ -3,13 +3,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "base/atomic_file.h"
 #include "monitor/store/sqlite.h"
 
 namespace mpm::monitor {
@@ -25,7 +26,11 @@ std::string lockFileOf(const std::string& database) {
 
 DatabaseLock::DatabaseLock(const std::string& database) {
   const std::string path = lockFileOf(database);
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (struct stat facts{}; file_ >= 0 && (::fstat(file_, &facts) != 0 || !S_ISREG(facts.st_mode))) {
+    ::close(file_);
+    throw Error("'" + path + "' is no file that can be locked: remove it");
+  }
   if (file_ < 0)
     throw SqliteError(errno == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN,
                       "cannot make '" + path + "': " + std::strerror(errno));
@@ -39,8 +44,11 @@ DatabaseLock::DatabaseLock(const std::string& database) {
 DatabaseLock::~DatabaseLock() { ::close(file_); }
 
 std::string DatabaseLock::noteOf(const std::string& database) {
-  std::ifstream file(lockFileOf(database));
-  return {std::istreambuf_iterator<char>(file), {}};
+  try {
+    return readFile(lockFileOf(database), 1 << 20);
+  } catch (const Error&) {  // there is none
+    return {};
+  }
 }
 
 void DatabaseLock::setNote(const std::string& text) {

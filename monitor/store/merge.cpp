@@ -6,6 +6,7 @@
 
 #include "base/visible_text.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/damage.h"
 #include "monitor/store/schema.h"
 #include "mpm/error.hpp"
 
@@ -52,7 +53,8 @@ void withPart(Database& database, const std::string& part, Work work) {
 void refuseTwice(const Database& database, const std::string& part) {
   Statement twice = database.prepare(
       "SELECT p.picture FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name"
-      " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture LIMIT 1");
+      " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture"
+      " AND q.picture_digest = p.picture_digest LIMIT 1");
   if (twice.step())
     throw Error("'" + part + "' holds what another part holds: picture '" + visibleText(twice.text(0)) + "'");
 }
@@ -157,11 +159,15 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
   if (std::filesystem::exists(into)) throw Error("'" + into + "' exists already: name a new file");
   try {
     Database database = openForWriting(into, true);
-    for (const std::string& part : parts)
-      withPart(database, part, [&] {
-        refuseTwice(database, part);
-        copyAll(database);
-      });
+    for (const std::string& part : parts) try {
+        withPart(database, part, [&] {
+          refuseTwice(database, part);
+          copyAll(database);
+        });
+      } catch (const SqliteError& error) {  // which names the whole
+        if (isDamage(error.code())) throw Error("'" + part + "' is damaged, or the disk of '" + into + "' is");
+        throw;
+      }
   } catch (...) {
     removeDatabase(into);
     throw;

@@ -13,7 +13,7 @@
 namespace mpm::monitor {
 namespace {
 
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
@@ -27,6 +27,7 @@ constexpr const char* kTables =
     "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, tokens TEXT NOT NULL,"
     "  inference_ms REAL NOT NULL, areas TEXT NOT NULL, night INTEGER, brightness REAL NOT NULL,"
     "  dropped INTEGER NOT NULL, rows REAL, agreement REAL, picture TEXT NOT NULL,"
+    "  picture_digest INTEGER NOT NULL,"
     "  sharpness REAL, contrast REAL, saturated REAL, quality INTEGER,"
     "  moved_right REAL, moved_down REAL, turned REAL, zoomed REAL);"
     "CREATE INDEX sample_by_time ON sample(source, time_ms);"
@@ -109,13 +110,22 @@ bool isFull(const std::string& path) {
   std::error_code unknown;
   const auto folder = std::filesystem::absolute(path, unknown).parent_path();
   if (!unknown && !std::filesystem::exists(folder, unknown) && !unknown)
-    throw SqliteError(error.code(),
-                      "cannot open database '" + path + "': there is no folder '" + folder.string() + "'");
+    throw SqliteError(error.code(), "database '" + path + "': there is no folder '" + folder.string() + "'");
   // SQLite calls it an I/O error when there is no space for the memory that its processes share.
   const int kind = error.code() & 0xff;
   if ((kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL) && isFull(path))
-    throw SqliteError(SQLITE_FULL, "cannot open database '" + path + "': the disk is full");
-  throw SqliteError(error.code(), "cannot open database '" + path + "': " + error.what());
+    throw SqliteError(SQLITE_FULL, "database '" + path + "': the disk is full");
+  throw error;
+}
+
+// SQLite takes a last page that is there in part for one that is whole, and waits for whoever writes into a FIFO.
+void requireWhole(const std::string& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw Error("'" + path + "' is not a database: name another file");
+  if (isOurs(path) && isCutOff(path))
+    throw SqliteError(SQLITE_CORRUPT, "'" + path + "' is damaged: its end is missing. Copy it again");
 }
 
 template <typename Number>
@@ -137,11 +147,13 @@ bool takeNumber(std::string_view& text, Number& value) {
 }  // namespace
 
 Database openForWriting(const std::string& path, bool create) {
+  requireWhole(path);
   std::optional<Database> opened;
   try {
     Database& database = opened.emplace(path, create ? Database::Mode::kCreate : Database::Mode::kReadWrite);
     if (sqlite3_db_readonly(database.handle(), "main") == 1)  // SQLite reads then what it was to write
-      throw SqliteError(SQLITE_READONLY, "it may not be written by this user, or lies on a disk that is read-only");
+      throw SqliteError(SQLITE_READONLY,
+                        "database '" + path + "' may not be written by this user, or lies on a disk that is read-only");
     const bool fresh = !hasTables(database, path);
     if (fresh) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
     if (database.text("PRAGMA journal_mode = WAL") != "wal")
@@ -162,6 +174,7 @@ Database openForWriting(const std::string& path, bool create) {
 Database openForReading(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw Error("there is no database '" + path + "'");
+  requireWhole(path);
   const auto check = [&](const Database& database) {
     if (!hasTables(database, path)) throw EmptyDatabase("'" + path + "' is empty");
   };
@@ -217,7 +230,8 @@ std::string areasJson(const std::vector<std::pair<int, double>>& areas) {
 std::vector<std::pair<int, double>> readAreas(std::string_view text) {
   std::vector<std::pair<int, double>> areas;
   int label = 0;
-  for (float area = 0; takeNumber(text, label) && takeNumber(text, area);) areas.emplace_back(label, area);
+  for (float area = 0; takeNumber(text, label) && takeNumber(text, area);)
+    if (label >= 0) areas.emplace_back(label, area);
   return areas;
 }
 

@@ -11,8 +11,9 @@ namespace {
 SqliteError errorOf(sqlite3* database) {
   const int code = sqlite3_extended_errcode(database);
   const char* file = sqlite3_db_filename(database, "main");
-  if ((code & 0xff) != SQLITE_CORRUPT || !file) return {code, sqlite3_errmsg(database)};
-  return {code, "'" + std::string(file) + "' is damaged: " + sqlite3_errmsg(database)};
+  const bool damaged = (code & 0xff) == SQLITE_CORRUPT;
+  return {code, (damaged ? "'" : "database '") + std::string(file ? file : "") + (damaged ? "' is damaged: " : "': ") +
+                    sqlite3_errmsg(database)};
 }
 
 [[noreturn]] void fail(sqlite3* database) { throw errorOf(database); }
@@ -47,6 +48,12 @@ std::string_view Statement::blob(int column) const {
   const void* blob = sqlite3_column_blob(statement_.get(), column);
   if (!blob) return {};
   return {static_cast<const char*>(blob), static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+void Statement::refuse(const std::string& what) const {
+  throw SqliteError(
+      SQLITE_CORRUPT,
+      "'" + std::string(sqlite3_db_filename(sqlite3_db_handle(statement_.get()), "main")) + "' is damaged: " + what);
 }
 
 void Statement::check(int code) const {
@@ -89,7 +96,8 @@ Database::Database(const std::string& path, Mode mode) {
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
   handle_.reset(handle);
-  if (code != SQLITE_OK) throw SqliteError(code, handle ? sqlite3_errmsg(handle) : "out of memory");
+  if (code != SQLITE_OK)
+    throw SqliteError(code, "database '" + path + "': " + (handle ? sqlite3_errmsg(handle) : "out of memory"));
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, 5000);
 }

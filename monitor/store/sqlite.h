@@ -14,7 +14,7 @@
 
 namespace mpm::monitor {
 
-/// A failed call of SQLite, which names the file when it is damaged; `code` is its extended result code.
+/// A failed call of SQLite, which names the file; `code` is its extended result code.
 class SqliteError : public Error {
  public:
   SqliteError(int code, const std::string& message) : Error(message), code_(code) {}
@@ -64,6 +64,8 @@ class Statement {
   }
   std::string_view text(int column) const;  ///< valid until the next step
   std::string_view blob(int column) const;  ///< valid until the next step
+  /// A row that no program of ours wrote: throws SqliteError naming the file.
+  [[noreturn]] void refuse(const std::string& what) const;
 
   struct Blob {
     std::string_view bytes;

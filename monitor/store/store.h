@@ -27,7 +27,7 @@ using charts::Chart, charts::ChartBucket, charts::SeriesKey, charts::Spread;
 
 /// What samples that are comparable have in common. A new model or reduction is a new session.
 struct SessionInfo {
-  std::string source;  ///< as the user wrote it; the store keeps it without credentials
+  std::string source;  ///< vision::SourceSpec::name()
   std::string model;   ///< path
   std::string model_name;
   std::string model_digest;          ///< modelDigest()
@@ -110,7 +110,8 @@ class StoreWriter {
   /// Ends the session before it, if any; samples and events that follow belong to the new one.
   /// One of the same source that was killed ends with its last sample.
   /// `archive`: samples have times of pictures, not of the clock, and this is that of the first one. Such a session
-  /// begins with its first sample and ends with its last; a sample whose picture and time are stored is left out.
+  /// begins with its first sample and ends with its last; a sample whose picture, digest and time are stored is left
+  /// out.
   void beginSession(const SessionInfo& info, std::optional<UnixMs> archive = {});
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
@@ -149,6 +150,7 @@ struct StateSeries {
   /// From when on which state counted, ascending; "": none. The first may have begun before.
   std::vector<std::pair<UnixMs, std::string>> changes{};
   std::map<std::string, std::int64_t> samples{};  ///< that are kept, by the state that counted
+  std::int64_t sure = 0;                          ///< of them, those whose result was sure
 };
 
 /// Adds the samples of `part`.
@@ -217,8 +219,9 @@ class StoreReader {
   /// Every sample in [from, to), by time; `visit` returns false to stop.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
   std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
-  /// Name and time of each.
-  void pictures(std::int64_t source, const std::function<void(const std::string& name, UnixMs time)>& visit) const;
+  /// Name, time and digest of each.
+  void pictures(std::int64_t source,
+                const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;
 
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;

@@ -243,7 +243,12 @@ struct StoreReader::Impl {
     Statement row = database.prepare("SELECT (SELECT min(" + time + ") FROM " + from + "), (SELECT max(" + time +
                                      ") FROM " + from + ")");
     row.bind(values...).step();
-    return row.isNull(0) ? std::nullopt : std::optional(Extent{row.integer(0), row.integer(1)});
+    if (row.isNull(0)) return std::nullopt;
+    constexpr UnixMs kFar = 253'402'300'800'000;  // the year 10000
+    const Extent extent{row.integer(0), row.integer(1)};
+    for (const UnixMs end : {extent.first, extent.last})
+      if (std::abs(end) > kFar) row.refuse("a sample has the time " + std::to_string(end) + " ms");
+    return extent;
   }
   std::optional<Extent> sampleExtent(std::int64_t source) const {
     return extentOf("time_ms", "sample WHERE source = ?1", source);
@@ -326,7 +331,7 @@ struct StoreReader::Impl {
         "SELECT max(every_s) FROM session WHERE source = ? AND started_ms < ? AND (ended_ms IS NULL OR ended_ms >= ?)");
     row.bind(source, to, from).step();
     if (row.real(0) == 0) return 0;
-    return static_cast<std::int64_t>(2.5 * std::max(1.0, row.real(0)) * 1000);
+    return static_cast<std::int64_t>(2500 * std::clamp(row.real(0), 1.0, 1e9));
   }
 };
 
@@ -366,8 +371,8 @@ std::optional<ViewReference> StoreReader::view(const std::string& source) const 
            view.motion.turn, view.motion.zoom, rows);
   const std::string_view bytes = row.blob(9);
   const int columns = rows > 0 ? static_cast<int>(bytes.size() / 4) / rows : 0;
+  if (columns < 1 || bytes.size() != std::size_t{4} * rows * columns) return std::nullopt;
   view.edges = cv::Mat(rows, columns, CV_16SC2);
-  if (columns < 1 || view.edges.total() * view.edges.elemSize() != bytes.size()) return std::nullopt;
   std::copy(bytes.begin(), bytes.end(), view.edges.ptr<char>());
   return view;
 }
@@ -414,12 +419,16 @@ std::vector<StateSeries> StoreReader::states(std::int64_t source, UnixMs from, U
     all.back().changes.emplace_back(std::max(from, rows.integer(1)), rows.text(2));
   }
   rows = impl_->database.prepare(
-      "SELECT name, counted, count(*) FROM state_sample JOIN sample ON sample.id = sample WHERE source = ? AND"
+      "SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample WHERE source = "
+      "? AND"
       " time_ms >= ? AND time_ms < ? GROUP BY name, counted");
   rows.bind(source, from, to);
   while (rows.step())
     for (StateSeries& one : all)
-      if (one.name == rows.text(0)) one.samples[std::string(rows.text(1))] = rows.integer(2);
+      if (one.name == rows.text(0)) {
+        one.samples[std::string(rows.text(1))] = rows.integer(2);
+        one.sure += rows.integer(3);
+      }
   return all;
 }
 
@@ -475,10 +484,10 @@ std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to) con
 }
 
 void StoreReader::pictures(std::int64_t source,
-                           const std::function<void(const std::string& name, UnixMs time)>& visit) const {
-  Statement rows = impl_->database.prepare("SELECT picture, time_ms FROM sample WHERE source = ?");
+                           const std::function<void(const std::string&, UnixMs, std::int64_t)>& visit) const {
+  Statement rows = impl_->database.prepare("SELECT picture, time_ms, picture_digest FROM sample WHERE source = ?");
   rows.bind(source);
-  while (rows.step()) visit(std::string(rows.text(0)), rows.integer(1));
+  while (rows.step()) visit(std::string(rows.text(0)), rows.integer(1), rows.integer(2));
 }
 
 void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
@@ -511,7 +520,7 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs
   Hours hours;  // two sessions may share one
   while (rows.step())
     if (const std::int64_t night = rows.integer(1); impl_->judges() || night != kNightUnknown)
-      addOccurrences(rows.blob(2), hours[{rows.integer(0), !impl_->judges() && night != 0}]);
+      addOccurrences(rows, 2, hours[{rows.integer(0), !impl_->judges() && night != 0}]);
   if (impl_->judges()) hours = impl_->judged(source, hours);
   std::vector<HourOfTokens> result;
   for (const auto& [key, occurrences] : hours) {

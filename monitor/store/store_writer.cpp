@@ -79,21 +79,17 @@ class Connection {
  public:
   Connection(const std::string& path, bool create)
       : path_(path), database_(openForWriting(path, create)), identity_(identityOf(path)), file_(path) {
-    try {
-      insert_sample_ = database_.prepare(
-          "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
-          " rows, agreement, picture, sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed)"
-          " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?21 OR NOT EXISTS"
-          " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12)");
-      insert_region_sample_ = database_.prepare(kInsertRegion);
-      insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
-      insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
-      insert_event_ =
-          database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
-    } catch (const SqliteError& error) {
-      if (isDamage(error.code())) throw;  // which names the file
-      throw SqliteError(error.code(), "cannot use database '" + path_ + "': " + error.what());
-    }
+    insert_sample_ = database_.prepare(
+        "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
+        " rows, agreement, picture, sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed,"
+        " picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?22 OR NOT"
+        " EXISTS (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12 AND picture_digest ="
+        " ?21)");
+    insert_region_sample_ = database_.prepare(kInsertRegion);
+    insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
+    insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
+    insert_event_ =
+        database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
   }
 
   // All of `operations` in one transaction, or none. Returns the place that holds afterwards.
@@ -153,7 +149,7 @@ class Connection {
                        partOf(sample.quality, &PictureQuality::saturated),
                        partOf(sample.quality, &PictureQuality::flags), partOf(sample.motion, &ViewMotion::right),
                        partOf(sample.motion, &ViewMotion::down), partOf(sample.motion, &ViewMotion::turn),
-                       partOf(sample.motion, &ViewMotion::zoom), place.archive);
+                       partOf(sample.motion, &ViewMotion::zoom), sample.digest, place.archive);
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
     place.last = std::max(place.last, sample.time);
     const std::int64_t id = database_.lastId();
@@ -498,7 +494,7 @@ struct StoreWriter::Impl {
         outage_reported = true;
         reported_at = Clock::now();
         stopped = Event{options.now(), EventKind::kStorage, Severity::kError,
-                        "cannot write to '" + path + "', samples wait in memory: " + problem};
+                        "cannot write, samples wait in memory: " + problem};
         push(*stopped);
       }
       while (samples_queued > options.max_pending) forgetOverflow();

@@ -208,7 +208,7 @@ TEST(States, ExamplesComeFromFoldersAndLists) {
   for (const char* name :
        {"open/cam_20260301_100000.png", "open/cam_20260302_100000.png", "closed/cam_20260301_235900.png"}) {
     fs::create_directories(fs::path(folder / name).parent_path());
-    cv::imwrite(folder / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(9, 9, 9)));
+    cv::imwrite(folder / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(name[0], 9, 9)));
   }
   StatesJob job;
   readStateExamples(folder.path(), {.time_zone = 60}, job);
@@ -231,6 +231,14 @@ TEST(States, ExamplesComeFromFoldersAndLists) {
   EXPECT_EQ(listed.examples.size(), 3u);
   std::ofstream(csv) << "only a name\n";
   EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: 'only a name' is not PICTURE,STATE");
+  const std::string picture = "open/cam_20260301_100000.png";
+  fs::copy_file(folder / picture, folder / "copy.png");
+  std::ofstream(csv) << picture << ",open\nopen/../" << picture << ",open\n";
+  EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "100000.png' twice: leave it out once");
+  for (const std::string& other : {picture, std::string("copy.png")}) {
+    std::ofstream(csv) << picture << ",open\n" << other << ",closed\n";
+    EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "' as open and as closed: keep one of them");
+  }
   std::ofstream(csv) << "gone.png,open\n";
   EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "there is no picture");
   EXPECT_MPM_ERROR(readStateExamples(folder / "open", {}, job), "has no folders of pictures");

@@ -414,7 +414,7 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
     const std::string block(4096, 'x');
     while (ballast.write(block.data(), 4096).flush()) continue;
   }
-  EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "cannot write to"); }));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "cannot write, samples wait"); }));
   EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().contains(QStringLiteral("full")); }))
       << labelOf(window_.get(), "Storage")->toolTip().toStdString();
   QFile::remove(file("disk/ballast"));

@@ -94,6 +94,41 @@ TEST_F(ArchiveCommand, NewPicturesAreAddedToAnArchive) {
   EXPECT_THAT(stored(), ElementsAre(HasSubstr("20130101"), HasSubstr("20130708")));
 }
 
+// A folder is one source by whatever path, and not the folder of another place with the same relative name.
+TEST_F(ArchiveCommand, ASourceIsItsAbsolutePath) {
+  const std::string other = folder_ / "other";
+  fs::create_directories(other + "/in");
+  fs::create_directory_symlink(in_, folder_ / "link");
+  add("20130708_055413.png", 1);
+  writeImage(other + "/in/20130708_055413.png", 40, 60, 2);
+  const auto from = [&](const std::string& place, const std::string& source) {
+    const CommandResult result = monitor(source, {}, {.folder = place});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(from(folder_.path(), "in"), HasSubstr("1 new sample, 1 in"));
+  for (const char* same : {"in/", "link", "./other/../in"})
+    EXPECT_THAT(from(folder_.path(), same), HasSubstr("0 new samples")) << same;
+  EXPECT_THAT(from(other, "in"), HasSubstr("1 new sample, 2 in"));
+  EXPECT_THAT(from(folder_.path(), "in/*.png"), HasSubstr("1 new sample, 3 in")) << "a glob is another source";
+  EXPECT_EQ(StoreReader(database_).sources()[0].name, fs::canonical(in_));
+  for (const std::string& name : {in_, folder_ / "link"})
+    EXPECT_EQ(mpmCommand({"report", database_, "--source", name, "--json"}).json()["samples"], 1) << name;
+}
+
+TEST_F(ArchiveCommand, APictureOfAnotherContentIsStored) {
+  add("20130708_055413.png", 1);
+  ASSERT_EQ(monitor(in_).exit_code, 0);
+  add("20130708_055413.png", 2);
+  const CommandResult other = monitor(in_);
+  EXPECT_THAT(other.err, HasSubstr("1 picture has the name and time of a stored one and another content, such as "
+                                   "'20130708_055413.png': stored as well"));
+  EXPECT_THAT(other.err, HasSubstr("1 new sample, 2 in"));
+  EXPECT_THAT(monitor(in_).err, HasSubstr("0 new samples, 2 in"));
+  add("20130708_055413.png", 1);
+  EXPECT_THAT(monitor(in_).err, HasSubstr("0 new samples, 2 in"));
+}
+
 TEST_F(ArchiveCommand, OptionsThatDoNotFitAreRefused) {
   add("20130708_055413.png");
   expectFailure(monitor(in_, {"--keep", "30"}), 2, {"--keep and --max-size are for a camera"});

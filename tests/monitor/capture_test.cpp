@@ -247,26 +247,6 @@ TEST(Capture, AReadThatHangsForEverIsReplaced) {
   ASSERT_TRUE(eventually([&] { return capture.status().in > before + 5; })) << "their frames disturb nobody";
 }
 
-TEST(Capture, AHangingSourceBlocksNoOther) {
-  const auto gate = std::make_shared<Gate>();
-  const auto frames = std::make_shared<FrameMailbox>();
-  {
-    CaptureThread opens(
-        [gate](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
-          gate->wait();
-          return nullptr;
-        },
-        quick(), frames);
-    opens.start();
-    ASSERT_TRUE(eventually([&] { return opens.status().state == CaptureState::kRetrying; }));
-    EXPECT_THAT(opens.status().message, HasSubstr("no answer within"));
-    opens.stop();
-    opens.start();
-    EXPECT_EQ(opens.status().in, 0);
-  }  // the destructor returns
-  gate->open();
-}
-
 TEST(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
   const auto frames = std::make_shared<FrameMailbox>();
   CaptureOptions options = quick();
@@ -467,28 +447,6 @@ TEST(Capture, OneReadThatHangsCountsUntilAFrameComes) {
   EXPECT_EQ(capture.status().hanging, 1);
   EXPECT_EQ(capture.status().hang_s, 0) << "frames come all the same";
   gate->open();
-}
-
-TEST(Capture, ReadsLeftBehindAreNotPiledUpEither) {
-  const auto hanging = std::make_shared<std::atomic<int>>(0);
-  const auto opened = std::make_shared<std::atomic<int>>(0);
-  CaptureOptions options = quick();
-  options.source.abandoned_reads = hanging;
-  CaptureThread capture(
-      [opened](const vision::SourceOptions& source) -> std::unique_ptr<vision::FrameSource> {
-        if (++*opened > 8) return std::make_unique<FakeSource>(slowly);
-        ++*source.abandoned_reads;
-        throw Error("cannot open x: no answer within 0.1 s");
-      },
-      options, std::make_shared<FrameMailbox>());
-  capture.start();
-  ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 13; }));
-  EXPECT_EQ(*opened, 8);
-  EXPECT_EQ(capture.status().hanging, 8);
-  EXPECT_THAT(capture.status().message, HasSubstr("8 reads hang"));
-  --*hanging;
-  ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
-  EXPECT_EQ(capture.status().hanging, 7);
 }
 
 #ifdef MPM_TEST_THREADS_CAN_FAIL

@@ -102,27 +102,18 @@ TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
 
 TEST_F(MonitorCommand, RunsACommandForEachEvent) {
   const std::string script = folder_ / "tell.sh", log = folder_ / "log";
-  std::ofstream(script) << "echo \"$MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log << "'\necho said\n";
+  std::ofstream(script) << "echo \"$MPM_EVENT_SOURCE $MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log
+                        << "'\necho said\n";
   const CommandResult result = monitor(images(3), {"--every", "0", "--json", "--alarm-tokens-above", "1",
                                                    "--alarm-minutes", "0", "--on-event", "sh '" + script + "'"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("said\n")) << "stdout is for data";
   std::ifstream file(log);
   const std::string told{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_THAT(told, HasSubstr("alarm: tokens "));
+  EXPECT_THAT(told, HasSubstr(folder_ / "in alarm: tokens "));
   expectFailure(monitor(folder_ / "in", {"--on-event", "mail 'x"}), 2, {"--on-event: ", "' that is not closed"});
   expectFailure(monitor(folder_ / "in", {"--on-event", "no-such-program-of-mpm"}), 2,
                 {"--on-event: there is no program 'no-such-program-of-mpm'"});
-}
-
-TEST_F(MonitorCommand, AFolderCalledLikeACameraIsAFolder) {
-  fs::rename(images(3), folder_ / "2026");
-  const CommandResult result = monitor("2026", {"--every", "0"}, {.folder = folder_.path()});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("3 new samples, 3 in"));
-  ASSERT_EQ(StoreReader(database_).sources().size(), 1u);
-  EXPECT_EQ(StoreReader(database_).sources()[0].name, "2026");
-  expectFailure(monitor("2025.avi", {}, {.folder = folder_.path()}), 1, {"there is no file or folder '2025.avi'"});
 }
 
 TEST_F(MonitorCommand, LeavesOutAPictureThatCannotBeReadAndGoesOn) {
@@ -161,28 +152,6 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
                           std::to_string(all) + " in " + database_));
     before = all;
   }
-}
-
-TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEvent) {
-  const CommandResult result =
-      monitor(images(3), {"--every", "0", "--json", "--snapshots", folder_ / std::string(300, 'x')});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("cannot make the folder"));
-  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 3);
-}
-
-TEST_F(MonitorCommand, TheOldestSnapshotsMakeRoomWithoutADate) {
-  const std::string shots = folder_ / "shots", old = shots + "/2020-01-01T00-00-00.000Z.png";
-  fs::create_directory(shots);
-  std::ofstream(old) << "old";
-  std::ofstream(shots + "/2020-01-01T00-00-00.000Z.json") << R"({"source": ")" << images(1) << R"("})";
-  std::ofstream(shots + "/mine.png") << "not ours";
-  ASSERT_EQ(monitor(folder_ / "in", {"--snapshots", shots, "--min-free", "0.001"}).exit_code, 0);
-  EXPECT_TRUE(fs::exists(old)) << "there is room";
-  fs::remove(database_);
-  ASSERT_EQ(monitor(folder_ / "in", {"--snapshots", shots, "--min-free", "1e9"}).exit_code, 0);
-  EXPECT_FALSE(fs::exists(old));
-  EXPECT_TRUE(fs::exists(shots + "/mine.png"));
 }
 
 TEST_F(MonitorCommand, ASignalEndsItCleanly) {
@@ -256,17 +225,6 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
 TEST_F(MonitorCommand, ASecondOneOfADatabaseIsRefused) {
   const monitor::StoreWriter first(database_);
   expectFailure(monitor("rtsp://user:secret@127.0.0.1:9/stream"), 1, {"another program stores in '" + database_ + "'"});
-}
-
-TEST_F(MonitorCommand, ADamagedDatabaseIsRenamedAtTheStart) {
-  ASSERT_EQ(monitor(images(3), {"--every", "0"}).exit_code, 0);
-  std::fstream(database_, std::ios::in | std::ios::out | std::ios::binary).seekp(100) << std::string(3996, '\xff');
-  expectFailure(mpmCommand({"report", database_}), 1, {database_, "is damaged"});
-  const CommandResult result = monitor(folder_ / "in", {"--every", "0"});
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.err,
-              HasSubstr("storage: '" + database_ + "' is damaged and was renamed to '" + database_ + ".damaged-"));
-  EXPECT_THAT(result.err, HasSubstr("3 new samples, 3 in " + database_));
 }
 
 // Damage that no start notices: the service fails, and its next start stores in a new file.
@@ -469,11 +427,6 @@ TEST_F(MonitorCommand, TheSceneKnowsDayAndNight) {
   EXPECT_EQ(StoreReader(database_).sessions(1)[0].longitude, 30);
   ASSERT_EQ(monitor(source, {"--every", "0", "--night-hours", "00:00-24:00"}).exit_code, 0);
   EXPECT_EQ(mpmCommand({"report", database_, "--json"}).json()["night"]["samples"], 6) << "what is given counts";
-}
-
-TEST_F(MonitorCommand, LeavesOutNoPictureWhateverTheTimeBetweenThem) {
-  ASSERT_EQ(monitor(images(4), {"--every", "0.3"}).exit_code, 0);
-  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 4);
 }
 
 // Whether each column of the plot is shaded, by the colour of most of its pixels; without the columns of grid lines.

@@ -86,6 +86,7 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   EXPECT_THAT(sessions[0].source, HasSubstr("***"));
   EXPECT_THAT(sessions[0].classes, ::testing::ElementsAre("road", "car", "class_2"));
   EXPECT_EQ(sessions[0].model_digest, "00000000000000a1");
+  EXPECT_EQ(sessions[0].reduce, "mpm:blocks=1,2");
   EXPECT_EQ(sessions[0].tokens, 16);
   EXPECT_EQ(sessions[0].latitude, 48.1);
   EXPECT_EQ(sessions[0].longitude, 11.6);
@@ -95,29 +96,6 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   ASSERT_THAT(events, SizeIs(2)) << "the first one took nothing over";
   EXPECT_EQ(events[0].kind, EventKind::kSession);
   EXPECT_EQ(events[0].message, "'m.onnx' takes over, reduction mpm:blocks=1,2");
-}
-
-TEST(Recorder, ASessionNamesItsReduction) {
-  const TemporaryFolder folder;
-  const char* const reductions[] = {"mpm:blocks=1,2", "mpm:blocks=1,2:attention=proportional",
-                                    "gradual:blocks=1,2:count=3"};
-  {
-    StoreWriter store(folder / "a.db");
-    Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
-    int session = 0;
-    for (const char* const spec : reductions) {
-      InferenceResult result = resultAt(session + 1, session + 1);
-      ++session;
-      auto info = std::make_shared<ModelInfo>(*result.model);
-      info->reduction = parseReduction(spec);
-      result.model = info;
-      recorder.add(result, 0);
-    }
-  }
-  std::vector<std::string> names;
-  for (const SessionRecord& session : StoreReader(folder / "a.db").sessions(1)) names.push_back(session.reduce);
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre("mpm:blocks=1,2", "mpm:blocks=1,2:attention=proportional",
-                                                     "gradual:blocks=1,2:count=3"));
 }
 
 TEST(Recorder, AViewThatMovesIsAnEvent) {
@@ -167,30 +145,6 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   EXPECT_THAT(events[0].message, HasSubstr("the camera was moved a little: what it shows moved 4 px right and 2 px d"));
   EXPECT_THAT(reader.sessions(1), SizeIs(1)) << "regions move along";
   EXPECT_FALSE(allSamples(reader).front().motion) << "the view is not known yet";
-}
-
-TEST(Recorder, BadPicturesAreFlaggedAndAnEvent) {
-  const TemporaryFolder folder;
-  cv::Mat scene(200, 300, CV_8UC3, cv::Scalar::all(60));
-  for (int x = 0; x < 300; x += 30) scene(cv::Rect(x, 0, 12, 200)).setTo(cv::Scalar::all(180));
-  {
-    StoreWriter store(folder / "a.db");
-    Recorder recorder({.source = "camera 0", .every_s = 0, .quality = {.pictures = 3}}, &store);
-    for (int i = 0; i < 12; ++i) {
-      InferenceResult result = resultAt(i * 1000);
-      result.frame.image = i >= 4 && i < 8 ? cv::Mat(200, 300, CV_8UC3, cv::Scalar::all(90)) : scene;
-      EXPECT_EQ(recorder.add(result, 0)->quality->flags, i >= 4 && i < 8 ? kFogged : 0) << i;
-    }
-  }
-  const StoreReader reader(folder / "a.db");
-  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
-  ASSERT_THAT(events, SizeIs(2));
-  EXPECT_STREQ(toString(events[0].kind), "quality");
-  EXPECT_EQ(events[0].message, "the pictures are covered or fogged: reports leave them out");
-  EXPECT_EQ(events[0].time, kNoon + 6000);
-  EXPECT_EQ(events[1].message, "the pictures are good again");
-  EXPECT_EQ(events[1].time, kNoon + 10'000);
-  EXPECT_EQ(allSamples(reader)[5].quality->flags, kFogged);
 }
 
 TEST(Recorder, KnowsTheViewOfAnEarlierWatch) {

@@ -189,58 +189,6 @@ TEST_F(SessionTest, ADiskThatIsNotThereYetCostsNoSample) {
   EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
 }
 
-TEST_F(SessionTest, ADiskThatIsUnpluggedAndComesBackCostsNoSample) {
-  fs::create_directory(folder_ / "disk");
-  database_ = folder_ / "disk/a.db";
-  make();
-  session_->open(watch());
-  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
-  fs::rename(folder_ / "disk", folder_ / "unplugged");
-  ASSERT_TRUE(eventually([&] { return !session_->status().store->writing; }));
-  const std::size_t before = samples_.size();
-  ASSERT_TRUE(eventually([&] { return samples_.size() >= before + 5; })) << "the watch goes on";
-  EXPECT_FALSE(session_->finish(1));
-  fs::rename(folder_ / "unplugged", folder_ / "disk");
-  EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
-}
-
-TEST_F(SessionTest, ATimeLapseKeepsPicturesForSoManyDays) {
-  const std::string shots = folder_ / "shots";
-  SessionOptions lapse = options();
-  lapse.snapshots = {.folder = shots, .every_minutes = 1.0 / 600, .keep_days = 10};
-  make(lapse);
-  session_->open(watch());
-  ASSERT_TRUE(eventually([&] {
-    clock_ += 1000;
-    return pictures_.size() >= 3;
-  }));
-  session_->close();
-  const auto count = [&] { return std::distance(fs::directory_iterator(shots), {}); };
-  ASSERT_TRUE(session_->finish(60));
-  EXPECT_EQ(count(), static_cast<std::ptrdiff_t>(3 * pictures_.size()));
-
-  // Nine days later all of them stay, two days after that all but the newest go.
-  const UnixMs last = clock_;
-  const std::ptrdiff_t before = count();
-  for (const int days : {9, 11}) {
-    clock_ = last + days * kDayMs;
-    const std::size_t taken = pictures_.size();  // all that follow are of one moment
-    std::ofstream(shots + "/" + isoTime(clock_ - kHourMs).replace(13, 1, "-").replace(16, 1, "-").insert(19, ".000") +
-                  ".json")
-        << "{}";  // of another source: the clock was right an hour ago
-    make(lapse);
-    session_->open(watch());
-    ASSERT_TRUE(eventually([&] { return pictures_.size() > taken; }));
-    session_->close();
-    session_->finish(60);
-    if (days == 9) {
-      EXPECT_EQ(count(), before + 1 + 3);
-    }
-  }
-  for (const auto& entry : fs::directory_iterator(shots))
-    EXPECT_GT(entry.path().filename().string(), isoTime(last + 8 * kDayMs)) << "of nine days before, or later";
-}
-
 TEST_F(SessionTest, AFailedPictureIsReportedOnceUntilOneWorks) {
   SessionOptions lapse = options();
   std::ofstream(folder_ / "shots") << "a file";
@@ -415,62 +363,6 @@ TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreReplacedAsAWhole) {
   EXPECT_EQ(reader.sessions(1).back().reduce, "mpm:blocks=2");
 }
 
-// A still picture with noise in it, where one corner is new in each frame.
-vision::Frame framesOfAYard(int call) {
-  vision::Frame shown = *frame(100);
-  frame(call)->image(cv::Rect(0, 0, 24, 12)).copyTo(shown.image(cv::Rect(0, 0, 24, 12)));
-  shown.unix_time = 1000 + call;
-  return shown;
-}
-
-TEST_F(SessionTest, ReuseIsStoredAsTheEstimatorReportsIt) {
-  constexpr int kFrames = 8;
-  SessionOptions reusing = options();
-  reusing.inference.reuse = parseReuse("threshold=12:refresh=3");
-  make(reusing);
-  WatchOptions yard = watch(
-      always([](int call) { return call < kFrames ? std::optional(framesOfAYard(call)) : std::nullopt; }), "folder");
-  yard.every_frame = yard.samples_only = true;
-  session_->open(yard);
-  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-  ASSERT_TRUE(session_->finish(60));
-  const auto samples = allSamples(stored());
-  ASSERT_THAT(samples, SizeIs(kFrames));
-  Estimator estimator(kModel, reusing.inference);
-  int compared = 0;
-  for (int i = 0; i < kFrames; ++i) {
-    const ReuseReport report = *estimator.estimate(framesOfAYard(i).image, 1000. + i).reuse;
-    EXPECT_EQ(samples[static_cast<std::size_t>(i)].rows, report.rows) << i;
-    EXPECT_EQ(samples[static_cast<std::size_t>(i)].agreement, report.agreement) << i;
-    EXPECT_EQ(report.rows < 1, i % 3 != 0) << i;
-    compared += report.agreement.has_value();
-  }
-  EXPECT_EQ(compared, 2);
-}
-
-// No change is large enough to be computed, so key frames find other labels than those that are kept.
-TEST_F(SessionTest, AFallingAgreementIsAnEventOfTheSource) {
-  const auto watchNoise = [&](const std::string& reuse) {
-    SessionOptions reusing = options();
-    reusing.inference.reuse = parseReuse(reuse);
-    make(reusing);
-    WatchOptions noise = watch(always([](int call) {
-      auto shown = call < 9 ? frame(call) : std::nullopt;
-      if (shown) shown->unix_time = 1000 + call;
-      return shown;
-    }));
-    noise.source = vision::parseSourceSpec("folder");
-    noise.every_frame = noise.samples_only = true;
-    session_->open(noise);
-    EXPECT_TRUE(eventually([&] { return session_->status().finished; }));
-    EXPECT_TRUE(session_->finish(60));
-    return messagesOf(stored());
-  };
-  EXPECT_THAT(watchNoise("threshold=0:refresh=1"), Not(Contains(HasSubstr("reuse"))));
-  EXPECT_THAT(watchNoise("threshold=255:refresh=1"), Contains(HasSubstr("less than 95 % at 6 key frames in a row")));
-  EXPECT_TRUE(reported("choose a lower threshold"));
-}
-
 TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
   make();
   WatchOptions slow = watch();
@@ -481,49 +373,6 @@ TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
   EXPECT_GT(session_->status().source.dropped, 20);
   const std::size_t segmented = frames_.size();
   EXPECT_LE(segmented, samples_.size() + 1) << "one may be in hand";
-}
-
-TEST_F(SessionTest, ADemoGoesOnAfterItsLastSample) {
-  const auto asked = std::make_shared<Collected<vision::SourceOptions>>();
-  WatchOptions demo = watch(
-      [asked](const vision::SourceOptions& how) {
-        asked->add(how);
-        return std::make_unique<FakeSource>([](int call) {
-          auto shown = call < 3 ? frame(call) : std::nullopt;
-          if (shown) shown->unix_time = 1000 + call;
-          return shown;
-        });
-      },
-      "demo:street");
-  demo.every_s = 0.25;
-  demo.every_frame = demo.resume_demo = true;
-  for (int start = 0; start < 2; ++start) {
-    make();
-    session_->open(demo);
-    ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-    ASSERT_TRUE(session_->finish(60));
-  }
-  ASSERT_EQ(asked->size(), 2u);
-  EXPECT_EQ(asked->all()[0].frame_step_s, 0.25);
-  EXPECT_EQ(asked->all()[0].resume_after, std::nullopt);
-  EXPECT_EQ(asked->all()[1].resume_after, 1002);
-}
-
-TEST_F(SessionTest, TellsOfPicturesLeftOutAndOfTheEnd) {
-  make();
-  WatchOptions folder = watch(
-      [](const vision::SourceOptions& how) {
-        return std::make_unique<FakeSource>([left_out = how.on_unreadable](int call) {
-          if (call == 0) left_out("b.png is no picture");
-          return call < 2 ? frame(call) : std::nullopt;
-        });
-      },
-      "folder");
-  folder.every_frame = true;
-  session_->open(folder);
-  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
-  EXPECT_THAT(messagesOf(stored()), ::testing::ElementsAre("left out: b.png is no picture", "Live",
-                                                           "Ended: 1 of 3 pictures could not be read"));
 }
 
 TEST_F(SessionTest, RulesChangeWhileItRuns) {
@@ -574,34 +423,6 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   EXPECT_EQ(samples_.size(), samples);
   session_->close();
   EXPECT_FALSE(session_->owns(*last));
-}
-
-TEST_F(SessionTest, EachEventRunsTheCommand) {
-  const std::string log = folder_ / "log";
-  SessionOptions telling = options();
-  telling.on_event = {"sh", "-c", "echo \"$MPM_EVENT_SOURCE $MPM_EVENT_MESSAGE\" >> " + log + "; exit 4"};
-  make(telling);
-  session_->open(watch());
-  ASSERT_TRUE(eventually([&] { return samples_.size() >= 3; }));
-  session_->addEvent({clock_, EventKind::kAlarm, Severity::kWarning, "too many cars"});
-  EXPECT_TRUE(session_->finish(60));
-  std::ifstream file(log);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  EXPECT_THAT(lines, Contains("rtsp://***@yard/1 too many cars"));
-  EXPECT_EQ(std::count_if(lines.begin(), lines.end(), [](auto& line) { return line.find("exit") != line.npos; }), 0);
-  EXPECT_THAT(messagesOf(stored()), Contains("'sh' ended with exit status 4"));
-}
-
-TEST_F(SessionTest, ACommandThatHangsHoldsNothingUp) {
-  SessionOptions telling = options();
-  telling.on_event = {"sleep", "1000"};
-  make(telling);
-  session_->open(watch());
-  session_->addEvent({clock_, EventKind::kAlarm, Severity::kWarning, "x"});
-  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
-  session_->setEventCommand({});
-  EXPECT_TRUE(reported("'sleep' was killed: the watch ends"));
 }
 
 }  // namespace

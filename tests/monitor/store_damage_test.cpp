@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that a power cut or a dying SD card damaged.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -89,6 +90,67 @@ TEST_F(StoreDamage, FoundAtTheStartTheFileIsRenamed) {
   EXPECT_MPM_ERROR(StoreReader{path_}, "is damaged: ");
   EXPECT_EQ(contents(path_), damaged) << "a reader touches nothing";
   expectNewFile(*writer(path_), damaged);
+}
+
+// A copy that ended early. SQLite itself notices a missing page, but not the missing end of the last one.
+TEST_F(StoreDamage, AFileThatIsCutOffIsDamaged) {
+  makeDatabase();
+  const auto whole = fs::file_size(path_);
+  for (const std::size_t missing : {kPage, std::size_t{100}, std::size_t{1}}) {
+    fs::copy_file(path_, folder_ / "cut.db", fs::copy_options::overwrite_existing);
+    fs::resize_file(folder_ / "cut.db", whole - missing);
+    EXPECT_MPM_ERROR(StoreReader{folder_ / "cut.db"}, "cut.db' is damaged: its end is missing") << missing;
+  }
+  fs::resize_file(path_, whole - 1);
+  const std::string damaged = contents(path_);
+  expectNewFile(*writer(path_), damaged);
+}
+
+// SQLite would wait for whoever writes into a FIFO.
+TEST_F(StoreDamage, WhatIsNoFileIsRefused) {
+  for (const char* ending : {"", "-lock"}) {
+    ASSERT_EQ(::mkfifo((path_ + ending).c_str(), 0600), 0);
+    EXPECT_MPM_ERROR(writer(path_), "a.db");
+    fs::remove(path_ + ending);
+  }
+  fs::remove(path_);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_MPM_ERROR(StoreReader{path_}, "a.db' is not a database");
+}
+
+TEST_F(StoreDamage, EachErrorOfSqliteNamesTheFile) {
+  makeDatabase();
+  const StoreReader reader(path_);
+  runSql(path_, "DROP TABLE bucket; DROP TABLE event");
+  EXPECT_MPM_ERROR(reader.sources(), path_ + "': no such table: bucket");
+  EXPECT_MPM_ERROR(reader.events(1, 0, INT64_MAX), path_ + "': no such table: event");
+  EXPECT_MPM_ERROR(writer(path_), path_ + "': no such table: event");
+}
+
+// What no program of ours wrote is neither summed up until it overflows nor waited for.
+TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
+  const auto read = [&](const std::string& edit) {
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path_ + ending);
+    makeDatabase();
+    runSql(path_, edit);
+    const StoreReader reader(path_);
+    (void)reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = {{SeriesKey::Kind::kTokens}}});
+    (void)reader.dayNight(1, INT64_MIN, INT64_MAX);
+    EXPECT_FALSE(reader.view("camera 0"));
+    return allSamples(reader);
+  };
+  const std::string forgotten = "DELETE FROM sample; UPDATE bucket SET ";  // so that its sums are read
+  for (const auto& [edit, words] : std::initializer_list<std::pair<std::string, const char*>>{
+           {forgotten + "samples = -1", "a sum is of -1 samples"},
+           {forgotten + "night = 9223372036854775807", "a sum is of 9223372036854775807 samples"},
+           {forgotten + "series = x'01'", "a sum has another size"},
+           {"UPDATE hour_of_tokens SET occurrences = x'01000000ffffffff'", "a sum of tokens is negative"},
+           {"UPDATE sample SET time_ms = -9223372036854775807", "a sample has the time -9223372036854775807 ms"}})
+    EXPECT_MPM_ERROR(read(edit), "a.db' is damaged: " + std::string(words)) << edit;
+  const auto odd = read(
+      "UPDATE sample SET areas = '{\"-5\":0.5,\"1\":0.5}', session = -3;"
+      "INSERT INTO view_reference VALUES (1, -1, -1, 1, 0, 0, 0, 0, 1, -9, x'0102')");
+  EXPECT_THAT(odd.at(0).areas, ElementsAre(std::pair(1, 0.5)));
 }
 
 TEST_F(StoreDamage, FoundWhileWritingStopsTheStore) {

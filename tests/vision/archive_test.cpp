@@ -89,9 +89,14 @@ TEST_F(Archive, APictureThatTheListLacksIsSaid) {
 
 TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {
   for (const char* name : {"a_20130708_055413.png", "b_20130708_055413.png", "20130708_060000.png"}) add(name);
-  archive_.done = [](const std::string& name, UnixMs time) { return name.starts_with("a_") && time == kTime; };
+  archive_.done = [](const std::string& path, UnixMs time) {
+    if (time != kTime) return Done::kNo;
+    return path.ends_with("/a_20130708_055413.png") ? Done::kYes : Done::kOther;
+  };
   EXPECT_EQ(frames().size(), 2u);
   EXPECT_THAT(notes_, Contains(HasSubstr("; 1 stored already")));
+  EXPECT_THAT(notes_, Contains(HasSubstr("1 picture has the name and time of a stored one and another content, such as "
+                                         "'b_20130708_055413.png'")));
 }
 
 TEST_F(Archive, EveryIsOfTheTimesOfPictures) {
@@ -151,7 +156,7 @@ TEST_F(Archive, AVideoBeginsAtItsStart) {
   EXPECT_THAT(times(), ElementsAre(0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2));
   archive_.every_s = 1;
   EXPECT_THAT(times(), ElementsAre(0, 1, 2));
-  archive_.done = [](const std::string&, UnixMs time) { return time <= kTime + 1000; };
+  archive_.done = [](const std::string&, UnixMs time) { return time <= kTime + 1000 ? Done::kYes : Done::kNo; };
   EXPECT_THAT(times(), ElementsAre(2));
 }
 

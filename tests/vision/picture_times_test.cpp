@@ -192,6 +192,8 @@ TEST(TimeList, ABadLineIsNamed) {
                    "line 2: the name of the picture is miss");
   EXPECT_MPM_ERROR(readTimeList(write(path, good + "\n" + good)), "line 3: 'a.jpg' is in line 1 already");
   EXPECT_MPM_ERROR(readTimeList(write(path, "name,time\n")), "lists no picture");
+  for (const char* first : {"b.jpg,2013-02-30T00:00:00\n", "b1.jpg,2013,7,8,5,54\n", "b.jpg,8 July 2013\n"})
+    EXPECT_MPM_ERROR(readTimeList(write(path, first + good)), "line 1: ") << "a header has no digits";
   EXPECT_MPM_ERROR(readTimeList(folder / "none.csv"), "none.csv");
 }
 

@@ -152,6 +152,10 @@ TEST_F(Regions, CheckNamesWhatIsWrong) {
   region.polygons[0][1] = {80, 10};
   EXPECT_MPM_ERROR(check({region}),
                    "region 'tree' reaches out of its picture of 64 x 48 px (width x height) at x 80, y 10");
+  for (const double far : {1e308, 9223372036854775808.}) {
+    region.polygons[0][1] = {far, 10};
+    EXPECT_MPM_ERROR(check({region}), far > 1e20 ? "at x 1e+308, y 10" : "at x 9223372036854775808, y 10");
+  }
   region.polygons[0] = {{1, 1}, {5, 5}, {9, 9}};
   EXPECT_MPM_ERROR(check({region}), "region 'tree' has no area");
   region.polygons.clear();
@@ -180,6 +184,18 @@ TEST_F(Regions, FileThatHoldsNoneIsRefused) {
   EXPECT_MPM_ERROR(
       readRegions(write("m.json", R"({"regions": [{"name": "a", "width": 4, "height": 4, "mask": [3, 4]}]})")),
       "covers 7 of 16 pixels");
+}
+
+TEST_F(Regions, AMaskIsAPictureInTheFolderOfItsFile) {
+  std::filesystem::create_directory(folder_ / "deep");
+  for (const char* name : {"a.png", "deep/b.png"}) cv::imwrite(folder_ / name, cv::Mat(48, 64, CV_8UC1, cv::Scalar(9)));
+  const auto read = [&](const std::string& mask) {
+    return readRegions(write("deep/m.json", R"({"regions": [{"name": "a", "mask": ")" + mask + "\"}]}"));
+  };
+  EXPECT_EQ(read("b.png").at(0).size, cv::Size(64, 48));
+  for (const std::string& mask : {std::string(), std::string("../a.png"), folder_ / "a.png"})
+    EXPECT_MPM_ERROR(read(mask), "does not lie in the folder of its file") << mask;
+  for (const char* mask : {".", "none.png", "0"}) EXPECT_MPM_ERROR(read(mask), "cannot read") << mask;
 }
 
 TEST(IsoTime, ComesBackFromText) {

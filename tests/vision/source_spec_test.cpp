@@ -102,6 +102,32 @@ TEST_F(ParseSourceSpec, AnExistingPathWins) {
   EXPECT_THAT(parseSourceSpec("2027"), is(SourceKind::kCamera, "/dev/video2027", 2027));
 }
 
+TEST_F(ParseSourceSpec, OneSourceHasOneName) {
+  const std::string here = fs::current_path();
+  fs::create_directories("in/deep");
+  fs::create_directory("odd[1]");
+  writeImage("in/a.png");
+  fs::create_directory_symlink("in", "link");
+  fs::create_symlink("/dev/null", "front");
+  for (const auto& [text, name] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"in", here + "/in"},
+           {"in/", here + "/in"},
+           {"./in/deep/..", here + "/in"},
+           {"link", here + "/in"},
+           {here + "/link/a.png", here + "/in/a.png"},
+           {"link/*.png", here + "/in/*.png"},
+           {"link/d*p/../a?.png", here + "/in/d*p/../a?.png"},
+           {"odd[1]", here + "/odd[1]"},
+           {"gone/away/", here + "/gone/away"},
+           {"3", "/dev/video3"},
+           {"camera:3", "/dev/video3"},
+           {"front", here + "/front"},
+           {"/dev/v4l/by-id/yard", "/dev/v4l/by-id/yard"},
+           {"rtsp://anna:secret@camera/stream", "rtsp://***@camera/stream"},
+           {"demo:street?seed=3", "demo:street?seed=3"}})
+    EXPECT_EQ(parseSourceSpec(text).name(), name) << text;
+}
+
 TEST_F(ParseSourceSpec, CameraWithANumberIsACameraDespiteAFolder) {
   fs::create_directory("2026");
   EXPECT_THAT(parseSourceSpec("camera:2026"), is(SourceKind::kCamera, "/dev/video2026", 2026));

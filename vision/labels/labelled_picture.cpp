@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <opencv2/imgcodecs.hpp>
 #include <set>
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "vision/labels/labelme.h"
+#include "vision/pictures/read_picture.h"
 #include "vision/sources/source.h"
 #include "vision/sources/sources.h"
 
@@ -127,7 +129,7 @@ FoundLabels findLabels(const std::string& images, const std::string& labels,
 }
 
 cv::Mat readStoredImage(const std::string& path) {
-  return openSource(path, {.apply_exif_rotation = false})->next()->image;
+  return toBgr8(readPictureFile(path, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION));
 }
 
 cv::Mat meantLabels(const cv::Mat& labels, const std::string& file, cv::Size picture, const LabelMeaning& meaning) {

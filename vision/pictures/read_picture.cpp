@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/pictures/read_picture.h"
 
+#include <algorithm>
 #include <boost/crc.hpp>
 #include <climits>
-#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <string_view>
 
 #include "base/atomic_file.h"
+#include "base/hash.h"
 #include "mpm/error.hpp"
 
 namespace mpm::vision {
@@ -70,6 +73,23 @@ cv::Mat readPictureFile(const std::string& path, int flags) {
   }
   if (image.empty()) refuse("damaged, or not an image");
   return image;
+}
+
+std::int64_t pictureDigest(const std::string& path) {
+  constexpr std::int64_t kPart = 16 << 10;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return 0;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::int64_t size = file.tellg();
+  std::uint64_t digest = hash(static_cast<std::uint64_t>(size));
+  std::string part(kPart, '\0');
+  for (const std::int64_t from : {std::int64_t{0}, (size - kPart) / 2, size - kPart}) {
+    file.clear();
+    file.seekg(std::max<std::int64_t>(from, 0));
+    file.read(part.data(), kPart);
+    digest = hashBytes(std::string_view(part).substr(0, static_cast<std::size_t>(file.gcount())), digest);
+  }
+  return file.bad() || size < 0 ? 0 : static_cast<std::int64_t>(digest);
 }
 
 }  // namespace mpm::vision

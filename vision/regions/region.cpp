@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
@@ -45,7 +46,7 @@ void checkOne(const Region& region) {
     for (const cv::Point2d& p : polygon)
       if (!(p.x >= -1 && p.y >= -1 && p.x <= region.size.width && p.y <= region.size.height))
         throw Error(called(region) + " reaches out of its picture of " + text(region.size) + " at x " +
-                    std::to_string(std::lround(p.x)) + ", y " + std::to_string(std::lround(p.y)) + ": keep it inside");
+                    numberText(p.x) + ", y " + numberText(p.y) + ": keep it inside");
   if (std::none_of(region.polygons.begin(), region.polygons.end(), hasArea))
     throw Error(called(region) + " has no area: a polygon has three points or more, not on one line");
 }

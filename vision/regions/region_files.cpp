@@ -109,7 +109,7 @@ std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
     if (*end < *begin) refuse(path, line, "it ends at " + cells[2] + " " + cells[3] + ", before it begins");
     Region region{.name = type.empty() || number.empty() ? std::filesystem::path(path).stem().string()
                                                          : type + "_" + number};
-    region.mask = readMask((std::filesystem::path(path).parent_path() / cells[4]).string()) == 0;
+    region.mask = readMask(std::filesystem::path(path).parent_path().string(), cells[4]) == 0;
     region.size = region.mask.size();
     region.from = *begin - ahead_of_utc;
     // The last second belongs to it. One that begins in it gives it up, as in vegindex, which takes the first that

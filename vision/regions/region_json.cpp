@@ -6,6 +6,8 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
+#include "base/visible_text.h"
+#include "mpm/error.hpp"
 #include "vision/labels/labelled_picture.h"
 #include "vision/labels/shapes.h"
 #include "vision/times/written_time.h"
@@ -69,7 +71,7 @@ Region regionFromJson(const JsonValue& json, const std::string& folder) {
   region.to = timeIn(json, "to");
   const auto mask = json.find("mask");
   if (mask && mask->json().is_string() && !folder.empty()) {
-    region.mask = readMask((std::filesystem::path(folder) / mask->text()).string());
+    region.mask = readMask(folder, mask->text());
     region.size = region.mask.size();
     if (!json.has("width") && !json.has("height")) return region;
   }
@@ -80,8 +82,12 @@ Region regionFromJson(const JsonValue& json, const std::string& folder) {
   return region;
 }
 
-cv::Mat readMask(const std::string& path) {
-  cv::Mat picture = readStoredImage(path), brightest;
+cv::Mat readMask(const std::string& folder, const std::string& name) {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  if (name.empty() || path.is_absolute() || *path.begin() == "..")
+    throw Error("mask '" + visibleText(name) + "' does not lie in the folder of its file, '" + folder +
+                "': put the picture there");
+  cv::Mat picture = readStoredImage((folder / path).string()), brightest;
   cv::reduce(picture.reshape(1, static_cast<int>(picture.total())), brightest, 1, cv::REDUCE_MAX);
   return brightest.reshape(1, picture.rows) != 0;
 }

@@ -17,6 +17,6 @@ Json toJson(const Region& region);
 Region regionFromJson(const JsonValue& json, const std::string& folder);
 
 /// The pixels of a picture that are not black: CV_8UC1, 255 there. Throws mpm::Error naming the file.
-cv::Mat readMask(const std::string& path);
+cv::Mat readMask(const std::string& folder, const std::string& name);
 
 }  // namespace mpm::vision

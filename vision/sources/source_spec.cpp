@@ -13,6 +13,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// With the links of the folders resolved. Nothing of it needs to exist.
+std::string absolutePath(const std::string& text) {
+  std::error_code ignored;
+  const fs::path absolute = fs::absolute(text, ignored);
+  fs::path fixed, rest;  // from the first part with a wildcard on
+  for (const fs::path& part : absolute) {
+    const bool fixed_part = rest.empty() && part.string().find_first_of("*?[") == std::string::npos;
+    (fixed_part ? fixed : rest) /= part;
+  }
+  if (fs::exists(absolute, ignored)) fixed = absolute, rest.clear();
+  fs::path path = fs::weakly_canonical(fixed, ignored);
+  if (!path.has_filename()) path = path.parent_path();
+  return (rest.empty() ? path : path / rest).string();
+}
+
 bool isCameraNumber(const std::string& text) {
   return !text.empty() && text.size() <= 4 &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
@@ -22,6 +37,14 @@ bool isCameraNumber(const std::string& text) {
 
 bool SourceSpec::isLive() const {
   return kind == SourceKind::kCamera || kind == SourceKind::kUrl || kind == SourceKind::kPipeline;
+}
+
+std::string SourceSpec::name() const {
+  using enum SourceKind;
+  std::error_code ignored;
+  if (kind == kCamera) return fs::absolute(target, ignored).lexically_normal().string();
+  const bool is_path = kind == kImage || kind == kVideo || kind == kFolder || kind == kGlob || kind == kMissing;
+  return is_path && !text.empty() ? absolutePath(target) : shownText();
 }
 
 std::string SourceSpec::shownText() const { return redactCredentials(text); }

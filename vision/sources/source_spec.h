@@ -26,6 +26,9 @@ struct SourceSpec {
 
   /// True for cameras, URLs and pipelines: a read may fail or hang, and a later one may work again.
   bool isLive() const;
+  /// The one name that this source is stored under, however it was typed: the absolute path of a file, folder or glob
+  /// with links resolved, the device of a camera, else shownText(). Asks the file system.
+  std::string name() const;
   /// `text` with user names and passwords replaced by "***".
   std::string shownText() const;
   /// "camera 0", "camera /dev/video0"; shownText() of every other kind.

@@ -139,7 +139,8 @@ class ArchiveSource final : public FrameSource {
     noteEqualTimes(found);
 
     std::vector<TimedPicture> wanted;
-    std::size_t done = 0;
+    std::size_t done = 0, others = 0;
+    std::string other;
     const TimedPicture* last_done = nullptr;
     for (TimedPicture& picture : found) {
       if (archive_.every_s > 0 && last_taken_ &&
@@ -148,7 +149,9 @@ class ArchiveSource final : public FrameSource {
       last_taken_ = picture.time;
       if (options_.chosen && !options_.chosen(picture.path)) continue;
       working();
-      if (!archive_.done || !archive_.done(nameOf(picture.path), picture.time)) {
+      const Done state = archive_.done ? archive_.done(picture.path, picture.time) : Done::kNo;
+      if (state == Done::kOther && others++ == 0) other = nameOf(picture.path);
+      if (state != Done::kYes) {
         wanted.push_back(std::move(picture));
       } else {
         ++done;
@@ -161,6 +164,10 @@ class ArchiveSource final : public FrameSource {
     if (chosen < found.size()) text += "; " + std::to_string(chosen) + " chosen";
     if (done > 0) text += "; " + std::to_string(done) + " stored already";
     if (!alone_) note(text);
+    if (others > 0)
+      note(pictures(others) + (others == 1 ? " has" : " have") +
+           " the name and time of a stored one and another content, such as '" + other +
+           "': stored as well. Another camera needs its own --db");
     plan_ = std::move(wanted);
     std::vector<std::string> paths;
     for (const TimedPicture& picture : plan_) paths.push_back(picture.path);
@@ -238,7 +245,7 @@ class DatedVideo final : public FrameSource {
       const UnixMs time = *archive_.start + std::llround(*frame->media_time * kSecondMs);
       if (last_taken_ && time < *last_taken_ + std::llround(archive_.every_s * kSecondMs)) continue;
       last_taken_ = time;
-      if (archive_.done && archive_.done({}, time)) {
+      if (archive_.done && archive_.done({}, time) == Done::kYes) {
         if (options_.on_note) options_.on_note({});
         continue;
       }

@@ -11,6 +11,13 @@
 
 namespace mpm::vision {
 
+/// Whether a picture was stored before.
+enum class Done {
+  kNo,
+  kYes,
+  kOther,  ///< one of its name and time, with another content
+};
+
 struct ArchiveOptions {
   TimeOptions times{};
   std::optional<UnixMs> start{};  ///< of a video: when its first frame was taken
@@ -18,9 +25,8 @@ struct ArchiveOptions {
   bool follow = false;            ///< of a folder or glob: never ends, and waits for new pictures
   double look_s = 2;              ///< with `follow`: between two looks. A file counts once two find it the same
   bool show_last = false;         ///< where all is done, the last picture comes again: there is one to look at
-  /// Whether the picture of this file name, without folder, and of this time is done already; a frame of a video has
-  /// no name. Null: none is.
-  std::function<bool(const std::string& name, UnixMs time)> done{};
+  /// Whether the picture in this file, of this time, is done already; a frame of a video has no path. Null: none is.
+  std::function<Done(const std::string& path, UnixMs time)> done{};
 };
 
 /// Whether openArchive() knows times of what this source gives.

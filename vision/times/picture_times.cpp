@@ -75,6 +75,12 @@ std::optional<UnixMs> modifiedTime(const std::string& path) {
   return file.st_mtim.tv_sec * kSecondMs + file.st_mtim.tv_nsec / 1'000'000;
 }
 
+// Behind the name of the picture, where a header has words.
+bool writesDigit(const std::vector<std::string>& cells) {
+  return std::any_of(cells.begin() + 1, cells.end(),
+                     [](const std::string& cell) { return cell.find_first_of("0123456789") != std::string::npos; });
+}
+
 constexpr std::pair<const char*, TimeFrom> kWords[] = {
     {"exif", TimeFrom::kExif}, {"name", TimeFrom::kName}, {"modified", TimeFrom::kModified}};
 
@@ -107,7 +113,7 @@ std::map<std::string, WrittenTime> readTimeList(const std::string& path) {
     if (line.isComment()) continue;
     const auto time = timeOf(line.cells);
     const bool first = std::exchange(header, false);
-    if (!time && first) continue;
+    if (!time && first && !writesDigit(line.cells)) continue;
     if (!time)
       refuse(path, line,
              "'" + visibleText(line.text) +

@@ -44,8 +44,9 @@ struct PictureTime {
 const char* toString(TimeFrom from);
 
 /// A list of names and times: comma-separated values, one picture a line: its name, then year, month, day, hour, minute
-/// and second, or one time as readTime() reads it. A first line that holds no time is a header; "#" begins a comment.
-/// Throws mpm::Error that names file and line for another line, for a name that comes twice, and for an empty list.
+/// and second, or one time as readTime() reads it. A first line without a digit behind the name is a header; "#" begins
+/// a comment. Throws mpm::Error that names file and line for another line, for a name that comes twice, and for an
+/// empty list.
 std::map<std::string, WrittenTime> readTimeList(const std::string& path);
 
 /// DateTimeOriginal of a JPEG or PNG file; nullopt: it has none.
