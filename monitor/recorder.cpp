@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/visible_text.h"
 #include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
@@ -129,6 +130,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       sample->night = night_ = day_night_.night(sample->time, sample->brightness);
       sample->dropped = std::max<std::int64_t>(0, dropped - dropped_);
       dropped_ = dropped;
+      if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
       sample->agreement = std::exchange(agreement_, std::nullopt);
       for (Event& event : alarms_.add(*sample, options_.archive ? sample->time : steady))
         events.push_back(std::move(event));
@@ -195,6 +197,18 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
     if (auto event = lookAtDisk(time, steady)) events.push_back(std::move(*event));
   }
   post(events);
+}
+
+// With a sample, a minute after the first one, so that a person sees it, and then once a day. Whoever waits for it
+// learns from its absence that no samples come or are stored, or that this program or its machine has stopped.
+std::optional<Event> Recorder::heartbeat(UnixMs time, std::int64_t steady) {
+  if (options_.archive) return std::nullopt;
+  ++samples_;
+  if (!beats_at_) beats_at_ = steady + kMinuteMs;
+  if (steady < *beats_at_ || (store_ && !store_->status().writing)) return std::nullopt;
+  beats_at_ = steady + kDayMs;
+  return Event{time, EventKind::kHeartbeat, Severity::kInfo,
+               counted(std::exchange(samples_, 0), "sample") + " since the heartbeat before"};
 }
 
 // The thread that writes cannot report that it hangs. A disk that hangs again and again is reported every ten minutes.

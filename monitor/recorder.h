@@ -70,6 +70,7 @@ class Recorder {
  private:
   void post(const std::vector<Event>& events);
   bool isSparse(UnixMs time);
+  std::optional<Event> heartbeat(UnixMs time, std::int64_t steady);
   std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);
 
   RecorderOptions options_;
@@ -89,6 +90,8 @@ class Recorder {
   std::optional<std::int64_t> next_due_;  // steady ms
   std::optional<UnixMs> last_;            // of the last sample
   std::int64_t dropped_ = 0;
+  std::int64_t samples_ = 0;              // since the last heartbeat
+  std::optional<std::int64_t> beats_at_;  // steady ms: the next one
   QualityWatch quality_;
   bool regions_given_ = false;
   RegionMeter regions_;

@@ -24,9 +24,10 @@ enum class EventKind {
   kQuality = 9,     ///< the pictures have become bad, or good again
   kCommand = 10,    ///< the command that is run for each event fails, or is too slow
   kState = 11,      ///< a region shows another state
+  kHeartbeat = 12,  ///< once a day: samples come and are stored
 };
 /// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command",
-/// "state".
+/// "state", "heartbeat".
 const char* toString(EventKind kind);
 
 struct Event {

@@ -70,7 +70,7 @@ struct Sample {
   double brightness = 0;     ///< mean of the grey image, 0..255
   std::int64_t dropped = 0;  ///< frames dropped since the sample before
   std::string picture{};     ///< name of an image file; empty: the frame is of a video or camera
-  std::int64_t digest = 0;   ///< vision::pictureDigest() of it, in an archive
+  std::int64_t digest = 0;   ///< vision::pictureDigest() of it, in an archive; 0: not known, the same as any
   /// Share of the rows that were computed, 0..1; nullopt without the reuse of rows.
   std::optional<double> rows = {};
   /// Percent, the lowest of the key frames since the sample before that compared reuse with the full result.

@@ -83,8 +83,8 @@ class Connection {
         "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
         " rows, agreement, picture, sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed,"
         " picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?22 OR NOT"
-        " EXISTS (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12 AND picture_digest ="
-        " ?21)");
+        " EXISTS (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12 AND"
+        " (picture_digest = ?21 OR 0 IN (picture_digest, ?21)))");
     insert_region_sample_ = database_.prepare(kInsertRegion);
     insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
     insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");

@@ -125,7 +125,8 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   for (const char* file : {"", "folder/a.png"}) {
     watch(15, -8, file);
     const StoreReader reader(path);
-    const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+    auto events = reader.events(1, INT64_MIN, INT64_MAX);
+    std::erase_if(events, [](const Event& event) { return event.kind == EventKind::kHeartbeat; });
     ASSERT_THAT(events, SizeIs(1));
     EXPECT_EQ(events[0].kind, EventKind::kView);
     EXPECT_STREQ(toString(events[0].kind), "view");
@@ -139,7 +140,8 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   EXPECT_NEAR(last.motion->right, 4, 0.3);
   EXPECT_NEAR(last.motion->down, 2, 0.3);
   const StoreReader reader(path);
-  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  std::erase_if(events, [](const Event& event) { return event.kind == EventKind::kHeartbeat; });
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].severity, Severity::kInfo);
   EXPECT_THAT(events[0].message, HasSubstr("the camera was moved a little: what it shows moved 4 px right and 2 px d"));
@@ -234,6 +236,26 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
   EXPECT_EQ(reported[1].message, "the clock went back by 2 h");
   EXPECT_THAT(reported[2].message, HasSubstr("no frame for 10 s"));
   EXPECT_THAT(StoreReader(folder / "a.db").events(1, INT64_MIN, INT64_MAX), SizeIs(3));
+}
+
+// A dead man's switch: it says something while samples come, and nothing otherwise.
+TEST(Recorder, AHeartbeatComesOnceADayWhileSamplesCome) {
+  for (const bool archive : {false, true}) {
+    std::vector<std::string> beats;
+    Recorder recorder({.source = "camera 0", .every_s = 0, .archive = archive}, nullptr, [&](const Event& event) {
+      if (event.kind == EventKind::kHeartbeat) beats.push_back(event.message);
+    });
+    const auto beatsAfter = [&](std::int64_t ms) {
+      recorder.add(resultAt(ms), 0);
+      return beats.size();
+    };
+    EXPECT_EQ(beatsAfter(0), 0u);
+    EXPECT_EQ(beatsAfter(kMinuteMs), archive ? 0u : 1u) << "soon, so that a person sees it";
+    for (int hour = 1; hour <= 24; ++hour) EXPECT_EQ(beatsAfter(hour * kHourMs), archive ? 0u : 1u) << hour;
+    EXPECT_EQ(beatsAfter(25 * kHourMs), archive ? 0u : 2u);
+    EXPECT_EQ(beatsAfter(100 * kHourMs), archive ? 0u : 3u) << "at once when samples come again";
+    EXPECT_EQ(beats.size() > 1 ? beats[1] : "", archive ? "" : "25 samples since the heartbeat before");
+  }
 }
 
 // Key frames come when they are due, not when it is the turn of a sample.

@@ -199,7 +199,8 @@ TEST(StoredStates, EachSurePictureOfASparseArchiveCounts) {
   EXPECT_EQ(countedBy(0, true, kMinuteMs), each);
   EXPECT_EQ(countedBy(60, false, kMinuteMs), each);
   EXPECT_EQ(countedBy(1, false, kSecondMs), none);
-  EXPECT_EQ(countedBy(0, true, 30 * kSecondMs), std::vector<std::string>(5, "open")) << "only the first has none before";
+  EXPECT_EQ(countedBy(0, true, 30 * kSecondMs), std::vector<std::string>(5, "open"))
+      << "only the first has none before";
 }
 
 TEST(StoredStates, ExportsAndTheViewHaveThem) {

@@ -617,24 +617,28 @@ TEST(Store, AnArchiveOutlivesEveryLimit) {
 
 TEST(Store, APictureOfAnArchiveIsStoredOnce) {
   const TemporaryFolder folder;
-  const auto picture = [](UnixMs time, const char* name) {
+  const auto picture = [](UnixMs time, const char* name, std::int64_t digest = 0) {
     Sample sample = sampleAt(time);
     sample.picture = name;
+    sample.digest = digest;
     return sample;
   };
   for (int start = 0; start < 2; ++start) {
     StoreWriter writer(folder / "a.db");
     writer.beginSession(session("archive"), kNoon);
     for (const char* name : {"a.jpg", "b.jpg", "a.jpg"}) writer.append(picture(kNoon, name));
+    for (const int digest : {0, 7, 8, 7})
+      writer.append(picture(kNoon, "a.jpg", digest));  // where it is not known: once
+    for (const int digest : {7, 8, 7, 0}) writer.append(picture(kNoon + kDayMs, "c.jpg", digest));
     writer.append(picture(kNoon + kDayMs, "a.jpg"));
   }
   const StoreReader reader(folder / "a.db");
-  EXPECT_THAT(allSamples(reader), SizeIs(3));
+  EXPECT_THAT(allSamples(reader), SizeIs(5));
   std::int64_t counted = 0;
   for (const ChartBucket& bucket :
        reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .quantities = {{SeriesKey::Kind::kTokens, -1}}}).buckets)
     counted += bucket.values[0].samples;
-  EXPECT_EQ(counted, 3);
+  EXPECT_EQ(counted, 5);
   const SessionRecord session = reader.sessions(1).at(0);
   EXPECT_EQ(session.started, kNoon);
   EXPECT_EQ(session.ended, kNoon + kDayMs);
