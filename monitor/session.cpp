@@ -137,9 +137,10 @@ struct Session::Impl {
   void take(InferenceResult result) {
     const auto now = current();
     const bool ours = now && result.frame.stream == now->stream;
-    const std::string picture = std::filesystem::path(result.frame.file).filename().string();
+    const std::string& file = result.frame.file;
     // ArchiveOptions::show_last gives a stored picture once more.
-    if (ours && !picture.empty() && now->before->contains(picture, result.frame.time)) result.repeated = true;
+    if (ours && !file.empty() && now->before->state(file, result.frame.time) == vision::Done::kYes)
+      result.repeated = true;
     if (ours && !result.repeated) {
       const auto sample = now->recorder->add(result, now->capture.status().dropped);
       snapshots->add(result, sample ? &*sample : nullptr, now->source);
