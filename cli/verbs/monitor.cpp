@@ -452,9 +452,10 @@ Verb addMonitor(CLI::App& mpm) {
   addOption(*verb, "--states", arguments->states, "FILE ...",
             "Read states such as open and closed: files of mpm teach\n--states (docs/states.md)")
       ->allow_extra_args(false);
-  addNumber(*verb, "--state-after", watch.states.after, "N", 1, 1000,
-            "A state counts after so many sure results in turn that agree.\nOf samples a minute or more apart each sure "
-            "one counts. Default: 3");
+  addNumber(
+      *verb, "--state-after", watch.states.after, "N", 1, 1000,
+      "A state counts after so many sure results in turn that agree.\nOf samples a minute or more apart each sure "
+      "one counts. Default: 3");
 
   verb->option_defaults()->group("What is kept");
   addNumber(

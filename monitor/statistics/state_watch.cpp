@@ -67,7 +67,8 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
     const int before = watched.counted;
     if (reading.sure) {
       watched.results = std::exchange(watched.candidate, reading.state) == reading.state ? watched.results + 1 : 1;
-      if ((sparse || watched.results >= options_.after) && reading.state != watched.counted) change(watched, reading, time, events);
+      if ((sparse || watched.results >= options_.after) && reading.state != watched.counted)
+        change(watched, reading, time, events);
     }
     const auto nameOf = [&](int state) {
       return state < 0 ? std::string() : head.states[static_cast<std::size_t>(state)];

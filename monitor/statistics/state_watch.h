@@ -32,8 +32,8 @@ class StateWatch {
   explicit StateWatch(StateOptions options = {});
 
   /// Of each head whose model this is and whose region the picture shows. `estimate` with features. Adds what changed
-  /// to `events`. `digest`: of the model; `moved`: as RegionMeter::measure(); `sparse`: the sample before is a minute or
-  /// more away, and StateOptions::after is 1.
+  /// to `events`. `digest`: of the model; `moved`: as RegionMeter::measure(); `sparse`: the sample before is a minute
+  /// or more away, and StateOptions::after is 1.
   std::vector<StateSample> read(const Estimate& estimate, const std::string& digest, cv::Size picture, UnixMs time,
                                 const ViewMotion& moved, std::vector<Event>& events, bool sparse = false);
 

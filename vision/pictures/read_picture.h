@@ -11,8 +11,8 @@ namespace mpm::vision {
 /// the file and says why it cannot be read: what is damaged does not reach libpng, which would write to the terminal.
 cv::Mat readPictureFile(const std::string& path, int flags);
 
-/// Tells pictures of one name apart: a hash of the size of the file and of three parts of 16 KiB, so that an archive of a
-/// million pictures is not read as a whole. 0: the file cannot be read.
+/// Tells pictures of one name apart: a hash of the size of the file and of three parts of 16 KiB, so that an archive of
+/// a million pictures is not read as a whole. 0: the file cannot be read.
 std::int64_t pictureDigest(const std::string& path);
 
 }  // namespace mpm::vision
