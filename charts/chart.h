@@ -9,7 +9,7 @@
 
 namespace mpm::charts {
 
-/// What a chart shows.
+/// A quantity that a chart shows.
 struct SeriesKey {
   /// Their numbers are part of the monitor's file format.
   enum class Kind {

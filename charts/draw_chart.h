@@ -19,7 +19,7 @@ struct ChartColors {
   std::vector<std::uint32_t> series = {0x1f62c4, 0xb0500f, 0x1a7a5a, 0x8b3fa0};
 };
 
-/// What the values of the buckets are, one after the other.
+/// One line of a chart: its quantity, and the values of the buckets in the order of time.
 struct ChartSeries {
   SeriesKey quantity{};
   std::string name{};

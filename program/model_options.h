@@ -40,7 +40,7 @@ CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target,
       ->option_text(shown);
 }
 
-/// The same for words that toString() gives.
+/// Adds an option whose words are those of toString().
 template <typename T>
 CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target, std::initializer_list<T> values,
                        const std::string& description) {
@@ -85,7 +85,7 @@ void noteAssumed(const ModelInfo& model);
 /// --reduce, --schedule, --attention, --input-size, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
-/// What every --reduce says of itself.
+/// The help of every --reduce.
 constexpr const char* kReduceDescription =
     "How tokens merge: none, mpm:blocks=2,5, gradual:blocks=0-7:count=48, gradual:similarity=0.95, tome:count=36, "
     "algm:threshold=0.88, cts:policy=FILE.onnx:share=0.4. docs/reduction.md and 'man mpm' have all keys. Not with "

@@ -342,7 +342,7 @@ void Backdrop::store(int index, const Sample& s, const Vec3& ray) {
   lamp_[index] = world_.lampLight(s.place, normal);
   if (s.glass > 0.02f && s.window >= 0) {
     const Vec3 mirrored = normalized(ray - normal * (2 * dot(ray, normal)));
-    // What a pane mirrors: the houses across the street up to about their roofs, the sky above.
+    // A pane mirrors the houses across the street up to about their roofs, the sky above.
     const float way_across =
         (world_.look.sides[0].facade + world_.look.sides[1].facade) / std::max(std::abs(mirrored.x), 0.02f);
     const Building* across = world_.at(mirrored.x > 0, s.place.z + mirrored.z * way_across);
@@ -500,7 +500,7 @@ void Backdrop::light(const Span& span, const Moment& moment, Vec3* out) const {
       lit[i] = world_.lit(p, l.sun_direction);
       const float foot_x = p.x - p.y * lean_x, foot_z = p.z - p.y * lean_z;
       if (lit[i] <= 0 || std::abs(foot_x) > world_.sideOf(foot_x).facade || foot_z < 4) continue;
-      // What shades the ground where this ray would end shades the ray here as well.
+      // A thing that shades the ground where this ray would end shades the ray here as well.
       const View::Projected foot = view_.project({foot_x, 0, foot_z});
       const auto column = static_cast<int>(foot.x), row = static_cast<int>(foot.y);
       if (foot.x >= 0 && column < size_.width && foot.y >= 0 && row < size_.height)

@@ -19,7 +19,7 @@ class Backdrop {
  public:
   Backdrop(const World& world, const View& view, cv::Size size);
 
-  /// What light on the samples may depend on, beside Light.
+  /// Facts that the light on the samples depends on, beside Light.
   struct Moment {
     const Light& light;
     const WeatherState& weather;

@@ -12,7 +12,8 @@ LocalLight::LocalLight(const Picture& picture, Vec3 place, float height) : light
   const Vec3 middle = place + Vec3{0, height / 2, 0};
   sun = luminance(light.sun) > 0 ? picture.world.lit(middle, light.sun_direction) : 0;
   if (sun > 0 && light.sun_direction.y > 0.02f) {
-    // What falls on the ground behind the thing falls on it too, unless that is its own shade: look from its head.
+    // A shadow on the ground behind the thing falls on the thing too, unless it is its own shadow: so look from its
+    // head.
     const float top = height * 1.1f;
     const Vec3 head = place + Vec3{0, top, 0} - light.sun_direction * (top / light.sun_direction.y);
     const View::Projected p = picture.view.project(head);

@@ -29,7 +29,7 @@ struct Picture {
 /// The light at one place, for things that are small against the street.
 struct LocalLight {
   LocalLight(const Picture& picture, Vec3 place, float height);
-  /// What a matt surface looks like.
+  /// The light that a matt surface reflects.
   Vec3 matt(Vec3 normal, Vec3 albedo) const;
   /// A surface under a clear coat (car paint, glass): `mirror` is its reflectance seen from straight on.
   Vec3 glossy(Vec3 normal, Vec3 albedo, Vec3 to_camera, float mirror) const;

@@ -7,7 +7,7 @@ namespace {
 
 enum Body { kHatchback, kSaloon, kEstate, kVan, kBus, kLorry };
 
-// Of each Body, m.
+// The measures of each Body in m.
 struct Shape {
   float half, sill, wheel, wheel_front, wheel_rear;  // half: of the width
   bool side_glass;

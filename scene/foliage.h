@@ -7,7 +7,7 @@
 
 namespace mpm::scene {
 
-/// What the calendar makes of the trees.
+/// The state of the trees on a day of the year.
 struct Season {
   float leaves = 1;  ///< share of the leaves that hang
   float autumn = 0;  ///< 0 green .. 1 gold

@@ -150,7 +150,7 @@ Light Sky::lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, dou
     light.ambient[facing] =
         lerp(clear * weight + light.night_glow, light.overcast_sky * (grey * weight), weather.overcast);
   }
-  // What the street throws back: sunlit ground and walls light the shade with a warmer colour.
+  // Light that the street reflects: sunlit ground and walls light the shade with a warmer colour.
   const Vec3 ground = (light.sun * std::max(light.sun_direction.y, 0.0f) + light.ambient[0]) *
                       Vec3{0.17f, 0.16f, 0.15f} * (1 + 2.5f * weather.snow);
   const Vec3 walls = (light.sun * 0.35f + light.ambient[0]) * Vec3{0.13f, 0.11f, 0.09f};

@@ -45,8 +45,8 @@ class Sky {
   Light lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double street_azimuth,
                 const WeatherState& weather) const;
 
-  /// What is seen in direction `view` where there is no cloud (or, when overcast, the even cloud), in the units of
-  /// Light.
+  /// The light of the sky in direction `view` where there is no cloud (or, when overcast, the even cloud), in the units
+  /// of Light.
   Vec3 behindClouds(Vec3 view, const Light& light, const WeatherState& weather) const;
 
  private:

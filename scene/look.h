@@ -11,7 +11,7 @@
 
 namespace mpm::scene {
 
-/// What one value is drawn from.
+/// The range from which one value is drawn.
 struct Interval {
   float low, high;
   float drawn(Draws& draws) const { return draws.uniform(low, high); }

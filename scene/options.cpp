@@ -98,7 +98,7 @@ void StreetOptions::validate() const {
           "64x64 to 4096x4096 pixels");
   require(jpeg >= 0 && jpeg <= 100, "jpeg", kJpeg);
   require(frames >= 0, "frames", kFrames);
-  // Of an endless film the second frame at least.
+  // An endless film must have at least its second frame in range.
   require(timeOf(frames > 0 ? frames - 1 : 1) <= kLastTime, "the time of the last frame", "before the year 2100");
 }
 

@@ -28,8 +28,9 @@ struct SensorOptions {
   Development development{};
 };
 
-/// What a small camera makes of light (CV_32FC3 RGB, any scale that is linear): glare of its lens, automatic exposure
-/// and white balance, photons (Poisson) and read-out (Gaussian), a film-like curve, 8 bits, JPEG. CV_8UC3 BGR.
+/// The picture that a small camera takes of light (CV_32FC3 RGB, any scale that is linear): glare of its lens,
+/// automatic exposure and white balance, photons (Poisson) and read-out (Gaussian), a film-like curve, 8 bits, JPEG.
+/// CV_8UC3 BGR.
 cv::Mat expose(const cv::Mat& light, const SensorOptions& options);
 
 }  // namespace mpm::scene

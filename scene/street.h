@@ -13,7 +13,7 @@
 /// A fixed camera on a street that does not exist: pictures and exact labels of any moment, rendered.
 namespace mpm::scene {
 
-/// What the labels mean; the value is the label.
+/// The classes of the street; the value of a class is its label.
 enum class Class : std::uint8_t { kSky, kBuilding, kRoad, kPavement, kTree, kPole, kCar, kPerson, kCyclist };
 inline constexpr int kClasses = 9;
 
@@ -58,7 +58,7 @@ StreetOptions parseStreet(const std::string& text);
 /// The same, where "seed=1..8" stands for eight streets that differ in their seed: films of `frames` frames.
 std::vector<StreetOptions> parseStreets(const std::string& text);
 
-/// What is true at the moment of a picture.
+/// Facts about the moment of a picture.
 struct Truth {
   double unix_time = 0;          ///< s
   double sun_elevation_deg = 0;  ///< of its centre above the flat horizon, without refraction

@@ -8,7 +8,7 @@
 
 namespace mpm::scene {
 
-// What stands or moves on the street. Each draws itself over the picture, from far to near in the caller's order.
+// Things that stand or move on the street. Each draws itself over the picture, from far to near in the caller's order.
 
 /// True when drivers have their lights on.
 bool headlightsOn(const Light& light, const WeatherState& weather);

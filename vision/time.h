@@ -17,6 +17,6 @@ std::int64_t steadyNow();
 
 /// "2026-11-03T17:04:05Z", to the second; `milliseconds`: "2026-11-03T17:04:05.250Z".
 std::string isoTime(UnixMs time, bool milliseconds = false);
-/// The same for file names: "2026-11-03T17-04-05Z".
+/// A time for file names: "2026-11-03T17-04-05Z".
 std::string fileTime(UnixMs time, bool milliseconds = false);
 }  // namespace mpm

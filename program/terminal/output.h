@@ -14,7 +14,7 @@ namespace mpm::program {
 /// One line on stdout as it is, flushed. Throws BrokenPipe when its reader is gone, mpm::Error when it cannot be
 /// written.
 void printData(const std::string& line);
-/// The same for a person to read: visibleText().
+/// Prints a line for a person, passed through visibleText().
 void printLine(const std::string& text);
 inline void printLine(const char* text) { printLine(std::string(text)); }
 /// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.

@@ -80,7 +80,7 @@ std::string didYouMean(const std::string& word, const std::vector<std::string>& 
   return best.empty() ? "" : ": did you mean '" + best + "'?";
 }
 
-/// What is wrong with the words that no option and no verb took; empty: nothing. An option that is missing explains a
+/// The problem with the words that no option and no verb took; empty: none. An option that is missing explains a
 /// word too many, but not an option that there is not.
 std::string problemOfRest(const CLI::App& program, const CLI::ParseError& error) {
   const bool missing = dynamic_cast<const CLI::RequiredError*>(&error);

@@ -12,7 +12,7 @@
 
 namespace mpm::program {
 
-/// What a program ends with.
+/// The exit status of a program.
 enum ExitCode { kOk = 0, kRuntimeError = 1, kUsageError = 2, kInterrupted = 130, kBrokenPipe = 141 };
 
 /// The command line asks for something that makes no sense, whatever the files hold.
@@ -48,7 +48,7 @@ void prepare(CLI::App& program);
 /// OPENCV_FFMPEG_LOGLEVEL in the environment say so.
 int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work);
 
-/// What an error says to a person: the words of the libraries below us only where they are meant for one.
+/// The message of an error for a person: the words of the libraries below us only where they are meant for one.
 std::string messageOf(const std::exception& error);
 
 const std::atomic<bool>& interrupted();

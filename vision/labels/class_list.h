@@ -8,7 +8,7 @@
 
 namespace mpm::vision {
 
-/// What classes.json holds: the order of the classes gives their numbers in label maps.
+/// The content of classes.json. The order of the classes gives their numbers in label maps.
 struct ClassList {
   static constexpr std::size_t kMaxClasses = 255;
 

@@ -16,7 +16,7 @@ cv::Mat readLabelMap(const std::string& path);
 /// or two maps of one name.
 std::map<std::string, std::string> labelMapFiles(const std::string& folder);
 
-/// What the labels of files mean: a class, void (pixels that do not count), or nothing that is allowed.
+/// The meaning of each label in a file: a class, void (pixels that do not count), or nothing that is allowed.
 class LabelMeaning {
  public:
   static constexpr int kVoid = -1;

@@ -6,7 +6,7 @@
 
 namespace mpm::vision {
 
-/// What one labelled picture adds.
+/// The labelled pixels of one picture.
 struct LabelSummary {
   std::vector<int> pixels;  ///< labelled, of each class
   double brightness = 0;    ///< mean of all channels, 0..255

@@ -46,7 +46,7 @@ cv::Mat readStoredImage(const std::string& path);
 cv::Mat meantLabels(const cv::Mat& labels, const std::string& file, cv::Size picture, const LabelMeaning& meaning);
 /// It and its label map, whose labels are replaced by what they mean. Throws mpm::Error naming the file.
 LabelledPicture readLabelledPicture(const std::string& image, const std::string& labels, const LabelMeaning& meaning);
-/// The same where labels are the classes of a list, or the shapes of LabelMe or COCO.
+/// Reads a picture whose labels are the classes of a list, or the shapes of LabelMe or COCO.
 LabelledPicture readLabelledPicture(const LabelledFile& file, const ClassList& classes);
 
 /// The labels that files of LabelMe and COCO name, each once. Throws mpm::Error naming the file.

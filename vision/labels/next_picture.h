@@ -6,7 +6,7 @@
 
 namespace mpm::vision {
 
-/// What a picture shows as one row {1, 2 * dim} CV_32F: mean and standard deviation of its tokens, each scaled to
+/// The content of a picture as one row {1, 2 * dim} CV_32F: mean and standard deviation of its tokens, each scaled to
 /// length
 /// 1. `tokens`: {N, dim} CV_32F, N > 0.
 cv::Mat pictureFeature(const cv::Mat& tokens);

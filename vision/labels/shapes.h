@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of shapes of labelling tools share.
+// Reading of shapes, shared by the file formats of labelling tools.
 #pragma once
 
 #include <opencv2/core.hpp>
@@ -15,7 +15,7 @@ int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes);
 
 /// Throws mpm::Error naming the place where it is for a picture of another size.
 void requireSize(cv::Size own, cv::Size picture, const JsonValue& of);
-/// The same where it may have these keys.
+/// Requires the size of the picture under these keys.
 void requireSize(const JsonValue& of, const char* width, const char* height, cv::Size picture);
 
 /// [[x, y], ...], so many or more. Throws mpm::Error naming the place.

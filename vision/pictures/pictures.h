@@ -37,11 +37,11 @@ cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vec
 /// Fills every cluster with its mean colour in `image` and draws a border of 1 px between clusters.
 /// `cluster_of_token` has grid.height * grid.width ids, raster order.
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);
-/// The same of a result: its clusters after the last insertion; without merging each token is one.
+/// Draws the merge map of a result: its clusters after the last insertion; without merging each token is one.
 cv::Mat mergePicture(const cv::Mat& image, const RunReport& result);
 
-/// What the reuse of rows computed for `image`: patches that were kept are dark and without colour, those that were
-/// computed are as they are, with an outline. `grid`: of the patches.
+/// Draws the patches that the reuse of rows computed for `image`: patches that were kept are dark and without colour,
+/// those that were computed are as they are, with an outline. `grid`: of the patches.
 cv::Mat computedPicture(const cv::Mat& image, const ReuseReport& reuse, Size2 grid);
 
 /// Writes `picture` as a PNG, or as a JPEG of OpenCV's default quality (95) where the name ends with .jpg, whole or not

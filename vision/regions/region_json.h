@@ -10,7 +10,7 @@ namespace mpm::vision {
 
 inline constexpr int kMaxRegionSide = 1 << 14;  ///< px, of the picture that a region was drawn on
 
-/// What regionJson() writes.
+/// A region as JSON, in the form that regionJson() writes.
 Json toJson(const Region& region);
 /// Back from it. A mask may be the name of a picture in `folder`; empty: it may not. Throws mpm::Error naming the
 /// place.

@@ -44,7 +44,7 @@ struct SourceOptions {
   /// Called by opening and by next() with a line for a person, or with an empty one while work or waiting takes long:
   /// it is no hang. Null: nobody listens.
   std::function<void(const std::string& text)> on_note{};
-  /// Of a folder or glob: whether next() reads this file. Null: all of them.
+  /// For a folder or glob: true for the files that next() reads. Null: all of them.
   std::function<bool(const std::string& path)> chosen{};
   /// Rotate and mirror images as their EXIF orientation says. False: the pixels as they are stored. Label maps match
   /// the stored pixels.
@@ -71,7 +71,7 @@ class FrameSource {
   virtual std::optional<Frame> next() = 0;
   /// Number of frames, when it is known.
   virtual std::optional<int> size() const { return std::nullopt; }
-  /// Of Frame::labels: label 0 means the first class. Empty: frames have no labels.
+  /// Names of the classes in Frame::labels: label 0 means the first class. Empty: frames have no labels.
   virtual std::vector<std::string> classNames() const { return {}; }
   /// Where the camera stands, when it is known.
   virtual std::optional<Place> place() const { return std::nullopt; }

@@ -17,7 +17,7 @@ enum class SourceKind {
   kMissing,   ///< none of these: a path without a file, folder or camera
 };
 
-/// What a source is, as parseSourceSpec() read its text.
+/// The kind and the parts of a source, from its text by parseSourceSpec().
 struct SourceSpec {
   SourceKind kind = SourceKind::kMissing;
   std::string text{};     ///< as the user wrote it; may hold a password

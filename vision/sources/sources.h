@@ -67,7 +67,7 @@ std::unique_ptr<FrameSource> openCamera(const SourceSpec& source);
 std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options);
 /// Throws mpm::Error for a pipeline without an appsink, or an OpenCV without GStreamer.
 void checkPipeline(const std::string& pipeline);
-/// Of a pipeline that checkPipeline() takes.
+/// Opens a pipeline that checkPipeline() accepts.
 std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source);
 
 }  // namespace mpm::vision

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the cells after the name.
+// The time in the cells after the name.
 std::optional<WrittenTime> timeOf(const std::vector<std::string>& cells) {
   if (cells.size() == 2) return readTime(cells[1]);
   if (cells.size() != 7) return std::nullopt;

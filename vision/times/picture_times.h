@@ -58,7 +58,7 @@ class PictureTimes {
   /// Throws mpm::Error as readTimeList().
   explicit PictureTimes(TimeOptions options);
 
-  /// Of this image file; nullopt: it has none. A picture that its list lacks has the time of its EXIF or name.
+  /// The time of this image file; nullopt: it has none. A picture that its list lacks has the time of its EXIF or name.
   std::optional<PictureTime> of(const std::string& path) const;
   int timeZone() const { return time_zone_; }
   bool machinesZone() const { return !options_.time_zone; }

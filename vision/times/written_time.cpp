@@ -17,7 +17,7 @@ namespace {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-// What is left of a text that is read from its beginning.
+// The rest of a text that is read from its beginning.
 struct Rest {
   std::string_view text;
 

@@ -38,9 +38,9 @@ struct EstimatorOptions {
   double min_score = 0.8;  ///< of a segment, 0..1
   /// kPanoptic: a segment is left out unless it keeps a larger share of its mask, 0..1. Other segments cover the rest.
   double min_overlap = 0.8;
-  /// Of kSemantic; nullopt: what the model says (ModelFacts::refine).
+  /// Refinement of the labels of kSemantic; nullopt: as the model says (ModelFacts::refine).
   std::optional<Refine> refine = {};
-  bool labels = false;    ///< of kPanoptic and kInstance: also fill labels
+  bool labels = false;    ///< with kPanoptic and kInstance: also fill labels
   bool scores = false;    ///< of kSemantic: also fill scores
   bool features = false;  ///< also fill features; only with Fit::kResize
   /// For the frames of a fixed camera, one after the other. Only with Fit::kResize and on the CPU, and with a reduction
@@ -71,7 +71,7 @@ struct DepthRange {
 /// `depth`: CV_32F, not empty.
 MPM_API DepthRange depthRange(const cv::Mat& depth);
 
-/// What an Estimator gives for one image. It shares no memory with the Estimator or the image. Maps have the size of
+/// The result of an Estimator for one image. It shares no memory with the Estimator or the image. Maps have the size of
 /// the image.
 struct Estimate : RunReport {
   std::optional<Task> task = {};          ///< nullopt: tokens and merge maps alone
@@ -126,7 +126,7 @@ class MPM_API Estimator {
   void reset();
 
   const ModelInfo& model() const;
-  /// What estimate() gives; nullopt: tokens and merge maps alone.
+  /// The task that estimate() solves; nullopt: it returns tokens and merge maps only.
   std::optional<Task> task() const;
 
  private:

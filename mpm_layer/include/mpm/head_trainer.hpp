@@ -15,7 +15,7 @@
 
 namespace mpm {
 
-/// What the encoder says about a picture, and what its pixels are.
+/// The features of a picture from the encoder, and the labels of its pixels.
 struct LabelledTokens {
   static constexpr int kCellsPerPatch = 4;  ///< to the side of a patch
   static constexpr int kNoClass = 255;
@@ -55,7 +55,7 @@ class MPM_API HeadTrainer {
 
   const ModelInfo& model() const;
 
-  /// What the new model tells apart, instead of the classes of `model`. `ignore`: the label of pixels without a label,
+  /// Sets the classes of the new model, instead of those of `model`. `ignore`: the label of pixels without a label,
   /// 0..255. Throws mpm::Error for fewer than two classes or more than 255.
   void setClasses(const std::vector<ClassInfo>& classes, int ignore = 255);
 

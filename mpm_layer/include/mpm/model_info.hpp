@@ -20,7 +20,7 @@ MPM_API std::string toString(ChannelOrder order);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API ChannelOrder parseChannelOrder(const std::string& text);
 
-/// What the graph does with the tokens of the encoder.
+/// The head of a model: how its graph uses the tokens of the encoder.
 enum class HeadKind {
   kMaskTransformer,  ///< segmentation: the mask transformer of Segmenter
   kLinear,           ///< segmentation: linear layers on each token, one or an MLP
@@ -37,7 +37,7 @@ MPM_API std::string toString(HeadKind head);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API HeadKind parseHeadKind(const std::string& text);
 
-/// What a model gives for an image.
+/// The kind of result that a model gives for an image.
 enum class Task {
   kSemantic,  ///< the class of each pixel
   kPanoptic,  ///< segments that cover the image, each of a class
@@ -50,7 +50,7 @@ MPM_API std::string toString(Task task);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Task parseTask(const std::string& text);
 
-/// What a value of a depth map means.
+/// The unit of the values of a depth map.
 enum class DepthUnit {
   kMetre,     ///< distance in m
   kRelative,  ///< no unit; whether a larger value is farther is not known
@@ -96,7 +96,7 @@ struct ModelFacts {
   Refine refine = Refine::kNone;           ///< of its labels, unless EstimatorOptions say otherwise
 };
 
-/// What the converter found in a model.
+/// The facts that the converter found in a model.
 struct ModelInfo {
   ModelFacts facts;
   bool converted = false;  ///< the file holds ai.mpm ops already

@@ -68,7 +68,8 @@ struct Reduction {
   /// block 0.
   std::optional<Schedule> blocks = {};
   std::optional<int> count = {};  ///< kGradual, kTome: merges at most so many pairs
-  /// The same as a share of the tokens at the input, 0..1. kCts: share of the windows; nullopt: 0.4.
+  /// The number of tokens to merge as a share of the tokens at the input, 0..1. kCts: share of the windows; nullopt:
+  /// 0.4.
   std::optional<double> share = {};
   /// kGradual: merges only pairs that are at least so similar, -1..1. With none of the three, `share` is 0.073.
   /// kAlgm: the same for windows, "threshold" in the spec. nullopt: 0.88.
@@ -101,7 +102,7 @@ MPM_API Reduction parseReduction(const std::string& spec);
 /// The inverse of parseReduction().
 MPM_API std::string toString(const Reduction& reduction);
 
-/// What a net with a segmentation head returns in addition to the merge maps.
+/// The output of a net with a segmentation head, beside the merge maps.
 enum class Output {
   kLabels,  ///< "labels" {B, 1, H, W}: the class of each pixel, at the size of the network input
   kLogits,  ///< the output of the original graph, under its own name and with its own shape {B, classes, h, w}
@@ -145,7 +146,7 @@ struct ConvertOptions {
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.
   bool scores = false;
 
-  /// The same options with another reduction.
+  /// Returns these options with another reduction.
   ConvertOptions with(const Reduction& reduction) const {
     ConvertOptions options = *this;
     options.reduce = reduction;

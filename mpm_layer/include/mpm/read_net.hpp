@@ -56,8 +56,8 @@ struct StageTimes {
   double restore = 0;
   double head = 0;
   double postprocess = 0;
-  /// Of each encoder block, with the merging before or inside it: parts of `backbone` and `merge`. Empty where OpenCV
-  /// measures no layer times and on a GPU.
+  /// Time of each encoder block, with the merging before or inside it: parts of `backbone` and `merge`. Empty where
+  /// OpenCV measures no layer times and on a GPU.
   std::vector<double> blocks = {};
 };
 

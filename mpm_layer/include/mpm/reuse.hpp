@@ -36,7 +36,7 @@ MPM_API Reuse parseReuse(const std::string& spec);
 /// The inverse of parseReuse().
 MPM_API std::string toString(const Reuse& reuse);
 
-/// What reuse did for one frame.
+/// The work that reuse did and saved for one frame.
 struct ReuseReport {
   bool key_frame = false;
   double rows = 1;                ///< rows of patches that were computed, as a share of all patches

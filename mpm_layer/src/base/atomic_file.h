@@ -37,7 +37,7 @@ class AtomicFile {
 /// permission), and leaves no temporary file. `synced`: see AtomicFile::sync().
 void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced = false);
 
-/// The same for files that belong together, {path, bytes}: all are on the disk before the first replaces an old one, in
+/// Writes files that belong together, {path, bytes}: all are on the disk before the first replaces an old one, in
 /// this order. Only a kill between two renames leaves some old.
 void writeFilesAtomically(const std::vector<std::pair<std::string, std::string_view>>& files);
 

@@ -19,7 +19,7 @@ inline std::uint64_t finalise(std::uint64_t x) {
 
 inline constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15u;  ///< in 64 bits; the step of splitmix64
 
-/// The same for numbers of which 0 is one.
+/// Mixes a number that may be 0, which finalise() would keep as 0.
 inline std::uint64_t mix(std::uint64_t x) { return finalise(x + kGoldenRatio); }
 
 template <class... Parts>
@@ -29,7 +29,7 @@ std::uint64_t hash(std::uint64_t first, Parts... rest) {
   return h;
 }
 
-/// Of bytes, the same on every machine. `before`: the hash of what comes before them.
+/// The hash of bytes, equal on every machine. `before`: the hash of what comes before them.
 inline std::uint64_t hashBytes(std::string_view bytes, std::uint64_t before = 0) {
   std::uint64_t h = hash(before, bytes.size());
   for (std::size_t i = 0; i < bytes.size(); i += 8) {

@@ -13,9 +13,9 @@
 namespace mpm {
 namespace {
 
-// What to parse of a text. Refuses what would take too long, and leaves out long texts: those of pictures cost more
-// than all other work, and nobody reads them here. (The callbacks of nlohmann's parser take a time that grows with the
-// square of a list of objects: 25 s for 100,000.)
+// Chooses the parts of a text that are parsed. Refuses a text that would take too long, and leaves out long strings:
+// pictures in them cost more than all other work, and nobody reads them here. (The callbacks of nlohmann's parser take
+// a time that grows with the square of a list of objects: 25 s for 100,000.)
 std::string limited(std::string text, const std::string& what) {
   constexpr std::size_t kDeepest = 16, kLongText = 64U << 10;
   constexpr std::size_t kMaxKeys = 10000;  // nlohmann looks for a key in all keys before it

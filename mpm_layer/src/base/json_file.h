@@ -37,7 +37,7 @@ class JsonValue {
   bool has(const std::string& key) const { return value_->contains(key); }
   /// The value of a key; nullopt: there is none. Throws unless this is an object.
   std::optional<JsonValue> find(const std::string& key) const;
-  /// The same where the key must be there.
+  /// The value of a key that must be there.
   JsonValue at(const std::string& key) const;
   /// The elements of a list.
   std::vector<JsonValue> list(std::size_t least = 0, std::size_t most = std::numeric_limits<std::size_t>::max()) const;
@@ -49,7 +49,7 @@ class JsonValue {
   std::int64_t count() const { return whole(0, kMaxCount); }
   double number(double least = std::numeric_limits<double>::lowest(),
                 double most = std::numeric_limits<double>::max()) const;
-  /// What `read` makes of the text. Its mpm::Error gets the place.
+  /// Returns read(text). Its mpm::Error gets the place.
   template <class Read>
   auto parsed(Read&& read) const {
     return named([&] { return read(text()); });

@@ -7,7 +7,7 @@
 
 namespace mpm {
 
-/// What a Reduction without `attention` has.
+/// The attention of a Reduction whose `attention` is not set.
 Attention defaultAttention(ReductionMethod method);
 
 /// `reduction` with its blocks, and every other default that counts, in a model of so many blocks. Merging in no block

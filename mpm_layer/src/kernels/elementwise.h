@@ -16,7 +16,7 @@ Activation parseActivation(std::string_view name);
 /// {rows, dim}; y may be x. On the calling thread.
 void layerNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
 
-/// The same without subtracting the mean: y = x / sqrt(mean(x^2) + eps) * weight + bias.
+/// RMSNorm, a layer norm that does not subtract the mean: y = x / sqrt(mean(x^2) + eps) * weight + bias.
 void rmsNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
 
 struct NormWeights {

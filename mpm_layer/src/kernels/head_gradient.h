@@ -57,7 +57,7 @@ class HeadGradient {
   AxisResampling rows_, columns_;
   std::vector<float> class_weights_;
   int band_, chunks_;  // rows of the grid in a chunk of work; chunks of a picture
-  // Of all tokens of the batch: hidden activations, slopes, scores. Of all rows of cells: the gradient of the scores,
+  // For all tokens of the batch: hidden activations, slopes, scores. For all rows of cells: the gradient of the scores,
   // blended to that row; the sums of losses and weights.
   std::vector<float> hidden_, slopes_, scores_, row_gradients_, partials_;
   std::vector<double> losses_, totals_;

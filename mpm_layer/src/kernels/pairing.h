@@ -8,8 +8,8 @@
 
 namespace mpm {
 
-// What the functions below have in common. The similarity of two rows is the cosine of their angle, fp32; that of a
-// zero row to any other is 0. Same result for any number of threads. They return false, and leave their outputs
+// These rules hold for all functions below. The similarity of two rows is the cosine of their angle, fp32; that of a
+// zero row to any other is 0. The result is equal for any number of threads. They return false, and leave their outputs
 // undefined, when a row holds a NaN or an infinity.
 
 /// Best neighbour of every row, b(i) = argmax_{j != i} <x_i, x_j> / (|x_i| |x_j|), ties to the lowest j (paper, sec.

@@ -41,7 +41,7 @@ extern template void resizeArgmax<float>(MatrixView<const float>, const AxisResa
 extern template void resizeArgmax<unsigned char>(MatrixView<const float>, const AxisResampling&, const AxisResampling&,
                                                  MatrixView<unsigned char>, const Parallel&);
 
-/// The same without the argmax: `logits` {classes, H, W}, contiguous.
+/// Resizes the scores as resizeArgmax() does, without the argmax: `logits` {classes, H, W}, contiguous.
 void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
                   float* logits, const Parallel& parallel);
 

@@ -12,7 +12,8 @@
 
 namespace mpm {
 
-/// What the plug-in for NVIDIA GPUs, libmpm_cuda.so, exports: extern "C" const CudaPlugin* mpm_cuda_plugin().
+/// The interface that the plug-in for NVIDIA GPUs, libmpm_cuda.so, exports: extern "C" const CudaPlugin*
+/// mpm_cuda_plugin().
 struct CudaPlugin {
   const char* version;  ///< kCudaPluginVersion of its build. First, so that every version can read it
   std::vector<CudaDevice> (*devices)();

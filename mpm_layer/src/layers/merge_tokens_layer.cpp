@@ -105,7 +105,7 @@ class MergeTokensLayer final : public TokenLayer {
   }
 
  private:
-  /// Of a frame that was computed whole, for the frames behind it.
+  /// Keeps the groups of a frame that was computed whole, for the frames that follow.
   void keepGroups(TokenState<const float> before, TokenState<float> after) {
     after.computed[0] = after.data[0];
     std::iota(after.computed + 1, after.computed + 1 + after.live(), 0.f);

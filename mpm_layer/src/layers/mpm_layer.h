@@ -21,7 +21,7 @@ using Shape = std::vector<int>;
 using Shapes = std::vector<Shape>;
 using Blobs = std::vector<cv::Mat>;
 
-/// What the ops of domain ai.mpm have in common: attributes, constants (as blobs in OpenCV 4.x, as inputs in the engine
+/// The base of the ops of domain ai.mpm: attributes, constants (as blobs in OpenCV 4.x, as inputs in the engine
 /// of 5.0), shapes as plain vectors, errors that name the layer. An op gives its shapes, takes its constants once and
 /// computes; this class copies blobs to and from a device.
 class MpmLayer : public cv::dnn::Layer {
@@ -36,7 +36,8 @@ class MpmLayer : public cv::dnn::Layer {
   /// mpm::Error. `memory` is for weights that are read from a file.
   void packWaiting(Scratch<float>& memory);
 
-  /// What of this op no GPU runs, such as "rotary positions"; empty: nothing. A net with such an op stays on the CPU.
+  /// The part of this op that no GPU runs, such as "rotary positions"; empty: none. A net with such an op stays on the
+  /// CPU.
   virtual std::string onlyOnCpu() const { return {}; }
 
   /// On a device: from now on the first output stays there, although it is an output of the net.
@@ -77,7 +78,7 @@ class MpmLayer : public cv::dnn::Layer {
   int intAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
   float floatAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
 
-  /// What the net keeps from frame to frame; null in a net that does not reuse rows.
+  /// The memory of the net from frame to frame; null in a net that does not reuse rows.
   ReuseSession* reuse() const { return reuse_.get(); }
 
   /// Rows of each image in the token blob, special rows included; valid until the next call on this layer.
@@ -119,7 +120,7 @@ class TokenLayer : public MpmLayer {
   /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}, or
   /// {1, 2, 1 + 2N} in a net that reuses rows. Calls fail() when they are not that.
   const Shape& tokensWithState(const Shapes& inputs) const;
-  /// The same for an op that works without state too: then tokens may also be {B, d}.
+  /// The tokens of an op that works without state too: then tokens may also be {B, d}.
   const Shape& tokensWithOptionalState(const Shapes& inputs) const;
   /// Calls fail() unless tokens of `dim` columns are what the weights are for.
   void expectDim(int dim, int of_weights) const;

@@ -21,7 +21,7 @@ LayerMaker makePatchEmbed, makeTransformerBlock, makeWindowAttention, makeRotary
 LayerMaker makeActivate, makeEinsum, makeElementwise, makeGather, makeGridSample, makeNormalize, makeReduce, makeTake,
     makeTopK, makeWindow;
 
-/// What an operator does in a net that reuses rows of earlier frames.
+/// The role of an operator in a net that reuses rows of earlier frames.
 enum class RowReuse {
   kNoRows,   ///< it has no rows of tokens, or reads their states only
   kSource,   ///< it makes the rows, only those that changed

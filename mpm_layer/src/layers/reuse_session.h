@@ -11,9 +11,9 @@
 
 namespace mpm {
 
-/// What the layers of one net keep from frame to frame, and what the next forward() computes (docs/reuse.md). The
-/// layers find their session by a number in their attribute `kAttribute`, which net/reuse_nodes.h adds. One thread at a
-/// time.
+/// The memory of the layers of one net from frame to frame, and the rows that the next forward() computes
+/// (docs/reuse.md). The layers find their session by a number in their attribute `kAttribute`, which net/reuse_nodes.h
+/// adds. One thread at a time.
 class ReuseSession {
  public:
   static constexpr const char* kAttribute = "reuse";

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kAnySimilarity = -2;  // below every cosine, also a rounded one
 
-// Of a call.
+// Memory of one call.
 thread_local struct {
   Scratch<int> best;
   Scratch<float> similarity;

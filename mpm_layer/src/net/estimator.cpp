@@ -13,7 +13,7 @@ namespace {
 
 bool isSegmentTask(std::optional<Task> task) { return task == Task::kPanoptic || task == Task::kInstance; }
 
-/// What the model gives; nullopt: tokens and merge maps alone. Throws mpm::Error when it cannot do the `wanted` task.
+/// The task of the model; nullopt: tokens and merge maps alone. Throws mpm::Error when it cannot do the `wanted` task.
 std::optional<Task> taskOf(const ModelInfo& info, std::optional<Task> wanted) {
   const std::string head = "its head is '" + toString(info.head) + "'";
   const std::optional<Task> task = wanted ? wanted : info.task;

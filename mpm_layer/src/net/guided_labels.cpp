@@ -22,7 +22,7 @@ cv::Mat windowMeans(const cv::Mat& values) {
   return means;
 }
 
-// What the models of all classes need of the guide.
+// Sums over the guide that the linear models of all classes share.
 class Guide {
  public:
   explicit Guide(const cv::Mat& picture) : picture_(picture) {
@@ -67,7 +67,7 @@ class Guide {
   }
 
  private:
-  // Of the covariance of the values in a window, in double: by night it is near singular.
+  // The inverse covariance of the values in a window, in double: by night it is near singular.
   void invert(int i) {
     const float* const mean = means_.ptr<float>() + 3 * i;
     const float* const product = products_.ptr<float>() + 6 * i;

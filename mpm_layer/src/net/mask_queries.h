@@ -9,15 +9,15 @@
 
 namespace mpm {
 
-/// What a head of mask queries gave for an image.
+/// The result of a head of mask queries for an image.
 struct MaskQueries {
   MatrixView<const float> masks;    ///< {queries, grid.height * grid.width}, logits
   MatrixView<const float> classes;  ///< {queries, classes + 1}, logits; the last is "no object"
   Size2 grid;                       ///< px of a mask
 };
 
-/// Of the last pass of a net with the head kMaskQueries, whose answers are the outputs of the model. Throws mpm::Error
-/// when their shapes do not fit.
+/// Reads the result of the last pass of a net with the head kMaskQueries, whose answers are the outputs of the model.
+/// Throws mpm::Error when their shapes do not fit.
 MaskQueries maskQueries(const ImageNet& net);
 
 /// Shares of 1, {count}.

@@ -27,7 +27,7 @@ struct WindowScores {
 /// of the {classes, H, W} tensor exist at a time, so memory is that of the scores.
 void labelWindows(const WindowScores& windows, cv::Mat& labels, const Parallel& parallel);
 
-/// The same without the argmax: `logits` {classes, size.height, size.width}, contiguous.
+/// Computes the scores without the argmax: `logits` {classes, size.height, size.width}, contiguous.
 void resizeWindows(const WindowScores& windows, cv::Size size, float* logits, const Parallel& parallel);
 
 }  // namespace mpm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TransformerBlock and WindowAttention share.
+// Parts that TransformerBlock and WindowAttention share.
 #pragma once
 
 #include <algorithm>

@@ -130,7 +130,8 @@ double HeadGradient::operator()(const float* weights, std::span<const LabelledRo
   return sum / total;
 }
 
-// Of one row of cells: its loss, the weights of its cells, and the gradient of its scores at the grid's columns.
+// Computes for one row of cells: its loss, the weights of its cells, and the gradient of its scores at the grid's
+// columns.
 void HeadGradient::loss(const std::uint8_t* cells, std::size_t picture, int y) {
   const int classes = shape_.classes, row = columns_.inputs * classes;
   const std::size_t line = picture * rows_.outputs() + y;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRows = 64;
 
-// Of a task.
+// Memory of one task.
 thread_local Scratch<float> projected_rows, score_rows;
 
 // Projection and L2 norm of a few rows, in scratch memory of the calling thread.

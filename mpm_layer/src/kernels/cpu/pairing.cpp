@@ -195,7 +195,7 @@ struct Similarity {
   }
 };
 
-// Of a call.
+// Memory of one call.
 thread_local struct {
   Scratch<float> inverse;
   Scratch<Best> best;

@@ -196,7 +196,7 @@ namespace {
 HWY_EXPORT(combine);
 HWY_EXPORT(labelRows);
 
-// Of a task.
+// Memory of one task.
 thread_local struct {
   Scratch<float> rows, sum;
   Scratch<std::int32_t> labels;

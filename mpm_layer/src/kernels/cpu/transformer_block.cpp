@@ -113,7 +113,7 @@ struct TransformerBlock::Impl {
     fc2.run(hiddenOf(wide), y, true);
   }
 
-  // What fc2 reads, of what fc1 gave.
+  // The input of fc2, taken from the output of fc1.
   MatrixView<const float> hiddenOf(MatrixView<float> wide) const {
     const MatrixView<float> hidden(wide.data, wide.rows, fc2.in(), wide.stride);
     if (gated)

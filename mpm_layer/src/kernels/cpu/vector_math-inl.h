@@ -83,7 +83,7 @@ HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x) {
   return hn::NegMulAdd(a, normalTail(d, a), hn::Max(x, hn::Zero(d)));
 }
 
-/// The same and its derivative, Phi(x) + x phi(x).
+/// geluErf() and its derivative, Phi(x) + x phi(x).
 template <class D>
 HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x, hn::Vec<D>& slope) {
   const auto a = hn::Abs(x), tail = normalTail(d, a);

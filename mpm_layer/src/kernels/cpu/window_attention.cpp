@@ -108,7 +108,7 @@ struct WindowAttention::Impl {
     input.run(part, out, biases);
   }
 
-  // What attention gave the rows `begin` to `end` of an image, of which `attended` has all windows.
+  // The output of attention for the rows `begin` to `end` of an image; `attended` holds all windows of the image.
   MatrixView<float> fromWindows(MatrixView<const float> attended, int begin, int end) const {
     const MatrixView<float> rows = narrowScratch(end - begin, attended.cols);
     for (int row = begin; row < end; ++row) std::copy_n(attended.row(place_of[row]), rows.cols, rows.row(row - begin));

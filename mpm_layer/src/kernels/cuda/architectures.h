@@ -20,7 +20,7 @@ inline bool codeRunsOn(std::string_view architecture, int major, int minor) {
   return own >= number && (ptx || (machine_code && major == number / 10));
 }
 
-/// The same for a list of architectures, separated by commas.
+/// True when code of any architecture in a list, separated by commas, runs on the device.
 inline bool anyCodeRunsOn(std::string_view architectures, int major, int minor) {
   while (true) {
     const std::size_t comma = architectures.find(',');

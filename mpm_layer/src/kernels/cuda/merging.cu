@@ -34,7 +34,7 @@ __global__ void resetStates(int patches, int special, int* map, int* sizes, int*
   sizes[b * patches + p] = 1;
 }
 
-// The same clusters, with `more` additional rows in front of each image.
+// Copies the clusters, with `more` additional rows in front of each image.
 __global__ void copyStates(const int* from_map, const int* from_sizes, const int* from_offsets, int patches, int more,
                            int special, int* map, int* sizes, int* offsets, int* not_finite) {
   const int b = static_cast<int>(blockIdx.y);

@@ -24,7 +24,7 @@ __device__ __forceinline__ void loadMatrices(unsigned (&r)[4], const void* row) 
                : "memory");
 }
 
-/// The same with each matrix transposed.
+/// Loads the matrices as loadMatrices() does, each transposed.
 __device__ __forceinline__ void loadMatricesTransposed(unsigned (&r)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])

@@ -65,7 +65,7 @@ inline std::vector<std::size_t> stridesOf(const Shape& shape) {
   return strides;
 }
 
-/// The same for a tensor that is broadcast to `shape`: 0 along repeated axes.
+/// The strides of a tensor that is broadcast to `shape`: 0 along repeated axes.
 inline std::vector<std::size_t> broadcastStrides(const Shape& from, const Shape& shape) {
   const std::vector<std::size_t> own = stridesOf(from);
   std::vector<std::size_t> strides(shape.size(), 0);

@@ -36,7 +36,7 @@ class NetWriter {
   /// A node of domain ai.mpm named after its first output; returns that name. This, stock() and copy() throw mpm::Error
   /// when a tensor already has the name of an output. Only names from the original graph can clash.
   std::string op(const std::string& type, const Names& inputs, const Names& outputs, const Attributes& attributes = {});
-  /// The same for a stock node.
+  /// Writes a node of standard ONNX.
   std::string stock(const std::string& type, const Names& inputs, const Names& outputs,
                     const Attributes& attributes = {});
   /// A stock node with the attributes of `proto`, except those given in `instead`.

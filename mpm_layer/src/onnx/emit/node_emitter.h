@@ -50,7 +50,7 @@ class NodeEmitter {
   /// `from` {in} as `out`; the batch stays where it is.
   std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);
 
-  /// What was written mixes the images of a batch.
+  /// True when a written node mixes the images of a batch.
   bool oneImage() const { return one_image_; }
 
  private:
@@ -72,7 +72,7 @@ class NodeEmitter {
   std::optional<Gathered> gatheredFrom(const Node& node) const;
   /// `x` {.., in} as `out`: indices along each axis. False, and nothing is written, when that is not all.
   bool takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name);
-  /// The same element by element; false for too many.
+  /// Gathers element by element; false when there are too many.
   bool takeElements(const Gathered& gathered, const std::string& x, const Shape& out, const std::string& name);
   /// The slices of `from` with these indices along `axis`, as `name`. Index -1 is a slice of `fill`.
   std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name,

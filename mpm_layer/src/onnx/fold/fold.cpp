@@ -129,7 +129,7 @@ std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldB
   return Tensor::of(std::move(shape), std::move(values));
 }
 
-/// Of learned queries, before they read the image.
+/// The layer norm of learned queries, before they read the image.
 std::optional<Tensor> evaluateLayerNorm(const Graph& graph, const Node& node, FoldBudget& budget) {
   const auto [x, weight, bias] = firstConstants(graph, node);
   if (!x || !x->isFloat() || !weight || (node.input(2) >= 0 && !bias) || x->shape.empty()) return std::nullopt;

@@ -31,7 +31,7 @@ void foldConstants(Graph& graph, const Shape& image);
 /// The outputs of a node whose inputs are all constant; nullopt where the op is not known.
 std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, FoldBudget& budget);
 
-/// Of the first three inputs; null where one is not constant.
+/// The constants of the first three inputs; null where one is not constant.
 inline std::array<const Tensor*, 3> firstConstants(const Graph& graph, const Node& node) {
   return {graph.constant(node.input(0)), graph.constant(node.input(1)), graph.constant(node.input(2))};
 }
@@ -45,7 +45,7 @@ std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldB
 /// Shapes of the outputs of a node that depends on the image; nullopt where the op is not known.
 std::optional<std::vector<Shape>> inferShapes(const Graph& graph, const Node& node);
 
-/// What a Resize makes of its input.
+/// The shape and the method of a Resize.
 struct Resizing {
   Shape shape;
   std::vector<double> scale;  ///< per axis, as ONNX computes the input position of a pixel

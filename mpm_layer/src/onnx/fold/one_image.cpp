@@ -115,7 +115,7 @@ class BatchRemover {
     return {};
   }
 
-  /// Of the result of a node that computes.
+  /// The place of the batch in the result of a node that computes.
   Place placeOf(const Node& node) const {
     const Shape& out = *graph_.shape(node.outputs[0]);
     Place result;

@@ -18,7 +18,7 @@ onnx::ModelProto readModelFile(const std::filesystem::path& path);
 /// The same, with the large weights of the graph left in the file.
 onnx::ModelProto readModelFile(const std::filesystem::path& path, LateWeights& late);
 
-/// The same for bytes in memory.
+/// Parses a model from bytes in memory.
 onnx::ModelProto parseModel(const std::string& bytes);
 
 /// The bytes of a converted model. Consumes the model: each weight is freed when it is written, so that weights are in

@@ -8,8 +8,8 @@
 
 namespace mpm::onnx_graph {
 
-/// What a converted model's graph does not say of its ModelInfo, as JSON for its metadata. fromJson throws mpm::Error
-/// on a text that toJson did not write.
+/// The part of a ModelInfo that the graph of a converted model does not imply, as JSON for its metadata. fromJson
+/// throws mpm::Error on a text that toJson did not write.
 std::string toJson(const ModelInfo& info);
 ModelInfo fromJson(const std::string& text);
 

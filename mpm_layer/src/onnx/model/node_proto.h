@@ -16,7 +16,7 @@ inline constexpr const char* kOurDomain = "ai.mpm";
 /// Whether `node` is an op of docs/ops.md.
 inline bool isOurs(const onnx::NodeProto& node) { return node.domain() == kOurDomain; }
 
-/// Of tensors: the inputs or the outputs of a node.
+/// Names of tensors: the inputs or the outputs of a node.
 using Names = std::vector<std::string>;
 
 /// Name and value.

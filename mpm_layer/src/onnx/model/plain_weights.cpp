@@ -11,7 +11,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-/// What a Constant node holds as a tensor; null for another node, or one of numbers.
+/// The tensor of a Constant node; null for another node, or one of numbers.
 onnx::TensorProto* tensorOf(onnx::NodeProto& node) {
   if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) return nullptr;
   for (onnx::AttributeProto& attribute : *node.mutable_attribute())

@@ -44,7 +44,7 @@ struct Tensor {
   std::int64_t size() const;
   /// The element as a number, whatever the type.
   double at(std::int64_t index) const;
-  /// The same elements under another shape of equal size.
+  /// These elements under another shape of equal size.
   Tensor reshaped(Shape other) const;
   /// The elements broadcast to `target`, as floats.
   std::vector<float> broadcastTo(const Shape& target) const;

@@ -18,7 +18,7 @@ struct ImageCells {
   std::vector<float> scale, offset;
 };
 
-/// What rotary positions make of each element: factor * term[id] + other_factor * term[other].
+/// Rotary positions change each element to factor * term[id] + other_factor * term[other].
 struct Blend {
   std::vector<float> factor, other_factor;
   std::vector<std::int32_t> other;  ///< -1 for none

@@ -23,7 +23,7 @@ struct NormPart {
   bool operator==(const NormPart&) const = default;
 };
 
-/// What the ops TransformerBlock and WindowAttention of docs/ops.md take.
+/// The attributes and weights of the ops TransformerBlock and WindowAttention (docs/ops.md).
 struct Block {
   std::int64_t heads = 0, head_dim = 0;
   double scale = 0;
@@ -43,7 +43,7 @@ struct Block {
   bool fixesPlaces() const { return windows > 0; }
 };
 
-/// What the op PatchEmbed takes.
+/// The attributes and weights of the op PatchEmbed.
 struct Embedding {
   std::int64_t special = 0;
   std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;

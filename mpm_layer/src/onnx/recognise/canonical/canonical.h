@@ -40,7 +40,7 @@ class Matcher {
   Node* onlyReader(int value) const;
   /// Live nodes that read `value`.
   std::vector<Node*> readers(int value) const;
-  /// Of a node with two inputs, the one that is not `value`; -1 when it does not read `value`, or twice.
+  /// The index of the input of a node with two inputs that is not `value`; -1 when it does not read `value`, or twice.
   static int other(const Node& node, int value);
   /// A constant that differs along the last axis only, as one number per column.
   std::optional<std::vector<float>> perColumn(int value, std::int64_t columns) const;
