@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/quantiles.h"
-#include "vision/random.h"
+#include "vision/draws.h"
 
 namespace mpm::evaluation {
 
@@ -13,7 +13,7 @@ std::vector<std::vector<double>> bootstrap(int count, const Statistics& statisti
   std::vector<std::vector<double>> draws_of_number;
   if (count < 2) return draws_of_number;
   std::vector<int> pictures(static_cast<std::size_t>(count));
-  vision::Draws draws(static_cast<std::uint64_t>(count));
+  Draws draws(static_cast<std::uint64_t>(count));
   for (int sample = 0; sample < kSamples; ++sample) {
     for (int& picture : pictures) picture = draws.integer(count);
     const std::vector<double> numbers = statistics(pictures);

@@ -220,7 +220,7 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
     const auto three = [&](const char* name) {
       return argument<std::optional<std::array<float, 3>>>(arguments, name, "three numbers");
     };
-    if (arguments.contains("mean")) options.mean = three("mean"), options.std = three("std");
+    if (arguments.contains("mean")) options.mean = three("mean"), options.deviation = three("std");
     options.precision = parsePrecision(precision);
     if (arguments.contains("output")) {
       options.output = parseOutput(argument<std::string>(arguments, "output", "'labels' or 'logits'"));
@@ -364,7 +364,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["depth"] = info.task == Task::kDepth ? nb::object(nb::cast(toString(info.facts.depth))) : nb::none();
   dict["channels"] = toString(info.facts.channels);
   dict["mean"] = info.facts.mean;
-  dict["std"] = info.facts.std;
+  dict["std"] = info.facts.deviation;
   dict["assumed"] = info.facts.assumed;
   dict["reduction"] = toString(info.reduction);
   dict["precision"] = toString(info.precision);

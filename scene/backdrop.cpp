@@ -3,8 +3,8 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "random.h"
 #include "street.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 namespace {

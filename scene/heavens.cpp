@@ -3,7 +3,7 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "random.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "random.h"
 #include "sensor.h"
 #include "vec3.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "random.h"
 #include "vec3.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random.h"
 #include "things.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 namespace {

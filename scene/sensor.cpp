@@ -6,8 +6,8 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "random.h"
 #include "vec3.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 namespace {

@@ -9,10 +9,10 @@
 #include "lens.h"
 #include "opencv_geometry.h"
 #include "precipitation.h"
-#include "random.h"
 #include "sensor.h"
 #include "things.h"
 #include "vision/astronomy.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traffic.h"
 
-#include "random.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "noise.h"
-#include "random.h"
 #include "vec3.h"
+#include "vision/draws.h"
 
 namespace mpm::scene {
 namespace {

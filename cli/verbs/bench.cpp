@@ -174,7 +174,7 @@ class Input {
       for (int c = 0; c < 3; ++c) {
         cv::Mat plane;
         cv::extractChannel(pixels, plane, c);
-        plane = (plane - model_.facts.mean[c]) / model_.facts.std[c];
+        plane = (plane - model_.facts.mean[c]) / model_.facts.deviation[c];
         file.write(reinterpret_cast<const char*>(plane.data),
                    static_cast<std::streamsize>(plane.total() * sizeof(float)));
       }

@@ -66,7 +66,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"depth", model.task == Task::kDepth ? Json(toString(model.facts.depth)) : Json(nullptr)},
                  {"channels", toString(model.facts.channels)},
                  {"mean", Json::parse("[" + threeText(model.facts.mean) + "]")},
-                 {"std", Json::parse("[" + threeText(model.facts.std) + "]")},
+                 {"std", Json::parse("[" + threeText(model.facts.deviation) + "]")},
                  {"assumed", model.facts.assumed},
                  {"classes", model.classes},
                  {"class_names", vision::classNames(model)},
@@ -102,7 +102,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   const std::string assumed = model.facts.assumed ? " (assumed)" : "";
   row("channels", toString(model.facts.channels));
   row("mean", threeText(model.facts.mean) + assumed);
-  row("std", threeText(model.facts.std) + assumed);
+  row("std", threeText(model.facts.deviation) + assumed);
   row("head", toString(model.head));
   row("task", taskText(model));
   row("classes",

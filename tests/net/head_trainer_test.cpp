@@ -75,7 +75,7 @@ TEST_F(HeadTrainerTest, TokensAreThoseOfTheLastBlock) {
   cv::Mat planes(4, shape, CV_32F);
   for (int c = 0; c < 3; ++c)
     cv::Mat(info.input.height, info.input.width, CV_32F, planes.ptr<float>(0, c))
-        .setTo((0.2f - info.facts.mean[c]) / info.facts.std[c]);
+        .setTo((0.2f - info.facts.mean[c]) / info.facts.deviation[c]);
   loaded.net.setInput(planes);
   const cv::Mat rows = loaded.net.forward(block), tokens = trainer_.tokens(grey);
   ASSERT_EQ(tokens.size(), cv::Size(info.dim, info.tokens()));

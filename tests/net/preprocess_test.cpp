@@ -11,7 +11,7 @@ namespace {
 ModelFacts deit() {
   ModelFacts facts;
   facts.mean = {0.485f, 0.456f, 0.406f};
-  facts.std = {0.229f, 0.224f, 0.225f};
+  facts.deviation = {0.229f, 0.224f, 0.225f};
   return facts;
 }
 
@@ -29,7 +29,7 @@ TEST(Normalizer, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
       for (int y = 0; y < image.rows; ++y)
         for (int x = 0; x < image.cols; ++x) {
           const int from = channels == ChannelOrder::kRgb ? 2 - c : c;
-          const double expected = (image.at<cv::Vec3b>(y, x)[from] / 255.0 - facts.mean[c]) / facts.std[c];
+          const double expected = (image.at<cv::Vec3b>(y, x)[from] / 255.0 - facts.mean[c]) / facts.deviation[c];
           ASSERT_NEAR((planes.ptr<float>(0, c, y)[x]), expected, 1e-6)
               << toString(channels) << " " << c << " " << y << " " << x;
         }
@@ -47,7 +47,7 @@ TEST(Normalizer, ReusesItsMemory) {
 
 TEST(Normalizer, RefusesFactsThatMakeNoSense) {
   ModelFacts facts = deit();
-  facts.std[1] = 0;
+  facts.deviation[1] = 0;
   EXPECT_MPM_ERROR(Normalizer{facts}, "std must be positive");
 }
 

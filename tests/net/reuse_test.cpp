@@ -13,7 +13,7 @@
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
-#include "net/choose_outputs.h"
+#include "net/custom_outputs.h"
 #include "support/throws_with.h"
 
 namespace mpm {

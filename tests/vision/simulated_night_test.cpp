@@ -6,7 +6,7 @@
 #include <opencv2/core.hpp>
 
 #include "mpm/error.hpp"
-#include "vision/random.h"
+#include "vision/draws.h"
 
 namespace mpm::vision {
 namespace {

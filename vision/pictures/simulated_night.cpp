@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "mpm/error.hpp"
-#include "vision/random.h"
+#include "vision/draws.h"
 
 namespace mpm::vision {
 

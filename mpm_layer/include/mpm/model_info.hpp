@@ -85,9 +85,10 @@ MPM_API Refine parseRefine(const std::string& text);
 struct ModelFacts {
   std::string name;
   ChannelOrder channels = ChannelOrder::kRgb;
-  /// Mean and standard deviation of pixel values 0..1, in the order of `channels`. Network input: (value - mean) / std.
+  /// Mean and standard deviation of pixel values 0..1, in the order of `channels`. Network input: (value - mean) /
+  /// deviation.
   std::array<float, 3> mean = {0.5f, 0.5f, 0.5f};
-  std::array<float, 3> std = {0.5f, 0.5f, 0.5f};
+  std::array<float, 3> deviation = {0.5f, 0.5f, 0.5f};
   bool assumed = true;                     ///< nothing says mean and std: they are the defaults above
   std::vector<ClassInfo> classes;          ///< empty: the JSON names no classes
   int ignore = 255;                        ///< label of pixels that belong to no class

@@ -139,8 +139,8 @@ struct ConvertOptions {
   std::optional<Reduction> reduce = {};
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
-  /// ModelFacts::mean and std of a plain ViT, instead of those in its JSON. Both or none.
-  std::optional<std::array<float, 3>> mean = {}, std = {};
+  /// ModelFacts::mean and deviation of a plain ViT, instead of those in its JSON. Both or none.
+  std::optional<std::array<float, 3>> mean = {}, deviation = {};
   Precision precision = Precision::kFp32;
   Output output = Output::kLabels;
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.

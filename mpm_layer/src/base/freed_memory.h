@@ -7,7 +7,7 @@
 #include <malloc.h>
 #endif
 
-namespace mpm::onnx_graph {
+namespace mpm {
 
 /// Returns freed memory to the system. glibc keeps freed memory of the size of weights, so the process would stay
 /// several times as large as its net.
@@ -17,4 +17,4 @@ inline void returnFreedMemory() {
 #endif
 }
 
-}  // namespace mpm::onnx_graph
+}  // namespace mpm

@@ -16,7 +16,7 @@
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
-#include "net/choose_outputs.h"
+#include "net/custom_outputs.h"
 #include "net/preprocess.h"
 #include "net/reuse_gate.h"
 

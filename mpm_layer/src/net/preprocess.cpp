@@ -10,9 +10,9 @@ namespace mpm {
 Normalizer::Normalizer(const ModelFacts& facts) {
   for (int c = 0; c < 3; ++c) {
     values_.image_channel[c] = facts.channels == ChannelOrder::kBgr ? c : 2 - c;
-    if (!(facts.std[c] > 0)) throw Error("the model's std must be positive, in its JSON file");
+    if (!(facts.deviation[c] > 0)) throw Error("the model's std must be positive, in its JSON file");
     for (int v = 0; v < 256; ++v)
-      values_.of_byte[c][v] = (static_cast<float>(v) / 255.0f - facts.mean[c]) / facts.std[c];
+      values_.of_byte[c][v] = (static_cast<float>(v) / 255.0f - facts.mean[c]) / facts.deviation[c];
   }
 }
 

@@ -17,9 +17,9 @@
 #include "layers/ops.h"
 #include "layers/quiet_opencv.h"
 #include "mpm/error.hpp"
-#include "net/choose_outputs.h"
-#include "net/hand_over.h"
+#include "net/custom_outputs.h"
 #include "net/placement.h"
+#include "net/register_weights.h"
 #include "onnx/converter.h"
 #include "onnx/model/model_file.h"
 #include "onnx/model/outputs.h"
@@ -108,7 +108,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
     std::vector<cv::Ptr<MpmLayer>> layers;
     {
       WeightRegistry weights;
-      onnx_graph::handOver(graph, converted.late, weights);
+      onnx_graph::registerWeights(graph, converted.late, weights);
       const std::string bytes = onnx_graph::serialised(std::move(converted.model));
       const opencv::QuietLog quiet;
       net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
@@ -121,7 +121,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
       }
     }
     packInParallel(layers);
-    onnx_graph::returnFreedMemory();
+    returnFreedMemory();
     return {net, std::move(converted.info)};
   } catch (const Error& error) {
     throw Error(onnx_path + ": " + error.what());

@@ -170,7 +170,7 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("input size " + toString(info.input), "input size " + toString(*options.input_size) + kHeightFirst);
   if (options.precision != Precision::kFp32 && options.precision != info.precision)
     no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
-  if (options.mean && (*options.mean != info.facts.mean || *options.std != info.facts.std))
+  if (options.mean && (*options.mean != info.facts.mean || *options.deviation != info.facts.deviation))
     no("a mean and std of its own", "others");
   if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
     no("output labels", "output logits");
@@ -237,7 +237,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.facts = facts.facts;
   if (options.mean) {
     info.facts.mean = *options.mean;
-    info.facts.std = *options.std;
+    info.facts.deviation = *options.deviation;
     info.facts.assumed = false;
   }
   info.input = options.input_size.value_or(understood.size);

@@ -35,7 +35,7 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
 /// replaces both was killed between them.
 FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path);
 
-/// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert.cpp.
+/// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert_file.cpp.
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
 
 constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net

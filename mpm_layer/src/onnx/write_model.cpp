@@ -18,7 +18,7 @@ Json factsJson(const ModelFacts& facts, Size2 input) {
   json["input"] = {{"height", input.height}, {"width", input.width}, {"channels", toString(facts.channels)}};
   if (!facts.assumed) {
     json["mean"] = facts.mean;
-    json["std"] = facts.std;
+    json["std"] = facts.deviation;
   }
   json["classes"] = mpm::toJson(facts.classes);
   json["ignore"] = facts.ignore;

@@ -15,11 +15,11 @@ std::int64_t inner(const Shape& shape, std::size_t axis) {
 
 /// Where the batch is in a tensor: in `axis`, `side` neighbours of which are of one image. {B, ..}, {3, B, ..}: 1;
 /// {B * heads, ..}: heads.
-struct Place {
+struct BatchAxis {
   int axis = -1;  ///< -1: the tensor does not depend on the images
   std::int64_t side = 0;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const BatchAxis&) const = default;
 };
 
 class BatchRemover {
@@ -36,7 +36,7 @@ class BatchRemover {
       if (node.domain.empty() && movesData(node)) {
         move(node);
       } else {
-        const Place place = placeOf(node);
+        const BatchAxis place = placeOf(node);
         for (const int value : node.outputs)
           if (value >= 0) places_[value] = place;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) shorten(node, i, place);
@@ -47,7 +47,7 @@ class BatchRemover {
   }
 
  private:
-  const Place& place(int value) const { return places_[value]; }
+  const BatchAxis& place(int value) const { return places_[value]; }
   bool ofImages(int value) const { return value >= 0 && place(value).axis >= 0; }
 
   bool shapesKnown(const Node& node) const {
@@ -62,7 +62,7 @@ class BatchRemover {
   }
 
   /// The image of element i.
-  std::int64_t imageOf(std::int64_t i, const Shape& shape, const Place& place) const {
+  std::int64_t imageOf(std::int64_t i, const Shape& shape, const BatchAxis& place) const {
     return i / (place.side * inner(shape, static_cast<std::size_t>(place.axis))) % batch_;
   }
 
@@ -87,7 +87,7 @@ class BatchRemover {
         moved_image.push_back(
             image[movement.in_order ? first[movement.operand] + at : static_cast<std::size_t>(movement.from[at])]);
       }
-      const Place to = placeIn(shape, moved_image);
+      const BatchAxis to = placeIn(shape, moved_image);
       if (to.axis < 0) refuseImages(node);
       places_[node.outputs[k]] = to;
       if (node.op == "Concat") {
@@ -102,11 +102,11 @@ class BatchRemover {
   }
 
   /// Where the elements of each image lie together; axis -1: nowhere.
-  Place placeIn(const Shape& shape, const std::vector<std::int32_t>& image) const {
+  BatchAxis placeIn(const Shape& shape, const std::vector<std::int32_t>& image) const {
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       for (std::int64_t side = shape[axis] / batch_; side > 0; --side) {
         if (shape[axis] % (side * batch_) != 0) continue;
-        const Place place{static_cast<int>(axis), side};
+        const BatchAxis place{static_cast<int>(axis), side};
         std::int64_t i = 0;
         while (i < std::ssize(image) && (image[i] < 0 || image[i] == imageOf(i, shape, place))) ++i;
         if (i == std::ssize(image)) return place;
@@ -116,12 +116,12 @@ class BatchRemover {
   }
 
   /// The place of the batch in the result of a node that computes.
-  Place placeOf(const Node& node) const {
+  BatchAxis placeOf(const Node& node) const {
     const Shape& out = *graph_.shape(node.outputs[0]);
-    Place result;
+    BatchAxis result;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!ofImages(node.inputs[i])) continue;
-      const Place found{axisFrom(node, i, out), place(node.inputs[i]).side};
+      const BatchAxis found{axisFrom(node, i, out), place(node.inputs[i]).side};
       if (found.axis < 0 || (result.axis >= 0 && result != found)) refuseImages(node);
       result = found;
     }
@@ -175,7 +175,7 @@ class BatchRemover {
   }
 
   /// A constant operand, broadcast to the result or joined to it, that repeats its values for every image.
-  void shorten(Node& node, std::size_t i, const Place& place) {
+  void shorten(Node& node, std::size_t i, const BatchAxis& place) {
     const auto axis = static_cast<std::size_t>(place.axis);
     const Tensor* constant = graph_.constant(node.inputs[i]);
     const Shape& out = *graph_.shape(node.outputs[0]);
@@ -188,7 +188,7 @@ class BatchRemover {
     if (!constant || constant->shape.size() > out.size() || constant->shape.size() + axis < out.size()) return;
     const std::size_t own = axis + constant->shape.size() - out.size();
     if (constant->shape[own] != out[axis]) return;  // a weight, or broadcast
-    const Place own_place{static_cast<int>(own), place.side};
+    const BatchAxis own_place{static_cast<int>(own), place.side};
     const std::int64_t length = place.side * inner(constant->shape, own);
     Shape shape = constant->shape;
     shape[own] /= batch_;
@@ -218,7 +218,7 @@ class BatchRemover {
 
   Graph& graph_;
   std::int64_t batch_;
-  std::vector<Place> places_;  ///< per value
+  std::vector<BatchAxis> places_;  ///< per value
 };
 
 }  // namespace

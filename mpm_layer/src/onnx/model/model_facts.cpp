@@ -22,7 +22,7 @@ std::array<float, 3> three(const JsonValue& value, bool positive) {
 void readCommon(const JsonValue& json, ModelFacts& facts) {
   if (const auto name = json.find("name")) facts.name = name->text();
   if (const auto mean = json.find("mean")) facts.mean = three(*mean, false);
-  if (const auto std = json.find("std")) facts.std = three(*std, true);
+  if (const auto std = json.find("std")) facts.deviation = three(*std, true);
   facts.assumed = !json.has("mean") || !json.has("std");
   if (const auto ignore = json.find("ignore")) facts.ignore = ignore->integer(0, 255);
   if (const auto task = json.find("task")) facts.task = task->parsed(parseTask);
@@ -84,7 +84,7 @@ std::string toJson(const ModelInfo& info) {
   Json json = {{"name", info.facts.name},
                {"channels", toString(info.facts.channels)},
                {"mean", info.facts.mean},
-               {"std", info.facts.std},
+               {"std", info.facts.deviation},
                {"classes", mpm::toJson(info.facts.classes)},
                {"ignore", info.facts.ignore},
                {"head", toString(info.head)},

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "onnx/recognise/interpret.h"
+#include "onnx/recognise/meaning.h"
 
 namespace mpm::onnx_graph {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "onnx/recognise/algebra.h"
-#include "onnx/recognise/interpret.h"
+#include "onnx/recognise/meaning.h"
 #include "onnx/recognise/pair_bias.h"
 
 namespace mpm::onnx_graph {
@@ -20,7 +20,7 @@ class Interpreter {
   Meaning asShaped(const Node& node, Meaning meaning) const;
   Meaning foreign(const Node& node, std::string found, std::string expected = "a plain pre-norm ViT") const;
 
-  // interpret.cpp: rows of tokens
+  // interpreter.cpp: rows of tokens
   void move(const Node& node);
   std::optional<Cells> unchangedIn(int sum, const Cells& cells) const;
   Meaning moveLogits(const Node& node, int value) const;
@@ -33,7 +33,7 @@ class Interpreter {
   Meaning resize(const Node& node);
   Meaning argMax(const Node& node);
 
-  // interpret_arithmetic.cpp: Add, Sub, Mul, Div
+  // interpreter_arithmetic.cpp: Add, Sub, Mul, Div
   Meaning arithmetic(const Node& node);
   Meaning imageArithmetic(const Node& node, const ImageCells& image, const Tensor& constant);
   Meaning withConstant(const Node& node, int value, const Tensor& constant);
@@ -43,7 +43,7 @@ class Interpreter {
   Meaning withForeign(const Node& node, const Foreign& cause);
   Meaning sumOfPositions(const Node& node, const PositionLogits& left, const PositionLogits& right) const;
 
-  // interpret_attention.cpp: from two projections to the context
+  // interpreter_attention.cpp: from two projections to the context
   Meaning matMul(const Node& node);
   Meaning einsum(const Node& node);
   Meaning attentionOp(const Node& node);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/recognise/interpret.h"
+#include "onnx/recognise/meaning.h"
 
 namespace mpm::onnx_graph {
 

@@ -23,7 +23,7 @@ std::array<Product, 2> productsOf(const Cells& cells, std::size_t i) {
 }
 
 /// Up to two columns of the term.
-struct Columns {
+struct RotaryColumns {
   std::array<std::int64_t, 2> at{-1, -1};
 
   bool add(std::int64_t column) {
@@ -37,7 +37,7 @@ struct Columns {
     return false;
   }
   bool pair() const { return at[1] >= 0; }
-  bool operator==(const Columns& other) const {
+  bool operator==(const RotaryColumns& other) const {
     return at == other.at || (at[0] == other.at[1] && at[1] == other.at[0]);
   }
 };
@@ -53,8 +53,8 @@ class HeadBlend {
         first_(static_cast<std::size_t>(head * tokens_ * width_)) {}
 
   /// The columns that column j reads, in every token of its own row; nullopt when that are none, or more than two.
-  std::optional<Columns> columns(std::int64_t j) const {
-    Columns result;
+  std::optional<RotaryColumns> columns(std::int64_t j) const {
+    RotaryColumns result;
     for (std::int64_t t = 0; t < tokens_; ++t) {
       const std::size_t i = at(t, j);
       if (cells_.offset && (*cells_.offset)[i] != 0) return std::nullopt;
@@ -81,8 +81,8 @@ class HeadBlend {
     return true;
   }
 
-  /// Columns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token.
-  bool rotation(std::int64_t j, std::int64_t k, Columns& columns, std::vector<float>& cosine,
+  /// RotaryColumns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token.
+  bool rotation(std::int64_t j, std::int64_t k, RotaryColumns& columns, std::vector<float>& cosine,
                 std::vector<float>& sine) const {
     constexpr double kClose = 1e-4;
     const auto determinant = [&] {
@@ -237,7 +237,7 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
   Rotation rotation{heads, tokens, 0, {}, {}};
   for (std::int64_t h = 0; h < heads; ++h) {
     const HeadBlend head(cells, term, h);
-    std::vector<Columns> columns;
+    std::vector<RotaryColumns> columns;
     for (std::int64_t j = 0; j < width; ++j) {
       const auto read = head.columns(j);
       if (!read) return std::nullopt;
@@ -246,7 +246,7 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
     Integers first, second, kept;
     std::vector<bool> paired(width, false);
     for (std::int64_t j = 0; j < width; ++j) {
-      const Columns& own = columns[j];
+      const RotaryColumns& own = columns[j];
       if (!own.pair()) {
         if (!head.isCopy(j, own.at[0])) return std::nullopt;
         kept.push_back(j);
@@ -262,7 +262,7 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
     std::vector<float> cosine, sine;
     Integers first_columns, second_columns;
     for (std::size_t p = 0; p < first.size(); ++p) {
-      Columns both = columns[first[p]];
+      RotaryColumns both = columns[first[p]];
       if (!head.rotation(first[p], second[p], both, cosine, sine)) return std::nullopt;
       first_columns.push_back(both.at[0]);
       second_columns.push_back(both.at[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/hand_over.h"
+#include "net/register_weights.h"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@
 #include "onnx/model/plain_weights.h"
 
 namespace mpm::onnx_graph {
-void handOver(onnx::GraphProto& graph, LateWeights& late, WeightRegistry& waiting) {
+void registerWeights(onnx::GraphProto& graph, LateWeights& late, WeightRegistry& waiting) {
   std::map<std::string, onnx::TensorProto*> weights;
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) weights[tensor.name()] = &tensor;
   std::map<std::string, int> readers;

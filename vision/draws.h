@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 
-namespace mpm::vision {
+namespace mpm {
 
 // Everything random here is a hash of what it belongs to (a seed, a window, a car, a pixel of a frame), never the next
 // number of a stream: so a moment can be rendered without the moments before it.
@@ -52,4 +52,4 @@ inline float poisson(float mean, std::uint32_t bits, const std::array<float, 409
   return static_cast<float>(count);
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm

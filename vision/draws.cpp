@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/random.h"
+#include "vision/draws.h"
 
-namespace mpm::vision {
+namespace mpm {
 namespace {
 
 double normalQuantile(double probability) {
@@ -33,4 +33,4 @@ const std::array<float, 4096>& normalQuantiles() {
   return quantiles;
 }
 
-}  // namespace mpm::vision
+}  // namespace mpm

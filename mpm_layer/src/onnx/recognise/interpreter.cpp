@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/recognise/interpret.h"
+#include "onnx/recognise/meaning.h"
 
 #include <algorithm>
 #include <deque>

@@ -11,6 +11,6 @@ namespace mpm::onnx_graph {
 /// Moves the weights of the ai.mpm nodes of a converted graph into the registry, where the layers fetch them. Weights
 /// in another form than the converter writes stay in the graph. Throws mpm::Error for a node that already has the
 /// attribute of registered weights. Late weights that other nodes read too are loaded into the graph.
-void handOver(onnx::GraphProto& graph, LateWeights& late, WeightRegistry& waiting);
+void registerWeights(onnx::GraphProto& graph, LateWeights& late, WeightRegistry& waiting);
 
 }  // namespace mpm::onnx_graph
