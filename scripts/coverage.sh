@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo=sudo
-sh packages/install.sh
+sh packaging/install.sh
 $sudo apt-get install -q -y --no-install-recommends gcovr
 
 cmake -S . -B build-coverage -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF \

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo=sudo
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # each input is a file
-sh packages/install.sh
+sh packaging/install.sh
 # oneDNN needs OpenMP, which clang has in a package of its own.
 $sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev libomp-dev
 cmake --preset fuzz

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sh packages/install.sh --minimal
+sh packaging/install.sh --minimal
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=OFF -DMPM_BUILD_BENCHMARKS=OFF \
   -DMPM_WITH_LIBTORCH=OFF
 cmake --build build

@@ -42,7 +42,7 @@ bind "$PWD" /src/mpm_layer
 # shellcheck disable=SC2016
 chroot "$root" sh -euc '
   cd /src/mpm_layer
-  sh packages/install.sh
+  sh packaging/install.sh
   cmake -S . -B ../build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON \
     -DMPM_WARNINGS_AS_ERRORS=ON
   # shellcheck disable=SC2086

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sh packages/install.sh
+sh packaging/install.sh
 cmake --preset asan
 cmake --build --preset asan
 # Without camvid_eval, which takes an hour and runs no code that the other tests do not run.

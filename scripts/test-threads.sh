@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sh packages/install.sh
+sh packaging/install.sh
 cmake --preset tsan
 cmake --build --preset tsan --target kernels_test merging_test layers_test net_test vision_test monitor_test
 # One thread inside the loops of OpenMP and of OpenCV's pool: ThreadSanitizer does not see their barriers. Our own threads run

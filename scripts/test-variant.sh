@@ -15,7 +15,7 @@ esac
 
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo=sudo
-sh packages/install.sh
+sh packaging/install.sh
 # shellcheck disable=SC2086
 [ -z "$packages" ] || $sudo apt-get install -q -y --no-install-recommends $packages
 # shellcheck disable=SC2086

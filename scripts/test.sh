@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sh packages/install.sh
+sh packaging/install.sh
 sh scripts/check.sh --quick
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=ON \
   -DMPM_WITH_LIBTORCH=AUTO -DMPM_WARNINGS_AS_ERRORS=ON

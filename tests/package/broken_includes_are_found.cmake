@@ -16,9 +16,9 @@ function(plant file)
 endfunction()
 plant(mpm_layer/src/kernels/cpu/gemm.cpp RIGHT "\"base/text.h\"" WRONG "\"vision/sources/source.h\"" "<opencv2/core.hpp>")
 plant(mpm_layer/src/onnx/fold/fold.cpp RIGHT "\"onnx/model/graph.h\"" WRONG "\"onnx/emit/emitter.h\"" "\"onnx/converter.h\"")
-plant(vision/sources/beside.h)
-plant(vision/sources/open.cpp RIGHT "\"vision/sources/source.h\"" "\"beside.h\"" WRONG "\"source.h\"")
-plant(monitor/recorder.cpp RIGHT "\"vision/sources/source.h\"" WRONG "\"gui/controllers/opener.h\"" "<QString>" "<opencv2/dnn.hpp>")
+plant(toolkit/vision/sources/beside.h)
+plant(toolkit/vision/sources/open.cpp RIGHT "\"vision/sources/source.h\"" "\"beside.h\"" WRONG "\"source.h\"")
+plant(toolkit/monitor/recorder.cpp RIGHT "\"vision/sources/source.h\"" WRONG "\"gui/controllers/opener.h\"" "<QString>" "<opencv2/dnn.hpp>")
 
 execute_process(COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${SCRATCH} -P ${CMAKE_CURRENT_LIST_DIR}/includes_point_one_way.cmake
   ERROR_VARIABLE printed)

@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that building and testing this project needs, from the list of this Debian release. Root or sudo.
-#   packages/install.sh [--minimal]      --minimal: no packages for the tests
+#   packaging/install.sh [--minimal]      --minimal: no packages for the tests
 set -eu
 fail() {
-  echo "packages/install.sh: $1" >&2
+  echo "packaging/install.sh: $1" >&2
   exit "${2:-1}"
 }
 
 case $* in
   '' | --minimal) ;;
-  *) fail "unknown arguments '$*'; usage: packages/install.sh [--minimal]" 2 ;;
+  *) fail "unknown arguments '$*'; usage: packaging/install.sh [--minimal]" 2 ;;
 esac
 
 ID='' VERSION_ID=''
 # shellcheck disable=SC1091
 [ ! -r /etc/os-release ] || . /etc/os-release
 list=$(dirname "$0")/$ID-${VERSION_ID:-13}.txt  # Debian testing and unstable have no VERSION_ID: use the newest list
-[ -r "$list" ] || fail "no package list for ${PRETTY_NAME:-this system}: install the packages in packages/debian-13.txt by hand"
+[ -r "$list" ] || fail "no package list for ${PRETTY_NAME:-this system}: install the packages in packaging/debian-13.txt by hand"
 
 sudo=
 if [ "$(id -u)" -ne 0 ]; then
@@ -31,7 +31,7 @@ while read -r name mark; do
   [ "$*$mark" != '--minimal[tests]' ] || break
   case $name in '' | '#'*) continue ;; esac
   if [ "$mark" = optional ] && ! apt-cache show "$name" >/dev/null 2>&1; then
-    echo "packages/install.sh: this release has no package $name, which is optional" >&2
+    echo "packaging/install.sh: this release has no package $name, which is optional" >&2
   else
     packages="$packages $name"
   fi

@@ -37,7 +37,7 @@ mpm_package(development libmpm-layer-dev libdevel "Headers and CMake package of 
 mpm_package(tools mpm graphics "Convert, run, evaluate and monitor Vision Transformers with merged tokens"
   "${library} ${same_version}")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "python3-matplotlib")  # the report of `mpm study`
-set(CPACK_DEBIAN_TOOLS_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packages/debian/postinst)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/postinst)
 if(TARGET mpm-view)
   list(APPEND CPACK_COMPONENTS_ALL viewer)
   mpm_package(viewer mpm-view graphics "A small live viewer of segmentation and merge maps" "${library} ${same_version}")
