@@ -109,9 +109,9 @@ void ConvertOptions::validate() const {
   if (input_size && (input_size->height < 1 || input_size->width < 1)) {
     throw Error("input size " + toString(*input_size) + kHeightFirst + ": both sides must be positive");
   }
-  if (mean.has_value() != std.has_value()) throw Error("mean and std are given together, or none of them");
+  if (mean.has_value() != deviation.has_value()) throw Error("mean and std are given together, or none of them");
   for (int c = 0; mean && c < 3; ++c)
-    if (!std::isfinite((*mean)[c]) || !std::isfinite((*std)[c]) || (*std)[c] <= 0)
+    if (!std::isfinite((*mean)[c]) || !std::isfinite((*deviation)[c]) || (*deviation)[c] <= 0)
       throw Error("mean and std are three numbers each, for pixel values 0 to 1, and std is positive");
 }
 
