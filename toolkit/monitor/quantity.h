@@ -44,8 +44,7 @@ struct Measurement {
   const FrameFacts* frame = nullptr;          ///< null: this is a region
 };
 
-/// One number that is measured. A row of the table is all that a new one needs: it is then stored, exported, drawn,
-/// alarmed on and reported. Its documentation is a row of docs/regions.md.
+/// One number that is measured: its key, its words and how it is computed. docs/regions.md documents each.
 struct Quantity {
   enum class Scope {
     kEverywhere,  ///< of each region and of the whole picture; sums leave flagged pictures out
