@@ -109,7 +109,7 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
   other.labels(cv::Rect(0, 0, 12, 16)).setTo(0);
   const LiveFramePtr frame = makeLiveFrame(std::move(result));
   ASSERT_TRUE(frame->comparison);
-  EXPECT_EQ(frame->comparison->agreement, 0.5);
+  EXPECT_EQ(frame->comparison->agreement, 50);
   EXPECT_DOUBLE_EQ(frame->comparison->speed_up, 2.5);
   EXPECT_EQ(toString(frame->comparison->live.variant), "mpm:blocks=2");
   EXPECT_EQ(toString(frame->comparison->other.variant), "tome:count=1");

@@ -646,7 +646,7 @@ const Case kEncoders[] = {
      },
      "Conv", "padding, groups or dilation"},
     {"EmbeddingOfTwoChannels", [](Dialect&) {}, [](onnx::GraphProto& graph) { cutEmbedding(graph, 2); }, "Conv",
-     "weights for another number of channels"},
+     "found weights 24x2x4x4 for 3 channels"},
     {"EmbeddingWithABiasForHalfOfTheFeatures", [](Dialect&) {},
      [](onnx::GraphProto& graph) { node(graph, "Conv").set_input(2, constant(graph, {TinyVit::kDim / 2}, 1)); }, "Conv",
      "a bias that is not constant"},
