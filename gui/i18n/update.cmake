@@ -7,7 +7,7 @@ foreach(language en fr)
   if(language STREQUAL "en")
     list(APPEND options -pluralonly)
   endif()
-  execute_process(COMMAND ${LUPDATE} ${SOURCE_DIR}/gui ${SOURCE_DIR}/monitor/watch -I ${SOURCE_DIR}
+  execute_process(COMMAND ${LUPDATE} ${SOURCE_DIR}/gui ${SOURCE_DIR}/monitor/watch ${SOURCE_DIR}/monitor/quantity.cpp -I ${SOURCE_DIR}
     -tr-function-alias QT_TRANSLATE_NOOP+=MPM_SAID ${options} -ts ${file} COMMAND_ERROR_IS_FATAL ANY)
   file(READ ${file} text)
   string(REPLACE "<!DOCTYPE TS>\n" "<!DOCTYPE TS>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n" text "${text}")

@@ -2,7 +2,7 @@
 # lupdate finds no message in the sources that the French .ts file does not have.
 file(REMOVE_RECURSE ${SCRATCH})
 file(COPY ${SOURCE_DIR}/gui ${SOURCE_DIR}/monitor DESTINATION ${SCRATCH})
-execute_process(COMMAND ${LUPDATE} ${SCRATCH}/gui ${SCRATCH}/monitor/watch -I ${SCRATCH}
+execute_process(COMMAND ${LUPDATE} ${SCRATCH}/gui ${SCRATCH}/monitor/watch ${SCRATCH}/monitor/quantity.cpp -I ${SCRATCH}
     -tr-function-alias QT_TRANSLATE_NOOP+=MPM_SAID -ts ${SCRATCH}/gui/i18n/mpm-monitor_fr.ts
   OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
 if(NOT said MATCHES "Found [0-9]+ source text\\(s\\) \\(0 new ")

@@ -78,7 +78,7 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   const int first = static_cast<int>(frame()->result.frame.id);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.id > first; }));
   double area = 0;
-  for (const auto& [label, share] : frame()->areas) area += share;
+  for (const auto& [label, share] : frame()->sample.whole().areas) area += share;
   EXPECT_NEAR(area, 1, 1e-9);
 }
 
@@ -334,10 +334,9 @@ TEST_F(Window, StoresSamplesDrawsAndExportsThem) {
   ASSERT_TRUE(openAndWait());
   TimeChart* chart = part<ChartPanel>(*window_)->chart();
   ASSERT_TRUE(wait([&] { return chart->chart().buckets.size() >= 2; }));
-  for (const auto& [format, name, mark] :
-       {std::tuple(ExportDialog::Format::kCsv, "a.csv", ""), std::tuple(ExportDialog::Format::kPhenoCam, "b.csv", "#"),
-        std::tuple(ExportDialog::Format::kJsonLines, "c.jsonl", "{"),
-        std::tuple(ExportDialog::Format::kChartPng, "d.png", "\x89PNG")}) {
+  for (const auto& [format, name, mark] : {std::tuple(ExportDialog::Format::kCsv, "a.csv", ""),
+                                           std::tuple(ExportDialog::Format::kJsonLines, "c.jsonl", "{"),
+                                           std::tuple(ExportDialog::Format::kChartPng, "d.png", "\x89PNG")}) {
     const QString file = folder_.filePath(QString::fromLatin1(name));
     part<Exports>(*window_)->write(format, 0, INT64_MAX, file);
     ASSERT_TRUE(wait([&] { return QFile::exists(file); })) << name;
@@ -618,8 +617,8 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   EXPECT_NEAR(static_cast<double>(dialog->span().first), axis.from * 1000, 5000);
   EXPECT_NEAR(static_cast<double>(dialog->span().second), axis.to * 1000, 5000);
   for (const auto& [format, suffix] :
-       {std::pair(ExportDialog::Format::kCsv, "csv"), std::pair(ExportDialog::Format::kPhenoCam, "csv"),
-        std::pair(ExportDialog::Format::kChartPng, "png"), std::pair(ExportDialog::Format::kJsonLines, "jsonl")}) {
+       {std::pair(ExportDialog::Format::kCsv, "csv"), std::pair(ExportDialog::Format::kChartPng, "png"),
+        std::pair(ExportDialog::Format::kJsonLines, "jsonl")}) {
     fieldOf<QComboBox>(dialog, "Format")->setCurrentIndex(static_cast<int>(format));
     EXPECT_EQ(dialog->format(), format);
     EXPECT_EQ(dialog->suffix(), QLatin1String(suffix));

@@ -107,7 +107,7 @@ TEST(Alarms, AreaOfAClass) {
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_THAT(events[0].message, HasSubstr("area of car 25 % above 20 %"));
   Sample sample = sampleAt(kNoon);
-  sample.areas = {};
+  sample.whole().areas = {};
   EXPECT_THAT(alarms.add(sample, 1000), SizeIs(1));
   EXPECT_FALSE(alarms.ringing());
 }
@@ -189,19 +189,19 @@ TEST(Alarms, NumbersOfARegion) {
   Alarms alarms({.alarms = {parseAlarm("tree:gcc<0.3"), parseAlarm("lake:ice>50")}, .minutes = 0});
   EXPECT_THAT(alarms.setClasses({"water", "ice"}, kNoon), IsEmpty());
   Sample sample = sampleAt(kNoon);
-  sample.areas = {{1, 1.0}};  // of the whole picture
+  sample.whole().areas = {{1, 1.0}};  // of the whole picture
   EXPECT_THAT(alarms.add(sample, 0), IsEmpty()) << "no region is measured";
-  sample.regions = {{.name = "lake", .red = 1, .green = 0, .blue = 1, .areas = {{0, 0.6}, {1, 0.4}}},
-                    {.name = "tree", .red = 100, .green = 100, .blue = 50}};
+  sample.regions.push_back(regionOf(0, {1, 0, 1}, {}, {{0, 0.6}, {1, 0.4}}, "lake"));
+  sample.regions.push_back(regionOf(1, {100, 100, 50}, {}, {}, "tree"));
   EXPECT_THAT(alarms.add(sample, 1000), IsEmpty());
-  sample.regions[0].areas = {{1, 0.75}};
-  sample.regions[1].green = 50;
+  sample.regions[1].areas = {{1, 0.75}};
+  sample.regions[2] = regionOf(1, {100, 50, 50}, {}, {}, "tree");
   const auto events = alarms.add(sample, 2000);
   ASSERT_THAT(events, SizeIs(2));
   EXPECT_THAT(events[0].message, HasSubstr("gcc of tree 0.25 below 0.3"));
   EXPECT_THAT(events[1].message, HasSubstr("area of ice in lake 75 % above 50 %"));
   sample.regions.pop_back();
-  sample.regions[0].areas = {};
+  sample.regions[1].areas = {};
   EXPECT_THAT(alarms.add(sample, 3000), SizeIs(1)) << "the tree's waits until it is measured again";
   EXPECT_TRUE(alarms.ringing());
 }

@@ -253,7 +253,7 @@ TEST_F(StoreDamage, AFileThatIsNotOursStaysWhereItIs) {
 
   fs::remove(path_);
   makeDatabase();
-  runSql(path_, "ALTER TABLE sample RENAME COLUMN brightness TO luminosity");
+  runSql(path_, "ALTER TABLE sample RENAME COLUMN night TO luminosity");
   expectLeftAlone("someone changed it");
 }
 
