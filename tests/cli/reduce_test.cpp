@@ -37,10 +37,13 @@ TEST_F(Reduce, RunsAndIsNamed) {
 }
 
 TEST_F(Reduce, DayNightNamesItAndCountsEveryStep) {
-  const auto json = mpmCommand({"daynight", image_, "--model", kSegmenter, "--reduce", kSpec, "--json"}).json();
-  EXPECT_EQ(json["reduce"], kSpec);
-  EXPECT_EQ(json["insertions"].size(), 3u);
-  EXPECT_EQ(json["insertions"][2]["block"], 2);
+  const auto lines = mpmCommand({"daynight", image_, "--model", kSegmenter, "--reduce", kSpec, "--json"}).jsonLines();
+  ASSERT_EQ(lines.size(), 2u) << "by day, at night";
+  for (const auto& light : lines) {
+    EXPECT_EQ(light["reduce"], kSpec);
+    EXPECT_EQ(light["tokens_mean"].size(), 4u);
+  }
+  EXPECT_EQ(lines[1]["minus_day"]["tokens"].size(), 4u);
 }
 
 TEST_F(Reduce, BenchComparesSeveral) {
