@@ -38,7 +38,7 @@ if [ ! -e "$root/complete" ]; then
   [ -e "$root/etc/debian_version" ] ||
     debootstrap --arch=arm64 --variant=minbase bookworm "$root" "$(sh scripts/mirror.sh)"
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
-  cp -r packages "$root/srv"
+  cp -r packaging "$root/srv"
   chroot "$root" sh -euc 'cd /srv && sh packaging/install.sh --minimal
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libgtest-dev libgmock-dev python3-dev \
       python3-venv'
