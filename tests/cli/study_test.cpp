@@ -320,7 +320,8 @@ TEST_F(Study, TwoVariantsNeverShareASymbol) {
   const std::string svg = fileText(out_ + "/figures/tiny_scene_fp32_time.svg");
   std::set<std::string> symbols;  // of the legend: the path of each marker
   std::size_t legend = svg.find("legend_1"), at = legend;
-  while ((at = svg.find("<use xlink:href=\"#", at + 1)) != std::string::npos) symbols.insert(svg.substr(at, 40));
+  while ((at = svg.find("<use xlink:href=\"#", at + 1)) != std::string::npos)
+    symbols.insert(svg.substr(at, svg.find('"', at + 18) - at));
   EXPECT_EQ(symbols.size(), 18u + 2u) << "and the ends of the bars, in two colours";
 }
 
