@@ -67,7 +67,8 @@ LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
 
 void LabelClassesPanel::setClasses(const QStringList& names, const std::vector<QColor>& colors) {
   const int before = list_->count(), count = static_cast<int>(names.size());
-  const int next = before > 0 && count > before ? count - 1 : std::clamp(list_->currentRow(), 0, count - 1);
+  const int next =
+      before > 0 && count > before ? count - 1 : std::clamp(list_->currentRow(), 0, std::max(count - 1, 0));
   {
     const QSignalBlocker quiet(list_);
     list_->clear();

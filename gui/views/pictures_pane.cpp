@@ -114,7 +114,7 @@ void PicturesPane::setSteps(int last) {
 }
 
 void PicturesPane::showStep(int step) {
-  selection_->setStep(std::clamp(step, 0, last_step_));
+  selection_->setStep(std::clamp(step, 0, std::max(last_step_, 0)));
   refreshStep();
 }
 

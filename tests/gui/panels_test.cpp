@@ -141,7 +141,7 @@ TEST(ReductionEditor, TheTextIsTheControls) {
   type("gradual:colour=3");
   EXPECT_EQ(valueOf(&editor, "Problem"),
             QStringLiteral("reduction 'gradual:colour=3': 'gradual' has no key 'colour'; it has blocks, count, share, "
-                           "similarity, attention, positions"));
+                           "similarity, attention, positions, head"));
   EXPECT_EQ(spy.count(), 2) << "what is wrong changes nothing";
   editor.setReduction(mpmBefore({3}, Attention::kProportional));
   editor.box(4)->click();
