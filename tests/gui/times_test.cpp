@@ -83,6 +83,7 @@ TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
   measure("dated");
   ASSERT_TRUE(runs());
   ASSERT_TRUE(wait([&] { return noticeOf(*window_) == QStringLiteral("3 of 3 pictures are stored"); }));
+  ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055412"; })) << "the last one";
   trigger("previous_picture");
   ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055411"; }));
   const UnixMs taken = frame()->result.frame.time;
