@@ -132,7 +132,8 @@ TEST(Usage, EveryOptionOfTheSceneIsDocumented) {
   const std::string refusal = mpmCommand({"run", "demo:street?none=1", "--model", kSegmenter}).err;
   std::istringstream keys(refusal.substr(refusal.rfind(':') + 1));
   const std::string table = textOf(kData + "/../../docs/scene.md"),
-                    manual = textOf(kData + "/../../packaging/man/mpm-more.1"), help = mpmCommand({"run", "--help"}).out;
+                    manual = textOf(kData + "/../../packaging/man/mpm-more.1"),
+                    help = mpmCommand({"run", "--help"}).out;
   int count = 0;
   for (std::string key; std::getline(keys >> std::ws, key, ','); ++count) {
     if (key.ends_with('\n')) key.pop_back();
