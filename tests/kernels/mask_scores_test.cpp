@@ -14,15 +14,6 @@ using test::Matrix;
 class MaskScores : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(MaskScores);
 
-test::Reference unitRows(test::Reference x) {
-  for (int i = 0; i < x.rows; ++i) {
-    double squares = 0;
-    for (int k = 0; k < x.cols; ++k) squares += x.at(i, k) * x.at(i, k);
-    for (int k = 0; k < x.cols; ++k) x.at(i, k) = squares > 0 ? x.at(i, k) / std::sqrt(squares) : 0;
-  }
-  return x;
-}
-
 struct Case {
   int classes;
   Matrix tokens, patch, cls;
@@ -44,14 +35,9 @@ struct Case {
   }
   test::Reference expected() const {
     const MatrixView<const float> view = tokens.view();
-    const test::Reference p =
-        unitRows(test::linear(test::Reference(view.rowRange(classes, tokens.rows)), {patch.view(), nullptr}));
-    const test::Reference c = unitRows(test::linear(test::Reference(view.rowRange(0, classes)), {cls.view(), nullptr}));
-    test::Reference products(p.rows, classes);
-    for (int i = 0; i < p.rows; ++i)
-      for (int j = 0; j < classes; ++j)
-        for (int k = 0; k < p.cols; ++k) products.at(i, j) += p.at(i, k) * c.at(j, k);
-    return test::norm(products, {weight.data(), bias.data(), 1e-5f});
+    return test::maskScores(test::Reference(view.rowRange(0, classes)),
+                            test::Reference(view.rowRange(classes, tokens.rows)), cls.view(), patch.view(),
+                            {weight.data(), bias.data(), 1e-5f});
   }
 };
 

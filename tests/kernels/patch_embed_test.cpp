@@ -12,22 +12,6 @@ namespace {
 
 using test::Matrix;
 
-test::Reference expected(const std::vector<float>& image, const PatchGeometry& g, const Matrix& weight,
-                         const Matrix& position) {
-  test::Reference tokens(position.view());
-  for (int i = 0; i < tokens.rows; ++i)
-    for (int o = 0; o < tokens.cols; ++o)
-      for (int c = 0; c < g.channels; ++c)
-        for (int y = 0; y < g.kernel_h; ++y)
-          for (int x = 0; x < g.kernel_w; ++x) {
-            const int top = i / g.gridWidth() * g.stride_h + y, left = i % g.gridWidth() * g.stride_w + x;
-            tokens.at(i, o) +=
-                static_cast<double>(image[static_cast<std::size_t>((c * g.height + top) * g.width + left)]) *
-                static_cast<double>(weight.at(o, (c * g.kernel_h + y) * g.kernel_w + x));
-          }
-  return tokens;
-}
-
 TEST(PatchEmbed, KernelsAndStridesOfAllKinds) {
   for (const PatchGeometry& g : {PatchGeometry{3, 64, 96, 16, 16, 16, 16}, PatchGeometry{3, 33, 47, 8, 8, 8, 8},
                                  PatchGeometry{1, 20, 30, 5, 3, 4, 2}, PatchGeometry{4, 7, 7, 7, 7, 1, 1},
@@ -41,7 +25,9 @@ TEST(PatchEmbed, KernelsAndStridesOfAllKinds) {
     const PackedLinear packed(weight.view(), nullptr);
     Matrix tokens(patches, dim, 3), threaded(patches, dim, 3);
     patchEmbed(image.data(), g, packed, position.view(), tokens.view(), Serial());
-    ASSERT_LE(test::maxError(tokens.view(), expected(image, g, weight, position)), 2e-5);
+    ASSERT_LE(test::maxError(tokens.view(),
+                             test::patchEmbed(image.data(), g, weight.view(), test::Reference(position.view()))),
+              2e-5);
     patchEmbed(image.data(), g, packed, position.view(), threaded.view(), test::Threads(3));
     for (int i = 0; i < patches; ++i)
       ASSERT_TRUE(std::equal(tokens.view().row(i), tokens.view().row(i) + dim, threaded.view().row(i)));
@@ -58,7 +44,8 @@ TEST(PatchEmbed, NormBeforePositions) {
     const NormWeights norm{vectors.view().row(1), vectors.view().row(2), 1e-5f, rms};
     Matrix bias(patches, dim), tokens(patches, dim, 3);
     for (int i = 0; i < patches; ++i) std::copy_n(vectors.view().row(0), dim, bias.view().row(i));
-    test::Reference rows = test::norm(expected(image, g, weight, bias), norm);
+    test::Reference rows =
+        test::norm(test::patchEmbed(image.data(), g, weight.view(), test::Reference(bias.view())), norm);
     for (int i = 0; i < patches; ++i)
       for (int j = 0; j < dim; ++j) rows.at(i, j) += static_cast<double>(position.at(i, j));
     patchEmbed(image.data(), g, PackedLinear(weight.view(), vectors.view().row(0)), position.view(), tokens.view(),

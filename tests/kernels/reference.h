@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <vector>
 
 #include "kernels/elementwise.h"
+#include "kernels/patch_embed.h"
+#include "kernels/random.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
 #include "kernels/window_attention.h"
@@ -28,6 +31,11 @@ struct Reference {
   }
   double& at(int i, int j) { return values[static_cast<std::size_t>(i * cols + j)]; }
   double at(int i, int j) const { return values[static_cast<std::size_t>(i * cols + j)]; }
+  Reference rowRange(int begin, int end) const {
+    Reference part(end - begin, cols);
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin) * cols, part.values.size(), part.values.begin());
+    return part;
+  }
   Reference columns(int begin, int end) const {
     Reference part(rows, end - begin);
     for (int i = 0; i < rows; ++i)
@@ -35,6 +43,14 @@ struct Reference {
     return part;
   }
 };
+
+/// The rows of `front`, and behind them those of `rest`.
+inline Reference stacked(const Reference& front, const Reference& rest) {
+  Reference both(front.rows + rest.rows, front.cols);
+  std::copy(rest.values.begin(), rest.values.end(),
+            std::copy(front.values.begin(), front.values.end(), both.values.begin()));
+  return both;
+}
 
 inline Reference linear(const Reference& x, const LinearWeights& weights) {
   Reference y(x.rows, weights.weight.rows);
@@ -181,9 +197,7 @@ inline Reference windowAttention(const WindowAttentionSpec& s, const Reference& 
   return withAttention(s, x, result);
 }
 
-inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
-                       MatrixView<const float> rotations = {}) {
-  Reference y = withAttention(s, x, attended(s, norm(x, s.norm1), key_bias, {rotations, s.special, s.rotary_tables}));
+inline Reference withMlp(const TransformerBlockSpec& s, Reference y) {
   Reference hidden = linear(norm(y, s.norm2), s.fc1);
   const int m = s.fc2.weight.cols;
   for (int i = 0; i < hidden.rows; ++i)
@@ -194,6 +208,60 @@ inline Reference block(const TransformerBlockSpec& s, const Reference& x, const 
   const Reference mlp = linear(hidden, s.fc2);
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += mlp.values[i];
   return y;
+}
+
+inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
+                       MatrixView<const float> rotations = {}) {
+  return withMlp(s,
+                 withAttention(s, x, attended(s, norm(x, s.norm1), key_bias, {rotations, s.special, s.rotary_tables})));
+}
+
+/// The mean over the heads of the keys of rows behind norm1.
+inline Reference meanKeys(const AttentionSpec& s, const Reference& normed) {
+  const Reference qkv = linear(normed, s.qkv);
+  Reference mean(normed.rows, s.head_dim);
+  for (int h = 0; h < s.heads; ++h) {
+    const int begin = (s.heads + h) * s.head_dim;
+    Reference k = qkv.columns(begin, begin + s.head_dim);
+    if (s.qk_norm) k = norm(k, s.k_norm);
+    for (std::size_t i = 0; i < mean.values.size(); ++i) mean.values[i] += k.values[i] / s.heads;
+  }
+  return mean;
+}
+
+/// Products of patches of the image {channels, height, width} added to what `tokens` hold.
+inline Reference patchEmbed(const float* image, const PatchGeometry& g, MatrixView<const float> weight,
+                            Reference tokens) {
+  for (int i = 0; i < tokens.rows; ++i)
+    for (int o = 0; o < tokens.cols; ++o)
+      for (int k = 0; k < weight.cols; ++k) {
+        const int c = k / (g.kernel_h * g.kernel_w);
+        const int y = i / g.gridWidth() * g.stride_h + k / g.kernel_w % g.kernel_h;
+        const int x = i % g.gridWidth() * g.stride_w + k % g.kernel_w;
+        tokens.at(i, o) +=
+            static_cast<double>(image[(c * g.height + y) * g.width + x]) * static_cast<double>(weight.row(o)[k]);
+      }
+  return tokens;
+}
+
+inline Reference unitRows(Reference x) {
+  for (int i = 0; i < x.rows; ++i) {
+    double squares = 0;
+    for (int k = 0; k < x.cols; ++k) squares += x.at(i, k) * x.at(i, k);
+    for (int k = 0; k < x.cols; ++k) x.at(i, k) = squares > 0 ? x.at(i, k) / std::sqrt(squares) : 0;
+  }
+  return x;
+}
+
+/// Segmenter's scores {patches, classes}.
+inline Reference maskScores(const Reference& classes, const Reference& patches, MatrixView<const float> proj_classes,
+                            MatrixView<const float> proj_patch, const NormWeights& weights) {
+  const Reference c = unitRows(linear(classes, {proj_classes})), p = unitRows(linear(patches, {proj_patch}));
+  Reference products(p.rows, c.rows);
+  for (int i = 0; i < p.rows; ++i)
+    for (int j = 0; j < c.rows; ++j)
+      for (int k = 0; k < p.cols; ++k) products.at(i, j) += p.at(i, k) * c.at(j, k);
+  return norm(products, weights);
 }
 
 /// Largest |a - b| over all elements; infinity where `a` is NaN.

@@ -79,15 +79,8 @@ TEST_P(Block, KeysAreTheMeanOverTheHeads) {
     TransformerBlock(spec).run({x.values.data(), 1, x.rows, x.cols, &x.rows}, nullptr,
                                {y.values.data(), 1, y.rows, y.cols, &y.rows}, test::Threads(2),
                                {keys.values.data(), 1, keys.rows, keys.cols, &keys.rows});
-    const test::Reference qkv = test::linear(test::norm(test::Reference(x.view()), spec.norm1), spec.qkv);
-    test::Reference mean(x.rows, options.head_dim);
-    for (int h = 0; h < options.heads; ++h) {
-      const int begin = (options.heads + h) * options.head_dim;
-      test::Reference k = qkv.columns(begin, begin + options.head_dim);
-      if (qk_norm) k = test::norm(k, spec.k_norm);
-      for (std::size_t i = 0; i < mean.values.size(); ++i) mean.values[i] += k.values[i] / options.heads;
-    }
-    EXPECT_LE(test::maxError(keys.view(), mean), 3e-5);
+    EXPECT_LE(test::maxError(keys.view(), test::meanKeys(spec, test::norm(test::Reference(x.view()), spec.norm1))),
+              3e-5);
   }
 }
 

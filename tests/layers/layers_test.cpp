@@ -16,6 +16,8 @@
 namespace mpm {
 namespace {
 
+using test::forward;
+using test::relativeError;
 using test::TinySegmenter;
 using testing::HasSubstr;
 
@@ -24,26 +26,8 @@ class Layers : public testing::Test {
   static void SetUpTestSuite() { registerLayers(); }
   void TearDown() override { cv::setNumThreads(-1); }
 
-  static std::vector<cv::Mat> forward(cv::dnn::Net& net, const cv::Mat& images, const std::vector<std::string>& names) {
-    net.setInput(images);
-    std::vector<cv::Mat> outputs;
-    net.forward(outputs, std::vector<cv::String>(names.begin(), names.end()));
-    for (cv::Mat& output : outputs) output = output.clone();
-    return outputs;
-  }
-
   const TinySegmenter model_{11};
 };
-
-double relativeError(const cv::Mat& output, int image, const test::Matrix& expected) {
-  double worst = 0, largest = 0;
-  const float* values = output.ptr<float>(image);
-  for (std::size_t i = 0; i < expected.values.size(); ++i) {
-    worst = std::max(worst, std::abs(values[i] - expected.values[i]));
-    largest = std::max(largest, std::abs(expected.values[i]));
-  }
-  return worst / largest;
-}
 
 /// `groups` and the other attributes of MergeTokens.
 cv::dnn::LayerParams mergeParams(const std::string& groups, int count) {
@@ -138,14 +122,12 @@ TEST_F(Layers, PoolingIsThatOfTheRestoredGrid) {
   const auto outputs = forward(net, images, {"pooled_mean", "pooled_token"});
   for (int b = 0; b < 2; ++b) {
     const auto features = model_.evaluate(images.ptr<float>(b), {1, 2}).features;
-    test::Matrix mean(1, features.cols), token(1, features.cols);
-    for (int c = 0; c < features.cols; ++c) {
+    test::Reference mean(1, features.cols);
+    for (int c = 0; c < features.cols; ++c)
       for (int i = TinySegmenter::kSpecial; i < features.rows; ++i)
-        mean(0, c) += features(i, c) / TinySegmenter::kTokens;
-      token(0, c) = features(1, c);
-    }
+        mean.at(0, c) += features.at(i, c) / TinySegmenter::kTokens;
     EXPECT_LT(relativeError(outputs[0], b, mean), 1e-4);
-    EXPECT_LT(relativeError(outputs[1], b, token), 1e-4);
+    EXPECT_LT(relativeError(outputs[1], b, features.rowRange(1, 2)), 1e-4);
   }
 }
 

@@ -2,7 +2,7 @@
 #include "layers/reference_net.h"
 
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <tuple>
 
 namespace mpm::test {
@@ -13,80 +13,11 @@ const char* const kBlockWeights[] = {"norm1_w",  "norm1_b",  "qkv_w",      "qkv_
                                      "k_norm_w", "k_norm_b", "proj_w",     "proj_b",     "norm2_w",  "norm2_b",
                                      "fc1_w",    "fc1_b",    "mlp_norm_w", "mlp_norm_b", "fc2_w",    "fc2_b"};
 
-double at(const cv::Mat& mat, std::size_t i) { return mat.ptr<float>()[i]; }
-
-Matrix linear(const Matrix& x, const cv::Mat& weight, const cv::Mat* bias) {
-  Matrix y(x.rows, weight.size[0]);
-  for (int i = 0; i < x.rows; ++i) {
-    for (int o = 0; o < y.cols; ++o) {
-      double sum = bias ? at(*bias, o) : 0;
-      for (int c = 0; c < x.cols; ++c) sum += x(i, c) * at(weight, static_cast<std::size_t>(o) * x.cols + c);
-      y(i, o) = sum;
-    }
-  }
-  return y;
+MatrixView<const float> view(const cv::Mat& mat) {
+  return {mat.ptr<float>(), mat.size[0], static_cast<int>(mat.total()) / mat.size[0]};
 }
 
-/// Columns [begin, begin + count).
-Matrix columns(const Matrix& x, int begin, int count) {
-  Matrix y(x.rows, count);
-  for (int i = 0; i < x.rows; ++i) {
-    for (int c = 0; c < count; ++c) y(i, c) = x(i, begin + c);
-  }
-  return y;
-}
-
-void normaliseRows(Matrix& x) {
-  for (int i = 0; i < x.rows; ++i) {
-    double sum = 0;
-    for (int c = 0; c < x.cols; ++c) sum += x(i, c) * x(i, c);
-    for (int c = 0; c < x.cols; ++c) x(i, c) /= std::sqrt(sum);
-  }
-}
-
-/// One MPM call as the paper defines it (sec. 3); rows before `special` stay. Returns the map.
-std::vector<int> merge(Matrix& x, int special) {
-  const int n = x.rows - special;
-  std::vector<int> best(n), map;
-  for (int i = 0; i < n; ++i) {
-    double top = -std::numeric_limits<double>::infinity();
-    for (int j = 0; j < n; ++j) {
-      double dot = 0, ii = 0, jj = 0;
-      for (int c = 0; c < x.cols; ++c) {
-        dot += x(special + i, c) * x(special + j, c);
-        ii += x(special + i, c) * x(special + i, c);
-        jj += x(special + j, c) * x(special + j, c);
-      }
-      if (i != j && dot / std::sqrt(ii * jj) > top) {
-        top = dot / std::sqrt(ii * jj);
-        best[i] = j;
-      }
-    }
-  }
-  std::vector<std::vector<int>> members;
-  for (int i = 0; i < n; ++i) {
-    if (best[best[i]] == i && best[i] < i) {
-      map.push_back(map[best[i]]);
-      members[map.back()].push_back(i);
-    } else {
-      map.push_back(static_cast<int>(members.size()));
-      members.push_back({i});
-    }
-  }
-  Matrix merged(special + static_cast<int>(members.size()), x.cols);
-  for (int i = 0; i < special; ++i) {
-    for (int c = 0; c < x.cols; ++c) merged(i, c) = x(i, c);
-  }
-  for (int k = 0; k < static_cast<int>(members.size()); ++k) {
-    for (const int i : members[k]) {
-      for (int c = 0; c < x.cols; ++c) merged(special + k, c) += x(special + i, c) / members[k].size();
-    }
-  }
-  x = merged;
-  return map;
-}
-
-Rows rowsOf(const Matrix& x) {
+Rows rowsOf(const Reference& x) {
   Rows rows;
   for (int i = 0; i < x.rows; ++i)
     rows.emplace_back(x.values.begin() + static_cast<std::ptrdiff_t>(i) * x.cols,
@@ -131,18 +62,27 @@ void TinySegmenter::addNorm(const std::string& name, int size) {
   eps_[name] = eps;
 }
 
-Matrix TinySegmenter::norm(const std::string& name, const Matrix& x) const {
-  const cv::Mat &weight = weights_.at(name + "_w"), &bias = weights_.at(name + "_b");
-  Matrix y = x;
-  for (int i = 0; i < x.rows; ++i) {
-    double mean = 0, variance = 0;
-    for (int c = 0; c < x.cols; ++c) mean += x(i, c) / x.cols;
-    for (int c = 0; c < x.cols; ++c) variance += (x(i, c) - mean) * (x(i, c) - mean) / x.cols;
-    for (int c = 0; c < x.cols; ++c) {
-      y(i, c) = (x(i, c) - mean) / std::sqrt(variance + eps_.at(name)) * at(weight, c) + at(bias, c);
-    }
-  }
-  return y;
+NormWeights TinySegmenter::norm(const std::string& name) const {
+  return {weights_.at(name + "_w").ptr<float>(), weights_.at(name + "_b").ptr<float>(),
+          static_cast<float>(eps_.at(name))};
+}
+
+LinearWeights TinySegmenter::linear(const std::string& name) const {
+  return {view(weights_.at(name + "_w")), weights_.at(name + "_b").ptr<float>()};
+}
+
+TransformerBlockSpec TinySegmenter::block(const std::string& name) const {
+  TransformerBlockSpec s;
+  s.dim = kDim, s.heads = kHeads, s.head_dim = kHeadDim;
+  s.scale = 1 / std::sqrt(static_cast<float>(kHeadDim));
+  s.norm1 = norm(name + ".norm1"), s.norm2 = norm(name + ".norm2");
+  s.qkv = linear(name + ".qkv"), s.proj = linear(name + ".proj");
+  s.fc1 = linear(name + ".fc1"), s.fc2 = linear(name + ".fc2");
+  s.qk_norm = s.mlp_norm = hasMoreNorms(name);
+  if (!s.qk_norm) return s;
+  s.q_norm = norm(name + ".q_norm"), s.k_norm = norm(name + ".k_norm");
+  s.mlp_norm_weights = norm(name + ".mlp_norm");
+  return s;
 }
 
 void TinySegmenter::addBlock(const std::string& name) {
@@ -299,175 +239,94 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
   return net;
 }
 
-Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias,
-                            const std::function<void(Matrix&, const Matrix&)>& seam) const {
-  const auto weight = [&](const char* key) -> const cv::Mat& { return weights_.at(name + "." + key); };
-  const Matrix qkv = linear(norm(name + ".norm1", x), weight("qkv_w"), &weight("qkv_b"));
-  const int inner = kHeads * kHeadDim;
-  const bool more_norms = hasMoreNorms(name);
-  Matrix heads(x.rows, inner), keys(x.rows, kHeadDim);
-  for (int h = 0; h < kHeads; ++h) {
-    Matrix q = columns(qkv, h * kHeadDim, kHeadDim), k = columns(qkv, inner + h * kHeadDim, kHeadDim);
-    if (more_norms) {
-      q = norm(name + ".q_norm", q);
-      k = norm(name + ".k_norm", k);
-    }
-    for (std::size_t i = 0; i < keys.values.size(); ++i) keys.values[i] += k.values[i] / kHeads;
-    for (int i = 0; i < x.rows; ++i) {
-      std::vector<double> p(x.rows);
-      double sum = 0;
-      for (int j = 0; j < x.rows; ++j) {
-        double dot = 0;
-        for (int e = 0; e < kHeadDim; ++e) dot += q(i, e) * k(j, e);
-        p[j] = std::exp(dot / std::sqrt(static_cast<double>(kHeadDim)) + key_bias[j]);
-        sum += p[j];
-      }
-      for (int j = 0; j < x.rows; ++j) {
-        for (int e = 0; e < kHeadDim; ++e) {
-          heads(i, h * kHeadDim + e) += p[j] / sum * qkv(j, 2 * inner + h * kHeadDim + e);
-        }
-      }
-    }
-  }
-  Matrix y = linear(heads, weight("proj_w"), &weight("proj_b"));
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
-  if (seam) seam(y, keys);
-  Matrix hidden = linear(norm(name + ".norm2", y), weight("fc1_w"), &weight("fc1_b"));
-  for (double& value : hidden.values) value *= 0.5 * (1 + std::erf(value / std::sqrt(2.)));
-  if (more_norms) hidden = norm(name + ".mlp_norm", hidden);
-  const Matrix mlp = linear(hidden, weight("fc2_w"), &weight("fc2_b"));
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += mlp.values[i];
-  return y;
+Reference TinySegmenter::embed(const float* image) const {
+  const PatchGeometry geometry{kChannels, kGridH * kPatch, kGridW * kPatch, kPatch, kPatch, kPatch, kPatch};
+  return stacked(Reference(view(weights_.at("special"))),
+                 patchEmbed(image, geometry, view(weights_.at("patch")), Reference(view(weights_.at("position")))));
 }
 
-Matrix TinySegmenter::embed(const float* image) const {
-  Matrix x(kSpecial + kTokens, kDim);
-  for (int i = 0; i < kSpecial; ++i) {
-    for (int c = 0; c < kDim; ++c) x(i, c) = at(weights_.at("special"), static_cast<std::size_t>(i) * kDim + c);
-  }
-  const int width = kGridW * kPatch, plane = kGridH * kPatch * width;
-  for (int n = 0; n < kTokens; ++n) {
-    for (int d = 0; d < kDim; ++d) {
-      double sum = at(weights_.at("position"), static_cast<std::size_t>(n) * kDim + d);
-      for (int k = 0; k < kChannels * kPatch * kPatch; ++k) {
-        const int ch = k / (kPatch * kPatch), py = k / kPatch % kPatch, px = k % kPatch;
-        const int y = n / kGridW * kPatch + py, xx = n % kGridW * kPatch + px;
-        sum += image[ch * plane + y * width + xx] *
-               at(weights_.at("patch"), static_cast<std::size_t>(d) * kChannels * kPatch * kPatch + k);
-      }
-      x(kSpecial + n, d) = sum;
-    }
-  }
-  return x;
+Reference TinySegmenter::firstOfHead(const Reference& features) const {
+  const Reference projected = test::linear(features, linear("proj_dec"));
+  return stacked(projected.rowRange(kSpecial, projected.rows), Reference(view(weights_.at("classes"))));
+}
+
+Reference TinySegmenter::scoresOf(const Reference& head) const {
+  const Reference x = test::norm(head, norm("head_norm"));
+  return maskScores(x.rowRange(kTokens, x.rows), x.rowRange(0, kTokens), view(weights_.at("proj_classes")),
+                    view(weights_.at("proj_patch")), norm("mask"));
 }
 
 TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vector<int>& schedule, bool proportional,
                                               const std::vector<InnerMerge>& inside) const {
-  Result result;
-  Matrix x = embed(image);
+  Result result{{0, 0}, {kSpecial + kTokens, kDim}, {}, {kTokens}};
+  Reference x = embed(image);
   std::vector<int> cluster_of_token(kTokens);
+  std::iota(cluster_of_token.begin(), cluster_of_token.end(), 0);
   std::vector<double> sizes(kTokens, 1);
-  for (int i = 0; i < kTokens; ++i) cluster_of_token[i] = i;
-  result.counts.push_back(kTokens);
+  const auto take = [&](const MergedRows& merged) {
+    x = Reference(static_cast<int>(merged.rows.size()), kDim);
+    for (int i = 0; i < x.rows; ++i)
+      for (int c = 0; c < kDim; ++c) x.at(i, c) = merged.rows[i][c];
+    sizes = merged.sizes;
+    for (int& cluster : cluster_of_token) cluster = merged.cluster_of_row[cluster];
+    result.maps.push_back(cluster_of_token);
+    result.counts.push_back(x.rows - kSpecial);
+  };
   for (int b = 0; b < kBlocks; ++b) {
-    if (std::find(schedule.begin(), schedule.end(), b) != schedule.end()) {
-      const std::vector<int> map = merge(x, kSpecial);
-      sizes.assign(x.rows - kSpecial, 0);
-      for (int& cluster : cluster_of_token) ++sizes[cluster = map[cluster]];
-      result.maps.push_back(cluster_of_token);
-      result.counts.push_back(x.rows - kSpecial);
-    }
-    std::vector<double> key_bias(x.rows);
-    if (proportional) {
-      for (std::size_t k = 0; k < sizes.size(); ++k) key_bias[kSpecial + k] = std::log(sizes[k]);
-    }
+    const TransformerBlockSpec spec = block("block" + std::to_string(b));
+    if (std::find(schedule.begin(), schedule.end(), b) != schedule.end())  // MPM as the paper defines it (sec. 3)
+      take(mergeMutual(rowsOf(x), kSpecial, sizes, sizes.size(), -2, false));
+    std::vector<float> key_bias(x.rows);
+    for (std::size_t k = 0; k < sizes.size() && proportional; ++k)
+      key_bias[kSpecial + k] = static_cast<float>(std::log(sizes[k]));
+    const Reference normed = test::norm(x, spec.norm1), keys = meanKeys(spec, normed);
+    x = withAttention(spec, x, attended(spec, normed, key_bias.data()));
     const auto step = std::find_if(inside.begin(), inside.end(), [b](const InnerMerge& one) { return one.block == b; });
-    const auto merge_inside = [&](Matrix& y, const Matrix& keys) {
-      if (step == inside.end()) return;
-      const MergedRows merged = step->merge(rowsOf(y), rowsOf(step->keys ? keys : y), kSpecial, sizes);
-      y = Matrix(static_cast<int>(merged.rows.size()), kDim);
-      for (int i = 0; i < y.rows; ++i)
-        for (int c = 0; c < kDim; ++c) y(i, c) = merged.rows[i][c];
-      sizes = merged.sizes;
-      for (int& cluster : cluster_of_token) cluster = merged.cluster_of_row[cluster];
-      result.maps.push_back(cluster_of_token);
-      result.counts.push_back(y.rows - kSpecial);
-    };
-    x = block("block" + std::to_string(b), x, key_bias, merge_inside);
+    if (step != inside.end()) take(step->merge(rowsOf(x), rowsOf(step->keys ? keys : x), kSpecial, sizes));
+    x = withMlp(spec, x);
   }
-  x = norm("norm", x);
-  Matrix restored(kSpecial + kTokens, kDim);
-  for (int i = 0; i < restored.rows; ++i) {
-    for (int c = 0; c < kDim; ++c) {
-      restored(i, c) = x(i < kSpecial ? i : kSpecial + cluster_of_token[i - kSpecial], c);
-    }
-  }
-  result.features = restored;
+  x = test::norm(x, norm("norm"));
+  for (int i = 0; i < result.features.rows; ++i)
+    for (int c = 0; c < kDim; ++c)
+      result.features.at(i, c) = x.at(i < kSpecial ? i : kSpecial + cluster_of_token[i - kSpecial], c);
 
   // The head as the paper runs it: on the full grid, class embeddings behind the patches.
-  const Matrix projected = linear(restored, weights_.at("proj_dec_w"), &weights_.at("proj_dec_b"));
-  Matrix head(kTokens + kClasses, kDim);
-  for (int i = 0; i < head.rows; ++i) {
-    for (int c = 0; c < kDim; ++c) {
-      head(i, c) = i < kTokens ? projected(kSpecial + i, c)
-                               : at(weights_.at("classes"), static_cast<std::size_t>(i - kTokens) * kDim + c);
-    }
-  }
-  for (int b = 0; b < kHeadBlocks; ++b) {
-    head = block("head" + std::to_string(b), head, std::vector<double>(head.rows));
-  }
-  head = norm("head_norm", head);
+  Reference head = firstOfHead(result.features);
+  for (int b = 0; b < kHeadBlocks; ++b) head = test::block(block("head" + std::to_string(b)), head, nullptr);
   result.scores = scoresOf(head);
   return result;
-}
-
-Matrix TinySegmenter::scoresOf(const Matrix& head) const {
-  Matrix patches = linear(head, weights_.at("proj_patch"), nullptr);
-  Matrix classes = linear(head, weights_.at("proj_classes"), nullptr);
-  normaliseRows(patches);
-  normaliseRows(classes);
-  Matrix masks(kTokens, kClasses);
-  for (int i = 0; i < kTokens; ++i) {
-    for (int k = 0; k < kClasses; ++k) {
-      for (int c = 0; c < kDim; ++c) masks(i, k) += patches(i, c) * classes(kTokens + k, c);
-    }
-  }
-  return norm("mask", masks);
 }
 
 std::vector<TinySegmenter::Result> TinySegmenter::evaluateFrames(const cv::Mat& images,
                                                                  const std::vector<std::vector<int>>& changed) const {
   std::vector<Result> results;
-  std::vector<Matrix> kept(kBlocks + 1, Matrix(kSpecial + kTokens, kDim)),  // inputs of the blocks, what the last gives
-      kept_head(kHeadBlocks + 1, Matrix(kTokens + kClasses, kDim));
+  // Inputs of the blocks, and what the last one gives.
+  std::vector<Reference> kept(kBlocks + 1, Reference(kSpecial + kTokens, kDim)),
+      kept_head(kHeadBlocks + 1, Reference(kTokens + kClasses, kDim));
   // The rows of `patches`, which begin at `first`, and the rows of classes or special tokens from `others` on.
-  const auto update = [](Matrix& to, const Matrix& from, const std::vector<int>& patches, int first, int others,
+  const auto update = [](Reference& to, const Reference& from, const std::vector<int>& patches, int first, int others,
                          int count) {
     const auto copy = [&](int row) {
-      for (int c = 0; c < to.cols; ++c) to(row, c) = from(row, c);
+      for (int c = 0; c < to.cols; ++c) to.at(row, c) = from.at(row, c);
     };
     for (const int patch : patches) copy(first + patch);
     for (int i = 0; i < count; ++i) copy(others + i);
   };
   for (std::size_t f = 0; f < changed.size(); ++f) {
-    const auto inEncoder = [&](Matrix& to, const Matrix& from) { update(to, from, changed[f], kSpecial, 0, kSpecial); };
-    const auto inHead = [&](Matrix& to, const Matrix& from) { update(to, from, changed[f], 0, kTokens, kClasses); };
+    const auto inEncoder = [&](Reference& to, const Reference& from) {
+      update(to, from, changed[f], kSpecial, 0, kSpecial);
+    };
+    const auto inHead = [&](Reference& to, const Reference& from) {
+      update(to, from, changed[f], 0, kTokens, kClasses);
+    };
     inEncoder(kept[0], embed(images.ptr<float>(static_cast<int>(f))));
     for (int b = 0; b < kBlocks; ++b)
-      inEncoder(kept[b + 1], block("block" + std::to_string(b), kept[b], std::vector<double>(kSpecial + kTokens)));
-    Result& result = results.emplace_back();
-    result.features = norm("norm", kept[kBlocks]);
-    const Matrix projected = linear(result.features, weights_.at("proj_dec_w"), &weights_.at("proj_dec_b"));
-    Matrix first(kTokens + kClasses, kDim);
-    for (int i = 0; i < first.rows; ++i)
-      for (int c = 0; c < kDim; ++c)
-        first(i, c) = i < kTokens ? projected(kSpecial + i, c)
-                                  : at(weights_.at("classes"), static_cast<std::size_t>(i - kTokens) * kDim + c);
-    inHead(kept_head[0], first);
+      inEncoder(kept[b + 1], test::block(block("block" + std::to_string(b)), kept[b], nullptr));
+    const Reference features = test::norm(kept[kBlocks], norm("norm"));
+    inHead(kept_head[0], firstOfHead(features));
     for (int b = 0; b < kHeadBlocks; ++b)
-      inHead(kept_head[b + 1],
-             block("head" + std::to_string(b), kept_head[b], std::vector<double>(kTokens + kClasses)));
-    result.scores = scoresOf(norm("head_norm", kept_head[kHeadBlocks]));
+      inHead(kept_head[b + 1], test::block(block("head" + std::to_string(b)), kept_head[b], nullptr));
+    results.push_back({scoresOf(kept_head[kHeadBlocks]), features, {}, {}});
   }
   return results;
 }
@@ -478,6 +337,23 @@ cv::Mat TinySegmenter::randomImages(int batch, unsigned seed) {
   cv::Mat images({batch, kChannels, kGridH * kPatch, kGridW * kPatch}, CV_32F);
   for (std::size_t i = 0; i < images.total(); ++i) images.ptr<float>()[i] = normal(random);
   return images;
+}
+
+std::vector<cv::Mat> forward(cv::dnn::Net& net, const cv::Mat& images, const std::vector<std::string>& names) {
+  net.setInput(images);
+  std::vector<cv::Mat> outputs;
+  net.forward(outputs, std::vector<cv::String>(names.begin(), names.end()));
+  for (cv::Mat& output : outputs) output = output.clone();
+  return outputs;
+}
+
+double relativeError(const cv::Mat& output, int image, const Reference& expected) {
+  double worst = 0, largest = 0;
+  for (std::size_t i = 0; i < expected.values.size(); ++i) {
+    worst = std::max(worst, std::abs(output.ptr<float>(image)[i] - expected.values[i]));
+    largest = std::max(largest, std::abs(expected.values[i]));
+  }
+  return worst / largest;
 }
 
 }  // namespace mpm::test

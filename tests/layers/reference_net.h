@@ -8,20 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/reference.h"
 #include "merging/reference_merge.h"
 
 namespace mpm::test {
-
-/// Row-major matrix of doubles, for simple loops.
-struct Matrix {
-  int rows = 0, cols = 0;
-  std::vector<double> values;
-  Matrix() = default;
-  Matrix(int row_count, int col_count)
-      : rows(row_count), cols(col_count), values(static_cast<std::size_t>(row_count) * col_count) {}
-  double& operator()(int i, int j) { return values[static_cast<std::size_t>(i) * cols + j]; }
-  double operator()(int i, int j) const { return values[static_cast<std::size_t>(i) * cols + j]; }
-};
 
 /// A merging step between the attention and the MLP of a block.
 struct InnerMerge {
@@ -50,8 +40,8 @@ class TinySegmenter {
                    const std::vector<InnerMerge>& inside = {}, int reuse = 0) const;
 
   struct Result {
-    Matrix scores;                       ///< {N, classes}
-    Matrix features;                     ///< {special + N, dim}
+    Reference scores;                    ///< {N, classes}
+    Reference features;                  ///< {special + N, dim}
     std::vector<std::vector<int>> maps;  ///< composed, after each insertion
     std::vector<int> counts;
   };
@@ -69,21 +59,27 @@ class TinySegmenter {
   cv::Mat constant(std::vector<int> shape, double scale, double offset = 0);
   cv::dnn::LayerParams blockParams(const std::string& name, int special, bool key_bias,
                                    const std::string& part = "whole") const;
-  /// Tokens in front of the first block.
-  Matrix embed(const float* image) const;
-  /// What MaskScores gives for the rows behind the norm of the head, patches in front of classes.
-  Matrix scoresOf(const Matrix& head) const;
-  /// `seam` sees the tokens between attention and MLP, and the mean keys, and may merge them.
-  Matrix block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias,
-               const std::function<void(Matrix&, const Matrix&)>& seam = nullptr) const;
   void addBlock(const std::string& name);
   void addNorm(const std::string& name, int size);
-  Matrix norm(const std::string& name, const Matrix& x) const;
+  NormWeights norm(const std::string& name) const;
+  LinearWeights linear(const std::string& name) const;
+  TransformerBlockSpec block(const std::string& name) const;
+  /// Tokens in front of the first block.
+  Reference embed(const float* image) const;
+  /// Input of the head's first block, patches in front of classes.
+  Reference firstOfHead(const Reference& features) const;
+  Reference scoresOf(const Reference& head) const;
   bool hasMoreNorms(const std::string& block) const { return eps_.count(block + ".mlp_norm") > 0; }
 
   std::mt19937 random_;
   std::map<std::string, cv::Mat> weights_;
   std::map<std::string, double> eps_;  ///< large and all different, so that no two can be exchanged
 };
+
+/// Copies of those outputs of the net.
+std::vector<cv::Mat> forward(cv::dnn::Net& net, const cv::Mat& images, const std::vector<std::string>& names);
+
+/// The largest difference in one image of a batch, in units of the largest expected value.
+double relativeError(const cv::Mat& output, int image, const Reference& expected);
 
 }  // namespace mpm::test

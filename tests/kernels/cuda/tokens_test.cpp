@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/mask_scores.h"
 #include "kernels/cuda/on_device.h"
+#include "kernels/reference.h"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
@@ -149,40 +150,18 @@ TEST_F(CudaTokens, MeetTheirClasses) {
       scores.run(stream(), gemm, device_x.data(), with_classes, patches, y.data());
       const std::vector<float> found = fetched(y.data(), y.capacity());
 
-      const auto projected = [&](const test::Matrix& weights, int row) {
-        std::vector<double> result(size(depth));
-        double squares = 0;
-        for (int e = 0; e < depth; ++e) {
-          for (int c = 0; c < kDim; ++c)
-            result[size(e)] += static_cast<double>(weights.at(e, c)) * static_cast<double>(x[size(row * kDim + c)]);
-          squares += result[size(e)] * result[size(e)];
-        }
-        for (double& value : result) value /= std::sqrt(squares);
-        return result;
-      };
       const std::vector<int> offsets = fetched(with_classes.rows().offsets, kBatch + 1);
-      std::size_t next = 0;
+      int next = 0;  // row of the scores
       for (int b = 0; b < kBatch; ++b) {
-        std::vector<std::vector<double>> keys;
-        for (int c = 0; c < classes; ++c) keys.push_back(projected(proj_classes, offsets[size(b)] + c));
-        for (int row = offsets[size(b)] + classes; row < offsets[size(b) + 1]; ++row) {
-          const std::vector<double> patch = projected(proj_patch, row);
-          std::vector<double> dots(size(classes));
-          double mean = 0, variance = 0;
-          for (int c = 0; c < classes; ++c) {
-            dots[size(c)] = std::inner_product(patch.begin(), patch.end(), keys[size(c)].begin(), 0.0);
-            mean += dots[size(c)] / classes;
-          }
-          for (const double dot : dots) variance += (dot - mean) * (dot - mean) / classes;
-          for (int c = 0; c < classes; ++c) {
-            const double expected = (dots[size(c)] - mean) / std::sqrt(variance + static_cast<double>(eps)) *
-                                        static_cast<double>(weight[size(c)]) +
-                                    static_cast<double>(bias[size(c)]);
-            ASSERT_LE(std::abs(static_cast<double>(found[next++]) - expected), 3e-4);
-          }
-        }
+        const mpm::test::Reference image(
+            MatrixView<const float>(x.data() + offsets[size(b)] * kDim, offsets[size(b) + 1] - offsets[size(b)], kDim));
+        const auto expected =
+            mpm::test::maskScores(image.rowRange(0, classes), image.rowRange(classes, image.rows), proj_classes.view(),
+                                  proj_patch.view(), {weight.data(), bias.data(), eps});
+        ASSERT_LE(mpm::test::maxError({found.data() + next * classes, expected.rows, classes}, expected), 3e-4);
+        next += expected.rows;
       }
-      ASSERT_EQ(next, found.size());
+      ASSERT_EQ(size(next * classes), found.size());
       EXPECT_THROW(scores.run(stream(), gemm, device_x.data(), state_, patches, y.data()), Error);
     }
 }
