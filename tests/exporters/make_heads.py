@@ -5,7 +5,7 @@
     make_heads.py --out tests/data/heads
 
 heads.onnx reads `features`, the output of hf_deit_dynamo20.onnx beside it. Each of its outputs is one case, named after it. Names
-that begin with one_image are of heads that mix the images of a batch.
+that begin with one_image are of heads that mix the images of a batch, those with refused of what the converter refuses.
 heads.reference.json has what onnx.reference computes for the features of hf_deit_dynamo20.reference.json, checked here against ONNX
 Runtime. The same versions write the same bytes.
 """
@@ -303,6 +303,49 @@ def add_lost_ranks(g, features, x):
     g.of("sub_of_one_number", "Sub", x, g.constant(np.float32([[[[0.75]]]])))
 
 
+def add_almost_attention(g, features):
+    """What an operator of ours would compute wrong: attention with a part that it lacks."""
+    queries, tokens = 26, g.node("Tanh", features)
+    split = lambda value, heads=2: g.node("Transpose", g.node("Reshape", value, ints(1, -1, heads, 16 // heads)), perm=[0, 2, 1, 3])
+    turned = lambda value: g.node("Transpose", value, perm=[0, 1, 3, 2])
+    back = lambda value: g.node("Reshape", g.node("Transpose", value, perm=[0, 2, 1, 3]), ints(1, -1, 16))
+    q, k, v = (split(g.node("MatMul", features, g.weights(16, 16))) for _ in range(3))
+    logits = g.node("MatMul", q, turned(k))
+    attend = lambda scores, values: back(g.node("MatMul", g.node("Softmax", scores, axis=-1), values))
+    learned = g.node("MatMul", g.weights(1, 2, 1, 8), turned(k))
+    positions = lambda of: g.node("Einsum", of, g.weights(queries, 8), equation="bhqc,kc->bhqk")
+    rotated = lambda of: g.node("Add", g.node("Mul", of, cosine), g.node("Mul", g.node(
+        "Concat", g.node("Neg", g.node("Slice", of, ints(4), ints(8), ints(3))), g.node("Slice", of, ints(0), ints(4), ints(3)), axis=-1), sine))
+    angles = np.tile(g.random.uniform(0, 1, (queries, 4)), 2).round(3)
+    cosine, sine = g.constant(np.cos(angles)), g.constant(np.sin(angles))
+    for name, value in (("plain", attend(logits, v)), ("learned_query", attend(learned, v)),
+                        ("keys_of_other_heads", attend(g.node("MatMul", q, turned(g.node("Gather", k, ints(1, 0), axis=1))), v)),
+                        ("two_learned_queries", attend(g.node("MatMul", g.weights(1, 2, 2, 8), turned(k)), v))):
+        g.case(f"attention_{name}", value)
+    shares, per_head = g.node("Softmax", logits, axis=-1), g.weights(1, 2, 1, 1)
+    times_per_head = lambda scores: attend(g.node("Mul", scores, per_head), v)
+    by_token = lambda value: g.node("Mul", value, g.weights(1, 1, queries, 8))
+    for name, value in (
+            ("learned_query_plus_a_constant", attend(g.node("Add", learned, g.weights(1, 2, 1, queries)), v)),
+            ("learned_query_per_head", times_per_head(learned)), ("bias_per_head", times_per_head(g.node("Add", logits, g.weights(queries, queries)))),
+            ("positions_per_head", times_per_head(g.node("Add", logits, positions(q)))),
+            ("learned_query_plus_positions", attend(g.node("Add", learned, positions(q)), v)),
+            ("softmax_of_a_softmax", attend(shares, v)), ("softmax_plus_positions", back(g.node("MatMul", g.node("Add", shares, positions(q)), v))),
+            ("keys_scaled_by_token", attend(g.node("MatMul", q, turned(by_token(k))), v)), ("values_scaled_by_token", attend(logits, by_token(v))),
+            ("values_rotated", attend(logits, rotated(v))), ("queries_rotated", attend(g.node("MatMul", rotated(q), turned(k)), v)),
+            ("values_of_other_tokens", attend(logits, g.node("Slice", v, ints(-1), ints(-100), ints(2), ints(-1)))),
+            ("values_of_another_width", g.node("MatMul", shares, g.node("Slice", v, ints(0), ints(5), ints(3)))),
+            ("over_queries", back(g.node("MatMul", g.node("Softmax", logits, axis=2), v)))):
+        g.case(f"refused_{name}", value)
+    for name, value in (("learned", learned), ("alone", logits), ("plus_a_constant", g.node("Add", logits, g.weights(queries, queries))),
+                        ("times_a_factor_per_head", g.node("Mul", logits, g.weights(1, 2, 1, 1)))):
+        g.of(f"logits_{name}", "Identity", value)
+    g.of("matmul_of_ranked_weights", "MatMul", tokens, g.weights(1, 16, 3))
+    for name, value in (("shifted", g.node("Add", features, g.weights(16))), ("scaled", g.node("Mul", features, np.float32(0.1)))):
+        parts = g.node("Reshape", value, ints(1, queries, 2, 8))
+        g.of(f"norm_of_{name}_parts", "LayerNormalization", parts, g.weights(8), g.weights(8), axis=-1, epsilon=1e-2)
+
+
 def add_mixed_images(g, features):
     x = g.node("Tanh", features)
     for name, op, *inputs, attributes in (
@@ -339,6 +382,7 @@ def build():
     add_arithmetic(g, features, x)
     add_convolutions(g, features, x)
     add_lost_ranks(g, features, x)
+    add_almost_attention(g, features)
     add_mixed_images(g, features)
     add_deformable_attention(g, features, whole)
     inputs = [helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, SPECIAL + GRID[0] * GRID[1], 16])]

@@ -153,14 +153,31 @@ TEST_F(HeadTrainerTest, AThinStrokeIsTheClassOfItsCells) {
 TEST_F(HeadTrainerTest, RefusesWhatMakesNoSense) {
   EXPECT_MPM_ERROR(HeadTrainer(folder_ / "none.onnx"), "none.onnx");
   EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}}), "fewer than two classes");
-  EXPECT_MPM_ERROR(trainer_.tokens({}), "CV_8UC3");
-  EXPECT_MPM_ERROR(trainer_.label(pictures_[0].tokens, cv::Mat(9, 9, CV_8U, cv::Scalar(3))), "label 3");
+  EXPECT_MPM_ERROR(trainer_.setClasses(std::vector<ClassInfo>(256)), "256 classes: a head has at most 255");
+  for (const cv::Mat& image : {cv::Mat(), cv::Mat(0, 9, CV_8UC3), cv::Mat(9, 9, CV_8UC1, cv::Scalar(0))})
+    EXPECT_MPM_ERROR(trainer_.tokens(image), "CV_8UC3");
+  const cv::Mat tokens = pictures_[0].tokens;
+  EXPECT_MPM_ERROR(trainer_.label(tokens, cv::Mat(9, 9, CV_8U, cv::Scalar(3))), "label 3");
+  for (const cv::Mat& labels : {cv::Mat(), cv::Mat(9, 9, CV_16U, cv::Scalar(0))})
+    EXPECT_MPM_ERROR(trainer_.label(tokens, labels), "CV_8U and not empty");
   EXPECT_MPM_ERROR(trainer_.train({}), "no pixel is labelled");
-  const LabelledTokens none = trainer_.label(pictures_[0].tokens, cv::Mat(9, 9, CV_8U, cv::Scalar(255)));
+  const LabelledTokens none = trainer_.label(tokens, cv::Mat(9, 9, CV_8U, cv::Scalar(255)));
   EXPECT_MPM_ERROR(trainer_.train({&none}), "no pixel is labelled");
-  EXPECT_MPM_ERROR(trainer_.train(all_, {.steps = 0}), "at least 1");
+  for (const HeadTrainingOptions& options : {HeadTrainingOptions{.hidden = 0}, {.steps = 0}, {.batch = 0}})
+    EXPECT_MPM_ERROR(trainer_.train(all_, options), "must be at least 1");
+  for (const HeadTrainingOptions& options : {HeadTrainingOptions{.learning_rate = 0}, {.weight_decay = -1}})
+    EXPECT_MPM_ERROR(trainer_.train(all_, options), "must be positive, and its weight decay not negative");
+  const TokenHead right = trainer_.train(all_, {.hidden = 4, .steps = 1});
+  for (int TokenHead::*const part : {&TokenHead::dim, &TokenHead::classes}) {
+    TokenHead other = right;
+    ++(other.*part);
+    EXPECT_MPM_ERROR(trainer_.train(all_, {.steps = 1, .start = &other}), "another width or with other classes");
+  }
   EXPECT_MPM_ERROR(trainer_.write("x.pb", {}), "end in .onnx");
-  EXPECT_MPM_ERROR(trainer_.predict(TokenHead{}, pictures_[0].tokens), "not those of a picture");
+  cv::Mat doubles;
+  tokens.convertTo(doubles, CV_64F);
+  for (const cv::Mat& other : {doubles, tokens.rowRange(1, tokens.rows), tokens.colRange(1, tokens.cols).clone()})
+    EXPECT_MPM_ERROR(trainer_.predict(right, other), "not those of a picture");
 }
 
 }  // namespace

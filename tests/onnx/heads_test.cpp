@@ -10,6 +10,7 @@
 #include "onnx/run_net.h"
 #include "support/data_path.h"
 #include "support/temporary_folder.h"
+#include "support/throws_with.h"
 
 namespace mpm::test {
 
@@ -85,9 +86,44 @@ TEST_P(HeadOperator, ComputesWhatOnnxMeans) {
   EXPECT_LT(difference(together, alone), 1e-5) << "in a batch";
 }
 
-INSTANTIATE_TEST_SUITE_P(Data, HeadOperator,
-                         ::testing::ValuesIn(readReference(dataPath("heads/heads.reference.json")).outputs),
+std::vector<Array> computed() {
+  std::vector<Array> all = readReference(dataPath("heads/heads.reference.json")).outputs;
+  std::erase_if(all, [](const Array& output) { return output.name.starts_with("refused_"); });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, HeadOperator, ::testing::ValuesIn(computed()),
                          [](const auto& tested) { return tested.param.name; });
+
+TEST(Heads, AttentionWithAPartThatOurOperatorLacksIsRefused) {
+  const char* const kPerHead = "found attention logits times a constant matrix (mask)";
+  const char* const kPositions = "found products of tokens and constants added to something else than logits";
+  const char* const kByToken = "found q, k or v times a constant that differs from token to token (mask)";
+  const char* const kRotated = "found rotary positions on v, or other ones on q than on k";
+  const std::pair<const char*, const char*> cases[] = {
+      {"learned_query_plus_a_constant", "found a constant added to logits that are not of all tokens to all tokens"},
+      {"learned_query_per_head", kPerHead},
+      {"bias_per_head", kPerHead},
+      {"positions_per_head", kPerHead},
+      {"learned_query_plus_positions", kPositions},
+      {"softmax_plus_positions", kPositions},
+      {"softmax_of_a_softmax", "found a Softmax of something else than q k^T"},
+      {"over_queries", "found a Softmax over another axis than the last"},
+      {"keys_scaled_by_token", kByToken},
+      {"values_scaled_by_token", kByToken},
+      {"values_rotated", kRotated},
+      {"queries_rotated", kRotated},
+      {"values_of_other_tokens", "found q, k and v in different orders of tokens"},
+      {"values_of_another_width", "found q, k and v of different sizes"},
+  };
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  for (const auto& [name, found] : cases) {
+    SCOPED_TRACE(name);
+    std::ofstream(path, std::ios::binary) << withHead(std::string("refused_") + name).SerializeAsString();
+    EXPECT_MPM_ERROR(convertModel(path, {}), found);
+  }
+}
 
 }  // namespace
 }  // namespace mpm::test

@@ -396,6 +396,14 @@ TEST_F(Refusal, InputSize) {
   EXPECT_MPM_ERROR(convertModel(path, options), "both sides must be positive");
 }
 
+TEST_F(Refusal, WindowsOfAnotherSize) {
+  dialect.special = 0;
+  dialect.windowed = true;
+  TinyVit(dialect).save(path);
+  options.input_size = Size2{16, 40};
+  EXPECT_MPM_ERROR(convertModel(path, options), "its windows or relative positions are for 12x20 px");
+}
+
 TEST_F(Refusal, HeadMadeForOneSize) {
   dialect.head = HeadStyle::kFeatures;
   GraphBuilder builder = TinyVit(dialect).graph();
@@ -629,6 +637,17 @@ onnx::NodeProto& reader(onnx::GraphProto& graph, const std::string& value) {
   throw std::runtime_error("nothing reads " + value);
 }
 
+/// The operator Attention gets {1, tokens, heads * head_dim}, from before the heads are taken apart.
+void takeHeadsByNumber(onnx::GraphProto& graph, long queries, long keys) {
+  onnx::NodeProto& attention = node(graph, "Attention");
+  for (int i = 0; i < 3; ++i) attention.set_input(i, maker(graph, maker(graph, attention.input(i)).input(0)).input(0));
+  addInteger(attention, "q_num_heads", queries);
+  addInteger(attention, "kv_num_heads", keys);
+  onnx::NodeProto& behind = reader(graph, attention.output(0));  // heads stay behind tokens
+  behind.set_op_type("Identity");
+  behind.clear_attribute();
+}
+
 const Case kEncoders[] = {
     {"DilatedEmbeddingThatIsNotPadded", [](Dialect&) {},
      [](onnx::GraphProto& graph) {
@@ -650,17 +669,9 @@ const Case kEncoders[] = {
     {"EmbeddingWithABiasForHalfOfTheFeatures", [](Dialect&) {},
      [](onnx::GraphProto& graph) { node(graph, "Conv").set_input(2, constant(graph, {TinyVit::kDim / 2}, 1)); }, "Conv",
      "a bias that is not constant"},
-    {"SharedKeys", attentionOp,
-     [](onnx::GraphProto& graph) {
-       onnx::NodeProto& attention = node(graph, "Attention");
-       for (int i = 0; i < 3; ++i)  // {1, tokens, heads * head_dim}, from before the heads are taken apart
-         attention.set_input(i, maker(graph, maker(graph, attention.input(i)).input(0)).input(0));
-       addInteger(attention, "q_num_heads", Dialect{}.heads);
-       addInteger(attention, "kv_num_heads", 1);
-       onnx::NodeProto& behind = reader(graph, attention.output(0));  // heads stay behind tokens
-       behind.set_op_type("Identity");
-       behind.clear_attribute();
-     },
+    {"SharedKeys", attentionOp, [](onnx::GraphProto& graph) { takeHeadsByNumber(graph, Dialect{}.heads, 1); },
+     "Attention", "keys shared by several heads"},
+    {"HeadsThatDoNotDivideTheFeatures", attentionOp, [](onnx::GraphProto& graph) { takeHeadsByNumber(graph, 5, 5); },
      "Attention", "keys shared by several heads"},
     {"KeysOfAnotherShape", attentionOp,
      [](onnx::GraphProto& graph) {
@@ -870,7 +881,60 @@ void repeatedGelu(GraphBuilder& g, const std::vector<long>& shape, const std::ve
   odd(g, "Mul", {y, g.number(0.5)});
 }
 
-const std::vector<long> kThree = {3, 3};
+/// Operands of a node "odd" that is made later, and that node.
+using Operand = std::function<std::string(GraphBuilder&)>;
+using Make = std::function<void(GraphBuilder&)>;
+using Longs = std::vector<long>;
+
+std::string features(GraphBuilder& /*g*/) { return "features"; }
+std::string absent(GraphBuilder& /*g*/) { return ""; }
+Operand ints(const Longs& values) {
+  return [=](GraphBuilder& g) { return g.ints(values); };
+}
+Operand scalar(long value) {
+  return [=](GraphBuilder& g) { return g.intScalar(value); };
+}
+Operand number(double value) {
+  return [=](GraphBuilder& g) { return g.number(value); };
+}
+Operand weights(const Longs& shape, const std::vector<double>& values) {
+  return [=](GraphBuilder& g) { return g.weights("w", shape, values); };
+}
+Make of(const char* op, const std::vector<Operand>& operands,
+        const std::vector<GraphBuilder::Attribute>& attributes = {}, int outputs = 1) {
+  return [=](GraphBuilder& g) {
+    std::vector<std::string> inputs;
+    for (const Operand& operand : operands) inputs.push_back(operand(g));
+    odd(g, op, inputs, attributes, outputs);
+  };
+}
+
+Make reshape(const Longs& shape) { return of("Reshape", {features, ints(shape)}); }
+Make unsqueeze(const Longs& axes) { return of("Unsqueeze", {features, ints(axes)}); }
+Make transpose(const Longs& order) { return of("Transpose", {features}, {{"perm", order}}); }
+Make slice(const Longs& from, const Longs& to, const Longs& axes, const Longs& steps) {
+  return of("Slice", {features, ints(from), ints(to), ints(axes), ints(steps)});
+}
+Make split(const Longs& sizes) { return of("Split", {features, ints(sizes)}, {{"axis", 2L}}, 2); }
+Make tile(const Longs& repeats) { return of("Tile", {features, ints(repeats)}); }
+Make gather(const char* op, const Longs& shape, double index, long axis) {
+  long count = 1;
+  for (const long side : shape) count *= side;
+  const auto indices = [=](GraphBuilder& g) {
+    return g.node("Cast", {g.weights("indices", shape, std::vector<double>(count, index))},
+                  {{"to", static_cast<long>(onnx::TensorProto::INT64)}});
+  };
+  return of(op, {features, indices}, {{"axis", axis}});
+}
+Make pool(const Longs& kernel, const Longs& strides, const Longs& pads) {
+  return of("MaxPool", {mapOf}, {{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}});
+}
+Make conv(const Longs& strides, const Longs& pads) {
+  const std::vector<double> halves(4 * TinyVit::kDim, 0.5);
+  return of("Conv", {mapOf, weights({1, TinyVit::kDim, 2, 2}, halves)}, {{"strides", strides}, {"pads", pads}});
+}
+
+const Longs kThree = {3, 3};
 
 const HeadCase kHeads[] = {
     {"OtherDomain",
@@ -879,7 +943,7 @@ const HeadCase kHeads[] = {
        g.model().mutable_graph()->mutable_node()->rbegin()->set_domain("com.microsoft");
      },
      "an op of domain 'com.microsoft'"},
-    {"UnknownShape", [](GraphBuilder& g) { odd(g, "Det", {"features"}); }, "a tensor of unknown shape"},
+    {"UnknownShape", of("Det", {features}), "a tensor of unknown shape"},
     {"ConstantsAlone",
      [](GraphBuilder& g) {
        odd(g, "Elu", {g.weights("w", {1, 2}, {0.5, -0.5})});
@@ -892,11 +956,7 @@ const HeadCase kHeads[] = {
            {{"kernel_shape", std::vector<long>{2, 1}}, {"strides", std::vector<long>{1, 3}}, {"ceil_mode", 1L}});
      },
      "a pool whose last window lies beside the map"},
-    {"CastLikeIntegers",
-     [](GraphBuilder& g) {
-       odd(g, "CastLike", {"features", g.ints({1})});
-     },
-     "a tensor of unknown shape"},
+    {"CastLikeIntegers", of("CastLike", {features, ints({1})}), "a tensor of unknown shape"},
     {"ResizeBetweenCornersToAFractionOfAPixel",
      [](GraphBuilder& g) {
        odd(g, "Resize", {mapOf(g), "", g.weights("scales", {4}, {1, 1, 1, 1.9})},
@@ -944,8 +1004,7 @@ const HeadCase kHeads[] = {
             {"keep_aspect_ratio_policy", std::string("not_larger")}});
      },
      "a tensor of unknown shape", 18},
-    {"SoftmaxOverSeveralAxes", [](GraphBuilder& g) { odd(g, "Softmax", {"features"}); }, "a Softmax over several axes",
-     12},
+    {"SoftmaxOverSeveralAxes", of("Softmax", {features}), "a Softmax over several axes", 12},
     {"WeightsOfTheImage",
      [](GraphBuilder& g) {
        const std::string map = mapOf(g);
@@ -960,7 +1019,7 @@ const HeadCase kHeads[] = {
        odd(g, "Conv", {mapOf(g), weight, mask}, {{"kernel_shape", kThree}});
      },
      "an input that nothing makes"},
-    {"OtherOp", [](GraphBuilder& g) { odd(g, "Trilu", {"features"}); }, "the op Trilu"},
+    {"OtherOp", of("Trilu", {features}), "the op Trilu"},
     {"NormRepeatedByItsEpsilon", [](GraphBuilder& g) { repeatedNorm(g, 2, "odd"); },
      "a result repeated by broadcasting"},
     {"ActivationRepeated",
@@ -973,203 +1032,68 @@ const HeadCase kHeads[] = {
 INSTANTIATE_TEST_SUITE_P(Vit, RefusedHead, ::testing::ValuesIn(kHeads), caseName);
 
 /// Nodes whose inputs do not fit each other: read as they are written, they would reach beyond their tensors.
-void reshape(GraphBuilder& g, const std::vector<long>& shape) { odd(g, "Reshape", {"features", g.ints(shape)}); }
-void unsqueeze(GraphBuilder& g, const std::vector<long>& axes) { odd(g, "Unsqueeze", {"features", g.ints(axes)}); }
-void transpose(GraphBuilder& g, const std::vector<long>& order) {
-  odd(g, "Transpose", {"features"}, {{"perm", order}});
-}
-void slice(GraphBuilder& g, const std::vector<long>& from, const std::vector<long>& to, const std::vector<long>& axes,
-           const std::vector<long>& steps) {
-  odd(g, "Slice", {"features", g.ints(from), g.ints(to), g.ints(axes), g.ints(steps)});
-}
-void split(GraphBuilder& g, const std::vector<long>& sizes) {
-  odd(g, "Split", {"features", g.ints(sizes)}, {{"axis", 2L}}, 2);
-}
-void tile(GraphBuilder& g, const std::vector<long>& repeats) { odd(g, "Tile", {"features", g.ints(repeats)}); }
-void gather(GraphBuilder& g, const char* op, const std::vector<long>& shape, double index, long axis) {
-  long count = 1;
-  for (const long side : shape) count *= side;
-  const std::string indices = g.node("Cast", {g.weights("indices", shape, std::vector<double>(count, index))},
-                                     {{"to", static_cast<long>(onnx::TensorProto::INT64)}});
-  odd(g, op, {"features", indices}, {{"axis", axis}});
-}
-void pool(GraphBuilder& g, const std::vector<long>& kernel, const std::vector<long>& strides,
-          const std::vector<long>& pads) {
-  odd(g, "MaxPool", {mapOf(g)}, {{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}});
-}
-void conv(GraphBuilder& g, const std::vector<long>& strides, const std::vector<long>& pads) {
-  odd(g, "Conv", {mapOf(g), g.weights("w", {1, TinyVit::kDim, 2, 2}, std::vector<double>(4 * TinyVit::kDim, 0.5))},
-      {{"strides", strides}, {"pads", pads}});
-}
-void ofConstants(GraphBuilder& g, const char* op, const std::vector<std::string>& inputs) { odd(g, op, inputs); }
-
-const std::vector<long> kOnes = {1, 1}, kNoPads = {0, 0, 0, 0};
+const Longs kOnes = {1, 1}, kNoPads = {0, 0, 0, 0};
 
 // features are {1, 16, 24}
 const HeadCase kMisfits[] = {
-    {"ReshapeToMore",
-     [](GraphBuilder& g) {
-       reshape(g, {1, 17, 24});
-     },
-     "turned into 1x17x24"},
-    {"ReshapeToFewer",
-     [](GraphBuilder& g) {
-       reshape(g, {1, 15, 24});
-     },
-     "turned into 1x15x24"},
-    {"ReshapeOfTwoOpenSides",
-     [](GraphBuilder& g) {
-       reshape(g, {-1, -1});
-     },
-     "one -1"},
-    {"ReshapeToANegativeSide",
-     [](GraphBuilder& g) {
-       reshape(g, {1, -2, 24});
-     },
-     "one -1"},
-    {"ReshapeOfASideThatIsNotThere",
-     [](GraphBuilder& g) {
-       reshape(g, {1, 16, 24, 0});
-     },
-     "a copied side beyond the rank"},
-    {"ReshapeThatLeavesARest",
-     [](GraphBuilder& g) {
-       reshape(g, {-1, 7});
-     },
-     "a multiple of 7 elements"},
+    {"ReshapeToMore", reshape({1, 17, 24}), "turned into 1x17x24"},
+    {"ReshapeToFewer", reshape({1, 15, 24}), "turned into 1x15x24"},
+    {"ReshapeOfTwoOpenSides", reshape({-1, -1}), "one -1"},
+    {"ReshapeToANegativeSide", reshape({1, -2, 24}), "one -1"},
+    {"ReshapeOfASideThatIsNotThere", reshape({1, 16, 24, 0}), "a copied side beyond the rank"},
+    {"ReshapeThatLeavesARest", reshape({-1, 7}), "a multiple of 7 elements"},
     {"FlattenBehindTheLastAxis",
-     [](GraphBuilder& g) {
-       odd(g, "Flatten", {"features"}, {{"axis", 4L}});
-     },
+     of("Flatten", {features}, {{"axis", 4L}}),
      "an axis beyond the rank"},
-    {"UnsqueezeTwice",
-     [](GraphBuilder& g) {
-       unsqueeze(g, {1, 1});
-     },
-     "one axis twice"},
-    {"TransposeOfOneAxisTwice",
-     [](GraphBuilder& g) {
-       transpose(g, {0, 2, 2});
-     },
-     "one axis twice"},
-    {"TransposeOfTwoAxes",
-     [](GraphBuilder& g) {
-       transpose(g, {1, 0});
-     },
-     "a permutation of 2 axes"},
-    {"SliceWithoutAnEnd",
-     [](GraphBuilder& g) {
-       slice(g, {0, 0}, {1}, {1, 2}, {1, 1});
-     },
-     "of different lengths"},
-    {"SliceWithAStepOfZero", [](GraphBuilder& g) { slice(g, {0}, {9}, {1}, {0}); }, "a step of 0 or an axis twice"},
-    {"SliceOfOneAxisTwice",
-     [](GraphBuilder& g) {
-       slice(g, {0, 1}, {9, 9}, {1, 1}, {1, 1});
-     },
-     "a step of 0 or an axis twice"},
-    {"GatherBehindTheLast", [](GraphBuilder& g) { gather(g, "Gather", {2}, 16, 1); }, "one below 16"},
-    {"GatherBeforeTheFirst", [](GraphBuilder& g) { gather(g, "Gather", {2}, -17, 1); }, "one below 16"},
-    {"GatherAlongAFourthAxis", [](GraphBuilder& g) { gather(g, "Gather", {2}, 0, 3); }, "one within rank 3"},
-    {"ElementsOfMoreTokens",
-     [](GraphBuilder& g) {
-       gather(g, "GatherElements", {1, 17, 2}, 0, 2);
-     },
-     "no larger sides"},
-    {"ElementsOfAnotherRank",
-     [](GraphBuilder& g) {
-       gather(g, "GatherElements", {16, 2}, 0, 2);
-     },
-     "no larger sides"},
-    {"SplitIntoMoreThanOutputs",
-     [](GraphBuilder& g) {
-       split(g, {8, 8, 8});
-     },
-     "one per output"},
-    {"SplitBeyondTheSide",
-     [](GraphBuilder& g) {
-       split(g, {10, 15});
-     },
-     "parts beyond the side"},
-    {"SplitIntoANegativePart",
-     [](GraphBuilder& g) {
-       split(g, {25, -1});
-     },
-     "parts beyond the side"},
-    {"SplitThatLeavesARest",
-     [](GraphBuilder& g) {
-       split(g, {10, 13});
-     },
-     "parts that leave a rest"},
+    {"UnsqueezeTwice", unsqueeze({1, 1}), "one axis twice"},
+    {"TransposeOfOneAxisTwice", transpose({0, 2, 2}), "one axis twice"},
+    {"TransposeOfTwoAxes", transpose({1, 0}), "a permutation of 2 axes"},
+    {"SliceWithoutAnEnd", slice({0, 0}, {1}, {1, 2}, {1, 1}), "of different lengths"},
+    {"SliceWithAStepOfZero", slice({0}, {9}, {1}, {0}), "a step of 0 or an axis twice"},
+    {"SliceOfOneAxisTwice", slice({0, 1}, {9, 9}, {1, 1}, {1, 1}), "a step of 0 or an axis twice"},
+    {"GatherBehindTheLast", gather("Gather", {2}, 16, 1), "one below 16"},
+    {"GatherBeforeTheFirst", gather("Gather", {2}, -17, 1), "one below 16"},
+    {"GatherAlongAFourthAxis", gather("Gather", {2}, 0, 3), "one within rank 3"},
+    {"ElementsOfMoreTokens", gather("GatherElements", {1, 17, 2}, 0, 2), "no larger sides"},
+    {"ElementsOfAnotherRank", gather("GatherElements", {16, 2}, 0, 2), "no larger sides"},
+    {"SplitIntoMoreThanOutputs", split({8, 8, 8}), "one per output"},
+    {"SplitBeyondTheSide", split({10, 15}), "parts beyond the side"},
+    {"SplitIntoANegativePart", split({25, -1}), "parts beyond the side"},
+    {"SplitThatLeavesARest", split({10, 13}), "parts that leave a rest"},
     {"ConcatOfOtherSides",
-     [](GraphBuilder& g) {
-       odd(g, "Concat", {"features", g.weights("w", {1, 2, 23}, std::vector<double>(46, 0.5))}, {{"axis", 1L}});
-     },
+     of("Concat", {features, weights({1, 2, 23}, std::vector<double>(46, 0.5))}, {{"axis", 1L}}),
      "equal sides beside the axis"},
-    {"TileOfTwoAxes",
-     [](GraphBuilder& g) {
-       tile(g, {1, 2});
-     },
-     "repeats of another rank"},
-    {"TileLessThanNever",
-     [](GraphBuilder& g) {
-       tile(g, {1, -1, 1});
-     },
-     "a negative repeat"},
-    {"PoolWithoutAStride",
-     [](GraphBuilder& g) {
-       pool(g, {2, 2}, {0, 1}, kNoPads);
-     },
-     " to 1048576"},
-    {"PoolWithoutAKernel",
-     [](GraphBuilder& g) {
-       pool(g, {0, 2}, kOnes, kNoPads);
-     },
-     " to 1048576"},
-    {"PoolWithNegativePads",
-     [](GraphBuilder& g) {
-       pool(g, {2, 2}, kOnes, {0, -1, 0, 0});
-     },
-     " to 1048576"},
-    {"PoolLargerThanItsMap",
-     [](GraphBuilder& g) {
-       pool(g, {4, 2}, kOnes, kNoPads);
-     },
-     "at least one kernel"},
-    {"ConvWithoutAStride",
-     [](GraphBuilder& g) {
-       conv(g, {1, 0}, kNoPads);
-     },
-     " to 1048576"},
-    {"ConvWithNegativePads",
-     [](GraphBuilder& g) {
-       conv(g, kOnes, {0, 0, -1, 0});
-     },
-     " to 1048576"},
+    {"TileOfTwoAxes", tile({1, 2}), "repeats of another rank"},
+    {"TileLessThanNever", tile({1, -1, 1}), "a negative repeat"},
+    {"PoolWithoutAStride", pool({2, 2}, {0, 1}, kNoPads), " to 1048576"},
+    {"PoolWithoutAKernel", pool({0, 2}, kOnes, kNoPads), " to 1048576"},
+    {"PoolWithNegativePads", pool({2, 2}, kOnes, {0, -1, 0, 0}), " to 1048576"},
+    {"PoolLargerThanItsMap", pool({4, 2}, kOnes, kNoPads), "at least one kernel"},
+    {"ConvWithoutAStride", conv({1, 0}, kNoPads), " to 1048576"},
+    {"ConvWithNegativePads", conv(kOnes, {0, 0, -1, 0}), " to 1048576"},
     {"PadByAMillion",
-     [](GraphBuilder& g) {
-       odd(g, "Pad", {"features", g.ints({0, 0, 0, 0, 0, 2000000})});
-     },
+     of("Pad", {features, ints({0, 0, 0, 0, 0, 2000000})}),
      "a huge padding"},
     {"ResizeToNothing",
-     [](GraphBuilder& g) {
-       odd(g, "Resize", {mapOf(g), "", g.weights("scales", {4}, {1, 1, 0, 1})});
-     },
+     of("Resize", {mapOf, absent, weights({4}, {1, 1, 0, 1})}),
      "a scale that leaves nothing"},
     {"IntegersByZero",
-     [](GraphBuilder& g) {
-       ofConstants(g, "Div", {g.ints({4, 2}), g.ints({2, 0})});
-     },
+     of("Div", {ints({4, 2}), ints({2, 0})}),
      "a division by zero"},
     {"RangeWithoutAStep",
-     [](GraphBuilder& g) {
-       ofConstants(g, "Range", {g.intScalar(0), g.intScalar(4), g.intScalar(0)});
-     },
+     of("Range", {scalar(0), scalar(4), scalar(0)}),
      "a range without end"},
-    {"ConstantsOfOtherShapes",
+    {"ScatterOfTooFew",
+     of("ScatterND", {weights({4, 2}, std::vector<double>(8, 1)), ints({1}), number(1)}),
+     "updates of another size"},
+    {"ScatterBehindTheLast",
      [](GraphBuilder& g) {
-       ofConstants(g, "Add", {g.ints({4, 2}), g.ints({1, 2, 3})});
+       odd(g, "ScatterND",
+                   {g.weights("w", {4, 2}, std::vector<double>(8, 1)), g.ints({4}), g.weights("u", {2}, {1, 2})});
      },
+     "an index outside the tensor"},
+    {"ConstantsOfOtherShapes",
+     of("Add", {ints({4, 2}), ints({1, 2, 3})}),
      "do not fit each other"},
 };
 

@@ -113,7 +113,6 @@ TokenHead trainHead(const std::vector<const LabelledTokens*>& pictures, Size2 gr
                     const std::vector<float>& class_weights, const HeadTrainingOptions& options,
                     const Parallel& parallel) {
   options.validate();
-  if (pictures.empty()) throw Error("no picture to train on");
   HeadShape shape{pictures.front()->tokens.cols, options.hidden, static_cast<int>(class_weights.size())};
   if (options.start != nullptr) {
     if (options.start->dim != shape.dim || options.start->classes != shape.classes)
