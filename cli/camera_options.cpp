@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/camera_options.h"
 
-#include <algorithm>
-
 #include "program/terminal/program.h"
 
 namespace mpm::cli {
@@ -10,50 +8,51 @@ namespace mpm::cli {
 using namespace program;
 
 void addTimes(CLI::App& verb, vision::TimeOptions& options) {
-  addText(verb, "--times", "auto|exif|name|list:FILE|modified",
-          "When pictures were taken. auto: their EXIF, else their names, such as 20130708_055413; list: a CSV file of "
-          "names and times, before these two; modified: the dates of the files. Default: auto",
-          [&options](const std::string& text) {
-            const auto zone = options.time_zone;
-            options = vision::parseTimes(text);
-            options.time_zone = zone;
-          })
-      ->group(kTimesGroup);
-  addTimeZone(verb, options.time_zone, "Of times without an offset")->group(kTimesGroup);
-}
-
-CLI::Option* addTimeZone(CLI::App& verb, std::optional<int>& zone, const std::string& meaning) {
-  return addText(verb, "--time-zone", "ZONE",
-                 meaning +
-                     ": +01:00, or a zone such as Europe/Paris, whose standard time counts all year. Default: the "
-                     "standard time of this machine",
-                 [&zone](const std::string& text) { zone = vision::parseTimeZone(text); });
-}
-
-monitor::NightRule NightRuleOptions::rule() const {
-  const bool sun = latitude || longitude;
-  if (sun + brightness.has_value() + hours.has_value() > 1)
-    throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night-hours");
-  if (sun && !(latitude && longitude)) throw UsageError("--lat and --lon go together");
-  return orUsageError([&] {
-    monitor::NightRule rule;
-    if (sun) rule = monitor::NightBySun{.latitude = *latitude, .longitude = *longitude};
-    if (brightness)
-      rule =
-          monitor::NightByBrightness{.night_below = *brightness, .day_above = std::min(255.0, 1.3 * *brightness + 5)};
-    if (hours) rule = monitor::parseNightHours(*hours);
-    monitor::validate(rule);
-    return rule;
+  addField(verb, "times", [&options](const std::string& text) {
+    const auto zone = options.time_zone;
+    options = vision::parseTimes(text);
+    options.time_zone = zone;
   });
+  addTimeZone(verb, options.time_zone);
 }
 
-void addNightRule(CLI::App& verb, NightRuleOptions& options) {
-  addNumber(verb, "--lat", options.latitude, "DEGREES", -90, 90,
-            "By the sun: night while it is 6 degrees below the horizon");
-  addNumber(verb, "--lon", options.longitude, "DEGREES", -180, 180, "Degrees north and east");
-  addNumber(verb, "--night-brightness", options.brightness, "0..255", 0, 255,
-            "By the image: night below this mean grey value");
-  addOption(verb, "--night-hours", options.hours, "FROM-TO", "By the clock: 21:00-06:30, local time");
+CLI::Option* addTimeZone(CLI::App& verb, std::optional<int>& zone) {
+  return addField(verb, "time-zone", [&zone](const std::string& text) { zone = vision::parseTimeZone(text); });
+}
+
+namespace {
+
+// Adds the option of a field to a verb.
+struct AddField {
+  CLI::App& verb;
+  monitor::Watch& watch;
+  const monitor::WatchField& field;
+  std::string name = field.key == "source" ? "SOURCE" : "--" + field.key;
+
+  CLI::Option* operator()(bool monitor::Watch::*member) const {
+    return verb.add_flag(name, watch.*member, field.help());
+  }
+  CLI::Option* operator()(std::optional<double> monitor::Watch::*member) const {
+    return addNumber(verb, name, watch.*member, field.unit, field.min, field.max, field.help());
+  }
+  template <typename Texts>
+  CLI::Option* operator()(Texts monitor::Watch::*member) const {
+    const auto problem = problemOf([&of = field](const std::string& text) { of.validate(text); });
+    CLI::Option* const option =
+        addOption(verb, name, watch.*member, field.key == "source" ? " " : field.unit, field.help())->check(problem);
+    return std::is_same_v<Texts, std::string> ? option : option->allow_extra_args(false);
+  }
+};
+
+}  // namespace
+
+void addWatchFields(CLI::App& verb, monitor::Watch& watch, const char* group) {
+  for (const monitor::WatchField& field : monitor::watchFields()) {
+    if (group ? field.group != std::string(group) : field.key == "reduce") continue;
+    CLI::Option* const option = std::visit(AddField{verb, watch, field}, field.member);
+    option->group(field.group);
+    if (field.key == "source") option->envname("MPM_SOURCE");
+  }
 }
 
 Json toJson(const Night& night) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
 
 #include "base/json_file.h"
-#include "monitor/statistics/day_night.h"
+#include "monitor/watch/watch.h"
 #include "program/model_options.h"
+#include "program/terminal/program.h"
 #include "vision/pictures/simulated_night.h"
 #include "vision/times/picture_times.h"
 
@@ -16,19 +18,24 @@ namespace mpm::cli {
 /// --times and --time-zone: when pictures were taken.
 void addTimes(CLI::App& verb, vision::TimeOptions& options);
 
-/// --time-zone of what `meaning` says: minutes east of UTC.
-CLI::Option* addTimeZone(CLI::App& verb, std::optional<int>& zone, const std::string& meaning);
+CLI::Option* addTimeZone(CLI::App& verb, std::optional<int>& zone);
 
-/// What --lat and --lon, --night-brightness and --night-hours say.
-struct NightRuleOptions {
-  std::optional<double> latitude, longitude, brightness;
-  std::optional<std::string> hours;
+/// The options of the fields of watch files under this heading; nullptr: of all, but reduce, which has short forms.
+void addWatchFields(CLI::App& verb, monitor::Watch& watch, const char* group = nullptr);
 
-  /// monostate: none was given. Throws UsageError for several rules at once, and for half of one.
-  monitor::NightRule rule() const;
-};
-
-void addNightRule(CLI::App& verb, NightRuleOptions& options);
+/// Returns what `work` does, whose monitor::WatchError becomes one that names the option, or where a file has the key.
+template <typename Work>
+auto orOptionError(Work&& work, const std::map<std::string, std::string>& places = {}) {
+  try {
+    return work();
+  } catch (const monitor::WatchError& error) {
+    const auto place = places.find(error.key);
+    const std::string option = error.key == "source" ? "" : "--" + error.key + ": ";
+    const std::string why = (place == places.end() ? option : place->second + ": ") + error.what();
+    if (error.in_file) throw Error(why);
+    throw program::UsageError(why);
+  }
+}
 
 /// Images as they are, or at a simulated night as in the paper.
 struct Night {

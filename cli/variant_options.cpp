@@ -40,9 +40,7 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
 
 void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, VariantOptions& variants) {
   const std::string several = "Can be given several times. ";
-  addOption(verb, "--model", model, "M.onnx",
-            "A plain ViT as ONNX, converted in memory, or a converted one. Default: MPM_MODEL of the environment, else "
-            "the default model ('mpm info' names it)");
+  addField(verb, "model", [&model](const std::string& text) { model = text; });
   addInputSize(verb, options.read.convert.input_size);
   addDevice(verb, options.read.device);
   addThreads(verb, options.threads);
@@ -54,21 +52,18 @@ void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, 
                [&variants](const std::string& text) { variants.schedules.push_back(parseSchedule(text)); })
           ->group(kMergingGroup);
   CLI::Option* const attention = addAttention(verb, [&variants](Attention chosen) { variants.attention = chosen; });
-  addTexts(verb, "--reduce", "SPEC", several + kReduceDescription,
-           [&variants](const std::string& text) { variants.reductions.push_back(parseReduction(text)); })
+  const auto addFields = [&](const std::string& key, const std::string& usual,
+                             std::function<void(const std::string&)> take) {
+    const monitor::WatchField& field = monitor::watchField(key);
+    return addTexts(verb, "--" + key, field.unit, several + field.words + usual, std::move(take))->group(field.group);
+  };
+  addFields("reduce", "", [&variants](const std::string& text) { variants.reductions.push_back(parseReduction(text)); })
       ->excludes(schedule)
-      ->excludes(attention)
-      ->group(kMergingGroup);
-  addTexts(
-      verb, "--precision", "fp32|bf16|tf32|fp16|int8",
-      "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 needs a GPU, fp16 a GPU or an Arm "
-      "CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 without AVX512-VNNI, AMX or Arm's "
-      "SDOT. Can be given several times. Default: fp32; of a converted model its own",
-      [&variants](const std::string& text) { variants.precisions.push_back(parsePrecision(text)); })
-      ->group(kNetworkGroup);
-  addTexts(verb, "--reuse", "SPEC", several + kReuseDescription + "off", [&variants](const std::string& text) {
-    variants.reuses.push_back(parseReuse(text));
-  })->group(kNetworkGroup);
+      ->excludes(attention);
+  addFields("precision", ". Default: fp32; of a converted model its own",
+            [&variants](const std::string& text) { variants.precisions.push_back(parsePrecision(text)); });
+  addFields("reuse", ". Default: off",
+            [&variants](const std::string& text) { variants.reuses.push_back(parseReuse(text)); });
 }
 
 }  // namespace mpm::cli

@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   mpm::program::addModelOptions(command, model, options.inference);
   mpm::program::addRefine(command, options.inference.refine);
   const CLI::Option* const reuse =
-      mpm::program::addReuse(command, options.inference.reuse, mpm::program::kReuseOfWatched);
+      mpm::program::addReuse(command, options.inference.reuse, mpm::monitor::watchField("reuse").usual);
   mpm::program::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
   command
       .add_option("--db", database,

@@ -22,7 +22,8 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   resize(std::min(1280, screen.width()), std::min(800, screen.height()));
   setMinimumSize(480, 320);
   legend_.setChosenColors(loadClassColors(*stored));
-  rules_ = new WatchRules(*stored, &settings_, &legend_, this);
+  const QFileInfo settings_file(stored->fileName());
+  rules_ = new WatchRules(settings_file.path() + QStringLiteral("/watches"), &settings_, this);
 
   makeActions();
   makeCentral();
@@ -35,7 +36,6 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   wire();
   pictures_->list();
   history_view_.begin();
-  history_view_.setNightRule(rules_->night());
   showPage();
   watching_->tick();
   memory_ = std::make_unique<WindowMemory>(*stored, &settings_, this, pane_, history_view_.chartPanel(), docks_);
@@ -91,12 +91,8 @@ void MainWindow::makeControllers(QSettings& stored) {
   session.inference = options_.inference;
   session.choose_reuse = options_.choose_reuse;
   session.database = options_.database.toStdString();
-  session.snapshots = rules_->snapshotOptions(options_.pictures);
-  session.on_event = rules_->command();
+  session.snapshots.folder = options_.pictures.toStdString();
   session.store.open_at_once = false;  // opening a large database after a crash takes long
-  session.store.keep_days = rules_->keep().sample_days;
-  session.store.keep_days_of_all = true;
-  session.store.max_megabytes = rules_->keep().database_mb;
   live_ = std::make_unique<LiveMonitor>(std::move(session));
   QAction* pause = actions_->action("pause");
   opener_ = new Opener({options_.model, options_.inference.read.convert.reduce}, live_.get(), stored, &settings_, this);
@@ -156,7 +152,9 @@ void MainWindow::wire() {
 
   connect(status_, &StatusLine::otherFileRequested, opener_,
           [this] { opener_->askForNewDatabase(history_view_.ownDatabase()); });
-  connect(history_view_.dayNightPanel(), &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
+  connect(history_view_.dayNightPanel(), &DayNightPanel::settingsRequested, actions_->action("night"),
+          &QAction::trigger);
+  connect(rules_, &WatchRules::failed, this, [this](const QString& why) { report(why, Badge::kWarning); });
   connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
   connect(&history_view_, &HistoryView::foreignChanged, this, [this] {
     actions_->action("own_database")->setEnabled(!history_view_.foreignName().isEmpty());

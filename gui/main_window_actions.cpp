@@ -26,7 +26,7 @@ void MainWindow::makeActions() {
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false,
               [this](bool on) { watching_->setRecording(on); });
   a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
-        [this] { rules_->askKeep(pictures_->folder(), history_view_.ownDatabase()); });
+        [this] { watching_->ask(tr("What is kept"), monitor::kKeepGroup); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); });
   a.separate();
   a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] { watching_->close(); });
@@ -119,8 +119,9 @@ void MainWindow::makeActions() {
     if (!folder_->files().isEmpty()) rules_->askTimes(watching_->asked(), false);
   });
   a.add(watch, "measure", tr("&Measure the stored pictures again…"), tr("Ctrl+Shift+M"), [this] { measuring_->ask(); });
-  a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { rules_->askNight(); });
-  a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
+  a.add(watch, "night", tr("Day and &night…"), tr("N"),
+        [this] { watching_->ask(tr("Day and night"), monitor::kDayNightGroup); });
+  a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { watching_->ask(tr("Alarms"), monitor::kAlarmsGroup); });
   a.add(watch, "regions", tr("&Regions…"), tr("O"), [this] { watching_->askRegions(); });
 
   a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); });

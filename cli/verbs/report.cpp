@@ -19,6 +19,7 @@
 #include "monitor/store/merge.h"
 #include "monitor/store/phenocam.h"
 #include "monitor/store/store.h"
+#include "monitor/watch/watch_options.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"
 #include "vision/pictures/pictures.h"
@@ -36,8 +37,8 @@ struct ReportArguments {
   std::string merged, source, export_path, chart_path, folder, site;
   std::optional<int> time_zone;  // minutes east of UTC
   ExportFormat format = ExportFormat::kCsv;
-  double days = 0;  // 0: all
-  NightRuleOptions night;
+  double days = 0;       // 0: all
+  monitor::Watch night;  // its fields of day and night
   bool json = false;
 };
 
@@ -306,8 +307,8 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Sp
                         const ReportArguments& arguments) {
   SessionInfo session;  // the latest says where the camera stands
   for (const SessionRecord& record : store.sessions(source.id)) session = record;
-  const auto latitude = arguments.night.latitude ? arguments.night.latitude : session.latitude;
-  const auto longitude = arguments.night.longitude ? arguments.night.longitude : session.longitude;
+  const auto latitude = arguments.night.lat ? arguments.night.lat : session.latitude;
+  const auto longitude = arguments.night.lon ? arguments.night.lon : session.longitude;
   if (!latitude || !longitude)
     throw UsageError("PhenoCam's files need the height of the sun: say where the camera stands with --lat and --lon");
   PhenoCamOptions options;
@@ -407,7 +408,7 @@ int report(const ReportArguments& arguments) {
     if (!scratch) printNote("wrote " + database);
   }
   StoreReader store(database);
-  store.setNightRule(arguments.night.rule());
+  store.setNightRule(orOptionError([&] { return nightRule(arguments.night); }));
   const auto sources = chosenSources(store, arguments.source);
   const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.folder.empty();
   if (writes && sources.size() > 1)
@@ -461,12 +462,14 @@ Verb addReport(CLI::App& mpm) {
             "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
             "_1day.csv and _3day.csv");
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
-  addTimeZone(*verb, arguments->time_zone, "Of the dates and times in them");
+  addTimeZone(*verb, arguments->time_zone)
+      ->description(
+          "Of the dates and times in them: +01:00 or Europe/Paris. Default: the standard time of this machine")
+      ->group("Options");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
             "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement");
   verb->add_flag("--json", arguments->json, "One JSON object per source");
-  verb->option_defaults()->group("Day and night, in place of the rule of 'mpm monitor'");
-  addNightRule(*verb, arguments->night);
+  addWatchFields(*verb, arguments->night, monitor::kDayNightGroup);
   verb->footer(
       R"(The uncertainty of the difference is a 95 % interval over whole days and nights, or over hours before there are three
 of each: the frames of one night are not independent observations.
@@ -474,6 +477,8 @@ of each: the frames of one night are not independent observations.
 Areas are means over the samples of the latest model, in percent of the picture. For a model of 'mpm teach', "IoU"
 is that of its cross-validation. "corrected" moves the share that the model confused there to the true classes: see
 docs/teach.md.
+
+The options of day and night count in place of the rule of 'mpm monitor'.
 
 Examples:
   mpm report street.db

@@ -210,7 +210,7 @@ void TeachMode::wireStates() {
   connect(panel, &StatesPanel::trainRequested, this, [this, panel] {
     if (!model_) return panel->setProblem(tr("There is no model yet"));
     states_.train(panel->set(), panel->region(), QString::fromStdString(model_path_), model_->reduction,
-                  watching_->parts().rules->regions(watching_->source()).regions);
+                  watching_->parts().rules->regions(watching_->source()));
   });
   connect(panel, &StatesPanel::useRequested, this, &TeachMode::useStates);
   connect(
@@ -227,7 +227,7 @@ void TeachMode::wireStates() {
 // One of them may show states.
 void TeachMode::takeRegions() {
   const QString source = watching_->source();
-  pane_->states()->setRegions(regionNames(watching_->parts().rules->regions(source).regions));
+  pane_->states()->setRegions(regionNames(watching_->parts().rules->regions(source)));
   QStringList in_use;
   for (const evaluation::StateHead& head : watching_->parts().rules->states(source))
     in_use << QString::fromStdString(head.name);
@@ -237,7 +237,7 @@ void TeachMode::takeRegions() {
 void TeachMode::useStates(const std::shared_ptr<const evaluation::StateHead>& head, bool use) {
   const QString source = watching_->source();
   watching_->parts().rules->useStates(source, *head, states_.file(QString::fromStdString(head->name)), use);
-  watching_->parts().live->session().setStates({.heads = watching_->parts().rules->states(source)});
+  watching_->parts().live->session().setStates(watching_->parts().rules->watchOptions(source).states);
   takeRegions();
   if (use) emit taught();
 }

@@ -1,133 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/watch_rules.h"
 
+#include "base/atomic_file.h"
+#include "base/hash.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
-#include "gui/views/regions_dialog.h"
-#include "gui/views/settings_dialogs.h"
 #include "gui/views/times_dialog.h"
 #include "monitor/event_command.h"
+#include "monitor/watch/watch_options.h"
 #include "mpm/error.hpp"
+#include "program/paths.h"
 
 namespace mpm::gui {
 namespace {
 
-QString keyOf(const QString& source) { return QString::fromStdString(sourceSpec(source).name()); }
+using monitor::Watch;
+using vision::SourceKind;
+
+// Each demo has a moment of its own, and all are one source.
+QString keyOf(const QString& source) {
+  const vision::SourceSpec spec = sourceSpec(source);
+  const QString name = QString::fromStdString(spec.name());
+  return spec.kind == SourceKind::kDemo ? name.section(QLatin1Char('?'), 0, 0) : name;
+}
 
 }  // namespace
 
-WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const LegendModel* legend, QWidget* window)
-    : QObject(window),
-      settings_(settings),
-      legend_(legend),
-      window_(window),
-      night_(loadNightRule(stored)),
-      night_numbers_(loadNightNumbers(stored)),
-      alarms_(loadAlarms(stored)),
-      keep_(loadKeepOptions(stored)),
-      command_(loadCommand(stored)),
-      sources_(loadSources(stored)) {}
+WatchRules::WatchRules(const QString& folder, SettingsWriter* settings, QWidget* window)
+    : QObject(window), folder_(folder), settings_(settings), window_(window) {}
 
-std::vector<std::string> WatchRules::command() const {
+QString WatchRules::file(const QString& source) const {
+  const std::string key = keyOf(source).toStdString();  // however the source was written
+  const std::string name = program::fileName(sourceTitle(QString::fromStdString(key)).toStdString());
+  return QStringLiteral("%1/%2-%3.toml")
+      .arg(folder_, QString::fromStdString(name))
+      .arg(hashBytes(key), 16, 16, QLatin1Char('0'));
+}
+
+WatchRules::Known& WatchRules::of(const QString& source) {
+  const QString key = keyOf(source);
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  Known& known = known_[key];
+  known.watch.source = key.toStdString();
+  if (sourceSpec(source).kind != SourceKind::kDemo) known.watch.night = "brightness";
+  if (const QString path = file(source); QFile::exists(path)) try {
+      known.watch = monitor::readWatches(path.toStdString()).front().watch;
+    } catch (const Error& error) {
+      known.damaged = true;
+      const QString why = tr("%1. Until it is mended, what is chosen counts for this run only");
+      QMetaObject::invokeMethod(
+          this, [this, text = why.arg(QString::fromUtf8(error.what()))] { emit failed(text); }, Qt::QueuedConnection);
+    }
+  interpret(known);
+  return known;
+}
+
+// A field that makes no sense, or whose file is gone, does not count, and this is said.
+void WatchRules::interpret(Known& known) {
+  Watch usable = known.watch;
+  const auto regions = known.options.regions;  // their file may be on its way to the disk
+  if (regions) usable.regions.clear();
+  if (usable.times.empty()) usable.times = "none";  // nobody was asked yet
+  while (true) try {
+      known.options = monitor::watchOptions(usable);
+      if (regions) known.options.regions = regions;
+      return;
+    } catch (const monitor::WatchError& error) {
+      const Watch before = usable;
+      std::visit([&](auto member) { usable.*member = {}; }, monitor::watchField(error.key).member);
+      if (usable == before) usable = {.source = usable.source, .times = "none"};
+      const QString why = QString::fromStdString(error.key + ": " + error.what());
+      QMetaObject::invokeMethod(
+          this, [this, why] { emit failed(why); }, Qt::QueuedConnection);
+    }
+}
+
+void WatchRules::write(const QString& source, const Watch& watch) {
+  if (of(source).damaged) return;
+  settings_->run([path = file(source).toStdString(), text = monitor::watchText(watch)] {
+    program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
+    writeFileAtomically(path, text, true);
+  });
+}
+
+void WatchRules::change(const QString& source, const Watch& watch) {
+  Known& known = of(source);
+  if (known.watch == watch && watch.states.empty()) return;  // a file of states may have changed
+  const monitor::NightRule night = known.options.night;
+  known.watch = watch;
+  interpret(known);
+  write(source, watch);
+  if (known.options.night != night) emit nightChanged(source);
+  emit changed(source);
+}
+
+const std::vector<vision::Region>& WatchRules::regions(const QString& source) {
+  static const std::vector<vision::Region> none;
+  const auto& regions = of(source).options.regions;
+  return regions ? *regions : none;
+}
+
+void WatchRules::propose(const QString& source, const std::vector<vision::Region>& regions) {
+  if (!regions.empty() && !of(source).options.regions) of(source).options.regions = regions;
+}
+
+void WatchRules::useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use) {
+  Watch watch = of(source).watch;
+  std::erase_if(watch.states, [&](const std::string& path) {
+    try {
+      return path == file.toStdString() || evaluation::readStates(path).name == head.name;
+    } catch (const Error&) {  // it is gone
+      return true;
+    }
+  });
+  if (use) watch.states.push_back(file.toStdString());
+  change(source, watch);
+}
+
+monitor::WatchOptions WatchRules::watchOptions(const QString& source) {
+  const Known& known = of(source);
+  monitor::WatchOptions options = known.options;
+  options.source = sourceSpec(source);
+  options.every_frame = isNumbered(options.source);
+  options.samples_only = options.resume_demo = false;
+  options.every_s = known.watch.every.value_or(options.every_frame ? 0 : 1);
+  const SourceKind kind = options.source.kind;
+  // A folder is looked through, not played.
+  options.max_fps = kind == SourceKind::kFolder || kind == SourceKind::kGlob ? 4 : kind == SourceKind::kDemo ? 10 : 25;
+  if (options.archive) {
+    options.archive->show_last = true;
+    options.max_fps = 0;
+  }
+  return options;
+}
+
+monitor::SnapshotOptions WatchRules::snapshotOptions(const QString& source, const QString& pictures) {
+  constexpr double kReserveMb = 200;
+  const Watch& watch = of(source).watch;
+  monitor::SnapshotOptions options = monitor::snapshotOptions(watch);
+  options.folder = pictures.toStdString();
+  options.reserve_megabytes = kReserveMb;
+  options.every_minutes = watch.snapshot_every;  // else none but those that are asked for
+  return options;
+}
+
+std::vector<std::string> WatchRules::command(const QString& source) {
+  const std::string& line = of(source).watch.on_event;
   try {
-    return command_.isEmpty() ? std::vector<std::string>() : monitor::splitCommand(command_.toStdString());
-  } catch (const Error&) {  // settings edited by hand
+    return line.empty() ? std::vector<std::string>() : monitor::splitCommand(line);
+  } catch (const Error&) {  // a file edited by hand
     return {};
   }
 }
 
-const SourceChoices& WatchRules::of(const QString& source) const {
-  static const SourceChoices none;
-  const auto found = sources_.find(keyOf(source));
-  return found == sources_.end() ? none : found->second;
-}
-
-void WatchRules::change(const QString& source, const std::function<void(SourceChoices&)>& what) {
-  what(sources_[keyOf(source)]);
-  settings_->change([all = sources_](QSettings& settings) { save(settings, all); });
-}
-
-const SourceRegions& WatchRules::regions(const QString& source) const {
-  static const SourceRegions none;
-  const SourceChoices& choices = of(source);
-  return choices.regions ? *choices.regions : none;
-}
-
-void WatchRules::propose(const QString& source, const std::vector<vision::Region>& regions) {
-  if (!regions.empty() && !of(source).regions) sources_[keyOf(source)].regions = SourceRegions{.regions = regions};
-}
-
-void WatchRules::useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use) {
-  change(source, [&](SourceChoices& of) {
-    std::erase_if(of.states, [&](const evaluation::StateHead& one) { return one.name == head.name; });
-    of.state_files.removeAll(file);
-    if (!use) return;
-    of.states.push_back(head);
-    of.state_files << file;
-  });
-}
-
-monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
-  using vision::SourceKind;
-  monitor::WatchOptions options{.source = sourceSpec(source), .night = night_, .alarms = alarms_};
-  options.regions = regions(source).regions;
-  options.states.heads = states(source);
-  const SourceKind kind = options.source.kind;
-  // A folder is looked through, not played.
-  options.max_fps = kind == SourceKind::kFolder || kind == SourceKind::kGlob ? 4 : 25;
-  if (isNumbered(options.source)) {
-    options.every_frame = true;
-    options.every_s = 0;
-  }
-  if (const PictureTimesChoice times = this->times(source)) {
-    options.archive = vision::ArchiveOptions{.times = *times, .show_last = true};
-    options.max_fps = 0;
-  }
-  if (kind == SourceKind::kDemo) {
-    options.max_fps = 10;
-    try {
-      if (const auto place = vision::openSource(options.source)->place())
-        options.night = monitor::NightBySun{place->latitude, place->longitude};
-    } catch (const Error&) {  // opening it again reports the error
-    }
-  }
-  return options;
-}
-
-monitor::SnapshotOptions WatchRules::snapshotOptions(const QString& pictures) const {
-  constexpr double kReserveMb = 200;
-  monitor::SnapshotOptions options{.folder = pictures.toStdString(),
-                                   .keep_days = keep_.picture_days,
-                                   .min_free_megabytes = keep_.free_mb,
-                                   .all_sources = true,
-                                   .reserve_megabytes = kReserveMb};
-  if (keep_.lapse_minutes > 0) options.every_minutes = keep_.lapse_minutes;
-  return options;
-}
-
-// The alarms of classes that the model on show has: it may know others than the model they were set for.
-monitor::AlarmOptions WatchRules::alarmsOfModel() const {
-  monitor::AlarmOptions result = alarms_;
-  result.areas.clear();
-  for (monitor::AreaAlarm area : alarms_.areas)
-    for (area.label = 0; area.label < legend_->classes(); ++area.label)
-      if (legend_->name(area.label).toStdString() == area.name) {
-        result.areas.push_back(area);
-        break;
-      }
-  return result;
-}
-
-bool WatchRules::knowsTimes(const QString& source) const {
-  const vision::SourceSpec spec = sourceSpec(source);
-  return (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) ||
-         of(source).times.has_value();
+bool WatchRules::knowsTimes(const QString& source) {
+  const SourceKind kind = sourceSpec(source).kind;
+  return (kind != SourceKind::kFolder && kind != SourceKind::kGlob) || !of(source).watch.times.empty();
 }
 
 void WatchRules::askTimes(const QString& source, bool of_new_folder) {
-  auto* dialog = new TimesDialog(sourceSpec(source), of(source).times.value_or(vision::TimeOptions()), window_);
-  connect(dialog, &TimesDialog::chosen, this, [this, source](const PictureTimesChoice& times) {
-    change(source, [&](SourceChoices& of) { of.times = times; });
+  auto* dialog = new TimesDialog(sourceSpec(source), of(source).watch, window_);
+  connect(dialog, &TimesDialog::chosen, this, [this, source](const Watch& watch) {
+    change(source, watch);
     emit timesChosen(source);
   });
   if (!of_new_folder) return openDialog(dialog);
@@ -139,57 +173,27 @@ void WatchRules::askTimes(const QString& source, bool of_new_folder) {
   });
 }
 
-void WatchRules::askNight() {
-  auto* dialog = new NightDialog(night_, night_numbers_, window_);
-  connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
-    night_ = rule;
-    night_numbers_.take(rule);
-    settings_->change([rule](QSettings& settings) { save(settings, rule); });
-    emit nightChanged();
-  });
+void WatchRules::ask(const QString& source, const QString& title, const char* group, const QStringList& notes) {
+  auto* dialog =
+      new WatchDialog(tr("%1 of %2").arg(title, sourceTitle(source)), group, of(source).watch, notes, window_);
+  connect(dialog, &WatchDialog::chosen, this, [this, source](const Watch& watch) { change(source, watch); });
   openDialog(dialog);
 }
 
-void WatchRules::askAlarms() {
-  QStringList classes;
-  for (int c = 0; c < legend_->classes(); ++c) classes << legend_->name(c);
-  const monitor::AlarmOptions shown = alarmsOfModel();
-  auto* dialog = new AlarmsDialog(shown, classes, command_, window_);
-  // The dialog asks for one area; those of other classes, which this model may not even have, stay.
-  const std::string asked = shown.areas.empty() ? std::string() : shown.areas.front().name;
-  connect(dialog, &AlarmsDialog::chosen, this, [this, asked](const monitor::AlarmOptions& alarms) {
-    const std::string answered = alarms.areas.empty() ? asked : alarms.areas.front().name;
-    const auto areas = alarms_.areas;
-    alarms_ = alarms;
-    for (const monitor::AreaAlarm& area : areas)
-      if (area.name != asked && area.name != answered) alarms_.areas.push_back(area);
-    settings_->change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
-    emit alarmsChanged();
-  });
-  connect(dialog, &QDialog::accepted, this, [this, dialog] {
-    if (command_ == dialog->command()) return;
-    command_ = dialog->command();
-    settings_->change([command = command_](QSettings& settings) { saveCommand(settings, command); });
-    emit commandChanged();
-  });
-  openDialog(dialog);
-}
-
-void WatchRules::askKeep(const QString& folder, const QString& database) {
-  auto* dialog = new KeepDialog(keep_, folder, database, window_);
-  connect(dialog, &KeepDialog::chosen, this, [this](const KeepOptions& keep) {
-    keep_ = keep;
-    settings_->change([keep](QSettings& settings) { save(settings, keep); });
-    emit keepChanged();
-  });
-  openDialog(dialog);
-}
-
+// None is also a choice: else those in the database would count.
 void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
+  const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
   auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, time, window_);
-  connect(dialog, &RegionsDialog::chosen, this, [this, source](const SourceRegions& regions) {
-    // None is also a choice: else those in the database would count.
-    change(source, [&](SourceChoices& of) { of.regions = regions; });
+  connect(dialog, &RegionsDialog::chosen, this, [this, source, own](const std::vector<vision::Region>& regions) {
+    Known& known = of(source);
+    known.options.regions = regions;
+    known.watch.regions = regions.empty() ? "none" : own.toStdString();
+    if (!regions.empty() && !known.damaged)
+      settings_->run([path = own.toStdString(), regions] {
+        program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
+        vision::writeRegions(path, regions);
+      });
+    write(source, known.watch);
     emit regionsChanged();
   });
   openDialog(dialog);

@@ -4,71 +4,72 @@
 #include <QtWidgets>
 
 #include "gui/models/settings_writer.h"
-#include "gui/models/watch_settings.h"
+#include "gui/views/regions_dialog.h"
 #include "monitor/session.h"
+#include "monitor/watch/watch.h"
 
 namespace mpm::gui {
 
-/// What counts as night, when to ring, what is kept, and the regions of each source: as it was chosen last, and the
-/// dialogs that change it. Each change is in the settings at once.
+/// What is said of each source: a watch file for each, which `mpm monitor --watch` takes, and the dialogs that change
+/// it. Each change is in the file at once.
 class WatchRules : public QObject {
   Q_OBJECT
  public:
-  /// Alarms about areas mean classes of `legend` by their names. `window`: what the dialogs belong to.
-  WatchRules(QSettings& stored, SettingsWriter* settings, const LegendModel* legend, QWidget* window);
+  /// `folder`: of the files. `window`: what the dialogs belong to.
+  WatchRules(const QString& folder, SettingsWriter* settings, QWidget* window);
 
-  const monitor::NightRule& night() const { return night_; }
-  const monitor::AlarmOptions& alarms() const { return alarms_; }
-  const KeepOptions& keep() const { return keep_; }
+  const monitor::Watch& watch(const QString& source) { return of(source).watch; }
+  /// Its watch file, which is there once something was chosen.
+  QString file(const QString& source) const;
+  /// Writes all that is said, of a source that is watched like that.
+  void write(const QString& source, const monitor::Watch& watch);
+
+  /// How a source is watched.
+  monitor::WatchOptions watchOptions(const QString& source);
+  /// Which pictures are kept in a folder.
+  monitor::SnapshotOptions snapshotOptions(const QString& source, const QString& pictures);
   /// What is run for each event, in words; empty: nothing.
-  std::vector<std::string> command() const;
-  const SourceRegions& regions(const QString& source) const;
+  std::vector<std::string> command(const QString& source);
+  const std::vector<vision::Region>& regions(const QString& source);
   /// Those that the database has are those of a source for which none were chosen.
   void propose(const QString& source, const std::vector<vision::Region>& regions);
   /// Those that are read of a source.
-  const std::vector<evaluation::StateHead>& states(const QString& source) const { return of(source).states; }
-  const QStringList& stateFiles(const QString& source) const { return of(source).state_files; }
+  const std::vector<evaluation::StateHead>& states(const QString& source) { return of(source).options.states.heads; }
   /// From now on, or no longer. `file`: that holds the head.
   void useStates(const QString& source, const evaluation::StateHead& head, const QString& file, bool use);
-  /// How a source is watched by these rules.
-  monitor::WatchOptions watchOptions(const QString& source) const;
-  /// Which pictures are kept in a folder.
-  monitor::SnapshotOptions snapshotOptions(const QString& pictures) const;
 
   /// Whether it was said how the times of these pictures are read, or they have none to be read.
-  bool knowsTimes(const QString& source) const;
-  PictureTimesChoice times(const QString& source) const { return of(source).times.value_or(std::nullopt); }
-  /// Says timesChosen(). `of_new_folder`: asks only where some of the pictures have a time.
+  bool knowsTimes(const QString& source);
+  /// Asks for times and place. Says timesChosen(). `of_new_folder`: asks only where some of the pictures have a time.
   void askTimes(const QString& source, bool of_new_folder);
-  void askNight();
-  void askAlarms();
-  /// See KeepDialog.
-  void askKeep(const QString& folder, const QString& database);
+  /// Shows the fields under a heading of monitor::watchFields(). See WatchDialog.
+  void ask(const QString& source, const QString& title, const char* group, const QStringList& notes = {});
   /// `picture`: what the source shows; `time`: when that was taken.
   void askRegions(const QString& source, const cv::Mat& picture, UnixMs time);
 
  signals:
   void timesChosen(const QString& source);
-  void nightChanged();
-  void alarmsChanged();
-  void commandChanged();
-  void keepChanged();
+  void changed(const QString& source);
+  void nightChanged(const QString& source);  ///< before it
   void regionsChanged();
+  /// A watch file says something that does not count.
+  void failed(const QString& why);
 
  private:
-  const SourceChoices& of(const QString& source) const;
-  void change(const QString& source, const std::function<void(SourceChoices&)>& what);
-  monitor::AlarmOptions alarmsOfModel() const;
+  struct Known {
+    monitor::Watch watch;
+    monitor::WatchOptions options;  // what of it makes sense
+    bool damaged = false;           // the file cannot be read, and stays as it is
+  };
 
+  Known& of(const QString& source);
+  void interpret(Known& known);
+  void change(const QString& source, const monitor::Watch& watch);
+
+  const QString folder_;
   SettingsWriter* settings_;
-  const LegendModel* legend_;
   QWidget* window_;
-  monitor::NightRule night_;
-  NightNumbers night_numbers_;
-  monitor::AlarmOptions alarms_;
-  KeepOptions keep_;
-  QString command_;
-  Sources sources_;
+  std::map<QString, Known> known_;
 };
 
 }  // namespace mpm::gui

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/watching.h"
 
-#include "gui/models/command_line.h"
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
+#include "monitor/watch/watch_options.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {
@@ -43,25 +43,21 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.legend_panel, &LegendPanel::regionPicked, this, &Watching::refreshRegions);
 
   connect(parts.rules, &WatchRules::timesChosen, this, &Watching::open);
-  connect(parts.rules, &WatchRules::nightChanged, this, [this] {
-    parts_.history->setNightRule(parts_.rules->night());
-    session().setNightRule(parts_.rules->night());
+  connect(parts.rules, &WatchRules::changed, this, [this](const QString& of) {
+    if (of == asked_ || of == parts_.live->source()) {
+      session().setRules(parts_.rules->watchOptions(opened_));
+      keepByRules();
+    }
   });
-  connect(parts.rules, &WatchRules::alarmsChanged, this, [this] { session().setAlarms(parts_.rules->alarms()); });
-  connect(parts.rules, &WatchRules::commandChanged, this,
-          [this] { session().setEventCommand(parts_.rules->command()); });
+  connect(parts.rules, &WatchRules::nightChanged, this,
+          [this](const QString& of) { parts_.history->setNightRule(parts_.rules->watchOptions(of).night); });
   connect(parts.rules, &WatchRules::regionsChanged, this, [this] {
-    parts_.live->change([this](monitor::Session& session) {
-      session.setRegions(parts_.rules->regions(parts_.live->source()).regions);
-    });
+    parts_.live->change(
+        [this](monitor::Session& session) { session.setRegions(parts_.rules->regions(parts_.live->source())); });
     refreshRegions();
   });
-  connect(parts.rules, &WatchRules::keepChanged, this, [this] {
-    session().snapshots().setOptions(parts_.rules->snapshotOptions(parts_.pictures->folder()));
-    session().setRetention(parts_.rules->keep().sample_days, parts_.rules->keep().database_mb);
-  });
   connect(&parts.history->history(), &History::namesReady, this, [this](const SourceNames& of) {
-    const bool fresh = parts_.rules->regions(of.name).regions.empty() && !of.current.empty();
+    const bool fresh = parts_.rules->regions(of.name).empty() && !of.current.empty();
     parts_.rules->propose(of.name, of.current);
     if (fresh && of.name == source()) refreshRegions();
   });
@@ -78,16 +74,17 @@ QString Watching::modelPath() const { return QFileInfo(parts_.live->model()).abs
 void Watching::open(const QString& asked) {
   if (asked.isEmpty()) return;
   asked_ = asked;
-  const QString opened = asked == QLatin1String("demo:") ? demoSource() : asked;
-  monitor::WatchOptions watch = parts_.rules->watchOptions(opened);
+  opened_ = asked == QLatin1String("demo:") ? demoSource() : asked;
+  monitor::WatchOptions watch = parts_.rules->watchOptions(opened_);
   watch.factory = options_.factory;
   parts_.live->open(watch);
+  keepByRules();
   endPause(true);
   forgetFrame();
   parts_.source->setSource(parts_.live->source());
   parts_.history->setNightRule(watch.night);
   emit pageChanged();
-  parts_.folder->setSource(opened, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
+  parts_.folder->setSource(opened_, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
   refreshRegions();
   parts_.history->watch(parts_.live->source());
   if (session().model().empty())
@@ -221,7 +218,7 @@ void Watching::showFrame(const LiveFramePtr& frame) {
   parts_.pane->setFrame(frame);
   parts_.inspector->setFrame(frame);
   parts_.legend->setAreas(
-      areasIn(*frame, parts_.rules->regions(source()).regions, parts_.legend_panel->region().toStdString()));
+      areasIn(*frame, parts_.rules->regions(source()), parts_.legend_panel->region().toStdString()));
   parts_.legend_panel->setFrame(frame.get());
   parts_.status->setFrame(*frame);
 }
@@ -344,7 +341,7 @@ void Watching::askRegions() {
 
 // A stored picture has no labels to measure again.
 void Watching::refreshRegions() {
-  const std::vector<vision::Region>& regions = parts_.rules->regions(source()).regions;
+  const std::vector<vision::Region>& regions = parts_.rules->regions(source());
   parts_.pane->image()->setRegions(regions);
   parts_.legend_panel->setRegions(frozen_ ? QStringList() : regionNames(regions));
   emit regionsChanged();
@@ -373,18 +370,49 @@ void Watching::sayWhenItShows(const QString& change) {
     emit said(tr("From the next frame on: %1").arg(change), Badge::kNone);
 }
 
-QString Watching::commandLine() const {
-  const SourceRegions& regions = parts_.rules->regions(parts_.live->source());
-  return gui::commandLine({session().isOpen() ? parts_.live->source() : QString(), parts_.live->model(),
-                           parts_.reduction->editor()->reduction(), options_.inference, options_.choose_reuse,
-                           parts_.history->ownDatabase(), parts_.rules->times(asked_), !regions.regions.empty(),
-                           regions.savedIn(), parts_.rules->stateFiles(parts_.live->source())});
+void Watching::keepByRules() {
+  const monitor::StoreOptions keep = monitor::storeOptions(parts_.rules->watch(opened_));
+  session().setRetention(keep.keep_days, keep.max_megabytes);
+  session().snapshots().setOptions(parts_.rules->snapshotOptions(opened_, parts_.pictures->folder()));
+  session().setEventCommand(parts_.rules->command(opened_));
+}
+
+void Watching::ask(const QString& title, const char* group) {
+  const QString of = source().isEmpty() ? parts_.history->source() : source();
+  if (of.isEmpty()) return emit said(tr("Open a source first: each has its own"), Badge::kNone);
+  QStringList notes;
+  if (group == std::string(monitor::kKeepGroup)) {
+    const QString database = parts_.history->ownDatabase();
+    notes << tr("Pictures are in %1").arg(parts_.pictures->folder())
+          << (database.isEmpty() ? tr("Samples are not stored.")
+                                 : tr("Samples are in %1; the means of hours and days stay.").arg(database));
+  }
+  parts_.rules->ask(of, title, group, notes);
+}
+
+monitor::Watch Watching::watch() const {
+  const QString source = session().isOpen() ? opened_ : QString();
+  monitor::Watch watch = parts_.rules->watch(source);
+  watch.source = vision::redactCredentials(source.toStdString());
+  watch.model = parts_.live->model().isEmpty() ? "" : modelPath().toStdString();
+  EstimatorOptions running = options_.inference;
+  running.read.convert.reduce = parts_.reduction->editor()->reduction();
+  monitor::setInference(watch, running);
+  watch.reuse = options_.choose_reuse ? "" : toString(options_.inference.reuse);
+  watch.db = parts_.history->ownDatabase().toStdString();
+  if (watch.times.empty() && !parts_.rules->knowsTimes(source)) watch.times = "none";
+  if (watch.snapshot_every) watch.snapshots = parts_.pictures->folder().toStdString();
+  return watch;
 }
 
 void Watching::copyCommandLine() {
-  QString line = commandLine();
+  if (!session().isOpen()) return emit said(tr("Open a source first: each has its own"), Badge::kNone);
+  const QString file = parts_.rules->file(opened_);
+  parts_.rules->write(opened_, watch());
+  const QString line =
+      QStringLiteral("mpm monitor --watch '%1'").arg(QString(file).replace(QLatin1Char('\''), QLatin1String("'\\''")));
   QApplication::clipboard()->setText(line);
-  emit said(tr("Copied: %1").arg(line.replace(QLatin1Char('\n'), QLatin1Char(' '))), Badge::kGood);
+  emit said(tr("Copied: %1").arg(line), Badge::kGood);
 }
 
 }  // namespace mpm::gui

@@ -95,7 +95,11 @@ class Watching : public QObject {
   void takeSnapshot();
   void backToLive();
   void askRegions();
-  QString commandLine() const;
+  /// Asks for what is under a heading of monitor::watchFields(), of the source on show.
+  void ask(const QString& title, const char* group);
+  /// All that is said of the source that is watched.
+  monitor::Watch watch() const;
+  /// Writes watch() into the file of the source, and copies the command that takes it.
   void copyCommandLine();
 
  signals:
@@ -124,6 +128,7 @@ class Watching : public QObject {
   void showStored(const LiveFramePtr& frame, const QString& banner, const QHash<QString, double>& areas);
   void showSample(const StoredSample& sample);
   void refreshRegions();
+  void keepByRules();
   void sayWhenItShows(const QString& change);
   monitor::OverlayStyle overlayStyle() const;
   monitor::Session& session() const;
@@ -131,7 +136,7 @@ class Watching : public QObject {
   WindowOptions options_;
   const std::optional<Refine> refine_at_start_;
   const Parts parts_;
-  QString asked_;
+  QString asked_, opened_;  // a demo is opened at a moment of its own
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
   bool frozen_ = false;                  // a stored picture is on show

@@ -68,13 +68,6 @@
     </message>
 </context>
 <context>
-    <name>commandLine</name>
-    <message>
-        <source># without its regions: Watch &gt; Regions &gt; Export writes the file for --regions</source>
-        <translation># sans ses régions : Surveiller &gt; Régions &gt; Exporter écrit le fichier pour --regions</translation>
-    </message>
-</context>
-<context>
     <name>mpm::gui::ActionRegistry</name>
     <message>
         <source>Keys</source>
@@ -239,101 +232,6 @@
     <message>
         <source>Show what changed since the last version</source>
         <translation>Montrer ce qui a changé depuis la dernière version</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::AlarmsDialog</name>
-    <message>
-        <source>The fewest tokens must be fewer than the most.</source>
-        <translation>Le minimum de jetons doit être inférieur au maximum.</translation>
-    </message>
-    <message>
-        <source>Alarms</source>
-        <translation>Alarmes</translation>
-    </message>
-    <message>
-        <source>Seconds without a frame</source>
-        <translation>Secondes sans image</translation>
-    </message>
-    <message>
-        <source> s</source>
-        <translation> s</translation>
-    </message>
-    <message>
-        <source>Fewest tokens</source>
-        <translation>Nombre minimal de jetons</translation>
-    </message>
-    <message>
-        <source>Most tokens</source>
-        <translation>Nombre maximal de jetons</translation>
-    </message>
-    <message>
-        <source>Class</source>
-        <translation>Classe</translation>
-    </message>
-    <message>
-        <source>Above or below</source>
-        <translation>Au-dessus ou au-dessous</translation>
-    </message>
-    <message>
-        <source>covers more than</source>
-        <translation>couvre plus de</translation>
-    </message>
-    <message>
-        <source>covers less than</source>
-        <translation>couvre moins de</translation>
-    </message>
-    <message>
-        <source>Share of the picture</source>
-        <translation>Part de l’image</translation>
-    </message>
-    <message>
-        <source>Minutes before it rings</source>
-        <translation>Minutes avant l’alarme</translation>
-    </message>
-    <message>
-        <source> min</source>
-        <translation> min</translation>
-    </message>
-    <message>
-        <source>No frame for</source>
-        <translation>Aucune image depuis</translation>
-    </message>
-    <message>
-        <source>Fewer tokens than</source>
-        <translation>Moins de jetons que</translation>
-    </message>
-    <message>
-        <source>More tokens than</source>
-        <translation>Plus de jetons que</translation>
-    </message>
-    <message>
-        <source>A class</source>
-        <translation>Une classe</translation>
-    </message>
-    <message>
-        <source>Tokens and areas ring after</source>
-        <translation>Jetons et surfaces : alarme après</translation>
-    </message>
-    <message>
-        <source>Alarms go to the list of events; nothing is ever in the way of the picture.</source>
-        <translation>Les alarmes vont dans la liste des événements ; rien ne cache jamais l’image.</translation>
-    </message>
-    <message>
-        <source>The model has no classes</source>
-        <translation>Le modèle n’a pas de classes</translation>
-    </message>
-    <message>
-        <source>Program to run for each event</source>
-        <translation>Programme à lancer à chaque événement</translation>
-    </message>
-    <message>
-        <source>A program and its arguments. The facts are in MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input.</source>
-        <translation>Un programme et ses arguments. Les faits sont dans MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME et _SOURCE, et en JSON sur son entrée standard.</translation>
-    </message>
-    <message>
-        <source>Run for each event</source>
-        <translation>Lancer à chaque événement</translation>
     </message>
 </context>
 <context>
@@ -1098,85 +996,6 @@
     <message>
         <source>Reuse</source>
         <translation>Réutilisation</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::KeepDialog</name>
-    <message>
-        <source>Minutes between two pictures</source>
-        <translation>Minutes entre deux images</translation>
-    </message>
-    <message>
-        <source> min</source>
-        <translation> min</translation>
-    </message>
-    <message>
-        <source>Days to keep pictures</source>
-        <translation>Jours de conservation</translation>
-    </message>
-    <message>
-        <source> days</source>
-        <translation> jours</translation>
-    </message>
-    <message>
-        <source>Free space to leave</source>
-        <translation>Espace libre à laisser</translation>
-    </message>
-    <message>
-        <source> MB</source>
-        <translation> Mo</translation>
-    </message>
-    <message>
-        <source>Time-lapse: one picture every</source>
-        <translation>Accéléré : une image toutes les</translation>
-    </message>
-    <message>
-        <source>Forget pictures older than</source>
-        <translation>Oublier les images de plus de</translation>
-    </message>
-    <message>
-        <source>Forget the oldest to leave free</source>
-        <translation>Oublier les plus anciennes pour garder libres</translation>
-    </message>
-    <message>
-        <source>Pictures are in %1</source>
-        <translation>Les images sont dans %1</translation>
-    </message>
-    <message>
-        <source>What is kept</source>
-        <translation>Ce qui est gardé</translation>
-    </message>
-    <message>
-        <source>Days to keep samples</source>
-        <translation>Jours pendant lesquels garder les échantillons</translation>
-    </message>
-    <message>
-        <source>Largest database</source>
-        <translation>Taille maximale de la base de données</translation>
-    </message>
-    <message>
-        <source>Pictures</source>
-        <translation>Images</translation>
-    </message>
-    <message>
-        <source>Samples</source>
-        <translation>Échantillons</translation>
-    </message>
-    <message>
-        <source>Forget samples older than</source>
-        <translation>Oublier les échantillons plus vieux que</translation>
-    </message>
-    <message>
-        <source>Forget the oldest above</source>
-        <translation>Oublier les plus vieux au-delà de</translation>
-    </message>
-    <message>
-        <source>Samples are not stored.</source>
-        <translation>Les échantillons ne sont pas enregistrés.</translation>
-    </message>
-    <message>
-        <source>Samples are in %1; the means of hours and days stay.</source>
-        <translation>Les échantillons sont dans %1 ; les moyennes des heures et des jours restent.</translation>
     </message>
 </context>
 <context>
@@ -2034,6 +1853,18 @@
         <source>Ctrl+Shift+M</source>
         <translation>Ctrl+Shift+M</translation>
     </message>
+    <message>
+        <source>What is kept</source>
+        <translation>Ce qui est gardé</translation>
+    </message>
+    <message>
+        <source>Day and night</source>
+        <translation>Jour et nuit</translation>
+    </message>
+    <message>
+        <source>Alarms</source>
+        <translation>Alarmes</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::Measuring</name>
@@ -2118,101 +1949,6 @@
     <message>
         <source>before block %1</source>
         <translation>avant le bloc %1</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::gui::NightDialog</name>
-    <message>
-        <source>A night that begins when it ends is none.</source>
-        <translation>Une nuit qui commence quand elle finit n’en est pas une.</translation>
-    </message>
-    <message>
-        <source>The brightness of the night must not be above that of the day.</source>
-        <translation>La luminosité de la nuit ne doit pas dépasser celle du jour.</translation>
-    </message>
-    <message>
-        <source>Day and night</source>
-        <translation>Jour et nuit</translation>
-    </message>
-    <message>
-        <source>By the sun at the place of the camera</source>
-        <translation>Par le soleil au lieu de la caméra</translation>
-    </message>
-    <message>
-        <source>By the brightness of the picture</source>
-        <translation>Par la luminosité de l’image</translation>
-    </message>
-    <message>
-        <source>Between fixed hours</source>
-        <translation>Entre des heures fixes</translation>
-    </message>
-    <message>
-        <source>Do not distinguish them</source>
-        <translation>Ne pas les distinguer</translation>
-    </message>
-    <message>
-        <source>Latitude, degrees north</source>
-        <translation>Latitude, degrés nord</translation>
-    </message>
-    <message>
-        <source>° N</source>
-        <translation>° N</translation>
-    </message>
-    <message>
-        <source>Longitude, degrees east</source>
-        <translation>Longitude, degrés est</translation>
-    </message>
-    <message>
-        <source>° E</source>
-        <translation>° E</translation>
-    </message>
-    <message>
-        <source>Night below this elevation of the sun</source>
-        <translation>Nuit sous cette hauteur du soleil</translation>
-    </message>
-    <message>
-        <source>Night below this brightness</source>
-        <translation>Nuit sous cette luminosité</translation>
-    </message>
-    <message>
-        <source>Day above this brightness</source>
-        <translation>Jour au-dessus de cette luminosité</translation>
-    </message>
-    <message>
-        <source>Night begins</source>
-        <translation>Début de la nuit</translation>
-    </message>
-    <message>
-        <source>Night ends</source>
-        <translation>Fin de la nuit</translation>
-    </message>
-    <message>
-        <source>Latitude</source>
-        <translation>Latitude</translation>
-    </message>
-    <message>
-        <source>Longitude</source>
-        <translation>Longitude</translation>
-    </message>
-    <message>
-        <source>Night when the sun is below</source>
-        <translation>Nuit quand le soleil est sous</translation>
-    </message>
-    <message>
-        <source>Night below (of 255)</source>
-        <translation>Nuit sous (sur 255)</translation>
-    </message>
-    <message>
-        <source>Day above (of 255)</source>
-        <translation>Jour au-dessus de (sur 255)</translation>
-    </message>
-    <message>
-        <source>From</source>
-        <translation>De</translation>
-    </message>
-    <message>
-        <source>To</source>
-        <translation>À</translation>
     </message>
 </context>
 <context>
@@ -3485,10 +3221,6 @@
         <translation>Fuseau horaire</translation>
     </message>
     <message>
-        <source>Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all year</source>
-        <translation>Pour les dates sans décalage : +01:00, ou un fuseau comme Europe/Paris, dont l’heure normale vaut toute l’année</translation>
-    </message>
-    <message>
         <source>Found</source>
         <translation>Trouvé</translation>
     </message>
@@ -3523,6 +3255,18 @@
     <message>
         <source>no time</source>
         <translation>sans date</translation>
+    </message>
+    <message>
+        <source>Where were they taken?</source>
+        <translation>Où ont-elles été prises ?</translation>
+    </message>
+    <message>
+        <source>Where the place is known, the sun there tells day from night.</source>
+        <translation>Si le lieu est connu, le soleil y distingue le jour de la nuit.</translation>
+    </message>
+    <message>
+        <source>A place has a latitude and a longitude.</source>
+        <translation>Un lieu a une latitude et une longitude.</translation>
     </message>
 </context>
 <context>
@@ -3758,6 +3502,36 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::WatchDialog</name>
+    <message>
+        <source> s</source>
+        <translation> s</translation>
+    </message>
+    <message>
+        <source> min</source>
+        <translation> min</translation>
+    </message>
+    <message>
+        <source> days</source>
+        <translation> jours</translation>
+    </message>
+    <message>
+        <source> MB</source>
+        <translation> Mo</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::WatchRules</name>
+    <message>
+        <source>%1. Until it is mended, what is chosen counts for this run only</source>
+        <translation>%1. Tant que le fichier n’est pas corrigé, les choix ne valent que jusqu’à la fermeture</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 – %2</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::Watching</name>
     <message>
         <source>No model yet: choose one with Ctrl+M, or drop an ONNX file here</source>
@@ -3855,6 +3629,22 @@
         <source>The picture of this sample is not stored</source>
         <translation>L’image de cette mesure n’est pas enregistrée</translation>
     </message>
+    <message>
+        <source>Open a source first: each has its own</source>
+        <translation>Ouvrez d’abord une source : chacune a les siens</translation>
+    </message>
+    <message>
+        <source>Pictures are in %1</source>
+        <translation>Les images sont dans %1</translation>
+    </message>
+    <message>
+        <source>Samples are not stored.</source>
+        <translation>Les échantillons ne sont pas enregistrés.</translation>
+    </message>
+    <message>
+        <source>Samples are in %1; the means of hours and days stay.</source>
+        <translation>Les échantillons sont dans %1 ; les moyennes des heures et des jours restent.</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::WelcomePage</name>
@@ -3926,6 +3716,157 @@
     <message>
         <source>Camera %1</source>
         <translation>Caméra %1</translation>
+    </message>
+</context>
+<context>
+    <name>watch</name>
+    <message>
+        <source>none</source>
+        <translation>rien</translation>
+    </message>
+    <message>
+        <source>sun</source>
+        <translation>soleil</translation>
+    </message>
+    <message>
+        <source>brightness</source>
+        <translation>luminosité</translation>
+    </message>
+    <message>
+        <source>hours</source>
+        <translation>heures fixes</translation>
+    </message>
+    <message>
+        <source>By what night is told from day: the sun at the place of the camera, the brightness of the picture, or the clock</source>
+        <translation>Ce qui distingue la nuit du jour : le soleil au lieu de la caméra, la luminosité de l’image ou l’heure</translation>
+    </message>
+    <message>
+        <source>Night by</source>
+        <translation>La nuit selon</translation>
+    </message>
+    <message>
+        <source>Place of the camera, degrees north</source>
+        <translation>Lieu de la caméra, degrés nord</translation>
+    </message>
+    <message>
+        <source>Latitude</source>
+        <translation>Latitude</translation>
+    </message>
+    <message>
+        <source>Place of the camera, degrees east</source>
+        <translation>Lieu de la caméra, degrés est</translation>
+    </message>
+    <message>
+        <source>Longitude</source>
+        <translation>Longitude</translation>
+    </message>
+    <message>
+        <source>By the sun: night while it is lower than this above the horizon</source>
+        <translation>Selon le soleil : nuit tant qu’il est plus bas que cette hauteur sur l’horizon</translation>
+    </message>
+    <message>
+        <source>Night when the sun is below</source>
+        <translation>Nuit quand le soleil est sous</translation>
+    </message>
+    <message>
+        <source>By the brightness: night below this mean grey value</source>
+        <translation>Selon la luminosité : nuit sous cette valeur moyenne de gris</translation>
+    </message>
+    <message>
+        <source>Night below the brightness</source>
+        <translation>Nuit sous la luminosité</translation>
+    </message>
+    <message>
+        <source>By the brightness: day above this mean grey value</source>
+        <translation>Selon la luminosité : jour au-dessus de cette valeur moyenne de gris</translation>
+    </message>
+    <message>
+        <source>Day above the brightness</source>
+        <translation>Jour au-dessus de la luminosité</translation>
+    </message>
+    <message>
+        <source>By the clock: 21:00-06:30, local time</source>
+        <translation>Selon l’heure : 21:00-06:30, heure locale</translation>
+    </message>
+    <message>
+        <source>Night hours</source>
+        <translation>Heures de la nuit</translation>
+    </message>
+    <message>
+        <source>Delete samples, events and snapshots of this source after so many days; means of hours stay</source>
+        <translation>Efface les échantillons, événements et images de cette source après ce nombre de jours ; les moyennes des heures restent</translation>
+    </message>
+    <message>
+        <source>Forget samples older than</source>
+        <translation>Oublier les échantillons de plus de</translation>
+    </message>
+    <message>
+        <source>Delete the oldest samples, of any source, when the database grows larger</source>
+        <translation>Efface les échantillons les plus anciens, de toute source, quand la base de données dépasse cette taille</translation>
+    </message>
+    <message>
+        <source>Forget the oldest samples above</source>
+        <translation>Oublier les plus anciens au-delà de</translation>
+    </message>
+    <message>
+        <source>How often a picture is written</source>
+        <translation>À quel intervalle une image est enregistrée</translation>
+    </message>
+    <message>
+        <source>Time-lapse: one picture every</source>
+        <translation>Intervallomètre : une image toutes les</translation>
+    </message>
+    <message>
+        <source>Delete snapshots of this source after so many days</source>
+        <translation>Efface les images de cette source après ce nombre de jours</translation>
+    </message>
+    <message>
+        <source>Forget pictures older than</source>
+        <translation>Oublier les images de plus de</translation>
+    </message>
+    <message>
+        <source>Delete the oldest snapshots of this source while their disk has less free space</source>
+        <translation>Efface les images les plus anciennes de cette source tant que leur disque a moins d’espace libre</translation>
+    </message>
+    <message>
+        <source>Forget the oldest pictures to leave free</source>
+        <translation>Oublier les plus anciennes pour laisser libres</translation>
+    </message>
+    <message>
+        <source>Ring when a number leaves its limit: &apos;car&gt;20&apos;, percent of the picture; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, of a region; &apos;tokens&gt;900&apos;; &apos;no-frame&gt;60&apos;, seconds; or when a state begins: &apos;gate=open&apos;</source>
+        <translation>Alarme quand un nombre passe sa limite : &apos;car&gt;20&apos;, pour cent de l’image ; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, d’une région ; &apos;tokens&gt;900&apos; ; &apos;no-frame&gt;60&apos;, secondes ; ou quand un état commence : &apos;gate=open&apos;</translation>
+    </message>
+    <message>
+        <source>Alarms, one a line</source>
+        <translation>Alarmes, une par ligne</translation>
+    </message>
+    <message>
+        <source>How long a number must stay beyond its limit before its alarm rings</source>
+        <translation>Combien de temps un nombre doit rester au-delà de sa limite avant l’alarme</translation>
+    </message>
+    <message>
+        <source>They ring after</source>
+        <translation>Alarme après</translation>
+    </message>
+    <message>
+        <source>Which pictures are flagged, left out by &apos;mpm report&apos;, and an event: dark=25 when less than 1 % of the pixels exceed this grey level; white=50 when more percent are white; contrast=3 and sharp=0 when they have less; pictures=5 in a row make an event. Several keys are joined by &apos;:&apos;. See docs/monitor.md</source>
+        <translation>Quelles images sont marquées, laissées de côté par &apos;mpm report&apos; et un événement : dark=25 quand moins de 1 % des pixels dépassent ce niveau de gris ; white=50 quand plus de pour cent sont blancs ; contrast=3 et sharp=0 quand elles en ont moins ; pictures=5 de suite font un événement. Plusieurs clés sont jointes par &apos;:&apos;. Voir docs/monitor.md</translation>
+    </message>
+    <message>
+        <source>Bad pictures</source>
+        <translation>Mauvaises images</translation>
+    </message>
+    <message>
+        <source>Run this program for each event: a program and its arguments, no shell. The facts are in MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input. See docs/monitor.md</source>
+        <translation>Lance ce programme à chaque événement : un programme et ses arguments, sans shell. Les faits sont dans MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME et _SOURCE, et en JSON sur son entrée standard. Voir docs/monitor.md</translation>
+    </message>
+    <message>
+        <source>Run for each event</source>
+        <translation>À lancer à chaque événement</translation>
+    </message>
+    <message>
+        <source>Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all year</source>
+        <translation>Pour les dates sans décalage : +01:00, ou un fuseau comme Europe/Paris, dont l’heure normale vaut toute l’année</translation>
     </message>
 </context>
 </TS>

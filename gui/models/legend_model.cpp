@@ -134,4 +134,20 @@ Qt::ItemFlags LegendModel::flags(const QModelIndex& index) const {
   return result;
 }
 
+// "#rrggbb name" each: a class may have any name, a key of QSettings may not.
+void save(QSettings& settings, const ClassColors& colors) {
+  QStringList lines;
+  for (const auto& [name, color] : colors) lines << color.name() + QLatin1Char(' ') + name;
+  settings.setValue(QStringLiteral("colors"), lines);
+}
+
+ClassColors loadClassColors(const QSettings& settings) {
+  ClassColors colors;
+  for (const QString& line : settings.value(QStringLiteral("colors")).toStringList()) {
+    const QColor color(line.left(7));
+    if (color.isValid() && line.size() > 8) colors[line.mid(8)] = color;
+  }
+  return colors;
+}
+
 }  // namespace mpm::gui

@@ -17,6 +17,8 @@ class SettingsWriter {
   std::unique_ptr<QSettings> read() const;
   void change(std::function<void(QSettings&)> what);
   void set(const QString& key, const QVariant& value);
+  /// Writes another file, in the same order.
+  void run(std::function<void()> what) { thread_.run(std::move(what)); }
 
  private:
   const QString file_;

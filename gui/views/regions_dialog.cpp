@@ -20,14 +20,14 @@ QString listed(const RegionOutline& outline) {
 
 }  // namespace
 
-RegionsDialog::RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture, UnixMs time,
-                             QWidget* parent)
+RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture,
+                             UnixMs time, QWidget* parent)
     : SettingsDialog(tr("Regions of %1").arg(source), parent), edited_(regions), size_(picture.size()), time_(time) {
   QWidget* const beside = makePicture(picture);
   makeFields();
   finish([this] { return refusal(); }, beside);
   fitToWindow(this, {980, 620});
-  show(edited_.regions.empty() ? -1 : 0);
+  show(edited_.empty() ? -1 : 0);
   connect(this, &QDialog::accepted, this, [this] { emit chosen(edited_); });
 }
 
@@ -108,18 +108,18 @@ void RegionsDialog::makeFields() {
 }
 
 vision::Region* RegionsDialog::current() {
-  return index_ >= 0 && index_ < static_cast<int>(edited_.regions.size()) ? &edited_.regions[index_] : nullptr;
+  return index_ >= 0 && index_ < static_cast<int>(edited_.size()) ? &edited_[index_] : nullptr;
 }
 
 void RegionsDialog::show(int index) {
   const bool other = std::exchange(index_, index) != index;
   const vision::Region* region = current();
-  canvas_->setRegions(edited_.regions);
+  canvas_->setRegions(edited_);
   canvas_->choose(index);
   showing_ = true;
-  if (list_->count() != static_cast<int>(edited_.regions.size())) {
+  if (list_->count() != static_cast<int>(edited_.size())) {
     list_->clear();
-    for (std::size_t i = 0; i < edited_.regions.size(); ++i) list_->addItem(QString());
+    for (std::size_t i = 0; i < edited_.size(); ++i) list_->addItem(QString());
   }
   for (int i = 0; i < list_->count(); ++i) list_->item(i)->setText(listed(canvas_->regions()[i]));
   list_->setCurrentRow(index);
@@ -154,14 +154,14 @@ void RegionsDialog::keyPressEvent(QKeyEvent* event) {
 QString RegionsDialog::refusal() const {
   QString why;
   try {
-    vision::check(edited_.regions);
-    for (const vision::Region& region : edited_.regions) vision::maskOf(region, size_);
+    vision::check(edited_);
+    for (const vision::Region& region : edited_) vision::maskOf(region, size_);
     if (canvas_->hasPolygon())
       why = tr("A polygon is begun: close it with a double click or Enter, or drop it with Esc.");
   } catch (const Error& error) {
     why = QString::fromStdString(error.what());
   }
-  export_->setEnabled(why.isEmpty() && !edited_.regions.empty());
+  export_->setEnabled(why.isEmpty() && !edited_.empty());
   return why;
 }
 
@@ -178,32 +178,31 @@ void RegionsDialog::addPolygon(const QPolygonF& polygon) {
   said_->clear();
   if (part) return show(index_);
   const auto taken = [this](const std::string& name) {
-    return std::any_of(edited_.regions.begin(), edited_.regions.end(),
-                       [&](const auto& one) { return one.name == name; });
+    return std::any_of(edited_.begin(), edited_.end(), [&](const auto& one) { return one.name == name; });
   };
   for (int i = 1; fresh.name.empty() || taken(fresh.name); ++i) fresh.name = tr("Region %1").arg(i).toStdString();
-  edited_.regions.push_back(std::move(fresh));
-  show(static_cast<int>(edited_.regions.size()) - 1);
+  edited_.push_back(std::move(fresh));
+  show(static_cast<int>(edited_.size()) - 1);
   name_->setFocus();
   name_->selectAll();
 }
 
 void RegionsDialog::moveCorner(int region, qsizetype polygon, qsizetype corner, QPointF to) {
-  vision::Region& moved = edited_.regions[region];
+  vision::Region& moved = edited_[region];
   moved.polygons[polygon][corner] = {to.x() * moved.size.width - 0.5, to.y() * moved.size.height - 0.5};
   show(region);
 }
 
 void RegionsDialog::remove() {
   if (!current()) return;
-  edited_.regions.erase(edited_.regions.begin() + index_);
-  const int next = std::min(index_, static_cast<int>(edited_.regions.size()) - 1);
+  edited_.erase(edited_.begin() + index_);
+  const int next = std::min(index_, static_cast<int>(edited_.size()) - 1);
   index_ = -1;  // what stands there now is another region
   show(next);
 }
 
 void RegionsDialog::ask(bool write) {
-  auto* dialog = new QFileDialog(this, write ? tr("Export regions") : tr("Import regions"), edited_.file,
+  auto* dialog = new QFileDialog(this, write ? tr("Export regions") : tr("Import regions"), file_,
                                  write ? tr("Regions (*.json)") : tr("Regions (*.json *.csv);;All files (*)"));
   dialog->setAcceptMode(write ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
   dialog->setFileMode(write ? QFileDialog::AnyFile : QFileDialog::ExistingFile);
@@ -227,9 +226,9 @@ void RegionsDialog::act(Action action) {
 void RegionsDialog::read(const QString& path) {
   act([&] {
     const auto found = vision::readRegions(path.toStdString());
-    const auto first = static_cast<int>(edited_.regions.size());
-    edited_.regions.insert(edited_.regions.end(), found.begin(), found.end());
-    edited_.file = path;
+    const auto first = static_cast<int>(edited_.size());
+    edited_.insert(edited_.end(), found.begin(), found.end());
+    file_ = path;
     show(first);
     return tr("%n region(s) read", nullptr, static_cast<int>(found.size()));
   });
@@ -237,8 +236,8 @@ void RegionsDialog::read(const QString& path) {
 
 void RegionsDialog::write(const QString& path) {
   act([&] {
-    vision::writeRegions(path.toStdString(), edited_.regions);
-    edited_.file = path;
+    vision::writeRegions(path.toStdString(), edited_);
+    file_ = path;
     return tr("Written: %1").arg(path);
   });
 }

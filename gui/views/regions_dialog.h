@@ -16,16 +16,16 @@ class RegionsDialog : public SettingsDialog {
  public:
   /// `picture`: what the source shows.
   /// `time`: when the picture was taken; From and Until begin with it.
-  RegionsDialog(const QString& source, const SourceRegions& regions, const cv::Mat& picture, UnixMs time,
+  RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture, UnixMs time,
                 QWidget* parent = nullptr);
 
-  const SourceRegions& regions() const { return edited_; }
+  const std::vector<vision::Region>& regions() const { return edited_; }
   /// Adds those of a file. What is wrong with it stands below the buttons.
   void read(const QString& path);
   void write(const QString& path);
 
  signals:
-  void chosen(const mpm::gui::SourceRegions& regions);
+  void chosen(const std::vector<mpm::vision::Region>& regions);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -44,7 +44,8 @@ class RegionsDialog : public SettingsDialog {
   vision::Region* current();
   QString refusal() const;
 
-  SourceRegions edited_;
+  std::vector<vision::Region> edited_;
+  QString file_;   // that they were last read from or written to
   cv::Size size_;  // of the picture
   UnixMs time_;    // the same
   int index_ = -1;

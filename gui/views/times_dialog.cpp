@@ -18,9 +18,17 @@ constexpr std::optional<TimeFrom> kFrom[] = {std::nullopt, TimeFrom::kExif, Time
                                              TimeFrom::kModified};
 constexpr int kList = 3, kNone = 5;
 
+PictureTimesChoice timesOf(const monitor::Watch& watch) {
+  if (watch.times == "none") return std::nullopt;
+  vision::TimeOptions times;
+  if (!watch.times.empty()) times = vision::parseTimes(watch.times);
+  if (!watch.time_zone.empty()) times.time_zone = vision::parseTimeZone(watch.time_zone);
+  return times;
+}
+
 }  // namespace
 
-TimesDialog::TimesDialog(const vision::SourceSpec& source, const PictureTimesChoice& times, QWidget* parent)
+TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch& watch, QWidget* parent)
     : SettingsDialog(tr("When were these pictures taken?"), parent), source_(source), thread_(this) {
   from_ = choiceField(tr("Their time"), {tr("EXIF, else the name of the file"), tr("EXIF"), tr("Name of the file"),
                                          tr("A list of names and times"), tr("Date of the file"),
@@ -29,9 +37,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const PictureTimesCho
   list_->setPlaceholderText(QStringLiteral("times.csv"));
   auto* browse = new QPushButton(tr("Browse…"));
   zone_ = named(new QLineEdit, tr("Time zone"));
-  zone_->setToolTip(
-      tr("Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts "
-         "all year"));
+  zone_->setToolTip(QCoreApplication::translate("watch", monitor::watchField("time-zone").words));
   found_ = wrapped(namedValue(new QLabel, tr("Found")));
   found_->setMinimumHeight(4 * found_->fontMetrics().lineSpacing());
   found_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
@@ -40,7 +46,12 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const PictureTimesCho
   form_->addRow(tr("Time zone"), zone_);
   form_->addRow(tr("Found"), found_);
   form_->addRow(wrapped(mutedLabel(tr("Pictures with a time are stored once, at that time, in its order."))));
+  form_->addRow(headingLabel(tr("Where were they taken?")));
+  place_.emplace(form_, watch, WatchRows::Fields{&monitor::watchField("lat"), &monitor::watchField("lon")});
+  form_->addRow(wrapped(mutedLabel(tr("Where the place is known, the sun there tells day from night."))));
 
+  const PictureTimesChoice times = timesOf(watch);
+  if (!times) from_->setCurrentIndex(kNone);
   if (times) {
     const auto* const from = std::find(std::begin(kFrom), std::end(kFrom), times->from);
     from_->setCurrentIndex(static_cast<int>(from - kFrom));
@@ -64,10 +75,13 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const PictureTimesCho
     dialog->setFileMode(QFileDialog::ExistingFile);
     openDialog(dialog);
   });
-  finish();
-  fitToWindow(this, QSize(620, 340));  // a line for each picture
+  finish([this] {
+    const monitor::Watch with = place_->watch();
+    return with.lat.has_value() == with.lon.has_value() ? QString() : tr("A place has a latitude and a longitude.");
+  });
+  fitToWindow(this, QSize(620, 460));  // a line for each picture
   follow();
-  connect(this, &QDialog::accepted, this, [this] { emit chosen(this->times()); });
+  connect(this, &QDialog::accepted, this, [this] { emit chosen(this->watch()); });
 }
 
 PictureTimesChoice TimesDialog::times() const {
@@ -80,6 +94,16 @@ PictureTimesChoice TimesDialog::times() const {
   } catch (const Error&) {  // it is said below; the standard time of this machine counts
   }
   return options;
+}
+
+monitor::Watch TimesDialog::watch() const {
+  monitor::Watch watch = place_->watch();
+  const PictureTimesChoice times = this->times();
+  watch.times = times ? toString(*times) : "none";
+  watch.time_zone = times && times->time_zone ? vision::timeZoneText(*times->time_zone).substr(3) : "";
+  const bool by_default = watch.night == "brightness" && !watch.night_brightness && !watch.day_brightness;
+  if (watch.lat && watch.lon && by_default) watch.night = "sun";
+  return watch;
 }
 
 void TimesDialog::show(int version, const QString& text, bool any) {

@@ -4,21 +4,28 @@
 #include <QtWidgets>
 
 #include "gui/models/worker.h"
-#include "gui/views/settings_dialogs.h"
+#include "gui/views/watch_rows.h"
 #include "vision/sources/source_spec.h"
+#include "vision/times/picture_times.h"
 
 namespace mpm::gui {
 
-/// How the times of the pictures of a folder are read. Shows what three of them say.
+/// How the times of pictures are read; nullopt: they count as taken when they are read.
+using PictureTimesChoice = std::optional<vision::TimeOptions>;
+
+/// How the times of the pictures of a folder are read, and the place where they were taken. Shows what three of them
+/// say.
 class TimesDialog : public SettingsDialog {
   Q_OBJECT
  public:
-  /// `times`: as it was chosen before.
-  TimesDialog(const vision::SourceSpec& source, const PictureTimesChoice& times, QWidget* parent = nullptr);
+  /// `watch`: as it was chosen before.
+  TimesDialog(const vision::SourceSpec& source, const monitor::Watch& watch, QWidget* parent = nullptr);
   PictureTimesChoice times() const;
+  /// With times and place. Where the place is known, night is by the sun, unless somebody said otherwise.
+  monitor::Watch watch() const;
 
  signals:
-  void chosen(const mpm::gui::PictureTimesChoice& times);
+  void chosen(const mpm::monitor::Watch& watch);
   void looked();
 
  private:
@@ -29,6 +36,7 @@ class TimesDialog : public SettingsDialog {
   QComboBox* from_;
   QLineEdit *list_, *zone_;
   QLabel* found_;
+  std::optional<WatchRows> place_;
   bool touched_ = false;  // somebody chose
   std::atomic<int> version_ = 0;
   Worker thread_;

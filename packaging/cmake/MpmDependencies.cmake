@@ -14,6 +14,7 @@ if(MPM_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
   find_package(SQLite3 REQUIRED)
   find_package(Boost REQUIRED CONFIG)  # Math, CRC and Algorithm, headers only
+  find_path(MPM_TOML toml++/toml.h REQUIRED)  # headers only
 endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)

@@ -62,7 +62,7 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
   const std::string database = folder_ / "a.db";
   const CommandResult watched =
       mpmCommand({"monitor", folder_ / "watched", "--model", kModel, "--db", database, "--states", gate_, "--time-zone",
-                  "Z", "--state-after", "2", "--alarm-state", "gate=open", "--json"});
+                  "Z", "--state-after", "2", "--alarm", "gate=open", "--json"});
   ASSERT_EQ(watched.exit_code, 0) << watched.err;
   int alarms = 0, samples = 0;
   for (const auto& line : watched.jsonLines()) {
@@ -82,7 +82,7 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
   expectFailure(mpmCommand({"monitor", folder_ / "watched", "--db", database, "--states", gate_}), 2,
                 {"reads the tokens of another model"});
   expectFailure(mpmCommand({"monitor", folder_ / "watched", "--model", kModel, "--db", database, "--states", gate_,
-                            "--alarm-state", "gate=ajar"}),
+                            "--alarm", "gate=ajar"}),
                 2, {"'gate' has no state 'ajar'"});
 }
 

@@ -13,7 +13,6 @@
 #include "gui/models/legend_model.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "gui/models/watch_settings.h"
 #include "gui/views/legend_panel.h"
 #include "mpm/error.hpp"
 
@@ -178,14 +177,9 @@ TEST(StoredArray, ASizeThatIsWrongReadsWhatIsThere) {
   QTemporaryDir folder;
   QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
   saveRecents(settings, {{QStringLiteral("a.avi"), {}, {}, {}}, {QStringLiteral("b.avi"), {}, {}, {}}});
-  monitor::AlarmOptions alarms;
-  alarms.areas = {{1, "sky", 0.3, {}}};
-  save(settings, alarms);
   for (const int size : {INT_MAX, 99999999, -3}) {
     settings.setValue(QStringLiteral("recent/size"), size);
-    settings.setValue(QStringLiteral("alarm_areas/size"), size);
     EXPECT_EQ(loadRecents(settings).size(), size > 0 ? 2 : 0);
-    EXPECT_EQ(loadAlarms(settings).areas.size(), size > 0 ? 1U : 0U);
   }
 }
 
@@ -215,37 +209,9 @@ TEST(Sources, FilesAsFileManagersHandThemOver) {
   EXPECT_EQ(localPath(QStringLiteral("rtsp://a/b")), QStringLiteral("rtsp://a/b"));
 }
 
-TEST(WatchSettings, ComeBackAndMakeSense) {
+TEST(ClassColors, ComeBack) {
   QTemporaryDir folder;
   QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
-  EXPECT_TRUE(std::holds_alternative<monitor::NightByBrightness>(loadNightRule(settings)));
-  EXPECT_EQ(loadKeepOptions(settings), KeepOptions{});
-  save(settings, monitor::NightRule{monitor::NightByHours{1290, 400}});
-  EXPECT_EQ(std::get<monitor::NightByHours>(loadNightRule(settings)).from, 1290);
-  EXPECT_EQ(std::get<monitor::NightByHours>(loadNightRule(settings)).to, 400);
-  save(settings, monitor::NightRule{});
-  EXPECT_TRUE(std::holds_alternative<std::monostate>(loadNightRule(settings)));
-  save(settings, monitor::NightRule{monitor::NightBySun{48, 11, -6}});
-  settings.setValue(QStringLiteral("night/latitude"), 480);
-  EXPECT_TRUE(std::holds_alternative<monitor::NightByBrightness>(loadNightRule(settings))) << "beyond the poles";
-
-  monitor::AlarmOptions alarms;
-  alarms.tokens_above = 600;
-  alarms.areas = {{1, "sky", 0.3, {}}, {0, "road", {}, 0.1}};
-  save(settings, alarms);
-  const monitor::AlarmOptions back = loadAlarms(settings);
-  EXPECT_EQ(back.tokens_above, 600);
-  EXPECT_EQ(back.tokens_below, std::nullopt);
-  ASSERT_EQ(back.areas.size(), 2U);
-  EXPECT_EQ(back.areas[0].name, "sky");
-  EXPECT_EQ(back.areas[0].above, 0.3);
-  EXPECT_EQ(back.areas[1].above, std::nullopt);
-  EXPECT_EQ(back.areas[1].below, 0.1);
-  settings.setValue(QStringLiteral("alarm/tokens_below"), 700);
-  EXPECT_EQ(loadAlarms(settings).tokens_above, std::nullopt) << "a band upside down";
-  settings.setValue(QStringLiteral("keep/free_mb"), QStringLiteral("much"));
-  EXPECT_EQ(loadKeepOptions(settings), KeepOptions{}) << "nothing is forgotten that nobody asked to forget";
-
   const ClassColors colors = {{QStringLiteral("road/wet, 50 %"), QColor(1, 2, 3)}, {QStringLiteral("ciel"), Qt::red}};
   save(settings, colors);
   EXPECT_EQ(loadClassColors(settings), colors);

@@ -36,7 +36,9 @@
 #include "gui/views/source_panel.h"
 #include "gui/views/speed_panel.h"
 #include "gui/views/time_chart.h"
+#include "gui/views/watch_rows.h"
 #include "gui/views/welcome_page.h"
+#include "monitor/every_field.h"
 #include "monitor/store/store.h"
 #include "window_fixture.h"
 
@@ -320,88 +322,65 @@ TEST(SpeedPanel, ScreenReadersSayTheNumbers) {
   EXPECT_TRUE(names.contains(QStringLiteral("Median latency: 12.5 ms"))) << names.join(QLatin1Char('|')).toStdString();
 }
 
-TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
-  for (const monitor::NightRule& rule : {monitor::NightRule{}, monitor::NightRule{monitor::NightBySun{48.5, -3.25, -6}},
-                                         monitor::NightRule{monitor::NightByBrightness{33, 50}},
-                                         monitor::NightRule{monitor::NightByHours{22 * 60 + 15, 5 * 60}}}) {
-    NightDialog dialog(rule, {});
-    const monitor::NightRule back = dialog.rule();
-    EXPECT_EQ(DayNightPanel::ruleText(back), DayNightPanel::ruleText(rule));
-    EXPECT_EQ(back.index(), rule.index());
+TEST(WatchDialog, GivesBackWhatItWasGiven) {
+  for (const monitor::Watch& watch : {monitor::Watch(), monitor::test::everyField("/x")})
+    for (const char* group : {monitor::kDayNightGroup, monitor::kAlarmsGroup, monitor::kKeepGroup})
+      EXPECT_EQ(WatchDialog(QString(), group, watch).watch(), watch) << group;
+}
+
+TEST(WatchDialog, AsksForEachFieldThatHasALabel) {
+  int asked = 0;
+  for (const monitor::WatchField& field : monitor::watchFields()) {
+    if (!*field.label) continue;
+    ++asked;
+    const WatchDialog dialog(QString(), field.group, {});
+    QStringList names;
+    for (const QWidget* widget : dialog.findChildren<QWidget*>()) names << widget->accessibleName();
+    EXPECT_TRUE(names.contains(QString::fromUtf8(field.label))) << field.key;
   }
-  monitor::AlarmOptions alarms;
-  alarms.no_frame_s = 30;
-  alarms.tokens_below = 250;
-  alarms.areas = {{1, "sky", 0.3, {}}};
-  alarms.minutes = 5;
-  AlarmsDialog dialog(alarms, {QStringLiteral("road"), QStringLiteral("sky")}, QStringLiteral("sh -c 'true' "));
-  EXPECT_EQ(dialog.command(), QStringLiteral("sh -c 'true'"));
-  const monitor::AlarmOptions back = dialog.options();
-  EXPECT_EQ(back.no_frame_s, 30);
-  EXPECT_EQ(back.tokens_below, 250);
-  EXPECT_FALSE(back.tokens_above);
-  ASSERT_EQ(back.areas.size(), 1U);
-  EXPECT_EQ(back.areas[0].name, "sky");
-  EXPECT_NEAR(*back.areas[0].above, 0.3, 1e-9);
-  EXPECT_NO_THROW(back.validate());
-  for (const KeepOptions& keep : {KeepOptions{15, 90, 0, 365, 2000}, KeepOptions{}})
-    EXPECT_EQ(KeepDialog(keep, QStringLiteral("/x"), QStringLiteral("/x.db")).options(), keep);
+  EXPECT_GT(asked, 15);
 }
 
-// The numbers of the rules that are not chosen are there when one of them is chosen again.
-TEST(SettingsDialogs, ANightRuleKeepsTheNumbersOfTheOthers) {
-  NightNumbers numbers;
-  numbers.sun = {48.1372, 11.5755, -4};
-  NightDialog dialog(monitor::NightByBrightness{33, 50}, numbers);
-  buttonOf(&dialog, NightDialog::tr("By the sun at the place of the camera"))->click();
-  EXPECT_EQ(DayNightPanel::ruleText(dialog.rule()), DayNightPanel::ruleText(numbers.sun));
-  EXPECT_EQ(std::get<monitor::NightBySun>(dialog.rule()).latitude, 48.1372);
-}
-
-TEST(SettingsDialogs, SayWhatCannotBeAccepted) {
-  const auto field = [](QDialog& dialog, const QString& name) {
-    for (QSpinBox* box : dialog.findChildren<QSpinBox*>())
-      if (box->accessibleName() == name) return box;
-    return static_cast<QSpinBox*>(nullptr);
-  };
+TEST(WatchDialog, SaysWhatCannotBeAccepted) {
   const auto refused = [](QDialog& dialog, const QString& why) {
     const bool possible = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled();
     for (const QLabel* label : dialog.findChildren<QLabel*>())
-      if (label->text() == why) return !possible && !label->isHidden();
-    return false;
+      if (label->text().contains(why) && !label->text().isEmpty()) return !possible && !label->isHidden();
+    return !possible;
   };
-  monitor::AlarmOptions band;
-  band.tokens_below = 300;
-  band.tokens_above = 400;
-  AlarmsDialog alarms(band, {});
-  const QString limits = AlarmsDialog::tr("The fewest tokens must be fewer than the most.");
-  EXPECT_FALSE(refused(alarms, limits));
-  field(alarms, AlarmsDialog::tr("Fewest tokens"))->setValue(500);
-  EXPECT_TRUE(refused(alarms, limits));
-  EXPECT_EQ(alarms.options().tokens_below, 500) << "nothing is left out in silence";
-  buttonOf(&alarms, AlarmsDialog::tr("More tokens than"))->click();
-  EXPECT_FALSE(refused(alarms, limits));
-  auto* command = alarms.findChild<QLineEdit*>();
-  for (QLineEdit* edit : alarms.findChildren<QLineEdit*>())
-    if (edit->accessibleName() == AlarmsDialog::tr("Program to run for each event")) command = edit;
-  command->setText(QStringLiteral("mail 'x"));
-  EXPECT_TRUE(
-      refused(alarms, QStringLiteral("the command 'mail 'x' has a ' that is not closed: add it, or write \\'")));
+  monitor::Watch watch;
+  watch.source = "/dev/video0";
+  watch.night = "brightness";
+  WatchDialog alarms(QString(), monitor::kAlarmsGroup, watch);
+  auto* list = fieldOf<QPlainTextEdit>(&alarms, "Alarms, one a line");
+  EXPECT_FALSE(refused(alarms, QString()));
+  list->setPlainText(QStringLiteral("tokens>900\ncar"));
+  EXPECT_TRUE(refused(alarms, QStringLiteral("'car' is no alarm")));
+  list->setPlainText(QStringLiteral("tokens>400\ntokens<500"));
+  EXPECT_TRUE(refused(alarms, QStringLiteral("lower limit must be less than its upper one")));
+  list->setPlainText(QStringLiteral("\n tokens<400 \ngate:gcc<0.3\nno-frame>60"));
+  EXPECT_FALSE(refused(alarms, QString()));
+  EXPECT_EQ(alarms.watch().alarm, (std::vector<std::string>{"tokens<400", "gate:gcc<0.3", "no-frame>60"}));
+  auto* command = fieldOf<QLineEdit>(&alarms, "Run for each event");
   command->setText(QStringLiteral("no-such-program-of-mpm"));
-  EXPECT_TRUE(
-      refused(alarms, QStringLiteral("there is no program 'no-such-program-of-mpm': install it, or name its path")));
+  EXPECT_TRUE(refused(alarms, QStringLiteral("there is no program 'no-such-program-of-mpm'")));
   command->setText(QStringLiteral("sh tell.sh"));
   EXPECT_FALSE(refused(alarms, QString()));
+  fieldOf<QLineEdit>(&alarms, "Bad pictures")->setText(QStringLiteral("bright=3"));
+  EXPECT_TRUE(refused(alarms, QStringLiteral("'bright' is none of")));
 
-  NightDialog night(monitor::NightByBrightness{33, 50}, {});
-  const QString upside_down = NightDialog::tr("The brightness of the night must not be above that of the day.");
-  EXPECT_FALSE(refused(night, upside_down));
-  field(night, NightDialog::tr("Night below this brightness"))->setValue(60);
-  EXPECT_TRUE(refused(night, upside_down));
-  buttonOf(&night, NightDialog::tr("Between fixed hours"))->click();
-  EXPECT_FALSE(refused(night, upside_down));
-  for (QTimeEdit* edit : night.findChildren<QTimeEdit*>()) edit->setTime(QTime(21, 0));
-  EXPECT_TRUE(refused(night, NightDialog::tr("A night that begins when it ends is none.")));
+  watch.night_brightness = 33;
+  watch.day_brightness = 50;
+  WatchDialog night(QString(), monitor::kDayNightGroup, watch);
+  EXPECT_FALSE(refused(night, QString()));
+  fieldOf<QDoubleSpinBox>(&night, "Night below the brightness")->setValue(60);
+  EXPECT_TRUE(refused(night, QStringLiteral("the day must begin at a brightness not below that of the night")));
+  auto* by = fieldOf<QComboBox>(&night, "Night by");
+  by->setCurrentIndex(by->findData(QStringLiteral("sun")));
+  EXPECT_TRUE(refused(night, QStringLiteral("both, lat and lon")));
+  by->setCurrentIndex(by->findData(QStringLiteral("hours")));
+  fieldOf<QLineEdit>(&night, "Night hours")->setText(QStringLiteral("21:00-21:00"));
+  EXPECT_TRUE(refused(night, QStringLiteral("a night that begins when it ends is none")));
 }
 
 TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {

@@ -174,8 +174,8 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   trigger("snapshot");
   ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
   EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_overlay.png", "_segments.json", "_segments.png"}));
-  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral("--min-score 0.2 --min-overlap 0.1")))
-      << watching().commandLine().toStdString();
+  EXPECT_EQ(watching().watch().min_score, 0.2);
+  EXPECT_EQ(watching().watch().min_overlap, 0.1);
 }
 
 }  // namespace

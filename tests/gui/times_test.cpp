@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QDialogButtonBox>
+#include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QPushButton>
 
 #include "gui/controllers/measuring.h"
+#include "gui/controllers/watch_rules.h"
 #include "gui/models/readout.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/day_night_panel.h"
@@ -66,7 +70,8 @@ TEST_F(Times, AFolderIsAskedForOnce) {
                                                      "20130708_055412.png: 2013-07-08 05:54:12 UTC+02:00, name"));
   dialog->accept();
   ASSERT_TRUE(ends());
-  EXPECT_TRUE(watching().commandLine().endsWith(QStringLiteral("--times auto --time-zone +02:00")));
+  EXPECT_EQ(watching().watch().times, "auto");
+  EXPECT_EQ(watching().watch().time_zone, "+02:00");
   const auto stored = samples();
   ASSERT_EQ(stored.size(), 3u);
   EXPECT_EQ(isoTime(stored[0].time), "2013-07-08T03:54:10Z");
@@ -180,7 +185,7 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
   window_->opener().open(file("street"));
   lookForTimes();
   ASSERT_TRUE(runs()) << "without a question";
-  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("--times")));
+  EXPECT_EQ(watching().watch().times, "none");
   ASSERT_FALSE(samples().empty());
   EXPECT_GE(samples()[0].time, before);
 }
@@ -205,7 +210,48 @@ TEST_F(Times, TheyCanBeChosenAgain) {
   from->setCurrentIndex(4);
   ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(TimesDialog::tr("date of the file")); }));
   dialog->accept();
-  ASSERT_TRUE(wait([&] { return watching().commandLine().contains(QStringLiteral("--times modified")); }));
+  ASSERT_TRUE(wait([&] { return watching().watch().times == "modified"; }));
+}
+
+// Two archives, of two continents.
+TEST_F(Times, EachSourceKeepsItsPlace) {
+  QDir(folder_.path()).mkpath(QStringLiteral("far"));
+  for (int i = 0; i < 3; ++i)
+    QFile::copy(QString::fromStdString(path("street/%1.png", i)),
+                QString::fromStdString(path("far/20130708_0554%1.png", 10 + i)));
+  const auto open = [&](const char* folder, double lat, double lon) {
+    TimesDialog* dialog = ask(folder);
+    ASSERT_NE(dialog, nullptr);
+    for (const auto& [name, value] : {std::pair("Latitude", lat), std::pair("Longitude", lon)}) {
+      buttonOf(dialog, QString::fromLatin1(name))->click();
+      const bool half = name == std::string("Latitude");
+      EXPECT_EQ(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled(), !half);
+      fieldOf<QDoubleSpinBox>(dialog, name)->setValue(value);
+    }
+    for (auto* edit : dialog->findChildren<QLineEdit*>())
+      if (edit->accessibleName() == TimesDialog::tr("Time zone")) edit->setText(QStringLiteral("+00:00"));
+    dialog->accept();
+    ASSERT_TRUE(ends());
+    ASSERT_TRUE(wait([&] { return !window_->findChild<TimesDialog*>(); }));
+  };
+  open("dated", 48.1372, 11.5755);  // at 5:54 UTC it is day there
+  open("far", 41.8781, -87.6298);   // and night here
+  const auto placeOf = [&](const char* folder) {
+    const monitor::Watch& watch = part<WatchRules>(*window_)->watch(file(folder));
+    return std::tuple(watch.night, watch.lat, watch.lon);
+  };
+  EXPECT_EQ(placeOf("dated"), std::tuple("sun", 48.1372, 11.5755));
+  EXPECT_EQ(placeOf("far"), std::tuple("sun", 41.8781, -87.6298));
+  make();
+  EXPECT_EQ(placeOf("dated"), std::tuple("sun", 48.1372, 11.5755)) << "also after a restart";
+  EXPECT_EQ(placeOf("street"), std::tuple("brightness", std::nullopt, std::nullopt)) << "a new one has none";
+  window_.reset();
+  const monitor::StoreReader store(file("m.db").toStdString());
+  for (const int source : {1, 2})
+    store.samples(source, INT64_MIN, INT64_MAX, [&](const monitor::Sample& sample) {
+      EXPECT_EQ(sample.night, source == 2) << isoTime(sample.time);
+      return true;
+    });
 }
 
 }  // namespace

@@ -23,8 +23,8 @@
 #include "gui/views/legend_panel.h"
 #include "gui/views/merge_view.h"
 #include "gui/views/pictures_pane.h"
-#include "gui/views/settings_dialogs.h"
 #include "gui/views/time_chart.h"
+#include "gui/views/watch_rows.h"
 #include "monitor/store/store.h"
 #include "support/demo.h"
 #include "window_fixture.h"
@@ -376,8 +376,12 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
   EXPECT_TRUE(says("Samples, Day: 40"));
   EXPECT_TRUE(says("count as day, with a brightness from 52 to 120 of 255"))
       << textOf(part<DayNightPanel>(*window_)).toStdString();
-  auto* dialog = dialogOf<NightDialog>("night");
-  for (auto* box : dialog->findChildren<QSpinBox*>()) box->setValue(70);  // night below it, day above it
+  auto* dialog = dialogOf<WatchDialog>("night");
+  ASSERT_NE(dialog, nullptr);
+  for (const char* name : {"Night below the brightness", "Day above the brightness"}) {
+    buttonOf(dialog, QString::fromLatin1(name))->click();
+    fieldOf<QDoubleSpinBox>(dialog, name)->setValue(70);
+  }
   QTest::keyClick(dialog, Qt::Key_Return);
   EXPECT_TRUE(says("Samples, Night: 10")) << textOf(part<DayNightPanel>(*window_)).toStdString();
   EXPECT_TRUE(says("Samples, Day: 30"));
@@ -388,17 +392,23 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
 
 TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   ASSERT_TRUE(openAndWait());
-  auto* dialog = dialogOf<NightDialog>("night");
-  ASSERT_NE(dialog, nullptr);
-  buttonOf(dialog, QStringLiteral("Between fixed hours"))->click();
+  const auto choose = [&](const char* by, const QString& hours) {
+    WatchDialog* dialog = nullptr;
+    trigger("night");
+    for (auto* one : window_->findChildren<WatchDialog*>())
+      if (one->isVisible()) dialog = one;
+    ASSERT_NE(dialog, nullptr);
+    fieldOf<QLineEdit>(dialog, "Night hours")->setText(hours);
+    auto* rule = fieldOf<QComboBox>(dialog, "Night by");
+    rule->setCurrentIndex(rule->findData(QString::fromLatin1(by)));
+    QTest::keyClick(dialog, Qt::Key_Return);
+  };
   // All day is night but for a minute twelve hours from now.
   const QTime other = QTime::currentTime().addSecs(12 * 3600);
-  for (QTimeEdit* edit : dialog->findChildren<QTimeEdit*>())
-    edit->setTime(edit->accessibleName() == NightDialog::tr("Night begins")
-                      ? QTime(other.hour(), other.minute()).addSecs(60)
-                      : QTime(other.hour(), other.minute()));
-  QTest::keyClick(dialog, Qt::Key_Return);
-  ASSERT_TRUE(std::holds_alternative<monitor::NightByHours>(part<WatchRules>(*window_)->night()));
+  const QString format = QStringLiteral("HH:mm");
+  const QString hours = other.addSecs(60).toString(format) + QLatin1Char('-') + other.toString(format);
+  choose("hours", hours);
+  ASSERT_EQ(part<WatchRules>(*window_)->watch(file("street")).night, "hours");
   EXPECT_TRUE(textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("Night: from ")))
       << textOf(part<DayNightPanel>(*window_)).toStdString();
   const monitor::StoreReader reader(file("m.db").toStdString());
@@ -411,11 +421,7 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
     return night;
   };
   EXPECT_TRUE(wait([&] { return lastNight() == true; })) << "samples are of the night from now on";
-  dialog = dialogOf<NightDialog>("night");
-  for (NightDialog* one : window_->findChildren<NightDialog*>())
-    if (one->isVisible()) dialog = one;
-  buttonOf(dialog, QStringLiteral("Do not distinguish them"))->click();
-  QTest::keyClick(dialog, Qt::Key_Return);
+  choose("none", hours);
   EXPECT_TRUE(wait([&] { return lastNight() == std::nullopt; }));
   EXPECT_TRUE(textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("not distinguished")));
 }

@@ -33,11 +33,11 @@
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_editor.h"
 #include "gui/views/reduction_panel.h"
-#include "gui/views/settings_dialogs.h"
 #include "gui/views/source_panel.h"
 #include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
 #include "gui/views/time_chart.h"
+#include "gui/views/watch_rows.h"
 #include "gui/views/welcome_page.h"
 #include "mpm/error.hpp"
 #include "support/demo.h"
@@ -183,8 +183,9 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
   QTest::qWait(100);
   EXPECT_TRUE(part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("unplugged")))
       << "the log tells of it";
-  QStringList texts = {part<QPlainTextEdit>(*window_)->toPlainText(), window_->windowTitle(), watching().commandLine(),
-                       noticeOf(*window_), part<ImageView>(*window_)->banner()};
+  QStringList texts = {part<QPlainTextEdit>(*window_)->toPlainText(), window_->windowTitle(),
+                       QString::fromStdString(monitor::watchText(watching().watch())), noticeOf(*window_),
+                       part<ImageView>(*window_)->banner()};
   for (const QLabel* label : window_->findChildren<QLabel*>()) texts << label->text() << label->toolTip();
   for (const QAbstractButton* button : window_->findChildren<QAbstractButton*>())
     texts << button->text() << button->toolTip();
@@ -210,9 +211,9 @@ TEST_F(Faults, HowModelsRunIsSaidOnce) {
   ASSERT_TRUE(wait([&] { return frame()->result.model_path == other.toStdString(); }))
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
-  EXPECT_TRUE(
-      watching().commandLine().contains(QStringLiteral("--reduce mpm:blocks=2 --input-size 64x64 --threads 1 --db")))
-      << watching().commandLine().toStdString();
+  const monitor::Watch watch = watching().watch();
+  EXPECT_EQ(std::tuple(watch.reduce, watch.input_size, watch.threads, watch.reuse),
+            std::tuple("mpm:blocks=2", "64x64", 1, ""));
 }
 
 TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
@@ -220,8 +221,7 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   std::ofstream(file("broken.onnx").toStdString()) << "garbage";
   window_->opener().open(file("broken.onnx"));
   ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "broken.onnx"); }));
-  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral("segmenter_mask_ts17.onnx")));
-  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("broken.onnx")));
+  EXPECT_EQ(watching().watch().model, QFileInfo(options().model).absoluteFilePath().toStdString());
   ASSERT_TRUE(openAndWait());
   for (const QLabel* label : window_->findChildren<QLabel*>())
     EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) && label->toolTip() != noticeOf(*window_));
@@ -239,7 +239,7 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   EXPECT_FALSE(reported(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
-  EXPECT_TRUE(watching().commandLine().contains(other)) << watching().commandLine().toStdString();
+  EXPECT_EQ(watching().watch().model, QFileInfo(other).absoluteFilePath().toStdString());
   QSettings settings(file("settings.ini"), QSettings::IniFormat);
   EXPECT_TRUE(wait([&] {
     const auto recents = loadRecents(settings);
@@ -309,37 +309,29 @@ TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
 }
 
 TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
-  auto* night = dialogOf<NightDialog>("night");
-  ASSERT_NE(night, nullptr);
-  emit night->chosen(monitor::NightBySun{48.25, -4.5, -8});
-  auto* alarms = dialogOf<AlarmsDialog>("alarms");
-  ASSERT_NE(alarms, nullptr);
-  monitor::AlarmOptions wanted;
-  wanted.no_frame_s = 45;
-  wanted.tokens_below = 20;
-  wanted.minutes = 3;
-  emit alarms->chosen(wanted);
-  auto* keep = dialogOf<KeepDialog>("keep");
-  ASSERT_NE(keep, nullptr);
-  const KeepOptions kept{5, 30, 250, 400, 1500};
-  emit keep->chosen(kept);
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("street"); })) << "written without a close";
+  auto* night = dialogOf<WatchDialog>("night");
+  ASSERT_NE(night, nullptr);
+  monitor::Watch wanted = night->watch();
+  wanted.night = "sun";
+  wanted.lat = 48.25;
+  wanted.lon = -4.5;
+  wanted.night_elevation = -8;
+  wanted.alarm = {"no-frame>45", "tokens<20"};
+  wanted.alarm_minutes = 3;
+  wanted.snapshot_every = 5;
+  wanted.min_free = 250;
+  emit night->chosen(wanted);
+  const QString path = part<WatchRules>(*window_)->file(file("street"));
+  ASSERT_TRUE(wait([&] { return content(path).contains("no-frame>45"); })) << "written without a close";
+  ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("street"); }));
   // The power goes: another window finds the settings as they are on the disk.
   QFile::copy(file("settings.ini"), file("after.ini"));
   WindowOptions again = options();
   again.settings = file("after.ini");
   again.database = file("after.db");
   make(again);
-  ASSERT_TRUE(std::holds_alternative<monitor::NightBySun>(part<WatchRules>(*window_)->night()));
-  const auto sun = std::get<monitor::NightBySun>(part<WatchRules>(*window_)->night());
-  EXPECT_EQ(sun.latitude, 48.25);
-  EXPECT_EQ(sun.longitude, -4.5);
-  EXPECT_EQ(sun.night_below, -8);
-  EXPECT_EQ(part<WatchRules>(*window_)->alarms().no_frame_s, 45);
-  EXPECT_EQ(part<WatchRules>(*window_)->alarms().tokens_below, 20);
-  EXPECT_EQ(part<WatchRules>(*window_)->alarms().minutes, 3);
-  EXPECT_EQ(part<WatchRules>(*window_)->keep(), kept);
+  EXPECT_EQ(part<WatchRules>(*window_)->watch(file("street")), wanted);
   window_->opener().resumeLast();
   ASSERT_TRUE(runs());
   EXPECT_EQ(window_->live().session().source(), file("street").toStdString());
@@ -383,19 +375,21 @@ TEST_F(Faults, AWindowThatIsOpenedAgainIsOnTheScreen) {
 TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   window_.reset();
   const UnixMs old = unixNow() - 400 * kDayMs;
-  storeSamples("yard", old, 1000, 5);
+  storeSamples(file("street").toStdString(), old, 100 * kDayMs, 5);  // the last is of now, so the clock is believed
   make();
   const monitor::StoreReader reader(file("m.db").toStdString());
   const auto left = [&] {
     int count = 0;
-    reader.samples(1, 0, INT64_MAX, [&](const monitor::Sample&) { return ++count > 0; });
+    reader.samples(1, 0, old + kDayMs, [&](const monitor::Sample&) { return ++count > 0; });
     return count;
   };
-  EXPECT_EQ(left(), 5) << "by default nothing is forgotten";
+  EXPECT_EQ(left(), 1) << "by default nothing is forgotten";
   ASSERT_TRUE(openAndWait());
-  auto* keep = dialogOf<KeepDialog>("keep");
+  auto* keep = dialogOf<WatchDialog>("keep");
   ASSERT_NE(keep, nullptr);
-  emit keep->chosen({0, 0, 0, 365, 0});
+  monitor::Watch year = keep->watch();
+  year.keep = 365;
+  emit keep->chosen(year);
   EXPECT_TRUE(wait([&] { return left() == 0; }));
 }
 
@@ -649,35 +643,44 @@ TEST_F(Faults, AnotherDatabaseBeginsWithoutTheOldFigures) {
 TEST_F(Faults, EventsRunTheCommandThatWasChosen) {
   make();
   ASSERT_TRUE(openAndWait());
-  auto* alarms = dialogOf<AlarmsDialog>("alarms");
+  auto* alarms = dialogOf<WatchDialog>("alarms");
   ASSERT_NE(alarms, nullptr);
-  for (QLineEdit* edit : alarms->findChildren<QLineEdit*>())
-    if (edit->accessibleName() == AlarmsDialog::tr("Program to run for each event"))
-      edit->setText(QStringLiteral("sh -c 'echo $MPM_EVENT_KIND $MPM_EVENT_SOURCE >> \"%1\"'").arg(file("log")));
+  fieldOf<QLineEdit>(alarms, "Run for each event")
+      ->setText(QStringLiteral("sh -c 'echo $MPM_EVENT_KIND $MPM_EVENT_SOURCE >> \"%1\"'").arg(file("log")));
   alarms->accept();
   window_->live().session().addEvent({unixNow(), EventKind::kAlarm, monitor::Severity::kWarning, "x"});
   EXPECT_TRUE(wait([&] { return content(file("log")).contains(("alarm " + file("street")).toUtf8()); }))
       << content(file("log")).toStdString();
-  ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("MPM_EVENT_KIND"); }));
   make();
-  EXPECT_EQ(part<WatchRules>(*window_)->command().size(), 3U) << "and after a restart";
+  EXPECT_EQ(part<WatchRules>(*window_)->command(file("street")).size(), 3U) << "and after a restart";
+  EXPECT_TRUE(part<WatchRules>(*window_)->command(file("yard")).empty()) << "it belongs to its source";
 }
 
-// A class that this model lacks cannot be asked about, which is no wish that its alarm goes.
-TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
-  monitor::AlarmOptions alarms;
-  alarms.areas = {{1, "snow", 0.5, {}}, {1, "class_1", 0.4, {}}, {2, "class_2", 0.3, {}}};
-  {
-    QSettings settings(file("settings.ini"), QSettings::IniFormat);
-    save(settings, alarms);
-  }
-  make();
+// A file that somebody edited: what is wrong is said, the rest counts, and the file stays as it is.
+TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
+  const auto write = [&](const char* text) {
+    const QString path = part<WatchRules>(*window_)->file(file("street"));
+    QDir().mkpath(QFileInfo(path).path());
+    std::ofstream(path.toStdString()) << text;
+    make();
+    return path;
+  };
+  const QString path = write("[[camera]]\nevry = 1\n");
   ASSERT_TRUE(openAndWait());
-  dialogOf<AlarmsDialog>("alarms")->accept();
-  std::vector<std::string> names;
-  for (const monitor::AreaAlarm& area : part<WatchRules>(*window_)->alarms().areas) names.push_back(area.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"class_1", "snow", "class_2"}))
-      << "the dialog asked for the first it knew";
+  const auto log = [&] { return part<QPlainTextEdit>(*window_)->toPlainText(); };
+  EXPECT_TRUE(wait([&] { return log().contains(QStringLiteral("line 2: there is no key 'evry'")); }))
+      << log().toStdString();
+  monitor::Watch watch = watching().watch();
+  watch.keep = 9;
+  emit dialogOf<WatchDialog>("keep")->chosen(watch);
+  window_.reset();
+  EXPECT_EQ(content(path), "[[camera]]\nevry = 1\n");
+  make();
+  write("[[camera]]\nnight = 'sun'\nlat = 9\nalarm = ['car>20']\nstates = ['gone.json']\n");
+  ASSERT_TRUE(openAndWait());
+  EXPECT_TRUE(wait([&] { return log().contains(QStringLiteral("both, lat and lon")); }));
+  EXPECT_TRUE(wait([&] { return log().contains(QStringLiteral("gone.json")); })) << log().toStdString();
+  EXPECT_EQ(part<WatchRules>(*window_)->watchOptions(file("street")).alarms.alarms.size(), 1U) << "the rest counts";
 }
 
 TEST_F(Faults, ModelGoneBeforeResumeIsSaid) {

@@ -17,6 +17,7 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QProcess>
 #include <QProgressDialog>
 #include <QPushButton>
 #include <QScrollArea>
@@ -31,9 +32,11 @@
 #include <QToolButton>
 #include <atomic>
 #include <ctime>
+#include <fstream>
 #include <thread>
 
 #include "gui/controllers/exports.h"
+#include "gui/controllers/watch_rules.h"
 #include "gui/models/merge_colors.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
@@ -50,6 +53,7 @@
 #include "gui/views/time_chart.h"
 #include "gui/views/tune_dialog.h"
 #include "gui/views/welcome_page.h"
+#include "monitor/every_field.h"
 #include "monitor/store/store.h"
 #include "wall_clock.h"
 #include "watchdog.h"
@@ -210,7 +214,7 @@ void choose(QComboBox* list, const QString& text) {
   emit list->activated(index);
 }
 
-TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
+TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
   ASSERT_TRUE(openAndWait());
   ReductionEditor* editor = part<ReductionPanel>(*window_)->editor();
   const auto runs_as = [&](const char* spec) {
@@ -232,9 +236,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   ASSERT_TRUE(runs_as("gradual:count=3:similarity=0.5"));
   EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → … → ")))
       << valueOf(part<StatusLine>(*window_), "Tokens").toStdString();
-  trigger("command");
-  EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("--reduce gradual:count=3:similarity=0.5")))
-      << QApplication::clipboard()->text().toStdString();
+  EXPECT_EQ(watching().watch().reduce, "gradual:count=3:similarity=0.5");
 
   // What the model lacks is the library's line, and what runs goes on.
   fieldOf<QLineEdit>(editor, "Reduction as text")->setText(QStringLiteral("tome:blocks=1,7"));
@@ -251,23 +253,47 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 1; }));
   EXPECT_TRUE(valueOf(editor, "Problem").isEmpty());
   EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Tokens"), QStringLiteral("tokens 32"));
-  trigger("command");
-  const QString line = QApplication::clipboard()->text();
-  EXPECT_TRUE(line.startsWith(QStringLiteral("mpm monitor "))) << line.toStdString();
-  EXPECT_TRUE(line.contains(QStringLiteral("--reduce none"))) << line.toStdString();
-  EXPECT_TRUE(line.contains(QStringLiteral("segmenter_mask_ts17.onnx")));
+  EXPECT_EQ(watching().watch().reduce, "none");
 }
 
-TEST_F(Window, SharpensEdgesAndSaysSoInTheCommandLine) {
+// The command that is copied, as a shell runs it.
+TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
+  ASSERT_TRUE(openAndWait());
+  monitor::Watch all = monitor::test::everyField(folder_.path().toStdString());
+  part<WatchRules>(*window_)->write(file("street"), all);
+  const QString path = part<WatchRules>(*window_)->file(file("street"));
+  const auto said = [&] {
+    monitor::Watch read;
+    try {
+      read = monitor::readWatches(path.toStdString()).front().watch;
+    } catch (const Error&) {  // it is not written yet
+    }
+    return read;
+  };
+  ASSERT_TRUE(wait([&] { return said() == all; })) << "each field is in the file that the app writes";
+  trigger("command");
+  const QString line = QApplication::clipboard()->text();
+  EXPECT_EQ(line, QStringLiteral("mpm monitor --watch '%1'").arg(path));
+  ASSERT_TRUE(wait([&] { return said() == watching().watch(); }));
+  QProcess shell;
+  shell.start(QStringLiteral("sh"),
+              {QStringLiteral("-c"), QStringLiteral(MPM_COMMAND) + line.mid(3) + QStringLiteral(" --print-watch")});
+  ASSERT_TRUE(shell.waitForFinished(kPatience));
+  const QByteArray printed = shell.readAllStandardOutput();
+  EXPECT_TRUE(printed.startsWith(content(path).trimmed().left(40))) << printed.toStdString();
+  std::ofstream(file("again.toml").toStdString()) << printed.toStdString();
+  EXPECT_EQ(monitor::readWatches(file("again.toml").toStdString()).front().watch, watching().watch());
+}
+
+TEST_F(Window, SharpensEdgesAndSaysSoInTheWatch) {
   ASSERT_TRUE(openAndWait());
   const QAction* const sharp = action("sharp_edges");
   ASSERT_TRUE(sharp->isEnabled());
   EXPECT_FALSE(sharp->isChecked());
-  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("--refine")));
+  EXPECT_EQ(watching().watch().refine, "");
   trigger("sharp_edges");
   ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kGuided; }));
-  EXPECT_TRUE(watching().commandLine().contains(QStringLiteral(" --refine guided ")))
-      << watching().commandLine().toStdString();
+  EXPECT_EQ(watching().watch().refine, "guided");
   trigger("sharp_edges");
   ASSERT_TRUE(wait([&] { return frame()->result.model->facts.refine == Refine::kNone; }));
 }
@@ -366,7 +392,7 @@ TEST_F(Window, SourceThatDoesNotOpenSaysSoWithoutPassword) {
                      .data()
                      .toString()
                      .contains(QStringLiteral("geheim")));
-  EXPECT_FALSE(watching().commandLine().contains(QStringLiteral("geheim")));
+  EXPECT_EQ(watching().watch().source, "rtsp://***@127.0.0.1:9/none");
   QFile settings(folder_.filePath(QStringLiteral("settings.ini")));
   if (settings.open(QIODevice::ReadOnly)) {
     EXPECT_FALSE(settings.readAll().contains("geheim"));
@@ -703,6 +729,7 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
 }
 
 TEST_F(Window, DialogsFitASmallScreen) {
+  ASSERT_TRUE(openAndWait());
   window_->resize(800, 480);
   trigger("layout");
   for (const int percent : {100, 150}) {

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 TEST(Alarms, TokensOutsideABandForMinutes) {
-  Alarms alarms({.tokens_above = 450, .tokens_below = 300, .minutes = 2, .hysteresis = 0.1});
+  Alarms alarms({.alarms = {parseAlarm("tokens>450"), parseAlarm("tokens<300")}, .minutes = 2, .hysteresis = 0.1});
   std::int64_t second = 0;
   const auto add = [&](double tokens, int seconds) {  // so many seconds of it
     std::vector<Event> events;
@@ -44,7 +44,7 @@ TEST(Alarms, TokensOutsideABandForMinutes) {
 }
 
 TEST(Alarms, TwoSamplesBesideAGapAreNoMinutes) {
-  Alarms alarms({.tokens_above = 450, .minutes = 10});
+  Alarms alarms({.alarms = {parseAlarm("tokens>450")}, .minutes = 10});
   const auto add = [&](double tokens, std::int64_t second) {
     return alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000);
   };
@@ -60,7 +60,7 @@ TEST(Alarms, TwoSamplesBesideAGapAreNoMinutes) {
 TEST(Alarms, AnySamplingRingsAfterItsMinutes) {
   for (const std::vector<int>& steps : std::vector<std::vector<int>>{
            {1}, {7}, {30}, {60}, {119}, {120}, {121}, {300}, {3600}, {20, 45, 15, 50}, {10, 29}}) {
-    Alarms alarms({.tokens_above = 450, .minutes = 2});
+    Alarms alarms({.alarms = {parseAlarm("tokens>450")}, .minutes = 2});
     std::int64_t second = 0;
     const auto add = [&](double tokens) {
       return alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000).size();
@@ -76,7 +76,7 @@ TEST(Alarms, AnySamplingRingsAfterItsMinutes) {
 }
 
 TEST(Alarms, SamplesThatComeMoreSeldomAreNoGapForEver) {
-  Alarms alarms({.tokens_above = 450, .minutes = 2});
+  Alarms alarms({.alarms = {parseAlarm("tokens>450")}, .minutes = 2});
   std::int64_t second = 0;
   for (; second < 60; ++second) alarms.add(sampleAt(kNoon + second * 1000, 400), second * 1000);
   for (int i = 0; i < 20; ++i, second += 30) alarms.add(sampleAt(kNoon + second * 1000, 460), second * 1000);
@@ -84,7 +84,7 @@ TEST(Alarms, SamplesThatComeMoreSeldomAreNoGapForEver) {
 }
 
 TEST(Alarms, LimitsOfZeroAndBelow) {
-  Alarms alarms({.tokens_above = 0, .tokens_below = -20, .minutes = 0, .hysteresis = 0.1});
+  Alarms alarms({.alarms = {parseAlarm("tokens>0"), parseAlarm("tokens<-20")}, .minutes = 0, .hysteresis = 0.1});
   int second = 0;
   const auto add = [&](double value) { return alarms.add(sampleAt(kNoon, value), ++second * 1000).size(); };
   EXPECT_EQ(add(0), 0u) << "on the limit";
@@ -100,21 +100,70 @@ TEST(Alarms, LimitsOfZeroAndBelow) {
 }
 
 TEST(Alarms, AreaOfAClass) {
-  Alarms alarms({.areas = {{.label = 3, .name = "car", .above = 0.2, .below = std::nullopt},
-                           {.label = 9, .name = "", .above = std::nullopt, .below = 0.1}},
-                 .minutes = 0});
-  const auto events = alarms.add(sampleAt(kNoon), 0);  // class 3: 25 %, class 9 does not occur
-  ASSERT_THAT(events, SizeIs(2));
+  Alarms alarms({.alarms = {parseAlarm("car>20")}, .minutes = 0});
+  EXPECT_THAT(alarms.add(sampleAt(kNoon), 0), IsEmpty()) << "the classes of the model are not known yet";
+  EXPECT_THAT(alarms.setClasses({"road", "", "", "car"}, kNoon), IsEmpty());
+  const auto events = alarms.add(sampleAt(kNoon), 0);  // class 3: 25 %
+  ASSERT_THAT(events, SizeIs(1));
   EXPECT_THAT(events[0].message, HasSubstr("area of car 25 % above 20 %"));
-  EXPECT_THAT(events[1].message, HasSubstr("area of class 9 0 % below 10 %"));
   Sample sample = sampleAt(kNoon);
-  sample.areas = {{9, 1.0}};
-  EXPECT_THAT(alarms.add(sample, 1000), SizeIs(2));
+  sample.areas = {};
+  EXPECT_THAT(alarms.add(sample, 1000), SizeIs(1));
   EXPECT_FALSE(alarms.ringing());
 }
 
+TEST(Alarms, OfAStateLastsAsLongAsItCounts) {
+  Alarms alarms({.alarms = {parseAlarm("gate=open")}, .minutes = 5});
+  const auto events = [&](const char* counted, const char* name = "gate") {
+    Sample sample = sampleAt(kNoon);
+    sample.states = {{.name = name, .counted = counted}};
+    return alarms.add(sample, 0);
+  };
+  EXPECT_THAT(events(""), IsEmpty()) << "none counts yet";
+  EXPECT_THAT(events("closed"), IsEmpty());
+  const auto begun = events("open");
+  ASSERT_THAT(begun, SizeIs(1));
+  EXPECT_EQ(begun[0].kind, EventKind::kAlarm);
+  EXPECT_EQ(begun[0].message, "gate is open");
+  EXPECT_THAT(events("open"), IsEmpty());
+  EXPECT_THAT(events("closed", "door"), IsEmpty());
+  EXPECT_TRUE(alarms.ringing());
+  const auto ended = events("closed");
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].kind, EventKind::kAlarmEnded);
+}
+
+// Each text, and what is read: region, quantity, state, above, limit.
+TEST(Alarms, AreWrittenInOneNotation) {
+  const std::tuple<const char*, Alarm> cases[] = {
+      {"car>20", {.quantity = "car", .limit = 20}},
+      {"sky<5.5", {.quantity = "sky", .above = false, .limit = 5.5}},
+      {"tokens>900", {.quantity = "tokens", .limit = 900}},
+      {"no-frame>60", {.quantity = "no-frame", .limit = 60}},
+      {"tree:gcc<0.35", {.region = "tree", .quantity = "gcc", .above = false, .limit = 0.35}},
+      {"a:b:exg<-2", {.region = "a:b", .quantity = "exg", .above = false, .limit = -2}},
+      {"gate=open", {.quantity = "gate", .state = "open"}},
+      {"gate=a>b", {.quantity = "gate", .state = "a>b"}}};
+  for (const auto& [text, alarm] : cases) EXPECT_EQ(parseAlarm(text), alarm) << text;
+  const std::pair<const char*, const char*> wrong[] = {{"", "is no alarm"},
+                                                       {"car", "is no alarm"},
+                                                       {"car>", "is no alarm"},
+                                                       {">20", "is no alarm"},
+                                                       {"car>2O", "is no alarm"},
+                                                       {"tokens>nan", "is no alarm"},
+                                                       {"car>120", "0 to 100"},
+                                                       {"tree:car<-1", "0 to 100"},
+                                                       {"gcc<0.3", "names no region: write REGION:gcc<0.3"},
+                                                       {":gcc<1", "is not REGION:"},
+                                                       {"no-frame<60", "no-frame>SECONDS"},
+                                                       {"a:no-frame>6", "no-frame>SECONDS"},
+                                                       {"=open", "is not NAME=STATE"},
+                                                       {"gate=", "is not NAME=STATE"}};
+  for (const auto& [text, why] : wrong) EXPECT_MPM_ERROR(parseAlarm(text), why) << text;
+}
+
 TEST(Alarms, NoFrame) {
-  Alarms alarms({.no_frame_s = 30});
+  Alarms alarms({.alarms = {parseAlarm("no-frame>30")}});
   EXPECT_THAT(alarms.tick(kNoon, 0, -1), IsEmpty());
   EXPECT_THAT(alarms.tick(kNoon, 29'000, -1), IsEmpty());
   EXPECT_THAT(alarms.tick(kNoon, 30'000, -1), SizeIs(1)) << "also when there never was one";
@@ -126,22 +175,18 @@ TEST(Alarms, NoFrame) {
 }
 
 TEST(Alarms, AJumpOfTheClockRingsNothing) {
-  Alarms alarms({.tokens_above = 300, .minutes = 5});
+  Alarms alarms({.alarms = {parseAlarm("tokens>300")}, .minutes = 5});
   EXPECT_THAT(alarms.add(sampleAt(kNoon), 0), IsEmpty());
   EXPECT_THAT(alarms.add(sampleAt(kNoon + kDayMs), 1000), IsEmpty());
 }
 
 TEST(Alarms, RefusesNonsense) {
-  EXPECT_MPM_ERROR(Alarms({.tokens_above = 300, .tokens_below = 400}), "empty");
-  EXPECT_MPM_ERROR(Alarms({.areas = {{.label = 0, .name = "", .above = 1.5, .below = std::nullopt}}}),
-                   "between 0 and 1");
+  EXPECT_MPM_ERROR(Alarms({.alarms = {parseAlarm("tokens>300"), parseAlarm("tokens<400")}}), "empty");
   EXPECT_MPM_ERROR(Alarms({.minutes = -1}), "negative");
 }
 
 TEST(Alarms, NumbersOfARegion) {
-  Alarms alarms({.regions = {{.region = "tree", .quantity = "gcc", .above = std::nullopt, .below = 0.3},
-                             {.region = "lake", .quantity = "ice", .above = 0.5, .below = std::nullopt}},
-                 .minutes = 0});
+  Alarms alarms({.alarms = {parseAlarm("tree:gcc<0.3"), parseAlarm("lake:ice>50")}, .minutes = 0});
   EXPECT_THAT(alarms.setClasses({"water", "ice"}, kNoon), IsEmpty());
   Sample sample = sampleAt(kNoon);
   sample.areas = {{1, 1.0}};  // of the whole picture

@@ -131,10 +131,10 @@ TEST_F(ArchiveCommand, APictureOfAnotherContentIsStored) {
 
 TEST_F(ArchiveCommand, OptionsThatDoNotFitAreRefused) {
   add("20130708_055413.png");
-  expectFailure(monitor(in_, {"--keep", "30"}), 2, {"--keep and --max-size are for a camera"});
-  expectFailure(monitor(in_, {"--start", "2013-07-08T00:00"}), 2, {"--start is for a video"});
-  expectFailure(monitor("0", {}), 2, {"--times and --time-zone are for pictures"});
-  expectFailure(monitor("0", {"--follow"}), 2, {"--follow needs a folder"});
+  expectFailure(monitor(in_, {"--keep", "30"}), 2, {"--keep: it is for a camera"});
+  expectFailure(monitor(in_, {"--start", "2013-07-08T00:00"}), 2, {"--start: it is for a video"});
+  expectFailure(monitor("0", {}), 2, {": it is for pictures"});
+  expectFailure(monitor("0", {"--follow"}), 2, {"--follow: only a folder"});
   expectFailure(monitor("0", {"--shard", "1/2"}), 2, {"--shard needs a folder"});
   expectFailure(monitor(in_, {"--times", "date"}), 2, {"'date' is not auto"});
   expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--time-zone", "Mars"}), 2, {"'Mars' is neither"});

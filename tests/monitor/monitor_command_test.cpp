@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "monitor/every_field.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/store.h"
@@ -104,7 +105,7 @@ TEST_F(MonitorCommand, RunsACommandForEachEvent) {
   const std::string script = folder_ / "tell.sh", log = folder_ / "log";
   std::ofstream(script) << "echo \"$MPM_EVENT_SOURCE $MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log
                         << "'\necho said\n";
-  const CommandResult result = monitor(images(3), {"--every", "0", "--json", "--alarm-tokens-above", "1",
+  const CommandResult result = monitor(images(3), {"--every", "0", "--json", "--times", "none", "--alarm", "tokens>1",
                                                    "--alarm-minutes", "0", "--on-event", "sh '" + script + "'"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("said\n")) << "stdout is for data";
@@ -212,14 +213,15 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(monitor("rstp://user:hunter2@camera/1"), 2, {"'rstp://'", "rtsp"});
   expectFailure(monitor("file:///tmp/a.mp4"), 2, {"'file://'"});
   expectFailure(monitor("gst:videotestsrc ! fakesink"), 2, {"GStreamer"});
-  expectFailure(monitor("0", {"--lat", "48"}), 2, {"--lon"});
-  expectFailure(monitor("0", {"--lat", "48", "--lon", "11", "--night-hours", "21:00-06:00"}), 2, {"one of"});
+  expectFailure(monitor("0", {"--lat", "48"}), 2, {"--lat: ", "lat and lon"});
+  expectFailure(monitor("0", {"--lat", "48", "--lon", "11", "--night-hours", "21:00-06:00"}), 2,
+                {"--night: several rules are given"});
   expectFailure(monitor("0", {"--night-hours", "evening"}), 2, {"evening"});
-  expectFailure(monitor("0", {"--alarm-area", "unicorn>20"}), 2, {"unicorn"});
+  expectFailure(monitor("0", {"--alarm", "unicorn>20"}), 2, {"--alarm: ", "unicorn"});
   expectFailure(monitor("0", {"--every", "-1"}), 2, {"--every"});
   expectFailure(monitor("0", {"--every", "nan"}), 2, {"--every"});
   expectFailure(monitor("0", {"--timeout", "nan"}), 2, {"--timeout"});
-  expectFailure(monitor("0", {"--alarm-tokens-above", "nan"}), 2, {"token alarm"});
+  expectFailure(monitor("0", {"--alarm", "tokens>nan"}), 2, {"--alarm", "is no alarm"});
 }
 
 TEST_F(MonitorCommand, ASecondOneOfADatabaseIsRefused) {
@@ -357,7 +359,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   const auto judged = mpmCommand({"report", database_, "--night-brightness", "0", "--json"}).json();
   EXPECT_TRUE(judged["night"].is_null()) << "by another rule";
   EXPECT_EQ(judged["day"]["samples"], 4);
-  expectFailure(mpmCommand({"report", database_, "--lat", "48"}), 2, {"--lat and --lon go together"});
+  expectFailure(mpmCommand({"report", database_, "--lat", "48"}), 2, {"both, lat and lon"});
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
 }
@@ -535,7 +537,7 @@ TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
 
 TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
   const CommandResult result = mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--schedule", "1,2",
-                                           "--db", database_, "--alarm-area", "class_0>99", images(1)});
+                                           "--db", database_, "--alarm", "class_0>99", images(1)});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
 }
@@ -595,10 +597,52 @@ TEST_F(MonitorCommand, RegionsThatMakeNoSenseAreRefused) {
   EXPECT_EQ(outside.exit_code, 1);
   EXPECT_THAT(outside.err, HasSubstr("r.json': region 'tree' reaches out of its picture"));
   EXPECT_FALSE(fs::exists(database_));
-  EXPECT_THAT(monitor(pictures, {"--alarm-region", "tree:gcc<0.3"}).err, HasSubstr("there is no region 'tree'"));
-  EXPECT_THAT(monitor(pictures, {"--alarm-region", "gcc<0.3"}).err, HasSubstr("names no region"));
-  EXPECT_THAT(monitor(pictures, {"--alarm-region", "tree:gcc"}).err, HasSubstr("is not REGION:NUMBER>NUMBER"));
+  EXPECT_THAT(monitor(pictures, {"--alarm", "tree:gcc<0.3"}).err, HasSubstr("there is no region 'tree'"));
   EXPECT_EQ(monitor("demo:", {"--recompute", "all"}).exit_code, 2);
+}
+
+// What the app wrote, read here and printed again.
+TEST_F(MonitorCommand, AWatchFileComesBackAsItWas) {
+  const monitor::Watch all = monitor::test::everyField(folder_.path());
+  std::ofstream(folder_ / "yard.toml") << monitor::watchText(all);
+  const CommandResult printed = mpmCommand({"monitor", "--watch", folder_ / "yard.toml", "--print-watch"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(printed.out, monitor::watchText(all));
+  const CommandResult other =
+      mpmCommand({"monitor", "0", "--watch", folder_ / "yard.toml", "--alarm", "sky<5", "--print-watch"});
+  std::ofstream(folder_ / "other.toml") << other.out;
+  monitor::Watch expected = all;
+  expected.source = "0";
+  expected.alarm = {"sky<5"};
+  EXPECT_EQ(monitor::readWatches(folder_ / "other.toml").front().watch, expected);
+  const std::string keys = mpmCommand({"monitor", "rtsp://me:geheim@camera/1", "--print-watch"}).out;
+  EXPECT_THAT(keys, HasSubstr("source = 'rtsp://***@camera/1'"));
+  for (const monitor::WatchField& field : monitor::watchFields())
+    EXPECT_THAT(keys, HasSubstr((field.key == "source" ? "" : "# ") + field.key + " = "));
+}
+
+TEST_F(MonitorCommand, WatchesWhatAFileSays) {
+  images(3);
+  const auto watch = [&](const std::string& more, const std::string& model = kSegmenter) {
+    std::ofstream(folder_ / "yard.toml") << "[[camera]]\nsource = 'in'\ndb = 'a.db'\nmodel = '" << model << "'\n"
+                                         << more;
+    return mpmCommand({"monitor", "--watch", folder_ / "yard.toml"});
+  };
+  const CommandResult result = watch("reduce = 'mpm:blocks=1,2'\nlat = 48.5\nlon = 11.25\n");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const monitor::StoreReader stored(database_);
+  EXPECT_EQ(stored.sources().at(0).samples, 3);
+  EXPECT_EQ(stored.sessions(1).at(0).latitude, 48.5);
+  EXPECT_EQ(stored.sessions(1).at(0).reduce, "mpm:blocks=1,2");
+  const std::tuple<const char*, int, const char*> wrong[] = {
+      {"lat = 48\n", 2, "yard.toml', line 5: lat"},  // which lacks its longitude
+      {"\nkeep = 9\n", 2, "yard.toml', line 6: keep: it is for a camera"},
+      {"alarm = ['unicorn>20']\n", 2, "yard.toml', line 5: alarm: the model has no class 'unicorn'"},
+      {"on-event = 'no-such-program-of-mpm'\n", 2, "yard.toml', line 5: on-event: there is no program"},
+      {"regions = 'none.json'\n", 1, "yard.toml', line 5: regions: "},
+      {"[[camera]]\nsource = '0'\n", 2, "has 2 cameras"},
+      {"evry = 1\n", 2, "yard.toml', line 5: there is no key 'evry'"}};
+  for (const auto& [more, code, why] : wrong) expectFailure(watch(more), code, {why});
 }
 
 }  // namespace

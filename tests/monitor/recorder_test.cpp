@@ -182,7 +182,7 @@ TEST(Recorder, KnowsTheViewOfAnEarlierWatch) {
 TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
   std::vector<std::string> reported;
   RecorderOptions options{.source = "camera 0", .every_s = 0};
-  options.alarms.areas = {{.label = 2, .name = "sky", .above = 0.2}};
+  options.alarms.alarms = {parseAlarm("sky>20")};
   options.alarms.minutes = 0;
   Recorder recorder(options, nullptr, [&](const Event& event) {
     if (event.kind != EventKind::kSession) reported.push_back(event.message);
@@ -208,7 +208,7 @@ TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
   EXPECT_EQ(reported[1], "the model has no class 'sky': its alarm rests");
   addWith({"sky"});
   EXPECT_THAT(reported, SizeIs(3)) << "and rings again";
-  recorder.setAlarms({.areas = {{.label = 0, .name = "tree", .above = 0.2}}, .minutes = 0}, kNoon);
+  recorder.setAlarms({.alarms = {parseAlarm("tree>20")}, .minutes = 0}, kNoon);
   EXPECT_EQ(reported.back(), "the model has no class 'tree': its alarm rests") << "other alarms, the same model";
 }
 
@@ -218,8 +218,7 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
   {
     StoreWriter store(folder / "a.db");
     RecorderOptions options{.source = "camera 0", .every_s = 0};
-    options.alarms.no_frame_s = 10;
-    options.alarms.tokens_below = 10;
+    options.alarms.alarms = {parseAlarm("no-frame>10"), parseAlarm("tokens<10")};
     options.alarms.minutes = 0;
     Recorder recorder(options, &store, [&](const Event& event) { reported.push_back(event); });
     CaptureStatus status;
@@ -325,12 +324,12 @@ TEST(Recorder, AFallingAgreementIsAnEvent) {
 TEST(Recorder, OtherRulesWhileItRuns) {
   std::vector<Event> reported;
   RecorderOptions options{.source = "camera 0", .every_s = 0};
-  options.alarms.tokens_below = 10;
+  options.alarms.alarms = {parseAlarm("tokens<10")};
   options.alarms.minutes = 0;
   Recorder recorder(options, nullptr, [&](const Event& event) { reported.push_back(event); });
   EXPECT_EQ(recorder.add(resultAt(0), 7)->dropped, 7);
   ASSERT_THAT(reported, SizeIs(1));
-  recorder.setAlarms({.tokens_above = 8, .minutes = 0}, kNoon + 500);
+  recorder.setAlarms({.alarms = {parseAlarm("tokens>8")}, .minutes = 0}, kNoon + 500);
   ASSERT_THAT(reported, SizeIs(2)) << "it rang, and nobody watches for it any more";
   EXPECT_EQ(reported[1].kind, EventKind::kAlarmEnded);
   EXPECT_EQ(reported[1].time, kNoon + 500);

@@ -378,12 +378,14 @@ TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
 TEST_F(SessionTest, RulesChangeWhileItRuns) {
   make();
   WatchOptions ringing = watch();
-  ringing.alarms = {.tokens_above = 1, .minutes = 0};
+  ringing.alarms = {.alarms = {parseAlarm("tokens>1")}, .minutes = 0};
   session_->open(ringing);
   ASSERT_TRUE(eventually([&] { return reported("above 1"); }));
-  session_->setAlarms({});
+  WatchOptions rules;
+  session_->setRules(rules);
   EXPECT_TRUE(reported("no longer watched for"));
-  session_->setNightRule(NightBySun{.latitude = 48, .longitude = 11});
+  rules.night = NightBySun{.latitude = 48, .longitude = 11};
+  session_->setRules(rules);
   ASSERT_TRUE(eventually([&] { return samples_.all().back().night.has_value(); }));
   session_->tick();
   clock_ -= kHourMs;
@@ -423,6 +425,24 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   EXPECT_EQ(samples_.size(), samples);
   session_->close();
   EXPECT_FALSE(session_->owns(*last));
+}
+
+TEST_F(SessionTest, EventsOfThePastRunNoCommand) {
+  const std::string log = folder_ / "log";
+  SessionOptions telling = options();
+  telling.on_event = {"sh", "-c", "echo \"$MPM_EVENT_MESSAGE\" >> " + log};
+  make(telling);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 3; }));
+  session_->addEvent({clock_, EventKind::kAlarm, Severity::kWarning, "too many cars"});
+  session_->addEvent({clock_ - 2 * kHourMs, EventKind::kAlarm, Severity::kWarning, "in a picture of the past"});
+  EXPECT_TRUE(session_->finish(60));
+  std::ifstream file(log);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  EXPECT_THAT(lines, Contains("too many cars"));
+  EXPECT_THAT(lines, ::testing::Not(Contains("in a picture of the past")));
+  EXPECT_THAT(messagesOf(stored()), Contains("in a picture of the past"));
 }
 
 }  // namespace

@@ -219,15 +219,13 @@ TEST(SnapshotWriter, RetentionRemovesTheOld) {
 }
 
 TEST(SnapshotWriter, OnlyPicturesOfTheSourceAreRemoved) {
-  for (const bool all : {false, true}) {
-    const TemporaryFolder folder;
-    for (const char* source : {"yard", "street"})
-      for (int day : {0, 29})
-        writeSnapshot(folder.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), source);
-    Writing writing({.folder = folder.path(), .keep_days = 10, .all_sources = all});
-    writing.takeAt(kNoon + 29 * kDayMs + kHourMs, "yard");
-    EXPECT_EQ(filesIn(folder.path(), ".json"), all ? 3 : 4);
-  }
+  const TemporaryFolder folder;
+  for (const char* source : {"yard", "street"})
+    for (int day : {0, 29})
+      writeSnapshot(folder.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), source);
+  Writing writing({.folder = folder.path(), .keep_days = 10});
+  writing.takeAt(kNoon + 29 * kDayMs + kHourMs, "yard");
+  EXPECT_EQ(filesIn(folder.path(), ".json"), 4);
 }
 
 TEST(SnapshotWriter, AClockThatIsWrongMakesNoPictureOld) {
@@ -250,7 +248,7 @@ TEST(SnapshotWriter, AClockThatIsWrongMakesNoPictureOld) {
 
 TEST(SnapshotWriter, AFrameOfTheFutureMakesNoPictureOld) {  // of a demo
   const TemporaryFolder folder;
-  Writing writing({.folder = folder.path(), .keep_days = 10, .all_sources = true}, [] { return kNoon + 2000; });
+  Writing writing({.folder = folder.path(), .keep_days = 10}, [] { return kNoon + 2000; });
   writing.takeAt(kNoon);
   writing.takeAt(kNoon + 11 * kDayMs);
   writing.takeAt(kNoon + 12 * kDayMs);

@@ -86,21 +86,6 @@ TEST(StateWatch, AStateCountsAfterEqualSureResults) {
   EXPECT_FALSE(read(-1).changed);
 }
 
-TEST(StateWatch, AnAlarmLastsAsLongAsItsState) {
-  Read read{StateWatch({.heads = {gate()}, .after = 1, .alarms = {{"gate", "open"}}})};
-  read(-1);
-  EXPECT_EQ(read.events.at(0).kind, EventKind::kState);
-  read(1);
-  ASSERT_THAT(read.events, SizeIs(1));
-  EXPECT_EQ(read.events[0].kind, EventKind::kAlarm);
-  EXPECT_EQ(read.events[0].severity, Severity::kWarning);
-  read(1);
-  EXPECT_THAT(read.events, IsEmpty());
-  read(-1);
-  ASSERT_THAT(read.events, SizeIs(1));
-  EXPECT_EQ(read.events[0].kind, EventKind::kAlarmEnded);
-}
-
 TEST(StateWatch, StatesOfAnotherModelAreNotRead) {
   StateWatch watch({.heads = {gate()}});
   std::vector<Event> events;
@@ -127,8 +112,6 @@ TEST(StateWatch, ReadsItsRegionAndFollowsTheView) {
 
 TEST(StateWatch, WrongOptionsAreOneLine) {
   EXPECT_MPM_ERROR(StateWatch({.heads = {gate(), gate()}}), "two files of states are named 'gate'");
-  EXPECT_MPM_ERROR(StateWatch({.heads = {gate()}, .alarms = {{"door", "open"}}}), "no states are named 'door'");
-  EXPECT_MPM_ERROR(StateWatch({.heads = {gate()}, .alarms = {{"gate", "ajar"}}}), "'gate' has no state 'ajar'");
   EXPECT_MPM_ERROR(StateWatch({.after = 0}), "at least 1 result");
 }
 

@@ -596,7 +596,6 @@ TEST(Store, AnArchiveOutlivesEveryLimit) {
   const TemporaryFolder folder;
   StoreOptions options;
   options.keep_days = 2;
-  options.keep_days_of_all = true;
   options.max_megabytes = 0.001;
   options.maintenance_s = 0.01;
   options.now = [] { return kNoon + 4000 * kDayMs; };

@@ -233,6 +233,7 @@ std::optional<bool> Recorder::night() const {
 
 void Recorder::setNightRule(const NightRule& rule) {
   const std::lock_guard lock(mutex_);
+  if (rule == options_.night) return;
   options_.night = rule;
   day_night_ = DayNight(rule);
   night_.reset();
@@ -243,6 +244,7 @@ void Recorder::setAlarms(const AlarmOptions& alarms, UnixMs now) {
   std::vector<Event> events;
   {
     const std::lock_guard lock(mutex_);
+    if (alarms == options_.alarms) return;
     Alarms fresh(alarms);
     const auto resting = classes_.empty() ? std::vector<Event>() : fresh.setClasses(classes_, now);
     events = std::exchange(alarms_, std::move(fresh)).end(now);
@@ -250,6 +252,13 @@ void Recorder::setAlarms(const AlarmOptions& alarms, UnixMs now) {
     options_.alarms = alarms;
   }
   post(events);
+}
+
+void Recorder::setQuality(const QualityOptions& quality) {
+  const std::lock_guard lock(mutex_);
+  if (quality == options_.quality) return;
+  options_.quality = quality;
+  quality_ = QualityWatch(quality.pictures);
 }
 
 void Recorder::setStates(const StateOptions& states) {

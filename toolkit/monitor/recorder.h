@@ -61,9 +61,10 @@ class Recorder {
   /// Whether the last sample was taken by night; nullopt: no rule, or no sample under this rule yet.
   std::optional<bool> night() const;
 
-  /// Replace the rules. Alarms that ring end, and ring again where the new ones do.
+  /// Replace the rules, where they are others. Alarms that ring end, and ring again where the new ones do.
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms, UnixMs now);
+  void setQuality(const QualityOptions& quality);
   /// What is read from the next sample on; results need features. Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
 

@@ -17,6 +17,9 @@
 namespace mpm::monitor {
 namespace {
 
+// Nobody is told of what is older: it was in the pictures of an archive.
+constexpr std::int64_t kPastMs = kHourMs;
+
 // The pictures of an archive that the database had when it was opened.
 struct StoredPictures {
   // Of names and times; with digests. Set before the source gives its first frame.
@@ -34,7 +37,7 @@ struct StoredPictures {
 };
 
 // One source, from open() to close().
-struct Watch {
+struct OpenSource {
   std::string source;    // without credentials
   int stream = 0;        // of its frames
   bool counted = false;  // all its frames are to be samples
@@ -93,7 +96,7 @@ struct Session::Impl {
   bool paused = false;
 
   mutable std::mutex mutex;
-  std::shared_ptr<Watch> watch;           // guarded by the mutex: several threads look at it
+  std::shared_ptr<OpenSource> watch;      // guarded by the mutex: several threads look at it
   std::shared_ptr<EventCommand> command;  // the same; null: none
   bool picture_failed = false;            // and this was reported; of the thread that writes pictures
 
@@ -102,7 +105,7 @@ struct Session::Impl {
   std::optional<SnapshotWriter> snapshots;
   std::optional<InferenceWorker> worker;
 
-  std::shared_ptr<Watch> current() const {
+  std::shared_ptr<OpenSource> current() const {
     const std::lock_guard lock(mutex);
     return watch;
   }
@@ -113,7 +116,7 @@ struct Session::Impl {
     const auto telling = command;
     const std::string source = watch ? watch->source : "";
     lock.unlock();
-    if (telling) telling->add(event, source);
+    if (telling && event.time >= options.now() - kPastMs) telling->add(event, source);
   }
 
   // `patience_s`: for the one before.
@@ -263,14 +266,14 @@ void Session::open(const WatchOptions& options) {
       if (!asked->test_and_set()) recall(database, name, weak);
       return open(how);
     };
-  const auto watch = std::shared_ptr<Watch>(  // NOLINT(modernize-make-shared): an aggregate
-      new Watch{.source = name,
-                .stream = capture.stream,
-                .counted = every_frame,
-                .before = before,
-                .recorder = recorder,
-                .capture = CaptureThread(std::move(factory), capture, impl_->frames,
-                                         [this](const CaptureStatus& status) { impl_->takeState(status); })});
+  const auto watch = std::shared_ptr<OpenSource>(  // NOLINT(modernize-make-shared): an aggregate
+      new OpenSource{.source = name,
+                     .stream = capture.stream,
+                     .counted = every_frame,
+                     .before = before,
+                     .recorder = recorder,
+                     .capture = CaptureThread(std::move(factory), capture, impl_->frames,
+                                              [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (store) store->setSource(name);
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
@@ -337,12 +340,12 @@ std::string Session::model() const {
   return status.ready || !status.loading ? status.model : impl_->options.model;
 }
 
-void Session::setNightRule(const NightRule& rule) {
-  if (impl_->watch) impl_->watch->recorder->setNightRule(rule);
-}
-
-void Session::setAlarms(const AlarmOptions& alarms) {
-  if (impl_->watch) impl_->watch->recorder->setAlarms(alarms, impl_->options.now());
+void Session::setRules(const WatchOptions& rules) {
+  if (!impl_->watch) return;
+  Recorder& recorder = *impl_->watch->recorder;
+  recorder.setNightRule(rules.night);
+  recorder.setAlarms(rules.alarms, impl_->options.now());
+  recorder.setQuality(rules.quality);
 }
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {

@@ -117,8 +117,8 @@ class Session {
   /// The file of the model that runs, or that is read first; a file that cannot be read does not count.
   std::string model() const;
 
-  void setNightRule(const NightRule& rule);
-  void setAlarms(const AlarmOptions& alarms);
+  /// Of the open source, from now on: night, alarms and quality.
+  void setRules(const WatchOptions& rules);
   /// Of the open source, from the next sample on; stored at once. Throws mpm::Error as vision::check().
   void setRegions(const std::vector<vision::Region>& regions);
   /// Of the open source, from the next sample on. Throws mpm::Error as StateOptions::validate().
@@ -128,7 +128,8 @@ class Session {
   void replaceSamples(const std::string& fresh);
   void storeIn(const std::string& path);  ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);      ///< stores it and calls on_event
-  /// Runs this program with its arguments for each event from now on, as EventCommand does; empty: none.
+  /// Runs this program with its arguments for each event from now on, as EventCommand does; empty: none. Not for events
+  /// of more than an hour ago, as those of the pictures of an archive are.
   void setEventCommand(std::vector<std::string> arguments);
 
   SnapshotWriter& snapshots();

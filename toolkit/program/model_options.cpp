@@ -58,21 +58,20 @@ CLI::Option* addTexts(CLI::App& verb, const std::string& name, const std::string
       ->option_text(value);
 }
 
+CLI::Option* addField(CLI::App& verb, const std::string& key, std::function<void(const std::string&)> take) {
+  const monitor::WatchField& field = monitor::watchField(key);
+  return addText(verb, "--" + key, field.unit, field.help(), std::move(take))->group(field.group);
+}
+
 void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
-  addText(verb, "--input-size", "HxW",
-          "Network input in pixels, height x width, multiples of the patch. The position embedding is resized. "
-          "Default: the model's own",
-          [&size](const std::string& text) { size = parseSize(text); })
-      ->group(kNetworkGroup);
+  addField(verb, "input-size", [&size](const std::string& text) { size = parseSize(text); });
 }
 
 void addPrecision(CLI::App& verb, Precision& precision) {
-  addChoice(verb, "--precision", precision,
-            {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16, Precision::kInt8},
-            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 needs a GPU, fp16 a GPU or an "
-            "Arm CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 without AVX512-VNNI, AMX or "
-            "Arm's SDOT")
-      ->group(kNetworkGroup);
+  addField(verb, "precision", [&precision](const std::string& text) {
+    monitor::watchField("precision").validate(text);
+    precision = parsePrecision(text);
+  });
 }
 
 void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description) {
@@ -89,11 +88,9 @@ void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std
     if (!reduction) reduction.emplace();
     if (reduction->method == ReductionMethod::kMpm) reduction->attention = chosen;
   });
-  addText(verb, "--reduce", "SPEC", kReduceDescription,
-          [&reduction](const std::string& text) { reduction = parseReduction(text); })
+  addField(verb, "reduce", [&reduction](const std::string& text) { reduction = parseReduction(text); })
       ->excludes(schedule)
-      ->excludes(attention)
-      ->group(kMergingGroup);
+      ->excludes(attention);
 }
 
 CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
@@ -123,37 +120,28 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
 }
 
 void addDevice(CLI::App& verb, std::string& device) {
-  addOption(verb, "--device", device, "D",
-            "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there "
-            "is one, else the CPU). 'mpm info' lists the GPUs. Default: cpu")
-      ->check(problemOf(parseDeviceSpec))
-      ->group(kNetworkGroup);
+  addField(verb, "device", [&device](const std::string& text) {
+    parseDeviceSpec(text);
+    device = text;
+  });
 }
 
-void addThreads(CLI::App& verb, int& threads, const std::string& description) {
-  addNumber(verb, "--threads", threads, "N", 1, 4096, description)->group(kNetworkGroup);
-}
+CLI::Option* addThreads(CLI::App& verb, int& threads) { return addField(verb, "threads", threads); }
 
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options) {
-  addOption(verb, "--model", model, "M.onnx",
-            "A plain ViT as ONNX, converted in memory, or a converted one. Default: MPM_MODEL of the "
-            "environment, else the default model ('mpm info' names it)");
+  addField(verb, "model", [&model](const std::string& text) { model = text; });
   addConvertOptions(verb, options.read.convert);
   addDevice(verb, options.read.device);
   addThreads(verb, options.threads);
 }
 
 void addRefine(CLI::App& verb, std::optional<Refine>& refine) {
-  addText(verb, "--refine", "none|guided",
-          "guided: the edges of classes follow those of the picture, by a guided filter of the class probabilities "
-          "(docs/refine.md); none: they are as coarse as the patches. Default: what the model says, else none",
-          [&refine](const std::string& text) { refine = parseRefine(text); });
+  addField(verb, "refine", [&refine](const std::string& text) { refine = parseRefine(text); });
 }
 
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
-  return addText(verb, "--reuse", "SPEC", kReuseDescription + usual,
-                 [&reuse](const std::string& text) { reuse = parseReuse(text); })
-      ->group(kNetworkGroup);
+  return addField(verb, "reuse", [&reuse](const std::string& text) { reuse = parseReuse(text); })
+      ->description(monitor::watchField("reuse").words + (". Default: " + usual));
 }
 
 std::string chosenModel(const std::string& named) {

@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/watch/watch.h"
 #include "mpm/estimator.hpp"
 
 namespace mpm::program {
 
 // Headings of the help for options that many verbs have. What people use every day stands above them, under "Options".
-constexpr const char *kMergingGroup = "How tokens merge", *kNetworkGroup = "Network and computer",
-                     *kJobGroup = "Large jobs", *kNightGroup = "Simulated night", *kTimesGroup = "Times of pictures";
+using monitor::kMergingGroup, monitor::kNetworkGroup, monitor::kTimesGroup;
+constexpr const char *kJobGroup = "Large jobs", *kNightGroup = "Simulated night";
 
 /// An option that takes one of a few words, each for a value.
 template <typename T>
@@ -85,12 +86,6 @@ void noteAssumed(const ModelInfo& model);
 /// --reduce, --schedule, --attention, --input-size, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
-/// The help of every --reduce.
-constexpr const char* kReduceDescription =
-    "How tokens merge: none, mpm:blocks=2,5, gradual:blocks=0-7:count=48, gradual:similarity=0.95, tome:count=36, "
-    "algm:threshold=0.88, cts:policy=FILE.onnx:share=0.4. docs/reduction.md and 'man mpm' have all keys. Not with "
-    "--schedule or --attention";
-
 /// --reduce, and its short form: --schedule, with this description, and --attention.
 void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description);
 
@@ -102,7 +97,7 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 
 void addDevice(CLI::App& verb, std::string& device);
 
-void addThreads(CLI::App& verb, int& threads, const std::string& description = "CPU threads. Default: all");
+CLI::Option* addThreads(CLI::App& verb, int& threads);
 
 /// --model, --device, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options);
@@ -110,29 +105,24 @@ void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& optio
 /// --refine: how labels of patches become labels of pixels.
 void addRefine(CLI::App& verb, std::optional<Refine>& refine);
 
-/// What every --reuse says of itself.
-constexpr const char* kReuseDescription =
-    "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold from the "
-    "noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; refresh=600 is the "
-    "seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. Several "
-    "keys are joined by ':'. See docs/reuse.md. Default: ";
-
 /// --reuse: of the frames of a fixed camera, only what changed is computed. `usual`: what the help calls its default.
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual = "off");
 
-/// The default where a camera is watched (monitor::InferenceWorker).
-constexpr const char* kReuseOfWatched = "auto for a model that does not merge, else off";
+/// The option of a field of watch files, whose text `take` reads. The field has its words.
+CLI::Option* addField(CLI::App& verb, const std::string& key, std::function<void(const std::string&)> take);
+
+/// The same for its number.
+template <typename T>
+CLI::Option* addField(CLI::App& verb, const std::string& key, T& target) {
+  const monitor::WatchField& field = monitor::watchField(key);
+  return addNumber(verb, "--" + key, target, field.unit, field.min, field.max, field.help())->group(field.group);
+}
 
 /// --min-score and --min-overlap: the limits of segments.
 template <typename T>
 void addSegmentLimits(CLI::App& verb, T& min_score, T& min_overlap) {
-  addNumber(verb, "--min-score", min_score, "0..1", 0, 1,
-            "For the tasks panoptic and instance: leave out segments with a lower score. Default: 0.8")
-      ->group(kNetworkGroup);
-  addNumber(verb, "--min-overlap", min_overlap, "0..1", 0, 1,
-            "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share "
-            "is left. Default: 0.8")
-      ->group(kNetworkGroup);
+  addField(verb, "min-score", min_score);
+  addField(verb, "min-overlap", min_overlap);
 }
 
 /// `named`, or the default model where none is named. Throws UsageError that says how to get a model.

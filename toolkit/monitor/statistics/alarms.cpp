@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/number_text.h"
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
 namespace {
 
-std::string numberText(double value) {
+// As messages write it.
+std::string shortText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;
@@ -19,84 +22,86 @@ std::string numberText(double value) {
 
 }  // namespace
 
-void AlarmOptions::validate() const {
-  if (!(no_frame_s >= 0) || !(minutes >= 0)) throw Error("the time of an alarm must not be negative");
-  if (!(hysteresis >= 0 && hysteresis < 1)) throw Error("the hysteresis of alarms lies between 0 and 1");
-  for (const auto& limit : {tokens_above, tokens_below})
-    if (limit && !std::isfinite(*limit)) throw Error("the limit of a token alarm must be a number");
-  if (tokens_above && tokens_below && !(*tokens_below < *tokens_above))
-    throw Error("the band of the token alarm is empty: its lower limit must be less than its upper one");
-  for (const RegionAlarm& alarm : regions)
-    for (const auto& limit : {alarm.above, alarm.below})
-      if (limit && !std::isfinite(*limit)) throw Error("the limit of a region's alarm must be a number");
-  for (const AreaAlarm& area : areas) {
-    for (const auto& limit : {area.above, area.below})
-      if (limit && !(*limit >= 0 && *limit <= 1)) throw Error("the limit of an area alarm lies between 0 and 1");
-    if (area.above && area.below && !(*area.below < *area.above))
-      throw Error("the band of the area alarm of '" + area.name + "' is empty");
+bool Alarm::isArea() const { return state.empty() && quantity != kNoFrame && !findQuantity(quantity); }
+
+Alarm parseAlarm(const std::string& text) {
+  const auto refuse = [&](const std::string& why) { throw Error("'" + visibleText(text) + "' " + why); };
+  const auto at = text.find_last_of("<>"), equals = text.find('=');
+  const auto limit = at == std::string::npos ? std::nullopt : readNumber<double>(std::string_view(text).substr(at + 1));
+  Alarm alarm;
+  if (!limit && equals != std::string::npos) {
+    alarm.quantity = text.substr(0, equals);
+    alarm.state = text.substr(equals + 1);
+    if (alarm.quantity.empty() || alarm.state.empty()) refuse("is not NAME=STATE, such as gate=open");
+    return alarm;
   }
+  if (!limit || !std::isfinite(*limit) || at == 0)
+    refuse("is no alarm such as car>20, tree:gcc<0.35, tokens>900, no-frame>60 or gate=open");
+  alarm.limit = *limit;
+  alarm.above = text[at] == '>';
+  alarm.quantity = text.substr(0, at);
+  if (const auto colon = alarm.quantity.rfind(':'); colon != std::string::npos) {
+    alarm.region = alarm.quantity.substr(0, colon);
+    alarm.quantity.erase(0, colon + 1);
+    if (alarm.region.empty() || alarm.quantity.empty()) refuse("is not REGION:NUMBER, such as tree:gcc<0.35");
+  }
+  if (alarm.quantity == kNoFrame && !(alarm.above && alarm.limit > 0 && alarm.region.empty()))
+    refuse("is not no-frame>SECONDS");
+  const Quantity* const number = findQuantity(alarm.quantity);
+  if (number && !alarm.region.empty() && !number->ofRegions()) refuse("is of the whole picture, not of a region");
+  if (number && alarm.region.empty() && alarm.quantity != "tokens")
+    refuse("names no region: write REGION:" + alarm.quantity + text.substr(at));
+  if (alarm.isArea() && !(alarm.limit >= 0 && alarm.limit <= 100)) refuse("is not an area from 0 to 100 percent");
+  return alarm;
+}
+
+void AlarmOptions::validate() const {
+  if (!(minutes >= 0)) throw Error("the time of an alarm must not be negative");
+  if (!(hysteresis >= 0 && hysteresis < 1)) throw Error("the hysteresis of alarms lies between 0 and 1");
+  for (const Alarm& low : alarms)
+    for (const Alarm& high : alarms)
+      if (!low.above && high.above && low.region == high.region && low.quantity == high.quantity &&
+          !(low.limit < high.limit))
+        throw Error("the band of the alarms of '" + visibleText(low.quantity) +
+                    "' is empty: its lower limit must be less than its upper one");
+}
+
+std::string Alarms::Limit::name() const {
+  if (!alarm.state.empty()) return alarm.quantity + " is " + alarm.state;
+  if (!alarm.isArea()) return alarm.region.empty() ? alarm.quantity : alarm.quantity + " of " + alarm.region;
+  return "area of " + alarm.quantity + (alarm.region.empty() ? "" : " in " + alarm.region);
 }
 
 std::optional<double> Alarms::Limit::valueOf(const Sample& sample) const {
   const auto* areas = &sample.areas;
-  if (!region.empty()) {
+  if (!alarm.region.empty()) {
     const auto found = std::find_if(sample.regions.begin(), sample.regions.end(),
-                                    [&](const RegionSample& one) { return one.name == region; });
+                                    [&](const RegionSample& one) { return one.name == alarm.region; });
     if (found == sample.regions.end()) return std::nullopt;
-    if (!label) return found->value(quantity);
+    if (!alarm.isArea()) return found->value(alarm.quantity);
     areas = &found->areas;
   }
-  if (!label) return sample.tokens.empty() ? std::nullopt : std::optional(sample.tokens.back());
+  if (!alarm.isArea()) return sample.tokens.empty() ? std::nullopt : std::optional(sample.tokens.back());
   for (const auto& [one, area] : *areas)
-    if (one == *label) return area;
+    if (one == label) return 100 * area;
   return 0;
 }
 
 // Inside with some distance, so that a value on the limit does not end and begin an alarm with every sample.
 bool Alarms::Limit::backInside(double value, double hysteresis) const {
-  const double band = std::abs(limit) * hysteresis;
-  return above ? value <= limit - band : value >= limit + band;
+  const double band = std::abs(alarm.limit) * hysteresis;
+  return alarm.above ? value <= alarm.limit - band : value >= alarm.limit + band;
 }
 
-std::string Alarms::Limit::text(double value) const {
-  return name + " " + numberText(value * scale) + unit + (above ? " above " : " below ") + numberText(limit * scale) +
-         unit;
-}
+std::string Alarms::Limit::text(double value) const { return shortText(value) + (alarm.isArea() ? " %" : ""); }
 
 Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
   options_.validate();
-  const auto add = [&](const std::optional<double>& value, Limit limit) {
-    if (!value) return;
-    limit.limit = *value;
-    limits_.push_back(std::move(limit));
-  };
-  add(options_.tokens_above, {.name = "tokens", .above = true});
-  add(options_.tokens_below, {.name = "tokens", .above = false});
-  for (const RegionAlarm& alarm : options_.regions) {
-    Limit limit{.region = alarm.region, .quantity = alarm.quantity};
-    if (findQuantity(alarm.quantity)) {
-      limit.name = alarm.quantity + " of " + alarm.region;
-    } else {
-      limit.name = "area of " + alarm.quantity + " in " + alarm.region;
-      limit.unit = " %";
-      limit.scale = 100;
-      limit.class_name = alarm.quantity;
-      limit.label = -1;  // until the classes are known
-    }
-    add(alarm.above, limit);
-    limit.above = false;
-    add(alarm.below, limit);
-  }
-  for (const AreaAlarm& area : options_.areas) {
-    Limit limit{.name = "area of " + (area.name.empty() ? "class " + std::to_string(area.label) : area.name),
-                .unit = " %",
-                .scale = 100,
-                .class_name = area.name,
-                .label = area.label};
-    add(area.above, limit);
-    limit.above = false;
-    add(area.below, limit);
-  }
+  for (const Alarm& alarm : options_.alarms)
+    if (alarm.quantity == kNoFrame)
+      no_frame_s_ = alarm.limit;
+    else
+      limits_.push_back({.alarm = alarm});
 }
 
 std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
@@ -107,7 +112,14 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   // A gap doubles the usual step, so samples that come more seldom from now on are soon no gaps.
   usual_step_ms_ = usual_step_ms_ == 0 ? step : 0.8 * usual_step_ms_ + 0.2 * std::min(step, 6 * usual_step_ms_);
   for (Limit& limit : limits_) {
-    if (limit.rests) continue;
+    for (const StateSample& one : sample.states) {
+      if (limit.alarm.state.empty() || one.name != limit.alarm.quantity || one.counted.empty()) continue;
+      const bool rings = one.counted == limit.alarm.state;
+      if (std::exchange(limit.ringing, rings) != rings)
+        events.push_back({sample.time, rings ? EventKind::kAlarm : EventKind::kAlarmEnded,
+                          rings ? Severity::kWarning : Severity::kInfo, one.name + " is " + one.counted});
+    }
+    if (!limit.alarm.state.empty() || (limit.alarm.isArea() && !limit.label)) continue;
     if (gap && !limit.ringing) limit.outside_since.reset();  // values in the gap are unknown
     const auto known = limit.valueOf(sample);
     if (!known) continue;
@@ -116,8 +128,8 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
       if (!limit.backInside(value, options_.hysteresis)) continue;
       limit.ringing = false;
       limit.outside_since.reset();
-      events.push_back({sample.time, EventKind::kAlarmEnded, Severity::kInfo,
-                        limit.name + " back at " + numberText(value * limit.scale) + limit.unit});
+      events.push_back(
+          {sample.time, EventKind::kAlarmEnded, Severity::kInfo, limit.name() + " back at " + limit.text(value)});
     } else if (!limit.outside(value)) {
       limit.outside_since.reset();
     } else {
@@ -125,21 +137,22 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
       if (static_cast<double>(steady - *limit.outside_since) < options_.minutes * 60000) continue;
       limit.ringing = true;
       events.push_back({sample.time, EventKind::kAlarm, Severity::kWarning,
-                        limit.text(value) + " for " + numberText(options_.minutes) + " min"});
+                        limit.name() + " " + limit.text(value) + (limit.alarm.above ? " above " : " below ") +
+                            limit.text(limit.alarm.limit) + " for " + shortText(options_.minutes) + " min"});
     }
   }
   return events;
 }
 
 std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_age_s) {
-  if (options_.no_frame_s <= 0) return {};
+  if (no_frame_s_ <= 0) return {};
   if (!first_tick_) first_tick_ = steady;
   const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *first_tick_) / 1000;
-  if (!no_frame_ && silent >= options_.no_frame_s) {
+  if (!no_frame_ && silent >= no_frame_s_) {
     no_frame_ = true;
-    return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + numberText(options_.no_frame_s) + " s"}};
+    return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + shortText(no_frame_s_) + " s"}};
   }
-  if (no_frame_ && silent < options_.no_frame_s) {
+  if (no_frame_ && silent < no_frame_s_) {
     no_frame_ = false;
     return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
   }
@@ -149,17 +162,14 @@ std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_a
 std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, UnixMs time) {
   std::vector<Event> events;
   for (Limit& limit : limits_) {
-    if (limit.class_name.empty()) continue;
-    const auto found = std::find(names.begin(), names.end(), limit.class_name);
-    const bool rested = std::exchange(limit.rests, found == names.end());
-    if (!limit.rests) {
-      limit.label = static_cast<int>(found - names.begin());
-    } else if (!rested) {
-      events.push_back({time, limit.ringing ? EventKind::kAlarmEnded : EventKind::kModel, Severity::kWarning,
-                        "the model has no class '" + limit.class_name + "': its alarm rests"});
-      limit.ringing = false;
-      limit.outside_since.reset();
-    }
+    if (!limit.alarm.isArea()) continue;
+    const auto found = std::find(names.begin(), names.end(), limit.alarm.quantity);
+    limit.label = found == names.end() ? std::nullopt : std::optional(static_cast<int>(found - names.begin()));
+    if (std::exchange(limit.rested, !limit.label) || limit.label) continue;
+    events.push_back({time, limit.ringing ? EventKind::kAlarmEnded : EventKind::kModel, Severity::kWarning,
+                      "the model has no class '" + limit.alarm.quantity + "': its alarm rests"});
+    limit.ringing = false;
+    limit.outside_since.reset();
   }
   return events;
 }
@@ -176,7 +186,7 @@ std::vector<Event> Alarms::end(UnixMs time) {
     if (std::exchange(ringing, false))
       events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"});
   };
-  for (Limit& limit : limits_) ended(limit.ringing, limit.name);
+  for (Limit& limit : limits_) ended(limit.ringing, limit.name());
   ended(no_frame_, "missing frames");
   return events;
 }
@@ -185,14 +195,14 @@ std::optional<Event> ReuseWatch::add(const ReuseReport& report, const Reuse& opt
   if (!report.agreement) return std::nullopt;
   const double wanted = options.agreement.value_or(kWanted);
   const std::string found =
-      "reuse agrees with the full model on " + numberText(*report.agreement) + " %" + " of the pixels";
+      "reuse agrees with the full model on " + shortText(*report.agreement) + " %" + " of the pixels";
   if (*report.agreement >= wanted) {
     if (std::exchange(below_, 0) < kInARow) return std::nullopt;
-    return Event{time, EventKind::kReuse, Severity::kInfo, found + ", " + numberText(wanted) + " %" + " or more again"};
+    return Event{time, EventKind::kReuse, Severity::kInfo, found + ", " + shortText(wanted) + " %" + " or more again"};
   }
   if (++below_ != kInARow) return std::nullopt;
   return Event{time, EventKind::kReuse, Severity::kWarning,
-               found + ", less than " + numberText(wanted) + " %" + " at " + std::to_string(kInARow) +
+               found + ", less than " + shortText(wanted) + " %" + " at " + std::to_string(kInARow) +
                    " key frames in a row: " +
                    (options.agreement   ? "no threshold is low enough here, turn reuse off"
                     : options.threshold ? "choose a lower threshold, or turn reuse off"

@@ -12,32 +12,34 @@
 
 namespace mpm::monitor {
 
-struct AreaAlarm {
-  int label = 0;
-  std::string name{};                      ///< of the class, for the message
-  std::optional<double> above{}, below{};  ///< share of the pixels, 0..1
-};
+/// One alarm, as parseAlarm() reads it.
+struct Alarm {
+  std::string region{};    ///< empty: the whole picture
+  std::string quantity{};  ///< a number of the picture or the region, kNoFrame, the name of a class or of states
+  std::string state{};     ///< rings while the states show this one; empty: a limit
+  bool above = true;       ///< rings above the limit, else below it
+  double limit = 0;        ///< of a class in percent of the pixels, of kNoFrame in seconds
 
-/// A number of a region; the alarm rests while the region is not measured.
-struct RegionAlarm {
-  std::string region{};
-  std::string quantity{};  ///< as RegionSample::value(), or the name of a class: its share, 0..1
-  std::optional<double> above{}, below{};
+  bool isArea() const;  ///< of a class
+  friend bool operator==(const Alarm&, const Alarm&) = default;
 };
+inline constexpr const char* kNoFrame = "no-frame";
+
+/// "[REGION:]QUANTITY<NUMBER" or with ">": "car>20", "tree:gcc<0.35", "tokens>900", "no-frame>60"; or "NAME=STATE" of
+/// states. Throws mpm::Error for another text.
+Alarm parseAlarm(const std::string& text);
 
 struct AlarmOptions {
-  double no_frame_s = 0;                                 ///< alarm after this time without a frame; 0: no such alarm
-  std::optional<double> tokens_above{}, tokens_below{};  ///< of the count after the last insertion
-  std::vector<AreaAlarm> areas{};
-  std::vector<RegionAlarm> regions{};
+  std::vector<Alarm> alarms{};
   double minutes =
-      1;  ///< all but no_frame_s: how long a value must be outside, without a break, before the alarm starts
-  /// A token or area alarm ends only once the value is back inside by this share of the limit, so that a value on the
-  /// limit does not ring all day.
+      1;  ///< all but kNoFrame and states: how long a value must be outside, without a break, before the alarm starts
+  /// An alarm ends only once the value is back inside by this share of the limit, so that a value on the limit does not
+  /// ring all day.
   double hysteresis = 0.05;
 
-  /// Throws mpm::Error for an empty band, an area outside 0..1, a negative time.
+  /// Throws mpm::Error for an empty band and a negative time.
   void validate() const;
+  friend bool operator==(const AlarmOptions&, const AlarmOptions&) = default;
 };
 
 /// Watches samples; returns an event when an alarm begins and one when it ends. Not thread-safe.
@@ -59,31 +61,25 @@ class Alarms {
   std::vector<Event> end(UnixMs time);
 
  private:
-  // One limit on one value, in one direction.
   struct Limit {
-    std::string name{};  // "tokens", "area of car"
-    std::string unit{};  // " %"
-    double scale = 1;    // of the value in messages
-    double limit = 0;
-    bool above = true;
-    std::string class_name{};          // empty: tokens, or a class that has only a number
-    std::optional<int> label{};        // class; nullopt: tokens, or a quantity of a region
-    std::string region{}, quantity{};  // empty: the whole picture
-    bool rests = false;                // the model does not have the class
-
+    Alarm alarm;
+    std::optional<int> label{};  // of a class; the alarm rests while the model does not have it
+    bool rested = false;         // and this was reported
     std::optional<std::int64_t> outside_since{};
     bool ringing = false;
 
-    std::optional<double> valueOf(const Sample& sample) const;
-    bool outside(double value) const { return above ? value > limit : value < limit; }
-    bool backInside(double value, double hysteresis) const;
+    std::string name() const;  // "tokens", "area of car"
     std::string text(double value) const;
+    std::optional<double> valueOf(const Sample& sample) const;
+    bool outside(double value) const { return alarm.above ? value > alarm.limit : value < alarm.limit; }
+    bool backInside(double value, double hysteresis) const;
   };
 
   AlarmOptions options_;
   std::vector<Limit> limits_;
   std::optional<std::int64_t> last_sample_;  // steady
   double usual_step_ms_ = 0;
+  double no_frame_s_ = 0;  // 0: no such alarm
   bool no_frame_ = false;
   std::optional<std::int64_t> first_tick_;
 };

@@ -18,17 +18,20 @@ double sunElevation(UnixMs time, double latitude, double longitude);
 struct NightBySun {
   double latitude = 0, longitude = 0;
   double night_below = -6;
+  friend bool operator==(const NightBySun&, const NightBySun&) = default;
 };
 
 /// Night once the mean grey value (0..255) falls below `night_below`, day once it rises above `day_above`.
 struct NightByBrightness {
   double night_below = 40;
   double day_above = 55;
+  friend bool operator==(const NightByBrightness&, const NightByBrightness&) = default;
 };
 
 /// Night from `from` to `to`, minutes after midnight in the local time of this machine; over midnight when to < from.
 struct NightByHours {
   int from = 21 * 60, to = 6 * 60;
+  friend bool operator==(const NightByHours&, const NightByHours&) = default;
 };
 
 using NightRule = std::variant<std::monostate, NightBySun, NightByBrightness, NightByHours>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/statistics/state_watch.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -26,12 +25,6 @@ void StateOptions::validate() const {
   for (const evaluation::StateHead& head : heads)
     if (!names.insert(head.name).second)
       throw Error("two files of states are named '" + visibleText(head.name) + "': give one of them another \"name\"");
-  for (const auto& [name, state] : alarms) {
-    const auto head = std::find_if(heads.begin(), heads.end(), [&](const auto& one) { return one.name == name; });
-    if (head == heads.end()) throw Error("no states are named '" + visibleText(name) + "', which an alarm is for");
-    if (head->indexOf(state) < 0)
-      throw Error("'" + visibleText(name) + "' has no state '" + visibleText(state) + "', which an alarm is for");
-  }
 }
 
 StateWatch::StateWatch(StateOptions options) : options_(std::move(options)) {
@@ -67,12 +60,15 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
     const int before = watched.counted;
     if (reading.sure) {
       watched.results = std::exchange(watched.candidate, reading.state) == reading.state ? watched.results + 1 : 1;
-      if ((sparse || watched.results >= options_.after) && reading.state != watched.counted)
-        change(watched, reading, time, events);
+      if (sparse || watched.results >= options_.after) watched.counted = reading.state;
     }
     const auto nameOf = [&](int state) {
       return state < 0 ? std::string() : head.states[static_cast<std::size_t>(state)];
     };
+    if (watched.counted != before)
+      events.push_back({time, EventKind::kState, Severity::kInfo,
+                        head.name + " is " + nameOf(watched.counted) + (before < 0 ? "" : ", was " + nameOf(before)) +
+                            " (" + fixed(reading.probability, 3) + ")"});
     samples.push_back({.name = head.name,
                        .state = nameOf(reading.state),
                        .probability = reading.probability,
@@ -81,23 +77,6 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
                        .changed = std::exchange(watched.fresh, false) || watched.counted != before});
   }
   return samples;
-}
-
-void StateWatch::change(Watched& watched, const evaluation::StateReading& reading, UnixMs time,
-                        std::vector<Event>& events) const {
-  const evaluation::StateHead& head = watched.head;
-  const int before = std::exchange(watched.counted, reading.state);
-  const std::string& now = head.states[static_cast<std::size_t>(reading.state)];
-  const std::string was = before < 0 ? "" : head.states[static_cast<std::size_t>(before)];
-  const auto rings = [&](const std::string& state) {
-    return std::find(options_.alarms.begin(), options_.alarms.end(), std::pair(head.name, state)) !=
-           options_.alarms.end();
-  };
-  const std::string text =
-      head.name + " is " + now + (was.empty() ? "" : ", was " + was) + " (" + fixed(reading.probability, 3) + ")";
-  if (!was.empty() && rings(was)) events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, text});
-  if (rings(now)) events.push_back({time, EventKind::kAlarm, Severity::kWarning, text});
-  if ((was.empty() || !rings(was)) && !rings(now)) events.push_back({time, EventKind::kState, Severity::kInfo, text});
 }
 
 }  // namespace mpm::monitor

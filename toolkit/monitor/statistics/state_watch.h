@@ -19,9 +19,8 @@ struct StateOptions {
   /// A state counts after so many sure results in turn that agree; one that is not sure does not count. Where pictures
   /// are a minute or more apart, the first sure one counts: what lies between them is not known.
   int after = 3;
-  std::vector<std::pair<std::string, std::string>> alarms{};  ///< names of heads and states
 
-  /// Throws mpm::Error for two heads of one name, and an alarm of a head or state that there is not.
+  /// Throws mpm::Error for two heads of one name.
   void validate() const;
 };
 
@@ -47,7 +46,6 @@ class StateWatch {
     cv::Size picture{};
     ViewMotion moved{};
   };
-  void change(Watched& watched, const evaluation::StateReading& reading, UnixMs time, std::vector<Event>& events) const;
 
   StateOptions options_;
   std::vector<Watched> watched_;

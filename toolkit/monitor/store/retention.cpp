@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/retention.h"
 
+#include <set>
+
 namespace mpm::monitor {
 namespace {
 
@@ -92,10 +94,10 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
   Transaction transaction(database);
   bool gone = false;
   const std::set<std::int64_t> sources = watchedSources(database);
-  if (limits.keep_days > 0) {
+  if (limits.keep_days > 0 && limits.source != 0) {
     const UnixMs limit = now - static_cast<UnixMs>(limits.keep_days * kDayMs);
-    std::set<std::int64_t> mine = sources;
-    if (!limits.all_sources) std::erase_if(mine, [&](std::int64_t id) { return !limits.sources.contains(id); });
+    std::set<std::int64_t> mine;
+    if (sources.contains(limits.source)) mine.insert(limits.source);
     gone = forgetDetails(database, mine, limit, limit, limit);
   }
   bool above = false;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 
 #include "monitor/store/sqlite.h"
 #include "vision/time.h"
@@ -17,10 +16,9 @@ enum class Retention {
 };
 
 struct RetentionLimits {
-  double keep_days = 0;        ///< of `sources`, and of events that belong to none
+  double keep_days = 0;        ///< of `source`, and of events that belong to none
   std::int64_t max_bytes = 0;  ///< of the file, whatever wrote it
-  std::set<std::int64_t> sources;
-  bool all_sources = false;  ///< instead of `sources`
+  std::int64_t source = 0;     ///< 0: none, and keep_days does nothing
 };
 
 /// One batch of a few thousand rows, in its own transaction. Samples, minutes and events older than `keep_days`

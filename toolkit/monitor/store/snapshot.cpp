@@ -235,8 +235,7 @@ struct SnapshotWriter::Impl {
     const bool full = how.min_free_megabytes > 0 && freeMegabytes(how.folder) < how.min_free_megabytes;
     if (days == 0 && !full) return;
     next_look = steady + kLookAgainMs;
-    const int files = forgetSnapshots(how.folder, time, days, full ? how.min_free_megabytes : 0,
-                                      how.all_sources ? "" : picture.source);
+    const int files = forgetSnapshots(how.folder, time, days, full ? how.min_free_megabytes : 0, picture.source);
     if (files > 0 && callbacks.on_removed) callbacks.on_removed(files);
   }
 };

@@ -40,10 +40,9 @@ double freeMegabytes(const std::string& folder);
 struct SnapshotOptions {
   std::string folder{};                   ///< empty: no pictures
   std::optional<double> every_minutes{};  ///< time-lapse: one sample in this time; 0: each one; nullopt: none
-  double keep_days = 0;                   ///< remove older pictures, unless the clock may be wrong; 0: never
-  double min_free_megabytes = 0;          ///< remove the oldest pictures while the disk has less free space; 0: never
-  bool all_sources = false;               ///< remove pictures of any source; false: of the watched one
-  double reserve_megabytes = 0;           ///< time-lapse and recording leave this much of the disk to the samples
+  double keep_days = 0;           ///< remove older pictures of the source, unless the clock may be wrong; 0: never
+  double min_free_megabytes = 0;  ///< remove its oldest pictures while the disk has less free space; 0: never
+  double reserve_megabytes = 0;   ///< time-lapse and recording leave this much of the disk to the samples
 };
 
 /// Snapshots, time-lapse and recording: writes pictures and removes old ones on its own thread. Thread-safe.

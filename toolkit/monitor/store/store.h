@@ -59,11 +59,10 @@ struct StoreOptions {
   /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
   bool open_at_once = true;
   double commit_s = 1;  ///< what a kill may lose; not more often than this
-  /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
+  /// Forget samples, minutes and events older than this, of the source that is written and of none; 0: keep all.
   /// An archive is always kept.
   /// Waits while the clock is a day ahead of what is stored, for an hour at most.
   double keep_days = 0;
-  bool keep_days_of_all = false;   ///< of every source in the file: for its owner
   double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
   double report_s = 600;           ///< trouble that comes and goes is reported once in this time

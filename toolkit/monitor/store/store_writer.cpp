@@ -8,8 +8,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <thread>
+#include <utility>
 #include <variant>
 
 #include "evaluation/cross_validation.h"
@@ -62,8 +62,8 @@ struct Place {
   UnixMs started = 0;                    // the session
   bool archive = false;                  // its times are those of its samples
   UnixMs last = 0;                       // of an archive: of its samples
-  std::set<std::int64_t> own;            // every source that this writer had
-  std::optional<UnixMs> last_before;     // when samples of the first of them came last, before this writer
+  bool had_one = false;                  // this writer had a source
+  std::optional<UnixMs> last_before;     // when samples of the first one came last, before this writer
   std::string regions_of;                // a source; its regions by index
   std::vector<std::int64_t> regions{};
 };
@@ -244,7 +244,7 @@ class Connection {
   }
 
   void own(Place& place) {
-    if (place.source == 0 || !place.own.insert(place.source).second || place.own.size() > 1) return;
+    if (place.source == 0 || std::exchange(place.had_one, true)) return;
     // By id: a clock that was wrong once left samples of a later time. The earliest of several: it may have gone wrong
     // only just before a restart. The index knows no ids, so only the youngest are looked through.
     Statement last = database_.prepare(
@@ -533,14 +533,14 @@ struct StoreWriter::Impl {
   // True when there is more to do at once.
   bool maintain() {
     try {
-      RetentionLimits limits{.sources = place.own, .all_sources = options.keep_days_of_all};
+      RetentionLimits limits{.source = place.source};
       {
         const std::lock_guard guard(mutex);
         limits.keep_days = options.keep_days;
         limits.max_bytes = std::llround(options.max_megabytes * 1e6);
       }
       const UnixMs now = options.now();
-      if (!clock && !place.own.empty()) clock.emplace(place.last_before);
+      if (!clock && place.had_one) clock.emplace(place.last_before);
       if (!clock || !clock->believes(now, steadyNow())) limits.keep_days = 0;
       const Retention result = connection->maintain(now, limits);
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))

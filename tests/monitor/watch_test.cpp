@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/watch/watch.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "monitor/every_field.h"
+#include "monitor/watch/watch_options.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+class WatchFile : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::string file_ = folder_ / "yard.toml";
+
+  Watch read(const std::string& text) {
+    std::ofstream(file_) << text;
+    return readWatches(file_).front().watch;
+  }
+};
+
+TEST_F(WatchFile, HoldsEveryField) {
+  const Watch all = everyField(folder_.path());
+  for (const WatchField& field : watchFields())
+    std::visit([&](auto member) { EXPECT_NE(all.*member, Watch().*member) << field.key; }, field.member);
+  EXPECT_EQ(read(watchText(all)), all);
+  EXPECT_EQ(read(watchText(all, true)), all);
+  EXPECT_EQ(watchText(read(watchText(all))), watchText(all));
+  const Watch none = read(watchText({}, true));
+  EXPECT_EQ(none, Watch()) << "comments say nothing";
+}
+
+// Each is refused with the line and the key.
+TEST_F(WatchFile, RefusesWhatMakesNoSense) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[[camera]]\nevry = 1\n", "yard.toml', line 2: there is no key 'evry'"},
+      {"[[camera]]\n\nevery = \"1\"\n", "line 3: every: expected a number"},
+      {"[[camera]]\nevery = -1\n", "line 2: every: -1 is not a number from 0 to 86400"},
+      {"[[camera]]\nevery = nan\n", "line 2: every: nan is not a number"},
+      {"[[camera]]\nsource = 0\n", "line 2: source: expected a text in quotes"},
+      {"[[camera]]\nfollow = 1\n", "line 2: follow: expected true or false"},
+      {"[[camera]]\nalarm = \"car>20\"\n", "line 2: alarm: expected a list of texts"},
+      {"[[camera]]\nalarm = [\"car>20\",\n\"car\"]\n", "line 2: alarm: 'car' is no alarm such as"},
+      {"[[camera]]\nnight = \"moon\"\n", "line 2: night: 'moon' is not one of none|sun|brightness|hours"},
+      {"[[camera]]\nreduce = \"most\"\n", "line 2: reduce: "},
+      {"[[camera]]\ndb = \"\"\n", "line 2: db: expected a text"},
+      {"[[camera]]\ndb = \"a.db\"\ndb = \"b.db\"\n", "line 3: "},
+      {"every = 1\n[[camera]]\n", "line 1: 'every' stands outside of a camera"},
+      {"[camera]\nevery = 1\n", "line 1: 'camera' stands outside of a camera"},
+      {"[[camera]\n", "line 1: "},
+      {"# nothing\n", "yard.toml' has no camera"}};
+  for (const auto& [text, why] : cases) EXPECT_MPM_ERROR(read(text), why) << text;
+  EXPECT_MPM_ERROR(readWatches(folder_ / "none.toml"), "none.toml");
+  EXPECT_MPM_ERROR(watchText({.db = "\xff.db"}), "UTF-8");
+}
+
+TEST_F(WatchFile, RelativePathsCountFromItsFolder) {
+  std::filesystem::create_directory(folder_ / "pictures");
+  const Watch watch = read(
+      "[[camera]]\nsource = 'pictures'\nmodel = 'm.onnx'\ndb = '/x/a.db'\nregions = 'none'\ntimes = 'list:t.csv'\n"
+      "states = ['s/gate.json']\n");
+  EXPECT_EQ(watch.source, folder_ / "pictures");
+  EXPECT_EQ(watch.model, folder_ / "m.onnx");
+  EXPECT_EQ(watch.db, "/x/a.db");
+  EXPECT_EQ(watch.regions, "none");
+  EXPECT_EQ(watch.times, "list:" + folder_ / "t.csv");
+  EXPECT_EQ(watch.states, std::vector<std::string>{folder_ / "s/gate.json"});
+  EXPECT_EQ(read("[[camera]]\nsource = '0'\n").source, "0");
+}
+
+TEST(Watch, MoreCountsInPlace) {
+  Watch watch{.source = "0", .db = "a.db", .every = 2, .alarm = {"car>20"}};
+  take(watch, {.db = "b.db", .alarm = {"sky<5"}});
+  EXPECT_EQ(watch, (Watch{.source = "0", .db = "b.db", .every = 2, .alarm = {"sky<5"}}));
+}
+
+TEST(Watch, NightIsByOneRule) {
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(nightRule({})));
+  EXPECT_EQ(std::get<NightBySun>(nightRule({.lat = 48, .lon = 11})).night_below, -6);
+  EXPECT_EQ(std::get<NightBySun>(nightRule({.lat = 48, .lon = 11, .night_elevation = -2})).night_below, -2);
+  const auto dark = std::get<NightByBrightness>(nightRule({.night = "brightness", .lat = 48, .lon = 11}));
+  EXPECT_EQ(dark.night_below, 40) << "the place may be known all the same";
+  EXPECT_EQ(dark.day_above, 57);
+  EXPECT_EQ(std::get<NightByHours>(nightRule({.night_hours = "21:00-06:30"})).to, 390);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(nightRule({.night = "none", .lat = 48, .lon = 11})));
+  const std::tuple<Watch, const char*, const char*> wrong[] = {
+      {{.lat = 48}, "lat", "both, lat and lon"},
+      {{.night = "sun", .lon = 11}, "lon", "both, lat and lon"},
+      {{.night = "sun"}, "night", "both, lat and lon"},
+      {{.lat = 48, .lon = 11, .night_brightness = 60}, "night", "several rules"},
+      {{.night = "hours"}, "night-hours", "from when to when"},
+      {{.night_brightness = 60, .day_brightness = 50}, "night-brightness", "day must begin"}};
+  for (const auto& [watch, key, why] : wrong) try {
+      (void)nightRule(watch);
+      ADD_FAILURE() << why;
+    } catch (const WatchError& error) {
+      EXPECT_EQ(error.key, key);
+      EXPECT_THAT(error.what(), HasSubstr(why));
+    }
+}
+
+// What the app runs with is what its file says.
+TEST(Watch, InferenceComesBack) {
+  EstimatorOptions options;
+  options.read.convert.reduce = parseReduction("gradual:count=48");
+  options.read.convert.input_size = Size2{64, 96};
+  options.read.convert.precision = Precision::kBf16;
+  options.read.device = "auto";
+  options.refine = Refine::kGuided;
+  options.threads = 3;
+  options.min_score = 0.25;
+  Watch watch;
+  setInference(watch, options);
+  const EstimatorOptions back = inferenceOptions(watch);
+  EXPECT_EQ(back.read.convert.reduce, options.read.convert.reduce);
+  EXPECT_EQ(back.read.convert.input_size, options.read.convert.input_size);
+  EXPECT_EQ(back.read.convert.precision, options.read.convert.precision);
+  EXPECT_EQ(back.read.device, "auto");
+  EXPECT_EQ(back.refine, options.refine);
+  EXPECT_EQ(back.threads, 3);
+  EXPECT_EQ(back.min_score, 0.25);
+  setInference(watch, {});
+  EXPECT_EQ(watch, Watch()) << "what is as usual is not written";
+}
+
+// The words of a field are written in monitor/watch/fields.cpp and nowhere else: not in the programs, nor in the app.
+TEST(Watch, WordsAreWrittenOnce) {
+  std::map<std::string, int> found;
+  for (const char* module : {"monitor", "program", "cli", "gui"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::string(MPM_SOURCE_DIR) + "/" + module)) {
+      const auto ending = entry.path().extension();
+      if (ending != ".cpp" && ending != ".h") continue;
+      std::string text;
+      std::ifstream stream(entry.path());
+      for (std::string line; std::getline(stream, line);) {  // literals of several lines as one
+        const auto first = line.find_first_not_of(' ');
+        if (first != std::string::npos && line[first] == '"' && text.ends_with('"')) {
+          text.pop_back();
+          line.erase(0, first + 1);
+        }
+        text += line;
+      }
+      for (const WatchField& field : watchFields()) {
+        std::string words = std::string(field.words).substr(0, 40);
+        for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos;) words.replace(at, 1, "\\n");
+        for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++found[field.key];
+      }
+    }
+  for (const WatchField& field : watchFields()) EXPECT_EQ(found[field.key], 1) << field.key << ": " << field.words;
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

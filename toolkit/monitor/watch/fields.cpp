@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+
+#include "base/device_spec.h"
+#include "base/number_text.h"
+#include "base/size_text.h"
+#include "base/visible_text.h"
+#include "monitor/event_command.h"
+#include "monitor/statistics/alarms.h"
+#include "monitor/statistics/day_night.h"
+#include "monitor/statistics/picture_quality.h"
+#include "monitor/watch/watch.h"
+#include "mpm/options.hpp"
+#include "mpm/reuse.hpp"
+#include "vision/times/picture_times.h"
+
+// Marks a text that the app translates (gui/i18n/update.cmake).
+#define MPM_SAID(context, text) text
+
+namespace mpm::monitor {
+namespace {
+
+// A check by a function that returns what it read.
+template <auto Read>
+void readBy(const std::string& text) {
+  (void)Read(text);
+}
+
+void checkTimes(const std::string& text) {
+  if (text != "none") (void)vision::parseTimes(text);
+}
+
+void checkStart(const std::string& text) {
+  if (!vision::readTime(text)) throw Error("'" + visibleText(text) + "' is no time such as 2013-07-08T05:54:13+02:00");
+}
+
+// The words of the choices that the app shows.
+[[maybe_unused]] constexpr const char* kChoices[] = {MPM_SAID("watch", "none"), MPM_SAID("watch", "sun"),
+                                                     MPM_SAID("watch", "brightness"), MPM_SAID("watch", "hours")};
+
+std::vector<WatchField> allFields() {
+  using enum WatchField::Path;
+  using W = Watch;
+  constexpr double kManyDays = 1e6;
+  return {
+      {"source", &W::source, kOptionsGroup, "SOURCE",
+       "Camera (0, /dev/video0), URL (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder of images, or "
+       "the built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a "
+       "password",
+       ""},
+      {"model", &W::model, kOptionsGroup, "M.onnx", "A plain ViT as ONNX, converted in memory, or a converted one",
+       "MPM_MODEL of the environment, else the default model ('mpm info' names it)", 0, 0, nullptr, kFile},
+      {"db", &W::db, kOptionsGroup, "FILE", "The SQLite database to write; an existing one is continued", "", 0, 0,
+       nullptr, kFile},
+      {"every", &W::every, kOptionsGroup, "SECONDS", "At most one sample in this time; 0: every frame",
+       "1.\nOf pictures by the times when they were taken, default: 0", 0, 86400},
+      {"timeout", &W::timeout, kOptionsGroup, "SECONDS", "Reopen a camera or URL that gives no frame for this long",
+       "10", 0.01, 1e6},
+      {"refine", &W::refine, kOptionsGroup, "none|guided",
+       "guided: the edges of classes follow those of the picture, by a guided filter of the class probabilities "
+       "(docs/refine.md); none: they are as coarse as the patches",
+       "what the model says, else none"},
+      {"reduce", &W::reduce, kMergingGroup, "SPEC",
+       "How tokens merge: none, mpm:blocks=2,5, gradual:blocks=0-7:count=48, gradual:similarity=0.95, tome:count=36, "
+       "algm:threshold=0.88, cts:policy=FILE.onnx:share=0.4. docs/reduction.md and 'man mpm' have all keys",
+       "", 0, 0, readBy<parseReduction>},
+      {"input-size", &W::input_size, kNetworkGroup, "HxW",
+       "Network input in pixels, height x width, multiples of the patch. The position embedding is resized",
+       "the model's own", 0, 0, readBy<parseSize>},
+      {"precision", &W::precision, kNetworkGroup, "fp32|bf16|tf32|fp16|int8",
+       "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 needs a GPU, fp16 a GPU or an Arm "
+       "CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 without AVX512-VNNI, AMX or Arm's SDOT",
+       ""},
+      {"device", &W::device, kNetworkGroup, "D",
+       "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there is one, "
+       "else the CPU). 'mpm info' lists the GPUs",
+       "cpu", 0, 0, readBy<parseDeviceSpec>},
+      {"threads", &W::threads, kNetworkGroup, "N", "CPU threads of the network", "all", 1, 4096},
+      {"reuse", &W::reuse, kNetworkGroup, "SPEC",
+       "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold from "
+       "the noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; refresh=600 is "
+       "the seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. "
+       "Several keys are joined by ':'. See docs/reuse.md",
+       "auto for a model that does not merge, else off", 0, 0, readBy<parseReuse>},
+      {"min-score", &W::min_score, kNetworkGroup, "0..1",
+       "For the tasks panoptic and instance: leave out segments with a lower score", "0.8", 0, 1},
+      {"min-overlap", &W::min_overlap, kNetworkGroup, "0..1",
+       "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share is "
+       "left",
+       "0.8", 0, 1},
+      {"times", &W::times, kTimesGroup, "auto|exif|name|list:FILE|modified",
+       "When pictures were taken. auto: their EXIF, else their names, such as 20130708_055413; list: a CSV file of "
+       "names and times, before these two; modified: the dates of the files",
+       "auto", 0, 0, checkTimes, kList},
+      {"time-zone", &W::time_zone, kTimesGroup, "ZONE",
+       MPM_SAID("watch",
+                "Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all "
+                "year"),
+       "the standard time of this machine", 0, 0, readBy<vision::parseTimeZone>},
+      {"start", &W::start, kTimesGroup, "TIME", "When the first frame of a video was taken: 2013-07-08T05:54:13Z", "",
+       0, 0, checkStart},
+      {"follow", &W::follow, kTimesGroup, "true", "Do not end with the pictures of a folder: wait for new ones", ""},
+      {"night", &W::night, kDayNightGroup, "none|sun|brightness|hours",
+       MPM_SAID("watch",
+                "By what night is told from day: the sun at the place of the camera, the brightness of the picture, or "
+                "the clock"),
+       "what the other options say", 0, 0, nullptr, kNone, MPM_SAID("watch", "Night by")},
+      {"lat", &W::lat, kDayNightGroup, "DEGREES", MPM_SAID("watch", "Place of the camera, degrees north"), "", -90, 90,
+       nullptr, kNone, MPM_SAID("watch", "Latitude"), 0, 4},
+      {"lon", &W::lon, kDayNightGroup, "DEGREES", MPM_SAID("watch", "Place of the camera, degrees east"), "", -180, 180,
+       nullptr, kNone, MPM_SAID("watch", "Longitude"), 0, 4},
+      {"night-elevation", &W::night_elevation, kDayNightGroup, "DEGREES",
+       MPM_SAID("watch", "By the sun: night while it is lower than this above the horizon"), "-6", -18, 10, nullptr,
+       kNone, MPM_SAID("watch", "Night when the sun is below"), -6, 1},
+      {"night-brightness", &W::night_brightness, kDayNightGroup, "0..255",
+       MPM_SAID("watch", "By the brightness: night below this mean grey value"), "40", 0, 255, nullptr, kNone,
+       MPM_SAID("watch", "Night below the brightness"), 40},
+      {"day-brightness", &W::day_brightness, kDayNightGroup, "0..255",
+       MPM_SAID("watch", "By the brightness: day above this mean grey value"), "somewhat above that of the night", 0,
+       255, nullptr, kNone, MPM_SAID("watch", "Day above the brightness"), 57},
+      {"night-hours", &W::night_hours, kDayNightGroup, "FROM-TO",
+       MPM_SAID("watch", "By the clock: 21:00-06:30, local time"), "", 0, 0, readBy<parseNightHours>, kNone,
+       MPM_SAID("watch", "Night hours")},
+      {"regions", &W::regions, kRegionsGroup, "FILE",
+       "Measure these parts of the picture: a file of ours, LabelMe,\nCOCO or PhenoCam (docs/regions.md). 'none': "
+       "none",
+       "those\nthat the database has for this source", 0, 0, nullptr, kFile},
+      {"states", &W::states, kStatesGroup, "FILE ...",
+       "Read states such as open and closed: files of mpm teach\n--states (docs/states.md)", "", 0, 0, nullptr, kFile},
+      {"state-after", &W::state_after, kStatesGroup, "N",
+       "How many sure results in turn must agree before a state counts.\nOf samples a minute or more apart each sure "
+       "one counts",
+       "3", 1, 1000},
+      {"keep", &W::keep, kKeepGroup, "DAYS",
+       MPM_SAID("watch", "Delete samples, events and snapshots of this source after so many days; means of hours stay"),
+       "never", 0, kManyDays, nullptr, kNone, MPM_SAID("watch", "Forget samples older than"), 365},
+      {"max-size", &W::max_size, kKeepGroup, "MB",
+       MPM_SAID("watch", "Delete the oldest samples, of any source, when the database grows larger"), "", 0, 1e9,
+       nullptr, kNone, MPM_SAID("watch", "Forget the oldest samples above"), 2000},
+      {"snapshots", &W::snapshots, kKeepGroup, "DIR",
+       "Write the frame, its overlay, segments or depth, and a JSON file\nthere", "", 0, 0, nullptr, kFile},
+      {"snapshot-every", &W::snapshot_every, kKeepGroup, "MINUTES", MPM_SAID("watch", "How often a picture is written"),
+       "60", 0, 1e6, nullptr, kNone, MPM_SAID("watch", "Time-lapse: one picture every"), 15, 1},
+      {"keep-snapshots", &W::keep_snapshots, kKeepGroup, "DAYS",
+       MPM_SAID("watch", "Delete snapshots of this source after so many days"), "as --keep", 0, kManyDays, nullptr,
+       kNone, MPM_SAID("watch", "Forget pictures older than"), 90},
+      {"min-free", &W::min_free, kKeepGroup, "MB",
+       MPM_SAID("watch", "Delete the oldest snapshots of this source while their disk has less free space"), "0, none",
+       0, 1e9, nullptr, kNone, MPM_SAID("watch", "Forget the oldest pictures to leave free"), 500},
+      {"alarm", &W::alarm, kAlarmsGroup, "SPEC ...",
+       MPM_SAID(
+           "watch",
+           "Ring when a number leaves its limit: 'car>20', percent of the picture; 'tree:gcc<0.35', "
+           "'lake:ice>20', of a region; 'tokens>900'; 'no-frame>60', seconds; or when a state begins: 'gate=open'"),
+       "", 0, 0, readBy<parseAlarm>, kNone, MPM_SAID("watch", "Alarms, one a line")},
+      {"alarm-minutes", &W::alarm_minutes, kAlarmsGroup, "MINUTES",
+       MPM_SAID("watch", "How long a number must stay beyond its limit before its alarm rings"), "1", 0, 1e6, nullptr,
+       kNone, MPM_SAID("watch", "They ring after"), 1, 1},
+      {"quality", &W::quality, kAlarmsGroup, "SPEC",
+       MPM_SAID("watch",
+                "Which pictures are flagged, left out by 'mpm report', and an event: dark=25 when less than 1 % of the "
+                "pixels exceed this grey level; white=50 when more percent are white; contrast=3 and sharp=0 when they "
+                "have less; pictures=5 in a row make an event. Several keys are joined by ':'. See docs/monitor.md"),
+       "auto", 0, 0, readBy<parseQuality>, kNone, MPM_SAID("watch", "Bad pictures")},
+      {"on-event", &W::on_event, kAlarmsGroup, "COMMAND",
+       MPM_SAID("watch",
+                "Run this program for each event: a program and its arguments, no shell. The facts are in "
+                "MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input. See "
+                "docs/monitor.md"),
+       "", 0, 0, readBy<parseCommand>, kNone, MPM_SAID("watch", "Run for each event")}};
+}
+
+}  // namespace
+
+std::string WatchField::help() const { return words + (*usual ? std::string(". Default: ") + usual : ""); }
+
+std::vector<std::string> WatchField::choices() const {
+  std::vector<std::string> result;
+  std::istringstream all(unit);
+  if (!check && std::holds_alternative<std::string Watch::*>(member) &&
+      std::string(unit).find('|') != std::string::npos)
+    for (std::string word; std::getline(all, word, '|');) result.push_back(word);
+  return result;
+}
+
+void WatchField::validate(const std::string& text) const {
+  if (check) check(text);
+  const auto known = choices();
+  if (!known.empty() && std::find(known.begin(), known.end(), text) == known.end())
+    throw Error("'" + visibleText(text) + "' is not one of " + unit);
+}
+
+void WatchField::validate(double number) const {
+  if (!(number >= min && number <= max))
+    throw Error(numberText(number) + " is not a number from " + numberText(min) +
+                (max < 1e6 ? " to " + numberText(max) : " upwards"));
+}
+
+const std::vector<WatchField>& watchFields() {
+  static const std::vector<WatchField> fields = allFields();
+  return fields;
+}
+
+const WatchField& watchField(const std::string& key) {
+  const auto& all = watchFields();
+  return *std::find_if(all.begin(), all.end(), [&](const WatchField& field) { return field.key == key; });
+}
+
+void take(Watch& watch, const Watch& more) {
+  static const Watch none;
+  for (const WatchField& field : watchFields())
+    std::visit(
+        [&](auto member) {
+          if (more.*member != none.*member) watch.*member = more.*member;
+        },
+        field.member);
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// One notation for what is watched, and how: the options of `mpm monitor`, a watch file, the dialogs of the app.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+
+/// What a person says about one camera: a table [[camera]] of a watch file. An empty text or list, a number without
+/// value and a flag that is off mean the default.
+struct Watch {
+  std::string source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{}, db{};
+  std::optional<double> threads{}, min_score{}, min_overlap{}, every{}, timeout{};
+  std::string times{}, time_zone{}, start{};
+  bool follow = false;
+  std::string night{}, night_hours{};
+  std::optional<double> lat{}, lon{}, night_elevation{}, night_brightness{}, day_brightness{};
+  std::string regions{};
+  std::vector<std::string> states{};
+  std::optional<double> state_after{};
+  std::string snapshots{};
+  std::optional<double> keep{}, max_size{}, snapshot_every{}, keep_snapshots{}, min_free{};
+  std::vector<std::string> alarm{};
+  std::optional<double> alarm_minutes{};
+  std::string quality{}, on_event{};
+
+  friend bool operator==(const Watch&, const Watch&) = default;
+};
+
+// Headings of the help and of a watch file.
+inline constexpr const char *kOptionsGroup = "Options", *kMergingGroup = "How tokens merge",
+                            *kNetworkGroup = "Network and computer", *kTimesGroup = "Times of pictures",
+                            *kDayNightGroup = "Day and night", *kRegionsGroup = "Regions", *kStatesGroup = "States",
+                            *kKeepGroup = "What is kept", *kAlarmsGroup = "Alarms";
+
+/// One field of a Watch. Its words are written here and nowhere else.
+struct WatchField {
+  using Member = std::variant<std::string Watch::*, std::optional<double> Watch::*, std::vector<std::string> Watch::*,
+                              bool Watch::*>;
+  enum class Path { kNone, kFile, kList };
+
+  std::string key;  ///< in a watch file; the option of `mpm monitor` is "--key", that of "source" its argument
+  Member member;
+  const char* group;
+  const char* unit;         ///< what the help calls the value: "SECONDS"; of a choice all its words: "none|guided"
+  const char* words;        ///< what it says: a sentence or two, without its default
+  const char* usual;        ///< the default; empty: there is none to speak of
+  double min = 0, max = 0;  ///< of a number
+  void (*check)(const std::string& text) = nullptr;  ///< of each text; throws mpm::Error
+  Path path = Path::kNone;                           ///< a relative one counts from the folder of the watch file
+  const char* label = "";                            ///< in a dialog of the app; empty: it is asked elsewhere
+  double start = 0;                                  ///< what the app proposes for a number
+  int digits = 0;                                    ///< of it, after the point
+
+  /// `words` with its default, for a help text.
+  std::string help() const;
+  /// Throws mpm::Error for a text that is none of the choices or that `check` refuses.
+  void validate(const std::string& text) const;
+  /// Throws mpm::Error for a number out of range.
+  void validate(double number) const;
+  std::vector<std::string> choices() const;  ///< empty: any text
+};
+
+/// All fields, in the order of a watch file.
+const std::vector<WatchField>& watchFields();
+/// The field of this key, which must exist.
+const WatchField& watchField(const std::string& key);
+
+/// Takes over what `more` says, field by field.
+void take(Watch& watch, const Watch& more);
+
+/// What is wrong with a watch, and the field to look at.
+class WatchError : public Error {
+ public:
+  /// `of_file`: what is wrong is in the file that the field names.
+  WatchError(const std::string& field, const std::string& why, bool of_file = false)
+      : Error(why), key(field), in_file(of_file) {}
+  std::string key;
+  bool in_file;
+};
+
+/// A watch as a file has it.
+struct WrittenWatch {
+  Watch watch{};
+  std::map<std::string, std::string> places{};  ///< by key: "'yard.toml', line 3: every"
+};
+
+/// The cameras of a watch file, at least one. Throws mpm::Error, which names file, line and key, for what is no TOML,
+/// an unknown key, a value of another type or out of range, and a text that its field does not understand.
+std::vector<WrittenWatch> readWatches(const std::string& path);
+
+/// The text of a watch file of one camera: the fields that say something. `explained`: the others follow as comments,
+/// each with its words. Throws mpm::Error for a text that is not UTF-8.
+std::string watchText(const Watch& watch, bool explained = false);
+
+}  // namespace mpm::monitor

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/watch/watch_options.h"
+
+#include <algorithm>
+
+#include "base/size_text.h"
+#include "monitor/event_command.h"
+#include "vision/sources/source.h"
+#include "vision/times/picture_times.h"
+
+namespace mpm::monitor {
+namespace {
+
+// Returns what `work` does, whose mpm::Error becomes one of this field.
+template <typename Work>
+auto of(const char* key, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw WatchError(key, error.what(), watchField(key).path != WatchField::Path::kNone);
+  }
+}
+
+bool isMany(const vision::SourceSpec& source) {
+  return source.kind == vision::SourceKind::kFolder || source.kind == vision::SourceKind::kGlob;
+}
+
+vision::TimeOptions timeOptions(const Watch& watch) {
+  vision::TimeOptions times;
+  if (!watch.times.empty()) times = of("times", [&] { return vision::parseTimes(watch.times); });
+  if (!watch.time_zone.empty())
+    times.time_zone = of("time-zone", [&] { return vision::parseTimeZone(watch.time_zone); });
+  return times;
+}
+
+// How the times of pictures are read; nullopt: the source is none of pictures, or of a video without a start.
+std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const vision::SourceSpec& source) {
+  if (watch.follow && !isMany(source)) throw WatchError("follow", "only a folder or a glob can be followed");
+  if (watch.times == "none") return std::nullopt;
+  vision::ArchiveOptions archive{
+      .times = timeOptions(watch), .every_s = watch.every.value_or(0), .follow = watch.follow};
+  if (!watch.start.empty()) {
+    if (source.kind != vision::SourceKind::kVideo) throw WatchError("start", "it is for a video");
+    archive.start = vision::readTime(watch.start)->utc(vision::PictureTimes(archive.times).timeZone());
+  }
+  if (!vision::isArchive(source, archive)) {
+    if (!watch.times.empty() || !watch.time_zone.empty())
+      throw WatchError(watch.times.empty() ? "time-zone" : "times", "it is for pictures");
+    return std::nullopt;
+  }
+  for (const auto& [key, limit] : {std::pair("keep", watch.keep), std::pair("max-size", watch.max_size)})
+    if (limit.value_or(0) > 0)
+      throw WatchError(key, "it is for a camera: pictures with times of their own are old from the first");
+  return archive;
+}
+
+AlarmOptions alarmOptions(const Watch& watch) {
+  AlarmOptions options;
+  for (const std::string& text : watch.alarm) of("alarm", [&] { options.alarms.push_back(parseAlarm(text)); });
+  options.minutes = watch.alarm_minutes.value_or(options.minutes);
+  of("alarm", [&] { options.validate(); });
+  return options;
+}
+
+StateOptions stateOptions(const Watch& watch) {
+  StateOptions options;
+  for (const std::string& path : watch.states)
+    of("states", [&] { options.heads.push_back(evaluation::readStates(path)); });
+  if (watch.state_after) options.after = static_cast<int>(*watch.state_after);
+  of("states", [&] { options.validate(); });
+  return options;
+}
+
+}  // namespace
+
+EstimatorOptions inferenceOptions(const Watch& watch) {
+  EstimatorOptions options;
+  ConvertOptions& convert = options.read.convert;
+  if (!watch.reduce.empty()) convert.reduce = of("reduce", [&] { return parseReduction(watch.reduce); });
+  if (!watch.input_size.empty()) convert.input_size = of("input-size", [&] { return parseSize(watch.input_size); });
+  if (!watch.precision.empty()) convert.precision = of("precision", [&] { return parsePrecision(watch.precision); });
+  if (!watch.device.empty()) options.read.device = watch.device;
+  if (!watch.refine.empty()) options.refine = of("refine", [&] { return parseRefine(watch.refine); });
+  if (!watch.reuse.empty()) options.reuse = of("reuse", [&] { return parseReuse(watch.reuse); });
+  if (watch.threads) options.threads = static_cast<int>(*watch.threads);
+  options.min_score = watch.min_score.value_or(options.min_score);
+  options.min_overlap = watch.min_overlap.value_or(options.min_overlap);
+  options.features = !watch.states.empty();
+  return options;
+}
+
+void setInference(Watch& watch, const EstimatorOptions& options) {
+  const EstimatorOptions usual;
+  const ConvertOptions& convert = options.read.convert;
+  const auto number = [](double value, double otherwise) {
+    return value == otherwise ? std::nullopt : std::optional(value);
+  };
+  watch.reduce = convert.reduce ? toString(*convert.reduce) : "";
+  watch.input_size = convert.input_size ? toString(*convert.input_size) : "";
+  watch.precision = convert.precision == usual.read.convert.precision ? "" : toString(convert.precision);
+  watch.device = options.read.device == usual.read.device ? "" : options.read.device;
+  watch.refine = options.refine ? toString(*options.refine) : "";
+  watch.threads = number(options.threads, usual.threads);
+  watch.min_score = number(options.min_score, usual.min_score);
+  watch.min_overlap = number(options.min_overlap, usual.min_overlap);
+}
+
+NightRule nightRule(const Watch& watch) {
+  const bool sun = watch.lat || watch.lon, brightness = watch.night_brightness.has_value(),
+             hours = !watch.night_hours.empty();
+  std::string by = watch.night;
+  if (by.empty()) {
+    if (sun + brightness + hours > 1)
+      throw WatchError("night",
+                       std::string("several rules are given: say which one counts, ") + watchField("night").unit);
+    by = sun ? "sun" : brightness ? "brightness" : hours ? "hours" : "none";
+  }
+  NightRule rule;
+  if (by == "sun") {
+    if (!watch.lat || !watch.lon)
+      throw WatchError(watch.lat   ? "lat"
+                       : watch.lon ? "lon"
+                                   : "night",
+                       "the sun needs both, lat and lon of the camera");
+    rule = NightBySun{*watch.lat, *watch.lon, watch.night_elevation.value_or(NightBySun().night_below)};
+  } else if (by == "brightness") {
+    const double below = watch.night_brightness.value_or(NightByBrightness().night_below);
+    rule = NightByBrightness{below, watch.day_brightness.value_or(std::min(255.0, 1.3 * below + 5))};
+  } else if (by == "hours") {
+    if (!hours) throw WatchError("night-hours", "from when to when is it night? Write 21:00-06:30");
+    rule = of("night-hours", [&] { return parseNightHours(watch.night_hours); });
+  }
+  of(by == "brightness" ? "night-brightness" : "night", [&] { validate(rule); });
+  return rule;
+}
+
+StoreOptions storeOptions(const Watch& watch) {
+  return {.keep_days = watch.keep.value_or(0), .max_megabytes = watch.max_size.value_or(0)};
+}
+
+SnapshotOptions snapshotOptions(const Watch& watch) {
+  return {.folder = watch.snapshots,
+          .every_minutes = watch.snapshot_every.value_or(60),
+          .keep_days = watch.keep_snapshots.value_or(watch.keep.value_or(0)),
+          .min_free_megabytes = watch.min_free.value_or(0)};
+}
+
+WatchOptions watchOptions(const Watch& watch) {
+  WatchOptions options{.every_frame = true, .samples_only = true, .resume_demo = true};
+  options.source = vision::parseSourceSpec(watch.source);
+  options.archive = archiveOptions(watch, options.source);
+  options.every_s = watch.every.value_or(options.archive ? 0 : 1);
+  options.timeout_s = watch.timeout.value_or(options.timeout_s);
+  if (options.every_s > 0 && !options.archive) options.max_fps = 1 / options.every_s;
+  options.night = nightRule(watch);
+  if (options.source.kind == vision::SourceKind::kDemo && watch.night.empty() &&
+      std::holds_alternative<std::monostate>(options.night))
+    try {  // a scene has its own place
+      if (const auto place = vision::openSource(options.source, {.frame_step_s = watch.every.value_or(1)})->place())
+        options.night = NightBySun{.latitude = place->latitude, .longitude = place->longitude};
+    } catch (const Error&) {  // opening it again reports the error
+    }
+  options.alarms = alarmOptions(watch);
+  if (!watch.quality.empty()) options.quality = of("quality", [&] { return parseQuality(watch.quality); });
+  options.states = stateOptions(watch);
+  if (watch.regions == "none") options.regions.emplace();
+  if (!watch.regions.empty() && watch.regions != "none") {
+    const int zone = timeOptions(watch).time_zone.value_or(vision::machineTimeZone());
+    options.regions = of("regions", [&] { return vision::readRegions(watch.regions, zone * kMinuteMs); });
+  }
+  return options;
+}
+
+SessionOptions sessionOptions(const Watch& watch) {
+  if (watch.source.empty())
+    throw WatchError("source", "no source: name a camera, a URL, a video or a folder of images");
+  if (watch.source.find("***@") != std::string::npos)
+    throw WatchError("source", "its password was not written down: set the whole URL as MPM_SOURCE");
+  of("source", [&] { vision::checkSource(vision::parseSourceSpec(watch.source)); });  // no retry can mend these
+  if (watch.db.empty()) throw WatchError("db", "no database: name the file to write");
+  SessionOptions options{.model = watch.model,
+                         .inference = inferenceOptions(watch),
+                         .choose_reuse = watch.reuse.empty(),
+                         .database = watch.db,
+                         .store = storeOptions(watch),
+                         .snapshots = snapshotOptions(watch)};
+  if (!watch.on_event.empty()) options.on_event = of("on-event", [&] { return parseCommand(watch.on_event); });
+  return options;
+}
+
+}  // namespace mpm::monitor
