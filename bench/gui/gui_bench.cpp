@@ -92,9 +92,10 @@ class Year {
       monitor::Sample sample;
       sample.time = end - minute * kMinuteMs;
       sample.night = minute / 60 % 24 >= 12;
-      sample.tokens = {1120, 800.0 + minute % 61, 650.0 + minute % 53 + (*sample.night ? 6 : 0)};
-      sample.inference_ms = 40 + minute % 7;
-      for (int c = 0; c < 9; ++c) sample.areas.emplace_back(c, (minute + c) % 9 / 36.0);
+      sample.token_counts = {1120, 800.0 + minute % 61, 650.0 + minute % 53 + (*sample.night ? 6 : 0)};
+      sample.whole().set("tokens", sample.token_counts.back());
+      sample.whole().set("inference_ms", 40 + minute % 7);
+      for (int c = 0; c < 9; ++c) sample.whole().areas.emplace_back(c, (minute + c) % 9 / 36.0);
       writer.append(sample);
       if (minute % 50000 == 0) writer.flush();
     }
@@ -114,15 +115,14 @@ void BM_OpenYear(benchmark::State& state) {
     const auto source = reader.sources().at(0);
     ChartScene scene;
     scene.look = lightTheme();
-    scene.series = {{{charts::SeriesKey::Kind::kTokens, -1}, "Tokens", {}, 1, 0},
-                    {{charts::SeriesKey::Kind::kInferenceMs, -1}, "Inference", "ms", 1, 1}};
+    scene.series = {{{.quantity = "tokens"}, "Tokens", {}, 0}, {{.quantity = "inference_ms"}, "Inference", "ms", 1}};
     monitor::ChartQuery query;
     query.source = source.id;
     query.from = source.first;
     query.to = source.last + 1;
-    for (const auto& series : scene.series) query.quantities.push_back(series.quantity);
+    for (const auto& series : scene.series) query.series.push_back(series.quantity);
     scene.chart = reader.chart(query);
-    scene.answered = query.quantities;
+    scene.answered = query.series;
     scene.axis.from = static_cast<double>(source.first) / 1000;
     scene.axis.to = static_cast<double>(source.last) / 1000;
     benchmark::DoNotOptimize(reader.dayNight(source.id, source.last - 30 * kDayMs, source.last + 1));

@@ -102,29 +102,6 @@ void checkStates(const Watch& watch, const WatchOptions& options, const std::str
                                      "': run that one, or teach the states again with --model");
 }
 
-Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& names) {
-  Json areas = Json::object(), regions = Json::object();
-  for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
-  for (const RegionSample& region : sample.regions) regions[region.name] = regionJson(region, names);
-  return {{"time", isoTime(sample.time, true)},
-          {"tokens", sample.tokens},
-          {"inference_ms", std::round(sample.inference_ms * 1e3) / 1e3},
-          {"classes", areas},
-          {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
-          {"brightness", std::round(sample.brightness * 100) / 100},
-          {"dropped", sample.dropped},
-          {"quality", sample.quality ? Json{{"sharpness", std::round(sample.quality->sharpness * 10) / 10},
-                                            {"contrast", std::round(sample.quality->contrast * 10) / 10},
-                                            {"saturated_fraction", sample.quality->saturated},
-                                            {"is", toText(*sample.quality)}}
-                                     : Json()},
-          {"reuse",
-           sample.rows ? Json{{"rows", *sample.rows}, {"agreement", evaluation::orNull(sample.agreement)}} : Json()},
-          {"picture", sample.picture},
-          {"regions", regions},
-          {"states", statesJson(sample)}};
-}
-
 Json eventJson(const Event& event) {
   return {{"time", isoTime(event.time, true)},
           {"event", monitor::toString(event.kind)},
@@ -137,7 +114,7 @@ std::string statusText(const SessionStatus& status, const std::optional<monitor:
   if (status.inference.loading) text += "  loading the model";
   if (status.source.fps > 0) text += "  " + fixed(status.source.fps, 1) + " fps in";
   if (sample) {
-    text += "  " + fixed(status.inference.p50_ms, 1) + " ms  tokens " + tokensText(sample->tokens);
+    text += "  " + fixed(status.inference.p50_ms, 1) + " ms  tokens " + tokensText(sample->token_counts);
     if (sample->night) text += *sample->night ? "  night" : "  day";
   }
   return text + "  " + std::to_string(status.store->samples) +
@@ -231,7 +208,7 @@ int monitorSource(const MonitorArguments& arguments) {
   callbacks.on_sample = [&](const monitor::Sample& sample, const InferenceResult& result) {
     if (std::exchange(names_of, result.session) != result.session) names = vision::classNames(*result.model);
     const std::lock_guard lock(mutex);
-    if (arguments.json) lines.emplace_back(true, toLine(sampleJson(sample, names)));
+    if (arguments.json) lines.emplace_back(true, toLine(toJson(sample, names, toString(result.model->reduction))));
     last = sample;
   };
   if (watch.archive) options.choose_reuse = false;  // pictures are far apart, and after a kill some are left out

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -74,8 +73,6 @@ Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
   return {begin(from, to), to};
 }
 
-const SeriesKey kRows{SeriesKey::Kind::kRows, -1}, kAgreement{SeriesKey::Kind::kAgreement, -1};
-
 /// What is known of a source over a span of time.
 struct SourceReport {
   SourceReport(const StoreReader& store, const SourceRecord& record, double days)
@@ -91,15 +88,6 @@ struct SourceReport {
     areas = classAreas(store, record.id, span.from, span.to);
     regions = regionMeans(store, record, span.from, span.to);
     states = store.states(record.id, span.from, span.to);
-    ChartQuery query{.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}};
-    for (int flag = -1; flag < static_cast<int>(kQualityFlags.size()); ++flag)
-      query.quantities.push_back({SeriesKey::Kind::kFlagged, flag});
-    for (const ChartBucket& bucket : store.chart(query).buckets) {
-      addTo(rows, bucket.values[0]);
-      addTo(agreement, bucket.values[1]);
-      addTo(flagged, bucket.values[2]);
-      for (std::size_t bit = 0; bit < by_flag.size(); ++bit) by_flag[bit] += bucket.values[3 + bit].samples;
-    }
     if (pooled == 0)
       for (ClassArea& area : areas) area.day = area.night = std::nullopt;  // not known
   }
@@ -110,14 +98,18 @@ struct SourceReport {
   std::int64_t samples = 0;
   std::optional<SessionRecord> session;  // the latest
   std::int64_t pooled = 0,
-               pooled_days = 0;  // samples of its model and reduction that know day and night, on days of UTC
-  std::vector<ClassArea> areas;  // of the latest model
-  std::vector<RegionMeans> regions;
+               pooled_days = 0;      // samples of its model and reduction that know day and night, on days of UTC
+  std::vector<ClassArea> areas;      // of the latest model
+  std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
-  Spread rows, agreement;  // of the reuse of rows, of all sessions: a share; percent at key frames
-  Spread flagged;          // of the pictures whose quality was measured: the mean is a share
-  std::array<std::int64_t, kQualityFlags.size()> by_flag{};  // pictures
-  std::int64_t leftOut() const { return std::llround(flagged.mean * static_cast<double>(flagged.samples)); }
+
+  // Of the whole picture.
+  Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
+  // Pictures with this flag.
+  std::int64_t flagged(std::string_view key) const {
+    const Spread pictures = value(key);
+    return std::llround(pictures.mean * static_cast<double>(pictures.samples));
+  }
 };
 
 void printAreas(const std::vector<ClassArea>& areas) {
@@ -136,21 +128,36 @@ void printAreas(const std::vector<ClassArea>& areas) {
         {percent(area.all), percent(area.day), percent(area.night), percent(area.corrected), percent(area.iou)});
 }
 
+// A row for each quantity, and of each region its largest classes.
 void printRegions(const std::vector<RegionMeans>& regions) {
-  if (regions.empty()) return;
-  const auto row = [](const std::vector<std::string>& cells, const std::string& classes) {
-    printLine("  " + tableRow(cells, {-18, 9, 9, 9, 9, 12, 9}) + "   " + classes);
-  };
-  row({"region", " samples", " gcc", " rcc", " exg", " brightness", " tokens"}, "largest classes, %");
+  constexpr std::size_t kInRow = 6, kShown = 3;
+  for (std::size_t first = 0; first < regions.size(); first += kInRow) {
+    const std::size_t last = std::min(regions.size(), first + kInRow);
+    const auto row = [&](const std::string& name, const auto& cellOf) {
+      std::vector<std::string> cells = {name};
+      std::vector<int> widths = {-28};
+      for (std::size_t r = first; r < last; ++r) {
+        cells.push_back(" " + cellOf(regions[r]));
+        widths.push_back(std::max(15, static_cast<int>(cells.back().size())));
+      }
+      printLine("  " + tableRow(cells, widths));
+    };
+    row("mean", [](const RegionMeans& one) { return one.name.empty() ? "whole picture" : one.name; });
+    row("samples", [](const RegionMeans& one) { return std::to_string(one.samples()); });
+    for (std::size_t q = 0; q < quantities().size(); ++q) {
+      const Quantity& one = quantities()[q];
+      if (one.ofRegions())
+        row(one.label + (*one.unit ? std::string(", ") + one.unit : ""), [&](const RegionMeans& region) {
+          const Spread& value = region.values[q];
+          return value.samples > 0 ? fixed(value.mean, one.digits) : "-";
+        });
+    }
+  }
   for (const RegionMeans& region : regions) {
-    constexpr std::size_t kShown = 3;
     std::string classes;
     for (std::size_t c = 0; c < std::min(kShown, region.areas.size()); ++c)
       classes += (c > 0 ? ", " : "") + region.areas[c].first + " " + fixed(100 * region.areas[c].second, 1);
-    row({region.name, " " + std::to_string(region.samples), " " + fixed(region.gcc, 4), " " + fixed(region.rcc, 4),
-         " " + fixed(region.exg, 2), " " + fixed(region.brightness, 1),
-         region.tokens ? " " + fixed(*region.tokens, 1) : "-"},
-        classes);
+    if (!region.name.empty() && !classes.empty()) printLine("  largest classes of " + region.name + ", %: " + classes);
   }
 }
 
@@ -183,18 +190,18 @@ void printReport(const SourceReport& report) {
   if (const auto& session = report.session)
     line("model " + session->model + ", reduction " + session->reduce + ", " + std::to_string(session->tokens) +
          " tokens before merging");
-  if (report.rows.samples > 0)
-    line("reuse: " + fixed(100 * report.rows.mean, 1) + " % of the rows computed on average" +
-         (report.agreement.samples == 0 ? ", no key frame compared yet"
-                                        : "; " + counted(report.agreement.samples, "key frame") +
-                                              " compared, with an agreement of " + fixed(report.agreement.mean, 2) +
-                                              " % on average and " + fixed(report.agreement.min, 2) + " % at worst"));
-  if (const auto left_out = report.leftOut(); left_out > 0) {
+  if (const Spread rows = report.value("rows"), agreement = report.value("agreement"); rows.samples > 0)
+    line("reuse: " + fixed(rows.mean, 1) + " % of the rows computed on average" +
+         (agreement.samples == 0
+              ? ", no key frame compared yet"
+              : "; " + counted(agreement.samples, "key frame") + " compared, with an agreement of " +
+                    fixed(agreement.mean, 2) + " % on average and " + fixed(agreement.min, 2) + " % at worst"));
+  if (const auto left_out = report.flagged("flagged"); left_out > 0) {
     std::string why;
     for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
-      if (report.by_flag[bit] > 0)
-        why += (why.empty() ? "" : ", ") + std::to_string(report.by_flag[bit]) + " " + kQualityFlags[bit];
-    line("quality: " + std::to_string(left_out) + " of " + counted(report.flagged.samples, "picture") +
+      if (const auto pictures = report.flagged(kQualityFlags[bit]); pictures > 0)
+        why += (why.empty() ? "" : ", ") + std::to_string(pictures) + " " + toText(static_cast<QualityFlag>(1 << bit));
+    line("quality: " + std::to_string(left_out) + " of " + counted(report.value("flagged").samples, "picture") +
          " left out: " + why);
   }
   printAreas(report.areas);
@@ -253,8 +260,8 @@ Json reportJson(const SourceReport& report) {
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
                {"night_minus_day", nullptr},
-               {"reuse", nullptr},
-               {"quality", {{"pictures", report.flagged.samples}, {"left_out", report.leftOut()}}},
+               {"mean", nullptr},
+               {"quality", {{"pictures", report.value("flagged").samples}, {"left_out", report.flagged("flagged")}}},
                {"areas", Json::object()},
                {"regions", Json::object()},
                {"states", Json::object()}};
@@ -264,13 +271,7 @@ Json reportJson(const SourceReport& report) {
       changes.push_back({{"time", isoTime(time, true)}, {"state", state.empty() ? Json() : Json(state)}});
     json["states"][one.name] = {{"samples", one.samples}, {"sure", one.sure}, {"changes", changes}};
   }
-  if (const bool known = report.agreement.samples > 0; report.rows.samples > 0)
-    json["reuse"] = {{"rows", report.rows.mean},
-                     {"key_frames", report.agreement.samples},
-                     {"agreement", known ? Json(report.agreement.mean) : Json()},
-                     {"worst_agreement", known ? Json(report.agreement.min) : Json()}};
-  for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
-    json["quality"][kQualityFlags[bit]] = report.by_flag[bit];
+  for (const char* flag : kQualityFlags) json["quality"][flag] = report.flagged(flag);
   for (const ClassArea& area : report.areas)
     json["areas"][area.name] = {{"all", area.all},
                                 {"day", evaluation::orNull(area.day)},
@@ -278,15 +279,12 @@ Json reportJson(const SourceReport& report) {
                                 {"corrected", evaluation::orNull(area.corrected)},
                                 {"iou", evaluation::orNull(area.iou)}};
   for (const RegionMeans& region : report.regions) {
-    Json areas = Json::object();
-    for (const auto& [name, share] : region.areas) areas[name] = share;
-    json["regions"][region.name] = {{"samples", region.samples},
-                                    {"gcc", region.gcc},
-                                    {"rcc", region.rcc},
-                                    {"exg", region.exg},
-                                    {"brightness", region.brightness},
-                                    {"tokens", evaluation::orNull(region.tokens)},
-                                    {"areas", areas}};
+    Json means = {{"samples", region.samples()}};
+    for (std::size_t q = 0; q < quantities().size(); ++q)
+      if (const Spread& value = region.values[q]; value.samples > 0)
+        means[quantities()[q].key] = rounded(quantities()[q], value.mean);
+    for (const auto& [name, share] : region.areas) means["area_fraction"][name] = share;
+    (region.name.empty() ? json["mean"] : json["regions"][region.name]) = std::move(means);
   }
   if (const auto& difference = report.statistics.difference)
     json["night_minus_day"] = {{"tokens", difference->tokens},
@@ -328,41 +326,39 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   constexpr std::size_t kInLane = 4;  // as many colours
   ChartDrawing drawing{.clock = Clock::kUtc};
   std::vector<std::string> shown = {"Tokens kept"};
-  const auto add = [&](ChartSeries series) { drawing.series.push_back(std::move(series)); };
-  const auto addAreas = [&](std::vector<std::pair<std::string, double>> areas, const std::string& region) {
-    if (areas.size() > kInLane) areas.resize(kInLane);
-    for (const auto& [name, share] : areas)
-      add({.quantity = {SeriesKey::Kind::kClassArea, -1, name, region},
-           .name = region.empty() ? name : name + " in " + region,
-           .unit = "%",
-           .factor = 100,
-           .decimals = 1,
-           .joins = &name != &areas.front().first});
+  const auto add = [&](const char* key, const std::string& region, bool joins) {
+    const Quantity& one = *findQuantity(key);
+    drawing.series.push_back({.quantity = {.quantity = key, .region = region},
+                              .name = region.empty() ? one.label : key + (" of " + region),
+                              .unit = one.unit,
+                              .decimals = one.digits,
+                              .joins = joins,
+                              .sparse = one.scope == Quantity::Scope::kFrame});
   };
-  add({.quantity = {SeriesKey::Kind::kTokens, -1}, .name = "tokens kept"});
-  if (report.rows.samples > 0) {
+  const auto addAreas = [&](const RegionMeans& of) {
+    for (std::size_t c = 0; c < std::min(kInLane, of.areas.size()); ++c)
+      drawing.series.push_back({.quantity = {.class_name = of.areas[c].first, .region = of.name},
+                                .name = of.name.empty() ? of.areas[c].first : of.areas[c].first + " in " + of.name,
+                                .unit = "%",
+                                .decimals = 1,
+                                .joins = c > 0});
+  };
+  add("tokens", "", false);
+  if (report.value("rows").samples > 0) {
     shown.emplace_back("rows computed");
-    add({.quantity = kRows, .name = "rows computed", .unit = "%", .factor = 100, .decimals = 1});
-    add({.quantity = kAgreement, .name = "agreement of key frames", .unit = "%", .decimals = 2});
+    add("rows", "", false);
+    add("agreement", "", false);
   }
-  std::vector<std::pair<std::string, double>> areas;
-  for (const ClassArea& area : report.areas)
-    if (area.all > 0) areas.emplace_back(area.name, area.all);
-  std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (!areas.empty()) shown.emplace_back("areas of classes");
-  addAreas(areas, "");
-  if (!report.regions.empty()) shown.emplace_back("regions");
-  for (std::size_t i = 0; i < report.regions.size(); ++i)
-    add({.quantity = {SeriesKey::Kind::kGcc, -1, "", report.regions[i].name},
-         .name = "gcc of " + report.regions[i].name,
-         .decimals = 3,
-         .joins = i % kInLane != 0});
-  for (const RegionMeans& region : report.regions) addAreas(region.areas, region.name);
+  if (!report.areas.empty()) shown.emplace_back("areas of classes");
+  if (report.regions.size() > 1) shown.emplace_back("regions");
+  if (!report.regions.empty()) addAreas(report.regions.front());
+  for (std::size_t i = 1; i < report.regions.size(); ++i) add("gcc", report.regions[i].name, (i - 1) % kInLane != 0);
+  for (std::size_t i = 1; i < report.regions.size(); ++i) addAreas(report.regions[i]);
   for (std::size_t i = 0; i < shown.size(); ++i)
     drawing.title += (i == 0 ? "" : i + 1 < shown.size() ? ", " : " and ") + shown[i];
   drawing.title += ", " + report.source.name;
   ChartQuery query{.source = report.source.id, .from = report.span.from, .to = report.span.to, .max_buckets = 1170};
-  for (const ChartSeries& series : drawing.series) query.quantities.push_back(series.quantity);
+  for (const ChartSeries& series : drawing.series) query.series.push_back(series.quantity);
   drawing.chart = store.chart(query);
   for (const StateSeries& one : report.states) drawing.bands.push_back({one.name, one.changes});
   drawing.axis.from = static_cast<double>(report.span.from) / kSecondMs;
@@ -395,11 +391,17 @@ int report(const ReportArguments& arguments) {
   requireOutput("--merge", arguments.merged, inputs);
   requireOutput("--export", arguments.export_path, inputs);
   requireOutput("--chart", arguments.chart_path, inputs);
+  const std::string ending = std::filesystem::path(arguments.chart_path).extension().string();
+  if (!ending.empty() && ending != ".png" && ending != ".PNG")
+    throw UsageError("--chart writes PNG: '" + arguments.chart_path + "' must end in .png");
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");
-  if (!arguments.folder.empty() && arguments.format != ExportFormat::kPhenoCam)
+  const bool phenocam = arguments.format == ExportFormat::kPhenoCam;
+  if (!arguments.folder.empty() && !phenocam)
     throw UsageError("--out is for --format phenocam; --export names the file of the others");
+  if (!arguments.export_path.empty() && phenocam)
+    throw UsageError("PhenoCam's are three files for each region: name a folder with --out");
   std::optional<ScratchFolder> scratch;
   std::string database = arguments.databases.front();
   if (arguments.databases.size() > 1 || !arguments.merged.empty()) {
@@ -450,14 +452,14 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
   addNumber(*verb, "--days", arguments->days, "N", 0, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
-  addChoice<ExportFormat>(*verb, "--format", arguments->format,
-                          {{"csv", ExportFormat::kCsv},
-                           {"phenocam", ExportFormat::kPhenoCam},
-                           {"jsonl", ExportFormat::kJsonLines},
-                           {"parquet", ExportFormat::kParquet}},
-                          "Of --export: CSV, CSV with the header of PhenoCam's files, a line of JSON per sample, or "
-                          "Parquet (by python3 with "
-                          "pyarrow). Default: csv");
+  addChoice<ExportFormat>(
+      *verb, "--format", arguments->format,
+      {{"csv", ExportFormat::kCsv},
+       {"phenocam", ExportFormat::kPhenoCam},
+       {"jsonl", ExportFormat::kJsonLines},
+       {"parquet", ExportFormat::kParquet}},
+      "CSV, a line of JSON per sample, Parquet (by python3 with\npyarrow), or with --out PhenoCam's files. "
+      "Default: csv");
   addOption(*verb, "--out", arguments->folder, "DIR",
             "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
             "_1day.csv and _3day.csv");

@@ -43,7 +43,7 @@ void Exports::save(const LiveFramePtr& frame) {
   if (!frame) return emit said(tr("There is no frame yet"), Badge::kWarning);
   if (!frame->result.model)
     return emit said(tr("No model has seen this frame yet: there is nothing to save with it"), Badge::kWarning);
-  if (!live_->session().save(frame->result))
+  if (!live_->session().save(frame->result, frame->sample))
     emit said(tr("The disk is too slow: this picture was not saved"), Badge::kWarning);
 }
 
@@ -104,9 +104,8 @@ void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const Q
   const auto source = chart_->source();
   if (!source) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
   monitor::ExportOptions options;
-  const monitor::ExportFormat formats[] = {monitor::ExportFormat::kCsv, monitor::ExportFormat::kPhenoCam,
-                                           monitor::ExportFormat::kJsonLines};
-  options.format = formats[static_cast<int>(format)];
+  options.format =
+      format == ExportDialog::Format::kCsv ? monitor::ExportFormat::kCsv : monitor::ExportFormat::kJsonLines;
   options.source = *source;
   options.from = from;
   options.to = to;

@@ -14,9 +14,9 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
     };
   };
   monitor::Session::Callbacks callbacks;
-  callbacks.on_frame = [this](monitor::InferenceResult result) {
+  callbacks.on_frame = [this](monitor::InferenceResult result, monitor::Sample sample) {
     std::vector<int> ages = row_ages_.add(result.estimate);
-    deliver(makeLiveFrame(std::move(result), std::move(ages)));
+    deliver(makeLiveFrame(std::move(result), std::move(sample), std::move(ages)));
   };
   callbacks.on_event = queued(&LiveMonitor::eventHappened);
   callbacks.on_state = queued(&LiveMonitor::stateChanged);

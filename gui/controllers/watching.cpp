@@ -29,7 +29,7 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.folder, &FolderView::chosen, this, &Watching::backToLive);
   connect(parts.history, &HistoryView::timePicked, this, &Watching::lookForStored);
   connect(parts.pictures, &PictureStore::loaded, this,
-          [this](const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
+          [this](const LiveFramePtr& frame, double time, const StoredAreas& areas) {
             showStored(frame, storedText(timeText(static_cast<UnixMs>(time * 1000))), areas);
           });
   connect(&parts.history->history(), &History::sampleReady, this, &Watching::showSample);
@@ -40,7 +40,7 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.reduction, &ReductionPanel::copyRequested, this, &Watching::copyCommandLine);
   connect(parts.compare, &ComparePanel::compareChosen, this, &Watching::compareWith);
   connect(parts.source, &SourcePanel::closeRequested, this, &Watching::close);
-  connect(parts.legend_panel, &LegendPanel::regionPicked, this, &Watching::refreshRegions);
+  connect(parts.legend_panel, &LegendPanel::regionPicked, this, &Watching::showAreas);
 
   connect(parts.rules, &WatchRules::timesChosen, this, &Watching::open);
   connect(parts.rules, &WatchRules::changed, this, [this](const QString& of) {
@@ -184,7 +184,7 @@ void Watching::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   // Another reduction of the same model keeps the colours and the choice of classes.
   if (!model_ || model_->task != model->task || vision::classNames(*model_) != vision::classNames(*model))
     parts_.legend->setClasses(*model);
-  if (frozen_) parts_.legend->setNamedAreas(stored_areas_);
+  if (frozen_) showAreas();
   parts_.legend_panel->setModel(*model);
   if (!model_ && !frozen_) parts_.pane->image()->setBanner({});
   model_ = model;
@@ -217,10 +217,18 @@ void Watching::takeFrame(const LiveFramePtr& frame) {
 void Watching::showFrame(const LiveFramePtr& frame) {
   parts_.pane->setFrame(frame);
   parts_.inspector->setFrame(frame);
-  parts_.legend->setAreas(
-      areasIn(*frame, parts_.rules->regions(source()), parts_.legend_panel->region().toStdString()));
+  showAreas();
   parts_.legend_panel->setFrame(frame.get());
   parts_.status->setFrame(*frame);
+}
+
+// Of a region that was not measured there are none.
+void Watching::showAreas() {
+  const QString region = parts_.legend_panel->region();
+  if (frozen_) return parts_.legend->setNamedAreas(stored_areas_.value(region));
+  const monitor::RegionSample* const measured =
+      live_frame_ ? live_frame_->sample.region(region.toStdString()) : nullptr;
+  parts_.legend->setAreas(measured ? measured->areas : std::vector<std::pair<int, double>>());
 }
 
 void Watching::takeSnapshot() {
@@ -299,15 +307,16 @@ QString Watching::storedText(const QString& when) const {
 }
 
 // The numbers beside the picture are the stored ones.
-void Watching::showStored(const LiveFramePtr& frame, const QString& banner, const QHash<QString, double>& areas) {
+void Watching::showStored(const LiveFramePtr& frame, const QString& banner, const StoredAreas& areas) {
   frozen_ = true;
+  stored_areas_ = areas;
   refreshRegions();
   emit pageChanged();
   if (frame)
     showFrame(frame);
   else
     clearFrame();
-  parts_.legend->setNamedAreas(stored_areas_ = areas);
+  showAreas();
   parts_.pane->image()->setBanner(banner);
 }
 
@@ -339,13 +348,26 @@ void Watching::askRegions() {
   parts_.rules->askRegions(source(), frame()->image(), frame()->result.frame.time);
 }
 
-// A stored picture has no labels to measure again.
+// The frame on show is measured in the new regions; a stored picture says what was measured then.
 void Watching::refreshRegions() {
   const std::vector<vision::Region>& regions = parts_.rules->regions(source());
   parts_.pane->image()->setRegions(regions);
-  parts_.legend_panel->setRegions(frozen_ ? QStringList() : regionNames(regions));
+  parts_.legend_panel->setRegions(frozen_ ? storedRegions() : regionNames(regions));
   emit regionsChanged();
-  if (!frozen_ && live_frame_) showFrame(live_frame_);
+  if (frozen_ || !live_frame_) return;
+  if (live_frame_->result.model) {
+    auto again = std::make_shared<LiveFrame>(*live_frame_);
+    again->sample = session().measure(again->result);
+    live_frame_ = again;
+  }
+  showFrame(live_frame_);
+}
+
+QStringList Watching::storedRegions() const {
+  QStringList names = stored_areas_.keys();
+  names.removeAll(QString());
+  names.sort();
+  return names;
 }
 
 monitor::OverlayStyle Watching::overlayStyle() const {

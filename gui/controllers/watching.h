@@ -125,8 +125,10 @@ class Watching : public QObject {
   void takeEvent(const monitor::Event& event);
   void showFrame(const LiveFramePtr& frame);
   void lookForStored(double time);
-  void showStored(const LiveFramePtr& frame, const QString& banner, const QHash<QString, double>& areas);
+  void showStored(const LiveFramePtr& frame, const QString& banner, const StoredAreas& areas);
   void showSample(const StoredSample& sample);
+  void showAreas();
+  QStringList storedRegions() const;
   void refreshRegions();
   void keepByRules();
   void sayWhenItShows(const QString& change);
@@ -139,9 +141,9 @@ class Watching : public QObject {
   QString asked_, opened_;  // a demo is opened at a moment of its own
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
-  bool frozen_ = false;                  // a stored picture is on show
-  QHash<QString, double> stored_areas_;  // of that
-  bool end_reported_ = false;            // of the source, how many of its pictures are stored
+  bool frozen_ = false;        // a stored picture is on show
+  StoredAreas stored_areas_;   // of that
+  bool end_reported_ = false;  // of the source, how many of its pictures are stored
 };
 
 }  // namespace mpm::gui

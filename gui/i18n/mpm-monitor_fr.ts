@@ -241,30 +241,6 @@
         <translation>Graphique dans le temps</translation>
     </message>
     <message>
-        <source>Tokens</source>
-        <translation>Jetons</translation>
-    </message>
-    <message>
-        <source>Draw the tokens kept after the last insertion</source>
-        <translation>Tracer les jetons gardés après la dernière insertion</translation>
-    </message>
-    <message>
-        <source>Merged</source>
-        <translation>Fusionnés</translation>
-    </message>
-    <message>
-        <source>Draw the share of the tokens merged away</source>
-        <translation>Tracer la part des jetons fusionnés</translation>
-    </message>
-    <message>
-        <source>Inference</source>
-        <translation>Inférence</translation>
-    </message>
-    <message>
-        <source>Draw the time of one frame</source>
-        <translation>Tracer la durée d’une image</translation>
-    </message>
-    <message>
         <source>Area of</source>
         <translation>Surface de</translation>
     </message>
@@ -317,18 +293,6 @@
         <translation>Montrer tout ce qui est enregistré</translation>
     </message>
     <message>
-        <source>Tokens kept</source>
-        <translation>Jetons gardés</translation>
-    </message>
-    <message>
-        <source>Merged away</source>
-        <translation>Fusionnés</translation>
-    </message>
-    <message>
-        <source>ms</source>
-        <translation>ms</translation>
-    </message>
-    <message>
         <source>Area of %1</source>
         <translation>Surface de %1</translation>
     </message>
@@ -357,64 +321,20 @@
         <translation>Les échantillons de cette source n’ont pas de classes</translation>
     </message>
     <message>
-        <source>Reuse</source>
-        <translation>Réutilisation</translation>
-    </message>
-    <message>
-        <source>Draw the rows computed and the agreement of key frames</source>
-        <translation>Tracer les lignes calculées et l’accord des images clés</translation>
-    </message>
-    <message>
-        <source>Rows computed</source>
-        <translation>Lignes calculées</translation>
-    </message>
-    <message>
-        <source>Agreement</source>
-        <translation>Accord</translation>
-    </message>
-    <message>
         <source>Region whose numbers are drawn</source>
         <translation>Région dont les valeurs sont tracées</translation>
     </message>
     <message>
-        <source>Colour</source>
-        <translation>Couleur</translation>
-    </message>
-    <message>
-        <source>Draw the colour and the brightness of the region</source>
-        <translation>Tracer la couleur et la luminosité de la région</translation>
-    </message>
-    <message>
-        <source>Green share, gcc</source>
-        <translation>Part du vert, gcc</translation>
-    </message>
-    <message>
-        <source>Red share, rcc</source>
-        <translation>Part du rouge, rcc</translation>
-    </message>
-    <message>
-        <source>Excess green, ExG</source>
-        <translation>Excès de vert, ExG</translation>
-    </message>
-    <message>
-        <source>Brightness</source>
-        <translation>Luminosité</translation>
-    </message>
-    <message>
-        <source>Mean red</source>
-        <translation>Rouge moyen</translation>
-    </message>
-    <message>
-        <source>Mean green</source>
-        <translation>Vert moyen</translation>
-    </message>
-    <message>
-        <source>Mean blue</source>
-        <translation>Bleu moyen</translation>
-    </message>
-    <message>
         <source>Whole picture</source>
         <translation>Image entière</translation>
+    </message>
+    <message>
+        <source>Values</source>
+        <translation>Valeurs</translation>
+    </message>
+    <message>
+        <source>Choose the numbers that are drawn</source>
+        <translation>Choisir les nombres tracés</translation>
     </message>
 </context>
 <context>
@@ -714,10 +634,6 @@
     <message>
         <source>CSV, one row per sample</source>
         <translation>CSV, une ligne par échantillon</translation>
-    </message>
-    <message>
-        <source>CSV in the PhenoCam profile</source>
-        <translation>CSV au profil PhenoCam</translation>
     </message>
     <message>
         <source>JSON Lines</source>
@@ -3698,6 +3614,109 @@
     <message>
         <source>Preview</source>
         <translation>Aperçu</translation>
+    </message>
+</context>
+<context>
+    <name>quantities</name>
+    <message>
+        <source>Tokens kept</source>
+        <translation>Jetons gardés</translation>
+    </message>
+    <message>
+        <source>Merged away</source>
+        <translation>Fusionnés</translation>
+    </message>
+    <message>
+        <source>Inference</source>
+        <translation>Inférence</translation>
+    </message>
+    <message>
+        <source>Rows computed</source>
+        <translation>Lignes calculées</translation>
+    </message>
+    <message>
+        <source>Agreement of key frames</source>
+        <translation>Accord des images clés</translation>
+    </message>
+    <message>
+        <source>Green share, gcc</source>
+        <translation>Part du vert, gcc</translation>
+    </message>
+    <message>
+        <source>Red share, rcc</source>
+        <translation>Part du rouge, rcc</translation>
+    </message>
+    <message>
+        <source>Excess green, ExG</source>
+        <translation>Excès de vert, ExG</translation>
+    </message>
+    <message>
+        <source>Brightness</source>
+        <translation>Luminosité</translation>
+    </message>
+    <message>
+        <source>Mean red</source>
+        <translation>Rouge moyen</translation>
+    </message>
+    <message>
+        <source>Mean green</source>
+        <translation>Vert moyen</translation>
+    </message>
+    <message>
+        <source>Mean blue</source>
+        <translation>Bleu moyen</translation>
+    </message>
+    <message>
+        <source>Deviation of red</source>
+        <translation>Écart-type du rouge</translation>
+    </message>
+    <message>
+        <source>Deviation of green</source>
+        <translation>Écart-type du vert</translation>
+    </message>
+    <message>
+        <source>Deviation of blue</source>
+        <translation>Écart-type du bleu</translation>
+    </message>
+    <message>
+        <source>Pixels</source>
+        <translation>Pixels</translation>
+    </message>
+    <message>
+        <source>Frames dropped</source>
+        <translation>Images perdues</translation>
+    </message>
+    <message>
+        <source>Sharpness</source>
+        <translation>Netteté</translation>
+    </message>
+    <message>
+        <source>Contrast</source>
+        <translation>Contraste</translation>
+    </message>
+    <message>
+        <source>White pixels</source>
+        <translation>Pixels blancs</translation>
+    </message>
+    <message>
+        <source>Left out</source>
+        <translation>Écartées</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>Sombre</translation>
+    </message>
+    <message>
+        <source>Overexposed</source>
+        <translation>Surexposée</translation>
+    </message>
+    <message>
+        <source>Blurred</source>
+        <translation>Floue</translation>
+    </message>
+    <message>
+        <source>Covered or fogged</source>
+        <translation>Couverte ou brumeuse</translation>
     </message>
 </context>
 <context>

@@ -123,8 +123,10 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   StoredSample result{.text = timeText(sample.time)};
   for (const monitor::SessionRecord& session : reader.sessions(source.id))
     if (session.id == sample.session)
-      for (const auto& [label, area] : sample.areas)
-        result.areas.insert(QString::fromStdString(vision::className(session.classes, label)), area);
+      for (const monitor::RegionSample& region : sample.regions)
+        for (const auto& [label, area] : region.areas)
+          result.areas[QString::fromStdString(region.name)].insert(
+              QString::fromStdString(vision::className(session.classes, label)), area);
   const QString folder = sourceFolder(QString::fromStdString(source.name));
   const QString path = folder + QLatin1Char('/') + QString::fromStdString(sample.picture);
   try {
@@ -132,8 +134,9 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
     const auto read = vision::openSource(path.toStdString())->next();
     auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(monitor::CapturedFrame{
         .image = read->image, .time = sample.time, .name = read->name, .file = path.toStdString()}));
-    frame->result.estimate.tokens = sample.tokens;
-    frame->result.estimate.ms.total = sample.inference_ms;
+    frame->result.estimate.tokens = sample.token_counts;
+    frame->result.estimate.ms.total = sample.whole().value("inference_ms").value_or(0);
+    frame->sample.place = sample.motion.value_or(monitor::ViewMotion());
     result.frame = frame;
   } catch (const Error&) {  // it is no picture any more
   }

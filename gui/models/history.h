@@ -20,10 +20,10 @@ struct SourceNames {
 
 /// A stored sample of pictures.
 struct StoredSample {
-  LiveFramePtr frame{};            ///< null: there is no sample at that time, or its picture is not there any more
-  QHash<QString, double> areas{};  ///< shares of the classes by name
-  QString text{};                  ///< when it was taken; of the last sample also states, and gaps before it
-  bool last = false;               ///< asked for by askLast()
+  LiveFramePtr frame{};  ///< null: there is no sample at that time, or its picture is not there any more
+  StoredAreas areas{};
+  QString text{};     ///< when it was taken; of the last sample also states, and gaps before it
+  bool last = false;  ///< asked for by askLast()
 };
 
 /// Reads what the chart, the day/night panel and the event list show of a database, on its own thread. Of

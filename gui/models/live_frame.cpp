@@ -4,8 +4,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/models/merge_colors.h"
-#include "mpm/error.hpp"
-#include "vision/labels/classes.h"
 #include "vision/pictures/depth_pictures.h"
 
 namespace mpm::gui {
@@ -100,22 +98,6 @@ const Segment* LiveFrame::segmentAt(QPointF at) const {
   return found == segments.end() ? nullptr : &*found;
 }
 
-std::vector<std::pair<int, double>> areasIn(const LiveFrame& frame, const std::vector<vision::Region>& regions,
-                                            const std::string& name) {
-  const cv::Mat& labels = frame.labels();
-  if (regions.empty() || labels.empty()) return frame.areas;
-  cv::Mat counted(labels.size(), CV_8UC1, cv::Scalar(name.empty() ? 255 : 0));
-  try {
-    for (const bool ignored : {false, true})
-      for (const vision::Region& region : regions)
-        if (region.ignore == ignored && (ignored || region.name == name) && region.validAt(frame.result.frame.time))
-          counted.setTo(ignored ? 0 : 255, vision::maskOf(region, labels.size()));
-  } catch (const Error&) {  // the recorder reports it
-    return {};
-  }
-  return vision::classAreas(labels, counted);
-}
-
 const std::vector<int>& RowAges::add(const Estimate& estimate) {
   const auto tokens = static_cast<std::size_t>(estimate.grid.height) * estimate.grid.width;
   if (!estimate.reuse) {
@@ -129,7 +111,7 @@ const std::vector<int>& RowAges::add(const Estimate& estimate) {
   return ages_;
 }
 
-LiveFramePtr makeLiveFrame(monitor::InferenceResult result, std::vector<int> row_age) {
+LiveFramePtr makeLiveFrame(monitor::InferenceResult result, monitor::Sample sample, std::vector<int> row_age) {
   auto frame = std::make_shared<LiveFrame>();
   frame->scales = halvings(result.frame.image);
   const Estimate& estimate = result.estimate;
@@ -137,7 +119,7 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result, std::vector<int> row
   frame->patch_colors = patchColors(result.frame.image, estimate.grid);
   frame->map = paintedMap(estimate);
   frame->row_age = std::move(row_age);
-  frame->areas = vision::classAreas(estimate.labels);
+  frame->sample = std::move(sample);
   if (result.compared) frame->comparison = compare(result, frame->scales.back());
   frame->result = std::move(result);
   return frame;

@@ -6,7 +6,7 @@
 
 #include "gui/models/merge_lookup.h"
 #include "monitor/capture/inference.h"
-#include "vision/regions/region.h"
+#include "monitor/store/sample.h"
 
 namespace mpm::gui {
 
@@ -35,8 +35,8 @@ struct LiveFrame {
   std::vector<cv::Mat> scales;  ///< the image, then half, quarter...: what a small view samples from without flicker
   MergeLookup lookup;
   std::vector<QRgb> patch_colors;
-  cv::Mat map;                                ///< CV_8U: the index in ClassPaint of each pixel; may be empty
-  std::vector<std::pair<int, double>> areas;  ///< class, share of the pixels
+  cv::Mat map;             ///< CV_8U: the index in ClassPaint of each pixel; may be empty
+  monitor::Sample sample;  ///< what the session measured in it
   std::optional<Comparison> comparison;
   /// Frames since the row of each patch was computed, 0: in this one. Empty: without reuse.
   std::vector<int> row_age{};
@@ -57,10 +57,8 @@ struct LiveFrame {
   std::optional<int> classOfToken(int token) const;
 };
 
-/// LiveFrame::areas of what counts, which ignored regions do not, within the region of this name; empty: anywhere. None
-/// where the regions do not fit the picture.
-std::vector<std::pair<int, double>> areasIn(const LiveFrame& frame, const std::vector<vision::Region>& regions,
-                                            const std::string& name);
+/// Shares of the classes by name, of the regions by name; "": of the whole picture.
+using StoredAreas = QHash<QString, QHash<QString, double>>;
 
 using LiveFramePtr = std::shared_ptr<const LiveFrame>;
 
@@ -75,7 +73,7 @@ class RowAges {
 };
 
 /// Takes some ms: for the thread that made `result`.
-LiveFramePtr makeLiveFrame(monitor::InferenceResult result, std::vector<int> row_age = {});
+LiveFramePtr makeLiveFrame(monitor::InferenceResult result, monitor::Sample sample = {}, std::vector<int> row_age = {});
 /// An image without a result: before a model is there.
 LiveFramePtr makeLiveFrame(const cv::Mat& image);
 LiveFramePtr makeLiveFrame(const monitor::CapturedFrame& captured);

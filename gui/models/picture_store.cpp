@@ -49,7 +49,12 @@ LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDo
   if (const cv::Mat overlay = savedOverlay(picture.chopped(4)); overlay.size() == image.size())
     frame->overlay = overlay;
   Estimate& estimate = frame->result.estimate;
-  for (const QJsonValue count : facts[QStringLiteral("tokens")].toArray()) estimate.tokens.push_back(count.toDouble());
+  const QJsonValue motion = facts[QStringLiteral("motion")];
+  if (motion.isObject())
+    frame->sample.place = {motion["right_px"].toDouble(), motion["down_px"].toDouble(),
+                           motion["turn_degrees"].toDouble(), motion["zoom"].toDouble(1)};
+  for (const QJsonValue count : facts[QStringLiteral("token_counts")].toArray())
+    estimate.tokens.push_back(count.toDouble());
   estimate.ms.total = facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble();
   return frame;
 }
@@ -123,9 +128,14 @@ void PictureStore::load(const QString& path) {
   thread_.run([this, path] {
     const cv::Mat image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR);
     const QJsonDocument facts = readFacts(path);
-    QHash<QString, double> areas;
-    const QJsonObject stored = facts[QStringLiteral("area_fraction")].toObject();
-    for (auto area = stored.begin(); area != stored.end(); ++area) areas.insert(area.key(), area->toDouble());
+    StoredAreas areas;
+    const auto add = [&](const QString& region, const QJsonObject& measured) {
+      const QJsonObject stored = measured[QStringLiteral("area_fraction")].toObject();
+      for (auto area = stored.begin(); area != stored.end(); ++area) areas[region].insert(area.key(), area->toDouble());
+    };
+    add({}, facts.object());
+    const QJsonObject regions = facts[QStringLiteral("regions")].toObject();
+    for (auto region = regions.begin(); region != regions.end(); ++region) add(region.key(), region->toObject());
     thread_.answer([this, frame = frameOf(path, image, facts), at = seconds(timeOf(path)), areas] {
       emit loaded(frame, at, areas);
     });

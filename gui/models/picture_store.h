@@ -42,8 +42,7 @@ class PictureStore : public QObject {
   void saved(const QString& path);
   void failed(const QString& message);
   void listed();
-  /// `areas`: shares of the classes by name, as the JSON file has them.
-  void loaded(const mpm::gui::LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
+  void loaded(const mpm::gui::LiveFramePtr& frame, double time, const mpm::gui::StoredAreas& areas);
 
  private:
   QString folder_;

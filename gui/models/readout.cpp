@@ -43,6 +43,10 @@ QString depthValue(double depth, DepthUnit unit) {
   return unit == DepthUnit::kMetre ? Readout::tr("%1 m").arg(number) : Readout::tr("%1 (relative)").arg(number);
 }
 
+QString quantityName(const monitor::Quantity& quantity) {
+  return QCoreApplication::translate("quantities", quantity.label);
+}
+
 QString readout(const LiveFrame& frame, QPointF at) {
   const auto& model = frame.result.model;
   if (const auto depth = frame.depthAt(at)) return depthValue(*depth, model->facts.depth);

@@ -10,6 +10,8 @@ namespace mpm::gui {
 QStringList texts(const std::vector<std::string>& list);
 /// "8 Jul 2013 05:54:10", by the clock of this machine.
 QString timeText(UnixMs time);
+/// The label of a quantity, in the user's language.
+QString quantityName(const monitor::Quantity& quantity);
 /// In the user's language: "1,234.5".
 QString number(double value, int decimals = 0);
 /// "12.5 s", "3 min 20 s", "2 h 05 min", "4 d 3 h".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/chart_panel.h"
 
+#include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
@@ -11,7 +12,7 @@ namespace {
 
 const QStringList kSpans = {"hour", "day", "week", "all"};  // in the settings, in the order of Span
 
-using Kind = charts::SeriesKey::Kind;
+const QStringList kUsual = {"tokens", "inference_ms"};
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
   auto* button = new QToolButton(parent);
@@ -37,12 +38,7 @@ QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::
 
 ChartPanel::ChartPanel(History* history, QWidget* parent)
     : QWidget(parent), history_(history), chart_(named(new TimeChart(this), tr("Chart over time"))) {
-  tokens_ = toggle(tr("Tokens"), tr("Draw the tokens kept after the last insertion"), true, this);
-  merged_ = toggle(tr("Merged"), tr("Draw the share of the tokens merged away"), false, this);
-  inference_ = toggle(tr("Inference"), tr("Draw the time of one frame"), true, this);
   area_ = toggle(tr("Area of"), tr("Draw the share of the picture that a class covers"), false, this);
-  reuse_ = toggle(tr("Reuse"), tr("Draw the rows computed and the agreement of key frames"), false, this);
-  reuse_->hide();  // until there is some
   classes_ = choiceField(tr("Class whose area is drawn"), {});
   classes_->setMinimumContentsLength(7);
   sources_ = choiceField(tr("Source whose samples are drawn"), {});
@@ -50,18 +46,16 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   sources_->hide();
   regions_ = choiceField(tr("Region whose numbers are drawn"), {});
   regions_->setMinimumContentsLength(9);
-  makeColors();
+  makeValues();
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
   auto* bar = new WrappingRow;
   bar->setSpacing(4);
   bar->addWidget(regions_);
-  for (QToolButton* button : {tokens_, merged_, inference_, reuse_, area_}) {
-    bar->addWidget(button);
-    connect(button, &QToolButton::toggled, this, &ChartPanel::updateSeries);
-  }
+  bar->addWidget(values_);
+  bar->addWidget(area_);
+  connect(area_, &QToolButton::toggled, this, &ChartPanel::updateSeries);
   bar->addWidget(classes_);
-  bar->addWidget(colors_);
   auto* gap = new QWidget(this);
   gap->setFixedSize(12, 1);
   bar->addWidget(gap);
@@ -121,41 +115,26 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     setRegions(of.regions);
   });
   connect(history_, &History::statesReady, chart_, &TimeChart::setStates);
-  connect(history_, &History::chartReady, this, [this](charts::Chart chart, monitor::ChartQuery query) {
-    bool reuse = reuse_->isChecked();
-    for (charts::ChartBucket& bucket : chart.buckets) {
-      reuse = reuse || bucket.values.back().samples > 0;
-      bucket.values.pop_back();
-    }
-    query.quantities.pop_back();
-    reuse_->setVisible(reuse && region().isEmpty());
-    chart_->setChart(std::move(chart), query.quantities);
+  connect(history_, &History::chartReady, this, [this](charts::Chart chart, const monitor::ChartQuery& query) {
+    chart_->setChart(std::move(chart), query.series);
   });
   setRegions({});
 }
 
-void ChartPanel::makeColors() {
-  colors_ = new QToolButton(this);
-  colors_->setText(tr("Colour"));
-  colors_->setToolTip(tr("Draw the colour and the brightness of the region"));
-  colors_->setPopupMode(QToolButton::InstantPopup);
-  auto* menu = new QMenu(colors_);
-  const auto add = [&](Kind kind, const char* key, const QString& name, int decimals) {
-    QAction* action = menu->addAction(name);
-    action->setObjectName(QLatin1String(key));
+void ChartPanel::makeValues() {
+  values_ = new QToolButton(this);
+  values_->setText(tr("Values"));
+  values_->setToolTip(tr("Choose the numbers that are drawn"));
+  values_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(values_);
+  for (const monitor::Quantity& one : monitor::quantities()) {
+    QAction* action = menu->addAction(quantityName(one));
+    action->setObjectName(QLatin1String(one.key));
     action->setCheckable(true);
+    action->setChecked(kUsual.contains(QLatin1String(one.key)));
     connect(action, &QAction::toggled, this, &ChartPanel::updateSeries);
-    color_kinds_.push_back({kind, action, decimals});
-  };
-  add(Kind::kGcc, "gcc", tr("Green share, gcc"), 4);
-  add(Kind::kRcc, "rcc", tr("Red share, rcc"), 4);
-  add(Kind::kExg, "exg", tr("Excess green, ExG"), 1);
-  add(Kind::kBrightness, "brightness", tr("Brightness"), 1);
-  add(Kind::kRed, "red", tr("Mean red"), 1);
-  add(Kind::kGreen, "green", tr("Mean green"), 1);
-  add(Kind::kBlue, "blue", tr("Mean blue"), 1);
-  color_kinds_.front().action->setChecked(true);
-  colors_->setMenu(menu);
+  }
+  values_->setMenu(menu);
 }
 
 QWidget* ChartPanel::makeForeignBar() {
@@ -183,25 +162,23 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
 
 void ChartPanel::updateSeries() {
   std::vector<TimeChart::Series> series;
-  const auto add = [&, of = region()](charts::SeriesKey quantity, const QString& name, const QString& unit,
-                                      double factor, int decimals) {
-    quantity.region = of.toStdString();
+  const QString of = region();
+  const auto add = [&](charts::SeriesKey key, const QString& name, const char* unit, int decimals, bool sparse) {
+    key.region = of.toStdString();
     const QString title = of.isEmpty() ? name : QStringLiteral("%1 · %2").arg(of, name);
-    series.push_back({quantity, title.toStdString(), unit.toStdString(), factor, decimals});
+    series.push_back({.quantity = std::move(key),
+                      .name = title.toStdString(),
+                      .unit = unit,
+                      .decimals = decimals,
+                      .sparse = sparse});
   };
-  const bool whole = region().isEmpty();
-  const QString percent = QStringLiteral("%");
-  if (tokens_->isChecked()) add({Kind::kTokens}, tr("Tokens kept"), {}, 1, 0);
-  if (whole && merged_->isChecked()) add({Kind::kMerged}, tr("Merged away"), percent, 100, 1);
-  if (whole && inference_->isChecked()) add({Kind::kInferenceMs}, tr("Inference"), tr("ms"), 1, 1);
-  if (whole && reuse_->isChecked()) {
-    add({Kind::kRows}, tr("Rows computed"), percent, 100, 1);
-    add({Kind::kAgreement}, tr("Agreement"), percent, 1, 2);
+  for (const QAction* action : values_->menu()->actions()) {
+    const monitor::Quantity& one = *monitor::findQuantity(action->objectName().toStdString());
+    if (action->isChecked() && action->isVisible())
+      add({.quantity = one.key}, action->text(), one.unit, one.digits, one.scope == monitor::Quantity::Scope::kFrame);
   }
   if (const QString name = classes_->currentText(); area_->isChecked() && classes_->currentIndex() >= 0)
-    add({Kind::kClassArea, -1, name.toStdString()}, tr("Area of %1").arg(name), percent, 100, 1);
-  for (const auto& [kind, action, decimals] : color_kinds_)
-    if (!whole && action->isChecked()) add({kind}, action->text(), {}, 1, decimals);
+    add({.class_name = name.toStdString()}, tr("Area of %1").arg(name), "%", 1, false);
   chart_->setSeries(std::move(series));
 }
 
@@ -241,13 +218,11 @@ void ChartPanel::setRegions(const QStringList& names) {
   pickRegion(std::max(0, regions_->findData(wanted_region_)));
 }
 
-// What is of the whole picture only steps aside.
+// What only the whole picture has steps aside.
 void ChartPanel::pickRegion(int index) {
   regions_->setCurrentIndex(index);
-  const bool whole = region().isEmpty();
-  for (QToolButton* button : {merged_, inference_}) button->setVisible(whole);
-  if (!whole) reuse_->hide();  // the next chart shows it again
-  colors_->setVisible(!whole);
+  for (QAction* action : values_->menu()->actions())
+    action->setVisible(region().isEmpty() || monitor::findQuantity(action->objectName().toStdString())->ofRegions());
   updateSeries();
 }
 
@@ -320,9 +295,8 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   query.from = static_cast<UnixMs>(from * 1000);
   query.to = static_cast<UnixMs>(to * 1000) + 1;
   query.max_buckets = max_buckets;
-  for (const auto& series : chart_->series()) query.quantities.push_back(series.quantity);
-  if (query.quantities.empty()) return;
-  query.quantities.push_back({charts::SeriesKey::Kind::kRows});  // last, for the button
+  for (const auto& series : chart_->series()) query.series.push_back(series.quantity);
+  if (query.series.empty()) return;
   history_->askChart(query);
 }
 
@@ -374,32 +348,23 @@ void ChartPanel::showSpan(Span span) {
   follow();
 }
 
-std::vector<ChartPanel::Toggle> ChartPanel::toggles() const {
-  return {{"view/chart_tokens", tokens_, true},
-          {"view/chart_merged", merged_, false},
-          {"view/chart_inference", inference_, true},
-          {"view/chart_reuse", reuse_, false},
-          {"view/chart_area", area_, false}};
-}
-
 QVariantMap ChartPanel::state() const {
-  QStringList colors;
-  for (const ColorKind& one : color_kinds_)
-    if (one.action->isChecked()) colors << one.action->objectName();
-  QVariantMap state = {{"view/chart_span", kSpans[static_cast<int>(chosen_span_)]},
-                       {"view/chart_area_class", wanted_class_},
-                       {"view/chart_region", wanted_region_},
-                       {"view/chart_colors", colors}};
-  for (const Toggle& one : toggles()) state[one.key] = one.button->isChecked();
-  return state;
+  QStringList values;
+  for (const QAction* action : values_->menu()->actions())
+    if (action->isChecked()) values << action->objectName();
+  return {{"view/chart_span", kSpans[static_cast<int>(chosen_span_)]},
+          {"view/chart_area", area_->isChecked()},
+          {"view/chart_area_class", wanted_class_},
+          {"view/chart_region", wanted_region_},
+          {"view/chart_values", values}};
 }
 
 void ChartPanel::restore(const QSettings& stored) {
   wanted_class_ = stored.value("view/chart_area_class").toString();
   wanted_region_ = stored.value("view/chart_region").toString();
-  const QStringList colors = stored.value("view/chart_colors", QStringList{"gcc"}).toStringList();
-  for (const ColorKind& one : color_kinds_) one.action->setChecked(colors.contains(one.action->objectName()));
-  for (const Toggle& one : toggles()) one.button->setChecked(stored.value(one.key, one.usual).toBool());
+  const QStringList values = stored.value("view/chart_values", kUsual).toStringList();
+  for (QAction* action : values_->menu()->actions()) action->setChecked(values.contains(action->objectName()));
+  area_->setChecked(stored.value("view/chart_area", false).toBool());
   chooseSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }
 

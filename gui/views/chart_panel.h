@@ -65,7 +65,7 @@ class ChartPanel : public QWidget {
   void setClasses(const QStringList& names);
   void setRegions(const QStringList& names);
   void pickRegion(int index);
-  void makeColors();
+  void makeValues();
   void offerArea(bool possible);
   void ask(double from, double to, int max_buckets);
   void updateSeries();
@@ -79,19 +79,7 @@ class ChartPanel : public QWidget {
   QPushButton* back_;
   QComboBox *sources_, *classes_, *regions_;
   QButtonGroup* spans_;
-  QToolButton *tokens_, *merged_, *inference_, *reuse_, *area_, *colors_, *follow_;
-  struct Toggle {
-    const char* key;  // in the settings
-    QToolButton* button;
-    bool usual;
-  };
-  std::vector<Toggle> toggles() const;
-  struct ColorKind {
-    charts::SeriesKey::Kind kind;
-    QAction* action;  // named by its key in the settings
-    int decimals;
-  };
-  std::vector<ColorKind> color_kinds_;
+  QToolButton *values_, *area_, *follow_;  // the menu of values_ has an action for each quantity, named by its key
   Span span_ = Span::kHour, chosen_span_ = Span::kHour;
   bool whole_ = false;             // an archive is on show
   std::optional<double> present_;  // of watched_

@@ -23,7 +23,7 @@ QString stretchText(UnixMs start, UnixMs length) {
 }
 
 QString valueText(const ChartSeries& series, double value) {
-  const QString text = number(value * series.factor, series.decimals);
+  const QString text = number(value, series.decimals);
   return series.unit.empty() ? text : text + QChar(0x202f) + QString::fromStdString(series.unit);
 }
 

@@ -4,6 +4,8 @@
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
 #include "gui/views/polygon_pen.h"
+#include "monitor/statistics/region_meter.h"
+#include "monitor/statistics/view_motion.h"
 
 namespace mpm::gui {
 namespace {
@@ -89,12 +91,21 @@ void ImageView::showRegions(bool shown) {
 void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
   constexpr int kAir = 3;
   const UnixMs time = frame()->result.frame.time;
+  const cv::Size size = frame()->image().size();
+  const monitor::ViewMotion& place = frame()->sample.place;
+  const bool follows = monitor::followsView({}, place, size);
+  const cv::Matx23d to = monitor::matrixOf(place, size);
+  // Pixel centres are whole numbers there.
+  const QTransform moved = QTransform::fromTranslate(-0.5, -0.5) *
+                           QTransform(to(0, 0), to(1, 0), to(0, 1), to(1, 1), to(0, 2), to(1, 2)) *
+                           QTransform::fromTranslate(0.5, 0.5);
   for (const RegionOutline& outline : regions_) {
     const vision::Region& region = outline.region;
     if (outline.polygons.isEmpty() || (time > 0 && !region.validAt(time))) continue;
+    const auto placed = [&](const QPolygonF& polygon) { return follows ? moved.map(polygon) : polygon; };
     for (const QPolygonF& polygon : outline.polygons)
-      paintPolygon(painter, view, view.fromShares(polygon), 0, region.ignore ? Qt::DashLine : Qt::SolidLine);
-    const QPointF corner = view.toWidget(view.fromShares(outline.polygons.front()).boundingRect().topLeft());
+      paintPolygon(painter, view, placed(view.fromShares(polygon)), 0, region.ignore ? Qt::DashLine : Qt::SolidLine);
+    const QPointF corner = view.toWidget(placed(view.fromShares(outline.polygons.front())).boundingRect().topLeft());
     const QString title = outline.title();
     QRectF box = QRectF(fontMetrics().boundingRect(title)).adjusted(-kAir, -kAir, kAir, kAir);
     const QRectF shown = view.pictureRect() & QRectF(rect());

@@ -65,8 +65,7 @@ ExportDialog::ExportDialog(const QString& source, double from, double to, QWidge
   auto* of = wrapped(named(new QLabel(source), tr("Source: %1").arg(source)));
   of->setTextInteractionFlags(Qt::TextSelectableByMouse);
   format_ = named(new QComboBox, tr("Format"));
-  format_->addItems({tr("CSV, one row per sample"), tr("CSV in the PhenoCam profile"), tr("JSON Lines"),
-                     tr("The chart as a PNG picture")});
+  format_->addItems({tr("CSV, one row per sample"), tr("JSON Lines"), tr("The chart as a PNG picture")});
   shown_ = new QRadioButton(tr("The stretch of time on show"));
   all_ = new QRadioButton(tr("Everything that is stored of it"));
   all_->setChecked(true);
@@ -92,6 +91,6 @@ std::pair<UnixMs, UnixMs> ExportDialog::span() const {
   return {static_cast<UnixMs>(from_ * 1000), static_cast<UnixMs>(std::ceil(to_ * 1000))};
 }
 
-QString ExportDialog::suffix() const { return QStringList{"csv", "csv", "jsonl", "png"}[format_->currentIndex()]; }
+QString ExportDialog::suffix() const { return QStringList{"csv", "jsonl", "png"}[format_->currentIndex()]; }
 
 }  // namespace mpm::gui

@@ -29,7 +29,7 @@ class SettingsDialog : public QDialog {
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
-  enum class Format { kCsv, kPhenoCam, kJsonLines, kChartPng };
+  enum class Format { kCsv, kJsonLines, kChartPng };
   /// `source`: the name shown for the source. `from`, `to`: the time the chart shows, in seconds.
   ExportDialog(const QString& source, double from, double to, QWidget* parent = nullptr);
   Format format() const;

@@ -159,6 +159,18 @@ TEST(ValueAxis, HoldsWhatIsOnShow) {
   EXPECT_EQ(fittingAxis(chart({3, 8}), 0, 1, axis(0, 3), 1).low, 0) << "counts near zero begin there";
 }
 
+TEST(NightStretches, OfASparseArchiveCoverNoDays) {
+  Chart weekly{.bucket_ms = kHourMs, .buckets = {}};
+  for (int week = 0; week < 3; ++week) weekly.buckets.push_back({.start = week * 7 * kDayMs, .samples = 1, .night = 1});
+  const auto nights = nightStretches(weekly, axis(0, 14 * 86400));
+  ASSERT_EQ(nights.size(), 3u);
+  for (const NightStretch& night : nights)
+    EXPECT_NEAR((night.right - night.left) / nights[1].left, 1 / (7 * 24.), 1e-6);
+  Chart hours{.bucket_ms = kMinuteMs, .buckets = {}};
+  for (int hour = 0; hour < 4; ++hour) hours.buckets.push_back({.start = hour * 3 * kHourMs, .samples = 1, .night = 1});
+  EXPECT_EQ(nightStretches(hours, axis(0, 86400)).size(), 1u) << "a night with a picture every three hours";
+}
+
 TEST(NightStretches, ReachToTheNextBucketUnlessThereIsAGap) {
   auto data = chart({1, 1, 1, 1, 1});
   data.buckets[1].night = data.buckets[2].night = data.buckets[4].night = 1;

@@ -446,9 +446,11 @@ QString database(QTemporaryDir& folder) {
     monitor::Sample sample;
     sample.time = end - minute * kMinuteMs;
     sample.night = minute / 60 % 24 > 12;
-    sample.tokens = {660, *sample.night ? 420.0 : 400.0};
-    sample.inference_ms = 40;
-    sample.areas = {{0, 0.25}, {1, 0.5}};
+    sample.token_counts = {660, *sample.night ? 420.0 : 400.0};
+    sample.whole().set("tokens", sample.token_counts.back());
+    sample.whole().set("merged", 38);
+    sample.whole().set("inference_ms", 40);
+    sample.whole().areas = {{0, 0.25}, {1, 0.5}};
     writer.append(sample);
   }
   EXPECT_TRUE(writer.flush());
@@ -550,15 +552,11 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
                         {"view/coloring", "insertion"},
                         {"view/map", false},
                         {"view/chart_span", "week"},
-                        {"view/chart_tokens", false},
-                        {"view/chart_merged", true},
-                        {"view/chart_inference", false},
-                        {"view/chart_reuse", true},
                         {"view/chart_area", true},
                         {"view/chart_area_class", "road, \"old\""},
                         {"view/regions", false},
                         {"view/chart_region", "gate, \"old\""},
-                        {"view/chart_colors", QStringList{"gcc", "red"}}};
+                        {"view/chart_values", QStringList{"merged", "gcc", "red"}}};
   for (auto value = chosen.begin(); value != chosen.end(); ++value) settings.setValue(value.key(), *value);
   EXPECT_EQ(restored(), chosen);
   EXPECT_EQ(pictures.paint().mode, ViewMode::kCurtain);
@@ -581,7 +579,7 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   query.source = 1;
   query.from = unixNow() - 2 * kDayMs;
   query.to = unixNow();
-  query.quantities = {{charts::SeriesKey::Kind::kMerged, -1}};
+  query.series = {{.quantity = "merged"}};
   for (int i = 1; i <= 20; ++i) {
     query.max_buckets = 100 + i;
     history.askChart(query);

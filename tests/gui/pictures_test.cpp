@@ -33,8 +33,12 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   const std::string path = folder.filePath(QStringLiteral("pics")).toStdString();
   const qint64 time = 1770000000123;
   const LiveFramePtr first = frameAt(time), second = frameAt(time + 1000);
-  const std::string picture =
-      monitor::writeSnapshot(path, first->result, monitor::sampleOf(first->result, std::nullopt), "demo:");
+  monitor::Sample sample;
+  sample.token_counts = first->result.estimate.tokens;
+  sample.motion = {.right = 12};
+  sample.whole().areas = {{0, 1}};
+  sample.regions.push_back({.region = 1, .name = "lake", .areas = {{1, 0.25}}});
+  const std::string picture = monitor::writeSnapshot(path, first->result, sample, "demo:");
   {
     monitor::SnapshotWriter writer({.folder = path}, {});
     writer.setRecording(true);
@@ -54,6 +58,10 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
+  EXPECT_EQ(frame->sample.place.right, 12) << "outlines move along";
+  const auto areas = loaded[0][2].value<StoredAreas>();
+  EXPECT_EQ(areas.value({}).value(QStringLiteral("road")), 1);
+  EXPECT_EQ(areas.value(QStringLiteral("lake")).value(QStringLiteral("sky")), 0.25);
 }
 
 TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {

@@ -214,12 +214,14 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   ok()->click();
   trigger("pause");
   ASSERT_TRUE(pick(part<ChartPanel>(*window_), ChartPanel::tr("Region whose numbers are drawn")));
+  part<ChartPanel>(*window_)->findChild<QAction*>(QStringLiteral("gcc"))->trigger();
   const auto gcc = [&]() -> std::optional<charts::Spread> {
-    const ChartScene& scene = part<ChartPanel>(*window_)->chart()->scene();
-    for (std::size_t i = 0; i < scene.answered.size(); ++i)  // the numbers are of these, not yet of new series
-      if (scene.answered[i].kind == charts::SeriesKey::Kind::kGcc && scene.answered[i].region == "Region 1")
-        for (const charts::ChartBucket& bucket : scene.chart.buckets)
-          if (bucket.values[i].samples > 0) return bucket.values[i];
+    const TimeChart& chart = *part<ChartPanel>(*window_)->chart();
+    const auto& series = chart.series();
+    for (std::size_t i = 0; i < series.size(); ++i)
+      if (series[i].quantity.quantity == "gcc" && series[i].quantity.region == "Region 1")
+        for (const charts::ChartBucket& bucket : chart.chart().buckets)
+          if (bucket.values.size() == series.size() && bucket.values[i].samples > 0) return bucket.values[i];
     return std::nullopt;
   };
   ASSERT_TRUE(wait([&] { return gcc().has_value(); }));

@@ -169,7 +169,7 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
           readout(*frame(), at)
               .startsWith(there ? part<LegendModel>(*window_)->name(there->label) : QStringLiteral("no segment")));
     }
-  EXPECT_FALSE(frame()->areas.empty()) << "classes are stored as those of any model";
+  EXPECT_FALSE(frame()->sample.whole().areas.empty()) << "classes are stored as those of any model";
 
   trigger("snapshot");
   ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));

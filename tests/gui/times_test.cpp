@@ -143,7 +143,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   EXPECT_TRUE(runs()) << "the archive is on show again";
   const auto stored = samples();
   ASSERT_EQ(stored.size(), 3u);
-  for (const monitor::Sample& sample : stored) EXPECT_EQ(sample.tokens.size(), 2u);
+  for (const monitor::Sample& sample : stored) EXPECT_EQ(sample.token_counts.size(), 2u);
 }
 
 TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {

@@ -125,7 +125,8 @@ class Window : public ::testing::Test {
     for (int i = 0; i < count; ++i) {
       monitor::Sample sample;
       sample.time = first + i * step;
-      sample.tokens = {32, 20};
+      sample.token_counts = {32, 20};
+      sample.whole().set("tokens", 20);
       if (more) more(sample);
       writer.append(sample);
     }

@@ -107,7 +107,7 @@ TEST(Alarms, AreaOfAClass) {
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_THAT(events[0].message, HasSubstr("area of car 25 % above 20 %"));
   Sample sample = sampleAt(kNoon);
-  sample.areas = {};
+  sample.whole().areas = {};
   EXPECT_THAT(alarms.add(sample, 1000), SizeIs(1));
   EXPECT_FALSE(alarms.ringing());
 }
@@ -145,20 +145,21 @@ TEST(Alarms, AreWrittenInOneNotation) {
       {"gate=open", {.quantity = "gate", .state = "open"}},
       {"gate=a>b", {.quantity = "gate", .state = "a>b"}}};
   for (const auto& [text, alarm] : cases) EXPECT_EQ(parseAlarm(text), alarm) << text;
-  const std::pair<const char*, const char*> wrong[] = {{"", "is no alarm"},
-                                                       {"car", "is no alarm"},
-                                                       {"car>", "is no alarm"},
-                                                       {">20", "is no alarm"},
-                                                       {"car>2O", "is no alarm"},
-                                                       {"tokens>nan", "is no alarm"},
-                                                       {"car>120", "0 to 100"},
-                                                       {"tree:car<-1", "0 to 100"},
-                                                       {"gcc<0.3", "names no region: write REGION:gcc<0.3"},
-                                                       {":gcc<1", "is not REGION:"},
-                                                       {"no-frame<60", "no-frame>SECONDS"},
-                                                       {"a:no-frame>6", "no-frame>SECONDS"},
-                                                       {"=open", "is not NAME=STATE"},
-                                                       {"gate=", "is not NAME=STATE"}};
+  const std::pair<const char*, const char*> wrong[] = {
+      {"", "is no alarm"},
+      {"car", "is no alarm"},
+      {"car>", "is no alarm"},
+      {">20", "is no alarm"},
+      {"car>2O", "is no alarm"},
+      {"tokens>nan", "is no alarm"},
+      {"car>120", "0 to 100"},
+      {"tree:car<-1", "0 to 100"},
+      {"tree:inference_ms>9", "is of the whole picture, not of a region"},
+      {":gcc<1", "is not REGION:"},
+      {"no-frame<60", "no-frame>SECONDS"},
+      {"a:no-frame>6", "no-frame>SECONDS"},
+      {"=open", "is not NAME=STATE"},
+      {"gate=", "is not NAME=STATE"}};
   for (const auto& [text, why] : wrong) EXPECT_MPM_ERROR(parseAlarm(text), why) << text;
 }
 
@@ -189,19 +190,19 @@ TEST(Alarms, NumbersOfARegion) {
   Alarms alarms({.alarms = {parseAlarm("tree:gcc<0.3"), parseAlarm("lake:ice>50")}, .minutes = 0});
   EXPECT_THAT(alarms.setClasses({"water", "ice"}, kNoon), IsEmpty());
   Sample sample = sampleAt(kNoon);
-  sample.areas = {{1, 1.0}};  // of the whole picture
+  sample.whole().areas = {{1, 1.0}};  // of the whole picture
   EXPECT_THAT(alarms.add(sample, 0), IsEmpty()) << "no region is measured";
-  sample.regions = {{.name = "lake", .red = 1, .green = 0, .blue = 1, .areas = {{0, 0.6}, {1, 0.4}}},
-                    {.name = "tree", .red = 100, .green = 100, .blue = 50}};
+  sample.regions.push_back(regionOf(0, {1, 0, 1}, {}, {{0, 0.6}, {1, 0.4}}, "lake"));
+  sample.regions.push_back(regionOf(1, {100, 100, 50}, {}, {}, "tree"));
   EXPECT_THAT(alarms.add(sample, 1000), IsEmpty());
-  sample.regions[0].areas = {{1, 0.75}};
-  sample.regions[1].green = 50;
+  sample.regions[1].areas = {{1, 0.75}};
+  sample.regions[2] = regionOf(1, {100, 50, 50}, {}, {}, "tree");
   const auto events = alarms.add(sample, 2000);
   ASSERT_THAT(events, SizeIs(2));
   EXPECT_THAT(events[0].message, HasSubstr("gcc of tree 0.25 below 0.3"));
   EXPECT_THAT(events[1].message, HasSubstr("area of ice in lake 75 % above 50 %"));
   sample.regions.pop_back();
-  sample.regions[0].areas = {};
+  sample.regions[1].areas = {};
   EXPECT_THAT(alarms.add(sample, 3000), SizeIs(1)) << "the tree's waits until it is measured again";
   EXPECT_TRUE(alarms.ringing());
 }

@@ -44,7 +44,7 @@ using Row = std::tuple<UnixMs, std::vector<double>, std::vector<std::pair<int, d
 std::vector<Row> seriesOf(const std::string& database) {
   std::vector<Row> rows;
   for (const Sample& sample : monitor::test::allSamples(StoreReader(database)))
-    rows.emplace_back(sample.time, sample.tokens, sample.areas, sample.night, sample.brightness);
+    rows.emplace_back(sample.time, sample.token_counts, sample.whole().areas, sample.night, sample.brightness());
   return rows;
 }
 
@@ -118,7 +118,7 @@ std::vector<std::tuple<UnixMs, std::int64_t, double, double>> hoursOf(const std:
   std::vector<std::tuple<UnixMs, std::int64_t, double, double>> hours;
   const auto source = store.sources().at(0);
   monitor::ChartQuery query{.source = source.id, .from = source.first, .to = source.last + 1};
-  query.quantities = {{charts::SeriesKey::Kind::kTokens, -1}, {charts::SeriesKey::Kind::kBrightness, -1}};
+  query.series = {{.quantity = "tokens"}, {.quantity = "brightness"}};
   query.max_buckets = 100;
   const auto rounded = [](double value) { return std::round(value * 1e6) / 1e6; };  // sums in another order
   for (const auto& bucket : store.chart(query).buckets)
@@ -199,8 +199,9 @@ TEST(ArchiveSpeed, LongListsAndStoresManyPictures) {
     for (int i = 0; i < count; ++i) {
       Sample sample = monitor::test::sampleAt(1'000'000'000'000 + i * 30 * kMinuteMs, 300 + i % 99, i % 48 < 20);
       sample.picture = formatted(sample.time, "%Y%m%d_%H%M%S.jpg");
-      sample.areas.clear();
-      for (int label = 0; label < 9; ++label) sample.areas.emplace_back(label, 0.1 + i % 97 * 1e-4 + label * 1e-3);
+      sample.whole().areas.clear();
+      for (int label = 0; label < 9; ++label)
+        sample.whole().areas.emplace_back(label, 0.1 + i % 97 * 1e-4 + label * 1e-3);
       writer.append(sample);
     }
     EXPECT_TRUE(writer.flush());

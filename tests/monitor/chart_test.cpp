@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <map>
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
@@ -13,7 +14,6 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::TemporaryFolder;
-using Kind = SeriesKey::Kind;
 
 // Writes samples as one recording.
 void fill(const std::string& path, const std::vector<Sample>& samples, double every_s) {
@@ -34,12 +34,12 @@ void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& s
     std::int64_t count = 0, night = 0;
     for (; next < samples.size() && samples[next].time < bucket.start + chart.bucket_ms; ++next) {
       ASSERT_GE(samples[next].time, bucket.start);
-      const double tokens = samples[next].tokens.back();
+      const double tokens = samples[next].token_counts.back();
       sum += tokens;
       low = std::min(low, tokens);
       high = std::max(high, tokens);
-      for (const auto& [label, share] : samples[next].areas)
-        if (label == 3) area += share;
+      for (const auto& [label, share] : samples[next].whole().areas)
+        if (label == 3) area += 100 * share;
       night += *samples[next].night ? 1 : 0;
       ++count;
     }
@@ -48,13 +48,13 @@ void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& s
     ASSERT_NEAR(bucket.values[0].mean, sum / static_cast<double>(count), 1e-9 * sum);
     ASSERT_EQ(bucket.values[0].min, low);
     ASSERT_EQ(bucket.values[0].max, high);
-    ASSERT_NEAR(bucket.values[1].mean, area / static_cast<double>(count), 1e-6);
+    ASSERT_NEAR(bucket.values[1].mean, area / static_cast<double>(count), 1e-4);
     ASSERT_NEAR(bucket.night, static_cast<double>(night) / static_cast<double>(count), 1e-12);
   }
   EXPECT_EQ(next, samples.size()) << "every sample is in a bucket";
 }
 
-const std::vector<SeriesKey> kTwo = {{Kind::kTokens, -1}, {Kind::kClassArea, -1, "tree"}};
+const std::vector<SeriesKey> kTwo = {{.quantity = "tokens"}, {.class_name = "tree"}};
 
 TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
   const TemporaryFolder folder;
@@ -66,13 +66,13 @@ TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
     const double hour = static_cast<double>(time % kDayMs) / kHourMs;
     Sample sample = sampleAt(time, std::round(400 + 20 * std::cos(hour / 24 * 6.283) + static_cast<double>(time % 7)),
                              hour < 6 || hour >= 20);
-    if (hour < 12) sample.areas = {{0, 1.0}};  // class 3 does not occur: an area of 0
+    if (hour < 12) sample.whole().areas = {{0, 1.0}};  // class 3 does not occur: an area of 0
     samples.push_back(sample);
   }
   fill(folder / "a.db", samples, 300);
   const StoreReader reader(folder / "a.db");
 
-  const Chart year = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo});
+  const Chart year = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo});
   EXPECT_LE(year.buckets.size(), 2000u);
   EXPECT_GE(year.buckets.size(), 1000u) << "as fine as the limit allows";
   expectBucketsAreTheSamples(year, samples);
@@ -88,11 +88,11 @@ TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
 
   for (int max_buckets : {2, 3, 10, 100, 366, 1999, 5000}) {
     const Chart chart =
-        reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo, .max_buckets = max_buckets});
+        reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo, .max_buckets = max_buckets});
     EXPECT_LE(chart.buckets.size(), static_cast<std::size_t>(max_buckets));
     expectBucketsAreTheSamples(chart, samples);
   }
-  EXPECT_MPM_ERROR(reader.chart({.source = 1, .from = 0, .to = 1, .quantities = {}, .max_buckets = 1}), "2 buckets");
+  EXPECT_MPM_ERROR(reader.chart({.source = 1, .from = 0, .to = 1, .series = {}, .max_buckets = 1}), "2 buckets");
 }
 
 TEST(Chart, AnHourShowsEverySample) {
@@ -104,18 +104,18 @@ TEST(Chart, AnHourShowsEverySample) {
   fill(folder / "a.db", samples, 1);
   const StoreReader reader(folder / "a.db");
   const Chart chart =
-      reader.chart({.source = 1, .from = kNoon, .to = kNoon + kHourMs, .quantities = kTwo, .max_buckets = 4000});
+      reader.chart({.source = 1, .from = kNoon, .to = kNoon + kHourMs, .series = kTwo, .max_buckets = 4000});
   EXPECT_EQ(chart.bucket_ms, 1000);
   EXPECT_EQ(chart.buckets.size(), samples.size());
   expectBucketsAreTheSamples(chart, samples);
   EXPECT_EQ(
       std::count_if(chart.buckets.begin(), chart.buckets.end(), [](const ChartBucket& b) { return b.gap_before; }), 1);
   EXPECT_TRUE(chart.buckets[1000].gap_before);
-  const Chart part = reader.chart({.source = 1, .from = kNoon + 60'000, .to = kNoon + 120'000, .quantities = kTwo});
+  const Chart part = reader.chart({.source = 1, .from = kNoon + 60'000, .to = kNoon + 120'000, .series = kTwo});
   EXPECT_EQ(part.buckets.front().start, kNoon + 60'000);
   EXPECT_EQ(part.buckets.size(), 60u);
-  EXPECT_TRUE(reader.chart({.source = 1, .from = kNoon - kDayMs, .to = kNoon, .quantities = kTwo}).buckets.empty());
-  EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo}).buckets.empty());
+  EXPECT_TRUE(reader.chart({.source = 1, .from = kNoon - kDayMs, .to = kNoon, .series = kTwo}).buckets.empty());
+  EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo}).buckets.empty());
 }
 
 TEST(Chart, FlaggedPicturesAreLeftOut) {
@@ -123,31 +123,31 @@ TEST(Chart, FlaggedPicturesAreLeftOut) {
   std::vector<Sample> samples;
   for (int i = 0; i < 48 * 60; ++i) {
     const bool bad = i % 4 == 0;
-    samples.push_back(sampleAt(kNoon + i * kMinuteMs, bad ? 9999 : 300 + i % 2, i / 720 % 2 == 0));
-    samples.back().quality = {.sharpness = 90, .contrast = 20, .flags = bad ? i % 8 == 0 ? kDark : kFogged : 0};
-    if (bad) samples.back().areas = {{0, 1.0}};
-    if (i == 1) samples.back().areas = {{0, 1.0}};
+    FrameFacts facts;
+    facts.quality = {.sharpness = 90, .contrast = 20, .flags = bad ? i % 8 == 0 ? kDark : kFogged : 0};
+    samples.push_back(sampleAt(kNoon + i * kMinuteMs, bad ? 9999 : 300 + i % 2, i / 720 % 2 == 0, facts));
+    if (bad || i == 1) samples.back().whole().areas = {{0, 1.0}};
   }
   fill(folder / "a.db", samples, 60);
   const StoreReader reader(folder / "a.db");
-  ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo};
-  for (int flag : {-1, 0, 1, 3}) query.quantities.push_back({Kind::kFlagged, flag});
-  query.quantities.push_back({Kind::kBrightness});
+  ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo};
+  for (const char* key : {"flagged", "dark", "overexposed", "fogged", "brightness"})
+    query.series.push_back({.quantity = key});
   for (int max_buckets : {5000, 50, 2}) {
     query.max_buckets = max_buckets;
-    std::vector<Spread> all(query.quantities.size());
+    std::vector<Spread> all(query.series.size());
     for (const ChartBucket& bucket : reader.chart(query).buckets)
       for (std::size_t q = 0; q < all.size(); ++q) addTo(all[q], bucket.values[q]);
     EXPECT_EQ(all[0].samples, 2160);
     EXPECT_EQ(all[0].max, 301);
     EXPECT_EQ(all[1].samples, 2160) << "areas";
-    EXPECT_NEAR(all[1].mean, 0.25 * 2159 / 2160, 1e-6);
+    EXPECT_NEAR(all[1].mean, 25. * 2159 / 2160, 1e-4);
     EXPECT_EQ(all[1].min, 0) << "the class does not occur in one good picture";
     EXPECT_EQ(all[2].samples, 2880);
     EXPECT_NEAR(all[2].mean, 0.25, 1e-12);
-    EXPECT_EQ(all[3].samples, 360) << "dark";
-    EXPECT_EQ(all[4].samples, 0) << "overexposed";
-    EXPECT_EQ(all[5].samples, 360) << "covered or fogged";
+    EXPECT_NEAR(all[3].mean * 2880, 360, 1e-6) << "dark";
+    EXPECT_EQ(all[4].max, 0) << "overexposed";
+    EXPECT_NEAR(all[5].mean * 2880, 360, 1e-6) << "covered or fogged";
     EXPECT_EQ(all[6].samples, 2880) << "brightness is of every picture";
   }
   const DayNightStatistics statistics = reader.dayNight(1, INT64_MIN, INT64_MAX);
@@ -164,7 +164,7 @@ TEST(Chart, TheGapsOfASourceOfItsOwnPace) {
   fill(folder / "a.db", samples, 0);
   const Chart chart =
       StoreReader(folder / "a.db")
-          .chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo, .max_buckets = 20000});
+          .chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo, .max_buckets = 20000});
   EXPECT_EQ(chart.bucket_ms, 1000);
   ASSERT_EQ(chart.buckets.size(), 190u);
   for (std::size_t i = 0; i < chart.buckets.size(); ++i) EXPECT_EQ(chart.buckets[i].gap_before, i == 100) << i;
@@ -172,47 +172,29 @@ TEST(Chart, TheGapsOfASourceOfItsOwnPace) {
 
 TEST(Chart, ShowsEveryQuantity) {
   const TemporaryFolder folder;
-  Sample a = sampleAt(kNoon, 300), b = sampleAt(kNoon + 500, 400);
-  a.dropped = 4;
-  b.inference_ms = 20;
-  b.brightness = 50;
-  a.rows = 1;
-  b.rows = 0.5;
-  b.agreement = 97;
+  Sample a = sampleAt(kNoon, 300, false, {.dropped = 4, .rows = 1}),
+         b = sampleAt(kNoon + 500, 400, false, {.rows = 0.5, .agreement = 97});
+  b.whole().set("inference_ms", 20);
+  b.whole().set("brightness", 50);
   fill(folder / "a.db", {a, b}, 1);
-  const Chart chart = StoreReader(folder / "a.db")
-                          .chart({.source = 1,
-                                  .from = kNoon,
-                                  .to = kNoon + 1000,
-                                  .quantities = {{Kind::kTokens, 0},
-                                                 {Kind::kTokens, 1},
-                                                 {Kind::kTokens, 2},
-                                                 {Kind::kTokens, 7},
-                                                 {Kind::kMerged},
-                                                 {Kind::kInferenceMs},
-                                                 {Kind::kBrightness},
-                                                 {Kind::kDropped},
-                                                 {Kind::kClassArea, -1, "road"},
-                                                 {Kind::kClassArea, -1, "car"},
-                                                 {Kind::kRows},
-                                                 {Kind::kAgreement}}});
+  ChartQuery query{
+      .source = 1, .from = kNoon, .to = kNoon + 1000, .series = {{.class_name = "road"}, {.class_name = "car"}}};
+  const std::map<std::string, double> expected = {{"tokens", 350},         {"merged", 100 - 35000. / 660},
+                                                  {"inference_ms", 16.25}, {"dropped", 2},
+                                                  {"brightness", 75},      {"rows", 75},
+                                                  {"agreement", 97}};
+  for (const auto& [key, mean] : expected) query.series.push_back({.quantity = key});
+  const Chart chart = StoreReader(folder / "a.db").chart(query);
   ASSERT_EQ(chart.buckets.size(), 1u);
   const std::vector<Spread>& values = chart.buckets[0].values;
-  EXPECT_EQ(values[0].mean, 660);
-  EXPECT_EQ(values[1].mean, 491);
-  EXPECT_EQ(values[2].mean, 350);
-  EXPECT_EQ(values[3].samples, 0) << "there is no seventh insertion";
-  EXPECT_NEAR(values[4].mean, 1 - 350.0 / 660, 1e-12);
-  EXPECT_NEAR(values[4].min, 1 - 400.0 / 660, 1e-7);
-  EXPECT_EQ(values[5].mean, 16.25);
-  EXPECT_EQ(values[6].mean, 75);
-  EXPECT_EQ(values[7].mean, 2);
-  EXPECT_EQ(values[8].mean, 0.75);
-  EXPECT_EQ(values[9].mean, 0);
-  EXPECT_EQ(values[9].samples, 2);
-  EXPECT_EQ(values[10].mean, 0.75);
-  EXPECT_EQ(values[11].mean, 97);
-  EXPECT_EQ(values[11].samples, 1) << "of the key frame alone";
+  EXPECT_EQ(values[0].mean, 75);
+  EXPECT_EQ(values[1].mean, 0);
+  EXPECT_EQ(values[1].samples, 2);
+  auto value = values.begin() + 2;
+  for (const auto& [key, mean] : expected) {
+    EXPECT_NEAR(value->mean, mean, 1e-9) << key;
+    EXPECT_EQ((value++)->samples, key == "agreement" ? 1 : 2) << key;
+  }
 }
 
 // What one model calls 0 another one calls 2, and a third one does not know it.
@@ -229,13 +211,12 @@ TEST(Chart, AreaOfAClassIsThatOfItsName) {
       writer.beginSession(info);
       Sample sample = sampleAt(time += kMinuteMs / 4);  // in the minute of the others, too
       const auto river = std::find(classes.begin(), classes.end(), "river") - classes.begin();
-      sample.areas = {{0, river == 0 ? 0.1 : 0.9}};
-      if (river == 2) sample.areas.emplace_back(2, 0.1);
+      sample.whole().areas = {{0, river == 0 ? 0.1 : 0.9}};
+      if (river == 2) sample.whole().areas.emplace_back(2, 0.1);
       writer.append(sample);
     }
   }
-  const ChartQuery river{
-      .source = 1, .from = kNoon, .to = kNoon + kHourMs, .quantities = {{Kind::kClassArea, -1, "river"}}};
+  const ChartQuery river{.source = 1, .from = kNoon, .to = kNoon + kHourMs, .series = {{.class_name = "river"}}};
   const auto expectRiver = [&](std::int64_t width) {
     const Chart chart = StoreReader(path).chart(river);
     EXPECT_EQ(chart.bucket_ms, width);
@@ -243,14 +224,14 @@ TEST(Chart, AreaOfAClassIsThatOfItsName) {
     for (const ChartBucket& bucket : chart.buckets) {
       all.samples += bucket.values[0].samples;
       if (bucket.values[0].samples > 0) {
-        EXPECT_NEAR(bucket.values[0].mean, 0.1, 1e-6);
-        EXPECT_NEAR(bucket.values[0].max, 0.1, 1e-6);
+        EXPECT_NEAR(bucket.values[0].mean, 10, 1e-5);
+        EXPECT_NEAR(bucket.values[0].max, 10, 1e-5);
       }
     }
     EXPECT_EQ(all.samples, 2) << "of models that know the class";
   };
   expectRiver(kSecondMs);
-  runSql(path, "DELETE FROM sample");  // as retention does
+  runSql(path, "DELETE FROM sample; DELETE FROM region_sample");  // as retention does
   expectRiver(kMinuteMs);
 }
 

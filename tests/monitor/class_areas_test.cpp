@@ -14,7 +14,7 @@ using ::testing::SizeIs;
 
 Sample sampleWith(UnixMs time, std::vector<std::pair<int, double>> areas, bool night) {
   Sample sample = sampleAt(time, 400, night);
-  sample.areas = std::move(areas);
+  sample.whole().areas = std::move(areas);
   return sample;
 }
 

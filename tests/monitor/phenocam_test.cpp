@@ -41,14 +41,7 @@ class PhenoCamTest : public ::testing::Test {
     Sample sample = sampleAt(time);
     sample.picture = picture;
     for (std::size_t i = 0; i < regions; ++i)
-      sample.regions.push_back({.region = static_cast<std::int64_t>(i),
-                                .pixels = 50,
-                                .red = 200 - green,
-                                .green = green,
-                                .blue = 100,
-                                .red_deviation = 4,
-                                .green_deviation = 5,
-                                .blue_deviation = 6});
+      sample.regions.push_back(regionOf(static_cast<std::int64_t>(i), {200 - green, green, 100}));
     return sample;
   }
   void store(const std::vector<vision::Region>& regions, const std::vector<Sample>& samples) {
@@ -106,11 +99,10 @@ TEST_F(PhenoCamTest, DaysHaveQuantilesAndMidday) {
   for (int i = 0; i < 5; ++i)
     samples.push_back(sampleWith(kNewYear + (10 * 60 + 50 * i) * kMinuteMs, 90 + 3 * i, std::to_string(i) + ".jpg"));
   samples.push_back(sampleWith(kNewYear + 12 * kHourMs, 150));
-  samples.back().quality = {.flags = kBlurred};
+  samples.back().whole().set("flagged", 1);
   samples.push_back(sampleWith(kNewYear + 15 * kMinuteMs, 150));  // by night
   samples.push_back(sampleWith(kNewYear + 13 * kHourMs, 150));
-  for (double* value : {&samples.back().regions[0].red, &samples.back().regions[0].green}) *value = 250;
-  samples.back().regions[0].blue = 166;  // as bright as fog
+  samples.back().regions[1] = regionOf(0, {250, 250, 166});  // as bright as fog
   store({regionNamed("DB_1000")}, samples);
   write();
   const auto days = rowsOf("yard_DB_1000_1day.csv");
@@ -142,8 +134,8 @@ TEST_F(PhenoCamTest, RegionsHaveNamesAndDates) {
   ignored.ignore = true;
   Sample first = sampleWith(kNewYear + 12 * kHourMs, 100, "a.jpg", 2),
          second = sampleWith(kNewYear + kDayMs + 12 * kHourMs, 90);
-  first.regions[1].region = 2;  // late, early, pond, XX_0001, sky
-  first.regions[0].region = 1;
+  first.regions[2].region = 3;  // late, early, pond, XX_0001, sky
+  first.regions[1].region = 2;
   store({late, early, regionNamed("pond, left", 30), regionNamed("XX_0001", 40), ignored}, {first, second});
   EXPECT_THAT(write(), SizeIs(9));
   const auto rows = rowsOf("yard_DB_1000_roistats.csv");

@@ -45,13 +45,12 @@ TEST(Recorder, MakesASampleOfAResult) {
   ASSERT_TRUE(sample);
   EXPECT_EQ(sample->picture, "noon.v2.jpg");
   EXPECT_EQ(sample->time, kNoon);
-  EXPECT_THAT(sample->tokens, ::testing::ElementsAre(16, 12, 9));
-  EXPECT_THAT(sample->areas, ::testing::ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
-  EXPECT_NEAR(sample->brightness, 30, 1e-9);
+  EXPECT_THAT(sample->token_counts, ::testing::ElementsAre(16, 12, 9));
+  EXPECT_THAT(sample->whole().areas, ::testing::ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
+  EXPECT_NEAR(sample->brightness(), 30, 1e-9);
   EXPECT_EQ(sample->night, true);
-  EXPECT_EQ(recorder.night(), true);
-  EXPECT_EQ(sample->dropped, 5);
-  EXPECT_EQ(recorder.add(resultAt(1000), 7)->dropped, 2);
+  EXPECT_EQ(sample->whole().value("dropped"), 5);
+  EXPECT_EQ(recorder.add(resultAt(1000), 7)->whole().value("dropped"), 2);
 }
 
 TEST(Recorder, OneSamplePerInterval) {
@@ -177,6 +176,26 @@ TEST(Recorder, KnowsTheViewOfAnEarlierWatch) {
     if (known) recorder.setView(*view);
     EXPECT_EQ(recorder.add(result, 0)->motion.has_value(), known) << "at the first picture";
   }
+  // A frame is measured where its own view has moved the regions to: as a sample, and again, after others, to be shown.
+  Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);
+  recorder.setView(*view);
+  recorder.setRegions(
+      {{.name = "tree", .size = scene.size(), .polygons = {{{60, 0}, {119, 0}, {119, 159}, {60, 159}}}}});
+  InferenceResult moved = result;
+  moved.frame.time += kHourMs;
+  const cv::Matx23d shift(1, 0, 10, 0, 1, 0);
+  moved.frame.image = cv::Mat();
+  cv::warpAffine(scene, moved.frame.image, shift, scene.size());
+  for (const auto& [one, left] : {std::pair(&result, 60), std::pair(&moved, 70)}) {
+    one->estimate.labels = cv::Mat::zeros(scene.size(), CV_8U);
+    one->estimate.labels.colRange(left, left + 60).setTo(2);
+  }
+  const auto tree = [](const Sample& sample) { return sample.regions.at(1).areas.back().second; };
+  EXPECT_NEAR(tree(*recorder.add(result, 0)), 1, 0.01);
+  EXPECT_NEAR(tree(*recorder.add(moved, 0)), 1, 0.01);
+  EXPECT_NEAR(tree(recorder.measure(moved)), 1, 0.01);
+  result.repeated = true;
+  EXPECT_NEAR(tree(recorder.measure(result)), 1, 0.01) << "of an earlier picture";
 }
 
 TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
@@ -265,14 +284,14 @@ TEST(Recorder, AnAgreementWaitsForTheNextSample) {
     result.estimate.reuse = report;
     return recorder.add(result, 0);
   };
-  EXPECT_EQ(add(0, {.rows = 1})->agreement, std::nullopt);
+  EXPECT_EQ(add(0, {.rows = 1})->whole().value("agreement"), std::nullopt);
   EXPECT_FALSE(add(300, {.key_frame = true, .agreement = 97.5}));
   EXPECT_FALSE(add(600, {.key_frame = true, .agreement = 99}));
   const auto sample = add(1000, {.rows = 0.25});
-  EXPECT_EQ(sample->rows, 0.25);
-  EXPECT_EQ(sample->agreement, 97.5) << "the lowest";
-  EXPECT_EQ(add(2000, {.rows = 0.25})->agreement, std::nullopt);
-  EXPECT_EQ(recorder.add(resultAt(3000), 0)->rows, std::nullopt) << "reuse is off";
+  EXPECT_EQ(sample->whole().value("rows"), 25);
+  EXPECT_EQ(sample->whole().value("agreement"), 97.5) << "the lowest";
+  EXPECT_EQ(add(2000, {.rows = 0.25})->whole().value("agreement"), std::nullopt);
+  EXPECT_EQ(recorder.add(resultAt(3000), 0)->whole().value("rows"), std::nullopt) << "reuse is off";
 }
 
 TEST(Recorder, AFallingAgreementIsAnEvent) {
@@ -327,16 +346,15 @@ TEST(Recorder, OtherRulesWhileItRuns) {
   options.alarms.alarms = {parseAlarm("tokens<10")};
   options.alarms.minutes = 0;
   Recorder recorder(options, nullptr, [&](const Event& event) { reported.push_back(event); });
-  EXPECT_EQ(recorder.add(resultAt(0), 7)->dropped, 7);
+  EXPECT_EQ(recorder.add(resultAt(0), 7)->whole().value("dropped"), 7);
   ASSERT_THAT(reported, SizeIs(1));
   recorder.setAlarms({.alarms = {parseAlarm("tokens>8")}, .minutes = 0}, kNoon + 500);
   ASSERT_THAT(reported, SizeIs(2)) << "it rang, and nobody watches for it any more";
   EXPECT_EQ(reported[1].kind, EventKind::kAlarmEnded);
   EXPECT_EQ(reported[1].time, kNoon + 500);
-  EXPECT_EQ(recorder.add(resultAt(1000), 10)->dropped, 3) << "counted once";
+  EXPECT_EQ(recorder.add(resultAt(1000), 10)->whole().value("dropped"), 3) << "counted once";
   EXPECT_THAT(reported.back().message, HasSubstr("tokens 9 above 8"));
   recorder.setNightRule(NightByBrightness{});
-  EXPECT_EQ(recorder.night(), std::nullopt) << "no sample by the new rule yet";
   EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);
 }
 

@@ -21,12 +21,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Kind = SeriesKey::Kind;
 
 Sample withRegion(UnixMs time, double green, std::int64_t region = 0) {
   Sample sample = sampleAt(time);
-  sample.regions = {
-      {.region = region, .pixels = 100, .red = 100, .green = green, .blue = 50, .tokens = 7.5, .areas = {{3, 0.5}}}};
+  sample.regions.push_back(regionOf(region, {100, green, 50}, 7.5, {{3, 0.5}}));
   return sample;
 }
 
@@ -66,7 +64,7 @@ TEST(StoredRegions, AChangedRegionIsANewOne) {
   }
   const StoreReader reader(path);
   std::vector<std::int64_t> ids;
-  for (const Sample& sample : allSamples(reader)) ids.push_back(sample.regions.at(0).region);
+  for (const Sample& sample : allSamples(reader)) ids.push_back(sample.regions.at(1).region);
   EXPECT_THAT(ids, ElementsAre(1, 3, 2, 1)) << "one that comes back is the same";
   const auto regions = reader.regions("camera 0");
   ASSERT_THAT(regions, SizeIs(3));
@@ -86,20 +84,19 @@ TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
     writer.beginSession(session());
     for (int i = 0; i < 4; ++i) {
       Sample sample = withRegion(kNoon + i * kSecondMs, 50 + 25 * (i % 2), i / 2);
-      sample.regions.push_back({.region = 2, .pixels = 9, .green = 250, .tokens = 999, .areas = {{3, 1.0}}});
+      sample.regions.push_back(regionOf(2, {0, 250, 0}, 999, {{3, 1.0}}));
       writer.append(sample);
     }
     writer.append(sampleAt(kNoon + 4 * kSecondMs));
     ASSERT_TRUE(writer.flush());
   }
   ChartQuery query{.source = 1, .from = kNoon, .to = kNoon + kMinuteMs};
-  for (const Kind kind :
-       {Kind::kGcc, Kind::kRcc, Kind::kExg, Kind::kRed, Kind::kGreen, Kind::kBlue, Kind::kBrightness, Kind::kTokens})
-    query.quantities.push_back({kind, -1, "", "tree"});
-  query.quantities.push_back({Kind::kClassArea, -1, "tree", "tree"});
-  query.quantities.push_back({Kind::kClassArea, -1, "tree"});
-  query.quantities.push_back({Kind::kGcc, -1, "", "no such region"});
-  query.quantities.push_back({Kind::kTokens});
+  for (const char* key : {"gcc", "rcc", "exg", "red", "green", "blue", "brightness", "tokens"})
+    query.series.push_back({.quantity = key, .region = "tree"});
+  query.series.push_back({.class_name = "tree", .region = "tree"});
+  query.series.push_back({.class_name = "tree"});
+  query.series.push_back({.quantity = "gcc", .region = "no such region"});
+  query.series.push_back({.quantity = "tokens"});
   query.max_buckets = 2;
   const auto check = [&](const Chart& chart) {
     Spread all[12];
@@ -118,8 +115,8 @@ TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
     EXPECT_NEAR(all[5].mean, 50, 1e-9);
     EXPECT_NEAR(all[6].mean, 0.114 * 50 + 0.587 * 62.5 + 29.9, 1e-9);
     EXPECT_NEAR(all[7].mean, 7.5, 1e-9);
-    EXPECT_NEAR(all[8].mean, 0.5, 1e-9);
-    EXPECT_NEAR(all[9].mean, 0.25, 1e-9) << "of the whole picture";
+    EXPECT_NEAR(all[8].mean, 50, 1e-9);
+    EXPECT_NEAR(all[9].mean, 25, 1e-9) << "of the whole picture";
     EXPECT_EQ(all[10].samples, 0);
     EXPECT_EQ(all[11].max, 377) << "not of a region";
   };
@@ -140,10 +137,11 @@ TEST(StoredRegions, ViewHasTheirValues) {
     ASSERT_TRUE(writer.flush());
   }
   EXPECT_EQ(
-      runSql(path,
-             "SELECT time_utc || ' ' || source || ' ' || region || ' ' || gcc || ' ' || rcc || ' ' || exg || ' ' ||"
-             " tokens || ' ' || json_extract(areas, '$.3') || ' ' || json_extract(classes, '$[3]')"
-             " FROM region_values"),
+      runSql(
+          path,
+          "SELECT time_utc || ' ' || source || ' ' || region_name || ' ' || gcc || ' ' || rcc || ' ' || exg || ' ' ||"
+          " tokens || ' ' || json_extract(areas, '$.3') || ' ' || json_extract(classes, '$[3]')"
+          " FROM region_values WHERE region_name <> ''"),
       "2026-06-01 12:00:00 camera 0 tree 0.25 0.5 -50.0 7.5 0.5 tree");
 }
 
@@ -162,13 +160,13 @@ TEST(StoredRegions, RecorderMeasuresAndRemembersThem) {
     recorder.setRegions({stamp, regionNamed("tree")});
     recorder.setStoredRegions({regionNamed("too late")});
     const auto sample = recorder.add(resultOf(image, kNoon), 0);
-    ASSERT_THAT(sample->regions, SizeIs(1));
-    EXPECT_EQ(sample->regions[0].region, 1);
-    EXPECT_DOUBLE_EQ(sample->regions[0].gcc(), 0.5);
-    EXPECT_THAT(sample->areas, ElementsAre(std::pair(1, 1.0))) << "the road is under the stamp";
-    EXPECT_NEAR(sample->brightness, (14 * 76.9 + 0) / 14, 80) << "of the pixels that count";
+    ASSERT_THAT(sample->regions, SizeIs(2));
+    EXPECT_EQ(sample->regions[1].region, 2);
+    EXPECT_DOUBLE_EQ(sample->regions[1].value("gcc").value(), 0.5);
+    EXPECT_THAT(sample->whole().areas, ElementsAre(std::pair(1, 1.0))) << "the road is under the stamp";
+    EXPECT_EQ(sample->whole().value("pixels"), 64 * 24) << "those that count";
     recorder.setRegions({});
-    EXPECT_THAT(recorder.add(resultOf(image, kNoon + 1000), 0)->areas, SizeIs(2));
+    EXPECT_THAT(recorder.add(resultOf(image, kNoon + 1000), 0)->whole().areas, SizeIs(2));
     recorder.setRegions({vision::Region{.name = "odd", .size = {8, 8}, .mask = cv::Mat::ones(8, 8, CV_8UC1)}});
     recorder.add(resultOf(image, kNoon + 2000), 0);
     recorder.add(resultOf(image, kNoon + 3000), 0);
@@ -205,22 +203,21 @@ TEST(StoredRegions, ExportsNameTheirColumns) {
   };
   const auto csv = lines(ExportFormat::kCsv);
   ASSERT_THAT(csv, SizeIs(3));
-  EXPECT_THAT(csv[0], HasSubstr(R"(,"region_old, tree_pixels","region_old, tree_red_0_255",)"));
+  EXPECT_THAT(csv[0], HasSubstr(R"(,"region_old, tree_tokens","region_old, tree_gcc",)"));
   EXPECT_THAT(csv[0],
               ::testing::EndsWith(R"(,"region_old, tree_area_road_percent","region_old, tree_area_tree_percent")"));
   EXPECT_THAT(csv[1], HasSubstr(",noon.jpg,"));
-  EXPECT_THAT(csv[1],
-              ::testing::EndsWith(",100,100.0000,50.0000,50.0000,0.0000,0.0000,0.0000,64.9500,0.250000,0.500000,"
-                                  "-50.0000,7.500,0.0000,50.0000"));
+  EXPECT_THAT(csv[1], ::testing::EndsWith(",7.5,0.25,0.5,-50,64.95,100,50,50,4,5,6,100,0.0000,50.0000"));
   EXPECT_THAT(csv[2], ::testing::EndsWith(",,,,,,,,,,,,,,"));
   const auto json = nlohmann::json::parse(lines(ExportFormat::kJsonLines)[0]);
   EXPECT_EQ(json["regions"]["old, tree"]["gcc"], 0.25);
   EXPECT_EQ(json["regions"]["old, tree"]["area_fraction"]["tree"], 0.5);
   const auto means = regionMeans(reader, reader.sources()[0], kNoon, kNoon + kDayMs);
-  ASSERT_THAT(means, SizeIs(1));
-  EXPECT_EQ(means[0].samples, 1);
-  EXPECT_DOUBLE_EQ(means[0].gcc, 0.25);
-  EXPECT_THAT(means[0].areas, ElementsAre(std::pair(std::string("tree"), 0.5)));
+  ASSERT_THAT(means, SizeIs(2));
+  EXPECT_EQ(means[0].samples(), 2) << "the whole picture";
+  EXPECT_EQ(means[1].samples(), 1);
+  EXPECT_DOUBLE_EQ(means[1].value("gcc").mean, 0.25);
+  EXPECT_THAT(means[1].areas, ElementsAre(std::pair(std::string("tree"), 0.5)));
 }
 
 }  // namespace

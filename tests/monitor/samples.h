@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,26 @@ namespace mpm::monitor::test {
 
 inline constexpr UnixMs kNoon = 1'780'315'200'000;  // 2026-06-01 12:00:00 UTC
 
-inline Sample sampleAt(UnixMs time, double tokens = 377, std::optional<bool> night = false) {
+/// A grey picture of brightness 100.
+inline Sample sampleAt(UnixMs time, double tokens = 377, std::optional<bool> night = false, FrameFacts facts = {}) {
   Sample sample;
   sample.time = time;
-  sample.tokens = {660, 491, tokens};
-  sample.inference_ms = 12.5;
-  sample.areas = {{0, 0.75}, {3, 0.25}};
   sample.night = night;
-  sample.brightness = 100;
+  facts.token_counts = sample.token_counts = {660, 491, tokens};
+  facts.inference_ms = 12.5;
+  sample.whole() = evaluate({.pixels = 100, .mean = {100, 100, 100}, .tokens = tokens, .frame = &facts});
+  sample.whole().areas = {{0, 0.75}, {3, 0.25}};
   return sample;
+}
+
+/// `index`: of the regions that are watched.
+inline RegionSample regionOf(std::int64_t index, std::array<double, 3> rgb, std::optional<double> tokens = {},
+                             std::vector<std::pair<int, double>> areas = {}, const std::string& name = "region") {
+  RegionSample region = evaluate({.pixels = 100, .mean = rgb, .deviation = {4, 5, 6}, .tokens = tokens});
+  region.region = index + 1;
+  region.name = name;
+  region.areas = std::move(areas);
+  return region;
 }
 
 inline SessionInfo session(const std::string& source = "camera 0") {

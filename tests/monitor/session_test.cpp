@@ -78,13 +78,14 @@ class SessionTest : public ::testing::Test {
   void make(const SessionOptions& options) {
     session_.reset();
     session_ = std::make_unique<Session>(
-        options, Session::Callbacks{
-                     .on_frame = [this](InferenceResult result) { frames_.add(result.frame.stream); },
-                     .on_sample = [this](const Sample& sample, const InferenceResult&) { samples_.add(sample); },
-                     .on_event = [this](const Event& event) { events_.add(event); },
-                     .on_state = [this](const CaptureStatus& status) { states_.add(status); },
-                     .on_picture = [this](const std::string& path, SnapshotWriter::Occasion) { pictures_.add(path); },
-                     .on_pictures_removed = {}});
+        options,
+        Session::Callbacks{
+            .on_frame = [this](const InferenceResult& result, const Sample&) { frames_.add(result.frame.stream); },
+            .on_sample = [this](const Sample& sample, const InferenceResult&) { samples_.add(sample); },
+            .on_event = [this](const Event& event) { events_.add(event); },
+            .on_state = [this](const CaptureStatus& status) { states_.add(status); },
+            .on_picture = [this](const std::string& path, SnapshotWriter::Occasion) { pictures_.add(path); },
+            .on_pictures_removed = {}});
   }
   static WatchOptions watch(SourceFactory factory = always(), const std::string& source = kCamera) {
     return {.source = vision::parseSourceSpec(source), .every_s = 0, .timeout_s = 0.5, .factory = std::move(factory)};
@@ -207,13 +208,14 @@ TEST_F(SessionTest, APictureIsTakenOfAFrame) {
   SessionOptions with_pictures = options();
   with_pictures.snapshots.folder = folder_ / "shots";
   Collected<InferenceResult> results;
-  Session session(with_pictures, {.on_frame = [&](InferenceResult result) { results.add(std::move(result)); },
-                                  .on_picture = [&](const std::string& path, auto) { pictures_.add(path); }});
+  Session session(with_pictures,
+                  {.on_frame = [&](InferenceResult result, const Sample&) { results.add(std::move(result)); },
+                   .on_picture = [&](const std::string& path, auto) { pictures_.add(path); }});
   WatchOptions dark = watch();
   dark.night = NightByBrightness{.night_below = 200, .day_above = 255};
   session.open(dark);
   ASSERT_TRUE(eventually([&] { return results.size() > 0; }));
-  ASSERT_TRUE(session.save(results.all()[0]));
+  ASSERT_TRUE(session.save(results.all()[0], session.measure(results.all()[0])));
   ASSERT_TRUE(eventually([&] { return pictures_.size() == 1; }));
   std::ifstream file(folder_ / "shots/2026-06-01T12-00-00.000Z.json");
   const std::string facts((std::istreambuf_iterator<char>(file)), {});
@@ -233,7 +235,7 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   fs::rename(folder_ / "new.onnx", path);
   ASSERT_TRUE(eventually([&] { return reported("takes over"); }));
   session_->setReduction(mpmBefore({1}));
-  ASSERT_TRUE(eventually([&] { return samples_.all().back().tokens.size() == 2; }));
+  ASSERT_TRUE(eventually([&] { return samples_.all().back().token_counts.size() == 2; }));
   const StoreReader reader = stored();
   const auto sessions = reader.sessions(1);
   ASSERT_THAT(sessions, SizeIs(3));
@@ -291,7 +293,7 @@ TEST_F(ArchiveOfPictures, AChangeOfTheNetLosesNone) {
   ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
   ASSERT_THAT(samples_.all(), SizeIs(3));
   EXPECT_EQ(samples_.all()[0].picture, "20130708_055410.png");
-  EXPECT_THAT(samples_.all()[0].tokens, SizeIs(2)) << "of the net that was asked for";
+  EXPECT_THAT(samples_.all()[0].token_counts, SizeIs(2)) << "of the net that was asked for";
   EXPECT_EQ(session_->status().inference.stale, 0);
 }
 
@@ -325,7 +327,8 @@ TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreReplacedAsAWhole) {
   fs::remove(folder_ / "pictures/20130708_055412.png");
   const auto stored = [&] {
     std::vector<std::size_t> insertions;
-    for (const Sample& sample : allSamples(StoreReader(database_))) insertions.push_back(sample.tokens.size() - 1);
+    for (const Sample& sample : allSamples(StoreReader(database_)))
+      insertions.push_back(sample.token_counts.size() - 1);
     return insertions;
   };
   SessionOptions other = options();
@@ -358,8 +361,8 @@ TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreReplacedAsAWhole) {
   EXPECT_EQ(stored(), (std::vector<std::size_t>{1, 1, 2})) << "the third picture is gone, and its sample stays";
   EXPECT_FALSE(fs::exists(database_ + "-again"));
   const StoreReader reader(database_);
-  EXPECT_THAT(allSamples(reader)[0].regions, SizeIs(1));
-  EXPECT_THAT(allSamples(reader)[2].regions, SizeIs(0));
+  EXPECT_THAT(allSamples(reader)[0].regions, SizeIs(2));
+  EXPECT_THAT(allSamples(reader)[2].regions, SizeIs(1));
   EXPECT_EQ(reader.sessions(1).back().reduce, "mpm:blocks=2");
 }
 

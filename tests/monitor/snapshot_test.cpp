@@ -41,7 +41,7 @@ TEST(Snapshot, WritesTheFrameTheOverlayAndWhatIsKnown) {
             cv::Vec3b(10, 20, 30));
   std::ifstream file(folder / "shots/2026-06-01T12-00-00.250Z.json");
   const auto json = nlohmann::json::parse(file);
-  EXPECT_EQ(json["tokens"], nlohmann::json({660, 491, 377}));
+  EXPECT_EQ(json["token_counts"], nlohmann::json({660, 491, 377}));
   EXPECT_EQ(json["reduce"], "mpm:blocks=2,5");
   EXPECT_EQ(json["source"], "rtsp://***@cam");
   EXPECT_EQ(json["area_fraction"]["class_0"], 0.75);

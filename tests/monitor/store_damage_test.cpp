@@ -134,7 +134,7 @@ TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
     makeDatabase();
     runSql(path_, edit);
     const StoreReader reader(path_);
-    (void)reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = {{SeriesKey::Kind::kTokens}}});
+    (void)reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = {{.quantity = "tokens"}}});
     (void)reader.dayNight(1, INT64_MIN, INT64_MAX);
     EXPECT_FALSE(reader.view("camera 0"));
     return allSamples(reader);
@@ -148,9 +148,9 @@ TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
            {"UPDATE sample SET time_ms = -9223372036854775807", "a sample has the time -9223372036854775807 ms"}})
     EXPECT_MPM_ERROR(read(edit), "a.db' is damaged: " + std::string(words)) << edit;
   const auto odd = read(
-      "UPDATE sample SET areas = '{\"-5\":0.5,\"1\":0.5}', session = -3;"
+      "UPDATE region_sample SET areas = '{\"-5\":0.5,\"1\":0.5}'; UPDATE sample SET session = -3;"
       "INSERT INTO view_reference VALUES (1, -1, -1, 1, 0, 0, 0, 0, 1, -9, x'0102')");
-  EXPECT_THAT(odd.at(0).areas, ElementsAre(std::pair(1, 0.5)));
+  EXPECT_THAT(odd.at(0).whole().areas, ElementsAre(std::pair(1, 0.5)));
 }
 
 TEST_F(StoreDamage, FoundWhileWritingStopsTheStore) {
@@ -253,7 +253,7 @@ TEST_F(StoreDamage, AFileThatIsNotOursStaysWhereItIs) {
 
   fs::remove(path_);
   makeDatabase();
-  runSql(path_, "ALTER TABLE sample RENAME COLUMN brightness TO luminosity");
+  runSql(path_, "ALTER TABLE sample RENAME COLUMN night TO luminosity");
   expectLeftAlone("someone changed it");
 }
 

@@ -32,25 +32,14 @@ using ::testing::SizeIs;
 TEST(Store, GivesBackWhatWasPutIn) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  Sample odd = sampleAt(kNoon + 250, 376.5, std::nullopt);
-  odd.areas = {{2, 0.1}, {149, 0.9}};
-  odd.dropped = 7;
-  odd.rows = 0.125;
-  odd.agreement = 98.75;
-  odd.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = 5};
+  FrameFacts facts{.dropped = 7, .rows = 0.125, .agreement = 98.75};
+  facts.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = kBlurred};
+  Sample odd = sampleAt(kNoon + 250, 376.5, std::nullopt, facts);
+  odd.whole().areas = {{2, 0.1}, {149, 0.9}};
   odd.motion = {.right = 3.5, .down = -2, .turn = 0.25, .zoom = 1.03125};
-  odd.regions = {{.region = 1,
-                  .pixels = 100,
-                  .red = 90,
-                  .green = 120.5,
-                  .blue = 60,
-                  .red_deviation = 4,
-                  .green_deviation = 5,
-                  .blue_deviation = 6,
-                  .tokens = 17,
-                  .areas = {{0, 0.25}, {3, 0.75}}},
-                 {.region = 2},
-                 {.region = 3}};
+  odd.regions.push_back(regionOf(1, {90, 120.5, 60}, 17, {{0, 0.25}, {3, 0.75}}, "tree"));
+  odd.regions.push_back(regionOf(2, {1, 2, 3}, {}, {}, "sky"));
+  odd.regions.push_back(regionOf(3, {1, 2, 3}));
   {
     StoreWriter writer(path);
     writer.setRegions("camera 0", {regionNamed("lake"), regionNamed("tree"), regionNamed("sky")});
@@ -71,39 +60,28 @@ TEST(Store, GivesBackWhatWasPutIn) {
 
   const auto samples = allSamples(reader);
   ASSERT_THAT(samples, SizeIs(2));
-  EXPECT_THAT(samples[0].tokens, ElementsAre(660, 491, 377));
   EXPECT_EQ(samples[0].night, true);
-  EXPECT_THAT(samples[1].tokens, ElementsAre(660, 491, 376.5));
   EXPECT_EQ(samples[1].night, std::nullopt);
-  EXPECT_EQ(samples[1].dropped, 7);
-  EXPECT_EQ(samples[0].rows, std::nullopt) << "reuse is off";
-  EXPECT_EQ(samples[0].agreement, std::nullopt);
-  EXPECT_EQ(samples[1].rows, 0.125);
-  EXPECT_EQ(samples[1].agreement, 98.75);
-  EXPECT_FALSE(samples[0].quality || samples[0].motion);
-  EXPECT_THAT(samples[0].regions, IsEmpty());
-  ASSERT_TRUE(samples[1].quality && samples[1].motion);
-  EXPECT_EQ(samples[1].quality->sharpness, 41.5);
-  EXPECT_EQ(samples[1].quality->contrast, 12.25);
-  EXPECT_EQ(samples[1].quality->saturated, 0.125);
-  EXPECT_EQ(samples[1].quality->flags, 5);
+  EXPECT_THAT(samples[1].token_counts, ElementsAre(660, 491, 376.5));
+  EXPECT_FALSE(samples[0].motion);
+  EXPECT_THAT(samples[0].regions, SizeIs(1));
+  EXPECT_EQ(samples[0].whole().value("rows"), std::nullopt) << "reuse is off";
+  ASSERT_TRUE(samples[1].motion);
   EXPECT_EQ(samples[1].motion->right, 3.5);
   EXPECT_EQ(samples[1].motion->down, -2);
   EXPECT_EQ(samples[1].motion->turn, 0.25);
   EXPECT_EQ(samples[1].motion->zoom, 1.03125);
-  ASSERT_THAT(samples[1].regions, SizeIs(2)) << "there is no fourth region";
-  const RegionSample& region = samples[1].regions[0];
-  EXPECT_EQ(region.region, 2);
-  EXPECT_EQ(region.pixels, 100);
-  EXPECT_THAT((std::array{region.red, region.green, region.blue}), ElementsAre(90, 120.5, 60));
-  EXPECT_THAT((std::array{region.red_deviation, region.green_deviation, region.blue_deviation}), ElementsAre(4, 5, 6));
-  EXPECT_EQ(region.tokens, 17);
-  EXPECT_THAT(region.areas, ElementsAre(std::pair(0, 0.25), std::pair(3, 0.75)));
-  EXPECT_EQ(samples[1].regions[1].tokens, std::nullopt);
-  EXPECT_EQ(samples[1].inference_ms, 12.5);
-  ASSERT_THAT(samples[1].areas, SizeIs(2));
-  EXPECT_EQ(samples[1].areas[1].first, 149);
-  EXPECT_NEAR(samples[1].areas[1].second, 0.9, 1e-7);
+  ASSERT_THAT(samples[1].regions, SizeIs(3)) << "there is no fourth region";
+  EXPECT_EQ(samples[1].regions[1].region, 2);
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(samples[1].regions[r].name, odd.regions[r].name);
+    for (std::size_t q = 0; q < quantities().size(); ++q)
+      EXPECT_EQ(samples[1].regions[r].value(q), odd.regions[r].value(q)) << r << " " << quantities()[q].key;
+  }
+  EXPECT_THAT(samples[1].regions[1].areas, ElementsAre(std::pair(0, 0.25), std::pair(3, 0.75)));
+  ASSERT_THAT(samples[1].whole().areas, SizeIs(2));
+  EXPECT_EQ(samples[1].whole().areas[1].first, 149);
+  EXPECT_NEAR(samples[1].whole().areas[1].second, 0.9, 1e-7);
   EXPECT_LT(samples[0].id, samples[1].id);
 
   const auto sessions = reader.sessions(1);
@@ -189,7 +167,7 @@ TEST(Store, SamplesKeepTheirOrderWhenTheClockGoesBack) {
   ASSERT_THAT(by_id, SizeIs(4));
   EXPECT_EQ(by_id[2].time, kNoon - kHourMs) << "in the order they came";
   EXPECT_EQ(allSamples(reader)[0].time, kNoon - kHourMs) << "by the clock";
-  const Chart chart = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = {}});
+  const Chart chart = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = {}});
   std::int64_t in_chart = 0;
   for (const ChartBucket& bucket : chart.buckets) in_chart += bucket.samples;
   EXPECT_EQ(in_chart, 4);
@@ -223,7 +201,7 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
   writer.beginSession(session());
   for (int minute = 0; minute < 10 * 24 * 60; ++minute) {
     Sample sample = sampleAt(kNoon + minute * kMinuteMs);
-    sample.regions = {{.region = 0}};
+    sample.regions.push_back(regionOf(0, {1, 2, 3}));
     sample.states = {{.name = "gate", .state = "open"}};
     writer.append(sample);
   }
@@ -236,14 +214,14 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
     ASSERT_TRUE(writer.flush());
   }
   EXPECT_EQ(reader.sources()[0].samples, 2 * 24 * 60);
-  for (const char* table : {"region_sample", "state_sample"})
+  for (const char* table : {"region_sample WHERE region > 0", "region_sample WHERE region = 0", "state_sample"})
     EXPECT_EQ(runSql(folder / "a.db", std::string("SELECT count(*) FROM ") + table), std::to_string(2 * 24 * 60));
   EXPECT_EQ(allSamples(reader)[0].time, kNoon + 8 * kDayMs);
   const auto events = reader.events(1, INT64_MIN, INT64_MAX, 100000);
   EXPECT_EQ(events.front().message, "young");
   // The whole stretch still has its hours.
   EXPECT_EQ(reader.sources()[0].first, kNoon);
-  const Chart chart = reader.chart({.source = 1, .from = kNoon, .to = kNoon + 10 * kDayMs, .quantities = {}});
+  const Chart chart = reader.chart({.source = 1, .from = kNoon, .to = kNoon + 10 * kDayMs, .series = {}});
   EXPECT_EQ(chart.bucket_ms, kHourMs);
   EXPECT_EQ(chart.buckets.size(), 240u);
 }
@@ -531,7 +509,7 @@ TEST(Store, AnotherNightRuleJudgesWhatIsStored) {
   const auto store = [&](UnixMs time, double tokens, double brightness, std::optional<bool> night,
                          StoreWriter& writer) {
     Sample sample = sampleAt(time, tokens, night);
-    sample.brightness = brightness;
+    sample.whole().set("brightness", brightness);
     writer.append(sample);
   };
   {
@@ -559,7 +537,7 @@ TEST(Store, AnotherNightRuleJudgesWhatIsStored) {
   EXPECT_EQ(pooled(dark), (std::array<std::int64_t, 2>{50, 50})) << "the twilight sample by sample";
   EXPECT_FALSE(reader.dayNight(1, INT64_MIN, INT64_MAX).brightness);
   EXPECT_DOUBLE_EQ(reader.dayNight(1, INT64_MIN, kNoon + 96 * kHourMs).day.mean, 300);
-  for (const Sample& sample : allSamples(reader)) ASSERT_EQ(sample.night, sample.brightness < 100);
+  for (const Sample& sample : allSamples(reader)) ASSERT_EQ(sample.night, sample.brightness() < 100);
   const auto nights = [&] {
     double sum = 0;
     for (const ChartBucket& bucket : reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX}).buckets)
@@ -635,7 +613,7 @@ TEST(Store, APictureOfAnArchiveIsStoredOnce) {
   EXPECT_THAT(allSamples(reader), SizeIs(5));
   std::int64_t counted = 0;
   for (const ChartBucket& bucket :
-       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .quantities = {{SeriesKey::Kind::kTokens, -1}}}).buckets)
+       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}}).buckets)
     counted += bucket.values[0].samples;
   EXPECT_EQ(counted, 5);
   const SessionRecord session = reader.sessions(1).at(0);
@@ -660,7 +638,7 @@ TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
            "INSERT INTO region(id, source, name, ignored, shape, from_ms, to_ms, current) SELECT 5 + id, id, 'tree', 0,"
            " '{}', NULL, 7, 1"
            " FROM source WHERE name = 'archive';"
-           "INSERT INTO region_sample SELECT s.id, r.id, 9, 1, 2, 3, 0, 0, 0, NULL, '{}' FROM sample s JOIN region r "
+           "INSERT INTO region_sample(sample, region, areas) SELECT s.id, r.id, '{}' FROM sample s JOIN region r "
            "USING(source)");
   }
   mergeDatabases({folder / "part0.db", folder / "part1.db"}, folder / "all.db");
@@ -672,9 +650,9 @@ TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   const auto samples = allSamples(reader, sources[0].id);
   ASSERT_THAT(samples, SizeIs(2));
   for (int part = 0; part < 2; ++part) {
-    EXPECT_EQ(samples[part].tokens.back(), 300 + 10 * part);
-    ASSERT_THAT(samples[part].regions, SizeIs(1));
-    EXPECT_EQ(samples[part].regions[0].region, samples[0].regions[0].region) << "one region";
+    EXPECT_EQ(samples[part].token_counts.back(), 300 + 10 * part);
+    ASSERT_THAT(samples[part].regions, SizeIs(2));
+    EXPECT_EQ(samples[part].regions[1].region, samples[0].regions[1].region) << "one region";
   }
   EXPECT_THAT(allSamples(reader, sources[1].id), SizeIs(1));
   EXPECT_EQ(reader.hoursOfTokens(sources[0].id, 0, INT64_MAX).size(), 2u);
@@ -695,7 +673,7 @@ TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
     for (int i = 0; i < pictures; ++i) {
       Sample sample = sampleAt(kNoon + i * kHourMs, tokens + i);
       sample.picture = std::to_string(i) + ".jpg";
-      sample.regions = {RegionSample{.region = 0, .name = region, .pixels = 100}};
+      sample.regions.push_back(regionOf(0, {1, 2, 3}, {}, {}, region));
       writer.append(sample);
       writer.append(Event{sample.time, EventKind::kAlarm, Severity::kWarning, digest});
     }
@@ -719,10 +697,10 @@ TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
   std::map<std::int64_t, std::string> digests;
   for (const SessionRecord& one : reader.sessions(1)) digests[one.id] = one.model_digest;
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(samples[i].tokens.back(), tokens[i]);
+    EXPECT_EQ(samples[i].token_counts.back(), tokens[i]);
     EXPECT_EQ(digests[samples[i].session], i < 2 ? "new" : "old");
-    ASSERT_THAT(samples[i].regions, SizeIs(1));
-    EXPECT_EQ(samples[i].regions[0].name, i < 2 ? "lake" : "tree");
+    ASSERT_THAT(samples[i].regions, SizeIs(2));
+    EXPECT_EQ(samples[i].regions[1].name, i < 2 ? "lake" : "tree");
   }
   EXPECT_EQ(vision::namesOf(currentRegions(reader, "archive")), std::vector<std::string>{"lake"});
   EXPECT_EQ(runSql(folder / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region = 0"), "9.0")
@@ -730,7 +708,7 @@ TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
   EXPECT_EQ(runSql(folder / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region > 0"), "9.0");
   double sum = 0;
   for (const ChartBucket& bucket :
-       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .quantities = {{SeriesKey::Kind::kTokens, -1}}}).buckets)
+       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}}).buckets)
     sum += static_cast<double>(bucket.values[0].samples) * bucket.values[0].mean;
   EXPECT_EQ(sum, 703);
   double counted = 0;

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   for (std::int64_t number = std::atoll(argv[2]);; ++number) {
     Sample sample;
     sample.time = number * 1000;
-    sample.tokens = {100, static_cast<double>(number % 100)};
+    sample.token_counts = {100, static_cast<double>(number % 100)};
     sample.night = false;
     store.append(sample);
     if (const std::int64_t now = store.status().samples; now != committed) {

@@ -132,10 +132,11 @@ TEST(Watch, InferenceComesBack) {
   EXPECT_EQ(watch, Watch()) << "what is as usual is not written";
 }
 
-// The words of a field are written in monitor/watch/fields.cpp and nowhere else: not in the programs, nor in the app.
+// The words of a field are written in toolkit/monitor/watch/fields.cpp and nowhere else: not in the programs, nor in
+// the app.
 TEST(Watch, WordsAreWrittenOnce) {
   std::map<std::string, int> found;
-  for (const char* module : {"monitor", "program", "cli", "gui"})
+  for (const char* module : {"toolkit", "cli", "gui"})
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(std::string(MPM_SOURCE_DIR) + "/" + module)) {
       const auto ending = entry.path().extension();

@@ -175,8 +175,10 @@ SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& t
   return shape;
 }
 
-// A bucket reaches to the next one, which may begin far behind the bucket's own width, unless a gap is between them.
+// A bucket reaches to the next one, unless a gap is between them or more than a part of a night: a picture by night of
+// an archive that has one a week says nothing of the days after it.
 std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& time) {
+  constexpr UnixMs kPartOfNight = 6 * kHourMs;
   std::vector<NightStretch> result;
   const auto& buckets = chart.buckets;
   const auto x = [&](UnixMs at) { return time.x(static_cast<double>(at) / kSecondMs); };
@@ -184,12 +186,14 @@ std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& tim
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const double share = std::clamp(buckets[i].night, 0.0, 1.0), left = x(buckets[i].start);
     double right = x(buckets[i].start + chart.bucket_ms);
-    if (i + 1 < buckets.size() && !buckets[i + 1].gap_before) right = std::max(right, x(buckets[i + 1].start));
-    if (share > 0 && joined && !buckets[i].gap_before && result.back().share == share)
+    const bool reaches = i + 1 < buckets.size() && !buckets[i + 1].gap_before &&
+                         buckets[i + 1].start - buckets[i].start <= std::max(chart.bucket_ms, kPartOfNight);
+    if (reaches) right = std::max(right, x(buckets[i + 1].start));
+    if (share > 0 && joined && result.back().share == share)
       result.back().right = right;
     else if (share > 0)
       result.push_back({left, right, share});
-    joined = share > 0;
+    joined = share > 0 && reaches;
   }
   return result;
 }

@@ -104,13 +104,13 @@ class Drawer {
     const ChartSeries& one = chart_.series[first];
     ValueAxis values;
     if (chart_.note.empty())
-      values = fittingAxis(chart_.chart, first, last, chart_.axis, 4 * std::pow(10, -one.decimals) / one.factor);
+      values = fittingAxis(chart_.chart, first, last, chart_.axis, 4 * std::pow(10, -one.decimals));
     values.top = lane.y + std::min(line_ + 6, lane.height / 3);  // below the names
     values.bottom = lane.br().y;
     const double bottom = sharp(lane.br().y);
     canvas_.line({{lane.x, bottom}, {lane.br().x, bottom}}, chart_.colors.border, 1);
     if (chart_.note.empty()) {
-      drawValues(lane, values, one.factor);
+      drawValues(lane, values);
       canvas_.clip(cv::Rect2d(lane.x, lane.y - 1, lane.width, lane.height + 2));
       for (std::size_t i = first; i < last; ++i) drawSeries(i, values);
       canvas_.clip({});
@@ -125,14 +125,13 @@ class Drawer {
     }
   }
 
-  void drawValues(const cv::Rect2d& lane, const ValueAxis& values, double factor) {
-    const auto ticks = valueTicks(values.low * factor, values.high * factor,
-                                  std::max(2, static_cast<int>(lane.height / (line_ * 1.8))));
+  void drawValues(const cv::Rect2d& lane, const ValueAxis& values) {
+    const auto ticks = valueTicks(values.low, values.high, std::max(2, static_cast<int>(lane.height / (line_ * 1.8))));
     int decimals = 0;  // that all ticks need
     for (const double value : ticks)
       while (decimals < 6 && std::abs(std::remainder(value, std::pow(10, -decimals))) > 1e-9) ++decimals;
     for (const double value : ticks) {
-      const double y = sharp(values.y(value / factor));
+      const double y = sharp(values.y(value));
       canvas_.line({{lane.x, y}, {lane.br().x, y}}, chart_.colors.grid, 1);
       const std::string label = canvas_.label(value, decimals);
       canvas_.text(label, {lane.x - 6 - canvas_.textWidth(label), std::clamp(y, line_ / 2, size_.height - line_ / 2)},
@@ -141,8 +140,7 @@ class Drawer {
   }
 
   void drawSeries(std::size_t i, const ValueAxis& values) {
-    const SeriesShape shape = seriesShape(chart_.chart, i, chart_.axis, values,
-                                          chart_.series[i].quantity.kind == SeriesKey::Kind::kAgreement);
+    const SeriesShape shape = seriesShape(chart_.chart, i, chart_.axis, values, chart_.series[i].sparse);
     for (const auto& band : shape.bands) canvas_.area(band, colorOf(i), kBandOpacity);
     for (const auto& line : shape.lines) canvas_.line(line, colorOf(i), 1.6);
   }

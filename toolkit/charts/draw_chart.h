@@ -24,9 +24,9 @@ struct ChartSeries {
   SeriesKey quantity{};
   std::string name{};
   std::string unit{};  ///< "", "ms", "%"
-  double factor = 1;   ///< from the stored to the shown value
   int decimals = 0;
-  bool joins = false;  ///< shares the lane and the axis of the series before it
+  bool joins = false;   ///< shares the lane and the axis of the series before it
+  bool sparse = false;  ///< has values in few buckets only: they are joined over the others
 };
 
 /// A coloured strip below the lanes: what was so from when on, ascending; "" is not drawn.

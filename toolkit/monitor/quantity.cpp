@@ -2,6 +2,10 @@
 #include "monitor/quantity.h"
 
 #include <algorithm>
+#include <bit>
+
+// The app translates the labels: lupdate finds them by this name.
+#define QT_TRANSLATE_NOOP(context, text) text
 
 namespace mpm::monitor {
 namespace {
@@ -33,38 +37,52 @@ Value flag(const M& m) {
 
 std::vector<Quantity>& quantities() {
   static std::vector<Quantity> table = {
-      {"tokens", "Tokens kept", "", 1, [](const M& m) { return m.tokens; }},
-      {"merged", "Merged away", "%", 1, merged, kWhole},
-      {"inference_ms", "Inference", "ms", 1, [](const M& m) { return Value(m.frame->inference_ms); }, kFrame},
-      {"rows", "Rows computed", "%", 1,
+      {"tokens", QT_TRANSLATE_NOOP("quantities", "Tokens kept"), "", 1, [](const M& m) { return m.tokens; }},
+      {"merged", QT_TRANSLATE_NOOP("quantities", "Merged away"), "%", 1, merged, kWhole},
+      {"inference_ms", QT_TRANSLATE_NOOP("quantities", "Inference"), "ms", 1,
+       [](const M& m) { return Value(m.frame->inference_ms); }, kFrame},
+      {"rows", QT_TRANSLATE_NOOP("quantities", "Rows computed"), "%", 1,
        [](const M& m) { return m.frame->rows ? Value(100 * *m.frame->rows) : Value(); }, kFrame},
-      {"agreement", "Agreement of key frames", "%", 2, [](const M& m) { return m.frame->agreement; }, kFrame},
-      {"gcc", "Green share, gcc", "", 4, [](const M& m) { return perSum(m, 1); }},
-      {"rcc", "Red share, rcc", "", 4, [](const M& m) { return perSum(m, 0); }},
-      {"exg", "Excess green, ExG", "", 1,
+      {"agreement", QT_TRANSLATE_NOOP("quantities", "Agreement of key frames"), "%", 2,
+       [](const M& m) { return m.frame->agreement; }, kFrame},
+      {"gcc", QT_TRANSLATE_NOOP("quantities", "Green share, gcc"), "", 4, [](const M& m) { return perSum(m, 1); }},
+      {"rcc", QT_TRANSLATE_NOOP("quantities", "Red share, rcc"), "", 4, [](const M& m) { return perSum(m, 0); }},
+      {"exg", QT_TRANSLATE_NOOP("quantities", "Excess green, ExG"), "", 1,
        [](const M& m) { return ofPixels(m, 2 * m.mean[1] - m.mean[0] - m.mean[2]); }},
-      {"brightness", "Brightness", "", 1,
+      {"brightness", QT_TRANSLATE_NOOP("quantities", "Brightness"), "", 1,
        [](const M& m) { return ofPixels(m, 0.299 * m.mean[0] + 0.587 * m.mean[1] + 0.114 * m.mean[2]); }, kAlways},
-      {"red", "Mean red", "", 1, [](const M& m) { return ofPixels(m, m.mean[0]); }},
-      {"green", "Mean green", "", 1, [](const M& m) { return ofPixels(m, m.mean[1]); }},
-      {"blue", "Mean blue", "", 1, [](const M& m) { return ofPixels(m, m.mean[2]); }},
-      {"red_deviation", "Deviation of red", "", 1, [](const M& m) { return ofPixels(m, m.deviation[0]); }},
-      {"green_deviation", "Deviation of green", "", 1, [](const M& m) { return ofPixels(m, m.deviation[1]); }},
-      {"blue_deviation", "Deviation of blue", "", 1, [](const M& m) { return ofPixels(m, m.deviation[2]); }},
-      {"pixels", "Pixels", "", 0, [](const M& m) { return Value(static_cast<double>(m.pixels)); }},
-      {"dropped", "Frames dropped", "", 0, [](const M& m) { return Value(static_cast<double>(m.frame->dropped)); },
-       kFrame},
-      {"sharpness", "Sharpness", "", 1, ofQuality<&PictureQuality::sharpness>, kFrame},
-      {"contrast", "Contrast", "", 1, ofQuality<&PictureQuality::contrast>, kFrame},
-      {"saturated", "White pixels", "%", 1,
+      {"red", QT_TRANSLATE_NOOP("quantities", "Mean red"), "", 1, [](const M& m) { return ofPixels(m, m.mean[0]); }},
+      {"green", QT_TRANSLATE_NOOP("quantities", "Mean green"), "", 1,
+       [](const M& m) { return ofPixels(m, m.mean[1]); }},
+      {"blue", QT_TRANSLATE_NOOP("quantities", "Mean blue"), "", 1, [](const M& m) { return ofPixels(m, m.mean[2]); }},
+      {"red_deviation", QT_TRANSLATE_NOOP("quantities", "Deviation of red"), "", 1,
+       [](const M& m) { return ofPixels(m, m.deviation[0]); }},
+      {"green_deviation", QT_TRANSLATE_NOOP("quantities", "Deviation of green"), "", 1,
+       [](const M& m) { return ofPixels(m, m.deviation[1]); }},
+      {"blue_deviation", QT_TRANSLATE_NOOP("quantities", "Deviation of blue"), "", 1,
+       [](const M& m) { return ofPixels(m, m.deviation[2]); }},
+      {"pixels", QT_TRANSLATE_NOOP("quantities", "Pixels"), "", 0,
+       [](const M& m) { return Value(static_cast<double>(m.pixels)); }},
+      {"dropped", QT_TRANSLATE_NOOP("quantities", "Frames dropped"), "", 0,
+       [](const M& m) { return Value(static_cast<double>(m.frame->dropped)); }, kFrame},
+      {"sharpness", QT_TRANSLATE_NOOP("quantities", "Sharpness"), "", 1, ofQuality<&PictureQuality::sharpness>, kFrame},
+      {"contrast", QT_TRANSLATE_NOOP("quantities", "Contrast"), "", 1, ofQuality<&PictureQuality::contrast>, kFrame},
+      {"saturated", QT_TRANSLATE_NOOP("quantities", "White pixels"), "%", 1,
        [](const M& m) { return m.frame->quality ? Value(100 * m.frame->quality->saturated) : Value(); }, kFrame},
-      {"flagged", "Left out", "", 0, flag<kDark | kOverexposed | kBlurred | kFogged>, kFrame},
-      {"dark", "Dark", "", 0, flag<kDark>, kFrame},
-      {"overexposed", "Overexposed", "", 0, flag<kOverexposed>, kFrame},
-      {"blurred", "Blurred", "", 0, flag<kBlurred>, kFrame},
-      {"fogged", "Covered or fogged", "", 0, flag<kFogged>, kFrame},
+      {"flagged", QT_TRANSLATE_NOOP("quantities", "Left out"), "", 0, flag<kDark | kOverexposed | kBlurred | kFogged>,
+       kFrame},
+      {"dark", QT_TRANSLATE_NOOP("quantities", "Dark"), "", 0, flag<kDark>, kFrame},
+      {"overexposed", QT_TRANSLATE_NOOP("quantities", "Overexposed"), "", 0, flag<kOverexposed>, kFrame},
+      {"blurred", QT_TRANSLATE_NOOP("quantities", "Blurred"), "", 0, flag<kBlurred>, kFrame},
+      {"fogged", QT_TRANSLATE_NOOP("quantities", "Covered or fogged"), "", 0, flag<kFogged>, kFrame},
   };
   return table;
+}
+
+std::string toText(QualityFlag flag) {
+  std::string text = findQuantity(kQualityFlags.at(static_cast<std::size_t>(std::countr_zero(unsigned{flag}))))->label;
+  text.front() = static_cast<char>(text.front() - 'A' + 'a');
+  return text;
 }
 
 const Quantity* findQuantity(std::string_view key) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,7 @@ enum QualityFlag {
   kBlurred = 4,      ///< it has no fine detail
   kFogged = 8,       ///< the lens is covered, or the fog dense: it hardly has any contrast
 };
+inline constexpr std::array kQualityFlags = {"dark", "overexposed", "blurred", "fogged"};  ///< quantities, by bit
 
 /// How well a picture shows the scene, measured on a grey picture 320 px wide.
 struct PictureQuality {
@@ -66,6 +68,8 @@ struct Quantity {
 
 /// The table, in the order of columns and menus. It may grow while no database is open.
 std::vector<Quantity>& quantities();
+/// "dark", "covered or fogged".
+std::string toText(QualityFlag flag);
 /// Null: there is none with this key.
 const Quantity* findQuantity(std::string_view key);
 

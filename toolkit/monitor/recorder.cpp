@@ -54,6 +54,12 @@ Event moved(const ViewMotion& motion, ViewChange change, UnixMs time) {
                                             : ". Regions move along")};
 }
 
+FrameFacts factsOf(const InferenceResult& result) {
+  FrameFacts facts{.token_counts = result.estimate.tokens, .inference_ms = result.estimate.ms.total};
+  if (const auto& report = result.estimate.reuse) facts.rows = report->rows;
+  return facts;
+}
+
 Event takeover(const InferenceResult& result) {
   const ModelInfo& model = *result.model;
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
@@ -62,19 +68,6 @@ Event takeover(const InferenceResult& result) {
 }
 
 }  // namespace
-
-Sample sampleOf(const InferenceResult& result, std::optional<bool> night, const cv::Mat& counted) {
-  Sample sample;
-  sample.time = result.frame.time;
-  sample.tokens = result.estimate.tokens;
-  sample.inference_ms = result.estimate.ms.total;
-  sample.areas = vision::classAreas(result.estimate.labels, counted);
-  sample.brightness = meanBrightness(result.frame.image, counted);
-  sample.night = night;
-  if (result.estimate.reuse) sample.rows = result.estimate.reuse->rows;
-  sample.picture = std::filesystem::path(result.frame.file).filename().string();
-  return sample;
-}
 
 Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event)
     : options_(std::move(options)),
@@ -115,29 +108,20 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     // A frame that comes a little early takes its turn; the next one is not moved by it.
     if (fresh || options_.every_frame || !next_due_ || steady >= *next_due_ - step / 4) {
       next_due_ = next_due_ && steady - *next_due_ < step ? *next_due_ + step : steady + step;
-      std::vector<RegionSample> regions;
-      try {
-        regions = regions_.measure(result.frame.image, result.estimate.labels, result.estimate, result.frame.time,
-                                   view_.place());
-      } catch (const Error& error) {
-        events.push_back({result.frame.time, EventKind::kSource, Severity::kError,
-                          std::string("regions are not measured: ") + error.what()});
-      }
-      sample = sampleOf(result, std::nullopt, regions_.counted());
-      sample->regions = std::move(regions);
+      FrameFacts facts = factsOf(result);
+      facts.dropped = std::max<std::int64_t>(0, dropped - std::exchange(dropped_, dropped));
+      facts.agreement = std::exchange(agreement_, std::nullopt);
+      facts.quality = measureQuality(result.frame.image, options_.quality);
+      sample = measure(result, facts, events);
+      sample->motion = view_.motion();
       sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
-                                    view_.place(), events, isSparse(sample->time));
-      sample->night = night_ = day_night_.night(sample->time, sample->brightness);
-      sample->dropped = std::max<std::int64_t>(0, dropped - dropped_);
-      dropped_ = dropped;
+                                    sample->place, events, isSparse(sample->time));
+      sample->night = night_ = day_night_.night(sample->time, sample->brightness());
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
-      sample->agreement = std::exchange(agreement_, std::nullopt);
       for (Event& event : alarms_.add(*sample, options_.archive ? sample->time : steady))
         events.push_back(std::move(event));
-      sample->motion = view_.motion();
-      sample->quality = measureQuality(result.frame.image, options_.quality);
-      if (sample->quality)
-        if (auto event = quality_.add(*sample->quality, night_, sample->time)) events.push_back(std::move(*event));
+      if (facts.quality)
+        if (auto event = quality_.add(*facts.quality, night_, sample->time)) events.push_back(std::move(*event));
       if (options_.archive && store_) sample->digest = vision::pictureDigest(result.frame.file);
       if (store_) store_->append(*sample, view_.takeLearned());
     }
@@ -151,6 +135,28 @@ bool Recorder::isSparse(UnixMs time) {
   const auto before = std::exchange(last_, time);
   if (!options_.archive) return options_.every_s >= 60;
   return !before || std::abs(time - *before) >= kMinuteMs;
+}
+
+Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events) {
+  Sample sample;
+  sample.time = result.frame.time;
+  sample.picture = std::filesystem::path(result.frame.file).filename().string();
+  sample.night = night_;
+  sample.token_counts = facts.token_counts;
+  sample.place = result.repeated ? view_.placeOf(result.frame.image) : view_.place();
+  try {
+    regions_.measure(sample, facts, result.frame.image, result.estimate.labels, result.estimate);
+  } catch (const Error& error) {
+    events.push_back(
+        {sample.time, EventKind::kSource, Severity::kError, std::string("regions are not measured: ") + error.what()});
+  }
+  return sample;
+}
+
+Sample Recorder::measure(const InferenceResult& result) {
+  std::vector<Event> events;  // the next sample meets the same problem
+  const std::lock_guard lock(mutex_);
+  return measure(result, factsOf(result), events);
 }
 
 void Recorder::setView(ViewReference view) {
@@ -224,11 +230,6 @@ std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
   if (disk.answers && std::exchange(disk_reported_, false))
     return Event{time, EventKind::kStorage, Severity::kInfo, "the disk answers again"};
   return std::nullopt;
-}
-
-std::optional<bool> Recorder::night() const {
-  const std::lock_guard lock(mutex_);
-  return night_;
 }
 
 void Recorder::setNightRule(const NightRule& rule) {

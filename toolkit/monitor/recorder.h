@@ -31,10 +31,6 @@ struct RecorderOptions {
   StateOptions states{};
 };
 
-/// What a sample says about one frame; its `dropped` is 0, and its `agreement` that of this frame. `counted`: CV_8UC1,
-/// not 0 where pixels count; empty: everywhere.
-Sample sampleOf(const InferenceResult& result, std::optional<bool> night, const cv::Mat& counted = {});
-
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
 /// Area alarms follow the class names of each new model. A view that moved is an event; one that moved far
 /// begins a new session. Thread-safe.
@@ -44,6 +40,8 @@ class Recorder {
 
   /// The sample that was recorded, if this frame was one's turn. `dropped`: of the source so far.
   std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
+  /// What a sample of this frame would say, but for what goes on from sample to sample: quality, reuse, states.
+  Sample measure(const InferenceResult& result);
   /// From now on add() does nothing: the source is closed.
   void close();
   /// Call it every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer. Does
@@ -58,9 +56,6 @@ class Recorder {
   /// Those of an earlier watch, reported as an event that is not stored; ignored once there are others.
   void setStoredRegions(const std::vector<vision::Region>& regions);
 
-  /// Whether the last sample was taken by night; nullopt: no rule, or no sample under this rule yet.
-  std::optional<bool> night() const;
-
   /// Replace the rules, where they are others. Alarms that ring end, and ring again where the new ones do.
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms, UnixMs now);
@@ -69,6 +64,7 @@ class Recorder {
   void setStates(const StateOptions& states);
 
  private:
+  Sample measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events);
   void post(const std::vector<Event>& events);
   bool isSparse(UnixMs time);
   std::optional<Event> heartbeat(UnixMs time, std::int64_t steady);

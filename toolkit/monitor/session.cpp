@@ -138,6 +138,7 @@ struct Session::Impl {
   }
 
   void take(InferenceResult result) {
+    std::optional<Sample> sample;
     const auto now = current();
     const bool ours = now && result.frame.stream == now->stream;
     const std::string& file = result.frame.file;
@@ -145,12 +146,19 @@ struct Session::Impl {
     if (ours && !file.empty() && now->before->state(file, result.frame.time) == vision::Done::kYes)
       result.repeated = true;
     if (ours && !result.repeated) {
-      const auto sample = now->recorder->add(result, now->capture.status().dropped);
+      sample = now->recorder->add(result, now->capture.status().dropped);
       snapshots->add(result, sample ? &*sample : nullptr, now->source);
       now->samples += sample.has_value();
       if (sample && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
-    if (callbacks.on_frame) callbacks.on_frame(std::move(result));
+    if (!callbacks.on_frame) return;
+    if (!sample) sample = measure(result);
+    callbacks.on_frame(std::move(result), std::move(*sample));
+  }
+
+  Sample measure(const InferenceResult& result) const {
+    const auto now = current();
+    return now ? now->recorder->measure(result) : Sample();
   }
 
   void takeState(const CaptureStatus& status) {
@@ -377,10 +385,10 @@ void Session::setEventCommand(std::vector<std::string> arguments) { impl_->setCo
 
 SnapshotWriter& Session::snapshots() { return *impl_->snapshots; }
 
-bool Session::save(const InferenceResult& result) {
-  const auto watch = impl_->current();
-  return impl_->snapshots->save(result, sampleOf(result, watch ? watch->recorder->night() : std::nullopt),
-                                watch ? watch->source : "");
+Sample Session::measure(const InferenceResult& result) const { return impl_->measure(result); }
+
+bool Session::save(const InferenceResult& result, const Sample& sample) {
+  return impl_->snapshots->save(result, sample, source());
 }
 
 bool Session::finish(double patience_s) {

@@ -77,8 +77,9 @@ struct SessionStatus {
 class Session {
  public:
   struct Callbacks {
-    /// Each result, also of frames that are no sample. On the model's thread, which waits.
-    std::function<void(InferenceResult)> on_frame{};
+    /// Each result, also of frames that are no sample, with what a sample of it says. On the model's thread, which
+    /// waits.
+    std::function<void(InferenceResult, Sample)> on_frame{};
     /// Each sample, before on_frame of its result. On the model's thread.
     std::function<void(const Sample&, const InferenceResult&)> on_sample{};
     std::function<void(const Event&)> on_event{};
@@ -133,8 +134,10 @@ class Session {
   void setEventCommand(std::vector<std::string> arguments);
 
   SnapshotWriter& snapshots();
+  /// What a sample of this frame says, by the regions of now.
+  Sample measure(const InferenceResult& result) const;
   /// Writes a picture of this frame. False: the disk is too slow, several wait already.
-  bool save(const InferenceResult& result);
+  bool save(const InferenceResult& result, const Sample& sample);
 
   /// Stops the source, finishes the current frame, and waits at most this many seconds until all samples are stored.
   /// The command of events gets ten of its own. True when all are stored. Afterwards only status() and the destructor

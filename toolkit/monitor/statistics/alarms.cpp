@@ -49,8 +49,6 @@ Alarm parseAlarm(const std::string& text) {
     refuse("is not no-frame>SECONDS");
   const Quantity* const number = findQuantity(alarm.quantity);
   if (number && !alarm.region.empty() && !number->ofRegions()) refuse("is of the whole picture, not of a region");
-  if (number && alarm.region.empty() && alarm.quantity != "tokens")
-    refuse("names no region: write REGION:" + alarm.quantity + text.substr(at));
   if (alarm.isArea() && !(alarm.limit >= 0 && alarm.limit <= 100)) refuse("is not an area from 0 to 100 percent");
   return alarm;
 }
@@ -73,16 +71,10 @@ std::string Alarms::Limit::name() const {
 }
 
 std::optional<double> Alarms::Limit::valueOf(const Sample& sample) const {
-  const auto* areas = &sample.areas;
-  if (!alarm.region.empty()) {
-    const auto found = std::find_if(sample.regions.begin(), sample.regions.end(),
-                                    [&](const RegionSample& one) { return one.name == alarm.region; });
-    if (found == sample.regions.end()) return std::nullopt;
-    if (!alarm.isArea()) return found->value(alarm.quantity);
-    areas = &found->areas;
-  }
-  if (!alarm.isArea()) return sample.tokens.empty() ? std::nullopt : std::optional(sample.tokens.back());
-  for (const auto& [one, area] : *areas)
+  const RegionSample* const part = sample.region(alarm.region);
+  if (!part) return std::nullopt;
+  if (!alarm.isArea()) return part->value(alarm.quantity);
+  for (const auto& [one, area] : part->areas)
     if (one == label) return 100 * area;
   return 0;
 }

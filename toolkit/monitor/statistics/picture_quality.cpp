@@ -146,7 +146,7 @@ std::optional<Event> QualityWatch::add(const PictureQuality& quality, std::optio
   flags_ = flags;
   if (flags == 0) return Event{time, EventKind::kQuality, Severity::kInfo, "the pictures are good again"};
   return Event{time, EventKind::kQuality, Severity::kWarning,
-               "the pictures are " + toText(quality) + ": reports leave them out"};
+               "the pictures are " + toText(static_cast<QualityFlag>(flags)) + ": reports leave them out"};
 }
 
 }  // namespace mpm::monitor

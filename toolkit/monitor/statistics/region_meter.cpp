@@ -8,6 +8,8 @@
 #include <opencv2/imgproc.hpp>
 
 #include "monitor/statistics/view_motion.h"
+#include "mpm/error.hpp"
+#include "vision/labels/classes.h"
 
 namespace mpm::monitor {
 namespace {
@@ -80,47 +82,58 @@ RegionMeter::RegionMeter(std::vector<vision::Region> regions) : regions_(std::mo
   vision::check(regions_);
 }
 
-std::vector<RegionSample> RegionMeter::measure(const cv::Mat& image, const cv::Mat& labels, const RunReport& report,
-                                               UnixMs time, const ViewMotion& moved) {
-  if (regions_.empty()) return {};
-  if (image.size() != place_.picture || report.grid != place_.grid || time < place_.from || time >= place_.to ||
-      followsView(place_.moved, moved, image.size()))
-    prepare(image.size(), report.grid, time, moved);
-  const std::vector<double> share = sharesOf(report);
-  std::vector<RegionSample> samples;
+void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels,
+                          const RunReport& report) {
+  std::optional<Error> problem;
+  try {
+    prepare(image.size(), report.grid, sample.time, sample.place);
+  } catch (const Error& error) {
+    problem = error;
+  }
+  sample.regions = {measureWhole(frame, image, labels)};
+  const std::vector<double> share = place_.parts.empty() ? std::vector<double>() : sharesOf(report);
   for (const Part& part : place_.parts) {
     Sums sums;
     std::array<std::int64_t, 256> counts{};
-    std::int64_t pixels = 0;
+    Measurement measured;
     for (const Run& run : part.runs) {
       const int length = run.end - run.begin;
-      pixels += length;
+      measured.pixels += length;
       sums.add(image.ptr(run.y) + 3 * static_cast<std::ptrdiff_t>(run.begin), length);
       if (!labels.empty()) addLabels(labels.ptr(run.y) + run.begin, length, counts);
     }
-    const auto n = static_cast<double>(pixels);
-    const auto mean = [&](std::size_t c) { return static_cast<double>(sums.values[c]) / n; };
-    const auto deviation = [&](std::size_t c) {
-      return std::sqrt(std::max(0.0, static_cast<double>(sums.squares[c]) / n - mean(c) * mean(c)));
-    };
-    RegionSample sample{.region = static_cast<std::int64_t>(part.index),
-                        .name = regions_[part.index].name,
-                        .pixels = pixels,
-                        .red = mean(2),
-                        .green = mean(1),
-                        .blue = mean(0),
-                        .red_deviation = deviation(2),
-                        .green_deviation = deviation(1),
-                        .blue_deviation = deviation(0)};
-    if (!part.patches.empty()) sample.tokens = keptTokens(part.patches, share);
+    const auto n = static_cast<double>(measured.pixels);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double mean = measured.mean[c] = static_cast<double>(sums.values[2 - c]) / n;
+      measured.deviation[c] = std::sqrt(std::max(0.0, static_cast<double>(sums.squares[2 - c]) / n - mean * mean));
+    }
+    if (!part.patches.empty()) measured.tokens = keptTokens(part.patches, share);
+    RegionSample& region = sample.regions.emplace_back(evaluate(measured));
+    region.region = static_cast<std::int64_t>(part.index) + 1;
+    region.name = regions_[part.index].name;
     for (std::size_t label = 0; label < counts.size(); ++label)
-      if (counts[label] > 0) sample.areas.emplace_back(static_cast<int>(label), static_cast<double>(counts[label]) / n);
-    samples.push_back(std::move(sample));
+      if (counts[label] > 0) region.areas.emplace_back(static_cast<int>(label), static_cast<double>(counts[label]) / n);
   }
-  return samples;
+  if (problem) throw *problem;
+}
+
+RegionSample RegionMeter::measureWhole(const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels) const {
+  cv::Scalar mean, deviation;
+  cv::meanStdDev(image, mean, deviation, place_.counted);
+  Measurement measured{
+      .mean = {mean[2], mean[1], mean[0]}, .deviation = {deviation[2], deviation[1], deviation[0]}, .frame = &frame};
+  measured.pixels =
+      place_.counted.empty() ? static_cast<std::int64_t>(image.total()) : cv::countNonZero(place_.counted);
+  if (!frame.token_counts.empty()) measured.tokens = frame.token_counts.back();
+  RegionSample whole = evaluate(measured);
+  whole.areas = vision::classAreas(labels, place_.counted);
+  return whole;
 }
 
 void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewMotion& moved) {
+  if (picture == place_.picture && grid == place_.grid && time >= place_.from && time < place_.to &&
+      !followsView(place_.moved, moved, picture))
+    return;
   place_ = {.picture = picture,
             .grid = grid,
             .from = std::numeric_limits<UnixMs>::min(),

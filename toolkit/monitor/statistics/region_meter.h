@@ -23,15 +23,12 @@ class RegionMeter {
   /// Throws mpm::Error as vision::check().
   explicit RegionMeter(std::vector<vision::Region> regions = {});
 
-  /// Of each region that is valid at `time`, is not ignored and has a pixel that counts. RegionSample::region is its
-  /// index. `image`: CV_8UC3; `labels`: CV_8U of its size, or empty; `moved`: how the picture has moved since the one
-  /// that the regions were drawn on, which they follow. Throws mpm::Error, once for a size of pictures, where maskOf()
-  /// does; then nothing is measured.
-  std::vector<RegionSample> measure(const cv::Mat& image, const cv::Mat& labels, const RunReport& report, UnixMs time,
-                                    const ViewMotion& moved = {});
-
-  /// Where pixels of the last picture count: CV_8UC1, 255 there. Empty: everywhere.
-  const cv::Mat& counted() const { return place_.counted; }
+  /// Sample::regions: the whole picture without what is ignored, then each region that is valid at the time of
+  /// `sample`, is not ignored and has a pixel that counts, where `sample.place` moved it. `image`: CV_8UC3; `labels`:
+  /// CV_8U of its size, or empty. Throws mpm::Error, once for a size of pictures, where maskOf() does; then and for
+  /// this size only the whole picture is measured.
+  void measure(Sample& sample, const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels,
+               const RunReport& report);
 
  private:
   struct Run {  // pixels of a row that are next to each other
@@ -51,6 +48,7 @@ class RegionMeter {
     cv::Mat counted{};
   };
 
+  RegionSample measureWhole(const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels) const;
   void prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewMotion& moved);
 
   std::vector<vision::Region> regions_;

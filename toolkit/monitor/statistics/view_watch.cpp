@@ -32,9 +32,7 @@ ViewChange ViewWatch::add(const cv::Mat& image, UnixMs time, bool every) {
   const ViewMotion guess = place();
   motion_.reset();
   if (reference_.pictures >= kFirst) {
-    cv::Mat before;
-    reference_.edges.convertTo(before, CV_32F, kUnit);
-    motion_ = estimateMotion(before, edges, guess, size);
+    motion_ = motionOf(edges, guess);
     const double moved = kMoved * size.width;
     if (motion_ && distance(*motion_, reference_.motion, size) <= moved) in_a_row_ = 0;
     if (motion_ && distance(*motion_, reference_.motion, size) > moved) {
@@ -54,6 +52,17 @@ ViewChange ViewWatch::add(const cv::Mat& image, UnixMs time, bool every) {
   }
   learn(edges, time);
   return ViewChange::kNone;
+}
+
+std::optional<ViewMotion> ViewWatch::motionOf(const cv::Mat& edges, const ViewMotion& guess) const {
+  cv::Mat before;
+  reference_.edges.convertTo(before, CV_32F, kUnit);
+  return estimateMotion(before, edges, guess, reference_.size);
+}
+
+ViewMotion ViewWatch::placeOf(const cv::Mat& image) const {
+  if (reference_.pictures < kFirst || image.size() != reference_.size) return place();
+  return motionOf(edgeDirections(image), place()).value_or(reference_.motion);
 }
 
 // Moved back by the motion that holds, not by that of this picture: small errors would add up over a year.

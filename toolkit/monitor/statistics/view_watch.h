@@ -33,6 +33,8 @@ class ViewWatch {
   const std::optional<ViewMotion>& motion() const { return motion_; }
   /// motion(), or where the view was when it last changed for good.
   ViewMotion place() const { return motion_.value_or(reference_.motion); }
+  /// The place() of a picture that is not one of the series, which is not learned.
+  ViewMotion placeOf(const cv::Mat& image) const;
   /// Since the reference, of the view that changed last.
   const ViewMotion& moved() const { return moved_; }
   /// The reference if it has changed since the last call.
@@ -40,6 +42,7 @@ class ViewWatch {
 
  private:
   void learn(const cv::Mat& edges, UnixMs time);
+  std::optional<ViewMotion> motionOf(const cv::Mat& edges, const ViewMotion& guess) const;
 
   ViewReference reference_;
   std::optional<ViewMotion> motion_;

@@ -16,7 +16,7 @@ struct Areas {
 
   void add(const ChartBucket& bucket) {
     for (std::size_t c = 0; c < sums.size(); ++c)
-      sums[c] += bucket.values[c].mean * static_cast<double>(bucket.values[c].samples);
+      sums[c] += bucket.values[c].mean / 100 * static_cast<double>(bucket.values[c].samples);
     samples += bucket.samples;
   }
   std::optional<double> mean(std::size_t c) const {
@@ -39,7 +39,7 @@ std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source,
 
   const std::size_t classes = latest.classes.size();
   ChartQuery query{.source = source, .from = from, .to = to, .max_buckets = 9000};
-  for (const std::string& name : latest.classes) query.quantities.push_back({SeriesKey::Kind::kClassArea, -1, name});
+  for (const std::string& name : latest.classes) query.series.push_back({.class_name = name});
   const Areas none{.sums = std::vector<double>(classes)};
   Areas all = none, day = none, night = none;
   for (const ChartBucket& bucket : store.chart(query).buckets) {
@@ -66,35 +66,36 @@ std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source,
   return areas;
 }
 
+const Spread& RegionMeans::value(std::string_view key) const {
+  return values.at(static_cast<std::size_t>(findQuantity(key) - quantities().data()));
+}
+
+// All of them from one chart: it reads each sample once, however many classes and regions there are.
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecord& source, UnixMs from, UnixMs to) {
-  using enum SeriesKey::Kind;
   std::vector<vision::Region> regions;
   for (RegionRecord& one : store.regions(source.name))
     if (!one.region.ignore) regions.push_back(std::move(one.region));
-  std::vector<std::string> classes;
+  std::vector<std::string> classes, names = vision::namesOf(regions);
+  names.insert(names.begin(), "");
   if (const auto sessions = store.sessions(source.id); !sessions.empty()) classes = sessions.back().classes;
+  ChartQuery query{.source = source.id, .from = from, .to = to, .max_buckets = 9000};
+  for (const std::string& name : names) {
+    for (const Quantity& one : quantities()) query.series.push_back({.quantity = one.key, .region = name});
+    for (const std::string& one : classes) query.series.push_back({.class_name = one, .region = name});
+  }
+  std::vector<Spread> all(query.series.size());
+  for (const ChartBucket& bucket : store.chart(query).buckets)
+    for (std::size_t s = 0; s < all.size(); ++s) addTo(all[s], bucket.values[s]);
   std::vector<RegionMeans> means;
-  for (const std::string& name : vision::namesOf(regions)) {
-    ChartQuery query{.source = source.id, .from = from, .to = to, .max_buckets = 9000};
-    for (const SeriesKey::Kind kind : {kGcc, kRcc, kExg, kBrightness, kTokens})
-      query.quantities.push_back({kind, -1, "", name});
-    for (const std::string& one : classes) query.quantities.push_back({kClassArea, -1, one, name});
-    std::vector<Spread> all(query.quantities.size());
-    for (const ChartBucket& bucket : store.chart(query).buckets)
-      for (std::size_t q = 0; q < all.size(); ++q) addTo(all[q], bucket.values[q]);
-    if (all[0].samples == 0) continue;
-    RegionMeans region{.name = name,
-                       .samples = all[0].samples,
-                       .gcc = all[0].mean,
-                       .rcc = all[1].mean,
-                       .exg = all[2].mean,
-                       .brightness = all[3].mean};
-    if (all[4].samples > 0) region.tokens = all[4].mean;
-    for (std::size_t c = 0; c < classes.size(); ++c)
-      if (all[5 + c].mean > 0) region.areas.emplace_back(classes[c], all[5 + c].mean);
+  auto next = all.begin();
+  for (const std::string& name : names) {
+    RegionMeans region{.name = name, .values = {next, next + static_cast<std::ptrdiff_t>(quantities().size())}};
+    next += static_cast<std::ptrdiff_t>(quantities().size());
+    for (const std::string& one : classes)
+      if (const double percent = (next++)->mean; percent > 0) region.areas.emplace_back(one, percent / 100);
     std::stable_sort(region.areas.begin(), region.areas.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
-    means.push_back(std::move(region));
+    if (region.samples() > 0) means.push_back(std::move(region));
   }
   return means;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,16 +25,18 @@ struct ClassArea {
 /// year.
 std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to);
 
-/// Means over the samples in which a region was measured.
+/// What was measured of a region, or of the whole picture, over a span of time.
 struct RegionMeans {
-  std::string name;
-  std::int64_t samples = 0;
-  double gcc = 0, rcc = 0, exg = 0, brightness = 0;     ///< as in RegionSample
-  std::optional<double> tokens{};                       ///< nullopt: of a model without tokens
+  std::string name;                                     ///< empty: the whole picture
+  std::vector<Spread> values{};                         ///< by quantities()
   std::vector<std::pair<std::string, double>> areas{};  ///< of classes that occur, shares of its pixels, largest first
+
+  const Spread& value(std::string_view key) const;
+  std::int64_t samples() const { return value("pixels").samples; }
 };
 
-/// The regions of a source, by name, with samples in [from, to). Classes are those of the latest model.
+/// The whole picture, then the regions of a source by name, with samples in [from, to). Classes are those of the latest
+/// model.
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecord& source, UnixMs from, UnixMs to);
 
 }  // namespace mpm::monitor

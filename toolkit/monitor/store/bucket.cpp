@@ -7,23 +7,17 @@
 #include <limits>
 #include <utility>
 
+#include "base/hash.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
 namespace {
 
-using enum SeriesKey::Kind;
 static_assert(std::endian::native == std::endian::little, "the numbers in BLOBs are little-endian");
 
-// The code of a stored series is that of its kind, or one of these and the index: part of the file format.
-constexpr int kFirstFlag = 0x80, kFirstTokens = 0x100, kFirstArea = 0x1000;
-
-int codeOf(SeriesKey::Kind kind, int index) {
-  if (kind == kClassArea) return kFirstArea + index;
-  if (kind == kTokens && index >= 0) return kFirstTokens + index;
-  if (kind == kFlagged && index >= 0) return kFirstFlag + index;
-  return static_cast<int>(kind);
-}
+// A stored series is that of a key: part of the file format, so that the table of quantities needs no numbers.
+std::uint32_t codeOf(std::string_view key) { return static_cast<std::uint32_t>(hashBytes(key)); }
+std::uint32_t codeOf(int label) { return codeOf("area") + static_cast<std::uint32_t>(label); }
 
 template <typename T>
 std::string_view bytesOf(const std::vector<T>& values) {
@@ -53,7 +47,7 @@ void addTo(Spread& all, const Spread& part) {
 
 void Bucket::addTotals(const Totals& totals) {
   const auto at = std::lower_bound(series_.begin(), series_.end(), totals.code,
-                                   [](const Totals& t, std::uint16_t code) { return t.code < code; });
+                                   [](const Totals& t, std::uint32_t code) { return t.code < code; });
   if (at == series_.end() || at->code != totals.code) {
     series_.insert(at, totals);
     return;
@@ -64,50 +58,21 @@ void Bucket::addTotals(const Totals& totals) {
   at->max = std::max(at->max, totals.max);
 }
 
-void Bucket::addValue(SeriesKey::Kind kind, double value, int index) {
-  const int code = codeOf(kind, index);
-  if (code > std::numeric_limits<std::uint16_t>::max() || !std::isfinite(value)) return;
+void Bucket::addValue(std::uint32_t code, double value) {
+  if (!std::isfinite(value)) return;
   const auto one = static_cast<float>(value);
-  addTotals({value, one, one, 1, static_cast<std::uint16_t>(code)});
+  addTotals({value, one, one, 1, code});
 }
 
-void Bucket::add(const Sample& sample) {
+void Bucket::add(const Sample& sample, const RegionSample& region) {
   ++samples;
   if (sample.night) ++(*sample.night ? night : day);
-  addValue(kInferenceMs, sample.inference_ms);
-  addValue(kBrightness, sample.brightness);
-  addValue(kDropped, static_cast<double>(sample.dropped));
-  if (sample.rows) addValue(kRows, *sample.rows);
-  if (sample.agreement) addValue(kAgreement, *sample.agreement);
-  if (const auto& quality = sample.quality) {
-    addValue(kSharpness, quality->sharpness);
-    addValue(kContrast, quality->contrast);
-    addValue(kFlagged, quality->flags != 0);
-    for (int bit = 0; bit < static_cast<int>(kQualityFlags.size()); ++bit)
-      if (quality->flags >> bit & 1) addValue(kFlagged, 1, bit);
-  }
-  if (sample.flagged()) return;
-  if (!sample.tokens.empty()) {
-    addValue(kTokens, sample.tokens.back());
-    if (sample.tokens.front() > 0) addValue(kMerged, 1 - sample.tokens.back() / sample.tokens.front());
-    for (std::size_t k = 0; k < sample.tokens.size(); ++k) addValue(kTokens, sample.tokens[k], static_cast<int>(k));
-  }
-  for (const auto& [label, area] : sample.areas) addValue(kClassArea, area, label);
-}
-
-void Bucket::add(const RegionSample& region, std::optional<bool> is_night) {
-  ++samples;
-  if (is_night) ++(*is_night ? night : day);
-  if (region.tokens) addValue(kTokens, *region.tokens);
-  for (const auto& [kind, value] : {std::pair(kBrightness, region.brightness()),
-                                    {kGcc, region.gcc()},
-                                    {kRcc, region.rcc()},
-                                    {kExg, region.exg()},
-                                    {kRed, region.red},
-                                    {kGreen, region.green},
-                                    {kBlue, region.blue}})
-    addValue(kind, value);
-  for (const auto& [label, area] : region.areas) addValue(kClassArea, area, label);
+  const bool flagged = sample.flagged();
+  for (std::size_t q = 0; q < quantities().size(); ++q)
+    if (const auto value = region.value(q); value && (!flagged || quantities()[q].ofFlagged()))
+      addValue(codeOf(quantities()[q].key), *value);
+  if (flagged) return;
+  for (const auto& [label, area] : region.areas) addValue(codeOf(label), 100 * area);
 }
 
 void Bucket::add(const Bucket& other) {
@@ -117,24 +82,25 @@ void Bucket::add(const Bucket& other) {
   for (const Totals& totals : other.series_) addTotals(totals);
 }
 
-const Bucket::Totals* Bucket::find(int code) const {
+const Bucket::Totals* Bucket::find(std::uint32_t code) const {
   const auto at = std::lower_bound(series_.begin(), series_.end(), code,
-                                   [](const Totals& t, int wanted) { return t.code < wanted; });
+                                   [](const Totals& t, std::uint32_t wanted) { return t.code < wanted; });
   return at == series_.end() || at->code != code ? nullptr : &*at;
 }
 
-Spread Bucket::spread(const SeriesKey& quantity) const {
-  const Totals* totals = find(codeOf(quantity.kind, quantity.index));
-  // A sample names only the classes that occur: in the others the area is 0.
-  if (quantity.kind == kClassArea) {
-    const Totals* flagged = find(codeOf(kFlagged, -1));
-    const std::int64_t counted = samples - (flagged ? std::llround(flagged->sum) : 0);
-    if (!totals) return {counted, 0, 0, 0};
-    const bool always = totals->count == counted;
-    return {counted, totals->sum / static_cast<double>(counted), always ? totals->min : 0.0, totals->max};
-  }
+Spread Bucket::spread(const std::string& quantity) const {
+  const Totals* totals = find(codeOf(quantity));
   if (!totals) return {};
   return {totals->count, totals->sum / static_cast<double>(totals->count), totals->min, totals->max};
+}
+
+// A sample names only the classes that occur: in the others the area is 0.
+Spread Bucket::area(int label) const {
+  const Totals *totals = find(codeOf(label)), *flagged = find(codeOf("flagged"));
+  const std::int64_t counted = samples - (flagged ? std::llround(flagged->sum) : 0);
+  if (!totals) return {counted, 0, 0, 0};
+  const bool always = totals->count == counted;
+  return {counted, totals->sum / static_cast<double>(counted), always ? totals->min : 0.0, totals->max};
 }
 
 Bucket::Bucket(const Statement& row, int column)
@@ -151,8 +117,9 @@ Bucket::Bucket(const Statement& row, int column)
 std::string_view Bucket::bytes() const { return bytesOf(series_); }
 
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample) {
-  if (sample.flagged() || sample.tokens.empty() || !std::isfinite(sample.tokens.back())) return std::nullopt;
-  return static_cast<std::int32_t>(std::lround(sample.tokens.back() * 10));
+  if (sample.flagged() || sample.token_counts.empty() || !std::isfinite(sample.token_counts.back()))
+    return std::nullopt;
+  return static_cast<std::int32_t>(std::lround(sample.token_counts.back() * 10));
 }
 
 void addOccurrences(const Statement& row, int column, std::map<std::int32_t, std::int64_t>& occurrences) {
@@ -171,10 +138,9 @@ void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sampl
 
 void AggregateUpdate::addTo(std::int64_t width, std::int64_t source, std::int64_t session, const Sample& sample) {
   const UnixMs start = bucketStart(sample.time, width);
-  buckets_[{source, width, start, session, 0}].add(sample);
-  if (sample.flagged()) return;
   for (const RegionSample& region : sample.regions)
-    buckets_[{source, width, start, session, region.region}].add(region, sample.night);
+    if (region.region == 0 || !sample.flagged())
+      buckets_[{source, width, start, session, region.region}].add(sample, region);
 }
 
 void AggregateUpdate::write(Database& database) {

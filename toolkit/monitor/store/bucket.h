@@ -34,10 +34,11 @@ class Bucket {
   /// program of ours wrote.
   Bucket(const Statement& row, int column);
 
-  void add(const Sample& sample);
-  void add(const RegionSample& region, std::optional<bool> night);
+  /// A region of the sample; of a flagged one only what Quantity::ofFlagged() says.
+  void add(const Sample& sample, const RegionSample& region);
   void add(const Bucket& other);
-  Spread spread(const SeriesKey& quantity) const;
+  Spread spread(const std::string& quantity) const;  ///< by its key
+  Spread area(int label) const;                      ///< of a class, percent
 
   std::int64_t samples = 0, day = 0, night = 0;
 
@@ -49,12 +50,11 @@ class Bucket {
   struct Totals {
     double sum = 0;
     float min = 0, max = 0;
-    std::uint32_t count = 0;
-    std::uint16_t code = 0, unused = 0;
+    std::uint32_t count = 0, code = 0;
   };
-  void addValue(SeriesKey::Kind kind, double value, int index = -1);
+  void addValue(std::uint32_t code, double value);
   void addTotals(const Totals& totals);
-  const Totals* find(int code) const;
+  const Totals* find(std::uint32_t code) const;
 
   std::vector<Totals> series_;  // ascending by code
 };

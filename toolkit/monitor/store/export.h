@@ -6,16 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "base/json_file.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
 
 enum class ExportFormat {
-  kCsv,       ///< one header line with units
-  kPhenoCam,  ///< '#' header as PhenoCam's summary files, local standard date and time, day of year, solar elevation
-  kJsonLines,
-  kParquet,  ///< not by exportSamples(): made of kCsv
+  kCsv,        ///< a column for each quantity of the whole picture, then of each region
+  kJsonLines,  ///< toJson() of each sample
+  kPhenoCam,   ///< not by exportSamples(): writePhenoCam()
+  kParquet,    ///< not by exportSamples(): made of kCsv
 };
 
 struct ExportOptions {
@@ -24,14 +23,7 @@ struct ExportOptions {
   UnixMs from = 0, to = INT64_MAX;
 };
 
-/// {"pixels", "red", ..., "gcc", "rcc", "exg", "brightness_0_255", "tokens", "area_fraction": {class: share}}.
-/// `classes`: names of the model.
-Json regionJson(const RegionSample& region, const std::vector<std::string>& classes);
-
-/// {name: {"state", "probability", "sure", "counted"}}.
-Json statesJson(const Sample& sample);
-
-/// Writes every sample in [from, to) as text, with units in the header, and returns their number. `path` is whole or as
+/// Writes every sample in [from, to) as text, and returns their number. `path` is whole or as
 /// it was. `go_on` is called now and then with the share that is done, 0..1; nullopt when it said false. Throws
 /// mpm::Error.
 std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,

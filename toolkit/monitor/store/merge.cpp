@@ -13,19 +13,12 @@
 namespace mpm::monitor {
 namespace {
 
-std::vector<std::string> columnsOf(const Database& database, const std::string& table) {
-  std::vector<std::string> columns;
-  Statement rows = database.prepare("SELECT name FROM pragma_table_info('" + table + "')");
-  while (rows.step()) columns.emplace_back(rows.text(0));
-  return columns;
-}
-
 // Copies a table of the attached part. `number`: what replaces a column that is a number of another table, or the
 // row's own; an empty text leaves the column out.
 void copy(Database& database, const std::string& table, const std::map<std::string, std::string>& number,
           const std::string& where = "") {
   std::string columns, values;
-  for (const std::string& column : columnsOf(database, table)) {
+  for (const std::string& column : columnsOf(database, table, "part")) {
     const auto other = number.find(column);
     if (other != number.end() && other->second.empty()) continue;
     columns += (columns.empty() ? "" : ", ") + column;
@@ -77,7 +70,7 @@ void copyAll(Database& database) {
   copy(database, "region", {{"id", ""}, {"source", source}}, " WHERE NOT EXISTS " + known);
   database.execute("CREATE TEMP TABLE area AS SELECT id AS part, " + known + " AS whole FROM part.region");
   const std::string area = "(SELECT whole FROM area WHERE part = region)";
-  copy(database, "region_sample", {{"sample", sample}, {"region", area}});
+  copy(database, "region_sample", {{"sample", sample}, {"region", "coalesce(" + area + ", 0)"}});
   copy(database, "state_sample", {{"sample", sample}});
   copy(database, "state_change", {{"source", source}});
   copy(database, "event", {{"id", ""}, {"source", source}});
@@ -117,14 +110,9 @@ void sumUpTouched(Database& database) {
   AggregateUpdate sums;
   Statement sessions = database.prepare("SELECT id, source FROM session WHERE id IN (SELECT id FROM touched)");
   while (sessions.step()) {
-    Statement rows = database.prepare(std::string("SELECT ") + kSampleColumns + " FROM sample WHERE session = ?");
-    Statement regions = database.prepare(kRegionsOfSample);
+    SampleRows rows(database, SampleRows::With::kRegions, "session = ?");
     rows.bind(sessions.integer(0));
-    while (rows.step()) {
-      Sample sample = readSample(rows);
-      sample.regions = readRegions(regions, sample.id);
-      sums.add(sessions.integer(1), sample.session, sample);
-    }
+    for (Sample sample; rows.next(sample);) sums.add(sessions.integer(1), sample.session, sample);
   }
   sums.write(database);
 }

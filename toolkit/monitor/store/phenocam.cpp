@@ -294,9 +294,10 @@ std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamO
     for (const RegionSample& region : sample.regions) {
       const auto mask = masks.find(region.region);
       if (mask == masks.end()) continue;
-      row.pixels = region.pixels;
-      row.mean = {region.red, region.green, region.blue};
-      row.deviation = {region.red_deviation, region.green_deviation, region.blue_deviation};
+      const auto known = [&](const char* key) { return region.value(key).value_or(0); };
+      row.pixels = std::llround(known("pixels"));
+      row.mean = {known("red"), known("green"), known("blue")};
+      row.deviation = {known("red_deviation"), known("green_deviation"), known("blue_deviation")};
       mask->second.files->add(row, mask->second.number);
     }
     return true;

@@ -1,33 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/sample.h"
 
-#include <opencv2/imgproc.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "vision/labels/classes.h"
 
 namespace mpm::monitor {
+namespace {
 
-std::optional<double> RegionSample::value(const std::string& quantity) const {
-  if (quantity == "gcc") return gcc();
-  if (quantity == "rcc") return rcc();
-  if (quantity == "exg") return exg();
-  if (quantity == "red") return red;
-  if (quantity == "green") return green;
-  if (quantity == "blue") return blue;
-  if (quantity == "brightness") return brightness();
-  if (quantity == "tokens") return tokens;
-  return std::nullopt;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::size_t indexOf(std::string_view key) {
+  const Quantity* const found = findQuantity(key);
+  return found ? static_cast<std::size_t>(found - quantities().data()) : quantities().size();
 }
 
-double meanBrightness(const cv::Mat& image, const cv::Mat& mask) {
-  // Grey is linear in the channels, so the mean may come first.
-  const cv::Scalar mean = mask.empty() ? cv::mean(image) : cv::mean(image, mask);
-  return 0.114 * mean[0] + 0.587 * mean[1] + 0.299 * mean[2];
+void addTo(Json& json, const RegionSample& region, const std::vector<std::string>& classes) {
+  for (std::size_t q = 0; q < quantities().size(); ++q) {
+    const Quantity& quantity = quantities()[q];
+    if (region.region != 0 && !quantity.ofRegions()) continue;
+    const auto value = region.value(q);
+    json[quantity.key] = value ? Json(rounded(quantity, *value)) : Json();
+  }
+  json["area_fraction"] = Json::object();
+  for (const auto& [label, area] : region.areas) json["area_fraction"][vision::className(classes, label)] = area;
 }
 
-std::string toText(const PictureQuality& quality) {
-  std::string text;
-  for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
-    if (quality.flags >> bit & 1) text += (text.empty() ? "" : ", ") + std::string(kQualityFlags[bit]);
-  return text.empty() ? "good" : text;
+}  // namespace
+
+std::optional<double> RegionSample::value(std::size_t quantity) const {
+  return quantity < values.size() && !std::isnan(values[quantity]) ? std::optional(values[quantity]) : std::nullopt;
+}
+
+std::optional<double> RegionSample::value(std::string_view key) const { return value(indexOf(key)); }
+
+void RegionSample::set(std::string_view key, std::optional<double> value) {
+  values.resize(quantities().size(), kUnknown);
+  values.at(indexOf(key)) = value.value_or(kUnknown);
+}
+
+RegionSample evaluate(const Measurement& measurement) {
+  RegionSample region;
+  for (const Quantity& one : quantities())
+    region.values.push_back(measurement.frame || one.ofRegions() ? one.measure(measurement).value_or(kUnknown)
+                                                                 : kUnknown);
+  return region;
+}
+
+const RegionSample* Sample::region(std::string_view name) const {
+  const auto found =
+      std::find_if(regions.begin(), regions.end(), [&](const RegionSample& one) { return one.name == name; });
+  return found == regions.end() ? nullptr : &*found;
+}
+
+double rounded(const Quantity& quantity, double value) {
+  const double scale = std::pow(10, quantity.digits + 2);
+  return std::round(value * scale) / scale;
+}
+
+Json toJson(const Sample& sample, const std::vector<std::string>& classes, const std::string& reduce) {
+  Json json = {{"time", isoTime(sample.time, true)},
+               {"unix_ms", sample.time},
+               {"picture", sample.picture},
+               {"night", sample.night ? Json(*sample.night) : Json()},
+               {"reduce", reduce},
+               {"token_counts", sample.token_counts}};
+  addTo(json, sample.whole(), classes);
+  json["motion"] = nullptr;
+  if (const auto& motion = sample.motion)
+    json["motion"] = {
+        {"right_px", motion->right}, {"down_px", motion->down}, {"turn_degrees", motion->turn}, {"zoom", motion->zoom}};
+  json["regions"] = Json::object();
+  for (std::size_t r = 1; r < sample.regions.size(); ++r)
+    addTo(json["regions"][sample.regions[r].name], sample.regions[r], classes);
+  json["states"] = Json::object();
+  for (const StateSample& one : sample.states)
+    json["states"][one.name] = {{"state", one.state},
+                                {"probability", one.probability},
+                                {"sure", one.sure},
+                                {"counted", one.counted.empty() ? Json() : Json(one.counted)}};
+  return json;
 }
 
 }  // namespace mpm::monitor

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/schema.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -24,19 +26,15 @@ constexpr const char* kTables =
     "  classes TEXT NOT NULL, every_s REAL NOT NULL, latitude REAL, longitude REAL);"
     "CREATE INDEX session_by_source ON session(source, id);"
     "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
-    "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, tokens TEXT NOT NULL,"
-    "  inference_ms REAL NOT NULL, areas TEXT NOT NULL, night INTEGER, brightness REAL NOT NULL,"
-    "  dropped INTEGER NOT NULL, rows REAL, agreement REAL, picture TEXT NOT NULL,"
-    "  picture_digest INTEGER NOT NULL,"
-    "  sharpness REAL, contrast REAL, saturated REAL, quality INTEGER,"
-    "  moved_right REAL, moved_down REAL, turned REAL, zoomed REAL);"
+    "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, picture TEXT NOT NULL,"
+    "  picture_digest INTEGER NOT NULL, night INTEGER,"
+    "  token_counts TEXT NOT NULL, moved_right REAL, moved_down REAL, turned REAL, zoomed REAL);"
     "CREATE INDEX sample_by_time ON sample(source, time_ms);"
     // `shape` is JSON of one region, as in a file of regions. `current`: samples to come are measured in it.
     "CREATE TABLE region(id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL,"
     "  ignored INTEGER NOT NULL, shape TEXT NOT NULL, from_ms INTEGER, to_ms INTEGER, current INTEGER NOT NULL);"
-    "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL REFERENCES region,"
-    "  pixels INTEGER NOT NULL, red REAL NOT NULL, green REAL NOT NULL, blue REAL NOT NULL,"
-    "  red_deviation REAL NOT NULL, green_deviation REAL NOT NULL, blue_deviation REAL NOT NULL, tokens REAL,"
+    // `region` 0: the whole picture. Each quantity has a column here: addColumns().
+    "CREATE TABLE region_sample(sample INTEGER NOT NULL REFERENCES sample, region INTEGER NOT NULL,"
     "  areas TEXT NOT NULL, PRIMARY KEY(sample, region)) WITHOUT ROWID;"
     "CREATE TABLE state_sample(sample INTEGER NOT NULL REFERENCES sample, name TEXT NOT NULL, state TEXT NOT NULL,"
     "  probability REAL NOT NULL, sure INTEGER NOT NULL, counted TEXT NOT NULL, PRIMARY KEY(sample, name))"
@@ -48,15 +46,12 @@ constexpr const char* kTables =
     "  time_ms, source.name AS source, picture, night, state_sample.name AS name, state, probability, sure,"
     "  nullif(counted, '') AS counted FROM state_sample JOIN sample ON sample.id = state_sample.sample"
     "  JOIN source ON source.id = sample.source;"
-    // For any SQLite client: a row per sample and region.
-    "CREATE VIEW region_values AS SELECT sample.id AS sample, datetime(time_ms / 1000, 'unixepoch') AS time_utc,"
-    "  time_ms, source.name AS source, region.name AS region, picture, night, pixels, red,"
-    "  green, blue, red_deviation, green_deviation, blue_deviation,"
-    "  0.299 * red + 0.587 * green + 0.114 * blue AS brightness, green / nullif(red + green + blue, 0) AS gcc,"
-    "  red / nullif(red + green + blue, 0) AS rcc, 2 * green - red - blue AS exg, region_sample.tokens AS tokens,"
-    "  region_sample.areas AS areas, session.classes AS classes"
-    "  FROM region_sample JOIN sample ON sample.id = region_sample.sample JOIN region ON region.id ="
-    "  region_sample.region JOIN source ON source.id = sample.source JOIN session ON session.id = sample.session;"
+    // For any SQLite client: a row per sample and region; the whole picture has the name ''.
+    "CREATE VIEW region_values AS SELECT datetime(time_ms / 1000, 'unixepoch') AS time_utc, time_ms,"
+    "  source.name AS source, coalesce(region.name, '') AS region_name, picture, night, session.classes AS classes,"
+    "  region_sample.* FROM region_sample JOIN sample ON sample.id = region_sample.sample LEFT JOIN region ON"
+    "  region.id = region_sample.region JOIN source ON source.id = sample.source JOIN session ON session.id ="
+    "  sample.session;"
     "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
     "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
     "CREATE INDEX event_by_time ON event(time_ms);"
@@ -74,6 +69,9 @@ constexpr const char* kTables =
     "CREATE TABLE hour_of_tokens(session INTEGER NOT NULL, start_ms INTEGER NOT NULL, night INTEGER NOT NULL,"
     "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;";
 
+constexpr int kFirstValue = 4;    // parameter of RegionRows
+constexpr int kFirstColumn = 13;  // of SampleRows
+
 // False: the file is empty.
 bool hasTables(const Database& database, const std::string& path) {
   if (database.integer("SELECT count(*) FROM sqlite_master") == 0) return false;
@@ -83,6 +81,14 @@ bool hasTables(const Database& database, const std::string& path) {
     throw Error("'" + path + "' has schema " + std::to_string(version) + ", this program knows schema " +
                 std::to_string(kVersion) + ": name another file");
   return true;
+}
+
+// A new quantity is a new column, and unknown in the samples that are there.
+void addColumns(Database& database) {
+  const std::vector<std::string> there = columnsOf(database, "region_sample");
+  for (const Quantity& one : quantities())
+    if (std::find(there.begin(), there.end(), one.key) == there.end())
+      database.execute("ALTER TABLE region_sample ADD COLUMN " + std::string(one.key) + " REAL");
 }
 
 void makeTables(Database& database, const std::string& path) {
@@ -164,6 +170,7 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA synchronous = NORMAL");
     database.execute("PRAGMA journal_size_limit = 4000000");
     if (fresh) makeTables(database, path);
+    addColumns(database);
     return std::move(database);
   } catch (const SqliteError& error) {
     if (opened && isDamage(error.code())) opened->keepLog();
@@ -206,9 +213,9 @@ Database openForReading(const std::string& path) {
   }
 }
 
-std::string tokensJson(const std::vector<double>& tokens) {
+std::string countsJson(const std::vector<double>& counts) {
   std::string text = "[";
-  for (double count : tokens) {
+  for (double count : counts) {
     if (text.size() > 1) text += ',';
     appendNumber(text, count);
   }
@@ -227,52 +234,81 @@ std::string areasJson(const std::vector<std::pair<int, double>>& areas) {
   return text + "}";
 }
 
-std::vector<std::pair<int, double>> readAreas(std::string_view text) {
-  std::vector<std::pair<int, double>> areas;
-  int label = 0;
-  for (float area = 0; takeNumber(text, label) && takeNumber(text, area);)
-    if (label >= 0) areas.emplace_back(label, area);
-  return areas;
+std::vector<std::string> columnsOf(const Database& database, const std::string& table, const std::string& attached) {
+  std::vector<std::string> columns;
+  Statement rows = database.prepare("SELECT name FROM pragma_table_info(?, ?)");
+  rows.bind(table, attached);
+  while (rows.step()) columns.emplace_back(rows.text(0));
+  return columns;
 }
 
-Sample readSample(const Statement& row) {
-  Sample sample;
-  std::string_view tokens, areas;
-  row.read(sample.id, sample.time, tokens, sample.inference_ms, areas, sample.night, sample.brightness, sample.dropped,
-           sample.session, sample.rows, sample.agreement, sample.picture);
-  for (double count = 0; takeNumber(tokens, count);) sample.tokens.push_back(count);
-  sample.areas = readAreas(areas);
-  if (!row.isNull(12)) sample.quality = {row.real(12), row.real(13), row.real(14), static_cast<int>(row.integer(15))};
-  if (!row.isNull(16)) sample.motion = {row.real(16), row.real(17), row.real(18), row.real(19)};
-  return sample;
-}
-
-void insertRegion(Statement& insert, std::int64_t sample, const RegionSample& region) {
-  insert.run(sample, region.region, region.pixels, region.red, region.green, region.blue, region.red_deviation,
-             region.green_deviation, region.blue_deviation, region.tokens, areasJson(region.areas));
-}
-
-std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample) {
-  std::vector<RegionSample> regions;
-  rows.bind(sample);
-  while (rows.step()) {
-    RegionSample& one = regions.emplace_back();
-    std::string_view areas;
-    rows.read(one.region, one.pixels, one.red, one.green, one.blue, one.red_deviation, one.green_deviation,
-              one.blue_deviation, one.tokens, areas, one.name);
-    one.areas = readAreas(areas);
+RegionRows::RegionRows(const Database& database) {
+  std::string columns = "sample, region, areas", values = "?, ?, ?";
+  for (const Quantity& one : quantities()) {
+    columns += std::string(", ") + one.key;
+    values += ", ?";
   }
-  return regions;
+  insert_ = database.prepare("INSERT INTO region_sample(" + columns + ") VALUES (" + values + ")");
 }
 
-std::vector<StateSample> readStates(Statement& rows, std::int64_t sample) {
-  std::vector<StateSample> states;
-  rows.bind(sample);
-  while (rows.step()) {
-    StateSample& one = states.emplace_back();
-    rows.read(one.name, one.state, one.probability, one.sure, one.counted);
+void RegionRows::insert(std::int64_t sample, const RegionSample& region) {
+  insert_.bind(sample, region.region, areasJson(region.areas));
+  for (std::size_t q = 0; q < quantities().size(); ++q) insert_.bindAt(kFirstValue + q, region.value(q));
+  insert_.step();
+  insert_.reset();
+}
+
+SampleRows::SampleRows(const Database& database, With with, const std::string& where) {
+  const std::vector<std::string> there = columnsOf(database, "region_sample");
+  std::string columns =
+      "sample.id, session, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
+      " zoomed, region, coalesce(region.name, ''), areas";
+  for (const Quantity& one : quantities()) {
+    const bool known = std::find(there.begin(), there.end(), one.key) != there.end();
+    columns += (known ? ", region_sample." : ", NULL AS ") + std::string(one.key);
   }
-  return states;
+  rows_ = database.prepare("SELECT " + columns + " FROM sample JOIN region_sample ON region_sample.sample = sample.id" +
+                           (with == With::kWhole ? " AND region = 0" : "") +
+                           " LEFT JOIN region ON region.id = region_sample.region WHERE " + where +
+                           " ORDER BY time_ms, sample.id, region");
+  if (with == With::kStates)
+    states_ = database.prepare(
+        "SELECT name, state, probability, sure, counted FROM state_sample WHERE sample = ? ORDER BY name");
+}
+
+bool SampleRows::next(Sample& sample) {
+  if (!more_) return false;
+  sample = {};
+  sample.regions.clear();
+  std::string_view counts, areas;
+  ViewMotion moved;
+  do {
+    RegionSample region;
+    rows_.read(sample.id, sample.session, sample.time, sample.picture, sample.night, counts, moved.right, moved.down,
+               moved.turn, moved.zoom, region.region, region.name, areas);
+    int label = 0;
+    for (float area = 0; takeNumber(areas, label) && takeNumber(areas, area);)
+      if (label >= 0) region.areas.emplace_back(label, area);
+    for (std::size_t q = 0; q < quantities().size(); ++q) {
+      const int column = kFirstColumn + static_cast<int>(q);
+      region.values.push_back(rows_.isNull(column) ? std::numeric_limits<double>::quiet_NaN() : rows_.real(column));
+    }
+    if (sample.regions.empty()) {
+      for (double count = 0; takeNumber(counts, count);) sample.token_counts.push_back(count);
+      if (!rows_.isNull(6)) sample.motion = moved;
+      // A row of the whole picture that another program deleted: its numbers are unknown.
+      if (region.region != 0) sample.regions.emplace_back();
+    }
+    sample.regions.push_back(std::move(region));
+    more_ = rows_.step();
+  } while (more_ && rows_.integer(0) == sample.id);
+  if (!states_.isPrepared()) return true;
+  states_.bind(sample.id);
+  while (states_.step()) {
+    StateSample& one = sample.states.emplace_back();
+    states_.read(one.name, one.state, one.probability, one.sure, one.counted);
+  }
+  return true;
 }
 
 }  // namespace mpm::monitor

@@ -19,26 +19,40 @@ Database openForWriting(const std::string& path, bool create);
 /// Throws mpm::Error when it is not ours or has another schema, EmptyDatabase when nothing is in it.
 Database openForReading(const std::string& path);
 
-/// "[660,491,377]", "{"0":0.25,"7":0.75}": what the columns `tokens` and `areas` of a sample hold.
-std::string tokensJson(const std::vector<double>& tokens);
+/// "{"0":0.25,"7":0.75}": what the column `areas` holds.
 std::string areasJson(const std::vector<std::pair<int, double>>& areas);
+/// "[660,491,377]": what the column `token_counts` holds.
+std::string countsJson(const std::vector<double>& counts);
+/// `attached`: the name of the database that has the table.
+std::vector<std::string> columnsOf(const Database& database, const std::string& table,
+                                   const std::string& attached = "main");
 
-/// Columns that a query for readSample() must name, in this order.
-inline constexpr const char* kSampleColumns =
-    "id, time_ms, tokens, inference_ms, areas, night, brightness, dropped, session, rows, agreement, picture, "
-    "sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed";
-/// Without Sample::regions.
-Sample readSample(const Statement& row);
-inline constexpr const char* kInsertRegion = "INSERT INTO region_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-void insertRegion(Statement& insert, std::int64_t sample, const RegionSample& region);
-/// Sample::regions of a sample, by readRegions(), which binds its id to the statement.
-inline constexpr const char* kRegionsOfSample =
-    "SELECT region, pixels, red, green, blue, red_deviation, green_deviation, blue_deviation, tokens, areas, name"
-    " FROM region_sample JOIN region ON region.id = region WHERE sample = ? ORDER BY region";
-std::vector<RegionSample> readRegions(Statement& rows, std::int64_t sample);
-/// Sample::states of a sample, the same way.
-inline constexpr const char* kStatesOfSample =
-    "SELECT name, state, probability, sure, counted FROM state_sample WHERE sample = ? ORDER BY name";
-std::vector<StateSample> readStates(Statement& rows, std::int64_t sample);
+/// Writes regions of samples: a row each, the whole picture too, with a column for each quantity.
+class RegionRows {
+ public:
+  explicit RegionRows(const Database& database);
+  void insert(std::int64_t sample, const RegionSample& region);
+
+ private:
+  Statement insert_;
+};
+
+/// Reads samples, by time.
+class SampleRows {
+ public:
+  enum class With { kWhole, kRegions, kStates };  ///< the whole picture; with its regions; and with their states
+
+  /// `where`: a condition for rows of `sample`, with parameters.
+  SampleRows(const Database& database, With with, const std::string& where);
+  template <typename... Values>
+  void bind(const Values&... values) {
+    more_ = rows_.bind(values...).step();
+  }
+  bool next(Sample& sample);  ///< false at the end
+
+ private:
+  Statement rows_, states_;
+  bool more_ = false;
+};
 
 }  // namespace mpm::monitor

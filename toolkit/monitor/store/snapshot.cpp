@@ -30,19 +30,10 @@ namespace fs = std::filesystem;
 std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 std::string describe(const InferenceResult& result, const Sample& sample, const std::string& source) {
-  Json areas = Json::object();
-  const std::vector<std::string> names = vision::classNames(*result.model);
-  for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
-  Json json = {{"time", isoTime(sample.time, true)},
-               {"source", vision::redactCredentials(source)},
-               {"picture", sample.picture},
-               {"model", result.model_path},
-               {"reduce", toString(result.model->reduction)},
-               {"tokens", sample.tokens},
-               {"area_fraction", areas},
-               {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
-               {"brightness_0_255", sample.brightness},
-               {"ms", evaluation::toJson(result.estimate.ms)}};
+  Json json = mpm::monitor::toJson(sample, vision::classNames(*result.model), toString(result.model->reduction));
+  json["source"] = vision::redactCredentials(source);
+  json["model"] = result.model_path;
+  json["ms"] = evaluation::toJson(result.estimate.ms);
   if (!result.estimate.depth.empty()) json["depth"] = vision::depthJson(result.estimate, *result.model);
   return toText(json);
 }

@@ -41,6 +41,12 @@ class Statement {
     (bindOne(++index, values), ...);
     return *this;
   }
+  /// One more parameter, after bind() of those before it.
+  template <typename Value>
+  void bindAt(std::size_t index, const Value& value) {
+    bindOne(static_cast<int>(index), value);
+  }
+  bool isPrepared() const { return statement_ != nullptr; }
   /// False at the end.
   bool step();
   /// bind() and one step, for statements without rows.

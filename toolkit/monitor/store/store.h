@@ -115,7 +115,7 @@ class StoreWriter {
   void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
-  /// The regions of this source from now on: RegionSample::region of samples that follow is an index among them. One
+  /// The regions of this source from now on: RegionSample::region of samples that follow counts among them. One
   /// that changed is a new one, and stored samples keep the old one. Ends no session.
   void setRegions(const std::string& source, const std::vector<vision::Region>& regions);
   /// Ends the session and takes the samples of another database in place of those of the same pictures, as
@@ -158,7 +158,7 @@ void addTo(Spread& all, const Spread& part);
 struct ChartQuery {
   std::int64_t source = 0;  ///< SourceRecord::id
   UnixMs from = 0, to = 0;  ///< [from, to)
-  std::vector<SeriesKey> quantities{};
+  std::vector<SeriesKey> series{};
   int max_buckets = 2000;
 };
 

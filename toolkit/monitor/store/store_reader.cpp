@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <unordered_map>
 
 #include "base/json_file.h"
 #include "base/quantiles.h"
@@ -71,19 +72,20 @@ class ChartBuilder {
                const std::map<std::int64_t, std::string>& regions, std::int64_t width, std::int64_t longest_step)
       : query_(query), regions_(regions), longest_step_(longest_step) {
     chart_.bucket_ms = width;
-    for (const SessionRecord& session : sessions)
-      for (const SeriesKey& quantity : query.quantities) {
-        const auto named = std::find(session.classes.begin(), session.classes.end(), quantity.name);
-        labels_[session.id].push_back(
-            named == session.classes.end() ? -1 : static_cast<int>(named - session.classes.begin()));
+    for (const SessionRecord& session : sessions) {
+      std::unordered_map<std::string_view, int> numbers;
+      for (std::size_t c = 0; c < session.classes.size(); ++c) numbers.emplace(session.classes[c], static_cast<int>(c));
+      for (const SeriesKey& series : query.series) {
+        const auto named = numbers.find(series.class_name);
+        labels_[session.id].push_back(named == numbers.end() ? -1 : named->second);
       }
+    }
   }
 
   void add(const Sample& sample) {
-    at(sample.time, sample.session, 0).add(sample);
-    if (sample.flagged()) return;
     for (const RegionSample& region : sample.regions)
-      if (regions_.contains(region.region)) at(sample.time, sample.session, region.region).add(region, sample.night);
+      if (region.region == 0 || (regions_.contains(region.region) && !sample.flagged()))
+        at(sample.time, sample.session, region.region).add(sample, region);
   }
   void add(UnixMs start, std::int64_t session, std::int64_t region, const Bucket& bucket) {
     at(start, session, region).add(bucket);
@@ -120,7 +122,7 @@ class ChartBuilder {
     if (sums_.empty()) return;
     ChartBucket bucket;
     bucket.start = start_;
-    bucket.values.resize(query_.quantities.size());
+    bucket.values.resize(query_.series.size());
     std::int64_t day = 0, night = 0;
     for (const auto& [of, sum] : sums_) {
       const auto& [session, region] = of;
@@ -132,7 +134,7 @@ class ChartBuilder {
       const auto name = regions_.find(region);
       const std::string& of_region = name == regions_.end() ? std::string() : name->second;
       for (std::size_t q = 0; q < bucket.values.size(); ++q)
-        if (query_.quantities[q].region == of_region) addSpread(bucket.values[q], sum, session, q);
+        if (query_.series[q].region == of_region) addSpread(bucket.values[q], sum, session, q);
     }
     if (night + day > 0) bucket.night = static_cast<double>(night) / static_cast<double>(night + day);
     chart_.buckets.push_back(std::move(bucket));
@@ -140,20 +142,17 @@ class ChartBuilder {
   }
 
   void addSpread(Spread& all, const Bucket& sum, std::int64_t session, std::size_t q) const {
-    SeriesKey quantity = query_.quantities[q];
-    if (quantity.kind == SeriesKey::Kind::kClassArea) {
-      const auto labels = labels_.find(session);
-      if (labels == labels_.end() || labels->second[q] < 0) return;
-      quantity.index = labels->second[q];
-    }
-    addTo(all, sum.spread(quantity));
+    const SeriesKey& series = query_.series[q];
+    if (!series.quantity.empty()) return addTo(all, sum.spread(series.quantity));
+    const auto labels = labels_.find(session);
+    if (labels != labels_.end() && labels->second[q] >= 0) addTo(all, sum.area(labels->second[q]));
   }
 
   const ChartQuery& query_;
   const std::map<std::int64_t, std::string>& regions_;
   std::int64_t longest_step_;
   Chart chart_;
-  std::map<std::int64_t, std::vector<int>> labels_;  // session -> of the class that each quantity names; -1: none
+  std::map<std::int64_t, std::vector<int>> labels_;  // session -> of the class that each series names; -1: none
   std::map<std::pair<std::int64_t, std::int64_t>, Bucket> sums_;  // by session and region
   UnixMs start_ = 0;
 };
@@ -208,14 +207,11 @@ struct StoreReader::Impl {
 
   Hours judgedSamples(std::int64_t source, UnixMs from, UnixMs to, DayNight& rule) const {
     Hours hours;
-    Statement rows =
-        database.prepare(std::string("SELECT ") + kSampleColumns +
-                         " FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 AND session IN " +
-                         kComparable + " ORDER BY time_ms, id");
+    SampleRows rows(database, SampleRows::With::kWhole,
+                    std::string("sample.source = ?1 AND time_ms >= ?2 AND time_ms < ?3 AND session IN ") + kComparable);
     rows.bind(source, from, to);
-    while (rows.step()) {
-      const Sample sample = readSample(rows);
-      const bool is_night = *rule.night(sample.time, sample.brightness);
+    for (Sample sample; rows.next(sample);) {
+      const bool is_night = *rule.night(sample.time, sample.brightness());
       if (const auto tenths = tenthsOfTokens(sample)) ++hours[{from, is_night}][*tenths];
     }
     return hours;
@@ -227,7 +223,7 @@ struct StoreReader::Impl {
         "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND region ="
         " 0");
     rows.bind(source, kHourMs, start);
-    while (rows.step()) addTo(brightness, Bucket(rows, 0).spread({SeriesKey::Kind::kBrightness}));
+    while (rows.step()) addTo(brightness, Bucket(rows, 0).spread("brightness"));
     return brightness;
   }
 
@@ -293,21 +289,13 @@ struct StoreReader::Impl {
            countSamples(source, kept->first, whole, std::numeric_limits<std::int64_t>::max());
   }
 
-  void visit(std::int64_t source, UnixMs from, UnixMs to, bool with_regions,
+  void visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with,
              const std::function<bool(const Sample&)>& visit) const {
-    Statement rows = database.prepare(std::string("SELECT ") + kSampleColumns +
-                                      " FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?"
-                                      " ORDER BY time_ms, id");
+    SampleRows rows(database, with, "sample.source = ? AND time_ms >= ? AND time_ms < ?");
     rows.bind(source, from, to);
     DayNight rule(night);
-    Statement regions = database.prepare(kRegionsOfSample), states = database.prepare(kStatesOfSample);
-    while (rows.step()) {
-      Sample sample = readSample(rows);
-      if (with_regions) {
-        sample.regions = readRegions(regions, sample.id);
-        sample.states = readStates(states, sample.id);
-      }
-      if (judges()) sample.night = rule.night(sample.time, sample.brightness);
+    for (Sample sample; rows.next(sample);) {
+      if (judges()) sample.night = rule.night(sample.time, sample.brightness());
       if (!visit(sample)) return;
     }
   }
@@ -316,10 +304,10 @@ struct StoreReader::Impl {
   std::map<std::int64_t, std::string> regionsIn(const ChartQuery& query) const {
     std::map<std::int64_t, std::string> names;
     Statement rows = database.prepare("SELECT id FROM region WHERE source = ? AND name = ?");
-    for (const SeriesKey& quantity : query.quantities) {
-      if (quantity.region.empty()) continue;
-      rows.bind(query.source, quantity.region);
-      while (rows.step()) names[rows.integer(0)] = quantity.region;
+    for (const SeriesKey& series : query.series) {
+      if (series.region.empty()) continue;
+      rows.bind(query.source, series.region);
+      while (rows.step()) names[rows.integer(0)] = series.region;
       rows.reset();
     }
     return names;
@@ -446,7 +434,8 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   if (kept && kept->first <= from && impl_->countSamples(query.source, from, to, kMaxRows + 1) <= kMaxRows) {
     ChartBuilder builder(query, sessions(query.source), regions, widthFor(from, to, kSecondMs, query.max_buckets),
                          longest_step);
-    impl_->visit(query.source, from, to, !regions.empty(), [&](const Sample& sample) {
+    using enum SampleRows::With;
+    impl_->visit(query.source, from, to, regions.empty() ? kWhole : kRegions, [&](const Sample& sample) {
       builder.add(sample);
       return true;
     });
@@ -470,7 +459,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     if (rows.integer(6) != 0 && !regions.contains(rows.integer(6))) continue;
     Bucket bucket(rows, 1);
     if (impl_->judges() && level <= kHourMs && rows.integer(6) == 0) {
-      const double brightness = bucket.spread({SeriesKey::Kind::kBrightness}).mean;
+      const double brightness = bucket.spread("brightness").mean;
       bucket.night = *rule.night(rows.integer(0) + level / 2, brightness) ? bucket.samples : 0;
       bucket.day = bucket.samples - bucket.night;
     }
@@ -492,7 +481,7 @@ void StoreReader::pictures(std::int64_t source,
 
 void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
                           const std::function<bool(const Sample&)>& visit) const {
-  impl_->visit(source, from, to, true, visit);
+  impl_->visit(source, from, to, SampleRows::With::kStates, visit);
 }
 
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {
@@ -542,7 +531,7 @@ DayNightStatistics StoreReader::dayNight(std::int64_t source, UnixMs from, UnixM
   if ((statistics.day.samples == 0) != (statistics.night.samples == 0)) {
     Spread brightness;
     for (const ChartBucket& bucket :
-         chart({.source = source, .from = from, .to = to, .quantities = {{SeriesKey::Kind::kBrightness}}}).buckets)
+         chart({.source = source, .from = from, .to = to, .series = {{.quantity = "brightness"}}}).buckets)
       addTo(brightness, bucket.values[0]);
     statistics.brightness.emplace(brightness.min, brightness.max);
   }

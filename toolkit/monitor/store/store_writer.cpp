@@ -68,24 +68,17 @@ struct Place {
   std::vector<std::int64_t> regions{};
 };
 
-// One number of what a sample may lack.
-template <typename Whole, typename Part>
-std::optional<Part> partOf(const std::optional<Whole>& whole, Part Whole::*part) {
-  return whole ? std::optional<Part>((*whole).*part) : std::nullopt;
-}
-
 // The writing itself, on one thread.
 class Connection {
  public:
   Connection(const std::string& path, bool create)
       : path_(path), database_(openForWriting(path, create)), identity_(identityOf(path)), file_(path) {
     insert_sample_ = database_.prepare(
-        "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
-        " rows, agreement, picture, sharpness, contrast, saturated, quality, moved_right, moved_down, turned, zoomed,"
-        " picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?22 OR NOT"
-        " EXISTS (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?12 AND"
-        " (picture_digest = ?21 OR 0 IN (picture_digest, ?21)))");
-    insert_region_sample_ = database_.prepare(kInsertRegion);
+        "INSERT INTO sample(session, source, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
+        " zoomed, picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?12 OR NOT EXISTS"
+        " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?4 AND"
+        " (picture_digest = ?11 OR 0 IN (picture_digest, ?11)))");
+    regions_.emplace(database_);
     insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
     insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
     insert_event_ =
@@ -137,23 +130,22 @@ class Connection {
   void write(Sample sample, Place& place, AggregateUpdate& aggregates) {
     if (place.session == 0) return;
     std::erase_if(sample.regions, [&](RegionSample& region) {  // of a source before
-      const auto index = static_cast<std::size_t>(region.region);
+      if (region.region == 0) return false;
+      const auto index = static_cast<std::size_t>(region.region) - 1;
       const bool known = place.regions_of == place.name && index < place.regions.size();
       if (known) region.region = place.regions[index];
       return !known;
     });
-    insert_sample_.run(place.session, place.source, sample.time, tokensJson(sample.tokens), sample.inference_ms,
-                       areasJson(sample.areas), sample.night, sample.brightness, sample.dropped, sample.rows,
-                       sample.agreement, sample.picture, partOf(sample.quality, &PictureQuality::sharpness),
-                       partOf(sample.quality, &PictureQuality::contrast),
-                       partOf(sample.quality, &PictureQuality::saturated),
-                       partOf(sample.quality, &PictureQuality::flags), partOf(sample.motion, &ViewMotion::right),
-                       partOf(sample.motion, &ViewMotion::down), partOf(sample.motion, &ViewMotion::turn),
-                       partOf(sample.motion, &ViewMotion::zoom), sample.digest, place.archive);
+    const auto moved = [&](double ViewMotion::*part) {
+      return sample.motion ? std::optional((*sample.motion).*part) : std::nullopt;
+    };
+    insert_sample_.run(place.session, place.source, sample.time, sample.picture, sample.night,
+                       countsJson(sample.token_counts), moved(&ViewMotion::right), moved(&ViewMotion::down),
+                       moved(&ViewMotion::turn), moved(&ViewMotion::zoom), sample.digest, place.archive);
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
     place.last = std::max(place.last, sample.time);
     const std::int64_t id = database_.lastId();
-    for (const RegionSample& region : sample.regions) insertRegion(insert_region_sample_, id, region);
+    for (const RegionSample& region : sample.regions) regions_->insert(id, region);
     for (const StateSample& one : sample.states) {
       insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
       if (one.changed) insert_change_.run(place.source, one.name, sample.time, one.counted);
@@ -271,7 +263,8 @@ class Connection {
   std::optional<FileIdentity> identity_;
   HeldFile file_;
   bool knows_place_ = false;
-  Statement insert_sample_, insert_region_sample_, insert_state_, insert_change_, insert_event_;
+  Statement insert_sample_, insert_state_, insert_change_, insert_event_;
+  std::optional<RegionRows> regions_;
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ bool isMany(const vision::SourceSpec& source) {
 
 vision::TimeOptions timeOptions(const Watch& watch) {
   vision::TimeOptions times;
-  if (!watch.times.empty()) times = of("times", [&] { return vision::parseTimes(watch.times); });
+  if (!watch.times.empty() && watch.times != "none")
+    times = of("times", [&] { return vision::parseTimes(watch.times); });
   if (!watch.time_zone.empty())
     times.time_zone = of("time-zone", [&] { return vision::parseTimeZone(watch.time_zone); });
   return times;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/quantity.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gui/views/chart_panel.h"
+#include "monitor/statistics/alarms.h"
+#include "monitor/store/export.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::gui {
+namespace {
+
+using monitor::Sample, monitor::StoreReader, monitor::StoreWriter;
+
+// The table of this test. It ends as it was.
+struct OneMore {
+  OneMore() {
+    monitor::quantities().push_back({"red_blue", "Red by blue", "", 2, [](const monitor::Measurement& m) {
+                                       return std::optional(m.mean[0] / m.mean[2]);
+                                     }});
+  }
+  ~OneMore() { monitor::quantities().pop_back(); }
+};
+
+std::string exported(const StoreReader& store, monitor::ExportFormat format, const std::string& path) {
+  monitor::exportSamples(store, {.format = format, .source = 1}, path);
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+Sample measured(UnixMs time) {
+  const monitor::FrameFacts facts;
+  Sample sample;
+  sample.time = time;
+  sample.whole() = monitor::evaluate({.pixels = 10, .mean = {90, 20, 40}, .frame = &facts});
+  return sample;
+}
+
+TEST(Quantity, OneMoreLineIsStoredExportedDrawnAndAlarmedOn) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  const auto store = [&](UnixMs time) {
+    StoreWriter writer(path);
+    monitor::SessionInfo session;
+    session.source = "camera 0";
+    writer.beginSession(session);
+    writer.append(measured(time));
+    EXPECT_TRUE(writer.flush());
+  };
+  store(1000);  // before there was such a quantity
+  const OneMore table;
+  store(2000);
+  const StoreReader reader(path);
+  std::vector<std::optional<double>> values;
+  reader.samples(1, 0, 5000, [&](const Sample& sample) {
+    values.push_back(sample.whole().value("red_blue"));
+    return true;
+  });
+  EXPECT_EQ(values, (std::vector<std::optional<double>>{std::nullopt, 2.25}));
+  const auto chart = reader.chart({.source = 1, .from = 0, .to = 5000, .series = {{.quantity = "red_blue"}}});
+  ASSERT_EQ(chart.buckets.size(), 2u);
+  EXPECT_EQ(chart.buckets[1].values[0].mean, 2.25);
+
+  const std::string csv = exported(reader, monitor::ExportFormat::kCsv, folder / "a.csv"),
+                    json = exported(reader, monitor::ExportFormat::kJsonLines, folder / "a.jsonl");
+  EXPECT_NE(csv.find(",red_blue\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",2.25\n"), std::string::npos) << csv;
+  EXPECT_NE(json.find("\"red_blue\":2.25"), std::string::npos) << json;
+
+  History history;
+  const ChartPanel panel(&history);
+  const auto* action = panel.findChild<QAction*>(QStringLiteral("red_blue"));
+  ASSERT_NE(action, nullptr);
+  EXPECT_EQ(action->text(), QStringLiteral("Red by blue"));
+
+  monitor::Alarms alarms({.alarms = {monitor::parseAlarm("red_blue>2")}, .minutes = 0});
+  EXPECT_EQ(alarms.add(measured(3000), 0).size(), 1u);
+}
+
+}  // namespace
+}  // namespace mpm::gui
