@@ -241,18 +241,6 @@
         <translation>Graphique dans le temps</translation>
     </message>
     <message>
-        <source>Area of</source>
-        <translation>Surface de</translation>
-    </message>
-    <message>
-        <source>Draw the share of the picture that a class covers</source>
-        <translation>Tracer la part de l’image qu’une classe couvre</translation>
-    </message>
-    <message>
-        <source>Class whose area is drawn</source>
-        <translation>Classe dont la surface est tracée</translation>
-    </message>
-    <message>
         <source>Source whose samples are drawn</source>
         <translation>Source dont les échantillons sont tracés</translation>
     </message>
@@ -317,10 +305,6 @@
         <translation>Retour à ce qui est enregistré ici</translation>
     </message>
     <message>
-        <source>The samples of this source have no classes</source>
-        <translation>Les échantillons de cette source n’ont pas de classes</translation>
-    </message>
-    <message>
         <source>Region whose numbers are drawn</source>
         <translation>Région dont les valeurs sont tracées</translation>
     </message>
@@ -335,6 +319,14 @@
     <message>
         <source>Choose the numbers that are drawn</source>
         <translation>Choisir les nombres tracés</translation>
+    </message>
+    <message>
+        <source>Areas</source>
+        <translation>Surfaces</translation>
+    </message>
+    <message>
+        <source>Choose the classes whose share of the picture is drawn</source>
+        <translation>Choisir les classes dont la part de l’image est tracée</translation>
     </message>
 </context>
 <context>

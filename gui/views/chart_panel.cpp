@@ -38,24 +38,21 @@ QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::
 
 ChartPanel::ChartPanel(History* history, QWidget* parent)
     : QWidget(parent), history_(history), chart_(named(new TimeChart(this), tr("Chart over time"))) {
-  area_ = toggle(tr("Area of"), tr("Draw the share of the picture that a class covers"), false, this);
-  classes_ = choiceField(tr("Class whose area is drawn"), {});
-  classes_->setMinimumContentsLength(7);
   sources_ = choiceField(tr("Source whose samples are drawn"), {});
   sources_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
   sources_->hide();
   regions_ = choiceField(tr("Region whose numbers are drawn"), {});
   regions_->setMinimumContentsLength(9);
+  values_ = menuButton(tr("Values"), tr("Choose the numbers that are drawn"));
   makeValues();
+  areas_ = menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"));
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
   auto* bar = new WrappingRow;
   bar->setSpacing(4);
   bar->addWidget(regions_);
   bar->addWidget(values_);
-  bar->addWidget(area_);
-  connect(area_, &QToolButton::toggled, this, &ChartPanel::updateSeries);
-  bar->addWidget(classes_);
+  bar->addWidget(areas_);
   auto* gap = new QWidget(this);
   gap->setFixedSize(12, 1);
   bar->addWidget(gap);
@@ -77,11 +74,6 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   column->setSpacing(4);
   column->setStretch(2, 1);
 
-  connect(classes_, &QComboBox::activated, this, [this] {
-    wanted_class_ = classes_->currentText();
-    area_->setChecked(true);
-    updateSeries();
-  });
   connect(regions_, &QComboBox::activated, this, [this](int index) {
     wanted_region_ = regions_->itemData(index).toString();
     pickRegion(index);
@@ -110,8 +102,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   connect(history_, &History::namesReady, this, [this](const SourceNames& of) {
     if (source() != of.source) return;
     setClasses(of.classes);
-    const auto stored = record();
-    offerArea(!of.classes.isEmpty() || !stored || stored->samples == 0);
+    areas_->setEnabled(!of.classes.isEmpty());
     setRegions(of.regions);
   });
   connect(history_, &History::statesReady, chart_, &TimeChart::setStates);
@@ -121,20 +112,23 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   setRegions({});
 }
 
+QToolButton* ChartPanel::menuButton(const QString& text, const QString& tip) {
+  auto* button = new QToolButton(this);
+  button->setText(text);
+  button->setToolTip(tip);
+  button->setPopupMode(QToolButton::InstantPopup);
+  button->setMenu(new QMenu(button));
+  return button;
+}
+
 void ChartPanel::makeValues() {
-  values_ = new QToolButton(this);
-  values_->setText(tr("Values"));
-  values_->setToolTip(tr("Choose the numbers that are drawn"));
-  values_->setPopupMode(QToolButton::InstantPopup);
-  auto* menu = new QMenu(values_);
   for (const monitor::Quantity& one : monitor::quantities()) {
-    QAction* action = menu->addAction(quantityName(one));
+    QAction* action = values_->menu()->addAction(quantityName(one));
     action->setObjectName(QLatin1String(one.key));
     action->setCheckable(true);
     action->setChecked(kUsual.contains(QLatin1String(one.key)));
     connect(action, &QAction::toggled, this, &ChartPanel::updateSeries);
   }
-  values_->setMenu(menu);
 }
 
 QWidget* ChartPanel::makeForeignBar() {
@@ -177,8 +171,9 @@ void ChartPanel::updateSeries() {
     if (action->isChecked() && action->isVisible())
       add({.quantity = one.key}, action->text(), one.unit, one.digits, one.scope == monitor::Quantity::Scope::kFrame);
   }
-  if (const QString name = classes_->currentText(); area_->isChecked() && classes_->currentIndex() >= 0)
-    add({.class_name = name.toStdString()}, tr("Area of %1").arg(name), "%", 1, false);
+  for (const QString& name : classes_)
+    if (wanted_classes_.contains(name))
+      add({.class_name = name.toStdString()}, tr("Area of %1").arg(name), "%", 1, false);
   chart_->setSeries(std::move(series));
 }
 
@@ -195,15 +190,19 @@ void ChartPanel::forgetSources() {
 }
 
 void ChartPanel::setClasses(const QStringList& names) {
-  QStringList now;
-  for (int i = 0; i < classes_->count(); ++i) now << classes_->itemText(i);
-  if (names == now) return;  // a list that is open keeps its place
-  const QString current = classes_->currentText();
-  const QSignalBlocker quiet(classes_);
-  classes_->clear();
-  classes_->addItems(names);
-  classes_->setCurrentIndex(std::max(0, classes_->findText(current.isEmpty() ? wanted_class_ : current)));
-  if (area_->isChecked()) updateSeries();
+  if (names == classes_) return;  // a menu that is open keeps its place
+  classes_ = names;
+  areas_->menu()->clear();
+  for (const QString& name : names) {
+    QAction* action = areas_->menu()->addAction(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")));
+    action->setCheckable(true);
+    action->setChecked(wanted_classes_.contains(name));
+    connect(action, &QAction::toggled, this, [this, name](bool on) {
+      on ? wanted_classes_.append(name) : static_cast<void>(wanted_classes_.removeAll(name));
+      updateSeries();
+    });
+  }
+  updateSeries();
 }
 
 void ChartPanel::setRegions(const QStringList& names) {
@@ -224,11 +223,6 @@ void ChartPanel::pickRegion(int index) {
   for (QAction* action : values_->menu()->actions())
     action->setVisible(region().isEmpty() || monitor::findQuantity(action->objectName().toStdString())->ofRegions());
   updateSeries();
-}
-
-void ChartPanel::offerArea(bool possible) {
-  area_->setEnabled(possible);
-  area_->setToolTip(possible ? area_->accessibleName() : tr("The samples of this source have no classes"));
 }
 
 std::optional<std::int64_t> ChartPanel::source() const {
@@ -353,18 +347,16 @@ QVariantMap ChartPanel::state() const {
   for (const QAction* action : values_->menu()->actions())
     if (action->isChecked()) values << action->objectName();
   return {{"view/chart_span", kSpans[static_cast<int>(chosen_span_)]},
-          {"view/chart_area", area_->isChecked()},
-          {"view/chart_area_class", wanted_class_},
+          {"view/chart_areas", wanted_classes_},
           {"view/chart_region", wanted_region_},
           {"view/chart_values", values}};
 }
 
 void ChartPanel::restore(const QSettings& stored) {
-  wanted_class_ = stored.value("view/chart_area_class").toString();
+  wanted_classes_ = stored.value("view/chart_areas").toStringList();
   wanted_region_ = stored.value("view/chart_region").toString();
   const QStringList values = stored.value("view/chart_values", kUsual).toStringList();
   for (QAction* action : values_->menu()->actions()) action->setChecked(values.contains(action->objectName()));
-  area_->setChecked(stored.value("view/chart_area", false).toBool());
   chooseSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }
 

@@ -66,7 +66,7 @@ class ChartPanel : public QWidget {
   void setRegions(const QStringList& names);
   void pickRegion(int index);
   void makeValues();
-  void offerArea(bool possible);
+  QToolButton* menuButton(const QString& text, const QString& tip);
   void ask(double from, double to, int max_buckets);
   void updateSeries();
   void askAgain();
@@ -77,13 +77,14 @@ class ChartPanel : public QWidget {
   QWidget* foreign_bar_;
   QLabel* foreign_;
   QPushButton* back_;
-  QComboBox *sources_, *classes_, *regions_;
+  QComboBox *sources_, *regions_;
   QButtonGroup* spans_;
-  QToolButton *values_, *area_, *follow_;  // the menu of values_ has an action for each quantity, named by its key
+  QToolButton *values_, *areas_, *follow_;  // the menu of values_ has an action for each quantity, named by its key
   Span span_ = Span::kHour, chosen_span_ = Span::kHour;
   bool whole_ = false;             // an archive is on show
   std::optional<double> present_;  // of watched_
-  QString wanted_, watched_, wanted_class_, wanted_region_;
+  QString wanted_, watched_, wanted_region_;
+  QStringList classes_, wanted_classes_;  // of the source; of any, whose areas are drawn
   std::vector<monitor::SourceRecord> records_;
 };
 

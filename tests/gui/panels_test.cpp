@@ -552,8 +552,7 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
                         {"view/coloring", "insertion"},
                         {"view/map", false},
                         {"view/chart_span", "week"},
-                        {"view/chart_area", true},
-                        {"view/chart_area_class", "road, \"old\""},
+                        {"view/chart_areas", QStringList{"road, \"old\"", "sky"}},
                         {"view/regions", false},
                         {"view/chart_region", "gate, \"old\""},
                         {"view/chart_values", QStringList{"merged", "gcc", "red"}}};

@@ -34,6 +34,9 @@ namespace {
 
 class Controls : public Window {
  protected:
+  QList<QAction*> areas() const {
+    return static_cast<QToolButton*>(buttonOf(part<ChartPanel>(*window_), QStringLiteral("Areas")))->menu()->actions();
+  }
   QTableView* classes() const { return fieldOf<QTableView>(part<LegendPanel>(*window_), "Classes"); }
   /// The dialog that Enter on the first class opens, and that class.
   QColorDialog* colorDialog(int& chosen) {
@@ -161,19 +164,18 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   panel->findChild<QAction*>(QStringLiteral("tokens"))->trigger();
   panel->findChild<QAction*>(QStringLiteral("inference_ms"))->trigger();
   EXPECT_EQ(keys(), Keys{"merged"});
-  buttonOf(panel, QStringLiteral("Area of"))->click();
-  QComboBox* classes = nullptr;
-  for (QComboBox* box : panel->findChildren<QComboBox*>())
-    if (box->accessibleName() == ChartPanel::tr("Class whose area is drawn")) classes = box;
-  ASSERT_TRUE(wait([&] { return classes->count() == 4; })) << "those of the samples";
-  classes->setCurrentIndex(2);
-  emit classes->activated(2);
+  ASSERT_TRUE(wait([&] { return areas().size() == 4; })) << "the classes of the samples";
+  areas()[2]->trigger();
   ASSERT_EQ(keys(), (Keys{"merged", "area"}));
   EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.class_name), part<LegendModel>(*window_)->name(2));
   EXPECT_TRUE(QString::fromStdString(chart->series()[1].name).contains(part<LegendModel>(*window_)->name(2)));
   ASSERT_TRUE(answered());
   EXPECT_GE(chart->chart().buckets.back().values[1].mean, 0);
   EXPECT_LE(chart->chart().buckets.back().values[1].mean, 100);
+  areas()[0]->trigger();
+  EXPECT_EQ(keys(), (Keys{"merged", "area", "area"})) << "several classes in one chart";
+  areas()[2]->trigger();
+  EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.class_name), part<LegendModel>(*window_)->name(0));
 }
 
 TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
@@ -219,7 +221,8 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
   window_->opener().open(file("other.db"));
   ChartPanel* panel = part<ChartPanel>(*window_);
   TimeChart* chart = panel->chart();
-  buttonOf(panel, QStringLiteral("Area of"))->click();
+  ASSERT_TRUE(wait([&] { return !areas().isEmpty() && areas()[0]->text() == QLatin1String("water"); }));
+  areas()[0]->trigger();
   ASSERT_TRUE(wait([&] { return chart->series().back().name == "Area of water"; }));
   const auto answered = [&] { return !chart->chart().buckets.empty() && chart->scene().answered.size() == 3; };
   ASSERT_TRUE(wait(answered));
@@ -264,12 +267,8 @@ TEST_F(Controls, ThePanelsKeyBringsItToTheFrontAndThenHidesIt) {
 TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   ASSERT_TRUE(openAndWait());
   ChartPanel* panel = part<ChartPanel>(*window_);
-  QComboBox* classes = nullptr;
-  for (QComboBox* box : panel->findChildren<QComboBox*>())
-    if (box->accessibleName() == ChartPanel::tr("Class whose area is drawn")) classes = box;
-  ASSERT_TRUE(wait([&] { return classes->count() == 4; }));
-  classes->setCurrentIndex(2);
-  emit classes->activated(2);
+  ASSERT_TRUE(wait([&] { return areas().size() == 4; }));
+  areas()[2]->trigger();
   panel->findChild<QAction*>(QStringLiteral("tokens"))->trigger();
   buttonOf(panel, QStringLiteral("Week"))->click();
   const std::string series = panel->chart()->series().back().name;
