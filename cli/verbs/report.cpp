@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,7 +39,7 @@ struct ReportArguments {
   ExportFormat format = ExportFormat::kCsv;
   double days = 0;       // 0: all
   monitor::Watch night;  // its fields of day and night
-  bool json = false;
+  bool json = false, brief = false;
 };
 
 std::vector<SourceRecord> chosenSources(const StoreReader& store, const std::string& name) {
@@ -237,6 +238,33 @@ void printReport(const SourceReport& report) {
             : ", too few samples for an interval"));
 }
 
+// What somebody who looks after many cameras wants to know first, in one line.
+void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
+  const std::int64_t id = report.source.id;
+  const UnixMs from = report.span.from, to = report.span.to;
+  std::string text = report.source.name + ": last sample " + isoTime(report.source.last);
+  if (!report.source.archive)
+    for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
+      if (const UnixMs age = (unixNow() - report.source.last) / length; age >= 2 || length == kMinuteMs) {
+        text += " (" + counted(age, unit) + " ago)";
+        break;
+      }
+  text += ", " + counted(report.samples, "sample");
+  const auto buckets = store.chart({.source = id, .from = from, .to = to}).buckets;
+  text += ", " +
+          counted(std::count_if(buckets.begin(), buckets.end(), [](const auto& one) { return one.gap_before; }), "gap");
+  if (const Spread flagged = report.value("flagged"); flagged.samples > 0)
+    text += ", " + fixed(100 * flagged.mean, 1) + " % of the pictures bad";
+  for (const StateSeries& one : report.states)
+    if (!one.changes.empty() && !one.changes.back().second.empty())
+      text += ", " + one.name + " " + one.changes.back().second;
+  std::vector<Event> alarms = store.events(id, from, to, std::numeric_limits<int>::max());
+  std::erase_if(alarms, [](const Event& event) { return event.kind != EventKind::kAlarm; });
+  text += ", " + counted(alarms.size(), "alarm");
+  if (!alarms.empty()) text += " (" + isoTime(alarms.back().time) + " " + alarms.back().message + ")";
+  printLine(text + ", " + fixed(static_cast<double>(std::filesystem::file_size(database)) / 1e6, 1) + " MB");
+}
+
 Json summaryJson(const Summary& summary, const std::optional<double>& change) {
   if (summary.samples == 0) return nullptr;
   return {{"samples", summary.samples},
@@ -417,7 +445,9 @@ int report(const ReportArguments& arguments) {
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
     const SourceReport found(store, source, arguments.days);
-    arguments.json ? printLine(reportJson(found)) : printReport(found);
+    arguments.json    ? printLine(reportJson(found))
+    : arguments.brief ? printBrief(store, found, database)
+                      : printReport(found);
   }
   if (!writes) return kOk;
   const SourceRecord& source = sources[0];
@@ -470,7 +500,10 @@ Verb addReport(CLI::App& mpm) {
       ->group("Options");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
             "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement");
-  verb->add_flag("--json", arguments->json, "One JSON object per source");
+  CLI::Option* const json = verb->add_flag("--json", arguments->json, "One JSON object per source");
+  verb->add_flag("--brief", arguments->brief,
+                 "One line per source: last sample, gaps, bad pictures, states, alarms, size of the database")
+      ->excludes(json);
   addWatchFields(*verb, arguments->night, monitor::kDayNightGroup);
   verb->footer(
       R"(The uncertainty of the difference is a 95 % interval over whole days and nights, or over hours before there are three
@@ -485,6 +518,7 @@ The options of day and night count in place of the rule of 'mpm monitor'.
 Examples:
   mpm report street.db
   mpm report street.db --days 30 --chart month.png
+  mpm report yard.db --days 1 --brief                         is all well?
   mpm report part1.db part2.db --merge all.db
   mpm report street.db --format phenocam --out phenocam       roistats, 1-day and 3-day files of each region
   mpm report street.db --night-brightness 70                  judge day and night of what is stored anew

@@ -94,6 +94,11 @@ TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   const CommandResult report = mpmCommand({"report", database_});
   EXPECT_THAT(report.out, HasSubstr(", 6 samples kept\n"));
   EXPECT_THAT(report.out, HasSubstr("  quality: 2 of 6 pictures left out: 2 dark\n"));
+  EXPECT_THAT(mpmCommand({"report", database_, "--brief"}).out,
+              ::testing::AllOf(::testing::StartsWith(folder_ / "in: last sample 2026-06-01"),
+                               HasSubstr(", 6 samples, 0 gaps, 33.3 % of "
+                                         "the pictures bad, 0 alarms, "),
+                               ::testing::EndsWith(" MB\n")));
   const auto json = mpmCommand({"report", database_, "--json"}).json()["quality"];
   EXPECT_EQ(json["pictures"], 6);
   EXPECT_EQ(json["left_out"], 2);
