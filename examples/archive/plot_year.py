@@ -22,7 +22,7 @@ def main():
         sys.exit(__doc__)
     database, region, name, figure_path = sys.argv[1:]
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-    rows = connection.execute("SELECT time_ms, night, gcc, areas, classes FROM region_values WHERE region = ? "
+    rows = connection.execute("SELECT time_ms, night, gcc, areas, classes FROM region_values WHERE region_name = ? "
                               "ORDER BY time_ms", (region,)).fetchall()
     if not rows:
         sys.exit(f"plot_year.py: '{database}' has no samples of a region '{region}'")

@@ -476,7 +476,7 @@ TEST_F(Window, WorksAt800x480WithDocksHidden) {
   for (const QDockWidget* dock : docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
   EXPECT_GE(part<ImageView>(*window_)->width(), 350);
   EXPECT_GE(part<ImageView>(*window_)->height(), 300);
-  setFont(200);
+  setFont(150);
   QTest::qWait(100);
   EXPECT_EQ(window_->size(), QSize(800, 480)) << "larger text does not grow the window beyond the screen";
   setFont(100);
@@ -764,7 +764,7 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   QMap<const QLabel*, int> heights;
   for (const QLabel* label : window_->findChildren<QLabel*>()) heights[label] = label->fontMetrics().height();
 
-  setFont(200);
+  setFont(150);
   QTest::qWait(50);
   EXPECT_NEAR(QApplication::font().pointSizeF(), 1.5 * points, 0.01);
   EXPECT_GT(classes->rowHeight(0), row);
