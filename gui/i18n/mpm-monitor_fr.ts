@@ -3427,6 +3427,26 @@
         <source> MB</source>
         <translation> Mo</translation>
     </message>
+    <message>
+        <source>Test it</source>
+        <translation>Essayer</translation>
+    </message>
+    <message>
+        <source>Runs the command once, as for an alarm</source>
+        <translation>Exécute la commande une fois, comme pour une alarme</translation>
+    </message>
+    <message>
+        <source>Result of the test</source>
+        <translation type="unfinished">Résultat de l’essai</translation>
+    </message>
+    <message>
+        <source>Running…</source>
+        <translation>En cours…</translation>
+    </message>
+    <message>
+        <source>It ran without an error</source>
+        <translation>Elle s’est exécutée sans erreur</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::WatchRules</name>

@@ -2,6 +2,7 @@
 #include "gui/views/watch_rows.h"
 
 #include "gui/views/look.h"
+#include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"
 
 namespace mpm::gui {
@@ -142,8 +143,38 @@ WatchDialog::WatchDialog(const QString& title, const char* group, const Watch& w
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     form_->addRow(label);
   }
+  if (group == std::string(monitor::kAlarmsGroup)) addTest();
   finish([this, fields = WatchRows::under(group)] { return problemOf(this->watch(), fields); });
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->watch()); });
+}
+
+// Whether an alarm reaches anybody is known before one rings.
+void WatchDialog::addTest() {
+  auto* test = new QPushButton(tr("Test it"));
+  test->setToolTip(tr("Runs the command once, as for an alarm"));
+  QLabel* said = wrapped(namedValue(new QLabel, tr("Result of the test")));
+  form_->addRow(test, said);
+  connect(test, &QPushButton::clicked, this, [this, test, said] {
+    test->setEnabled(false);
+    setValue(said, tr("Running…"));
+    const auto show = [dialog = QPointer(this), test, said](const QString& text) {
+      if (!dialog) return;
+      setValue(said, text);
+      test->setEnabled(true);
+    };
+    QThreadPool::globalInstance()->start([show, watch = watch(), went_well = tr("It ran without an error")] {
+      std::string why;
+      try {
+        monitor::EventCommand command(monitor::parseCommand(watch.on_event),
+                                      [&](const monitor::Event& event) { why = event.message; }, {.run_s = 10});
+        command.add({unixNow(), monitor::EventKind::kAlarm, monitor::Severity::kInfo, "a test"}, watch.source);
+        command.finish(20);
+      } catch (const Error& error) {
+        why = error.what();
+      }
+      QMetaObject::invokeMethod(qApp, [=] { show(why.empty() ? went_well : QString::fromStdString(why)); });
+    });
+  });
 }
 
 }  // namespace mpm::gui

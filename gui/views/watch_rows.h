@@ -38,6 +38,8 @@ class WatchDialog : public SettingsDialog {
   void chosen(const mpm::monitor::Watch& watch);
 
  private:
+  void addTest();
+
   WatchRows rows_;
 };
 

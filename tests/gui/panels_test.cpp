@@ -341,6 +341,27 @@ TEST(WatchDialog, AsksForEachFieldThatHasALabel) {
   EXPECT_GT(asked, 15);
 }
 
+TEST(WatchDialog, RunsTheCommandOnce) {
+  QTemporaryDir folder;
+  const QString file = folder.filePath(QStringLiteral("told"));
+  WatchDialog dialog(QString(), monitor::kAlarmsGroup, {.source = "/dev/video0"});
+  auto* command = fieldOf<QLineEdit>(&dialog, "Run for each event");
+  for (const auto& [line, answer] :
+       {std::pair(QString("sh -c 'echo $MPM_EVENT_KIND > %1'").arg(file), "without an error"),
+        {"false", "exit"},
+        {"no-such-program", "there is no program"},
+        {QString(), "empty"}}) {
+    command->setText(line);
+    buttonOf(&dialog, QStringLiteral("Test it"))->click();
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] { return labelOf(&dialog, "Result of the test")->text().contains(QLatin1String(answer)); }, 60000))
+        << labelOf(&dialog, "Result of the test")->text().toStdString();
+  }
+  QFile told(file);
+  EXPECT_TRUE(told.open(QIODevice::ReadOnly));
+  EXPECT_EQ(told.readAll(), "alarm\n");
+}
+
 TEST(WatchDialog, SaysWhatCannotBeAccepted) {
   const auto refused = [](QDialog& dialog, const QString& why) {
     const bool possible = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled();
