@@ -3437,7 +3437,7 @@
     </message>
     <message>
         <source>Result of the test</source>
-        <translation type="unfinished">Résultat de l’essai</translation>
+        <translation>Résultat de l’essai</translation>
     </message>
     <message>
         <source>Running…</source>

@@ -49,6 +49,27 @@ TEST(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   EXPECT_NEAR(areas[1].corrected.value(), 0.65 * 5 / 6, 1e-6);
 }
 
+// A search through the classes for each class takes minutes here.
+TEST(ClassAreas, OfVeryManyClasses) {
+  constexpr int kClasses = 200'000;
+  const TemporaryFolder folder;
+  SessionInfo info = session();
+  info.classes.clear();
+  std::vector<std::pair<int, double>> areas;
+  for (int c = 0; c < kClasses; ++c) {
+    info.classes.push_back("class " + std::to_string(c));
+    areas.emplace_back(c, 1.0 / kClasses);
+  }
+  {
+    StoreWriter writer(folder / "a.db");
+    writer.beginSession(info);
+    writer.append(sampleWith(kNoon, areas, false));
+  }
+  const StoreReader store(folder / "a.db");
+  EXPECT_THAT(classAreas(store, 1, INT64_MIN, INT64_MAX), SizeIs(kClasses));
+  EXPECT_THAT(regionMeans(store, store.sources()[0], INT64_MIN, INT64_MAX).at(0).areas, SizeIs(kClasses));
+}
+
 TEST(ClassAreas, BeginWithTheLatestModel) {
   const TemporaryFolder folder;
   UnixMs now = kNoon;
