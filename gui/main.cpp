@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
   bool failed = false;
   try {
     mpm::gui::MainWindow window(options);
-    // What the command line names and cannot be read is an error of the command line.
+    // A file of the command line that cannot be read is an error of the command line.
     QObject::connect(&window.live(), &mpm::gui::LiveMonitor::eventHappened, &window,
                      [&](const mpm::monitor::Event& event) {
                        const bool ready = window.live().session().status().inference.ready;

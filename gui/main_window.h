@@ -31,7 +31,7 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
 
  private:
-  // What a person can do: main_window_actions.cpp.
+  // The actions of the window: main_window_actions.cpp.
   void makeActions();
   void makeToolBar();
 

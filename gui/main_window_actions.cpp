@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person can do in the window: its actions, and the bar with the most used of them.
+// The actions of the window, and the bar with the most used of them.
 #include <QtWidgets>
 
 #include "gui/main_window.h"

@@ -74,7 +74,7 @@ Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
   return {begin(from, to), to};
 }
 
-/// What is known of a source over a span of time.
+/// The numbers of a source over a period.
 struct SourceReport {
   SourceReport(const StoreReader& store, const SourceRecord& record, double days)
       : source(record), span(spanOf(store, record, days)), statistics(store.dayNight(record.id, span.from, span.to)) {
@@ -104,7 +104,7 @@ struct SourceReport {
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
 
-  // Of the whole picture.
+  // A number of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
   // Pictures with this flag.
   std::int64_t flagged(std::string_view key) const {
@@ -238,7 +238,7 @@ void printReport(const SourceReport& report) {
             : ", too few samples for an interval"));
 }
 
-// What somebody who looks after many cameras wants to know first, in one line.
+// One line for somebody who looks after many cameras: is all well?
 void printBrief(const StoreReader& store, const SourceReport& report, const std::string& database) {
   const std::int64_t id = report.source.id;
   const UnixMs from = report.span.from, to = report.span.to;
@@ -323,7 +323,7 @@ Json reportJson(const SourceReport& report) {
   return json;
 }
 
-// What the name of a source says of the place: the last part of a path or URL.
+// The name of the place, from that of the source: the last part of a path or URL.
 std::string siteOf(const std::string& source) {
   const std::filesystem::path path(source);
   return fileName((path.has_filename() ? path : path.parent_path()).filename().string());

@@ -24,7 +24,7 @@ QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* p
   return button;
 }
 
-// What a person calls the source; with its first day where several are called so.
+// The source in a person's words; with its first day where several have the same.
 QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::SourceRecord>& all) {
   const auto title = [](const monitor::SourceRecord& one) { return sourceTitle(QString::fromStdString(one.name)); };
   const bool alone =
@@ -217,7 +217,7 @@ void ChartPanel::setRegions(const QStringList& names) {
   pickRegion(std::max(0, regions_->findData(wanted_region_)));
 }
 
-// What only the whole picture has steps aside.
+// Numbers that only the whole picture has are hidden.
 void ChartPanel::pickRegion(int index) {
   regions_->setCurrentIndex(index);
   for (QAction* action : values_->menu()->actions())

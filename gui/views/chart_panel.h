@@ -21,7 +21,7 @@ class ChartPanel : public QWidget {
   /// The database is another one.
   void forgetSources();
   std::optional<std::int64_t> source() const;
-  /// What "now" is, in seconds, for the source that is being watched where its time is not the clock's; nullopt: the
+  /// Sets "now", in seconds, for the source that is being watched where its time is not the clock's; nullopt: the
   /// clock's. For any other source, and for an archive, it is the last sample.
   void setPresent(const QString& watched, std::optional<double> present);
   double present() const;
@@ -30,11 +30,11 @@ class ChartPanel : public QWidget {
   void setForeign(const QString& name, bool watching);
   /// The name of the source on show; empty: none.
   QString sourceName() const;
-  /// What the list of sources calls it.
+  /// Its name in the list of sources.
   QString sourceText() const { return sources_->currentText(); }
   /// The region whose numbers are drawn; empty: the whole picture.
   QString region() const { return regions_->currentData().toString(); }
-  /// What the database holds of it.
+  /// The record of the source on show in the database.
   std::optional<monitor::SourceRecord> record() const;
   /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
   void refresh();
@@ -44,9 +44,9 @@ class ChartPanel : public QWidget {
   /// A person chose it: it comes back with restore(), and for each source but archives, which are shown as a whole.
   void chooseSpan(Span span);
   void showSpan(Span span);
-  /// What is drawn over how long, under the keys of the settings.
+  /// The lines and the period on show, under the keys of the settings.
   QVariantMap state() const;
-  /// The same again; what is missing or makes no sense becomes the default.
+  /// Takes over what state() gave; what is missing or makes no sense becomes the default.
   void restore(const QSettings& stored);
 
  signals:

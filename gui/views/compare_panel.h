@@ -8,7 +8,7 @@
 
 namespace mpm::gui {
 
-/// The same frame with two reductions: time, tokens, agreement, and where the labels differ.
+/// Compares two reductions on one frame: time, tokens, agreement, and where the labels differ.
 class ComparePanel : public QWidget {
   Q_OBJECT
  public:

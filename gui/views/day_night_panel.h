@@ -17,7 +17,7 @@ class DayNightPanel : public QWidget {
   explicit DayNightPanel(QWidget* parent = nullptr);
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);
-  /// Of which all that is, s.
+  /// The period of these numbers, s.
   void setStretch(double from, double to);
   void clear();
   void setRule(const std::optional<monitor::NightRule>& rule);

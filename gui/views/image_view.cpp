@@ -10,7 +10,7 @@
 namespace mpm::gui {
 namespace {
 
-// What was saved with its classes needs no labels to be painted.
+// A picture that was saved with its classes needs no labels to be painted.
 const cv::Mat* savedOverlay(const LiveFrame& frame, ViewMode mode) {
   return mode == ViewMode::kOverlay && frame.map.empty() && !frame.overlay.empty() ? &frame.overlay : nullptr;
 }

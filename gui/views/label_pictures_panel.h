@@ -15,7 +15,7 @@ class LabelPicturesPanel : public QWidget {
   explicit LabelPicturesPanel(QWidget* parent = nullptr);
 
   void setPictures(const QStringList& names, const QStringList& labelled);
-  /// Of one of the pictures, for the list.
+  /// Shows this small picture in the list.
   void setThumbnail(const QString& name, const QImage& thumbnail);
   /// How far the labels are from a good start. `rare`: names of the classes in too few pictures.
   void setProgress(const vision::LabelProgress& progress, const QStringList& rare);

@@ -9,7 +9,7 @@
 
 namespace mpm::gui {
 
-/// What the colours over the image mean: the classes with a search field, the segments, or the scale of depths.
+/// The legend of the colours over the image: the classes with a search field, the segments, or the scale of depths.
 class LegendPanel : public QWidget {
   Q_OBJECT
  public:

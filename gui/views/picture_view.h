@@ -9,7 +9,7 @@
 
 namespace mpm::gui {
 
-/// What the image and the merge map have in common: zoom, pan, the patch under the mouse, the outlined cluster.
+/// The base of the image and of the merge map: zoom, pan, the patch under the mouse, the outlined cluster.
 class PictureView : public QWidget {
   Q_OBJECT
  public:
@@ -35,7 +35,7 @@ class PictureView : public QWidget {
  protected:
   /// The picture itself; the base paints what lies over it.
   virtual void paintPicture(QPainter& painter, const Viewport& viewport) = 0;
-  /// What lies over the outlines and the cursor of the base.
+  /// Paints over the outlines and the cursor of the base.
   virtual void paintAbove(QPainter&, const Viewport&) const {}
   /// Before the base takes a press for panning; true: the view handles the drag.
   virtual bool beginDrag(QPointF) { return false; }

@@ -46,7 +46,7 @@ class PicturesPane : public QSplitter {
   void restoreSizes();
   /// How the pictures are shown, under the keys of the settings.
   QVariantMap state() const;
-  /// The same again; what is missing or makes no sense becomes the default.
+  /// Takes over what state() gave; what is missing or makes no sense becomes the default.
   void restore(const QSettings& stored);
 
   /// The legend changed.

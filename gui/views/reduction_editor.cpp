@@ -12,7 +12,7 @@ namespace {
 constexpr ReductionMethod kMethods[] = {ReductionMethod::kNone, ReductionMethod::kMpm,  ReductionMethod::kGradual,
                                         ReductionMethod::kTome, ReductionMethod::kAlgm, ReductionMethod::kCts};
 
-// What bounds how much merges, in the order of the list.
+// The bounds of how much merges, in the order of the list.
 enum Limit { kShareOfTokens, kNumberOfPairs, kSimilarPairs };
 
 constexpr double kProposedSimilarity = 0.95;  // for gradual merging, which has none by default
@@ -198,7 +198,7 @@ void ReductionEditor::display(const Reduction& reduction) {
   similar_->setChecked(full.similarity.has_value());
   similarity_->setVisible(method == kAlgm || (gradual && full.similarity));
   if (full.share) share_->setValue(*full.share * 100);
-  // What is proposed once a number is chosen: as many pairs as the share.
+  // A number that is chosen anew begins with as many pairs as the share.
   count_->setValue(
       full.count.value_or(std::max(1, static_cast<int>(std::lround(full.share.value_or(0.05) * tokens_)))));
   similarity_->setValue(full.similarity.value_or(kProposedSimilarity));

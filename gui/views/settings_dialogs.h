@@ -25,7 +25,7 @@ class SettingsDialog : public QDialog {
   std::function<void()> check_;
 };
 
-/// What to export, and how.
+/// Asks for the period, the format and the file of an export.
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:

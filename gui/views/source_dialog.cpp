@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kTestMs = 5000;  // for the source to open, and for its first frame
 
-// Of the pages.
+// The kind of source of each page.
 constexpr SourceKind kKinds[] = {SourceKind::kDemo,   SourceKind::kCamera, SourceKind::kVideo,
                                  SourceKind::kFolder, SourceKind::kUrl,    SourceKind::kPipeline};
 

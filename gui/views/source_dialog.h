@@ -16,7 +16,7 @@ class SourceDialog : public QDialog {
 
   /// Shows its kind, with what it is.
   void setSource(const QString& source);
-  /// What was watched before, the last first: each kind of source begins with the last of its kind.
+  /// Takes the sources that were watched before, the last first: each kind of source begins with the last of its kind.
   void setKnown(const QStringList& sources);
   /// As vision::openSource() takes it, with credentials.
   QString source() const;

@@ -19,7 +19,7 @@ class StatesPanel : public QWidget {
   void setThumbnail(const QString& name, const QImage& thumbnail);
   /// Those of the source.
   void setRegions(const QStringList& names);
-  /// Of the chosen region: what pictures show, and the last verdict; null: none yet.
+  /// Shows which states pictures of the chosen region have, and the last verdict; null: none yet.
   void setExamples(const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head);
   void setHead(const std::shared_ptr<const evaluation::StateHead>& head);
   void setProgress(int done, int of);

@@ -30,9 +30,9 @@ class TeachPane : public QWidget {
 
   void chooseTool(TeachCanvas::Tool tool);
   void setUndo(bool undo, bool redo);
-  /// What the trainer does now, below the picture.
+  /// Says below the picture how far the trainer is.
   void setStatus(const QString& text, Badge badge = Badge::kNone);
-  /// What changed since another version is wanted.
+  /// Whether to show where the last version of the model differs.
   bool wantsChanges() const;
   /// It in words, below the picture.
   void setChanged(const QString& text);

@@ -34,7 +34,7 @@ class TimeChart : public QWidget {
   std::optional<double> crosshair() const { return scene_.crosshair; }
   QString crosshairText() const;
 
-  /// What is drawn, for a picture of it.
+  /// The lines, axes and marks on show, from which a picture can be drawn.
   const ChartScene& scene() const { return scene_; }
 
   QSize sizeHint() const override { return {700, 220}; }

@@ -11,7 +11,7 @@ namespace mpm::gui {
 class LabelPicture;
 class TradeChart;
 
-/// What the search for a reduction asks, how far it is, and what it found.
+/// Asks what the search for a reduction needs, and shows its progress and what it found.
 class TuneDialog : public QDialog {
   Q_OBJECT
  public:

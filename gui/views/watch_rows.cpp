@@ -89,7 +89,7 @@ struct MakeRow {
   }
 };
 
-// What is wrong with these fields of a watch; empty: nothing.
+// The first mistake in these fields of a watch; empty: none.
 QString problemOf(const Watch& watch, const WatchRows::Fields& fields) {
   for (const WatchField* field : fields) {
     const auto wrong = [&](const std::string& text) {
