@@ -37,7 +37,7 @@ struct MonitorArguments {
   Watch watch;                      // what the options say
   std::optional<Reduction> reduce;  // --reduce, --schedule, --attention
   std::string file;                 // --watch
-  bool print = false, json = false, recompute = false;
+  bool print = false, json = false, recompute = false, once = false;
   Shard shard;
 };
 
@@ -178,6 +178,13 @@ int monitorSource(const MonitorArguments& arguments) {
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
   if (watch.archive) requireAllFrames(options.inference.reuse, arguments.shard, false);
   if (arguments.recompute) return measureArchiveAgain(options, watch);
+  if (arguments.once && (watch.archive || (!watch.source.isLive() && kind != vision::SourceKind::kDemo)))
+    throw UsageError("--once is for a camera; files are read to their end");
+  if (arguments.once) {
+    watch.every_frame = false;
+    watch.adapt_s = 1;
+    watch.every_s = std::max(watch.every_s, 60.0);  // runs are minutes apart: each sample counts alone
+  }
 
   ServiceNotify service;
   std::mutex mutex;
@@ -251,9 +258,11 @@ int monitorSource(const MonitorArguments& arguments) {
   while (!interrupted()) {
     const SessionStatus status = session->status();
     std::string text;
+    bool sampled = false;
     {
       const std::lock_guard lock(mutex);
       text = statusText(status, last);
+      sampled = last.has_value();
     }
     if (const std::int64_t now = steadyNow(); now >= next_tick) {
       next_tick = now + 1000;
@@ -265,8 +274,10 @@ int monitorSource(const MonitorArguments& arguments) {
     print(counts ? "" : text);
     if (counts && !progress) progress.emplace(stderrIsTerminal(), static_cast<int>(status.source.of), "picture");
     for (; counts && progressed < status.inference.processed; ++progressed) progress->step();
-    if (status.finished || status.store->stopped) {
-      failure = status.source.message;
+    const bool silent = status.source.attempt > 0 || status.source.state == CaptureState::kStalled;
+    if (status.finished || status.store->stopped || (arguments.once && (sampled || silent))) {
+      if (!sampled || !arguments.once) failure = status.source.message;
+      if (arguments.once && !sampled && failure.empty()) failure = "no frame came";
       break;
     }
     std::this_thread::sleep_for(100ms);
@@ -311,6 +322,9 @@ Verb addMonitor(CLI::App& mpm) {
   verb->add_flag("--print-watch", arguments->print, "Watch nothing: print such a file of these options, with all keys")
       ->group("Options");
   verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line")->group("Options");
+  verb->add_flag("--once", arguments->once,
+                 "Store one sample of a camera and end: for a timer, or a board that sleeps between")
+      ->group("Options");
   addShard(*verb, arguments->shard);
   addChoice<bool>(*verb, "--recompute", arguments->recompute, {{"all", true}},
                   "Watch nothing: measure all pictures of a folder again, with this\nmodel, these regions and states, "
@@ -326,6 +340,7 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor 0 --db gate.db --alarm 'no-frame>60' --on-event 'sh tell.sh'\n"
       "  mpm monitor 0 --db yard.db --regions yard.json\n"
       "  mpm monitor 0 --db gate.db --states gate.json --alarm gate=open\n"
+      "  mpm monitor --watch yard.toml --once                             one sample, from a timer\n"
       "  mpm monitor archive/ --db archive.db --lat 48.1 --lon 11.6       pictures with times in EXIF or name\n"
       "  mpm report street.db\n");
   return {verb, [arguments] { return monitorSource(*arguments); }};

@@ -105,6 +105,18 @@ TEST(Capture, NoFrameComesAfterStop) {
   }
 }
 
+TEST(Capture, NothingIsTakenWhileACameraAdapts) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.adapt_s = 0.2;
+  CaptureThread capture(always(frame), options, frames);
+  const std::int64_t start = steadyNow();
+  capture.start();
+  const auto taken = frames->take(std::chrono::minutes(1));
+  ASSERT_TRUE(taken);
+  EXPECT_GE(taken->steady - start, 200);
+}
+
 TEST(Capture, FilesLoseNoFrameAndEnd) {
   const auto frames = std::make_shared<FrameMailbox>();
   CaptureOptions options = quick();

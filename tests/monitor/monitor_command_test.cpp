@@ -77,6 +77,26 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   EXPECT_THAT(again.err, HasSubstr("0 new samples, 5 in"));
 }
 
+TEST_F(MonitorCommand, StoresOneSampleFromATimer) {
+  const std::vector<std::string> more = {"--once", "--alarm", "tokens>1", "--alarm-minutes", "0", "--json"};
+  for (int run = 1; run <= 3; ++run) {
+    const CommandResult result = monitor("demo:street?size=64x96&step=600", more);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    int samples = 0, alarms = 0;
+    for (const auto& line : result.jsonLines()) {
+      samples += !line.contains("event");
+      alarms += line.value("event", "") == "alarm";
+    }
+    EXPECT_EQ(samples, 1);
+    EXPECT_EQ(alarms, run == 1) << "it rings on";
+    EXPECT_EQ(StoreReader(database_).sources()[0].samples, run);
+  }
+  expectFailure(monitor(images(2), {"--once"}), 2, {"--once is for a camera"});
+  const CommandResult none = monitor("/dev/video99", {"--once"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("mpm monitor: error: cannot open camera /dev/video99"));
+}
+
 TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   fs::create_directory(folder_ / "in");
   for (int i = 0; i < 6; ++i) {
@@ -568,7 +588,7 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
     std::vector<std::int64_t> counts;
     for (const monitor::Sample& sample : monitor::test::allSamples(StoreReader(database_)))
       for (const monitor::RegionSample& region : sample.regions)
-        counts.push_back(static_cast<std::int64_t>(region.value("pixels").value()));
+        if (region.region > 0) counts.push_back(static_cast<std::int64_t>(region.value("pixels").value()));
     return counts;
   };
   EXPECT_EQ(pixels(), std::vector<std::int64_t>(6, 600));

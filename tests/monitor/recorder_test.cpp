@@ -257,6 +257,42 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
 }
 
 // A dead man's switch: it says something while samples come, and nothing otherwise.
+// A watch in pieces, one process for each sample, says the same as one that goes on.
+TEST(Recorder, GoesOnWhereAnEarlierWatchEnded) {
+  const TemporaryFolder folder;
+  const auto messages = [&](const std::string& name, bool in_pieces) {
+    RecorderOptions options{.source = "camera 0", .every_s = 60};
+    options.alarms = {.alarms = {parseAlarm("brightness>100"), parseAlarm("car<20")}, .minutes = 2.5};
+    options.quality = {.dark = 10, .contrast = 0, .pictures = 2};
+    std::vector<std::string> said;
+    const auto tell = [&](const Event& event) {
+      if (event.kind != EventKind::kHeartbeat) said.push_back(std::to_string(event.time - kNoon) + event.message);
+    };
+    std::optional<StoreWriter> store(folder / name);
+    std::optional<Recorder> recorder(std::in_place, options, &*store, tell);
+    int minute = 0;
+    for (const int grey : {30, 120, 120, 120, 120, 120, 30, 120, 30, 5, 5, 5, 30, 30}) {
+      const std::int64_t ms = minute++ * kMinuteMs;
+      if (in_pieces && minute > 1) {
+        store.reset();
+        const StoreReader before(folder / name);
+        store.emplace(folder / name);
+        recorder.emplace(options, &*store, tell);
+        recorder->resume(before.lastSamples(1, 100), before.sessions(1), kNoon + ms, ms);
+      }
+      InferenceResult result = resultAt(ms);
+      result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(grey));
+      result.estimate.labels = cv::Mat(64, 64, CV_8U, cv::Scalar(minute > 5));
+      recorder->add(result, 0);
+      store->flush();
+    }
+    return said;
+  };
+  const std::vector<std::string> whole = messages("a.db", false);
+  EXPECT_THAT(whole, SizeIs(6)) << "two alarms ring and end, pictures are dark and good again";
+  EXPECT_EQ(messages("b.db", true), whole);
+}
+
 TEST(Recorder, AHeartbeatComesOnceADayWhileSamplesCome) {
   for (const bool archive : {false, true}) {
     std::vector<std::string> beats;

@@ -86,6 +86,22 @@ TEST(StateWatch, AStateCountsAfterEqualSureResults) {
   EXPECT_FALSE(read(-1).changed);
 }
 
+TEST(StateWatch, CountsOnFromAnEarlierWatch) {
+  Read before{StateWatch({.heads = {gate()}, .after = 3})};
+  for (const double level : {1, 1, 1, -1}) before(level);
+  const StateSample last = before(-1);
+  Read read{StateWatch({.heads = {gate()}, .after = 3})};
+  read.watch.resume({{.name = "gate", .state = "closed", .sure = true, .counted = "open"}, last, {.name = "door"}});
+  const StateSample next = read(-1);
+  EXPECT_EQ(next.counted, "closed") << "the third result of three";
+  ASSERT_THAT(read.events, SizeIs(1));
+  EXPECT_THAT(read.events[0].message, HasSubstr("gate is closed, was open"));
+  Read same{StateWatch({.heads = {gate()}, .after = 3})};
+  same.watch.resume({{.name = "gate", .state = "open", .sure = true, .counted = "open"}});
+  EXPECT_FALSE(same(1).changed);
+  EXPECT_THAT(same.events, IsEmpty()) << "known already";
+}
+
 TEST(StateWatch, StatesOfAnotherModelAreNotRead) {
   StateWatch watch({.heads = {gate()}});
   std::vector<Event> events;

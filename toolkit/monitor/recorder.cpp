@@ -164,6 +164,27 @@ void Recorder::setView(ViewReference view) {
   view_.start(std::move(view));
 }
 
+void Recorder::resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions, UnixMs now,
+                      std::int64_t steady) {
+  const std::lock_guard lock(mutex_);
+  if (session_ >= 0) return;
+  std::int64_t session = 0;
+  for (const Sample& sample : samples) {
+    if (sample.time > now) continue;  // of a clock that was wrong
+    if (std::exchange(session, sample.session) != sample.session)
+      for (const SessionRecord& one : sessions)
+        if (one.id == session) (void)alarms_.setClasses(classes_ = one.classes, sample.time);
+    night_ = day_night_.night(sample.time, sample.brightness());
+    (void)alarms_.add(sample, options_.archive ? sample.time : steady - (now - sample.time));
+    PictureQuality quality;
+    for (std::size_t bit = 0; bit < kQualityFlags.size(); ++bit)
+      if (sample.whole().value(kQualityFlags[bit]).value_or(0) != 0) quality.flags |= 1 << bit;
+    (void)quality_.add(quality, night_, sample.time);
+    states_.resume(sample.states);
+    last_ = sample.time;
+  }
+}
+
 void Recorder::setRegions(const std::vector<vision::Region>& regions) {
   RegionMeter meter(regions);
   const std::lock_guard lock(mutex_);

@@ -50,6 +50,11 @@ class Recorder {
 
   /// What the source showed at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
+  /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and
+  /// nothing of that is told again. `samples`: the last ones; `sessions`: those of the source. `now`, `steady`: one
+  /// moment. Ignored after the first frame.
+  void resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions, UnixMs now,
+              std::int64_t steady);
 
   /// What is measured from the next sample on. Throws mpm::Error as vision::check().
   void setRegions(const std::vector<vision::Region>& regions);

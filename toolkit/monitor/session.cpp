@@ -71,8 +71,10 @@ void readStored(const std::string& database, const std::string& source, StoredPi
   }
 }
 
-// What it showed then, and its regions.
-void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder) {
+// Gives the recorder what an earlier watch of the source left: its view, its regions, and where its rules stood.
+void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder,
+            UnixMs now) {
+  constexpr int kSamples = 5000;  // an hour and more of samples each second
   try {
     const StoreReader stored(database);
     auto view = stored.view(source);
@@ -80,6 +82,9 @@ void recall(const std::string& database, const std::string& source, const std::w
     const auto still = recorder.lock();
     if (still && view) still->setView(std::move(*view));
     if (still && !regions.empty()) still->setStoredRegions(regions);
+    for (const SourceRecord& record : stored.sources())
+      if (still && record.name == source)
+        still->resume(stored.lastSamples(record.id, kSamples), stored.sessions(record.id), now, steadyNow());
   } catch (const Error&) {
   }
 }
@@ -219,6 +224,7 @@ void Session::open(const WatchOptions& options) {
   capture.stream = ++impl_->streams;
   capture.reconnect = live;
   capture.lossless = every_frame;
+  capture.adapt_s = live ? options.adapt_s : 0;
   capture.max_fps = live ? 0 : options.max_fps;
   capture.now = impl_->options.now;
   capture.source.timeout_s = options.timeout_s;
@@ -270,8 +276,9 @@ void Session::open(const WatchOptions& options) {
                                                    store, [this](const Event& event) { impl_->report(event); });
   if (store)  // on the thread that opens the source: the disk may hang, and then the source is opened once more without
     factory = [database = impl_->options.database, name, asked = std::make_shared<std::atomic_flag>(),
-               weak = std::weak_ptr(recorder), open = std::move(factory)](const vision::SourceOptions& how) {
-      if (!asked->test_and_set()) recall(database, name, weak);
+               weak = std::weak_ptr(recorder), now = impl_->options.now,
+               open = std::move(factory)](const vision::SourceOptions& how) {
+      if (!asked->test_and_set()) recall(database, name, weak, now());
       return open(how);
     };
   const auto watch = std::shared_ptr<OpenSource>(  // NOLINT(modernize-make-shared): an aggregate

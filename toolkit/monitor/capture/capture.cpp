@@ -215,7 +215,7 @@ struct CaptureThread::Impl {
       reported = back_reported = false;
     }
     state = CaptureState::kLive;
-    frames->put(std::move(captured));
+    if (live >= toMs(options.adapt_s)) frames->put(std::move(captured));
   }
 
   // A consumer that is slow is no fault of the source.

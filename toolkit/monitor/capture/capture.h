@@ -53,6 +53,7 @@ struct CaptureOptions {
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended
   bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
+  double adapt_s = 0;                                 ///< nothing is taken so soon: a camera adapts to the light
   double max_fps = 0;                                 ///< take frames not faster than this; 0: no limit
   /// A source that has given frames for so long is back; one that was lost or stalled and gives less goes on being
   /// retried at the pace, and with the events, of its first loss. For the events twice as long each time in an hour.

@@ -79,4 +79,16 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
   return samples;
 }
 
+void StateWatch::resume(const std::vector<StateSample>& samples) {
+  for (const StateSample& one : samples)
+    for (Watched& watched : watched_) {
+      if (watched.head.name != one.name) continue;
+      const int state = watched.head.indexOf(one.state), counted = watched.head.indexOf(one.counted);
+      if (one.sure) watched.results = std::exchange(watched.candidate, state) == state ? watched.results + 1 : 1;
+      if (counted < 0) continue;
+      watched.counted = counted;
+      watched.fresh = false;
+    }
+}
+
 }  // namespace mpm::monitor

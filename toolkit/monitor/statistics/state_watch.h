@@ -36,6 +36,9 @@ class StateWatch {
   std::vector<StateSample> read(const Estimate& estimate, const std::string& digest, cv::Size picture, UnixMs time,
                                 const ViewMotion& moved, std::vector<Event>& events, bool sparse = false);
 
+  /// Counts on from these, of an earlier watch.
+  void resume(const std::vector<StateSample>& samples);
+
  private:
   struct Watched {
     evaluation::StateHead head;
