@@ -17,7 +17,7 @@ std::size_t indexOf(std::string_view key) {
   return found ? static_cast<std::size_t>(found - quantities().data()) : quantities().size();
 }
 
-void addTo(Json& json, const RegionSample& region, const std::vector<std::string>& classes) {
+void addNumbers(Json& json, const RegionSample& region, const std::vector<std::string>& classes) {
   for (std::size_t q = 0; q < quantities().size(); ++q) {
     const Quantity& quantity = quantities()[q];
     if (region.region != 0 && !quantity.ofRegions()) continue;
@@ -67,14 +67,14 @@ Json toJson(const Sample& sample, const std::vector<std::string>& classes, const
                {"night", sample.night ? Json(*sample.night) : Json()},
                {"reduce", reduce},
                {"token_counts", sample.token_counts}};
-  addTo(json, sample.whole(), classes);
+  addNumbers(json, sample.whole(), classes);
   json["motion"] = nullptr;
   if (const auto& motion = sample.motion)
     json["motion"] = {
         {"right_px", motion->right}, {"down_px", motion->down}, {"turn_degrees", motion->turn}, {"zoom", motion->zoom}};
   json["regions"] = Json::object();
   for (std::size_t r = 1; r < sample.regions.size(); ++r)
-    addTo(json["regions"][sample.regions[r].name], sample.regions[r], classes);
+    addNumbers(json["regions"][sample.regions[r].name], sample.regions[r], classes);
   json["states"] = Json::object();
   for (const StateSample& one : sample.states)
     json["states"][one.name] = {{"state", one.state},
