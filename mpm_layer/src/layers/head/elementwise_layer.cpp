@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-#include <string_view>
+#include <utility>
 
+#include "base/element_functions.h"
 #include "layers/head/operands.h"
 #include "layers/ops.h"
 
@@ -16,83 +16,25 @@ struct RowOf {
   std::size_t count = 0;
 };
 
-template <auto kFunction>
+template <std::size_t kIndex>
 void row(const RowOf& r) {
+  constexpr auto kValue = kElementFunctions<float>[kIndex].value;
   for (std::size_t i = 0; i < r.count; ++i)
-    r.y[i] = kFunction(r.x[0][i * r.step[0]], r.x[1][i * r.step[1]], r.x[2][i * r.step[2]]);
+    r.y[i] = kValue(r.x[0][i * r.step[0]], r.x[1][i * r.step[1]], r.x[2][i * r.step[2]]);
 }
 
-struct Function {
-  std::string_view name;  ///< of the ONNX operator
-  int operands;
-  void (*run)(const RowOf&);
-};
+using Row = void (*)(const RowOf&);
 
-/// Whole numbers and truth values are float32 in OpenCV 4, so they are here: false is 0, true is 1.
-float truth(bool value) { return value ? 1.0f : 0.0f; }
-
-float softplus(float a) { return std::max(a, 0.0f) + std::log1p(std::exp(-std::abs(a))); }
-float hardSigmoid(float a, float factor, float offset) { return std::clamp(factor * a + offset, 0.0f, 1.0f); }
-
-constexpr Function kFunctions[] = {
-    {"Abs", 1, row<[](float a, float, float) { return std::abs(a); }>},
-    {"Ceil", 1, row<[](float a, float, float) { return std::ceil(a); }>},
-    {"Cos", 1, row<[](float a, float, float) { return std::cos(a); }>},
-    {"Erf", 1, row<[](float a, float, float) { return std::erf(a); }>},
-    {"Exp", 1, row<[](float a, float, float) { return std::exp(a); }>},
-    {"Floor", 1, row<[](float a, float, float) { return std::floor(a); }>},
-    {"HardSwish", 1, row<[](float a, float, float) { return a * hardSigmoid(a, 1 / 6.0f, 0.5f); }>},
-    {"IsNaN", 1, row<[](float a, float, float) { return truth(std::isnan(a)); }>},
-    {"Log", 1, row<[](float a, float, float) { return std::log(a); }>},
-    {"Mish", 1, row<[](float a, float, float) { return a * std::tanh(softplus(a)); }>},
-    {"Neg", 1, row<[](float a, float, float) { return -a; }>},
-    {"Not", 1, row<[](float a, float, float) { return truth(a == 0); }>},
-    {"Reciprocal", 1, row<[](float a, float, float) { return 1 / a; }>},
-    {"Round", 1, row<[](float a, float, float) { return std::nearbyint(a); }>},
-    {"Sigmoid", 1, row<[](float a, float, float) { return 1 / (1 + std::exp(-a)); }>},
-    {"Sign", 1, row<[](float a, float, float) { return truth(a > 0) - truth(a < 0); }>},
-    {"Sin", 1, row<[](float a, float, float) { return std::sin(a); }>},
-    {"Softplus", 1, row<[](float a, float, float) { return softplus(a); }>},
-    {"Softsign", 1, row<[](float a, float, float) { return a / (1 + std::abs(a)); }>},
-    {"Sqrt", 1, row<[](float a, float, float) { return std::sqrt(a); }>},
-    {"Tanh", 1, row<[](float a, float, float) { return std::tanh(a); }>},
-    {"Trunc", 1, row<[](float a, float, float) { return std::trunc(a); }>},
-    {"Add", 2, row<[](float a, float b, float) { return a + b; }>},
-    {"And", 2, row<[](float a, float b, float) { return truth(a != 0 && b != 0); }>},
-    {"Celu", 2, row<[](float a, float b, float) { return (a > 0) ? a : b * std::expm1(a / b); }>},
-    {"Div", 2, row<[](float a, float b, float) { return a / b; }>},
-    {"Equal", 2, row<[](float a, float b, float) { return truth(a == b); }>},
-    {"Fmod", 2, row<[](float a, float b, float) { return std::fmod(a, b); }>},
-    {"Greater", 2, row<[](float a, float b, float) { return truth(a > b); }>},
-    {"GreaterOrEqual", 2, row<[](float a, float b, float) { return truth(a >= b); }>},
-    {"Less", 2, row<[](float a, float b, float) { return truth(a < b); }>},
-    {"LessOrEqual", 2, row<[](float a, float b, float) { return truth(a <= b); }>},
-    {"Max", 2, row<[](float a, float b, float) { return std::isnan(a) || (a > b) ? a : b; }>},
-    {"Min", 2, row<[](float a, float b, float) { return std::isnan(a) || (a < b) ? a : b; }>},
-    {"Mod", 2, row<[](float a, float b, float) { return a - b * std::floor(a / b); }>},
-    {"Mul", 2, row<[](float a, float b, float) { return a * b; }>},
-    {"Or", 2, row<[](float a, float b, float) { return truth(a != 0 || b != 0); }>},
-    {"PRelu", 2, row<[](float a, float b, float) { return a < 0 ? a * b : a; }>},
-    {"Pow", 2, row<[](float a, float b, float) { return std::pow(a, b); }>},
-    {"Sub", 2, row<[](float a, float b, float) { return a - b; }>},
-    {"ThresholdedRelu", 2, row<[](float a, float b, float) { return (a > b) ? a : 0; }>},
-    {"Xor", 2, row<[](float a, float b, float) { return truth((a != 0) != (b != 0)); }>},
-    {"Clip", 3, row<[](float a, float b, float c) { return std::min(std::max(a, b), c); }>},
-    {"HardSigmoid", 3, row<hardSigmoid>},
-    {"Selu", 3, row<[](float a, float b, float c) { return c * (a > 0 ? a : b * std::expm1(a)); }>},
-    {"Where", 3, row<[](float a, float b, float c) { return a != 0 ? b : c; }>},
-};
-
-const Function* functionOf(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
-                                         [&](const Function& function) { return function.name == name; });
-  return found == std::end(kFunctions) ? nullptr : found;
+template <std::size_t... kIndices>
+Row rowOf(std::size_t index, std::index_sequence<kIndices...>) {
+  static constexpr Row kRows[] = {row<kIndices>...};
+  return kRows[index];
 }
 
 class ElementwiseLayer final : public HeadLayer {
  public:
   explicit ElementwiseLayer(const cv::dnn::LayerParams& params)
-      : HeadLayer(params), function_(functionOf(params.get<cv::String>("function", ""))) {
+      : HeadLayer(params), function_(elementFunction<float>(params.get<cv::String>("function", ""))) {
     expect(function_, "does not know the function '" + params.get<cv::String>("function", "") + "'");
   }
 
@@ -116,6 +58,8 @@ class ElementwiseLayer final : public HeadLayer {
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
+    const Row each = rowOf(static_cast<std::size_t>(function_ - kElementFunctions<float>),
+                           std::make_index_sequence<std::size(kElementFunctions<float>)>());
     const Shape shape = shapeOf(outputs[0]);
     const Blobs from = operands(inputs);
     std::vector<std::vector<std::size_t>> strides;
@@ -130,12 +74,12 @@ class ElementwiseLayer final : public HeadLayer {
       }
       r.y = outputs[0].ptr<float>() + i * width;
       r.count = width;
-      function_->run(r);
+      each(r);
     });
   }
 
  private:
-  const Function* function_;
+  const ElementFunction<float>* function_;
 };
 
 }  // namespace

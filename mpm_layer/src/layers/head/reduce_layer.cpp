@@ -1,39 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-#include <limits>
-#include <string_view>
-
+#include "base/element_functions.h"
 #include "layers/head/operands.h"
 #include "layers/ops.h"
 
 namespace mpm {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// A sum, product or extreme value in double: `start`, then step() for each element, then finish().
-struct Reduction {
-  std::string_view name;  ///< of the ONNX operator
-  double start;
-  double (*step)(double, double);
-  double (*finish)(double value, double count);
-};
-
-double same(double value, double /*count*/) { return value; }
-
-constexpr Reduction kReductions[] = {
-    {"ReduceL1", 0, [](double s, double x) { return s + std::abs(x); }, same},
-    {"ReduceL2", 0, [](double s, double x) { return s + x * x; }, [](double s, double) { return std::sqrt(s); }},
-    {"ReduceLogSum", 0, [](double s, double x) { return s + x; }, [](double s, double) { return std::log(s); }},
-    {"ReduceLogSumExp", 0, [](double s, double x) { return s + std::exp(x); },
-     [](double s, double) { return std::log(s); }},
-    {"ReduceMax", -kInfinity, [](double s, double x) { return std::isnan(x) || x > s ? x : s; }, same},
-    {"ReduceMean", 0, [](double s, double x) { return s + x; }, [](double s, double n) { return s / n; }},
-    {"ReduceMin", kInfinity, [](double s, double x) { return std::isnan(x) || x < s ? x : s; }, same},
-    {"ReduceProd", 1, [](double s, double x) { return s * x; }, same},
-    {"ReduceSum", 0, [](double s, double x) { return s + x; }, same},
-    {"ReduceSumSquare", 0, [](double s, double x) { return s + x * x; }, same},
-};
 
 class ReduceLayer final : public HeadLayer {
  public:
@@ -43,8 +14,7 @@ class ReduceLayer final : public HeadLayer {
     largest_ = function == "ArgMax";
     seeks_ = largest_ || function == "ArgMin";
     last_ = params.get<int>("last", 0) != 0;
-    for (const Reduction& each : kReductions)
-      if (each.name == function) reduction_ = &each;
+    reduction_ = elementReduction(function);
     expect(reduction_ || (seeks_ && axes_.size() == 1), "does not know the function '" + function + "', or its axes");
   }
 
@@ -102,7 +72,7 @@ class ReduceLayer final : public HeadLayer {
 
   std::vector<int> axes_;
   bool keep_, seeks_ = false, largest_ = false, last_ = false;
-  const Reduction* reduction_ = nullptr;
+  const ElementReduction* reduction_ = nullptr;
 };
 
 }  // namespace

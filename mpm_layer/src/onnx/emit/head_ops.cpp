@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/element_functions.h"
 #include "onnx/emit/node_emitter.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
@@ -15,29 +16,12 @@
 namespace mpm::onnx_graph {
 namespace {
 
-/// Functions of HeadElementwise, called like their ONNX operators.
-constexpr std::string_view kElementwise[] = {
-    "Abs",     "And",     "Ceil",     "Cos",      "Div",       "Equal",       "Erf",        "Exp",           "Floor",
-    "Greater", "IsNaN",   "Less",     "Log",      "Mish",      "Mul",         "Neg",        "Not",           "Or",
-    "Pow",     "Round",   "Sign",     "Sin",      "Sqrt",      "Sub",         "Tanh",       "Where",         "Xor",
-    "PRelu",   "Sigmoid", "Softplus", "Softsign", "HardSwish", "LessOrEqual", "Reciprocal", "GreaterOrEqual"};
-
 /// Functions of HeadElementwise of a tensor and numbers: attributes of the ONNX operators, with their defaults.
 const std::map<std::string_view, std::vector<std::pair<const char*, float>>> kWithNumbers = {
     {"Celu", {{"alpha", 1.0f}}},
     {"HardSigmoid", {{"alpha", 0.2f}, {"beta", 0.5f}}},
     {"Selu", {{"alpha", 1.67326319217681884765625f}, {"gamma", 1.05070102214813232421875f}}},
     {"ThresholdedRelu", {{"alpha", 1.0f}}}};
-
-/// Functions of HeadReduce.
-constexpr std::string_view kReductions[] = {"ArgMax",       "ArgMin",          "ReduceL1",  "ReduceL2",
-                                            "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-                                            "ReduceMin",    "ReduceProd",      "ReduceSum", "ReduceSumSquare"};
-
-template <std::size_t kCount>
-bool contains(const std::string_view (&names)[kCount], const std::string& name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 /// OpenCV 4 gives a constant at least two dimensions.
 Tensor asOperand(const Tensor& constant) {
@@ -155,7 +139,8 @@ bool NodeEmitter::headElementwise(const Node& node, const Names& inputs, const s
       function("Not", function("Not", inputs[0], {}, net_.unique(name + ".not")), {}, name);
     return true;
   }
-  if ((node.op != "Mod" && !contains(kElementwise, node.op)) || mayBeWhole(node)) return false;
+  const auto* const known = elementFunction<float>(node.op);
+  if (!known || known->kind == FunctionKind::kNamed || mayBeWhole(node)) return false;
   const bool whole = node.op == "Div" && (holdsIntegers(node.inputs[0]) || holdsIntegers(node.inputs[1]));
   const std::string named = node.op == "Mod" && node.integer("fmod", 0) != 0 ? "Fmod" : node.op;
   const std::string result = whole ? net_.unique(name + ".exact") : name;
@@ -331,7 +316,7 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
     return true;
   }
   if (!node.domain.empty()) return false;
-  if (contains(kReductions, node.op)) {
+  if (elementReduction(node.op) || isOneOf(node.op, {"ArgMax", "ArgMin"})) {
     const bool seeks = node.op.starts_with("Arg");
     const auto reduced = seeks ? std::vector<std::size_t>{frontAxis(node, node.integer("axis", 0), in.size())}
                                : reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});

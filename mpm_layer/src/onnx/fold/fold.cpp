@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/element_functions.h"
 #include "onnx/model/data_movement.h"
 
 namespace mpm::onnx_graph {
@@ -60,10 +61,8 @@ std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const No
 }
 
 std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const std::string& op = node.op;
-  const bool known = op == "ReduceProd" || op == "ReduceSum" || op == "ReduceMean" || op == "ReduceMax" ||
-                     op == "ReduceMin" || op == "ReduceL2";
-  const Tensor* source = known ? graph.constant(node.input(0)) : nullptr;
+  const ElementReduction* const reduction = elementReduction(node.op);
+  const Tensor* source = reduction ? graph.constant(node.input(0)) : nullptr;
   if (!source || source->size() == 0) return std::nullopt;
   const auto axes = reducedAxes(graph, node, source->shape.size());
   if (!axes) return std::nullopt;
@@ -71,19 +70,11 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
   for (const std::size_t axis : *axes) kept[axis] = 1;
   const auto count = static_cast<std::size_t>(budget.take(kept));
   budget.take(source->shape);
-  std::vector<double> sums(count, op == "ReduceProd"  ? 1.0
-                                  : op == "ReduceMax" ? -INFINITY
-                                  : op == "ReduceMin" ? INFINITY
-                                                      : 0.0);
+  std::vector<double> sums(count, reduction->start);
   const Integers target = broadcastIndices(kept, source->shape);
   for (std::size_t i = 0; i < target.size(); ++i) {
     double& sum = sums[target[i]];
-    const double x = source->at(static_cast<std::int64_t>(i));
-    sum = op == "ReduceProd"  ? sum * x
-          : op == "ReduceMax" ? std::max(sum, x)
-          : op == "ReduceMin" ? std::min(sum, x)
-          : op == "ReduceL2"  ? sum + x * x
-                              : sum + x;
+    sum = reduction->step(sum, source->at(static_cast<std::int64_t>(i)));
   }
   const double share = static_cast<double>(source->size()) / static_cast<double>(count);
   Shape shape;
@@ -94,7 +85,7 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
   std::vector<float> floats(count);
   Integers ints(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const double value = op == "ReduceMean" ? sums[i] / share : op == "ReduceL2" ? std::sqrt(sums[i]) : sums[i];
+    const double value = reduction->finish(sums[i], share);
     if (source->isFloat()) {
       floats[i] = static_cast<float>(value);
     } else if (std::abs(value) < 9e18) {

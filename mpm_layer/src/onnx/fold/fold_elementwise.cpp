@@ -3,59 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/element_functions.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
-using Unary = double (*)(double);
-using Binary = double (*)(double, double);
-
-Unary unaryOp(const std::string& op) {
-  if (op == "Sqrt") return [](double x) { return std::sqrt(x); };
-  if (op == "Neg") return [](double x) { return -x; };
-  if (op == "Abs") return [](double x) { return std::abs(x); };
-  if (op == "Floor") return [](double x) { return std::floor(x); };
-  if (op == "Ceil") return [](double x) { return std::ceil(x); };
-  if (op == "Round") return [](double x) { return std::nearbyint(x); };
-  if (op == "Exp") return [](double x) { return std::exp(x); };
-  if (op == "Log") return [](double x) { return std::log(x); };
-  if (op == "Erf") return [](double x) { return std::erf(x); };
-  if (op == "Tanh") return [](double x) { return std::tanh(x); };
-  if (op == "Sin") return [](double x) { return std::sin(x); };
-  if (op == "Cos") return [](double x) { return std::cos(x); };
-  if (op == "Sigmoid") return [](double x) { return 1 / (1 + std::exp(-x)); };
-  if (op == "Reciprocal") return [](double x) { return 1 / x; };
-  if (op == "Relu") return [](double x) { return x > 0 ? x : 0; };
-  if (op == "Not") return [](double x) { return x == 0 ? 1.0 : 0.0; };
-  if (op == "IsNaN") return [](double x) { return std::isnan(x) ? 1.0 : 0.0; };
-  return nullptr;
-}
-
-Binary binaryOp(const std::string& op) {
-  if (op == "Add") return [](double a, double b) { return a + b; };
-  if (op == "Sub") return [](double a, double b) { return a - b; };
-  if (op == "Mul") return [](double a, double b) { return a * b; };
-  if (op == "Div") return [](double a, double b) { return a / b; };
-  if (op == "Pow") return [](double a, double b) { return std::pow(a, b); };
-  if (op == "Min") return [](double a, double b) { return b < a ? b : a; };
-  if (op == "Max") return [](double a, double b) { return b > a ? b : a; };
-  if (op == "Mod") return [](double a, double b) { return a - b * std::floor(a / b); };
-  if (op == "Equal") return [](double a, double b) { return a == b ? 1.0 : 0.0; };
-  if (op == "Less") return [](double a, double b) { return a < b ? 1.0 : 0.0; };
-  if (op == "Greater") return [](double a, double b) { return a > b ? 1.0 : 0.0; };
-  if (op == "LessOrEqual") return [](double a, double b) { return a <= b ? 1.0 : 0.0; };
-  if (op == "GreaterOrEqual") return [](double a, double b) { return a >= b ? 1.0 : 0.0; };
-  if (op == "And") return [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; };
-  if (op == "Or") return [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; };
-  return nullptr;
-}
-
-bool yieldsBool(const std::string& op) {
-  return op == "Not" || op == "IsNaN" || op == "Equal" || op == "Less" || op == "Greater" || op == "LessOrEqual" ||
-         op == "GreaterOrEqual" || op == "And" || op == "Or";
-}
+using Function = ElementFunction<double>;
 
 constexpr double kTwo63 = 9223372036854775808.0;
 
@@ -67,7 +22,8 @@ std::int64_t wholeNumber(double value) {
   return static_cast<std::int64_t>(value);
 }
 
-std::int64_t integerBinary(const std::string& op, Binary compute, std::int64_t a, std::int64_t b, const Node& node) {
+std::int64_t integerBinary(const std::string& op, const Function& function, std::int64_t a, std::int64_t b,
+                           const Node& node) {
   std::int64_t result = 0;
   if (op == "Add" && !__builtin_add_overflow(a, b, &result)) return result;
   if (op == "Sub" && !__builtin_sub_overflow(a, b, &result)) return result;
@@ -84,7 +40,7 @@ std::int64_t integerBinary(const std::string& op, Binary compute, std::int64_t a
     const std::int64_t rest = a % b;
     return node.integer("fmod", 0) == 0 && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   }
-  return wholeNumber(compute(static_cast<double>(a), static_cast<double>(b)));
+  return wholeNumber(function.value(static_cast<double>(a), static_cast<double>(b), 0));
 }
 
 /// The tensor of compute(i) for each element, floats or whole numbers.
@@ -97,22 +53,17 @@ Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute com
   return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
 }
 
-Tensor applyUnary(const Node& node, const Tensor& x, Unary compute) {
-  return filled(x.isFloat() && !yieldsBool(node.op), x.shape, x.size(),
-                [&](std::size_t i) { return compute(x.at(static_cast<std::int64_t>(i))); });
-}
-
-Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, Binary compute, FoldBudget& budget) {
+Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, const Function& function, FoldBudget& budget) {
   const Shape shape = broadcast(a.shape, b.shape);
   const std::int64_t count = budget.take(shape);
   const Integers left = broadcastIndices(a.shape, shape);
   const Integers right = broadcastIndices(b.shape, shape);
   if (a.isFloat() || b.isFloat())
-    return filled(a.isFloat() && !yieldsBool(node.op), shape, count,
-                  [&](std::size_t i) { return compute(a.at(left[i]), b.at(right[i])); });
+    return filled(a.isFloat() && function.kind != FunctionKind::kTruth, shape, count,
+                  [&](std::size_t i) { return function.value(a.at(left[i]), b.at(right[i]), 0); });
   Integers result(count);
   for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = integerBinary(node.op, compute, (*a.ints)[left[i]], (*b.ints)[right[i]], node);
+    result[i] = integerBinary(node.op, function, (*a.ints)[left[i]], (*b.ints)[right[i]], node);
   return Tensor::of(shape, std::move(result));
 }
 
@@ -155,18 +106,21 @@ std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, 
     return applyCast(node, *a);
   }
   if (node.op == "Where" && b && c) return applyWhere(*a, *b, *c, budget);
-  if (const Unary compute = unaryOp(node.op)) {
+  const Function* const function = elementFunction<double>(node.op);
+  if (!function || function->kind == FunctionKind::kNamed) return std::nullopt;
+  if (function->operands == 1) {
     budget.take(a->shape);
-    return applyUnary(node, *a, compute);
+    return filled(a->isFloat() && function->kind != FunctionKind::kTruth, a->shape, a->size(),
+                  [&, x = a](std::size_t i) { return function->value(x->at(static_cast<std::int64_t>(i)), 0, 0); });
   }
-  if (const Binary compute = binaryOp(node.op)) {
+  if (function->operands == 2) {
     // Min and Max take any number of operands.
     Tensor result = *a;
     if (!b && node.inputs.size() != 1) return std::nullopt;
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
       const Tensor* next = graph.constant(node.inputs[i]);
       if (!next) return std::nullopt;
-      result = applyBinary(node, result, *next, compute, budget);
+      result = applyBinary(node, result, *next, *function, budget);
     }
     return result;
   }

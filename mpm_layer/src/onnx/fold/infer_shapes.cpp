@@ -3,6 +3,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/element_functions.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
 
@@ -174,8 +175,9 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   const Shape* b = graph.shape(node.input(1));
   if (!a) return std::nullopt;
   const std::string& op = node.op;
-  if (isOneOf(op, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "Mod", "PRelu", "Where"}) ||
-      isOneOf(op, {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or", "Xor"})) {
+  const auto* const function = elementFunction<double>(op);
+  const bool numbers = function && function->kind == FunctionKind::kNamed;  // the other operands are numbers
+  if ((function && !numbers) || isOneOf(op, {"Sum", "Mean"})) {
     Shape shape = *a;
     for (const int value : node.inputs) {
       const Shape* other = graph.shape(value);
@@ -184,10 +186,7 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     }
     return shape;
   }
-  if (isOneOf(op, {"Sqrt", "Erf", "Tanh", "Sigmoid", "Neg", "Exp", "Log", "Abs", "Reciprocal", "Floor", "Ceil", "Round",
-                   "Sin", "Cos", "Sign", "Not", "IsNaN", "Cast", "Clip"}) ||
-      isOneOf(op, {"Relu", "Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Softplus",
-                   "Softsign", "Swish", "ThresholdedRelu"}) ||
+  if (numbers || isOneOf(op, {"Relu", "Elu", "Gelu", "LeakyRelu", "Swish", "Cast"}) ||
       isOneOf(op, {"Softmax", "LogSoftmax", "LayerNormalization", "LpNormalization", "BatchNormalization",
                    "InstanceNormalization", "GroupNormalization", "RMSNormalization", "Trilu", "CumSum", "Attention"}))
     return *a;
