@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/each_instruction_set.h"
+#include "kernels/expected_labels.h"
 #include "kernels/random.h"
 #include "kernels/threads.h"
 
@@ -76,31 +77,14 @@ struct Case {
   Case(int gh, int gw, int class_count, int height, int width, int gap = 0)
       : Case(gh, gw, class_count, bilinearAxis(gh, height), bilinearAxis(gw, width), gap) {}
 
-  double logit(int y, int x, int c) const {
-    double sum = 0;
-    for (int t = 0; t < rows.taps; ++t)
-      for (int u = 0; u < columns.taps; ++u) {
-        const int row = rows.first[static_cast<std::size_t>(y)] + t,
-                  column = columns.first[static_cast<std::size_t>(x)] + u;
-        sum += static_cast<double>(rows.weight[static_cast<std::size_t>(y * rows.taps + t)]) *
-               static_cast<double>(columns.weight[static_cast<std::size_t>(x * columns.taps + u)]) *
-               static_cast<double>(scores.at(row * grid_w + column, c));
-      }
-    return sum;
-  }
+  double logit(int y, int x, int c) const { return test::logitAt(scores.view(), rows, columns, y, x, c); }
   std::vector<float> labels(const Parallel& parallel = Serial()) const {
     std::vector<float> result(static_cast<std::size_t>(rows.outputs() * columns.outputs()), -1.0f);
     resizeArgmax<float>(scores.view(), rows, columns, {result.data(), rows.outputs(), columns.outputs()}, parallel);
     return result;
   }
   void expectLabels(const std::vector<float>& labels) const {
-    for (int y = 0; y < rows.outputs(); ++y)
-      for (int x = 0; x < columns.outputs(); ++x) {
-        const auto found = static_cast<int>(labels[static_cast<std::size_t>(y * columns.outputs() + x)]);
-        ASSERT_GE(found, 0);
-        ASSERT_LT(found, classes);
-        for (int c = 0; c < classes; ++c) ASSERT_LE(logit(y, x, c), logit(y, x, found) + 1e-5) << y << ", " << x;
-      }
+    test::expectLabels(scores.view(), rows, columns, labels.data());
   }
 };
 
@@ -141,13 +125,7 @@ TEST_P(Resample, ResizeOfAResize) {
 }
 
 TEST_P(Resample, ManyTaps) {
-  AxisResampling axis;
-  axis.inputs = 9;
-  axis.taps = 6;
-  for (int o = 0; o < 20; ++o) {
-    axis.first.push_back(o % 4);
-    for (int t = 0; t < 6; ++t) axis.weight.push_back(0.1f * static_cast<float>(t - 2));
-  }
+  const AxisResampling axis = test::axisOfTaps(9, 6, 20);
   const Case c(9, 9, 7, axis, axis);
   c.expectLabels(c.labels());
 }

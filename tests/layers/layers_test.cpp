@@ -110,12 +110,6 @@ TEST_F(Layers, ReportCountsTokensPerImage) {
       << "the images were meant to keep different numbers of tokens";
 }
 
-TEST_F(Layers, WithoutMergingTheMapIsTheIdentity) {
-  cv::dnn::Net net = model_.net({});
-  const auto outputs = forward(net, TinySegmenter::randomImages(1, 7), {"report"});
-  for (int i = 0; i < TinySegmenter::kTokens; ++i) EXPECT_EQ(outputs[0].ptr<float>()[i], i);
-}
-
 TEST_F(Layers, PoolingIsThatOfTheRestoredGrid) {
   cv::dnn::Net net = model_.net({1, 2});
   const cv::Mat images = TinySegmenter::randomImages(2, 8);
@@ -179,25 +173,6 @@ TEST_F(Layers, SameBytesForAnyNumberOfThreads) {
       }
     }
   }
-}
-
-TEST_F(Layers, TwoNetsInTwoThreads) {
-  const cv::Mat images = TinySegmenter::randomImages(1, 13);
-  cv::dnn::Net net = model_.net({1, 2});
-  const cv::Mat expected = forward(net, images, {"scores"})[0];
-  std::vector<std::thread> threads;
-  std::atomic<int> wrong{0};
-  for (int t = 0; t < 2; ++t) {
-    threads.emplace_back([&] {
-      cv::dnn::Net own = model_.net({1, 2});
-      for (int repeat = 0; repeat < 20; ++repeat) {
-        const cv::Mat scores = forward(own, images, {"scores"})[0];
-        wrong += cv::norm(scores, expected, cv::NORM_INF) != 0;
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(Layers, ANanIsAnErrorThatNamesTheLayer) {

@@ -190,6 +190,7 @@ TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
   EXPECT_MPM_ERROR(Estimator(kOfQueries, {.threads = -1}), "threads must not be negative");
   EXPECT_MPM_ERROR(Estimator(kOfScores, {.fit = Fit::kWindow}), "gives no labels");
   EXPECT_MPM_ERROR(Estimator(kOfLabels, {.fit = Fit::kWindow, .features = true}), "not of sliding windows");
+  EXPECT_MPM_ERROR(Estimator(kOfLabels, {.short_side = -1}), "shorter side must not be negative");
 }
 
 }  // namespace

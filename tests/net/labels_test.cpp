@@ -357,12 +357,10 @@ TEST(Labels, RefusesWhatIsNoImage) {
   EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat()), "the image is empty");
   EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat::zeros(32, 64, CV_32FC3)), "8-bit BGR");
   EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat::zeros(32, 64, CV_8U)), "8-bit BGR");
+  EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat(std::vector<int>{2, 32, 64}, CV_8UC3, cv::Scalar(0))), "8-bit BGR");
 }
 
 TEST(Labels, RefusesOptionsThatMakeNoSense) {
-  EstimatorOptions options = merging({1, 2});
-  options.threads = -1;
-  EXPECT_MPM_ERROR(Estimator(kMask, options), "threads");
   EXPECT_MPM_ERROR(Estimator(kMask, merging({2, 1})), "increasing");
   EXPECT_MPM_ERROR(Estimator(kMask, merging({1, 7})), "7");
   EXPECT_MPM_ERROR(Estimator(kData + "/missing.onnx"), "missing.onnx");

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "mpm/mpm.hpp"
+#include "onnx/model/model_file.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -171,6 +172,13 @@ TEST_F(BadFile, ExternalDataElsewhere) {
       [](onnx::GraphProto& graph) { initializer(graph, "patch.b").mutable_external_data(1)->set_value("12x"); },
       dialect);
   expectError("offset '12x', expected a number");
+  onnx::TensorProto tensor;  // of no file, as in a model of mpm-train
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& location = *tensor.add_external_data();
+  location.set_key("location");
+  location.set_value("external.data");
+  EXPECT_MPM_ERROR(onnx_graph::readTensor(tensor, {}, "it"), "external data cannot be read for a model in memory");
 }
 
 TEST_F(BadFile, FunctionThatCallsItself) {

@@ -141,6 +141,29 @@ TEST_F(Refusal, BranchOfConstants) {
   expect(g, "branch' (If)", "found the op If");
 }
 
+TEST_F(Refusal, BranchesThatDoNotFit) {
+  const auto withBranch = [](onnx::NodeProto& choice, const onnx::GraphProto& body) {
+    onnx::AttributeProto& branch = *choice.add_attribute();
+    branch.set_name("then_branch");
+    branch.set_type(onnx::AttributeProto::GRAPH);
+    *branch.mutable_g() = body;
+  };
+  onnx::GraphProto two, again;
+  for (onnx::GraphProto* body : {&two, &again}) body->add_output()->set_name("features");
+  two.add_output()->set_name("features");
+  *again.add_initializer() = TinyVit(dialect).graph().model().graph().initializer(0);
+  const std::pair<const onnx::GraphProto*, const char*> cases[] = {{&two, "a branch with 2 results"},
+                                                                   {&again, "again"}};
+  for (const auto& [body, found] : cases) {
+    GraphBuilder g = TinyVit(dialect).graph();
+    g.weights("condition", {}, {1});
+    g.node("If", {"condition"}, {}, 1, "branch");
+    withBranch(*g.model().mutable_graph()->mutable_node()->rbegin(), *body);
+    g.model().mutable_graph()->mutable_output(0)->set_name("branch");
+    expect(g, "branch' (If)", found);
+  }
+}
+
 /// A Gather that leaves a patch out and repeats another one.
 TEST_F(Refusal, PatchesLeftOut) {
   expect(

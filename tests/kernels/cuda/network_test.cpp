@@ -8,6 +8,7 @@
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
 #include "kernels/cuda/transformer_block.h"
+#include "kernels/expected_labels.h"
 #include "kernels/reference.h"
 #include "mpm/error.hpp"
 
@@ -83,40 +84,38 @@ AxisResampling bilinear(int inputs, int outputs) {
 }
 
 TEST_F(CudaNetwork, ScoresBecomeLabels) {
+  using mpm::test::axisOfTaps;
+  const int batch = 2;
+  const struct {
+    AxisResampling rows, columns;
+    int classes;
+  } cases[] = {
+      {bilinear(3, 11), bilinear(13, 300), 1},
+      {bilinear(3, 11), bilinear(13, 300), 70},
+      {bilinear(4, 80), bilinear(7, 500), 19},  // more runs of pixels than a block has
+      {bilinear(5, 40), bilinear(3, 9), 33},    // smaller than the grid
+      {axisOfTaps(1, 1, 1), axisOfTaps(9, 1, 20), 5},
+      {axisOfTaps(6, 3, 37), axisOfTaps(6, 3, 61), 40},  // a resize of a resize, as windows of a large image need it
+      {axisOfTaps(9, 6, 12), axisOfTaps(9, 7, 40), 17},
+  };
   for (const unsigned schedule : test::schedules())
-    for (const int classes : {1, 33, 70}) {
+    for (const auto& [rows, columns, classes] : cases) {
       test::useSchedule(schedule);
-      const int batch = 2, grid_h = 3, grid_w = 13, height = 11, width = 300;
-      std::vector<float> scores = test::normal(static_cast<std::size_t>(batch * grid_h * grid_w * classes), 1);
-      if (classes == 70)  // two classes that tie everywhere, across the pieces that the kernel cuts them into
-        for (int i = 0; i < batch * grid_h * grid_w; ++i)
-          scores[static_cast<std::size_t>(i * classes + 3)] = scores[static_cast<std::size_t>(i * classes + 40)] = 9;
-      const AxisResampling rows = bilinear(grid_h, height), columns = bilinear(grid_w, width);
+      const int grid = rows.inputs * columns.inputs, pixels = rows.outputs() * columns.outputs();
+      std::vector<float> scores = test::normal(static_cast<std::size_t>(batch * grid * classes), 1);
+      const bool tie =
+          classes == 70;  // two classes that tie everywhere, across the pieces that the kernel cuts them into
+      for (int i = 0; i < batch * grid && tie; ++i)
+        scores[static_cast<std::size_t>(i * classes + 3)] = scores[static_cast<std::size_t>(i * classes + 40)] = 9;
       const Buffer<float> device_scores = uploaded(stream(), scores);
-      Buffer<unsigned char> labels(stream(), static_cast<std::size_t>(batch * height * width));
+      Buffer<unsigned char> labels(stream(), static_cast<std::size_t>(batch * pixels));
       ResizeArgmax(stream(), rows, columns).run(stream(), device_scores.data(), batch, classes, labels.data());
       const std::vector<unsigned char> result = fetched(labels.data(), labels.capacity());
+      SCOPED_TRACE(::testing::Message() << columns.inputs << " to " << columns.outputs() << " with " << columns.taps);
       for (int b = 0; b < batch; ++b)
-        for (int y = 0; y < height; ++y)
-          for (int x = 0; x < width; ++x) {
-            std::vector<double> at(static_cast<std::size_t>(classes));
-            for (int c = 0; c < classes; ++c)
-              for (int u = 0; u < 4; ++u) {
-                const std::size_t vy = static_cast<std::size_t>(2 * y + u / 2),
-                                  vx = static_cast<std::size_t>(2 * x + u % 2);
-                const int cell = (rows.first[static_cast<std::size_t>(y)] + u / 2) * grid_w +
-                                 columns.first[static_cast<std::size_t>(x)] + u % 2;
-                at[static_cast<std::size_t>(c)] +=
-                    static_cast<double>(rows.weight[vy]) * static_cast<double>(columns.weight[vx]) *
-                    static_cast<double>(scores[static_cast<std::size_t>((b * grid_h * grid_w + cell) * classes + c)]);
-              }
-            const int label = result[static_cast<std::size_t>((b * height + y) * width + x)];
-            ASSERT_LT(label, classes);
-            ASSERT_GE(at[static_cast<std::size_t>(label)], *std::max_element(at.begin(), at.end()) - 1e-5);
-            if (classes == 70) {
-              ASSERT_EQ(label, 3);
-            }
-          }
+        mpm::test::expectLabels({scores.data() + b * grid * classes, grid, classes}, rows, columns,
+                                result.data() + b * pixels);
+      for (const unsigned char label : result) ASSERT_TRUE(!tie || label == 3);
     }
 }
 
