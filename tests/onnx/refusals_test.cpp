@@ -5,6 +5,8 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <limits>
+#include <tuple>
 
 #include "mpm/mpm.hpp"
 #include "onnx/tiny_vit.h"
@@ -397,6 +399,36 @@ TEST_F(Refusal, ImageWithChannelsLast) {
   }
 }
 
+TEST_F(Refusal, SidesBeyondAllModels) {
+  for (const auto& [axis, side, part] : {std::tuple(0, 257, "a batch of 257 images"),
+                                         {1, 65, "65 channels"},
+                                         {2, 1 << 20, "expected at most"},
+                                         {3, 1 << 20, "expected at most"}}) {
+    GraphBuilder builder = TinyVit(dialect).graph();
+    builder.model()
+        .mutable_graph()
+        ->mutable_input(0)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(axis)
+        ->set_dim_value(side);
+    builder.save(path);
+    EXPECT_MPM_ERROR(convertModel(path, options), part);
+  }
+}
+
+/// The products of q and k in a graph that writes them as Einsum.
+TEST_F(Refusal, EinsumsThatAreNoAttention) {
+  dialect.qkv = QkvStyle::kEinsum;
+  for (const char* equation : {"bqhd", "bqhd->bhqk", "bqhd,bkhd", "bqh,bkhd->bhqk", "bqhd,bkh->bhqk", "bqhd,bkhd->bhq",
+                               "bqhd,bkhd->bqk", "bqhd,bqhd->bqhd", "bqhd,bkhe->bhqk", "bqhd,bkhd->bhkq"}) {
+    SCOPED_TRACE(equation);
+    expect([&](onnx::GraphProto& graph) { node(graph, "Einsum").mutable_attribute(0)->set_s(equation); }, "Einsum",
+           "(Einsum): found");
+  }
+}
+
 TEST_F(Refusal, ScheduleOutsideTheBlocks) {
   TinyVit(dialect).save(path);
   options.reduce = mpmBefore({1, 7});
@@ -415,6 +447,14 @@ TEST_F(Refusal, InputSize) {
   options.input_size = Size2{18, 20};
   EXPECT_MPM_ERROR(convertModel(path, options),
                    "input size 18x20 (height x width) is not a multiple of the patch, 4x4 px");
+  for (const Size2 size : {Size2{12, 18}, {2, 20}, {12, 2}}) {
+    options.input_size = size;
+    EXPECT_MPM_ERROR(convertModel(path, options), "is not a multiple of the patch");
+  }
+  for (const Size2 size : {Size2{1 << 20, 20}, {12, 1 << 20}}) {
+    options.input_size = size;
+    EXPECT_MPM_ERROR(convertModel(path, options), "is larger than");
+  }
   options.input_size = Size2{0, 20};
   EXPECT_MPM_ERROR(convertModel(path, options), "both sides must be positive");
 }
@@ -511,9 +551,16 @@ TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {
   TinyVit(dialect).save(path);
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
+  onnx::ModelProto other = model, without = model;
+  for (auto& entry : *other.mutable_metadata_props())
+    if (entry.key() == "mpm.format") entry.set_value("2");
+  for (auto& entry : *without.mutable_metadata_props())
+    if (entry.key() == "mpm.info") entry.set_key("info");
   model.clear_metadata_props();
-  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
-  EXPECT_MPM_ERROR(convertModel(path, options), "not the metadata mpm.format = 1 and mpm.info");
+  for (const onnx::ModelProto* each : {&model, &other, &without}) {
+    std::ofstream(path, std::ios::binary) << each->SerializeAsString();
+    EXPECT_MPM_ERROR(convertModel(path, options), "not the metadata mpm.format = 1 and mpm.info");
+  }
 }
 
 TEST_F(Refusal, SizeThatNothingTells) {
@@ -940,14 +987,14 @@ Make slice(const Longs& from, const Longs& to, const Longs& axes, const Longs& s
 }
 Make split(const Longs& sizes) { return of("Split", {features, ints(sizes)}, {{"axis", 2L}}, 2); }
 Make tile(const Longs& repeats) { return of("Tile", {features, ints(repeats)}); }
-Make gather(const char* op, const Longs& shape, double index, long axis) {
+Make gather(const char* op, const Longs& shape, double index, long axis, const char* attribute = "axis") {
   long count = 1;
   for (const long side : shape) count *= side;
   const auto indices = [=](GraphBuilder& g) {
     return g.node("Cast", {g.weights("indices", shape, std::vector<double>(count, index))},
                   {{"to", static_cast<long>(onnx::TensorProto::INT64)}});
   };
-  return of(op, {features, indices}, {{"axis", axis}});
+  return of(op, {features, indices}, {{attribute, axis}});
 }
 Make pool(const Longs& kernel, const Longs& strides, const Longs& pads) {
   return of("MaxPool", {mapOf}, {{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}});
@@ -1068,10 +1115,20 @@ const HeadCase kMisfits[] = {
     {"FlattenBehindTheLastAxis",
      of("Flatten", {features}, {{"axis", 4L}}),
      "an axis beyond the rank"},
+    {"ReshapeOfNothing", of("Reshape", {features, ints({-1, 0})}, {{"allowzero", 1L}}), "a multiple of 0 elements"},
+    {"ConcatBeforeTheFirstAxis", of("Concat", {features, features}, {{"axis", -4L}}), "axis -4"},
     {"UnsqueezeTwice", unsqueeze({1, 1}), "one axis twice"},
     {"TransposeOfOneAxisTwice", transpose({0, 2, 2}), "one axis twice"},
     {"TransposeOfTwoAxes", transpose({1, 0}), "a permutation of 2 axes"},
     {"SliceWithoutAnEnd", slice({0, 0}, {1}, {1, 2}, {1, 1}), "of different lengths"},
+    {"SliceWithoutAnAxis", slice({0, 0}, {1, 1}, {1}, {1, 1}), "of different lengths"},
+    {"SliceWithoutAStep", slice({0, 0}, {1, 1}, {1, 2}, {1}), "of different lengths"},
+    {"SliceWithTheLargestStep", slice({0}, {9}, {1}, {std::numeric_limits<long>::min()}),
+     "a step of 0 or an axis twice"},
+    {"PlacesBeforeTheFirstAxis", gather("GatherND", {1, 2, 1}, 0, -1, "batch_dims"), "indices within the rank"},
+    {"PlacesBehindTheIndices", gather("GatherND", {1, 2, 1}, 0, 3, "batch_dims"), "indices within the rank"},
+    {"PlacesOfFourAxes", gather("GatherND", {1, 4}, 0, 0, "batch_dims"), "indices within the rank"},
+    {"PlacesOfTwoImages", gather("GatherND", {2, 1, 1}, 0, 1, "batch_dims"), "indices within the rank"},
     {"SliceWithAStepOfZero", slice({0}, {9}, {1}, {0}), "a step of 0 or an axis twice"},
     {"SliceOfOneAxisTwice", slice({0, 1}, {9, 9}, {1, 1}, {1, 1}), "a step of 0 or an axis twice"},
     {"GatherBehindTheLast", gather("Gather", {2}, 16, 1), "one below 16"},
@@ -1103,6 +1160,9 @@ const HeadCase kMisfits[] = {
     {"IntegersByZero",
      of("Div", {ints({4, 2}), ints({2, 0})}),
      "a division by zero"},
+    {"RangeWithoutAnEnd", of("Range", {number(0), number(1e30), number(1)}), "a range without end"},
+    {"ScalesOfOtherSlices", of("DequantizeLinear", {ints({1, 2, 3, 4}), weights({3}, {1, 1, 1})}, {{"axis", 0L}}),
+     "scales of shape 3"},
     {"RangeWithoutAStep",
      of("Range", {scalar(0), scalar(4), scalar(0)}),
      "a range without end"},
