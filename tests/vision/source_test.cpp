@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
@@ -14,6 +16,7 @@
 
 #include "scene/demo_source.h"
 #include "support/exif.h"
+#include "support/png.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/sources/sources.h"
@@ -147,6 +150,37 @@ TEST(OpenSource, DamagedPngsAreRefusedInOneLine) {
   write(folder / "a.png", whole.substr(0, 33) + profile + whole.substr(33));
   EXPECT_EQ(cv::norm(openSource(folder / "a.png")->next()->image, noise), 0) << "a profile that is none";
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "libpng writes to the terminal";
+}
+
+/// `whole` with this as the content of its chunk IDAT.
+std::string withPixels(const std::string& whole, const std::string& pixels) {
+  return whole.substr(0, whole.find("IDAT") - 4) + test::pngChunk("IDAT", pixels) +
+         whole.substr(whole.find("IEND") - 4);
+}
+
+TEST(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
+  const test::TemporaryFolder folder;
+  cv::imwrite(folder / "whole.png", plain(1));
+  cv::imwrite(folder / "whole.bmp", plain(1));
+  const std::string png = bytesOf(folder / "whole.png"), bmp = bytesOf(folder / "whole.bmp");
+  const std::vector<std::pair<std::string, std::string>> pictures = {
+      {"cut.ppm", "P6\n100 100\n255\nabc"},
+      {"negative.ppm", "P6\n-5 100\n255\nabc"},
+      {"huge.ppm", "P6\n99999999999 100\n255\nabc"},
+      {"other.pam", "P7\nWIDTH 10\nHEIGHT 10\nDEPTH 9\nMAXVAL 255\nTUPLTYPE FOO\nENDHDR\nabc"},
+      {"cut.bmp", bmp.substr(0, bmp.size() / 2)},
+      {"nonsense.png", withPixels(png, "nonsense")},
+      {"empty.png", withPixels(png, "")}};
+  for (const auto& [name, bytes] : pictures) {
+    write(folder / name, bytes);
+    ::testing::internal::CaptureStderr();
+    EXPECT_MPM_ERROR(openSource(folder / name)->next(), "'" + (folder / name) + "': damaged, or not an image");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << name;
+  }
+  ::testing::internal::CaptureStderr();
+  std::fputs("and ", stderr);
+  std::cerr << "words";
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "and words") << "the streams are given back";
 }
 
 TEST(OpenSource, RefusesATruncatedJpeg) {

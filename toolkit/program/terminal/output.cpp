@@ -28,6 +28,8 @@ bool colors() {
   return stderrIsTerminal() && !(no_color && *no_color);
 }
 
+std::FILE* const terminal = stderr;  // also while a decoder of pictures finds `stderr` closed (read_picture.cpp)
+
 constexpr std::size_t kMaxLine = 4000, kMaxCell = 60;  // characters
 
 // Errors of other libraries may have several lines; a person gets one.
@@ -82,11 +84,11 @@ bool stderrIsTerminal() { return isTerminal(STDERR_FILENO); }
 bool stdoutIsTerminal() { return isTerminal(STDOUT_FILENO); }
 
 void printError(const std::string& command, const std::string& message) {
-  std::fprintf(stderr, colors() ? "%s: \033[1;31merror:\033[0m %s\n" : "%s: error: %s\n", command.c_str(),
+  std::fprintf(terminal, colors() ? "%s: \033[1;31merror:\033[0m %s\n" : "%s: error: %s\n", command.c_str(),
                oneLine(message).c_str());
 }
 
-void printNote(const std::string& message) { std::fprintf(stderr, "%s\n", visibleText(message, kMaxLine).c_str()); }
+void printNote(const std::string& message) { std::fprintf(terminal, "%s\n", visibleText(message, kMaxLine).c_str()); }
 
 Progress::Progress(bool shown, std::optional<int> total, std::string step, int done)
     : shown_(shown), total_(total), name_(step.empty() ? step : step + " "), done_(done), first_(done) {}
@@ -94,7 +96,7 @@ Progress::Progress(bool shown, std::optional<int> total, std::string step, int d
 Progress::~Progress() { clear(); }
 
 void Progress::clear() const {
-  if (shown_ && done_ > first_) std::fputs("\r\033[K", stderr);
+  if (shown_ && done_ > first_) std::fputs("\r\033[K", terminal);
   drawn_ = {};
 }
 
@@ -125,7 +127,7 @@ void Progress::step(const std::string& detail) {
     bar.resize(kWidth, '.');
     bar = "[" + bar + "] ";
   }
-  std::fprintf(stderr, "\r\033[K%s%s%s", bar.c_str(), text().c_str(), detail.c_str());
+  std::fprintf(terminal, "\r\033[K%s%s%s", bar.c_str(), text().c_str(), detail.c_str());
 }
 
 }  // namespace mpm::program

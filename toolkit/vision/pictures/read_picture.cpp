@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <climits>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <mutex>
 #include <opencv2/imgcodecs.hpp>
 #include <string_view>
 
@@ -15,6 +18,35 @@
 
 namespace mpm::vision {
 namespace {
+
+// While it lives, std::cerr and stderr lead nowhere: libpng and OpenCV's readers write of damaged files there, several
+// lines that name no file, and neither can be told not to. The streams belong to the whole process and threads
+// overlap: the first object takes them away, the last one gives them back.
+class QuietDecoders {
+ public:
+  QuietDecoders() {
+    static std::FILE* const nowhere = std::fopen("/dev/null", "we");
+    const std::lock_guard lock(mutex_);
+    if (running_++ > 0) return;
+    cerr_ = std::cerr.rdbuf(nullptr);
+    stderr_ = stderr;
+    if (nowhere) stderr = nowhere;
+  }
+  ~QuietDecoders() {
+    const std::lock_guard lock(mutex_);
+    if (--running_ > 0) return;
+    std::cerr.rdbuf(cerr_);
+    stderr = stderr_;
+  }
+  QuietDecoders(const QuietDecoders&) = delete;
+  QuietDecoders& operator=(const QuietDecoders&) = delete;
+
+ private:
+  static inline std::mutex mutex_;
+  static inline int running_ = 0;
+  static inline std::streambuf* cerr_ = nullptr;
+  static inline std::FILE* stderr_ = nullptr;
+};
 
 unsigned byteAt(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
@@ -34,26 +66,19 @@ bool isWholeJpeg(std::string_view jpeg) {
   return false;
 }
 
-// Leaves the chunks that pixels and orientation need. libpng warns of others, such as a colour profile that it does not
-// like. False: a chunk is damaged, or the end is missing.
-bool keepPixels(std::string& png) {
+// Whether every chunk of a PNG is there and has its checksum.
+bool isWholePng(std::string_view png) {
   const auto number = [&](std::size_t at) {
     return byteAt(png, at) << 24 | byteAt(png, at + 1) << 16 | byteAt(png, at + 2) << 8 | byteAt(png, at + 3);
   };
-  std::string kept = png.substr(0, 8);
   for (std::size_t at = 8; png.size() - at >= 12;) {
     const std::size_t length = number(at);
     if (length > png.size() - at - 12) return false;
-    const std::string_view name = std::string_view(png).substr(at + 4, 4);
+    const std::string_view named = png.substr(at + 4, 4 + length);
     boost::crc_32_type sum;
-    sum.process_bytes(name.data(), 4 + length);
+    sum.process_bytes(named.data(), named.size());
     if (sum.checksum() != number(at + 8 + length)) return false;
-    const bool needed = (name[0] & 0x20) == 0 || name == "tRNS" || name == "eXIf";  // a capital letter, and two more
-    if (needed) kept.append(png, at, 12 + length);
-    if (name == "IEND") {
-      png.swap(kept);
-      return true;
-    }
+    if (named.starts_with("IEND")) return true;
     at += 12 + length;
   }
   return false;
@@ -65,9 +90,10 @@ cv::Mat readPictureFile(const std::string& path, int flags) {
   std::string bytes = readFile(path, INT_MAX);
   const auto refuse = [&](const char* why) { throw Error("cannot read image '" + path + "': " + why); };
   if (bytes.starts_with("\xff\xd8\xff") && !isWholeJpeg(bytes)) refuse("the file is cut off before its end");
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n") && !keepPixels(bytes)) refuse("the file is damaged or cut off");
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n") && !isWholePng(bytes)) refuse("the file is damaged or cut off");
   cv::Mat image;
   try {
+    const QuietDecoders quiet;
     if (!bytes.empty()) image = cv::imdecode(cv::Mat(1, static_cast<int>(bytes.size()), CV_8U, bytes.data()), flags);
   } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
   }

@@ -8,7 +8,7 @@
 namespace mpm::vision {
 
 /// The pixels in a regular file, as cv::imread() gives them with these flags. Throws mpm::Error in one line that names
-/// the file and says why it cannot be read: what is damaged does not reach libpng, which would write to the terminal.
+/// the file and says why it cannot be read; the decoders write nothing to the terminal.
 cv::Mat readPictureFile(const std::string& path, int flags);
 
 /// Tells pictures of one name apart: a hash of the size of the file and of three parts of 16 KiB, so that an archive of
