@@ -29,6 +29,7 @@
 #include "layers/ops.h"
 #include "layers/quiet_opencv.h"
 #include "mpm/mpm.hpp"
+#include "net/opencv_error.h"
 #include "python/gate.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
@@ -525,7 +526,11 @@ class LockedNet {
     const auto forward = [&] {
       loaded_.net.setInput(input);
       std::vector<cv::Mat> found;
-      loaded_.net.forward(found, std::vector<cv::String>(outputs_.begin(), outputs_.end()));
+      try {
+        loaded_.net.forward(found, std::vector<cv::String>(outputs_.begin(), outputs_.end()));
+      } catch (const cv::Exception& error) {
+        throw Error(forwardError(loaded_.net, {input.size.p, input.size.p + input.dims}, error));
+      }
       for (cv::Mat& blob : found) blob = blob.clone();  // the net's own memory: the next forward() writes it
       return found;
     };

@@ -132,6 +132,54 @@ TEST(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "OpenCV logs the error too";
 }
 
+/// A layer that only a forward shows to fail.
+class FailingLayer : public cv::dnn::Layer {
+ public:
+  explicit FailingLayer(const cv::dnn::LayerParams& params) : Layer(params) {}
+  static cv::Ptr<cv::dnn::Layer> create(cv::dnn::LayerParams& params) { return cv::makePtr<FailingLayer>(params); }
+  void forward(cv::InputArrayOfArrays, cv::OutputArrayOfArrays, cv::OutputArrayOfArrays) override {
+    CV_Error(cv::Error::StsError, "no luck today");
+  }
+};
+
+// OpenCV's own layers name no node, whether their shapes do not fit or their work fails.
+TEST(Estimator, NamesTheNodeOfOpenCvThatFails) {
+  cv::dnn::LayerFactory::registerLayer("FailsInForward", FailingLayer::create);
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit(Dialect{}).save(path);
+  const std::string converted = convertModel(path).bytes;
+  for (const auto& [op, words] :
+       {std::pair("FailsInForward", "' (FailsInForward): no luck today"), std::pair("Reshape", "' (Reshape): ")}) {
+    onnx::ModelProto model;
+    ASSERT_TRUE(model.ParseFromString(converted));
+    onnx::GraphProto& graph = *model.mutable_graph();
+    onnx::NodeProto node;
+    node.set_op_type(op);
+    node.set_name("broken");
+    node.add_input(graph.input(0).name());
+    node.add_output("broken_image");
+    if (node.op_type() == "Reshape") {
+      onnx::TensorProto& shape = *graph.add_initializer();
+      shape.set_name(*node.add_input() = "shape");
+      shape.set_data_type(onnx::TensorProto::INT64);
+      shape.add_dims(4);
+      for (const int side : {1, 3, 7, 7}) shape.add_int64_data(side);
+    }
+    for (onnx::NodeProto& other : *graph.mutable_node())
+      for (std::string& input : *other.mutable_input())
+        if (input == graph.input(0).name()) input = "broken_image";
+    graph.mutable_node()->Add(std::move(node));
+    for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
+    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    Estimator estimator(path);
+    ::testing::internal::CaptureStderr();
+    const auto estimate = [&] { return estimator.estimate(cv::Mat(TinyVit::kHeight, TinyVit::kWidth, CV_8UC3)); };
+    EXPECT_MPM_ERROR(estimate(), path + ": OpenCV " CV_VERSION " cannot run it: node 'onnx_node!broken" + words);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "OpenCV logs the error too";
+  }
+}
+
 /// A converted model of several blocks with a head of stock layers, and what its nets say.
 class WeightsPastOpenCv : public ::testing::Test {
  protected:

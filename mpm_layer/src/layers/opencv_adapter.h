@@ -35,6 +35,16 @@ inline std::string oneLine(const cv::Exception& error) {
   return line;
 }
 
+/// Throws what the layer says of the shapes that reach it from an input of this shape.
+inline void inferShapes(const cv::dnn::Net& net, const std::vector<int>& input, int layer) {
+  std::vector<MatShape> inputs, outputs;
+#if CV_VERSION_MAJOR >= 5
+  net.getLayerShapes(MatShape(input), CV_32F, layer, inputs, outputs);
+#else
+  net.getLayerShapes(input, layer, inputs, outputs);
+#endif
+}
+
 inline MatShape makeShape(const std::vector<int>& sizes) { return MatShape(sizes); }
 
 }  // namespace mpm::opencv

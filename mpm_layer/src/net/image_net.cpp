@@ -7,6 +7,7 @@
 
 #include "kernels/finite.h"
 #include "net/inspect.h"
+#include "net/opencv_error.h"
 #include "net/stage_times.h"
 #include "onnx/model/node_proto.h"
 
@@ -121,8 +122,9 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
   ms.preprocess += watch.lap();
   try {
     net_.forward(blobs_, outputs_);
-  } catch (const cv::Exception& error) {  // an error of OpenCV's own layers names neither model nor node
-    throw Error(path_ + ": OpenCV " CV_VERSION " cannot run it: " + opencv::oneLine(error));
+  } catch (const cv::Exception& error) {
+    const std::vector<int> shape = {1, 3, info_.input.height, info_.input.width};
+    throw Error(path_ + ": OpenCV " CV_VERSION " cannot run it: " + forwardError(net_, shape, error));
   }
   const StageTimes forward_ms = forwardTimes(net_, watch.lap());
   for (double StageTimes::*stage : {&StageTimes::backbone, &StageTimes::merge, &StageTimes::restore, &StageTimes::head})

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <regex>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "layers/quiet_opencv.h"
 #include "mpm/error.hpp"
 #include "net/custom_outputs.h"
+#include "net/opencv_error.h"
 #include "net/placement.h"
 #include "net/register_weights.h"
 #include "onnx/converter.h"
@@ -43,12 +43,6 @@ std::optional<int> chosenDevice(const std::string& text) {
   }
   no("this machine does not have it; it has cpu, " + names);
   return std::nullopt;
-}
-
-/// The line of an error of OpenCV's importer without the places in OpenCV that it passed.
-std::string withoutPlaces(const std::string& line) {
-  static const std::regex places(R"(OpenCV\([^)]*\) \S+: error: \([^)]*\) | in function '[^']*'|^> | >$)");
-  return std::regex_replace(line, places, "");
 }
 
 /// As many layers at a time as there are threads. Their memory is used again: new pages cost more than the reading.
@@ -128,8 +122,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
   } catch (const std::bad_alloc&) {
     throw Error(onnx_path + ": not enough memory");
   } catch (const cv::Exception& error) {
-    throw Error(onnx_path +
-                ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + withoutPlaces(opencv::oneLine(error)));
+    throw Error(onnx_path + ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + withoutPlaces(error));
   }
 }
 
