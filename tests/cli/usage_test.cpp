@@ -115,6 +115,7 @@ TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
     expectFailure(run({"--device", device}), 2, {"--device", device, "cuda:1"});
   for (const char* threads : {"0", "-2", "many"}) expectFailure(run({"--threads", threads}), 2, {"--threads"});
   for (const char* frames : {"0", "-1", "x"}) expectFailure(run({"--max-frames", frames}), 2, {"--max-frames"});
+  expectFailure(run({"--max-frames", "1e308"}), 2, {"--max-frames: '1e308' is more than 1073741824"});
   expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--ignore", "300"}), 2,
                 {"--ignore"});
   expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--fit", "crop"}), 2, {"--fit"});

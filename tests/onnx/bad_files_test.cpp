@@ -270,8 +270,9 @@ TEST_F(BadFile, Facts) {
   const std::pair<const char*, const char*> cases[] = {
       {"{", "not valid JSON"},
       {"[1]", "expected an object"},
-      {R"({"mean": [0.5, 0.5]})", "mean: found [0.5,0.5], expected three numbers"},
-      {R"({"std": [0.5, 0, 0.5]})", "three positive numbers"},
+      {R"({"mean": [0.5, 0.5]})", "mean: found [0.5,0.5], expected three numbers from -1e+06 to 1e+06"},
+      {R"({"mean": [0.5, 0.5, 1e308]})", "mean: found [0.5,0.5,1e+308], expected three numbers from -1e+06"},
+      {R"({"std": [0.5, 0, 0.5]})", "three numbers from 1e-06 to 1e+06"},
       {R"({"input": {"channels": "GRB"}})", "\"RGB\" or \"BGR\""},
       {R"({"classes": [{"name": "sky", "color": "blue"}]})", "a colour such as"},
       {R"({"classes": [{"color": "#0000ff"}]})",

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/model_options.h"
 
-#include <sstream>
-
 #include "base/device_spec.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "program/terminal/output.h"
@@ -15,10 +14,8 @@ namespace mpm::program {
 std::string rangeProblem(const std::string& text, double min, double max) {
   double number = 0;
   if (CLI::detail::lexical_cast(text, number) && number >= min && number <= max) return {};  // NaN is in no range
-  std::ostringstream problem;
-  problem << "'" << text << "' is not a number from " << min << (max < 1e6 ? " to " : " upwards");
-  if (max < 1e6) problem << max;
-  return problem.str();
+  if (number > max && max >= 1e6) return "'" + text + "' is more than " + fixed(max, 0);
+  return "'" + text + "' is not a number from " + numberText(min) + (max < 1e6 ? " to " + numberText(max) : " upwards");
 }
 
 std::function<std::string(const std::string&)> problemOf(std::function<void(const std::string&)> take) {

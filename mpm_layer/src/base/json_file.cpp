@@ -104,7 +104,7 @@ std::vector<JsonValue> JsonValue::list(std::size_t least, std::size_t most) cons
 std::string JsonValue::text() const {
   if (!value_->is_string()) fail("a text");
   std::string text = value_->get<std::string>();
-  if (text.find('\0') != std::string::npos) fail("a text of at most 64 KiB without NUL");
+  if (text.find('\0') != std::string::npos) throw Error(place() + " is a text of over 64 KiB, or with NUL");
   return text;
 }
 

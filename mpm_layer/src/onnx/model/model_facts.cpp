@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
 #include "base/class_json.h"
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "onnx/model/model_info_json.h"
 
@@ -10,12 +10,14 @@ namespace mpm::onnx_graph {
 namespace {
 
 std::array<float, 3> three(const JsonValue& value, bool positive) {
-  const std::string expected = std::string("three ") + (positive ? "positive " : "") + "numbers";
+  constexpr double kMost = 1e6;
+  const double least = positive ? 1 / kMost : -kMost;
   const Json& list = value.json();
-  const auto fits = [positive](const Json& number) {
-    return number.is_number() && std::isfinite(number.get<float>()) && (!positive || number.get<float>() > 0);
+  const auto fits = [least](const Json& number) {
+    return number.is_number() && number.get<double>() >= least && number.get<double>() <= kMost;
   };
-  if (!list.is_array() || list.size() != 3 || !std::all_of(list.begin(), list.end(), fits)) value.fail(expected);
+  if (!list.is_array() || list.size() != 3 || !std::all_of(list.begin(), list.end(), fits))
+    value.fail("three numbers from " + numberText(least) + " to " + numberText(kMost));
   return list.get<std::array<float, 3>>();
 }
 
