@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/estimate_writer.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <opencv2/imgproc.hpp>
 
 #include "base/number_text.h"
 #include "cli/pictures/contact_sheet.h"
@@ -17,6 +19,42 @@ using vision::EstimateFiles;
 
 constexpr const char* kLabels = "_labels.png";
 
+/// What the file of this output of the net is called.
+std::string outputEnding(std::size_t index, const char* extension) {
+  return "_output" + (index > 0 ? std::to_string(index + 1) : "") + extension;
+}
+
+std::string shapeText(const cv::Mat& array, const char* between) {
+  return CLI::detail::join(std::vector<int>(array.size.p, array.size.p + array.dims), between);
+}
+
+/// As NumPy reads it: the format of version 1.0, whose head is padded to 64 bytes.
+std::string npyFile(const cv::Mat& floats) {
+  std::string head = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shapeText(floats, ", ") +
+                     (floats.dims == 1 ? ",)}" : ")}");
+  head.resize((head.size() + 10) / 64 * 64 + 64 - 11, ' ');
+  head += '\n';
+  const auto length = static_cast<unsigned>(head.size());
+  std::string file =
+      "\x93NUMPY\x01" + std::string(1, '\0') + static_cast<char>(length & 0xff) + static_cast<char>(length >> 8) + head;
+  return file.append(reinterpret_cast<const char*>(floats.data), floats.total() * sizeof(float));
+}
+
+/// Stretched to black and white; empty for what is no image of one channel.
+cv::Mat greyPicture(const cv::Mat& floats) {
+  cv::Mat picture;
+  if (floats.dims != 4 || floats.size[0] != 1 || floats.size[1] != 1 || std::min(floats.size[2], floats.size[3]) < 2)
+    return picture;
+  cv::normalize(cv::Mat(floats.size[2], floats.size[3], CV_32F, floats.data), picture, 0, 255, cv::NORM_MINMAX, CV_8U);
+  return picture;
+}
+
+std::pair<double, double> rangeOf(const cv::Mat& floats) {
+  double least = 0, most = 0;
+  cv::minMaxIdx(floats.reshape(1, 1), &least, &most);
+  return {least, most};
+}
+
 }  // namespace
 
 EstimateWriter::EstimateWriter(const ModelInfo& model, std::optional<Task> task)
@@ -27,7 +65,11 @@ EstimateWriter::EstimateWriter(const ModelInfo& model, std::optional<Task> task)
 
 std::vector<std::string> EstimateWriter::endings() const {
   if (task_ == Task::kDepth) return {EstimateFiles::kDepth, EstimateFiles::kDepthColors};
-  if (task_ == Task::kSemantic || !task_) return {kLabels, EstimateFiles::kOverlay};
+  if (task_ == Task::kSemantic) return {kLabels, EstimateFiles::kOverlay};
+  std::vector<std::string> outputs;
+  for (std::size_t i = 0; !task_ && i < model_.outputs.size(); ++i)
+    for (const char* extension : {".npy", ".png"}) outputs.push_back(outputEnding(i, extension));
+  if (!task_) return outputs;
   return {EstimateFiles::kIds, EstimateFiles::kOverlay, EstimateFiles::kSegments};
 }
 
@@ -46,6 +88,15 @@ std::string EstimateWriter::text(const Estimate& estimate) const {
     return "depth " + vision::depthText(range.min) + " / " + vision::depthText(range.median) + " / " +
            vision::depthText(range.max) + " " + vision::unitText(model_.facts.depth) + " (min / median / max)";
   }
+  if (!task_) {
+    std::string text;
+    for (std::size_t i = 0; i < estimate.outputs.size(); ++i) {
+      const auto [least, most] = rangeOf(estimate.outputs[i]);
+      text += (i > 0 ? ", " : "") + model_.outputs[i] + " " + shapeText(estimate.outputs[i], "x") + " from " +
+              fixed(least, 3) + " to " + fixed(most, 3);
+    }
+    return text;
+  }
   auto largest = areas(estimate);
   std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
@@ -61,8 +112,19 @@ std::string EstimateWriter::text(const Estimate& estimate) const {
 Json EstimateWriter::fields(const Estimate& estimate) const {
   if (!estimate.depth.empty()) return {{"depth", vision::depthJson(estimate, model_)}};
   if (!estimate.ids.empty()) return {{"segments", vision::segmentsJson(estimate, model_)}};
+  if (!task_) {
+    Json outputs = Json::array();
+    for (std::size_t i = 0; i < estimate.outputs.size(); ++i) {
+      const cv::Mat& output = estimate.outputs[i];
+      const auto [least, most] = rangeOf(output);
+      outputs.push_back({{"name", model_.outputs[i]},
+                         {"shape", std::vector<int>(output.size.p, output.size.p + output.dims)},
+                         {"min", least},
+                         {"max", most}});
+    }
+    return {{"output", outputs}};
+  }
   Json classes = Json::object();
-  if (estimate.labels.empty()) return {{"classes", classes}};
   for (const std::string& name : names_) classes[name] = 0.0;  // in every line: a table needs no filling in
   for (const auto& [label, area] : areas(estimate)) classes[names_[static_cast<std::size_t>(label)]] = area;
   return {{"classes", classes}};
@@ -71,6 +133,11 @@ Json EstimateWriter::fields(const Estimate& estimate) const {
 vision::EstimateFiles EstimateWriter::files(const Estimate& estimate, const cv::Mat& image) {
   EstimateFiles files = vision::estimateFiles(estimate, image, model_, colors_);
   if (task_ == Task::kSemantic) files.pictures.emplace(files.pictures.begin(), kLabels, estimate.labels);
+  for (std::size_t i = 0; i < estimate.outputs.size(); ++i) {
+    files.texts.emplace_back(outputEnding(i, ".npy"), npyFile(estimate.outputs[i]));
+    if (const cv::Mat picture = greyPicture(estimate.outputs[i]); !picture.empty())
+      files.pictures.emplace_back(outputEnding(i, ".png"), picture);
+  }
   for (const auto& [label, area] : areas(estimate)) drawn_.insert(label);
   return files;
 }

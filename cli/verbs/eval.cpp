@@ -144,6 +144,7 @@ int evaluate(const MeasurePlan& plan, bool json) {
     return kInterrupted;
   }
   printMeasured(measured, json);
+  noteAssumed(readModelInfo(chosenModel(plan.model), plan.options.read.convert));
   return kOk;
 }
 

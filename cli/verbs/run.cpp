@@ -213,15 +213,6 @@ class PictureFolder {
   int pictures_ = 0;
 };
 
-// What the pictures and lines of this model do not show.
-void noteLeftOut(const ModelInfo& model) {
-  noteAssumed(model);
-  if (!model.task)
-    printNote("not shown: the output " + CLI::detail::join(model.outputs, ", ") +
-              " of this model, which has no task. mpm.Net in Python and readNet() in C++ return it; \"task\" in the "
-              "model's JSON can make it a map of depth or of classes (docs/converter.md)");
-}
-
 int printUsage() {
   const std::string program = program_invocation_name;
   for (const std::string& line : {std::string("Usage: mpm run [OPTIONS] SOURCE..."), std::string(),
@@ -349,7 +340,7 @@ int run(RunArguments arguments) {
   else if (!arguments.json)
     printNote(counted(frames.read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
               ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
-  if (!arguments.json) noteLeftOut(model);
+  if (!arguments.json) noteAssumed(model);
   if (interrupted()) return kInterrupted;
   frames.requireAll();
   return kOk;
@@ -381,12 +372,14 @@ Verb addRun(CLI::App& mpm) {
             "(colours of the overlays). For the tasks panoptic and instance instead of labels: NAME_segments.png (16 "
             "bits, the segment of each pixel, 0 for none) and NAME_segments.json. For depth instead of labels and "
             "overlay: NAME_depth.png (16 bits) and NAME_depth_colors.png. With --reuse also NAME_computed.png (patches "
-            "that were kept are dark). Default: nowhere");
-  addOption(*verb, "--only", arguments->only, "NAME,NAME",
-            "Of these files write only those: labels, overlay, merge, segments, depth, depth_colors or computed; or "
-            "picture: the frame itself, NAME_picture.jpg")
+            "that were kept are dark). Of a model without a task NAME_output.npy, for NumPy, and NAME_output.png where "
+            "it is an image of one channel, stretched to black and white; then _output2 and so on. Default: nowhere");
+  addOption(
+      *verb, "--only", arguments->only, "NAME,NAME",
+      "Of these files write only those: labels, overlay, merge, segments, depth, depth_colors, output or computed; "
+      "or "
+      "picture: the frame itself, NAME_picture.jpg")
       ->delimiter(',')
-      ->check(CLI::IsMember({"labels", "overlay", "merge", "segments", "depth", "depth_colors", "computed", "picture"}))
       ->allow_extra_args(false);
   CLI::Option* const video =
       addOption(*verb, "--video", arguments->video, "FILE.mp4",
@@ -416,6 +409,7 @@ Verb addRun(CLI::App& mpm) {
 fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. Instead of
 "classes" it has "segments": [{"id", "class", "score", "area" (px), "thing"}] for the tasks panoptic and instance, and
 "depth": {"unit", "min", "median", "max", "offset", "step"} for depth; in NAME_depth.png, depth = offset + step x pixel.
+Without a task there is "output": [{"name", "shape", "min", "max"}].
 With --reuse there is "reuse": {"rows": share of the rows that were computed, "key_frame", "agreement": in percent}.
 With --out there is also "outputs": the names of the files written; of the scene, "time" (ISO 8601, UTC), "film" (which
 street), "night" and "sun_elevation" (degrees).

@@ -54,9 +54,13 @@ TEST(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
   const auto run = [&] { return mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx"}); };
   EXPECT_THAT(convert({}).err, HasSubstr("\nassumed: mean and std 0.5"));
   EXPECT_THAT(run().err, HasSubstr("\nassumed: mean and std 0.5"));
+  const auto eval = [&] {
+    return mpmCommand({"eval", folder / "a.png", "--model", folder / "m.onnx", "--against", "full"});
+  };
+  EXPECT_THAT(eval().err, HasSubstr("assumed: mean and std 0.5"));
   EXPECT_THAT(convert({"--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"}).err, Not(HasSubstr("assumed")));
   EXPECT_EQ(mpmCommand({"info", folder / "m.onnx", "--json"}).json()["mean"], (nlohmann::json{0.485, 0.456, 0.406}));
-  EXPECT_THAT(run().err, Not(HasSubstr("assumed")));
+  EXPECT_THAT(run().err + eval().err, Not(HasSubstr("assumed")));
   expectFailure(convert({"--mean", "0.485,0.456,0.406"}), 1, {"mean and std are given together"});
   expectFailure(convert({"--mean", "0.485,0.456", "--std", "1,1,1"}), 2,
                 {"--mean", "'0.485,0.456' is not three numbers"});

@@ -74,7 +74,7 @@ MPM_API DepthRange depthRange(const cv::Mat& depth);
 /// The result of an Estimator for one image. It shares no memory with the Estimator or the image. Maps have the size of
 /// the image.
 struct Estimate : RunReport {
-  std::optional<Task> task = {};          ///< nullopt: tokens and merge maps alone
+  std::optional<Task> task = {};          ///< nullopt: none, see `outputs`
   std::optional<ReuseReport> reuse = {};  ///< with EstimatorOptions::reuse
   cv::Mat labels = {};                    ///< kSemantic: CV_8U, the class of each pixel
   /// kSemantic with `scores`: CV_32F {classes, height, width}, the probability of each class; their sum is 1. Of mask
@@ -87,6 +87,7 @@ struct Estimate : RunReport {
   std::vector<Segment> segments = {};   ///< the same: ids 1, 2, ...
   cv::Mat depth = {};                   ///< kDepth: CV_32F; ModelFacts::depth says what its values mean
   DepthRange depth_range = {};          ///< of `depth`
+  std::vector<cv::Mat> outputs = {};    ///< without a task: CV_32F, what the net gives for ModelInfo::outputs
 };
 
 /// Percent of the pixels that two results of one image have in common: the same class, or depths that differ by at most
@@ -107,8 +108,8 @@ MPM_API cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& s
 /// An Estimator that was moved from can be destroyed or assigned to. Its other functions throw mpm::Error.
 class MPM_API Estimator {
  public:
-  /// `model`: a plain ViT ONNX file or a converted one. Without a task (a classifier, features) it gives tokens and
-  /// merge maps. Throws mpm::Error when readNet() does, for options out of range, for a model that cannot do
+  /// `model`: a plain ViT ONNX file or a converted one. Without a task (a classifier, features) it gives what
+  /// the net does, tokens and merge maps. Throws mpm::Error when readNet() does, for options out of range, for a model that cannot do
   /// `options.task`, and for labels of more than 256 classes.
   explicit Estimator(const std::string& model, const EstimatorOptions& options = {});
   ~Estimator();
@@ -126,7 +127,7 @@ class MPM_API Estimator {
   void reset();
 
   const ModelInfo& model() const;
-  /// The task that estimate() solves; nullopt: it returns tokens and merge maps only.
+  /// The task that estimate() solves; nullopt: it returns what the net gives.
   std::optional<Task> task() const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 bool isSegmentTask(std::optional<Task> task) { return task == Task::kPanoptic || task == Task::kInstance; }
 
-/// The task of the model; nullopt: tokens and merge maps alone. Throws mpm::Error when it cannot do the `wanted` task.
+/// The task of the model; nullopt: the outputs of the net. Throws mpm::Error when it cannot do the `wanted` task.
 std::optional<Task> taskOf(const ModelInfo& info, std::optional<Task> wanted) {
   const std::string head = "its head is '" + toString(info.head) + "'";
   const std::optional<Task> task = wanted ? wanted : info.task;
@@ -44,6 +44,7 @@ void addDepth(const cv::Mat& image, ImageNet& net, Estimate& result) {
 Estimate cloned(Estimate estimate) {
   for (cv::Mat* const map : {&estimate.labels, &estimate.scores, &estimate.ids, &estimate.depth, &estimate.features})
     *map = map->clone();
+  for (cv::Mat& output : estimate.outputs) output = output.clone();
   return estimate;
 }
 
@@ -171,6 +172,7 @@ struct Estimator::Impl {
     if (task == Task::kDepth) return addDepth(image, net, result);
     net.run(image, result);
     for (std::size_t i = 0; i < net.answers(); ++i) net.requireFinite(i, net.answerName(i));
+    for (std::size_t i = 0; i < net.info().outputs.size(); ++i) result.outputs.push_back(net.answer(i).clone());
   }
 };
 
