@@ -31,15 +31,17 @@ class TuneVerb : public ::testing::Test {
 };
 
 TEST_F(TuneVerb, WritesTheModelOfItsChoice) {
-  const CommandResult result = tune({"--agreement", "80", "--json", "-o", folder_ / "tuned.onnx"});
+  const CommandResult result =
+      tune({"--agreement", "80", "--reuse", "threshold=12:flush=1", "--json", "-o", folder_ / "tuned.onnx"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = result.json();
   EXPECT_EQ(json["wanted_agreement"], 80);
   EXPECT_TRUE(json["wanted_loss"].is_null());
   EXPECT_EQ(json["searched"].get<int>() + json["held_back"].get<int>(), 10);
-  EXPECT_GE(json["chosen"]["agreement_low"], 80);
-  EXPECT_GT(json["rows"].size(), 3u);
-  EXPECT_GT(json["cpu_seconds"], 0);
+  for (const auto& row : json["rows"]) EXPECT_EQ(row["passes"], row["agreement_low"] >= 80);
+  EXPECT_EQ(
+      std::count_if(json["rows"].begin(), json["rows"].end(), [](const auto& row) { return row["reuse"] != "off"; }),
+      1);
   const std::string chosen = json["chosen"]["reduce"];
   EXPECT_THAT(json["explanation"].get<std::string>(), HasSubstr(chosen == "none" ? "full model stays" : chosen));
   EXPECT_EQ(mpmCommand({"info", folder_ / "tuned.onnx", "--json"}).json()["reduce"], chosen);
@@ -56,20 +58,6 @@ TEST_F(TuneVerb, PrintsTheFrontAndTwoSentences) {
   EXPECT_THAT(result.err, HasSubstr("CPU time"));
 }
 
-TEST_F(TuneVerb, TriesReuse) {
-  const CommandResult result = tune({"--agreement", "50", "--reuse", "threshold=12:flush=1", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto json = result.json();
-  int with_reuse = 0;
-  for (const auto& row : json["rows"])
-    if (row["reuse"] != "off") {
-      ++with_reuse;
-      EXPECT_EQ(row["reduce"], "none");
-      EXPECT_GT(row["agreement"], 50);
-    }
-  EXPECT_EQ(with_reuse, 1);
-}
-
 TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(tune({"--loss", "0.3", "--reuse", "auto"}), 2, {"--loss", "--reuse"});
   expectFailure(tune({"--labels", folder_ / "labels"}), 2, {"labels are for --loss"});
@@ -77,8 +65,6 @@ TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(tune({"--loss", "0.3", "--agreement", "99"}), 2, {"--loss", "--agreement"});
   expectFailure(tune({"--agreement", "101"}), 2, {"--agreement"});
   expectFailure(mpmCommand({"tune", folder_ / "images/i1.png", "--model", kSegmenter}), 1, {"at least 8 pictures"});
-  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1"}).exit_code, 0);
-  expectFailure(mpmCommand({"tune", folder_ / "images", "--model", folder_ / "m.onnx"}), 1, {"converted"});
 }
 
 TEST_F(TuneVerb, EndsCleanlyWhenInterrupted) {

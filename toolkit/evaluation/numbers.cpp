@@ -11,12 +11,6 @@ Json toJson(const StageTimes& times) {
   return json;
 }
 
-StageTimes stageTimesOf(const JsonValue& json) {
-  StageTimes times;
-  for (const auto& [name, stage] : kStages) times.*stage = json.at(name).number(0);
-  return times;
-}
-
 Json orNull(std::optional<double> number) { return number && !std::isnan(*number) ? Json(*number) : Json(nullptr); }
 
 Json percentJson(double share) { return orNull(std::round(share * 1e5) / 1e3); }

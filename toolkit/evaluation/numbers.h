@@ -19,8 +19,6 @@ inline constexpr std::pair<const char*, double StageTimes::*> kStages[] = {{"tot
                                                                            {"postprocess", &StageTimes::postprocess}};
 /// {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}, ms.
 Json toJson(const StageTimes& times);
-/// Back from it. Throws mpm::Error naming the place.
-StageTimes stageTimesOf(const JsonValue& json);
 
 /// The number; null for none and for NaN.
 Json orNull(std::optional<double> number);

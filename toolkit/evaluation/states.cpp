@@ -261,11 +261,10 @@ std::optional<StateHead> teachStates(const StatesJob& job) {
                  .reduce = toString(model.reduction)};
   cv::Mat pooled;
   for (const StateExample& one : job.examples) {
-    const std::optional<vision::Frame> frame = vision::openSource(one.file)->next();
-    if (!frame) throw Error("cannot read '" + one.file + "'");
-    const cv::Mat shares = patchShares(job.regions, frame->image.size(), model.grid, one.time);
+    const cv::Mat image = vision::openSource(one.file)->next().value().image;
+    const cv::Mat shares = patchShares(job.regions, image.size(), model.grid, one.time);
     if (shares.empty()) throw Error("'" + job.name + "' is no region at the time of '" + one.file + "'");
-    pooled.push_back(poolTokens(estimator.estimate(frame->image).features, shares));
+    pooled.push_back(poolTokens(estimator.estimate(image).features, shares));
     if (job.progress && !job.progress(pooled.rows, static_cast<int>(job.examples.size()))) return std::nullopt;
   }
   return teachStates(std::move(head), job.examples, pooled);

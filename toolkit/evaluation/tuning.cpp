@@ -92,7 +92,7 @@ struct Quality {
 class Tuner {
  public:
   Tuner(const std::vector<TunePicture>& pictures, const TuneOptions& options)
-      : options_(options), nets_(options.model, options.segmenter), model_(infoOf(options)) {
+      : options_(options), model_(infoOf(options)), full_(estimator(kFullModel)) {
     // Every k-th picture, so that both parts show the whole time that the pictures do.
     const std::size_t count = pictures.size();
     const std::size_t searched =
@@ -125,7 +125,7 @@ class Tuner {
       films.push_back(picture.film);
     }
     int size() const { return static_cast<int>(images.size()); }
-    int example() const { return size() / 2; }
+    std::size_t example() const { return images.size() / 2; }
   };
 
   static ModelInfo infoOf(const TuneOptions& options) {
@@ -135,34 +135,63 @@ class Tuner {
     return info;
   }
 
-  /// Measures variants on a part, with progress; with `beside_full` in turns with the full model.
+  Estimator estimator(const Reduction& variant, const Reuse& reuse = {}) const {
+    EstimatorOptions options = options_.segmenter;
+    options.task = Task::kSemantic;
+    options.read.convert = options.read.convert.with(variant);
+    options.reuse = reuse;
+    return Estimator(options_.model, options);
+  }
+
+  void step() {
+    ++done_;
+    if (options_.progress && !options_.progress(done_, std::max(done_, estimate_))) throw Stopped();
+  }
+
+  /// Measures variants on a part. They take turns on each image, so other work of the machine slows all alike; with
+  /// `beside_full` the full model takes part. Nets that do not fit into 2 GB together run one group after another.
   std::vector<Quality> measure(const std::vector<Reduction>& variants, Part& part, bool beside_full) {
     std::vector<Quality> qualities(variants.size());
-    const auto take = [&](int image, int number, const VariantRun& run) {
-      if (number < 0 && part.full_results.size() == static_cast<std::size_t>(image)) {
-        part.full_results.push_back(run.result);
-        add(part, image, run, part.full);
-      } else if (number >= 0) {
-        add(part, image, run, qualities[static_cast<std::size_t>(number)]);
+    const double nets_in_2_gb = 2e9 / (4.0 * static_cast<double>(model_.parameters));
+    const auto group = static_cast<std::size_t>(std::max(1.0, nets_in_2_gb - 1));
+    std::size_t first = 0;
+    do {
+      std::vector<Estimator> nets;
+      for (std::size_t v = first; v < std::min(variants.size(), first + group); ++v)
+        nets.push_back(estimator(variants[v]));
+      for (Estimator& net : nets) net.estimate(part.images.front());  // packs the weights
+      for (std::size_t i = 0; i < part.images.size(); ++i) {
+        double full_ms = 0;
+        if (beside_full) {
+          const Estimate full = full_.estimate(part.images[i]);
+          full_ms = full.ms.total;
+          if (part.full_results.size() == i) {
+            part.full_results.push_back(full);
+            add(part, i, full, full_ms, part.full);
+          }
+          if (first == 0) step();
+        }
+        // In another order for each image: whatever follows the full model finds its data in the caches.
+        for (std::size_t n = 0; n < nets.size(); ++n) {
+          const std::size_t v = (n + i) % nets.size();
+          add(part, i, nets[v].estimate(part.images[i]), full_ms, qualities[first + v]);
+          step();
+        }
       }
-      ++done_;
-      return !options_.progress || options_.progress(done_, std::max(done_, estimate_));
-    };
-    if (!nets_.run(variants, part.images, take, beside_full)) throw Stopped();
+      first += group;
+    } while (first < variants.size());
     return qualities;
   }
 
-  void add(const Part& part, int image, const VariantRun& run, Quality& quality) const {
-    const cv::Mat& labels = run.result.labels;
-    const Estimate& full = part.full_results[static_cast<std::size_t>(image)];
-    quality.agreement.add(agreementPercent(run.result, full).value());
-    quality.ms.push_back(run.ms);
-    quality.ratio.push_back(run.full_ms / run.ms);
-    quality.tokens.add(run.result.tokens.back());
-    if (image == part.example()) quality.example = labels;
+  void add(const Part& part, std::size_t image, const Estimate& result, double full_ms, Quality& quality) const {
+    quality.agreement.add(agreementPercent(result, part.full_results[image]).value());
+    quality.ms.push_back(result.ms.total);
+    quality.ratio.push_back(full_ms / result.ms.total);
+    quality.tokens.add(result.tokens.back());
+    if (image == part.example()) quality.example = result.labels;
     if (!options_.loss) return;
     ConfusionMatrix matrix(model_.classes, options_.void_label);
-    matrix.add(part.truths[static_cast<std::size_t>(image)], labels);
+    matrix.add(part.truths[image], result.labels);
     quality.counts.push_back(matrix.pairs());
   }
 
@@ -192,24 +221,17 @@ class Tuner {
   /// The full model with reuse, in turns with the full model. A key frame costs more than the others, so the speed-up
   /// is that of all frames together.
   TuneRow reuseRow() {
-    EstimatorOptions options = options_.segmenter;
-    options.task = Task::kSemantic;
-    options.read.convert = options.read.convert.with(kFullModel);
-    Estimator full(options_.model, options);
-    options.reuse = options_.reuse;
-    Estimator reusing(options_.model, options);
-    full.estimate(options_.sequence.front());  // packs the weights
-    reusing.estimate(options_.sequence.front());
+    Estimator reusing = estimator(kFullModel, options_.reuse);
+    reusing.estimate(options_.sequence.front());  // packs the weights
     reusing.reset();
     Sample agreement;
     double full_ms = 0, ms = 0;
     for (const cv::Mat& image : options_.sequence) {
-      const Estimate whole = full.estimate(image), part = reusing.estimate(image);
+      const Estimate whole = full_.estimate(image), part = reusing.estimate(image);
       if (&image != &options_.sequence.front()) agreement.add(agreementPercent(part, whole).value());  // it is exact
       full_ms += whole.ms.total;
       ms += part.ms.total;
-      ++done_;
-      if (options_.progress && !options_.progress(done_, std::max(done_, estimate_))) throw Stopped();
+      step();
     }
     const std::vector<int> blocks = blocksOf(std::vector<int>(agreement.values.size()));
     TuneRow row{.variant = kFullModel,
@@ -305,7 +327,7 @@ class Tuner {
     TuneResult result;
     result.searched = search_.size();
     result.held_back = held_back_.size();
-    result.example = held_back_.images[static_cast<std::size_t>(held_back_.example())];
+    result.example = held_back_.images[held_back_.example()];
     const std::vector<Quality> qualities = measure(last, held_back_, true);
     for (std::size_t i = 0; i < last.size(); ++i) result.rows.push_back(row(last[i], qualities[i]));
     TuneRow full = row(kFullModel, held_back_.full);
@@ -340,8 +362,8 @@ class Tuner {
   }
 
   const TuneOptions& options_;
-  InterleavedVariants nets_;
   ModelInfo model_;
+  Estimator full_;
   Part search_, held_back_;
   std::vector<int> film_;  // of the pictures held back: blocks of the interval
   int done_ = 0, estimate_ = 0, tried_ = 0;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluation/variants.h"
+#include "mpm/estimator.hpp"
 
 namespace mpm::evaluation {
 
