@@ -3,9 +3,8 @@
 """Writes Segmenter ONNX files in the paper's sizes with seeded random weights, for measuring speed and memory.
 
     make_segmenter.py --size T --output labels -o seg_t16.onnx
-    make_segmenter.py --check-flops
 
-Uses standard ONNX operators only. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx.
+Uses standard ONNX operators of opset 17 only. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx.
 """
 
 import argparse
@@ -14,12 +13,11 @@ import json
 import os
 import pathlib
 import re
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper, shape_inference
+from onnx import TensorProto, helper, numpy_helper
 
 import segmenter_weights
 
@@ -30,26 +28,25 @@ class Size:
     blocks: int
     heads: int
     patch: int
-    gflop: float  # full model, 512x512, 150 classes, 2 per multiply-add, as published; 0: not published
 
 
 SIZES = {
-    "T": Size(192, 12, 3, 16, 25.3),
-    "S": Size(384, 12, 6, 16, 76.8),
-    "B": Size(768, 12, 12, 16, 258.6),
-    "L": Size(1024, 24, 16, 16, 799.0),
-    "B8": Size(768, 12, 12, 8, 0),
+    "T": Size(192, 12, 3, 16),
+    "S": Size(384, 12, 6, 16),
+    "B": Size(768, 12, 12, 16),
+    "L": Size(1024, 24, 16, 16),
+    "B8": Size(768, 12, 12, 8),
 }
 MASK_BLOCKS, MLP_RATIO = 2, 4
 ENCODER_EPS, HEAD_EPS = 1e-6, 1e-5
 
 
 class GraphBuilder:
-    """ONNX nodes as function calls. The name of a value is the name of its node."""
+    """ONNX nodes as function calls. The name of a value is the name of its node. `draw(name, shape)` gives a weight."""
 
-    def __init__(self, opset, decomposed_norm, draw):
-        self.opset, self.decomposed_norm, self.draw = opset, decomposed_norm, draw
-        self.nodes, self.initializers, self.inputs, self.names = [], [], [], set()
+    def __init__(self, draw):
+        self.draw = draw
+        self.nodes, self.initializers, self.names = [], [], set()
 
     def op(self, kind, *inputs, outputs=1, name=None, **attributes):
         stem = name or f"{kind.lower()}_{len(self.nodes)}"
@@ -66,11 +63,7 @@ class GraphBuilder:
         return name
 
     def weight(self, name, *shape):
-        """Draws the weight; without `draw`, adds an input of the graph instead, for counting."""
-        if self.draw is None:
-            self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
-        else:
-            self.initializers.append(numpy_helper.from_array(self.draw(name, shape), name))
+        self.initializers.append(numpy_helper.from_array(self.draw(name, shape), name))
         return name
 
     def linear(self, name, x, inputs, outputs):
@@ -79,23 +72,9 @@ class GraphBuilder:
 
     def norm(self, name, x, dim, eps):
         weight, bias = self.weight(f"{name}.weight", dim), self.weight(f"{name}.bias", dim)
-        if not self.decomposed_norm:
-            return self.op("LayerNormalization", x, weight, bias, axis=-1, epsilon=eps, name=f"{name}/out")
-        centred = self.op("Sub", x, self.reduced("ReduceMean", x))
-        variance = self.reduced("ReduceMean", self.op("Pow", centred, self.constant(2, np.float32)))
-        deviation = self.op("Sqrt", self.op("Add", variance, self.constant(eps, np.float32)))
-        scaled = self.op("Mul", self.op("Div", centred, deviation), weight)
-        return self.op("Add", scaled, bias, name=f"{name}/out")
-
-    def reduced(self, kind, x):
-        """ReduceMean or ReduceL2 of the last axis."""
-        if self.opset >= 18:
-            return self.op(kind, x, self.constant([-1]), keepdims=1)
-        return self.op(kind, x, axes=[-1], keepdims=1)
+        return self.op("LayerNormalization", x, weight, bias, axis=-1, epsilon=eps, name=f"{name}/out")
 
     def gelu(self, x):
-        if self.opset >= 20:
-            return self.op("Gelu", x)
         erf = self.op("Erf", self.op("Div", x, self.constant(np.sqrt(2), np.float32)))
         doubled = self.op("Mul", x, self.op("Add", erf, self.constant(1, np.float32)))
         return self.op("Mul", doubled, self.constant(0.5, np.float32))
@@ -118,51 +97,39 @@ class GraphBuilder:
     def slice_rows(self, x, start, end):
         return self.op("Slice", x, self.constant([start]), self.constant([end]), self.constant([1]))
 
-    def expand_batch(self, name, rows, dim, like, batch):
-        """The parameter `name` {1, rows, dim} for each image of the batch."""
-        parameter = self.weight(name, 1, rows, dim)
-        if batch == 1:
-            return parameter
-        if batch is not None:
-            return self.op("Expand", parameter, self.constant([batch, 1, 1]))
-        images = self.op("Slice", self.op("Shape", like), self.constant([0]), self.constant([1]))
-        return self.op("Expand", parameter, self.op("Concat", images, self.constant([1, 1]), axis=0))
-
 
 def build(arguments, draw):
-    """`draw(name, shape)` gives a weight; None leaves weights out."""
-    size, (height, width), batch = SIZES[arguments.size], arguments.input_size, arguments.batch
+    size, (height, width) = SIZES[arguments.size], arguments.input_size
     if height % size.patch or width % size.patch:
         raise SystemExit(f"--input-size {height}x{width}: both sides must be multiples of the patch, {size.patch}")
     grid = (height // size.patch, width // size.patch)
     tokens, dim = grid[0] * grid[1], size.dim
-    g = GraphBuilder(arguments.opset, arguments.norm == "decomposed", draw)
+    g = GraphBuilder(draw)
 
     weights = (g.weight("encoder.proj.weight", dim, 3, size.patch, size.patch), g.weight("encoder.proj.bias", dim))
     x = g.op("Conv", "image", *weights, kernel_shape=[size.patch] * 2, strides=[size.patch] * 2)
     x = g.op("Transpose", g.op("Reshape", x, g.constant([0, dim, -1])), perm=[0, 2, 1])
-    x = g.op("Concat", g.expand_batch("encoder.cls_token", 1, dim, x, batch), x, axis=1)
+    x = g.op("Concat", g.weight("encoder.cls_token", 1, 1, dim), x, axis=1)
     x = g.op("Add", x, g.weight("encoder.pos_embed", 1, 1 + tokens, dim))
     for i in range(size.blocks):
         x = g.block(f"encoder.blocks.{i}", x, dim, size.heads, ENCODER_EPS)
     x = g.norm("encoder.norm", x, dim, ENCODER_EPS)
 
-    images = batch or "batch"
     if arguments.output == "features":
         g.op("Identity", x, name="features")
-        output = helper.make_tensor_value_info("features", TensorProto.FLOAT, [images, 1 + tokens, dim])
+        output = helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 1 + tokens, dim])
     else:
         scores = head(g, arguments, g.slice_rows(x, 1, 1 + tokens), size, tokens)
         scores = g.op("Reshape", g.op("Transpose", scores, perm=[0, 2, 1]), g.constant([0, arguments.classes, *grid]))
         logits = g.op("Resize", scores, "", g.constant([1, 1, size.patch, size.patch], np.float32), name="logits",
                       mode="linear", coordinate_transformation_mode="half_pixel")
-        output = helper.make_tensor_value_info(logits, TensorProto.FLOAT, [images, arguments.classes, height, width])
+        output = helper.make_tensor_value_info(logits, TensorProto.FLOAT, [1, arguments.classes, height, width])
         if arguments.output == "labels":
             g.op("ArgMax", logits, axis=1, keepdims=0, name="labels")
-            output = helper.make_tensor_value_info("labels", TensorProto.INT64, [images, height, width])
-    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [images, 3, height, width])
-    graph = helper.make_graph(g.nodes, "segmenter", [image, *g.inputs], [output], g.initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", arguments.opset)], producer_name="make_segmenter")
+            output = helper.make_tensor_value_info("labels", TensorProto.INT64, [1, height, width])
+    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, height, width])
+    graph = helper.make_graph(g.nodes, "segmenter", [image], [output], g.initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="make_segmenter")
     model.ir_version = 8  # the oldest version with LayerNormalization
     return model
 
@@ -170,17 +137,15 @@ def build(arguments, draw):
 def head(g, arguments, patches, size, tokens):
     """Scores {B, N, classes}."""
     dim, classes = size.dim, arguments.classes
-    if arguments.head == "linear":
-        return g.linear("decoder", patches, dim, classes)
     x = g.linear("decoder.proj_dec", patches, dim, dim)
-    x = g.op("Concat", x, g.expand_batch("decoder.cls_emb", classes, dim, x, arguments.batch), axis=1)
+    x = g.op("Concat", x, g.weight("decoder.cls_emb", 1, classes, dim), axis=1)
     for i in range(MASK_BLOCKS):
         x = g.block(f"decoder.blocks.{i}", x, dim, size.heads, HEAD_EPS)
     x = g.norm("decoder.decoder_norm", x, dim, HEAD_EPS)
     sides = []
     for name, start, end in (("patch", 0, tokens), ("classes", tokens, tokens + classes)):
         y = g.op("MatMul", g.slice_rows(x, start, end), g.weight(f"decoder.proj_{name}", dim, dim))
-        sides.append(g.op("Div", y, g.reduced("ReduceL2", y)))
+        sides.append(g.op("Div", y, g.op("ReduceL2", y, axes=[-1], keepdims=1)))
     masks = g.op("MatMul", sides[0], g.op("Transpose", sides[1], perm=[0, 2, 1]))
     return g.norm("decoder.mask_norm", masks, classes, HEAD_EPS)
 
@@ -261,35 +226,6 @@ def impose_tokens(counts, grid, seed, otherwise):
     return draw
 
 
-def count_flop(model):
-    """2 per multiply-add of every matrix product and convolution in the graph, one image."""
-    inferred = shape_inference.infer_shapes(model, strict_mode=True).graph
-    shapes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
-              for v in [*inferred.value_info, *inferred.input, *inferred.output]}
-    shapes |= {t.name: list(t.dims) for t in inferred.initializer}
-    total = 0
-    for node in inferred.node:
-        if node.op_type == "MatMul":
-            total += 2 * int(np.prod(shapes[node.output[0]])) * shapes[node.input[0]][-1]
-        elif node.op_type == "Conv":
-            total += 2 * int(np.prod(shapes[node.output[0]])) * int(np.prod(shapes[node.input[1]][1:]))
-    return total
-
-
-def check_flops():
-    faults = 0
-    for name, size in SIZES.items():
-        arguments = parser().parse_args(["--size", name] + (["--head", "linear"] if name == "B8" else []))
-        gflop = count_flop(build(arguments, None)) / 1e9
-        if not size.gflop:
-            print(f"{name:>3} {gflop:8.1f} GFLOP  (nothing published)")
-            continue
-        off = gflop / size.gflop - 1
-        faults += abs(off) > 0.01
-        print(f"{name:>3} {gflop:8.1f} GFLOP, published {size.gflop:6.1f}, {100 * off:+.2f} %")
-    return faults
-
-
 def facts(arguments, name):
     """MODEL.json: the facts that an ONNX graph lacks."""
     colors = [colorsys.hsv_to_rgb(i / arguments.classes, 0.55 + 0.4 * (i % 2), 0.6 + 0.35 * (i % 3) / 2)
@@ -325,10 +261,8 @@ def write(arguments):
     finally:
         temporary.unlink(missing_ok=True)
     path.with_suffix(".json").write_text(json.dumps(facts(arguments, path.stem), indent=1) + "\n")
-    arguments.batch = 1
-    gflop = count_flop(build(arguments, None)) / 1e9
     parameters = sum(int(np.prod(t.dims)) for t in model.graph.initializer if t.data_type == TensorProto.FLOAT)
-    print(f"{path}: {gflop:.1f} GFLOP per image, {parameters / 1e6:.1f} M parameters")
+    print(f"{path}: {parameters / 1e6:.1f} M parameters")
 
 
 def size_2d(text):
@@ -344,46 +278,21 @@ def token_counts(text):
     return tuple(map(int, text.split(",")))
 
 
-def batch_size(text):
-    if text == "dynamic":
-        return None
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"'{text}' is neither a number of images nor 'dynamic'")
-    return int(text)
-
-
 def parser():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("-o", "--out", type=pathlib.Path, help="the ONNX file to write")
+    p.add_argument("-o", "--out", type=pathlib.Path, required=True, help="the ONNX file to write")
     p.add_argument("--size", choices=SIZES, default="T", help="B8 is B with patch 8")
     p.add_argument("--input-size", type=size_2d, default=(512, 512), metavar="HxW")
     p.add_argument("--classes", type=int, default=150)
-    p.add_argument("--head", choices=("mask", "linear"), default="mask")
     p.add_argument("--output", choices=("logits", "labels", "features"), default="logits", help="features: the encoder alone")
-    p.add_argument("--opset", type=int, choices=range(13, 21), default=17)
-    p.add_argument("--norm", choices=("op", "decomposed"), help="LayerNormalization as an op (default from opset 17) or not")
-    p.add_argument("--batch", type=batch_size, default=1, metavar="N", help="a number, or 'dynamic'")
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--encoder-from", type=pathlib.Path, metavar="MODEL",
                    help="take the encoder's weights from this Segmenter ONNX, for the token statistics of a trained model")
     p.add_argument("--impose-tokens", type=token_counts, metavar="N1,N2",
                    help="positions by which N1 image tokens are left after the first insertion and N2 after the second, "
                         "as measured on a trained model")
-    p.add_argument("--check-flops", action="store_true", help="compare the FLOP count of each size with the published one")
     return p
 
 
-def main():
-    arguments = parser().parse_args()
-    if arguments.check_flops:
-        sys.exit(1 if check_flops() else 0)
-    if arguments.out is None:
-        parser().error("-o is needed")
-    if arguments.norm == "op" and arguments.opset < 17:
-        parser().error("LayerNormalization exists from opset 17 on: use --norm decomposed")
-    arguments.norm = arguments.norm or ("op" if arguments.opset >= 17 else "decomposed")
-    write(arguments)
-
-
 if __name__ == "__main__":
-    main()
+    write(parser().parse_args())
