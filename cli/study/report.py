@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a report of lines of `mpm eval`: report.py FOLDER reads FOLDER/results.jsonl, and FOLDER/sweep.jsonl if it is there,
-and writes report.html, summary.jsonl, results.csv and figures/NAME.png and .svg. Prints one line of JSON: {"ok": true} or
+and writes report.html, summary.jsonl, results.csv and figures/NAME.png, .svg and .pdf. Prints one line of JSON: {"ok": true} or
 {"ok": false, "why": text}."""
 
 import csv
@@ -20,10 +20,10 @@ except ImportError as error:
     print(json.dumps({"ok": False, "why": f"{error} (Debian has python3-matplotlib)"}))
     sys.exit(1)
 
-matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "mpm", "axes.spines.top": False, "axes.grid": True,
+matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "mpm", "axes.spines.top": False, "axes.grid": True,
                             "axes.spines.right": False, "grid.alpha": 0.3, "axes.axisbelow": True, "font.size": 9})
-COLORS = {"none": "#555e6d", "mpm": "#1f62c4", "gradual": "#b0500f", "tome": "#1a7a5a", "algm": "#8b3fa0",
-          "cts": "#c0392b"}
+# Each differs from the others in lightness too, so that prints in grey and colour-blind readers tell them apart.
+COLORS = {"none": "#000000", "algm": "#5b1a7a", "mpm": "#1f5fc4", "gradual": "#d1560f", "tome": "#2aa57c", "cts": "#e3b100"}
 MARKERS = "osD^vP*Xd<>ph8H"
 # The paper's table of ADE20K by "net": name, mIoU and GFLOP of the full model, then of MPM (2,5).
 PAPER = {"mask_transformer 192/16 512x512": ("Seg-T/16", 38.1, 25, 37.6, 17.6),
@@ -225,7 +225,7 @@ def one_per_method(rows):
 
 
 def axes(title, x_name, y_name, height=4.2):
-    plot = Figure(figsize=(8.6, height)).add_subplot()
+    plot = Figure(figsize=(7, height)).add_subplot()
     plot.set_title(title, loc="left", fontsize=10)
     plot.set(xlabel=x_name, ylabel=y_name)
     return plot
@@ -389,10 +389,10 @@ def write(path, data):
 
 
 def drawn(plot, path):
-    """Writes the figure; returns it as SVG."""
-    for ending, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
+    """Writes the figure for print, as wide as a page of two columns; returns it as SVG."""
+    for ending, metadata in ((".png", {"Software": None}), (".pdf", {"CreationDate": None}), (".svg", {"Date": None})):
         data = io.BytesIO()
-        plot.figure.savefig(data, format=ending[1:], dpi=110, bbox_inches="tight", metadata=metadata)
+        plot.figure.savefig(data, format=ending[1:], dpi=300, bbox_inches="tight", metadata=metadata)
         write(path.with_name(path.name + ending), data.getvalue())
     return "<svg" + data.getvalue().decode().split("<svg", 1)[1]
 

@@ -238,8 +238,26 @@ TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
     const auto start = svg.find("<svg");
     ASSERT_NE(start, std::string::npos) << name;
     EXPECT_THAT(html, HasSubstr(svg.substr(start))) << name;
-    EXPECT_FALSE(cv::imread(name + ".png").empty()) << name;
+    EXPECT_GT(cv::imread(name + ".png").cols, 300 * 6) << name << ": 300 dpi at the width of a page";
+    EXPECT_THAT(fileText(name + ".pdf"), ::testing::StartsWith("%PDF")) << name;
   }
+}
+
+// By CIE lightness, which is what a print in grey leaves of a colour.
+TEST(StudyColors, DifferInGrey) {
+  const std::string program = fileText(kData + "/../../cli/study/report.py");
+  const std::size_t colors = program.find("COLORS = {"), end = program.find('}', colors);
+  std::vector<float> lightness;
+  for (std::size_t at = colors; (at = program.find('#', at + 1)) < end;) {
+    cv::Mat3f pixel(1, 1);
+    for (int c = 0; c < 3; ++c)
+      pixel(0, 0)[c] = static_cast<float>(std::stoi(program.substr(at + 1 + 2 * c, 2), nullptr, 16)) / 255;
+    cv::cvtColor(pixel, pixel, cv::COLOR_RGB2Lab);
+    lightness.push_back(pixel(0, 0)[0]);
+  }
+  ASSERT_EQ(lightness.size(), 6u);
+  std::sort(lightness.begin(), lightness.end());
+  for (std::size_t i = 1; i < lightness.size(); ++i) EXPECT_GT(lightness[i] - lightness[i - 1], 8) << lightness[i];
 }
 
 TEST_F(Study, SaysWhatItsReportIsMissing) {
@@ -323,15 +341,6 @@ TEST_F(Study, TwoVariantsNeverShareASymbol) {
   while ((at = svg.find("<use xlink:href=\"#", at + 1)) != std::string::npos)
     symbols.insert(svg.substr(at, svg.find('"', at + 18) - at));
   EXPECT_EQ(symbols.size(), 18u + 2u) << "and the ends of the bars, in two colours";
-}
-
-TEST_F(Study, RefusesWhatMakesNoSense) {
-  expectFailure(mpmCommand({"study", "--dataset", "kitti", "x", "-o", out_}), 2, {"'kitti' is no data set"});
-  expectFailure(mpmCommand({"study", "-o", out_}), 2, {"--images DIR"});
-  expectFailure(study({"--reduce", "fly"}), 2, {"fly"});
-  expectFailure(study({"--precision", "fp8"}), 2, {"fp8"});
-  ASSERT_EQ(mpmCommand({"convert", model_, "-o", folder_ / "m.onnx", "--schedule", "1"}).exit_code, 0);
-  expectFailure(mpmCommand({"study", kFewStreets, "--model", folder_ / "m.onnx", "-o", out_}), 1, {"converted"});
 }
 
 }  // namespace
