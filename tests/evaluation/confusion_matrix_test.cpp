@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "evaluation/confusion_matrix.h"
+#include "evaluation/scores.h"
 #include "support/throws_with.h"
 
 namespace mpm::evaluation {
@@ -86,11 +88,21 @@ TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
   ConfusionMatrix matrix(2, 255);
   EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 3, CV_8U), cv::Mat::zeros(4, 5, CV_8U)),
                    "is 3 x 2 px (width x height), the image 5 x 4 px");
-  EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 2, CV_8UC3), cv::Mat::zeros(2, 2, CV_8U)), "one channel of 8 bits");
+  for (const auto& [truth, given] : {std::pair(CV_8UC3, CV_8U), std::pair(CV_8U, CV_16U)})
+    EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 2, truth), cv::Mat::zeros(2, 2, given)), "one channel of 8 bits");
   EXPECT_MPM_ERROR(matrix.add(labels({0, 7}), labels({0, 0})), "holds 7, which is neither one of the 2 classes");
   EXPECT_MPM_ERROR(matrix.add(labels({0, 0}), labels({0, 9})), "prediction holds a label beyond the 2 classes");
   EXPECT_EQ(matrix.count(0, 0), 0) << "nothing of a refused image is counted";
-  EXPECT_MPM_ERROR(ConfusionMatrix(0, 255), "1 to 256 classes");
+  for (const int classes : {-1, 0, 257}) EXPECT_MPM_ERROR(ConfusionMatrix(classes, 255), "1 to 256 classes");
+  const std::int64_t most = std::int64_t{1} << 46;
+  for (const auto& [truth, given, pixels] : {std::tuple(-1, 0, 1L), {0, -1, 1L}, {2, 0, 1L}, {0, 2, 1L}, {0, 0, -1L}})
+    EXPECT_MPM_ERROR(matrix.add(truth, given, pixels), "there is no count of");
+  matrix.add(1, 0, most - 1);
+  EXPECT_MPM_ERROR(matrix.add(1, 0, 2), "more pixels of a class than can be counted");
+  EXPECT_NO_THROW(matrix.add(1, 0, 1));
+  EXPECT_EQ(matrix.count(1, 0), most);
+  Scores scores(matrix, {32, 16}, {});
+  EXPECT_MPM_ERROR(scores.add(Scores(matrix, {32}, {})), "the tokens are of 1 steps, those before of 2");
 }
 
 }  // namespace

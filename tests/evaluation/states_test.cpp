@@ -229,8 +229,16 @@ TEST(States, ExamplesComeFromFoldersAndLists) {
   EXPECT_EQ(listed.examples[0].state, 1);
   readStateExamples(json, {}, listed);
   EXPECT_EQ(listed.examples.size(), 3u);
-  std::ofstream(csv) << "only a name\n";
-  EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: 'only a name' is not PICTURE,STATE");
+  for (const std::string line : {"only a name", ",open", "a.png,"}) {
+    std::ofstream(csv) << line << "\n";
+    EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: '" + line + "' is not PICTURE,STATE");
+  }
+  EXPECT_MPM_ERROR(readStateExamples(folder / "nowhere", {}, job), "there is no '" + (folder / "nowhere") + "'");
+  StatesJob later = listed;
+  later.model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
+  later.regions = {{.name = "gate", .size = {8, 8}, .polygons = {{{0, 0}, {7, 0}, {0, 7}}}, .from = 4'000'000'000'000}};
+  later.name = "gate";
+  EXPECT_MPM_ERROR(teachStates(later), "'gate' is no region at the time of '" + later.examples[0].file + "'");
   const std::string picture = "open/cam_20260301_100000.png";
   fs::copy_file(folder / picture, folder / "copy.png");
   std::ofstream(csv) << picture << ",open\nopen/../" << picture << ",open\n";

@@ -51,6 +51,8 @@ TEST(Teaching, NamesAClassThatNoPixelHas) {
   TeachJob job = jobOfTwoPictures(folder / "mine.onnx");
   job.classes.classes.push_back({"none"});
   EXPECT_MPM_ERROR(teach(job), "no pixel is labelled 'none' in 2 label maps");
+  job.output = folder / "mine.json";
+  EXPECT_MPM_ERROR(teach(job), "its name must end in .onnx");
 }
 
 }  // namespace

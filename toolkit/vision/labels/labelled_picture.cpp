@@ -36,11 +36,10 @@ std::map<std::string, LabelledFile> labelFiles(const std::string& folder,
   };
   for (const auto& [name, file] : labelMapFiles(folder))
     if (is_map(file)) add(name, {{}, file});
-  std::error_code error;
+  std::error_code error;  // labelMapFiles() says it
   std::set<std::string> files;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
     if (entry->path().extension() == ".json") files.insert(entry->path().string());
-  if (error) throw Error("cannot read the folder of labels '" + folder + "': " + error.message());
   for (const std::string& file : files) {
     const JsonValue json = readJsonFile(file, kMaxShapes);
     if (isLabelMe(json)) add(fs::path(file).stem().string(), {{}, file});

@@ -45,7 +45,7 @@ std::vector<std::string> expandGlob(const std::string& pattern) {
   const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
-  if (status != 0 || paths.empty()) throw Error("no file matches '" + pattern + "'");
+  if (status != 0) throw Error("no file matches '" + pattern + "'");
   return paths;
 }
 
