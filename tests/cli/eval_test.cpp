@@ -13,7 +13,6 @@
 namespace mpm::test {
 namespace {
 
-using ::testing::HasSubstr;
 
 // A folder of images, and what the model itself says about them as labels: a perfect score, until something is changed.
 class Eval : public ::testing::Test {
@@ -41,20 +40,6 @@ class Eval : public ::testing::Test {
 
   TemporaryFolder folder_;
 };
-
-TEST_F(Eval, ItsOwnLabelsAreAPerfectScore) {
-  const CommandResult result = eval({"--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto json = result.json();
-  EXPECT_EQ(json["images"], 2);
-  EXPECT_DOUBLE_EQ(json["miou"], 100);
-  EXPECT_DOUBLE_EQ(json["pixel_accuracy"], 100);
-  EXPECT_EQ(json["iou"].size(), 4u);
-  EXPECT_EQ(json["tokens_mean"].size(), 3u);
-  EXPECT_DOUBLE_EQ(json["tokens_mean"][0], 32);
-  EXPECT_EQ(json["ms_mean"].size(), 7u);
-  EXPECT_GT(json["ms_mean"]["total"], 0);
-}
 
 TEST_F(Eval, CountsWhatIsWrongAndNotWhatIsIgnored) {
   cv::Mat changed = readLabels(0);
@@ -89,6 +74,9 @@ TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
 
   const auto day = eval({"--json"}).json();
   EXPECT_TRUE(day["simulated_night"].is_null());
+  EXPECT_EQ(day["images"], 2);
+  EXPECT_EQ(day["tokens_mean"].size(), 3u);
+  EXPECT_EQ(day["tokens_mean"][0], 32);
   std::int64_t pixels = 0;
   for (int t = 0; t < 4; ++t)
     for (int p = 0; p < 4; ++p) {
@@ -100,26 +88,18 @@ TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
 }
 
 TEST_F(Eval, TakesLabelsThatAreCountedFromOne) {
-  cv::Mat changed = readLabels(0);
-  changed.row(0).setTo(254);
-  changed.row(1).setTo(253);
-  cv::imwrite(labels(0), changed);
-  const auto from_zero = eval({"--json", "--ignore", "254", "--ignore", "253"}).json();
-  EXPECT_EQ(from_zero["ignore"], (nlohmann::json{254, 253}));
-  EXPECT_EQ(from_zero["miou"], 100);
-
-  for (int i = 0; i < 2; ++i) cv::imwrite(labels(i), readLabels(i) + 1);
-  cv::Mat from_one = readLabels(0);
-  from_one.row(0).setTo(0);
-  from_one.row(1).setTo(255);
-  cv::imwrite(labels(0), from_one);
-  const auto same = eval({"--json", "--label-offset", "-1"}).json();
-  EXPECT_EQ(same["label_offset"], -1);
-  EXPECT_EQ(same["confusion"], from_zero["confusion"]);
-
-  from_one.row(1).setTo(5);
-  cv::imwrite(labels(0), from_one);
-  expectFailure(eval({"--label-offset", "-1"}), 1, {labels(0), "holds the label 5, with the offset 4"});
+  for (int i = 0; i < 2; ++i) {
+    cv::Mat from_one = readLabels(i) + 1;
+    from_one.row(i).setTo(0);
+    cv::imwrite(labels(i), from_one);
+  }
+  const auto json = eval({"--json", "--label-offset", "-1"}).json();
+  EXPECT_EQ(json["label_offset"], -1);
+  EXPECT_EQ(json["miou"], 100);
+  std::int64_t pixels = 0;
+  for (const auto& row : json["confusion"])
+    for (const auto& count : row) pixels += count.get<std::int64_t>();
+  EXPECT_EQ(pixels, 2 * 39 * 70) << "0 is none of the classes";
 }
 
 TEST_F(Eval, WritesALinePerImage) {
@@ -169,14 +149,6 @@ TEST_F(Eval, AHeadOnTheRestoredGridCostsMore) {
   }
 }
 
-TEST_F(Eval, PrintsATable) {
-  const CommandResult result = eval();
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, HasSubstr("mIoU"));
-  EXPECT_THAT(result.out, HasSubstr("100.00"));
-  EXPECT_THAT(result.out, HasSubstr("over 2 images"));
-}
-
 TEST_F(Eval, SlidesWindows) {
   const CommandResult result = eval({"--json", "--fit", "window"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -189,51 +161,21 @@ TEST_F(Eval, SlidesWindows) {
   expectFailure(eval({"--window-stride", "16"}), 2, {"--window-stride needs --fit window"});
 }
 
-TEST_F(Eval, NamesAnImageWithoutLabels) {
+TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
+  const auto with = [&](const std::string& model, const std::string& images, const std::string& label_maps) {
+    return mpmCommand({"eval", "--model", model, "--schedule", "1", "--images", images, "--labels", label_maps});
+  };
+  const std::string images = folder_ / "images", label_maps = folder_ / "labels", nothing = folder_ / "nothing";
+  expectFailure(with(kClassifier, images, label_maps), 1, {"does not segment (its head is 'classifier')"});
+  expectFailure(with(kDepthModel, images, label_maps), 1, {"does not segment (its task is 'depth')"});
+  expectFailure(with(kSegmenter, nothing, label_maps), 1, {"no folder of images"});
+  expectFailure(with(kSegmenter, images, nothing), 1, {"folder of labels"});
+  cv::imwrite(labels(1), cv::Mat::zeros(20, 35, CV_8U));
+  const CommandResult smaller = eval({"--json"});
+  expectFailure(smaller, 1, {labels(1), "35 x 20 px", "70 x 40 px"});
+  EXPECT_EQ(smaller.out, "");
   std::filesystem::remove(labels(1));
   expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1)});
-}
-
-TEST_F(Eval, NamesALabelMapOfAnotherSize) {
-  cv::Mat smaller;
-  cv::resize(readLabels(1), smaller, {35, 20}, 0, 0, cv::INTER_NEAREST);
-  cv::imwrite(labels(1), smaller);
-  const CommandResult result = eval({"--json"});
-  expectFailure(result, 1, {labels(1), "35 x 20 px", "70 x 40 px"});
-  EXPECT_EQ(result.out, "");
-}
-
-TEST_F(Eval, NamesALabelMapThatIsAPicture) {
-  cv::imwrite(labels(1), cv::Mat(40, 70, CV_8UC3, cv::Scalar::all(1)));
-  expectFailure(eval(), 1, {labels(1), "one channel of 8 bits"});
-}
-
-TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
-  expectFailure(mpmCommand({"eval", "--model", kClassifier, "--schedule", "1", "--images", folder_ / "images",
-                            "--labels", folder_ / "labels"}),
-                1, {"does not segment (its head is 'classifier')"});
-  expectFailure(mpmCommand({"eval", "--model", kDepthModel, "--schedule", "1", "--images", folder_ / "images",
-                            "--labels", folder_ / "labels"}),
-                1, {"does not segment (its task is 'depth')"});
-  expectFailure(mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1", "--images", folder_ / "nothing",
-                            "--labels", folder_ / "labels"}),
-                1, {"no folder of images"});
-  expectFailure(mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1", "--images", folder_ / "images",
-                            "--labels", folder_ / "nothing"}),
-                1, {"folder of labels"});
-}
-
-TEST_F(Eval, ShowsABarOnATerminal) {
-  const CommandResult result = mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1,2", "--images",
-                                           folder_ / "images", "--labels", folder_ / "labels", "--json"},
-                                          {.stderr_is_terminal = true});
-  EXPECT_THAT(result.err, HasSubstr("frame 1 of 2"));
-  EXPECT_EQ(result.json()["images"], 2);
-}
-
-TEST_F(Eval, TakesLabelMapsByTheirExtensionInAnyCase) {
-  std::filesystem::rename(labels(1), folder_ / "labels/i1.PNG");
-  EXPECT_EQ(eval().exit_code, 0);
 }
 
 TEST_F(Eval, ExifTurnsNeitherImageNorLabels) {
@@ -248,22 +190,6 @@ TEST_F(Eval, ExifTurnsNeitherImageNorLabels) {
   setExifOrientation(folder_ / "images/i0.jpg", 6);
   const auto turned = eval({"--json"}).json();
   for (const char* same : {"miou", "pixel_accuracy", "tokens_mean"}) EXPECT_EQ(turned[same], upright[same]) << same;
-}
-
-TEST_F(Eval, RefusesTwoLabelMapsOfOneImage) {
-  cv::imwrite(folder_ / "labels/i1.bmp", readLabels(1));
-  expectFailure(eval(), 1, {"two label maps for 'i1'", folder_ / "labels/i1.bmp", labels(1)});
-}
-
-TEST_F(Eval, NamesThePaletteOfALabelMap) {
-  static constexpr unsigned char kPalettePng[] = {
-      0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00,
-      0x00, 0x02, 0x00, 0x00, 0x00, 0x01, 0x08, 0x03, 0x00, 0x00, 0x00, 0xc3, 0xfc, 0x8f, 0xb8, 0x00, 0x00, 0x00,
-      0x06, 0x50, 0x4c, 0x54, 0x45, 0x80, 0x40, 0x80, 0x00, 0x00, 0x46, 0x91, 0xc2, 0xa7, 0xc0, 0x00, 0x00, 0x00,
-      0x0b, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0x60, 0x60, 0x04, 0x00, 0x00, 0x04, 0x00, 0x02, 0xbf, 0x7a,
-      0x3f, 0x4a, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
-  std::ofstream(labels(1), std::ios::binary).write(reinterpret_cast<const char*>(kPalettePng), sizeof kPalettePng);
-  expectFailure(eval(), 1, {labels(1), "has a palette"});
 }
 
 }  // namespace

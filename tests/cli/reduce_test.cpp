@@ -36,32 +36,6 @@ TEST_F(Reduce, RunsAndIsNamed) {
   EXPECT_EQ(plain["reduce"], "mpm:blocks=2");
 }
 
-TEST_F(Reduce, DayNightNamesItAndCountsEveryStep) {
-  const auto lines = mpmCommand({"daynight", image_, "--model", kSegmenter, "--reduce", kSpec, "--json"}).jsonLines();
-  ASSERT_EQ(lines.size(), 2u) << "by day, at night";
-  for (const auto& light : lines) {
-    EXPECT_EQ(light["reduce"], kSpec);
-    EXPECT_EQ(light["tokens_mean"].size(), 4u);
-  }
-  EXPECT_EQ(lines[1]["minus_day"]["tokens"].size(), 4u);
-}
-
-TEST_F(Reduce, BenchComparesSeveral) {
-  const CommandResult result =
-      mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--warm-up", "0", "--json", "--reduce", "none",
-                  "--reduce", "mpm:blocks=1,2", "--reduce", kSpec, "--reduce", "tome:count=3"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto variants = result.json()["variants"];
-  ASSERT_EQ(variants.size(), 4u);
-  EXPECT_EQ(variants[0]["reduce"], "none");
-  EXPECT_EQ(variants[1]["reduce"], "mpm:blocks=1,2");
-  EXPECT_EQ(variants[1]["name"], "mpm mpm:blocks=1,2 fp32");
-  EXPECT_EQ(variants[2]["reduce"], kSpec);
-  EXPECT_EQ(variants[2]["tokens"][0].size(), 4u);
-  EXPECT_GT(variants[2]["stages"]["merge"], 0);
-  EXPECT_LT(variants[3]["gflop"], variants[0]["gflop"]);
-}
-
 TEST_F(Reduce, GoesAlone) {
   for (const char* verb : {"run", "bench", "convert", "eval", "daynight", "monitor"}) {
     const auto expectUsage = [&](const std::vector<std::string>& options, const std::vector<std::string>& parts) {
