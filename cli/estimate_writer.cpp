@@ -19,7 +19,7 @@ using vision::EstimateFiles;
 
 constexpr const char* kLabels = "_labels.png";
 
-/// What the file of this output of the net is called.
+/// The end of the name of the file of this output of the net.
 std::string outputEnding(std::size_t index, const char* extension) {
   return "_output" + (index > 0 ? std::to_string(index + 1) : "") + extension;
 }

@@ -13,19 +13,19 @@
 
 namespace mpm::cli {
 
-/// What `mpm run` says and draws of the estimates of a model.
+/// Text, JSON and files that `mpm run` makes of the estimates of a model.
 class EstimateWriter {
  public:
   EstimateWriter(const ModelInfo& model, std::optional<Task> task);
 
-  /// Of the names of files().
+  /// The ends of the names of files().
   std::vector<std::string> endings() const;
   /// End of the frame's line: "road 40 %, sky 31 %".
   std::string text(const Estimate& estimate) const;
-  /// Of the frame's line of --json, besides those that every task has.
+  /// Fields of the frame's line of --json, besides those that every task has.
   Json fields(const Estimate& estimate) const;
   vision::EstimateFiles files(const Estimate& estimate, const cv::Mat& image);
-  /// Of files(), the picture to look at: the overlay, or the depth in colours.
+  /// The picture to look at among files(): the overlay, or the depth in colours.
   static cv::Mat annotated(const vision::EstimateFiles& files);
 
   /// The colours of all files so far; empty when they need none.

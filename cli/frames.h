@@ -43,7 +43,7 @@ class Frames {
   std::size_t series() const { return images_only_ ? 0 : source_; }
   /// How many there will be, when it is known.
   std::optional<int> size() const;
-  /// Of the labels of the frames; vision::FrameSource::classNames().
+  /// Classes of the labels of the frames; vision::FrameSource::classNames().
   std::vector<std::string> classNames() const { return opened_->classNames(); }
   /// Throws mpm::Error when pictures were left out: the result is not of all that was asked for.
   void requireAll() const;

@@ -36,7 +36,7 @@ class JsonLog {
 /// our files are known; naming the line that is no JSON object, or has no end because the power went.
 std::vector<JsonValue> readJsonLines(const std::string& path, const std::vector<std::string>& keys);
 
-/// What is finished of a long work: a JsonLog whose first line has the settings, and each other line an image. A run
+/// The finished part of a long work: a JsonLog whose first line has the settings, and each other line an image. A run
 /// that was killed goes on where the file ends.
 class Manifest {
  public:

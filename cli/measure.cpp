@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What decides the scores of a variant: the same on every machine.
+/// The settings that decide the scores of a variant, on every machine.
 const std::vector<std::string> kWork = {"model_digest",    "reduce",     "precision", "input",      "fit",
                                         "window_stride",   "short_side", "dataset",   "ignore",     "label_offset",
                                         "simulated_night", "against",    "refine",    "reuse_spec", "classes"};
@@ -86,7 +86,7 @@ void findPartners(std::vector<MeasuredVariant>& variants) {
   }
 }
 
-/// What tells each variant from the others.
+/// Labels each variant by the settings in which the variants differ.
 void nameVariants(std::vector<MeasuredVariant>& variants) {
   for (MeasuredVariant& variant : variants) variant.label = variant.settings["reduce"].get<std::string>();
   const auto differ = [&](const char* key) {

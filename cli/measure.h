@@ -30,8 +30,8 @@ struct MeasurePlan {
 
 /// One way to run the model, with all of its images.
 struct MeasuredVariant {
-  Json settings;      ///< what was measured
-  std::string label;  ///< what tells it from the others
+  Json settings;      ///< model, data and options
+  std::string label;  ///< the settings in which it differs from the others
   evaluation::VariantResult result;
   std::optional<std::size_t> full{};  ///< index of the full model with this precision and this light
   std::optional<std::size_t> day{};   ///< index of the same by day, of one at the simulated night

@@ -8,8 +8,8 @@ namespace mpm::cli {
 /// The CPU as Linux names it; null on an architecture where it has no name there.
 Json cpuName();
 
-/// What this process measures with: {"session": when it began, "cpu", "instruction_set", "threads", "device",
-/// "version", "command"}. Only times of one session can be compared.
+/// The tools of a measurement by this process: {"session": when it began, "cpu", "instruction_set", "threads",
+/// "device", "version", "command"}. Only times of one session can be compared.
 Json sessionJson(const std::string& device);
 
 }  // namespace mpm::cli

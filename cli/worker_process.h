@@ -14,7 +14,7 @@ std::string ownProgram();
 /// `of_source` in the source that it was built from.
 std::string ownFile(const std::string& installed, const std::string& of_source);
 
-/// What one of our own Python programs says, in one line of JSON: {"ok", "why"}. `file`: as for ownFile(). Where the
+/// Runs one of our own Python programs and returns its line of JSON: {"ok", "why"}. `file`: as for ownFile(). Where the
 /// python3 of the PATH, as of a virtual environment, lacks a package, that of the system may have it.
 nlohmann::json askPython(const std::string& file, const std::vector<std::string>& arguments);
 

@@ -106,8 +106,8 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, const std::ve
   return variants;
 }
 
-/// What every variant gets: the images {batch, 3, H, W}, normalised, in a file. Of a sequence each round has its own,
-/// and also the frame as it is.
+/// The input of every variant: the images {batch, 3, H, W}, normalised, in a file. Of a sequence each round has its
+/// own, and also the frame as it is.
 class Input {
  public:
   Input(const BenchArguments& arguments, const ModelInfo& model) : arguments_(arguments), model_(model) {
@@ -120,7 +120,7 @@ class Input {
       frames_.emplace(FrameOptions{.sources = {arguments.image}, .leave_out = false}, false);
   }
 
-  /// Of the next round; throws mpm::Error at the end of a sequence.
+  /// The question of the next round; throws mpm::Error at the end of a sequence.
   const nlohmann::json& nextQuestion() {
     if (!frames_) return question_;
     const auto frame = frames_->next();
@@ -272,7 +272,7 @@ void measure(std::vector<Variant>& variants, Input& input, const BenchArguments&
     for (Variant& variant : variants) measurePeak(variant);
 }
 
-// What was measured in the same run, on the same cores: the best that anyone saw, per precision.
+// The peak of a precision: the best that any variant saw in this run, on the same cores.
 double peakOf(const std::vector<Variant>& variants, const std::string& precision) {
   double peak = 0;
   for (const Variant& variant : variants)
@@ -292,7 +292,7 @@ Json ratioPerRound(const Variant& variant, const Variant& first) {
           {"p75", evaluation::orNull(quantile(ratios, 0.75))}};
 }
 
-/// What the table and the JSON say of a variant, from what was measured of all.
+/// The numbers of a variant in the table and the JSON, which need the other variants too.
 struct Row {
   Row(const Variant& v, const std::vector<Variant>& all)
       : variant(v), ms(v.median()), ratio(ms / all.front().median()), peak(peakOf(all, v.precision)) {

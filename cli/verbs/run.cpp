@@ -70,7 +70,7 @@ constexpr const char* kLegend = "legend.png";
 
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
 
-// What the pictures of a frame are called, behind its name. Throws UsageError when --only names one that there is not.
+// The ends of the names of the pictures of a frame. Throws UsageError when --only names one that there is not.
 std::vector<std::string> endings(const RunArguments& arguments, const EstimateWriter& writer, std::size_t maps) {
   std::vector<std::string> all = writer.endings();
   all.emplace_back(kMerge);
@@ -121,7 +121,7 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
   return json;
 }
 
-// What --resume must find unchanged.
+// The settings that --resume must find unchanged.
 Json workJson(const RunArguments& arguments, const std::string& model_path, const ModelInfo& model) {
   return {{"model", fileIdentity(model_path)},
           {"reduce", toString(model.reduction)},
@@ -135,7 +135,7 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
           {"simulated_night", toJson(arguments.night)}};
 }
 
-// What to look at and what to do next, in words that can be pasted.
+// Hints: the picture to look at, and commands that can be pasted.
 void printHints(const RunArguments& arguments, const std::string& pictures) {
   namespace fs = std::filesystem;
   const std::string program = program_invocation_name;
@@ -223,7 +223,7 @@ int printUsage() {
   return kUsageError;
 }
 
-// Of the source demo:day: a table by hour, and pictures of a few moments.
+// Runs the model. For the source demo:day: a table by hour, and pictures of a few moments.
 int run(RunArguments arguments) {
   if (arguments.frames.sources.empty()) return printUsage();
   const std::string& first = arguments.frames.sources.front();

@@ -31,9 +31,10 @@ MeanEstimate estimateMean(const std::vector<Block>& blocks, bool correlated_hour
 
 /// Half the width of the 95 % interval of a mean, by Student's t.
 double halfInterval(const MeanEstimate& mean);
-/// The same of the difference of two means, by Welch's degrees of freedom.
+/// Half the width of the 95 % interval of a difference of two means, by Welch's degrees of freedom.
 double halfInterval(const MeanEstimate& a, const MeanEstimate& b);
-/// The same of the mean of `values`, each in the block of this number; nullopt for fewer than two blocks.
+/// Half the width of the 95 % interval of the mean of `values`, each in the block of this number; nullopt for fewer
+/// than two blocks.
 std::optional<double> halfInterval(const std::vector<double>& values, const std::vector<int>& block_of_value);
 
 /// The block of each image, from 0 on. Where there are five films or more, each film is one block; else a film is cut

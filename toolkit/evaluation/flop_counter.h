@@ -22,8 +22,8 @@ class FlopCounter {
   /// that of the model's insertions + 1.
   double count(const std::vector<double>& tokens) const;
 
-  /// What count() adds up: the operations of the ops between two insertions are a polynomial of the tokens n there,
-  /// terms[0] + terms[1] n + terms[2] n^2, in GFLOP.
+  /// The terms that count() adds up: the operations of the ops between two insertions are a polynomial of the tokens n
+  /// there, terms[0] + terms[1] n + terms[2] n^2, in GFLOP.
   std::vector<Terms> gflopTerms() const;
 
  private:

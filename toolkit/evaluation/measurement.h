@@ -21,7 +21,7 @@ struct Truth {
 };
 constexpr int kNearPixels = 8;
 
-/// What was measured of one image with one variant of a model: a line of JSON, whose keys docs/reduction.md lists.
+/// The measurement of one image with one variant of a model: a line of JSON, whose keys docs/reduction.md lists.
 /// `mpm eval` writes, resumes and combines such lines, and study/report.py reads them.
 struct Measurement {
   Json line;
@@ -56,7 +56,7 @@ class VariantResult {
   Sample agreement, speed_up;  ///< against the full model
   bool labelled = false;       ///< some image has true labels
 
-  /// What the reuse of rows did, without the first frame of each film; null without reuse. {"rows", "key_frames",
+  /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.
   Json reuseJson() const;
 

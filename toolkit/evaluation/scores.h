@@ -11,12 +11,12 @@
 
 namespace mpm::evaluation {
 
-/// What `mpm eval` counts over some of the images.
+/// The counts of `mpm eval` over some of the images.
 class Scores {
  public:
   /// Pixels whose truth is `ignore` do not count.
   Scores(int classes, int ignore) : matrix_(classes, ignore) {}
-  /// Of one image.
+  /// The counts of one image.
   Scores(ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms);
 
   /// Throws mpm::Error for scores of another number of merging steps, and where a sum is too large.

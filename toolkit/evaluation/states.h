@@ -15,7 +15,7 @@
 
 namespace mpm::evaluation {
 
-/// What a head that did not see this example in its training said of it.
+/// The answer for an example by a head that did not see it in its training.
 struct StateAnswer {
   std::string file{};
   int truth = 0, given = 0;
@@ -51,7 +51,7 @@ struct StateHead {
   double sure = 1;    ///< the least probability of a sure answer; 1 where nothing could be tested
   StateVerdict verdict{};
 
-  /// Of a name; -1: there is none.
+  /// The index of a state; -1: there is none of this name.
   int indexOf(const std::string& state) const;
 };
 

@@ -16,7 +16,7 @@
 
 namespace mpm::evaluation {
 
-/// What testing a head on pictures that it was not trained on gave.
+/// The test of a head on pictures that it was not trained on.
 struct CrossValidation {
   int rounds = 0;
   ConfusionMatrix matrix;

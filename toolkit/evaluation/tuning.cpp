@@ -81,7 +81,7 @@ std::vector<Reduction> schedulesOf(int blocks) {
   return variants;
 }
 
-/// What is known of a variant on some pictures.
+/// The quality of a variant on some pictures.
 struct Quality {
   Sample agreement, tokens;  // percent, at the end: of each picture
   std::vector<double> ms, ratio;
