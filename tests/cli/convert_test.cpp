@@ -54,8 +54,12 @@ TEST(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
   const auto run = [&] { return mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx"}); };
   EXPECT_THAT(convert({}).err, HasSubstr("\nassumed: mean and std 0.5"));
   EXPECT_THAT(run().err, HasSubstr("\nassumed: mean and std 0.5"));
+  for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder / name);
+  writeImage(folder / "images/a.png", 40, 50);
+  cv::imwrite(folder / "labels/a.png", cv::Mat::zeros(40, 50, CV_8U));
   const auto eval = [&] {
-    return mpmCommand({"eval", folder / "a.png", "--model", folder / "m.onnx", "--against", "full"});
+    return mpmCommand(
+        {"eval", "--images", folder / "images", "--labels", folder / "labels", "--model", folder / "m.onnx"});
   };
   EXPECT_THAT(eval().err, HasSubstr("assumed: mean and std 0.5"));
   EXPECT_THAT(convert({"--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"}).err, Not(HasSubstr("assumed")));

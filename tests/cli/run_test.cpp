@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cstring>
@@ -307,7 +308,14 @@ TEST(Run, WritesSegments) {
 
 TEST(Run, WritesWhatAModelWithoutATaskGives) {
   const TemporaryFolder folder;
-  const std::string model = kData + "/samvit_ts17.onnx";  // its head is a map {1, 1, H, W}
+  onnx::ModelProto map;  // {1, 1, H, W}, no depth by its name
+  std::ifstream dpt(kData + "/dpt_ts16.onnx", std::ios::binary);
+  ASSERT_TRUE(map.ParseFromIstream(&dpt));
+  onnx::GraphProto& graph = *map.mutable_graph();
+  graph.mutable_node(graph.node_size() - 1)->set_output(0, "heat");
+  graph.mutable_output(0)->set_name("heat");
+  const std::string model = folder / "heat.onnx";
+  std::ofstream(model, std::ios::binary) << map.SerializeAsString();
   writeImage(folder / "a.png", 40, 60);
   const nlohmann::json line =
       mpmCommand({"run", folder / "a.png", "--model", model, "--json", "--out", folder / "out"}).json();

@@ -264,7 +264,7 @@ TEST_F(Tune, Stops) {
 TEST_F(Tune, RefusesWhatItCannotTune) {
   EXPECT_MPM_ERROR(tune({pictures_[0]}, options_), "at least 8 pictures, not 1");
   const test::TemporaryFolder folder;
-  convertFile(test::kSegmenter, options_.model = folder / "m.onnx");
+  convertFile(test::kSegmenter, options_.model = folder / "m.onnx", {.reduce = kFullModel});
   EXPECT_MPM_ERROR(tune(pictures_, options_), "is converted already");
   options_.model = test::kClassifier;
   EXPECT_MPM_ERROR(tune(pictures_, options_), "does not segment");
