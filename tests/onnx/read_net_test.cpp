@@ -10,6 +10,7 @@
 
 #include "layers/opencv_adapter.h"
 #include "mpm/mpm.hpp"
+#include "net/opencv_error.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"
@@ -133,15 +134,14 @@ TEST(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "OpenCV logs the error too";
 }
 
-/// Layers that fail when shapes are inferred or in a forward.
-template <bool in_shapes>
+/// A layer that fails in a forward, and when the shapes of two images are inferred.
 class FailingLayer : public cv::dnn::Layer {
  public:
   explicit FailingLayer(const cv::dnn::LayerParams& params) : Layer(params) {}
   static cv::Ptr<cv::dnn::Layer> create(cv::dnn::LayerParams& params) { return cv::makePtr<FailingLayer>(params); }
   bool getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int, std::vector<opencv::MatShape>& outputs,
                        std::vector<opencv::MatShape>&) const override {
-    if (in_shapes) CV_Error(cv::Error::StsError, "no such shape");
+    if (inputs.front()[0] == 2) CV_Error(cv::Error::StsError, "no such shape");
     outputs = inputs;
     return false;
   }
@@ -150,35 +150,38 @@ class FailingLayer : public cv::dnn::Layer {
   }
 };
 
-// OpenCV's own layers name no node, whether their shapes do not fit or their work fails.
-TEST(Estimator, NamesTheNodeOfOpenCvThatFails) {
-  cv::dnn::LayerFactory::registerLayer("FailsInForward", FailingLayer<false>::create);
-  cv::dnn::LayerFactory::registerLayer("FailsInShapes", FailingLayer<true>::create);
+// OpenCV's own layers name no node, whether their work fails or their shapes do not fit.
+TEST(ForwardError, NamesTheNodeOfOpenCvThatFails) {
+  cv::dnn::LayerFactory::registerLayer("Fails", FailingLayer::create);
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
   TinyVit(Dialect{}).save(path);
-  const std::string converted = convertModel(path).bytes;
-  for (const auto& [op, words] : {std::pair("FailsInForward", "' (FailsInForward): no luck today"),
-                                  std::pair("FailsInShapes", "' (FailsInShapes): no such shape")}) {
-    onnx::ModelProto model;
-    ASSERT_TRUE(model.ParseFromString(converted));
-    onnx::GraphProto& graph = *model.mutable_graph();
-    onnx::NodeProto node;
-    node.set_op_type(op);
-    node.set_name("broken");
-    node.add_input(graph.input(0).name());
-    node.add_output("broken_image");
-    for (onnx::NodeProto& other : *graph.mutable_node())
-      for (std::string& input : *other.mutable_input())
-        if (input == graph.input(0).name()) input = "broken_image";
-    graph.mutable_node()->Add(std::move(node));
-    for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
-    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
-    Estimator estimator(path);
-    ::testing::internal::CaptureStderr();
-    const auto estimate = [&] { return estimator.estimate(cv::Mat(TinyVit::kHeight, TinyVit::kWidth, CV_8UC3)); };
-    EXPECT_MPM_ERROR(estimate(), path + ": OpenCV " CV_VERSION " cannot run it: node 'onnx_node!broken" + words);
-    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "OpenCV logs the error too";
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(convertModel(path).bytes));
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (onnx::NodeProto& other : *graph.mutable_node())
+    for (std::string& input : *other.mutable_input())
+      if (input == graph.input(0).name()) input = "broken_image";
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type("Fails");
+  node.set_name("broken");
+  node.add_input(graph.input(0).name());
+  node.add_output("broken_image");
+  for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  Estimator estimator(path);
+  ::testing::internal::CaptureStderr();
+  EXPECT_MPM_ERROR(estimator.estimate(cv::Mat(TinyVit::kHeight, TinyVit::kWidth, CV_8UC3)),
+                   path + ": OpenCV " CV_VERSION " cannot run it: node 'onnx_node!broken' (Fails): no luck today");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "OpenCV logs the error too";
+  cv::dnn::Net net = readNet(path).net;
+  const std::vector<int> two = {2, 3, TinyVit::kHeight, TinyVit::kWidth};
+  net.setInput(cv::Mat(two, CV_32F, cv::Scalar(0)));
+  try {
+    net.forward();
+    ADD_FAILURE() << "no error";
+  } catch (const cv::Exception& error) {
+    EXPECT_EQ(forwardError(net, two, error), "node 'onnx_node!broken' (Fails): no such shape");
   }
 }
 
