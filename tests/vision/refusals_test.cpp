@@ -15,7 +15,6 @@
 #include "vision/labels/label_folder.h"
 #include "vision/labels/label_map.h"
 #include "vision/labels/labelled_picture.h"
-#include "vision/model_digest.h"
 #include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
 #include "vision/sources/sources.h"
@@ -97,7 +96,7 @@ TEST_F(Refusals, OfRegions) {
   cv::imwrite(folder_ / "m.tif", cv::Mat::zeros(8, 8, CV_8U));
   for (const auto& [row, part] :
        {std::pair("2012-05-32,13:05:07,2013-06-10,06:35:12", "'2012-05-32,13:05:07' is no time"),
-        std::pair("2013-06-10,06:35:12,2013-06-10,06:35:11", "before it begins")})
+        std::pair("2013-06-10,06:35:12,2013-06-10,06:35:11", "it ends at 2013-06-10 06:35:11, before it begins")})
     EXPECT_MPM_ERROR(readRegions(write("r.csv", std::string("start_date,x\n") + row + ",m.tif,a.jpg\n")), part);
   EXPECT_NO_THROW(readRegions(write("r.csv", "2013-06-10,06:35:12,2013-06-10,06:35:12,m.tif,a.jpg\n")));
 }
@@ -127,11 +126,6 @@ TEST_F(Refusals, OfSources) {
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.find("movi")) + 12, bytes.end(), 'x');
   EXPECT_MPM_ERROR(openSource(write("b.avi", bytes))->next(), "b.avi");
-}
-
-TEST_F(Refusals, OfModelFiles) {
-  fs::create_directory(folder_ / "m.json");  // there, and cannot be read
-  EXPECT_MPM_ERROR(modelDigest(write("m.onnx", "")), "m.");
 }
 
 }  // namespace
