@@ -109,8 +109,8 @@ MPM_API cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& s
 class MPM_API Estimator {
  public:
   /// `model`: a plain ViT ONNX file or a converted one. Without a task (a classifier, features) it gives what
-  /// the net does, tokens and merge maps. Throws mpm::Error when readNet() does, for options out of range, for a model that cannot do
-  /// `options.task`, and for labels of more than 256 classes.
+  /// the net does, tokens and merge maps. Throws mpm::Error when readNet() does, for options out of range, for a model
+  /// that cannot do `options.task`, and for labels of more than 256 classes.
   explicit Estimator(const std::string& model, const EstimatorOptions& options = {});
   ~Estimator();
   Estimator(Estimator&&) noexcept;
