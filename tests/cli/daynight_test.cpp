@@ -9,7 +9,6 @@
 namespace mpm::test {
 namespace {
 
-
 const std::string kScene = "demo:street?size=96x128&speed=30000&frames=4";
 
 nlohmann::json jsonOf(std::vector<std::string> words) {

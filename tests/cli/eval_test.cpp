@@ -13,7 +13,6 @@
 namespace mpm::test {
 namespace {
 
-
 // A folder of images, and what the model itself says about them as labels: a perfect score, until something is changed.
 class Eval : public ::testing::Test {
  protected:
