@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "layers/opencv_adapter.h"
+#include "layers/opencv_error.h"
 #include "mpm/mpm.hpp"
-#include "net/opencv_error.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"

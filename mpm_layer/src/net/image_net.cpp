@@ -6,8 +6,8 @@
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/finite.h"
+#include "layers/opencv_error.h"
 #include "net/inspect.h"
-#include "net/opencv_error.h"
 #include "net/stage_times.h"
 #include "onnx/model/node_proto.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/opencv_error.h"
+#include "layers/opencv_error.h"
 
 #include <regex>
 
