@@ -389,7 +389,10 @@ TEST_F(SessionTest, RulesChangeWhileItRuns) {
   EXPECT_TRUE(reported("no longer watched for"));
   rules.night = NightBySun{.latitude = 48, .longitude = 11};
   session_->setRules(rules);
-  ASSERT_TRUE(eventually([&] { return samples_.all().back().night.has_value(); }));
+  ASSERT_TRUE(eventually([&] {
+    const auto all = samples_.all();
+    return !all.empty() && all.back().night.has_value();
+  }));
   session_->tick();
   clock_ -= kHourMs;
   session_->tick();
