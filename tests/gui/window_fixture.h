@@ -30,6 +30,11 @@ namespace mpm::gui {
 
 inline constexpr int kPatience = 150000;
 
+/// Until what is waiting in the event loop is done, and what comes of that.
+inline void settle() {
+  for (int round = 0; round < 3; ++round) QCoreApplication::processEvents();
+}
+
 /// The button that says `text`; a failure and null where there is none.
 inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
   for (auto* button : parent->findChildren<QAbstractButton*>())
