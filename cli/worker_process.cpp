@@ -39,18 +39,12 @@ void moveOffStandardFiles(int& file) {
 
 std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
 
-std::string ownFile(const std::string& installed, const std::string& of_source) {
-  std::error_code ignored;
-  const fs::path data = fs::path(ownProgram()).parent_path() / MPM_DATA_FROM_PROGRAM;
-  const fs::path path = (data / installed).lexically_normal();
-  return (fs::exists(path, ignored) ? path : fs::path(MPM_SOURCE) / of_source).string();
-}
-
 nlohmann::json askPython(const std::string& file, const std::vector<std::string>& arguments) {
   constexpr double kSeconds = 3600;
+  const fs::path path = (fs::path(ownProgram()).parent_path() / MPM_DATA_FROM_PROGRAM / file).lexically_normal();
   nlohmann::json answer;
   for (const char* python : {"python3", "/usr/bin/python3"}) {
-    std::vector<std::string> command = {python, ownFile(file, "cli/" + file)};
+    std::vector<std::string> command = {python, path.string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     answer = WorkerProcess(command).ask(nlohmann::json::object(), kSeconds);
     if (answer["ok"].get<bool>()) break;

@@ -10,12 +10,8 @@ namespace mpm::cli {
 /// The path of this program.
 std::string ownProgram();
 
-/// A file or folder that the program needs: `installed` in share/mpm of its own installation, which may be moved, else
-/// `of_source` in the source that it was built from.
-std::string ownFile(const std::string& installed, const std::string& of_source);
-
-/// Runs one of our own Python programs and returns its line of JSON: {"ok", "why"}. `file`: as for ownFile(). Where the
-/// python3 of the PATH, as of a virtual environment, lacks a package, that of the system may have it.
+/// Runs `file` of share/mpm, a Python program, and returns its line of JSON: {"ok", "why"}. Where the python3 of the
+/// PATH, as of a virtual environment, lacks a package, that of the system may have it.
 nlohmann::json askPython(const std::string& file, const std::vector<std::string>& arguments);
 
 /// A process that answers JSON lines with JSON lines (bench/baselines/README.md). Whatever happens to it (it does not

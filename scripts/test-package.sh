@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests the repository that scripts/package.sh made: lintian, then a fresh root of this release where apt installs from the repository,
+# packaging/debian/tests run, all packages are installed again (which runs the scripts of an upgrade) and purged. Root.
+#   scripts/test-package.sh [DIR]      default build-packages/
+set -eu
+cd "$(dirname "$0")/.."
+dir=$(cd "${1:-build-packages}" && pwd)
+# The compiler cuts strings into machine words, in which lintian finds misspelt words.
+lintian --pedantic --display-info --suppress-tags spelling-error-in-binary --fail-on error,warning,info,pedantic "$dir"/*.changes
+packages=$(sed -n '/-dbgsym$/d; s/^Package: //p' "$dir/Packages" | tr '\n' ' ')
+export dir packages DEBIAN_FRONTEND=noninteractive
+# mmdebstrap runs each hook with the root in $1 and deletes the root at the end.
+# shellcheck disable=SC1091,SC2016
+mmdebstrap --variant=apt --include=systemd --format=null \
+  --customize-hook='mkdir "$1/srv/mpm" && cp "$dir"/* "$1/srv/mpm"' \
+  --customize-hook='echo "deb [signed-by=/srv/mpm/mpm-layer.asc] file:/srv/mpm ./" >"$1/etc/apt/sources.list.d/mpm.list"' \
+  --customize-hook='chroot "$1" apt-get update' \
+  --customize-hook='autopkgtest --no-built-binaries "$dir"/*.dsc -- chroot "$1"' \
+  --customize-hook='chroot "$1" sh -exc "
+    apt-get install -q -y --no-install-recommends $packages
+    getent passwd mpm; systemd-analyze verify mpm-monitor@camera.service
+    apt-get install -q -y --reinstall $packages
+    apt-get purge -q -y $packages
+    ! find / -xdev \( -path /srv -o -path /proc \) -prune -o -name \"*mpm[-_.]*\" -print | grep ."' \
+  "$(. /etc/os-release && echo "$VERSION_CODENAME")" /dev/null "$(sh scripts/mirror.sh)"
