@@ -18,14 +18,14 @@ maintainer=${MAINTAINER:-$(git log -1 --format='%an <%ae>')}
 version=$(sed -n '1s/.*(\(.*\)-.*/\1/p' packaging/debian/changelog)
 release=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' /etc/os-release)
 tree=$dir/mpm-layer-$version original=$dir/mpm-layer_$version.orig.tar
-rm -rf "$tree" && mkdir -p "$dir"
+rm -rf "$tree"; mkdir -p "$dir"
 git archive --prefix="mpm-layer-$version/" HEAD | tee "$original" | tar x -C "$dir"
 xz --force -T0 -1 "$original"
 cp -r packaging/debian "$tree/debian"
 # 0.1.0-1~deb12 is older than 0.1.0-1~deb13: an upgrade of Debian then installs the packages of its release.
 sed -i "s|@MAINTAINER@|$maintainer|; /^mpm-layer/s/)/~deb$release)/" "$tree/debian/control" "$tree/debian/changelog"
 (cd "$tree" && dpkg-buildpackage --no-sign -J ${profiles:+"-P$profiles"})
-rm -rf "$tree" && cd "$dir"
+rm -rf "$tree"; cd "$dir"
 if [ -z "${GPG_KEY-}" ]; then
   GNUPGHOME=$(mktemp -d) GPG_KEY=mpm-layer
   export GNUPGHOME
@@ -33,8 +33,8 @@ if [ -z "${GPG_KEY-}" ]; then
   gpg --batch --passphrase '' --quick-generate-key "$GPG_KEY"
 fi
 rm -f Release InRelease SHA256SUMS
-apt-ftparchive packages . >Packages && apt-ftparchive sources . >Sources
-apt-ftparchive -o APT::FTPArchive::Release::Origin=mpm-layer release . >new && mv new Release
+apt-ftparchive packages . >Packages; apt-ftparchive sources . >Sources
+apt-ftparchive -o APT::FTPArchive::Release::Origin=mpm-layer release . >new; mv new Release
 gpg --export --armor "$GPG_KEY" >mpm-layer.asc
 gpg --local-user "$GPG_KEY" --clearsign --output InRelease Release
 sha256sum ./*.deb ./*.dsc ./*.buildinfo ./*.tar.xz | gpg --local-user "$GPG_KEY" --clearsign --output SHA256SUMS
