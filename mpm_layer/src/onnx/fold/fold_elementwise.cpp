@@ -10,7 +10,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-using Function = ElementFunction<double>;
+using Elementwise = ElementFunction<double>;
 
 constexpr double kTwo63 = 9223372036854775808.0;
 
@@ -22,7 +22,7 @@ std::int64_t wholeNumber(double value) {
   return static_cast<std::int64_t>(value);
 }
 
-std::int64_t integerBinary(const std::string& op, const Function& function, std::int64_t a, std::int64_t b,
+std::int64_t integerBinary(const std::string& op, const Elementwise& function, std::int64_t a, std::int64_t b,
                            const Node& node) {
   std::int64_t result = 0;
   if (op == "Add" && !__builtin_add_overflow(a, b, &result)) return result;
@@ -53,7 +53,8 @@ Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute com
   return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
 }
 
-Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, const Function& function, FoldBudget& budget) {
+Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, const Elementwise& function,
+                   FoldBudget& budget) {
   const Shape shape = broadcast(a.shape, b.shape);
   const std::int64_t count = budget.take(shape);
   const Integers left = broadcastIndices(a.shape, shape);
@@ -106,7 +107,7 @@ std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, 
     return applyCast(node, *a);
   }
   if (node.op == "Where" && b && c) return applyWhere(*a, *b, *c, budget);
-  const Function* const function = elementFunction<double>(node.op);
+  const Elementwise* const function = elementFunction<double>(node.op);
   if (!function || function->kind == FunctionKind::kNamed) return std::nullopt;
   if (function->operands == 1) {
     budget.take(a->shape);
