@@ -368,6 +368,18 @@ def add_mixed_images(g, features):
         g.of(f"one_image_rows_{name}", "Tanh", g.node("Reshape", value, ints(1, -1, 16)))
 
 
+def add_joined_convolutions(g, x):
+    """What stands around convolutions becomes part of them."""
+    stem = g.node("Conv", x, g.weights(6, C, 3, 3), g.weights(6), pads=[1, 1, 1, 1])
+    y = g.node("Conv", g.node("Relu", stem), g.weights(6, 6, 3, 3), pads=[1, 1, 1, 1])
+    y = g.node("ConvTranspose", g.node("Add", stem, y), g.weights(6, 5, 2, 2), g.weights(5), strides=[2, 2])
+    y = g.node("BatchNormalization", y, g.weights(5), g.weights(5), g.weights(5), g.constant(g.random.uniform(0.5, 2, 5).round(3)))
+    y = g.node("Resize", g.node("Relu", y), "", np.float32([1, 1, 2, 2]), mode="linear")
+    g.of("conv_joined", "Conv", y, g.weights(2, 5, 1, 1))
+    y = g.node("MaxPool", g.node("Concat", stem, x, axis=1), kernel_shape=[3, 2], strides=[1, 2], pads=[1, 0, 1, 0])
+    g.of("conv_concat", "Conv", g.node("Add", y, g.node("Tanh", y)), g.weights(4, 7, 3, 1), g.weights(4), group=2)
+
+
 def build():
     g = Heads()
     features = "features"
@@ -385,6 +397,7 @@ def build():
     add_almost_attention(g, features)
     add_mixed_images(g, features)
     add_deformable_attention(g, features, whole)
+    add_joined_convolutions(g, x)
     inputs = [helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, SPECIAL + GRID[0] * GRID[1], 16])]
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in g.outputs]
     graph = helper.make_graph(g.nodes, "heads", inputs, outputs, g.constants)

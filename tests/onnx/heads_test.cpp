@@ -4,6 +4,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <fstream>
+#include <map>
 
 #include "mpm/mpm.hpp"
 #include "onnx/reference_file.h"
@@ -84,6 +85,24 @@ TEST_P(HeadOperator, ComputesWhatOnnxMeans) {
   const std::vector<double> second = runNet(net, other, image.shape, {expected.name})[0];
   alone.insert(alone.end(), second.begin(), second.end());
   EXPECT_LT(difference(together, alone), 1e-5) << "in a batch";
+}
+
+/// ReLU, sums, a BatchNormalization and a 1x1 convolution behind a Resize become parts of the convolutions around them.
+TEST(HeadOperators, ConvolutionsTakeInWhatStandsAroundThem) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx", converted = folder / "converted.onnx";
+  std::ofstream(path, std::ios::binary) << withHead("conv_joined").SerializeAsString();
+  convertFile(path, converted, {});
+  onnx::ModelProto model;
+  std::ifstream in(converted, std::ios::binary);
+  ASSERT_TRUE(model.ParseFromIstream(&in));
+  std::map<std::string, int> ops;
+  for (const onnx::NodeProto& node : model.graph().node())
+    if (!node.name().starts_with("backbone/")) ++ops[node.op_type()];
+  EXPECT_EQ(ops["HeadConvolve"], 4);
+  EXPECT_EQ(ops["HeadWindow"], 2);
+  for (const char* const op : {"Relu", "HeadActivate", "Add", "BatchNormalization", "Resize"})
+    EXPECT_EQ(ops[op], 0) << op;
 }
 
 std::vector<Array> computed() {

@@ -54,6 +54,7 @@ constexpr Operator kOps[] = {
     {"SegmentLogits", make<makeSegmentLogits>, RowReuse::kNoRows},
     {"MergeReport", make<makeMergeReport>, RowReuse::kNoRows},
     {"HeadActivate", make<makeActivate>, RowReuse::kNoRows},
+    {"HeadConvolve", make<makeConvolve>, RowReuse::kNoRows},
     {"HeadEinsum", make<makeEinsum>, RowReuse::kNoRows},
     {"HeadElementwise", make<makeElementwise>, RowReuse::kNoRows},
     {"HeadGather", make<makeGather>, RowReuse::kNoRows},

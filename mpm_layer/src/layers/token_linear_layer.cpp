@@ -29,10 +29,7 @@ class TokenLinearLayer final : public TokenLayer {
 
   void takeConstants(const Blobs& constants) override {
     const LinearWeights weights = weightsOf(constants);
-    const Precision beside_blocks = cpuHasBf16()   ? Precision::kBf16
-                                    : cpuHasFp16() ? Precision::kFp16
-                                                   : Precision::kFp32;
-    linear_ = PackedLinear(weights.weight, weights.bias, precision_ == Precision::kInt8 ? beside_blocks : precision_);
+    linear_ = PackedLinear(weights.weight, weights.bias, besideBlocks(precision_));
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {

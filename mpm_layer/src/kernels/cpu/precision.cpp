@@ -20,6 +20,11 @@ void requireOnCpu(Precision precision) {
                               : " or int8"));
 }
 
+Precision besideBlocks(Precision precision) {
+  if (precision != Precision::kInt8) return precision;
+  return cpuHasBf16() ? Precision::kBf16 : cpuHasFp16() ? Precision::kFp16 : Precision::kFp32;
+}
+
 bool cpuHasFp16() { return tileKernel(Precision::kFp16) != nullptr; }
 
 }  // namespace mpm

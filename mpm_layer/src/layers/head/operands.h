@@ -15,7 +15,9 @@ namespace mpm {
 class HeadLayer : public MpmLayer {
  protected:
   explicit HeadLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, static_cast<int>(integersOf(params, "constants").size())),
+      : HeadLayer(params, static_cast<int>(integersOf(params, "constants").size())) {}
+  HeadLayer(const cv::dnn::LayerParams& params, int constants)
+      : MpmLayer(params, constants),
         constant_at_(integersOf(params, "constants")) {}
 
   static std::vector<int> integersOf(const cv::dnn::LayerParams& params, const std::string& key) {

@@ -10,12 +10,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-std::vector<float> countingFloats(std::int64_t begin, std::int64_t end) {
-  std::vector<float> result(std::max<std::int64_t>(end - begin, 0));
-  std::iota(result.begin(), result.end(), static_cast<float>(begin));
-  return result;
-}
-
 /// The element that stands at `place` of an axis that is padded; -1: the fill value.
 std::int64_t paddedFrom(std::int64_t place, std::int64_t side, const std::string& mode) {
   if (place >= 0 && place < side) return place;
@@ -72,7 +66,7 @@ std::string NodeEmitter::windows(const std::string& x, const std::vector<std::ve
                   {"constants", places}});
 }
 
-bool NodeEmitter::resize(const Node& node, const std::string& x, const std::string& name) {
+bool NodeEmitter::resize(const Node& node, const std::string& x, const std::string& name, bool last) {
   const auto resized = resizing(graph_, node);
   if (!resized) return false;
   const Shape& in = *graph_.shape(node.inputs[0]);
@@ -86,7 +80,8 @@ bool NodeEmitter::resize(const Node& node, const std::string& x, const std::stri
   if (axes.empty()) net_.stock("Identity", {x}, {name});
   std::string now = x;
   for (const auto& [axis, taps] : axes) {
-    now = windows(now, taps, axis, false, axis == axes.back().first ? name : net_.unique(name + ".resized"));
+    now = windows(now, taps, last && axis > 0 ? (axis + 1) % 3 + 1 : axis, false,
+                  axis == axes.back().first ? name : net_.unique(name + ".resized"));
   }
   return true;
 }
@@ -121,7 +116,7 @@ bool NodeEmitter::pad(const Node& node, const std::string& x, const std::string&
 }
 
 /// Sums and largest elements of a window are taken along one axis after the other.
-bool NodeEmitter::pool(const Node& node, const std::string& x, const std::string& name) {
+bool NodeEmitter::pool(const Node& node, const std::string& x, const std::string& name, bool last) {
   const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
   const auto kernel = node.integers("kernel_shape");
   if (!kernel || kernel->size() != 2 || in.size() != 4 || node.outputs.size() != 1) return false;
@@ -145,7 +140,8 @@ bool NodeEmitter::pool(const Node& node, const std::string& x, const std::string
       taps[axis].push_back(std::move(window));
     }
   }
-  windows(windows(x, taps[0], 2, largest, net_.unique(name + ".columns")), taps[1], 3, largest, name);
+  const std::size_t axis = last ? 1 : 2;
+  windows(windows(x, taps[0], axis, largest, net_.unique(name + ".columns")), taps[1], axis + 1, largest, name);
   return true;
 }
 
@@ -171,47 +167,6 @@ bool NodeEmitter::normalize(const Node& node, const std::string& x, const std::s
            net_.weights(name + ".offset", {1, channels}, offsets)},
           {name}, {{"groups", groups}, {"eps", node.number("epsilon", 1e-5f)}, {"constants", Integers{1, 2}}});
   return true;
-}
-
-std::string NodeEmitter::transposedConv(const Node& node, Names inputs, const std::string& name) {
-  const Tensor& weight = *graph_.constant(node.inputs[1]);
-  const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
-  Integers pads = *transposedPads(node, in, weight.shape);
-  const auto dilations = node.integers("dilations", {1, 1});
-  Shape kernel = weight.shape;
-  for (std::size_t axis = 0; axis < 2; ++axis) kernel[axis + 2] = (kernel[axis + 2] - 1) * dilations[axis] + 1;
-  if (kernel != weight.shape) {  // OpenCV ignores dilations: zeros between the weights do the same
-    std::vector<float> spread(elements(kernel), 0.0f);
-    const std::int64_t height = weight.shape[2], width = weight.shape[3];
-    for (std::int64_t i = 0; i < weight.size(); ++i) {
-      const std::int64_t plane = i / (height * width), row = i / width % height, column = i % width;
-      const std::int64_t to = (plane * kernel[2] + row * dilations[0]) * kernel[3] + column * dilations[1];
-      spread[to] = static_cast<float>(weight.at(i));
-    }
-    inputs[1] = net_.weights(name + ".weight", kernel, spread);
-  }
-  // OpenCV pads opposite sides alike. What that leaves too much is cut off.
-  Shape now = out;
-  Integers before(2);
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::int64_t both = std::min(pads[axis], pads[axis + 2]);
-    before[axis] = pads[axis] - both;
-    now[axis + 2] += pads[axis] + pads[axis + 2] - 2 * both;
-    pads[axis] = pads[axis + 2] = both;
-  }
-  std::string made = net_.stock("ConvTranspose", inputs, {now == out ? name : net_.unique(name + ".padded")},
-                                {{"kernel_shape", Integers{kernel[2], kernel[3]}},
-                                 {"strides", node.integers("strides", {1, 1})},
-                                 {"pads", pads},
-                                 {"output_padding", node.integers("output_padding", {0, 0})},
-                                 {"group", node.integer("group", 1)}});
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    if (now[axis + 2] == out[axis + 2]) continue;
-    now[axis + 2] = out[axis + 2];
-    made = take(made, countingFloats(before[axis], before[axis] + out[axis + 2]), axis + 2,
-                now == out ? name : net_.unique(name + ".cut"));
-  }
-  return made;
 }
 
 std::string NodeEmitter::shuffle(const Node& node, const std::string& x, const std::string& name) {

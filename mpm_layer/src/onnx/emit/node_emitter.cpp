@@ -32,30 +32,14 @@ bool takesThePixelBelow(const Graph& graph, const Node& node) {
   return true;
 }
 
-/// Attributes of a convolution or a pooling that replace those of the graph: the sides of the kernel, which OpenCV
-/// requires and ONNX does not, and automatic padding as numbers, because OpenCV treats SAME_LOWER as SAME_UPPER and
-/// ignores dilations in both.
+/// Automatic padding of a pooling as numbers, because OpenCV treats SAME_LOWER as SAME_UPPER.
 NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
-  const bool pools = node.op.ends_with("Pool");
-  const Shape sides = pools ? *node.integers("kernel_shape") : graph.constant(node.inputs[1])->shape;
-  const Integers kernel(sides.end() - 2, sides.end());
-  NetWriter::Attributes result{{"kernel_shape", kernel}};
   const std::string automatic = node.text("auto_pad", "NOTSET");
-  if (automatic == "NOTSET") return result;
-  const Integers pads = slidingPads(graph, node, kernel);
-  result.emplace_back("pads", pads);
-  result.emplace_back("auto_pad", "NOTSET");
-  if (automatic != "VALID" && pools) result.emplace_back("ceil_mode", std::int64_t{0});
+  if (automatic == "NOTSET") return {};
+  NetWriter::Attributes result{{"pads", slidingPads(graph, node, *node.integers("kernel_shape"))},
+                               {"auto_pad", std::string("NOTSET")}};
+  if (automatic != "VALID") result.emplace_back("ceil_mode", std::int64_t{0});
   return result;
-}
-
-/// True for a convolution in groups whose window reaches over both borders of the map. OpenCV 4.10 and 4.14 compute it
-/// wrong where each channel is a group and the window 3x3.
-bool reachesOverBothBorders(const Graph& graph, const Node& node) {
-  if (node.op != "Conv" || node.integer("group", 1) == 1) return false;
-  const Shape& in = *graph.shape(node.inputs[0]);
-  const auto dilations = node.integers("dilations", {1, 1});
-  return in.size() == 4 && (in[2] <= dilations[0] || in[3] <= dilations[1]);
 }
 
 /// True when ceil_mode puts the last window outside the map. ONNX drops that window now; OpenCV does not.
@@ -103,8 +87,8 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
   return keepsSlicesApart(graph, node);
 }
 
-/// Also a Gather of all elements in their order, as exporters write as_strided. Every reshape is static by now, and all
-/// versions of OpenCV read Reshape with a constant alike.
+}  // namespace
+
 bool reshapes(const Graph& graph, const Node& node) {
   if (!node.domain.empty()) return false;
   if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})) return true;
@@ -113,8 +97,6 @@ bool reshapes(const Graph& graph, const Node& node) {
   const auto movements = moveData(graph, node, true);
   return movements && (movements->front().in_order || isCounting(movements->front().from));
 }
-
-}  // namespace
 
 /// The value of which reshapes alone made input `value` of `node`, if that is a reshape too. Between them the images of
 /// a batch may lie in one row.
@@ -225,20 +207,34 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     const auto rank = std::ssize(out);
     if (graph_.opset < 13 && axis != -1 && axis != rank - 1) return "a Softmax over several axes";
   }
-  if (isOneOf(node.op, {"Conv", "ConvTranspose", "BatchNormalization"}) && !graph_.constant(node.input(1))) {
-    return "weights that are not constant";
-  }
+  if (isOneOf(node.op, {"Conv", "ConvTranspose"})) return "weights that are not constant";  // else: mapsNode()
+  if (node.op == "BatchNormalization" && !graph_.constant(node.input(1))) return "weights that are not constant";
   if (node.op == "ReduceMean" && (out.size() != 4 || graph_.shape(node.input(0))->size() != 4))
     return "a mean over other axes than those of a map";
-  if (!isOneOf(node.op, {"Conv",       "ConvTranspose", "BatchNormalization",
-                         "MaxPool",    "AveragePool",   "GlobalAveragePool",
-                         "Sigmoid",    "Tanh",          "Softmax",
-                         "Resize",     "Concat",        "Transpose",
-                         "Slice",      "Split",         "Gather",
-                         "Reshape",    "Flatten",       "Squeeze",
-                         "Unsqueeze",  "LeakyRelu",     "Elu",
-                         "ReduceMean", "Exp",           "Neg",
-                         "Abs",        "Sqrt"})) {
+  if (!isOneOf(node.op, {"BatchNormalization",
+                         "MaxPool",
+                         "AveragePool",
+                         "GlobalAveragePool",
+                         "Sigmoid",
+                         "Tanh",
+                         "Softmax",
+                         "Resize",
+                         "Concat",
+                         "Transpose",
+                         "Slice",
+                         "Split",
+                         "Gather",
+                         "Reshape",
+                         "Flatten",
+                         "Squeeze",
+                         "Unsqueeze",
+                         "LeakyRelu",
+                         "Elu",
+                         "ReduceMean",
+                         "Exp",
+                         "Neg",
+                         "Abs",
+                         "Sqrt"})) {
     return "the op " + node.op;
   }
   return {};
@@ -272,21 +268,6 @@ std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape
   }
   const auto rank = std::ssize(out);
   return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(out)))}, {to});
-}
-
-/// Conv of a map whose border is part of it.
-std::string NodeEmitter::borderedConv(const Node& node, const Names& inputs, const std::string& name) {
-  const Shape &in = *graph_.shape(node.inputs[0]), &weight = graph_.constant(node.inputs[1])->shape;
-  const Integers kernel(weight.end() - 2, weight.end()), pads = slidingPads(graph_, node, kernel);
-  Names operands = inputs;
-  for (const std::size_t axis : {2u, 3u}) {
-    std::vector<float> indices(pads[axis - 2], -1);
-    for (std::int64_t k = 0; k < in[axis]; ++k) indices.push_back(static_cast<float>(k));
-    indices.insert(indices.end(), static_cast<std::size_t>(pads[axis]), -1);
-    operands[0] = take(operands[0], std::move(indices), axis, net_.unique(name + ".bordered"), 0.0f);
-  }
-  return net_.copy(*node.proto, operands, {name},
-                   {{"kernel_shape", kernel}, {"pads", Integers(4)}, {"auto_pad", std::string("NOTSET")}});
 }
 
 std::string NodeEmitter::stockNode(const Node& node, const Names& inputs, const std::string& name) {
@@ -346,11 +327,8 @@ std::string NodeEmitter::stockNode(const Node& node, const Names& inputs, const 
     const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
     return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
   }
-  if (node.op == "ConvTranspose") return transposedConv(node, inputs, name);
-  if (reachesOverBothBorders(graph_, node)) return borderedConv(node, inputs, name);
-  if (isOneOf(node.op, {"Conv", "MaxPool", "AveragePool"})) {
+  if (isOneOf(node.op, {"MaxPool", "AveragePool"}))
     return net_.copy(*node.proto, inputs, {name}, spelledOut(graph_, node));
-  }
   if (node.op == "Resize") {
     // One row or column is repeated. OpenCV 5.0.0 would read beyond it.
     std::string from = inputs[0];
@@ -434,6 +412,9 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
       if (value >= 0 && !graph_.constant(value)) needed.insert(reshapedFrom(*node, value));
     }
   }
+  for (const int value : outputs) ++reads_[value];
+  for (const Node* node : kept)
+    for (const int value : node->inputs) ++reads_[value];
   if (needed.contains(graph_.image)) made_[graph_.image] = image;
   std::reverse(kept.begin(), kept.end());
   if (!kept.empty() && !one_size_) {
@@ -473,7 +454,8 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
                                   : known(reshapedFrom(*node, value), *node));
     }
     if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
-    if (!fault.empty()) {
+    if (results.size() == 1 && mapsNode(*node, inputs, results[0])) {
+    } else if (!fault.empty()) {
       if (!headNode(*node, inputs, results)) refuse(*node, fault, kStock);
     } else if (node->outputs.size() == 1) {
       stockNode(*node, inputs, results[0]);

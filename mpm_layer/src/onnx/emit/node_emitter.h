@@ -18,6 +18,10 @@ namespace mpm::onnx_graph {
 /// Padding of a convolution or a pooling over two axes as numbers, `auto_pad` included: before each axis, then behind.
 Integers slidingPads(const Graph& graph, const Node& node, const Shape& kernel);
 
+/// True for a node that only gives its input another shape. Every reshape is static by now, and all versions of OpenCV
+/// read Reshape with a constant alike. Also a Gather of all elements in their order, as exporters write as_strided.
+bool reshapes(const Graph& graph, const Node& node);
+
 /// Writes nodes of a graph node by node: those that every OpenCV computes right as they are, others as our own
 /// operators (docs/ops.md, "Heads"). Throws mpm::Error naming a node that is neither.
 class NodeEmitter {
@@ -56,7 +60,6 @@ class NodeEmitter {
  private:
   // node_emitter.cpp: nodes that stock layers compute right
   std::string stockNode(const Node& node, const Names& inputs, const std::string& name);
-  std::string borderedConv(const Node& node, const Names& inputs, const std::string& name);
   int reshapedFrom(const Node& node, int value) const;
   bool keepsGroupsApart(const Node& node, const Names& inputs) const;
   /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
@@ -95,15 +98,37 @@ class NodeEmitter {
   /// A division of two tensors that may have been whole numbers in the graph. In the net all numbers are floats.
   bool mayBeWhole(const Node& node) const;
 
+  // convolution_ops.cpp: convolutions, and what stands around them, on maps {B, H, W, C}
+  /// A HeadConvolve. It is written again, and its first writing dropped, when the next node joins it.
+  struct Convolved {
+    std::string x, weight, bias;
+    Names addends;
+    NetWriter::Attributes attributes;
+    std::string activation;
+    Shape shape;  ///< of the weights
+    Tensor weights, biases;
+  };
+  /// False, and nothing is written, when `node` is none of them.
+  bool mapsNode(const Node& node, const Names& inputs, const std::string& name);
+  std::string convolution(const Node& node, const Names& inputs, const std::string& name);
+  std::string convolve(Convolved convolution, const std::string& name);
+  void setWeights(Convolved& convolution, std::vector<float> weight, std::vector<float> bias, const std::string& name);
+  /// The convolution that made `tensor`, if the next node can join it; else null.
+  Convolved* openConvolution(int value, const std::string& tensor);
+  /// The maps `tensor` {B, C, H, W} with channels last: as they were made, or moved.
+  std::string channelsLast(int value, const std::string& tensor);
+  const std::string* madeLast(const std::string& tensor) const;
+  /// `last` with channels first, as `name` of this shape.
+  std::string channelsFirst(const std::string& last, const Shape& shape, const std::string& name);
+
   // map_ops.cpp: nodes on maps as our own operators
   /// Our own operators. False, and nothing is written, when there is none.
   bool mapNode(const Node& node, const Names& inputs, const Names& names);
-  bool resize(const Node& node, const std::string& x, const std::string& name);
+  /// `last`: channels are the last axis of `x`.
+  bool resize(const Node& node, const std::string& x, const std::string& name, bool last = false);
   bool pad(const Node& node, const std::string& x, const std::string& name);
-  bool pool(const Node& node, const std::string& x, const std::string& name);
+  bool pool(const Node& node, const std::string& x, const std::string& name, bool last = false);
   bool normalize(const Node& node, const std::string& x, const std::string& name);
-  /// A ConvTranspose as one without dilations, and the same padding on opposite sides.
-  std::string transposedConv(const Node& node, Names inputs, const std::string& name);
   /// DepthToSpace and SpaceToDepth.
   std::string shuffle(const Node& node, const std::string& x, const std::string& name);
   /// Along `axis`: each slice of the result is the weighted sum of slices of `x`, or the largest of them.
@@ -116,7 +141,10 @@ class NodeEmitter {
 
   const Graph& graph_;
   NetWriter& net_;
-  std::map<int, std::string> made_;  ///< value -> tensor of the new net
+  std::map<int, std::string> made_;                   ///< value -> tensor of the new net
+  std::map<int, int> reads_;                          ///< how often nodes and outputs read each value
+  std::map<std::string, std::string> channels_last_;  ///< maps {B, C, H, W} -> the same {B, H, W, C}
+  std::map<std::string, Convolved> convolved_;        ///< by their result
   std::string prefix_;
   NetWriter::Attribute precision_;
   bool one_size_;

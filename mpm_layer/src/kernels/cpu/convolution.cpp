@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/convolution.h"
+
+#include <algorithm>
+
+#include "kernels/scratch.h"
+
+namespace mpm {
+namespace {
+
+constexpr int kRows = 128;      // pixels of a tile
+constexpr int kMaxWidth = 640;  // of a row of gathered pixels, unless one tap has more: a tile stays in L2
+
+// A weight of the kernel, and the pixel that it takes from its place in x.
+struct Tap {
+  int kernel, dy, dx;
+  int following;  // taps from here on that lie side by side in x
+};
+
+// Taps that are multiplied at once: one product per group.
+struct Product {
+  int begin, end;
+  std::vector<PackedLinear> groups;
+};
+
+// The output pixels that see the same weights: first + i * step.
+struct Phase {
+  int first[2];
+  std::vector<Tap> taps;
+  std::vector<Product> products;
+  std::vector<float> each_channel;  // {taps, channels}, in place of products
+};
+
+}  // namespace
+
+struct Convolution::Impl {
+  int channels, outputs, groups;
+  int x_step[2], y_step[2];
+  bool relu_input, each_channel;
+  std::optional<Activation> activation;
+  std::vector<float> bias;
+  std::vector<Phase> phases;
+
+  explicit Impl(const ConvolutionSpec& spec);
+  void pack(const ConvolutionSpec& spec, Phase& phase) const;
+  void put(const float* from, int count, float* to) const {
+    if (relu_input)
+      for (int c = 0; c < count; ++c) to[c] = std::max(from[c], 0.0f);
+    else
+      std::copy_n(from, count, to);
+  }
+  void gather(const MapsView<const float>& x, int image, const Phase& phase, const Product& product, int group,
+              int begin, int end, int columns, float* to) const;
+  void runTile(const MapsView<const float>& x, const std::vector<const float*>& addends, const MapsView<float>& y,
+               int image, const Phase& phase, int begin, int end) const;
+  int places(const Phase& phase, int axis, int side) const {
+    return std::max(side - phase.first[axis] + y_step[axis] - 1, 0) / y_step[axis];
+  }
+};
+
+Convolution::Impl::Impl(const ConvolutionSpec& spec)
+    : channels(spec.channels),
+      outputs(spec.outputs),
+      groups(spec.groups),
+      relu_input(spec.relu_input),
+      each_channel(spec.groups > 1 && spec.groups == spec.channels && spec.channels == spec.outputs),
+      activation(spec.activation),
+      bias(spec.bias, spec.bias + spec.outputs) {
+  for (int axis = 0; axis < 2; ++axis) {
+    x_step[axis] = spec.transposed ? 1 : spec.strides[axis];
+    y_step[axis] = spec.transposed ? spec.strides[axis] : 1;
+  }
+  // The place in x of weight k, seen from an output pixel `first`; none where a transposed stride steps over it.
+  const auto place = [&](int axis, int first, int k) -> std::optional<int> {
+    if (!spec.transposed) return k * spec.dilations[axis] - spec.pads[axis];
+    const int at = first + spec.pads[axis] - k * spec.dilations[axis];
+    return at % y_step[axis] == 0 ? std::optional(at / y_step[axis]) : std::nullopt;
+  };
+  for (int py = 0; py < y_step[0]; ++py)
+    for (int px = 0; px < y_step[1]; ++px) {
+      Phase phase{{py, px}, {}, {}, {}};
+      for (int ky = 0; ky < spec.kernel[0]; ++ky)
+        for (int kx = 0; kx < spec.kernel[1]; ++kx)
+          if (const auto dy = place(0, py, ky), dx = place(1, px, kx); dy && dx)
+            phase.taps.push_back({ky * spec.kernel[1] + kx, *dy, *dx, 1});
+      std::sort(phase.taps.begin(), phase.taps.end(),
+                [](const Tap& a, const Tap& b) { return std::pair(a.dy, a.dx) < std::pair(b.dy, b.dx); });
+      for (std::size_t t = phase.taps.size(); t-- > 1;) {
+        const Tap &tap = phase.taps[t], &before = phase.taps[t - 1];
+        if (groups == 1 && before.dy == tap.dy && before.dx + 1 == tap.dx)
+          phase.taps[t - 1].following = tap.following + 1;
+      }
+      pack(spec, phase);
+      phases.push_back(std::move(phase));
+    }
+}
+
+void Convolution::Impl::pack(const ConvolutionSpec& spec, Phase& phase) const {
+  const int in = channels / groups, out = outputs / groups, area = spec.kernel[0] * spec.kernel[1];
+  const int count = static_cast<int>(phase.taps.size());
+  const auto weightAt = [&](int o, int c, int t) {
+    return spec.weight[(static_cast<std::ptrdiff_t>(o) * in + c) * area + phase.taps[t].kernel];
+  };
+  if (each_channel) {
+    for (int t = 0; t < count; ++t)
+      for (int c = 0; c < channels; ++c) phase.each_channel.push_back(weightAt(c, 0, t));
+    return;
+  }
+  const std::vector<float> zeros(out, 0.0f);
+  for (int begin = 0, step = std::max(kMaxWidth / in, 1); begin < count; begin += step) {
+    Product product{begin, std::min(begin + step, count), {}};
+    const int width = (product.end - begin) * in;
+    std::vector<float> rows(static_cast<std::size_t>(out) * width);
+    for (int g = 0; g < groups; ++g) {
+      float* to = rows.data();
+      for (int o = g * out; o < (g + 1) * out; ++o)
+        for (int t = begin; t < product.end; ++t)
+          for (int c = 0; c < in; ++c) *to++ = weightAt(o, c, t);
+      product.groups.emplace_back(MatrixView<const float>(rows.data(), out, width),
+                                  begin == 0 ? bias.data() + static_cast<std::ptrdiff_t>(g) * out : zeros.data(),
+                                  spec.precision);
+    }
+    phase.products.push_back(std::move(product));
+  }
+}
+
+void Convolution::Impl::gather(const MapsView<const float>& x, int image, const Phase& phase, const Product& product,
+                               int group, int begin, int end, int columns, float* to) const {
+  const int in = channels / groups;
+  for (int i = begin; i < end; ++i) {
+    const int top = i / columns * x_step[0], left = i % columns * x_step[1];
+    for (int t = product.begin; t < product.end;) {
+      const Tap& tap = phase.taps[t];
+      const int row = top + tap.dy, column = left + tap.dx, all = std::min(tap.following, product.end - t);
+      const bool inside = row >= 0 && row < x.height && column >= 0 && column < x.width;
+      const int taps = inside && column + all <= x.width ? all : 1;
+      if (inside)
+        put(x.pixel(image, row, column) + static_cast<std::ptrdiff_t>(group) * in, taps * in, to);
+      else
+        std::fill_n(to, in, 0.0f);
+      to += static_cast<std::ptrdiff_t>(taps) * in;
+      t += taps;
+    }
+  }
+}
+
+void Convolution::Impl::runTile(const MapsView<const float>& x, const std::vector<const float*>& addends,
+                                const MapsView<float>& y, int image, const Phase& phase, int begin, int end) const {
+  thread_local Scratch<float> gathered, results;
+  const int columns = places(phase, 1, y.width), in = channels / groups;
+  const auto width = [&](const Product& product) { return (product.end - product.begin) * in; };
+  const auto offsetOf = [&](int i) {
+    return y.pixel(image, phase.first[0] + i / columns * y_step[0], phase.first[1] + i % columns * y_step[1]) - y.data;
+  };
+  for (int g = 0; g < groups; g += each_channel ? groups : 1) {
+    const int out = each_channel ? outputs : outputs / groups, first = each_channel ? 0 : g * out;
+    const MatrixView<float> tile(results.atLeast(static_cast<std::size_t>(kRows) * outputs), end - begin, out);
+    const bool starts = !addends.empty() || each_channel || phase.products.empty();
+    for (int i = begin; i < end && starts; ++i) {
+      float* const row = tile.row(i - begin);
+      if (each_channel || phase.products.empty())
+        std::copy_n(bias.data() + first, out, row);
+      else
+        std::fill_n(row, out, 0.0f);
+      for (const float* addend : addends)
+        for (int c = 0; c < out; ++c) row[c] += addend[offsetOf(i) + first + c];
+    }
+    for (const Product& product : phase.products) {
+      // The pixels of x as they lie, where each is a row.
+      const bool as_is = width(product) == channels && phase.taps[product.begin].dy == 0 &&
+                         phase.taps[product.begin].dx == 0 && x_step[0] == 1 && x_step[1] == 1 && columns == x.width &&
+                         places(phase, 0, y.height) == x.height && !relu_input;
+      MatrixView<const float> rows(x.pixel(image, 0, 0), x.height * x.width, channels);
+      if (as_is) {
+        rows = rows.rowRange(begin, end);
+      } else {
+        float* const to = gathered.atLeast(static_cast<std::size_t>(kRows) * width(product));
+        gather(x, image, phase, product, g, begin, end, columns, to);
+        rows = {to, end - begin, width(product)};
+      }
+      product.groups[g].run(rows, tile, starts || product.begin > 0);
+    }
+    for (int i = begin; i < end && each_channel; ++i)
+      for (std::size_t t = 0; t < phase.taps.size(); ++t) {
+        const int row = i / columns * x_step[0] + phase.taps[t].dy, column = i % columns * x_step[1] + phase.taps[t].dx;
+        if (row < 0 || row >= x.height || column < 0 || column >= x.width) continue;
+        const float *from = x.pixel(image, row, column), *weight = phase.each_channel.data() + t * channels;
+        float* const to = tile.row(i - begin);
+        for (int c = 0; c < channels; ++c) to[c] += weight[c] * (relu_input ? std::max(from[c], 0.0f) : from[c]);
+      }
+    if (activation) activate(*activation, tile);
+    for (int i = begin; i < end; ++i) std::copy_n(tile.row(i - begin), out, y.data + offsetOf(i) + first);
+  }
+}
+
+Convolution::Convolution(const ConvolutionSpec& spec) : impl_(std::make_shared<Impl>(spec)) {}
+
+void Convolution::run(const MapsView<const float>& x, const std::vector<const float*>& addends,
+                      const MapsView<float>& y, const Parallel& parallel) const {
+  struct Task {
+    int image;
+    const Phase* phase;
+    int begin, end;
+  };
+  std::vector<Task> tasks;
+  for (int image = 0; image < y.batch; ++image)
+    for (const Phase& phase : impl_->phases) {
+      const int count = impl_->places(phase, 0, y.height) * impl_->places(phase, 1, y.width);
+      for (int begin = 0; begin < count; begin += kRows)
+        tasks.push_back({image, &phase, begin, std::min(begin + kRows, count)});
+    }
+  parallel.run(static_cast<int>(tasks.size()), [&](int i) {
+    const Task& task = tasks[i];
+    impl_->runTile(x, addends, y, task.image, *task.phase, task.begin, task.end);
+  });
+}
+
+}  // namespace mpm
