@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/attention.h"
+#include "kernels/convolution.h"
 #include "kernels/linear.h"
 #include "kernels/pairing.h"
 #include "kernels/random.h"
@@ -63,6 +64,29 @@ BENCHMARK(BM_Linear)
       products->Args({17, 192, 768});
     })
     ->Unit(benchmark::kMicrosecond);
+
+// {side, channels, outputs}: 3x3 on one thread, as in the heads of Depth Anything.
+void BM_Convolution(benchmark::State& state) {
+  const int side = static_cast<int>(state.range(0)), in = static_cast<int>(state.range(1)),
+            out = static_cast<int>(state.range(2));
+  const Matrix weight = Matrix::normal(out, in * 9, 1), bias = Matrix::normal(1, out, 2),
+               x = Matrix::normal(side * side, in, 3);
+  Matrix y(side * side, out);
+  ConvolutionSpec spec;
+  spec.channels = in, spec.outputs = out, spec.weight = weight.values.data(), spec.bias = bias.values.data();
+  for (int axis = 0; axis < 2; ++axis) spec.kernel[axis] = 3, spec.pads[axis] = 1;
+  const Convolution convolution(spec);
+  for (auto _ : state)
+    convolution.run({x.values.data(), 1, side, side, in}, {}, {y.values.data(), 1, side, side, out}, Serial());
+  setRate(state, 18.0 * side * side * in * out);
+}
+BENCHMARK(BM_Convolution)
+    ->ArgNames({"side", "channels", "outputs"})
+    ->Args({148, 64, 64})
+    ->Args({296, 64, 32})
+    ->Args({518, 32, 32})
+    ->Args({19, 384, 384})
+    ->Unit(benchmark::kMillisecond);
 
 // {threads, rows, heads}, heads of 64.
 void BM_Attention(benchmark::State& state) {

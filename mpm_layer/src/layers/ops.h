@@ -18,8 +18,8 @@ LayerMaker makePatchEmbed, makeTransformerBlock, makeWindowAttention, makeRotary
     makeMaskScores, makeRestoreTokens, makePoolTokens, makeAttentionPool, makeSegmentLabels, makeSegmentLogits,
     makeMergeReport;
 // Operators of a head, in head/.
-LayerMaker makeActivate, makeConvolve, makeEinsum, makeElementwise, makeGather, makeGridSample, makeNormalize, makeReduce, makeTake,
-    makeTopK, makeWindow;
+LayerMaker makeActivate, makeConvolve, makeEinsum, makeElementwise, makeGather, makeGridSample, makeNormalize,
+    makeReduce, makeTake, makeTopK, makeWindow;
 
 /// The role of an operator in a net that reuses rows of earlier frames.
 enum class RowReuse {

@@ -17,8 +17,7 @@ class HeadLayer : public MpmLayer {
   explicit HeadLayer(const cv::dnn::LayerParams& params)
       : HeadLayer(params, static_cast<int>(integersOf(params, "constants").size())) {}
   HeadLayer(const cv::dnn::LayerParams& params, int constants)
-      : MpmLayer(params, constants),
-        constant_at_(integersOf(params, "constants")) {}
+      : MpmLayer(params, constants), constant_at_(integersOf(params, "constants")) {}
 
   static std::vector<int> integersOf(const cv::dnn::LayerParams& params, const std::string& key) {
     std::vector<int> values;
