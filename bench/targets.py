@@ -7,7 +7,7 @@
 
 bench/models/make_segmenter.py makes the models: random weights or, with --encoder-from, the encoder of a trained Segmenter
 ViT-T/16, which merges tokens of real images. The B model and DINOv3 get the token counts that the T model has on the image.
-bench/models/export_transformers.py makes DINOv3 and EoMT, with random weights. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
+bench/models/export_transformers.py makes DINOv3, EoMT and Depth Anything, with random weights. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
 """
 import argparse
 import json
@@ -94,7 +94,7 @@ class Bench:
             command += ["--threads", str(self.options.threads)]
         if baselines and not self.options.limit:  # they have all instructions
             precisions = [value for option, value in zip(arguments, arguments[1:]) if option == "--precision"] or ["fp32"]
-            command += compare.beside(baselines.split(","), precisions, ("none", "mpm:blocks=2,5"), python)
+            command += compare.beside(baselines.split(","), precisions, python)
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE)
         if not run.stdout:  # a variant may fail (bf16 on a CPU without it); the results of the others are still printed
@@ -108,7 +108,7 @@ def tokens(variant):
 
 
 def find(run, runtime, precision="fp32", schedule="none", batch=1, reuse="off"):
-    """The fastest variant of a runtime that ran (torch has several), or None. `schedule`: or the text of --reduce."""
+    """The variant of a runtime that ran, or None. `schedule`: or the text of --reduce."""
     reduce = schedule if schedule == "none" or ":" in schedule else f"mpm:blocks={schedule}"
     rows = [v for v in run["variants"] if v["runtime"] == runtime and v["precision"] == precision
             and v["reduce"] == reduce and v["batch"] == batch and v["reuse"] == reuse and v["ms"].get("median")]
@@ -263,7 +263,7 @@ def main():
     parser.add_argument("--limit", metavar="SET", help="instructions for this library alone, such as avx2; runs no baseline")
     parser.add_argument("--video", help="of a fixed camera, for reuse: vtest.avi of Debian's opencv-doc")
     parser.add_argument("--video-model", help="what 'mpm teach' made of it; default: the model of the street")
-    parser.add_argument("--only", default="t,encoder,b,dinov3,eomt,batch,reuse,memory,starting", help="parts to run")
+    parser.add_argument("--only", default="t,encoder,b,dinov3,eomt,depth_anything,batch,reuse,memory,starting", help="parts to run")
     options = parser.parse_args()
     bench = Bench(options)
     parts = set(options.only.split(","))
@@ -271,12 +271,12 @@ def main():
         os.environ["MPM_INSTRUCTION_SET"] = options.limit
     about_computer(options)
     table = Table(options.limit)
-    everyone = "onnxruntime,openvino,torch,opencv"
+    rivals = ("onnxruntime", "openvino", "opencv")
     opencvs = [] if options.limit else [sys.executable, *options.opencv_python]
 
     if "t" in parts:
         model = bench.model("T", "labels")
-        run = bench.run(model, options.rounds, "--precision", "fp32", "--precision", "bf16", baselines=everyone)
+        run = bench.run(model, options.rounds, "--precision", "fp32", "--precision", "bf16", baselines=",".join(rivals))
         ort = find(run, "onnxruntime")
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
         bf16, bf16_full = find(run, "mpm", "bf16", "2,5"), find(run, "mpm", "bf16")
@@ -293,11 +293,10 @@ def main():
 
     if "encoder" in parts:
         run = bench.run(bench.model("T", "features"), options.rounds, "--precision", "fp32", "--precision", "bf16",
-                        "--precision", "int8", baselines="onnxruntime,openvino,torch")
-        baselines = ("onnxruntime", "openvino", "torch")
+                        "--precision", "int8", baselines="onnxruntime,openvino")
         ort = find(run, "onnxruntime")
         for precision in ("fp32", "bf16"):
-            best = fastest(run, baselines, precision)
+            best = fastest(run, rivals, precision)
             for schedule, to_ort, to_best in (("none", 0.74, 0.95), ("2,5", 0.46, 0.60)):
                 ours = find(run, "mpm", precision, schedule)
                 name = f"Seg-T/16 encoder, {precision} {'full' if schedule == 'none' else 'MPM(2,5)'}"
@@ -328,21 +327,19 @@ def main():
         peak_rows(table, "Seg-B/16", run, fp32=0.90 if options.limit == "avx2" else 0.80, bf16=0.85)
         table.row("Seg-B/16, merge + restore, share of the time", 2, share(merged), " %")
 
-    rivals = ("onnxruntime", "openvino", "opencv")
-    if "dinov3" in parts:
-        real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")
-        run = bench.run(bench.exported("dinov3", tokens(real)), options.rounds, baselines=",".join(rivals))
-        best = fastest(run, rivals)
-        full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
+    # Depth Anything has 1369 patches: its imposed counts are those shares of them that the T model keeps of its 1024.
+    for part, work, counts, to_full, to_merged in (("dinov3", "DINOv3 ViT-S/16 encoder 512x512", (770, 591), 1.0, 0.65),
+                                                   ("eomt", "EoMT-S/16 640x640", (), 1.0, None),
+                                                   ("depth_anything", "Depth Anything V2-S 518x518", (1029, 790), 0.93, 0.72)):
+        if part not in parts:
+            continue
+        chosen = ["--schedule", "none"] + (["--schedule", "2,5"] if to_merged else [])
+        run = bench.run(bench.exported(part, counts), max(5, options.rounds // 2), *chosen, baselines=",".join(rivals))
+        best, full, merged = fastest(run, rivals), find(run, "mpm"), find(run, "mpm", schedule="2,5")
         name = best["runtime"] if best else "fastest baseline"
-        table.compare(f"DINOv3 ViT-S/16 encoder 512x512, fp32 full / {name}", 1.0, full, best)
-        table.compare(f"DINOv3 ViT-S/16 encoder 512x512, fp32 MPM(2,5) / {name}", 0.65, merged, best, tokens_of=merged)
-
-    if "eomt" in parts:
-        run = bench.run(bench.exported("eomt"), max(5, options.rounds // 2), "--schedule", "none", baselines=",".join(rivals))
-        best, full = fastest(run, rivals), find(run, "mpm")
-        name = best["runtime"] if best else "fastest baseline"
-        table.compare(f"EoMT-S/16 640x640, fp32 full / {name}", 1.0, full, best)
+        table.compare(f"{work}, fp32 full / {name}", to_full, full, best)
+        if to_merged:
+            table.compare(f"{work}, fp32 MPM(2,5) / {name}", to_merged, merged, best)
 
     if "batch" in parts:
         model = bench.model("T", "labels")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the time of this library with that of other runtimes: runs `mpm bench` beside their workers (README.md).
 
-    venv/bin/python compare.py --runtimes onnxruntime,torch --model vit.onnx --image street.png
+    venv/bin/python compare.py --runtimes onnxruntime,openvino --model vit.onnx --image street.png
 
 The Python that runs this program has the runtimes; setup_venv.sh makes one. Other options are those of `mpm bench`.
 """
@@ -9,27 +9,17 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-RUNTIMES = ("onnxruntime", "openvino", "torch", "opencv")
+RUNTIMES = ("onnxruntime", "openvino", "opencv")
 
 
-def beside(runtimes, precisions, reductions, python=sys.executable):
-    """The words for `mpm bench`: a worker for each runtime and precision. Only torch merges, by mpm with plain attention."""
-    words = []
-    for precision in precisions:
-        for runtime in runtimes:
-            variants = [("", "none")]
-            if runtime == "torch":
-                variants = [(attention, reduce) for attention in ("eager", "sdpa") for reduce in reductions
-                            if re.fullmatch(r"none|mpm:blocks=[0-9,-]+", reduce)]
-            for attention, reduce in variants:
-                command = [str(python), str(FOLDER / f"{runtime}_worker.py")] + (["--variant", attention] if attention else [])
-                words += ["--beside", json.dumps({"name": f"{runtime} {attention}".strip(), "runtime": runtime, "reduce": reduce,
-                                                  "precision": precision, "command": command})]
-    return words
+def beside(runtimes, precisions, python=sys.executable):
+    """The words for `mpm bench`: a worker for each runtime and precision."""
+    return [word for precision in precisions for runtime in runtimes for word in ("--beside", json.dumps(
+        {"name": runtime, "runtime": runtime, "reduce": "none", "precision": precision,
+         "command": [str(python), str(FOLDER / f"{runtime}_worker.py")]}))]
 
 
 def main():
@@ -45,7 +35,7 @@ def main():
     reductions, precisions = options.reduce or ["none", "mpm:blocks=2,5"], options.precision or ["fp32"]
     chosen = [word for name, values in (("--reduce", reductions), ("--precision", precisions)) for value in values
               for word in (name, value)]
-    os.execvp(options.mpm, [options.mpm, "bench", *chosen, *others, *beside(runtimes, precisions, reductions)])
+    os.execvp(options.mpm, [options.mpm, "bench", *chosen, *others, *beside(runtimes, precisions)])
 
 
 if __name__ == "__main__":

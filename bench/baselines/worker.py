@@ -16,24 +16,12 @@ class Refused(Exception):
     """The baseline does not support the request; the text says why, in one line."""
 
 
-def parse_reduction(text):
-    """Blocks before which tokens are merged: "mpm:blocks=2,5-7" -> [2, 5, 6, 7], "none" -> []."""
-    if text == "none":
-        return []
-    method, _, ranges = text.partition(":blocks=")
-    if method != "mpm":
-        raise ValueError(text)
-    ends = [part.partition("-") for part in ranges.split(",")]
-    return [block for first, _, last in ends for block in range(int(first), int(last or first) + 1)]
-
-
-def parse_arguments(variants):
+def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--precision", choices=("fp32", "bf16", "tf32", "fp16", "int8"), default="fp32")
-    parser.add_argument("--variant", choices=variants, default=variants[0])
-    parser.add_argument("--reduce", dest="schedule", type=parse_reduction, default=[])
+    parser.add_argument("--reduce", default="none")
     return parser.parse_args()
 
 
@@ -53,10 +41,10 @@ def one_line(error):
     return (" ".join(lines) or type(error).__name__)[:400]
 
 
-def serve(name, load, variants=("default",), merges=False):
+def serve(name, load):
     """`load(arguments)` returns (version, run). `run(image)` takes {B, 3, H, W} float32 and returns labels {B, H, W} or
     {B, 1, H, W} of any integer type, or features. The time of run() is measured, with its argmax."""
-    arguments = parse_arguments(variants)
+    arguments = parse_arguments()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not look like an answer
 
@@ -73,7 +61,7 @@ def serve(name, load, variants=("default",), merges=False):
                 if command["cmd"] == "load":
                     if arguments.precision not in ("fp32", "bf16", "int8"):
                         raise Refused(f"the baselines run on the CPU, in fp32, bf16 or int8, not in {arguments.precision}")
-                    if arguments.schedule and not merges:
+                    if arguments.reduce != "none":
                         raise Refused(f"{name} cannot merge tokens")
                     version, run = load(arguments)
                     answer(ok=True, version=version)

@@ -4,6 +4,7 @@
 
     export_transformers.py --model dinov3 --impose-tokens 770,591 -o dinov3_s16.onnx    # DINOv3 ViT-S/16 at 512x512
     export_transformers.py --model eomt -o eomt_s16.onnx                                # EoMT-S at 640x640, 150 classes
+    export_transformers.py --model depth_anything --impose-tokens 1029,790 -o depth.onnx  # Depth Anything V2-S at 518x518
 
 --impose-tokens adds the positions of make_segmenter.py to the patches, so that MPM(2,5) leaves exactly so many tokens for any
 image. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx. Needs torch and transformers
@@ -45,16 +46,19 @@ class Output(torch.nn.Module):
         return tuple(getattr(result, name) for name in self.names)
 
 
+def imposed_patches(convolution, side, imposed):
+    grid = (side // convolution.kernel_size[0],) * 2
+    draw = make_segmenter.impose_tokens(imposed, grid, 1, make_segmenter.random_weights(1))
+    positions = torch.from_numpy(draw("encoder.pos_embed", (1, 1 + grid[0] * grid[1], DIM))[:, 1:])
+    return PatchesWithPositions(convolution, positions.transpose(1, 2).reshape(1, DIM, *grid).contiguous())
+
+
 def dinov3(side, imposed):
     model = transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(
         image_size=side, patch_size=PATCH, hidden_size=DIM, intermediate_size=4 * DIM, num_hidden_layers=BLOCKS,
         num_attention_heads=HEADS, num_register_tokens=4))
     if imposed:
-        grid = (side // PATCH, side // PATCH)
-        draw = make_segmenter.impose_tokens(imposed, grid, 1, make_segmenter.random_weights(1))
-        positions = torch.from_numpy(draw("encoder.pos_embed", (1, 1 + grid[0] * grid[1], DIM))[:, 1:])
-        model.embeddings.patch_embeddings = PatchesWithPositions(
-            model.embeddings.patch_embeddings, positions.transpose(1, 2).reshape(1, DIM, *grid).contiguous())
+        model.embeddings.patch_embeddings = imposed_patches(model.embeddings.patch_embeddings, side, imposed)
     return Output(model, "last_hidden_state"), ["features"]
 
 
@@ -70,7 +74,18 @@ def eomt(side, imposed):
     return Output(model, "masks_queries_logits", "class_queries_logits"), ["masks", "classes"]
 
 
-MODELS = {"dinov3": (dinov3, 512), "eomt": (eomt, 640)}
+def depth_anything(side, imposed):
+    backbone = transformers.Dinov2Config(image_size=side, patch_size=14, hidden_size=DIM, num_hidden_layers=BLOCKS, num_attention_heads=HEADS,
+                                         out_indices=[3, 6, 9, 12], reshape_hidden_states=False, apply_layernorm=True)
+    model = transformers.DepthAnythingForDepthEstimation(transformers.DepthAnythingConfig(
+        backbone_config=backbone, reassemble_hidden_size=DIM, neck_hidden_sizes=[48, 96, 192, 384], fusion_hidden_size=64, head_hidden_size=32))
+    if imposed:
+        patches = model.backbone.embeddings.patch_embeddings
+        patches.projection = imposed_patches(patches.projection, side, imposed)
+    return Output(model, "predicted_depth"), ["depth"]
+
+
+MODELS = {"dinov3": (dinov3, 512), "eomt": (eomt, 640), "depth_anything": (depth_anything, 518)}
 
 
 def main():

@@ -39,7 +39,7 @@ struct BenchArguments {
   std::vector<std::string> beside;  ///< workers of other runtimes, as JSON
   Night night;
   int batch = 1, rounds = 20, warm_up = 3;
-  bool json = false;
+  bool json = false, head = false;
 
   /// Successive frames instead of one image.
   bool reuses() const { return !variants.reuses.empty(); }
@@ -88,6 +88,7 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, const std::ve
   for (const VariantOptions::Variant& one : ours) {
     std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
     if (const auto size = one.convert.input_size) command.insert(command.end(), {"--input-size", toString(*size)});
+    if (arguments.head && device == "cpu") command.emplace_back("--head");
     if (arguments.reuses()) command.insert(command.end(), {"--frames", "--reuse", toString(one.reuse)});
     Variant& variant = add("mpm", toString(*one.convert.reduce), toString(one.convert.precision), command);
     variant.runtime = "mpm";
@@ -297,9 +298,9 @@ struct Row {
   Row(const Variant& v, const std::vector<Variant>& all)
       : variant(v), ms(v.median()), ratio(ms / all.front().median()), peak(peakOf(all, v.precision)) {
     if (peak > 0 && v.gflop > 0) peak_share = v.gflop / ms * 1e3 / peak;
-    for (const char* stage : {"backbone", "merge", "restore", "head"})
-      if (const auto values = v.stages.find(stage); values != v.stages.end())
-        stages[stage] = quantile(values->second, 0.5);
+    for (const auto& [stage, values] : v.stages)
+      if (stage == "backbone" || stage == "merge" || stage == "restore" || stage.starts_with("head"))
+        stages[stage] = quantile(values, 0.5);
   }
   const Variant& variant;
   double ms, ratio, peak;
@@ -451,13 +452,14 @@ Verb addBench(CLI::App& mpm) {
             "images and repeats them if there are fewer. Default: smooth colours with noise");
   addNight(*verb, arguments->night);
   verb->add_flag("--json", arguments->json, "One JSON object");
+  verb->add_flag("--head", arguments->head, "On the CPU: also the time of each kind of operator in the head");
   verb->option_defaults()->group("Measurement");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");
   addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
   addOption(*verb, "--beside", arguments->beside, "JSON",
             "The worker of another runtime, which takes its turns: {\"name\", \"runtime\", \"precision\", \"reduce\", "
-            "\"command\": [..]}. compare.py in share/mpm/baselines gives those of ONNX Runtime, OpenVINO, PyTorch and "
+            "\"command\": [..]}. compare.py in share/mpm/baselines gives those of ONNX Runtime, OpenVINO and "
             "OpenCV. Can be given several times")
       ->allow_extra_args(false);
   verb->footer(
@@ -473,7 +475,7 @@ Examples:
   mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json
   mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --reduce gradual:blocks=0-7:count=48
   mpm bench --image "demo:street?step=1" --reduce none --reuse off --reuse auto
-  venv/bin/python /usr/share/mpm/baselines/compare.py --runtimes onnxruntime,torch --model vit.onnx
+  venv/bin/python /usr/share/mpm/baselines/compare.py --runtimes onnxruntime,openvino --model vit.onnx
 )");
   return {verb, [arguments] { return bench(*arguments); }};
 }

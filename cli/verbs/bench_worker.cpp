@@ -27,6 +27,7 @@ namespace {
 struct WorkerArguments {
   std::string model;
   EstimatorOptions options;
+  bool head = false;    ///< the time of each kind of operator in the head, too
   bool frames = false;  ///< whole pictures through an Estimator, one after the other
 };
 
@@ -35,7 +36,9 @@ struct WorkerArguments {
 class BenchWorker {
  public:
   explicit BenchWorker(const WorkerArguments& arguments)
-      : options_(arguments.options), flops_(convertModel(arguments.model, options_.read.convert).bytes) {
+      : options_(arguments.options),
+        head_(arguments.head),
+        flops_(convertModel(arguments.model, options_.read.convert).bytes) {
     if (options_.threads > 0) cv::setNumThreads(std::min(options_.threads, cv::getNumberOfCPUs()));
     const ModelInfo info = readModelInfo(arguments.model, options_.read.convert);
     options_.read.outputs = {"token_counts"};
@@ -86,6 +89,7 @@ class BenchWorker {
     Json result = {
         {"ok", true},       {"ms", ms},           {"peak_mib", peakMib()}, {"stages", evaluation::toJson(stages)},
         {"tokens", tokens}, {"gflop", flop / 1e9}};
+    if (head_) addHead(result["stages"]);
     if (loaded_.info.segments() && outputs_[1] == "labels") {
       cv::Mat labels;
       blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
@@ -93,6 +97,17 @@ class BenchWorker {
       result["shape"] = {shape[0], shape[2], shape[3]};
     }
     return result;
+  }
+
+  void addHead(Json& stages) {
+    std::vector<double> ticks;
+    loaded_.net.getPerfProfile(ticks);
+    const std::vector<cv::String> layers = loaded_.net.getLayerNames();
+    for (std::size_t i = 0; i < std::min(ticks.size(), layers.size()); ++i) {
+      if (!layers[i].substr(layers[i].rfind('!') + 1).starts_with("head/")) continue;
+      Json& sum = stages["head:" + loaded_.net.getLayer(loaded_.net.getLayerId(layers[i]))->type];
+      sum = (sum.is_null() ? 0 : sum.get<double>()) + ticks[i] * 1e3 / cv::getTickFrequency();
+    }
   }
 
   Json runFrame(const nlohmann::json& question) {
@@ -127,6 +142,7 @@ class BenchWorker {
   }
 
   EstimatorOptions options_;
+  bool head_;
   evaluation::FlopCounter flops_;  // before the net, so that its copy of the model is freed when the net is read
   LoadedNet loaded_;
   std::unique_ptr<Estimator> estimator_;  // instead of the net
@@ -158,6 +174,7 @@ Verb addBenchWorker(CLI::App& mpm) {
   const auto arguments = std::make_shared<WorkerArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
   addReuse(*verb, arguments->options.reuse);
+  verb->add_flag("--head", arguments->head, "Time the operators of the head");
   verb->add_flag("--frames", arguments->frames, "Run whole pictures through an Estimator");
   return {verb, [arguments] { return serve(*arguments); }};
 }

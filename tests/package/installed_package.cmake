@@ -41,7 +41,7 @@ if(systemd_analyze)
 endif()
 
 # What draws the report of `mpm study`, and what writes Parquet. The baselines of `mpm bench`, and what they import of this project.
-foreach(file study/report.py export/parquet.py baselines/compare.py baselines/worker.py baselines/torch_worker.py baselines/segmenter_weights.py
+foreach(file study/report.py export/parquet.py baselines/compare.py baselines/worker.py baselines/openvino_worker.py
         baselines/setup_venv.sh)
   if(NOT EXISTS ${prefix}/share/mpm/${file})
     message(FATAL_ERROR "share/mpm/${file} is not installed")

@@ -19,7 +19,7 @@ LayerMaker makePatchEmbed, makeTransformerBlock, makeWindowAttention, makeRotary
     makeMergeReport;
 // Operators of a head, in head/.
 LayerMaker makeActivate, makeConvolve, makeEinsum, makeElementwise, makeGather, makeGridSample, makeNormalize,
-    makeReduce, makeTake, makeTopK, makeWindow;
+    makeReduce, makeTopK, makeWindow;
 
 /// The role of an operator in a net that reuses rows of earlier frames.
 enum class RowReuse {

@@ -61,7 +61,6 @@ constexpr Operator kOps[] = {
     {"HeadGridSample", make<makeGridSample>, RowReuse::kNoRows},
     {"HeadNormalize", make<makeNormalize>, RowReuse::kNoRows},
     {"HeadReduce", make<makeReduce>, RowReuse::kNoRows},
-    {"HeadTake", make<makeTake>, RowReuse::kNoRows},
     {"HeadTopK", make<makeTopK>, RowReuse::kNoRows},
     {"HeadWindow", make<makeWindow>, RowReuse::kNoRows},
 };

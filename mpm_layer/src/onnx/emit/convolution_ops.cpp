@@ -148,7 +148,8 @@ bool NodeEmitter::mapsNode(const Node& node, const Names& inputs, const std::str
   };
   const bool adds = node.op == "Add" && !ours && isMap(0) && isMap(1);
   const bool joins = node.op == "Concat" && node.integer("axis", 0) == 1;
-  std::size_t maps = 0;
+  const bool pools = isOneOf(node.op, {"MaxPool", "AveragePool"});
+  std::size_t maps = pools ? 1 : 0;
   for (std::size_t i = 0; i < (adds || joins ? inputs.size() : 1); ++i) maps += madeLast(inputs[i]) ? 1 : 0;
   if (maps == 0) return false;
   const std::string last = net_.unique(name + ".channels_last");
@@ -179,8 +180,8 @@ bool NodeEmitter::mapsNode(const Node& node, const Names& inputs, const std::str
     net_.stock("Concat", parts, {last}, {{"axis", std::int64_t{3}}});
   } else if (node.op == "Resize") {
     if (!resize(node, *madeLast(inputs[0]), last, true)) return false;
-  } else if (isOneOf(node.op, {"MaxPool", "AveragePool"})) {
-    if (!pool(node, *madeLast(inputs[0]), last, true)) return false;
+  } else if (pools) {
+    if (!pool(node, channelsLast(node.inputs[0], inputs[0]), last)) return false;
   } else if (node.op == "BatchNormalization") {
     const Convolved* open = openConvolution(node.inputs[0], inputs[0]);
     if (!open || !open->addends.empty()) return false;

@@ -167,13 +167,14 @@ std::string NodeEmitter::take(const std::string& from, std::vector<float> indice
                               const std::string& name, std::optional<float> fill) {
   one_image_ = one_image_ || axis == 0;
   const auto count = std::ssize(indices);
-  NetWriter::Attributes attributes{{"axis", static_cast<std::int64_t>(axis)}, {"constants", Integers{1}}};
+  NetWriter::Attributes attributes{
+      {"function", std::string("Max")}, {"axis", static_cast<std::int64_t>(axis)}, {"constants", Integers{1}}};
   if (fill) attributes.emplace_back("fill", *fill);
-  return net_.op("HeadTake", {from, net_.constant(name + ".indices", Tensor::of({1, count}, std::move(indices)))},
+  return net_.op("HeadWindow", {from, net_.constant(name + ".indices", Tensor::of({count, 1}, std::move(indices)))},
                  {name}, attributes);
 }
 
-/// `node` moves whole slices along axes: indices along each axis, one HeadTake per axis that changes.
+/// `node` moves whole slices along axes: indices along each axis, one HeadWindow per axis that changes.
 bool NodeEmitter::headTakes(const Node& node, const Names& inputs, const Names& names) {
   const auto movements = moveData(graph_, node, true);
   if (!movements) return false;

@@ -116,7 +116,7 @@ bool NodeEmitter::pad(const Node& node, const std::string& x, const std::string&
 }
 
 /// Sums and largest elements of a window are taken along one axis after the other.
-bool NodeEmitter::pool(const Node& node, const std::string& x, const std::string& name, bool last) {
+bool NodeEmitter::pool(const Node& node, const std::string& x, const std::string& name) {
   const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
   const auto kernel = node.integers("kernel_shape");
   if (!kernel || kernel->size() != 2 || in.size() != 4 || node.outputs.size() != 1) return false;
@@ -140,8 +140,7 @@ bool NodeEmitter::pool(const Node& node, const std::string& x, const std::string
       taps[axis].push_back(std::move(window));
     }
   }
-  const std::size_t axis = last ? 1 : 2;
-  windows(windows(x, taps[0], axis, largest, net_.unique(name + ".columns")), taps[1], axis + 1, largest, name);
+  windows(windows(x, taps[0], 1, largest, net_.unique(name + ".columns")), taps[1], 2, largest, name);
   return true;
 }
 
@@ -191,7 +190,6 @@ std::string NodeEmitter::shuffle(const Node& node, const std::string& x, const s
 bool NodeEmitter::mapNode(const Node& node, const Names& inputs, const Names& names) {
   if (node.op == "Resize") return resize(node, inputs[0], names[0]);
   if (node.op == "Pad") return pad(node, inputs[0], names[0]);
-  if (node.op == "MaxPool" || node.op == "AveragePool") return pool(node, inputs[0], names[0]);
   if (node.op == "InstanceNormalization" || node.op == "GroupNormalization")
     return normalize(node, inputs[0], names[0]);
   if (node.op == "DepthToSpace" || node.op == "SpaceToDepth") {

@@ -16,43 +16,6 @@ namespace {
 
 constexpr const char* kStock = "an op that every OpenCV from 4.6 on computes right, or one of our own (docs/ops.md)";
 
-/// True when a Resize to the nearest pixel takes the one below, which OpenCV always does, whatever nearest_mode says.
-bool takesThePixelBelow(const Graph& graph, const Node& node) {
-  const Resizing resized = *resizing(graph, node);
-  for (const std::size_t axis : {2u, 3u}) {
-    const std::int64_t inputs = (*graph.shape(node.inputs[0]))[axis];
-    const auto taps = resizeTaps(node, resized, inputs, axis);
-    if (!taps) return false;
-    const double step = 1 / (static_cast<double>(resized.shape[axis]) / static_cast<double>(inputs));
-    for (std::size_t i = 0; i < taps->size(); ++i) {
-      const auto below = static_cast<std::int64_t>(std::floor(static_cast<double>(i) * step));
-      if ((*taps)[i].front().index != std::min(below, inputs - 1)) return false;
-    }
-  }
-  return true;
-}
-
-/// Automatic padding of a pooling as numbers, because OpenCV treats SAME_LOWER as SAME_UPPER.
-NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
-  const std::string automatic = node.text("auto_pad", "NOTSET");
-  if (automatic == "NOTSET") return {};
-  NetWriter::Attributes result{{"pads", slidingPads(graph, node, *node.integers("kernel_shape"))},
-                               {"auto_pad", std::string("NOTSET")}};
-  if (automatic != "VALID") result.emplace_back("ceil_mode", std::int64_t{0});
-  return result;
-}
-
-/// True when ceil_mode puts the last window outside the map. ONNX drops that window now; OpenCV does not.
-bool poolsBesideTheMap(const Graph& graph, const Node& node) {
-  const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
-  const auto strides = node.integers("strides", {1, 1});
-  const std::string automatic = node.text("auto_pad", "NOTSET");
-  const Integers none{0, 0};
-  const auto pads = automatic == "NOTSET" ? node.integers("pads", none) : none;
-  if (automatic.starts_with("SAME") || node.integer("ceil_mode", 0) == 0) return false;
-  return (out[2] - 1) * strides[0] >= in[2] + pads[0] || (out[3] - 1) * strides[1] >= in[3] + pads[1];
-}
-
 /// True when the first side is 1. The graph was folded for one image, so that axis is the batch.
 bool leads(const Shape* shape) { return shape && !shape->empty() && shape->front() == 1; }
 
@@ -141,100 +104,30 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     if (node.op == "Linear") expected.back() = out.back();
     if (out != expected) return "a result repeated by broadcasting";
     if (node.op == "L2Normalize") return "a division by a length, which OpenCV takes over the whole image";
-    if (node.op == "Activation" && !isOneOf(node.activation, {"relu", "silu", "gelu_quick"}))
-      return "the activation " + node.activation;
+    if (node.op == "Activation") return "an activation";
     return {};
-  }
-  const auto all = [](const std::optional<Integers>& values, std::int64_t expected) {
-    return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
-  };
-  if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {
-    const Tensor* left = graph_.constant(node.input(0));
-    const Tensor* right = graph_.constant(node.input(1));
-    const Tensor* constant = left ? left : right;
-    if (holdsIntegers(node.inputs[0]) || holdsIntegers(node.inputs[1])) return "whole numbers";
-    if (mayBeWhole(node)) return "a division of what may be whole numbers";
-    if (!constant) {
-      if (node.op == "Sub") return "a difference of two tensors";
-      const Shape* a = graph_.shape(node.input(0));
-      const Shape* b = graph_.shape(node.input(1));
-      if (!a || !b || *a != *b) return "two tensors that must be broadcast";
-      return {};
-    }
-    if (left && isOneOf(node.op, {"Sub", "Div"})) return "a constant minus or divided by a tensor";
-    const bool per_channel = out.size() == 4 && constant->shape.size() >= 3 && constant->size() == out[1] &&
-                             constant->shape[constant->shape.size() - 3] == out[1];
-    if (constant->size() != 1 && !per_channel) return "a constant that must be broadcast";
-    if (*graph_.shape(node.inputs[left ? 1 : 0]) != out) return "a tensor that must be broadcast";
-    return {};
-  }
-  if (node.op == "Split" && !node.integers("split")) {
-    for (const int value : node.outputs) {
-      if (*graph_.shape(value) != out) return "a Split into parts of different sizes";
-    }
-  }
-  if (node.op == "AveragePool") {  // OpenCV decides by the producer's name whether padding counts
-    const bool padded = !all(node.integers("pads"), 0) || node.text("auto_pad", "NOTSET").starts_with("SAME");
-    if (padded) return "an average over a padded map";
-  }
-  if (isOneOf(node.op, {"MaxPool", "AveragePool"}) && !all(node.integers("dilations"), 1))
-    return "dilations, which OpenCV leaves out here";
-  if (isOneOf(node.op, {"MaxPool", "AveragePool"}) && poolsBesideTheMap(graph_, node))
-    return "a pool whose last window lies beside the map";
-  if (node.op == "Slice") {
-    if (!all(integersOf(graph_, node.input(4)), 1)) return "a slice with steps";
-  }
-  if (node.op == "Gather") {
-    const Tensor* index = graph_.constant(node.input(1));
-    if (!index || !index->ints || index->size() != 1) return "a Gather with several indices";
-  }
-  if (node.op == "Resize") {
-    const std::string mode = node.text("mode", "nearest");
-    const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
-    const bool right = mode == "linear" ? isOneOf(coordinates, {"half_pixel", "pytorch_half_pixel", "align_corners"})
-                                        : mode == "nearest" && coordinates == "asymmetric";
-    if (node.integer("antialias", 0) != 0) return "an antialiasing Resize without exclude_outside";
-    if (!right || out.size() != 4) return "a Resize with mode " + mode + " and coordinates " + coordinates;
-    const Shape& in = *graph_.shape(node.inputs[0]);
-    if (in[0] != out[0] || in[1] != out[1]) return "a Resize over channels";
-    if (!resizing(graph_, node)->whole_pixels) return "scales that end within a pixel";  // the sizes are written
-    if (coordinates == "pytorch_half_pixel" && (out[2] == 1 || out[3] == 1)) return "a Resize to one row or column";
-    if (mode == "nearest" && !takesThePixelBelow(graph_, node))
-      return "nearest_mode " + node.text("nearest_mode", "round_prefer_floor") + ", where OpenCV rounds down";
   }
   if (node.op == "Softmax") {
     const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
     const auto rank = std::ssize(out);
     if (graph_.opset < 13 && axis != -1 && axis != rank - 1) return "a Softmax over several axes";
   }
-  if (isOneOf(node.op, {"Conv", "ConvTranspose"})) return "weights that are not constant";  // else: mapsNode()
+  // Where our own operators cannot compute these:
+  if (mayBeWhole(node)) return "a division of what may be whole numbers";
+  if (node.op.ends_with("Pool") && node.op != "GlobalAveragePool")
+    return "a pool whose last window lies beside the map";
+  if (node.op == "Resize") {
+    if (node.integer("antialias", 0) != 0) return "an antialiasing Resize without exclude_outside";
+    if (const auto resized = resizing(graph_, node); resized && !resized->whole_pixels)
+      return "scales that end within a pixel";
+    return "a Resize with mode " + node.text("mode", "nearest") + " and coordinates " +
+           node.text("coordinate_transformation_mode", "half_pixel");
+  }
+  if (isOneOf(node.op, {"Conv", "ConvTranspose"})) return "weights that are not constant";
   if (node.op == "BatchNormalization" && !graph_.constant(node.input(1))) return "weights that are not constant";
-  if (node.op == "ReduceMean" && (out.size() != 4 || graph_.shape(node.input(0))->size() != 4))
-    return "a mean over other axes than those of a map";
-  if (!isOneOf(node.op, {"BatchNormalization",
-                         "MaxPool",
-                         "AveragePool",
-                         "GlobalAveragePool",
-                         "Sigmoid",
-                         "Tanh",
-                         "Softmax",
-                         "Resize",
-                         "Concat",
-                         "Transpose",
-                         "Slice",
-                         "Split",
-                         "Gather",
-                         "Reshape",
-                         "Flatten",
-                         "Squeeze",
-                         "Unsqueeze",
-                         "LeakyRelu",
-                         "Elu",
-                         "ReduceMean",
-                         "Exp",
-                         "Neg",
-                         "Abs",
-                         "Sqrt"})) {
+  if (!isOneOf(node.op,
+               {"BatchNormalization", "GlobalAveragePool", "Sigmoid", "Tanh", "Softmax", "Concat", "Transpose",
+                "Reshape", "Flatten", "Squeeze", "Unsqueeze", "LeakyRelu", "Elu", "Exp", "Neg", "Abs", "Sqrt"})) {
     return "the op " + node.op;
   }
   return {};
@@ -272,18 +165,6 @@ std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape
 
 std::string NodeEmitter::stockNode(const Node& node, const Names& inputs, const std::string& name) {
   const Shape& out = *graph_.shape(node.outputs[0]);
-  if (node.domain == kCanonical && node.op == "Activation") {
-    if (node.activation == "relu") return net_.stock("Relu", {inputs[0]}, {name});
-    if (node.activation == "silu" || node.activation == "gelu_quick") {
-      std::string inner = inputs[0];
-      if (node.activation == "gelu_quick") {
-        const std::string factor = net_.constant(name + ".factor", Tensor::of({}, std::vector<float>{1.702f}));
-        inner = net_.stock("Mul", {inner, factor}, {net_.unique(name + ".scaled")});
-      }
-      const std::string gate = net_.stock("Sigmoid", {inner}, {net_.unique(name + ".sigmoid")});
-      return net_.stock("Mul", {inputs[0], gate}, {name});
-    }
-  }
   if (node.domain == kCanonical) {
     const Shape& in = *graph_.shape(node.inputs[0]);
     const Tensor& weight = *graph_.constant(node.inputs[1]);
@@ -300,63 +181,9 @@ std::string NodeEmitter::stockNode(const Node& node, const Names& inputs, const 
     return flat ? reshape(made, result, out, name) : made;
   }
   if (reshapes(graph_, node)) return reshape(inputs[0], *graph_.shape(reshapedFrom(node, node.inputs[0])), out, name);
-  if (node.op == "ReduceMean") {  // with a batch, OpenCV 4.6 gives the right numbers in a tensor of another rank
-    const auto reduced = reducedAxes(graph_, node, graph_.shape(node.inputs[0])->size());
-    const Integers axes(reduced->begin(), reduced->end());
-    one_image_ = one_image_ || axes.size() > 2;  // OpenCV fails on a mean over a whole image
-    const std::string mean = net_.stock("ReduceMean", {inputs[0]}, {net_.unique(name + ".mean")},
-                                        {{"axes", axes}, {"keepdims", node.integer("keepdims", 1)}});
-    return reshape(mean, out, out, name);
-  }
-  if (node.op == "Gather") {  // with a batch, OpenCV 4.6 keeps the axis; it does not support an index from the end
-    Shape in = *graph_.shape(node.inputs[0]);
-    const std::size_t axis = frontAxis(node, node.integer("axis", 0), in.size());
-    std::int64_t index = integersOf(graph_, node.inputs[1])->front();
-    if (index < 0) index += in[axis];
-    in[axis] = 1;
-    const auto number = [&](const char* part, std::int64_t value) {
-      return net_.constant(name + part, Tensor::of({1}, Integers{value}));
-    };
-    const std::string slice = net_.stock("Slice",
-                                         {inputs[0], number(".begin", index), number(".end", index + 1),
-                                          number(".axis", static_cast<std::int64_t>(axis))},
-                                         {net_.unique(name + ".slice")});
-    return reshape(slice, in, out, name);
-  }
   if (node.op == "Softmax") {  // the default axis changed with opset 13; OpenCV ignores the opset
     const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
     return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
-  }
-  if (isOneOf(node.op, {"MaxPool", "AveragePool"}))
-    return net_.copy(*node.proto, inputs, {name}, spelledOut(graph_, node));
-  if (node.op == "Resize") {
-    // One row or column is repeated. OpenCV 5.0.0 would read beyond it.
-    std::string from = inputs[0];
-    Shape now = *graph_.shape(node.inputs[0]);
-    for (const std::size_t axis : {2u, 3u}) {
-      if (now[axis] != 1 || out[axis] == 1) continue;
-      now[axis] = out[axis];
-      from = take(from, std::vector<float>(out[axis]), axis, now == out ? name : net_.unique(name + ".repeated"));
-      if (now == out) return from;
-    }
-    Shape sides = out;
-    const std::string sizes = net_.constant(name + ".sizes", Tensor::of({4}, std::move(sides)));
-    NetWriter::Attributes attributes{
-        {"mode", node.text("mode", "nearest")},
-        {"coordinate_transformation_mode", node.text("coordinate_transformation_mode", "half_pixel")}};
-    if (node.text("mode", "nearest") == "nearest")
-      attributes.emplace_back("nearest_mode", node.text("nearest_mode", "round_prefer_floor"));
-    return net_.stock("Resize", {from, "", "", sizes}, {name}, attributes);
-  }
-  if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {  // OpenCV takes a constant of rank 4 for another batch
-    Names operands = inputs;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const Tensor* constant = graph_.constant(node.inputs[i]);
-      if (!constant) continue;
-      const Shape shape = constant->size() == 1 ? Shape{} : Shape{constant->size(), 1, 1};
-      operands[i] = net_.constant(name + ".constant", constant->reshaped(shape));
-    }
-    return net_.copy(*node.proto, operands, {name});
   }
   return net_.copy(*node.proto, inputs, {name});
 }

@@ -127,7 +127,8 @@ class NodeEmitter {
   /// `last`: channels are the last axis of `x`.
   bool resize(const Node& node, const std::string& x, const std::string& name, bool last = false);
   bool pad(const Node& node, const std::string& x, const std::string& name);
-  bool pool(const Node& node, const std::string& x, const std::string& name, bool last = false);
+  /// Of `x` with channels last.
+  bool pool(const Node& node, const std::string& x, const std::string& name);
   bool normalize(const Node& node, const std::string& x, const std::string& name);
   /// DepthToSpace and SpaceToDepth.
   std::string shuffle(const Node& node, const std::string& x, const std::string& name);
