@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "mpm/mpm.hpp"
+#include "onnx/model/node_proto.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"
@@ -142,18 +143,11 @@ TEST_F(OtherHead, WindowsWithSizesOutOfRange) {
   }
   // The same in a converted file.
   TinyVit(dialect).graph().save(path);
-  convertFile(path, path + ".converted", {});
   onnx::ModelProto model;
-  {
-    std::ifstream in(path + ".converted", std::ios::binary);
-    ASSERT_TRUE(model.ParseFromIstream(&in));
-  }
+  ASSERT_TRUE(model.ParseFromString(convertModel(path, {}).bytes));
   onnx::NodeProto& node = *model.mutable_graph()->add_node();
   node.set_op_type("Conv");
-  onnx::AttributeProto& group = *node.add_attribute();
-  group.set_name("group");
-  group.set_type(onnx::AttributeProto::INT);
-  group.set_i(two_31);
+  onnx_graph::addAttribute(node, {"group", std::int64_t{two_31}});
   std::ofstream(path + ".converted", std::ios::binary) << model.SerializeAsString();
   EXPECT_MPM_ERROR(readNet(path + ".converted", {}), "(Conv): found group 2147483648, expected 1 to 1048576");
 }
