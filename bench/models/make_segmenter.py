@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes Segmenter ONNX files in the paper's sizes with seeded random weights, for measuring speed and memory.
+"""Writes Segmenter ONNX files for 512x512 and 150 classes with seeded random weights, for measuring speed and memory.
 
     make_segmenter.py --size T --output labels -o seg_t16.onnx
 
-Uses standard ONNX operators of opset 17 only. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx.
+Uses standard ONNX operators only. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx.
 """
 
 import argparse
 import colorsys
 import json
-import os
 import pathlib
 import re
 from dataclasses import dataclass
@@ -19,40 +18,31 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import segmenter_weights
-
 
 @dataclass(frozen=True)
 class Size:
     dim: int
     blocks: int
     heads: int
-    patch: int
 
 
-SIZES = {
-    "T": Size(192, 12, 3, 16),
-    "S": Size(384, 12, 6, 16),
-    "B": Size(768, 12, 12, 16),
-    "L": Size(1024, 24, 16, 16),
-    "B8": Size(768, 12, 12, 8),
-}
+SIZES = {"T": Size(192, 12, 3), "S": Size(384, 12, 6), "B": Size(768, 12, 12), "L": Size(1024, 24, 16)}
+SIDE, PATCH, CLASSES = 512, 16, 150
+GRID = (SIDE // PATCH, SIDE // PATCH)
 MASK_BLOCKS, MLP_RATIO = 2, 4
 ENCODER_EPS, HEAD_EPS = 1e-6, 1e-5
 
 
 class GraphBuilder:
-    """ONNX nodes as function calls. The name of a value is the name of its node. `draw(name, shape)` gives a weight."""
+    """ONNX nodes as function calls. The name of a value is the name of its node."""
 
     def __init__(self, draw):
-        self.draw = draw
-        self.nodes, self.initializers, self.names = [], [], set()
+        self.draw, self.nodes, self.initializers, self.names = draw, [], [], set()
 
-    def op(self, kind, *inputs, outputs=1, name=None, **attributes):
-        stem = name or f"{kind.lower()}_{len(self.nodes)}"
-        results = [stem] if outputs == 1 else [f"{stem}.{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), results, name=stem, **attributes))
-        return results[0] if outputs == 1 else results
+    def op(self, kind, *inputs, name=None, **attributes):
+        name = name or f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], name=name, **attributes))
+        return name
 
     def constant(self, values, dtype=np.int64):
         array = np.array(values, dtype)
@@ -98,56 +88,49 @@ class GraphBuilder:
         return self.op("Slice", x, self.constant([start]), self.constant([end]), self.constant([1]))
 
 
-def build(arguments, draw):
-    size, (height, width) = SIZES[arguments.size], arguments.input_size
-    if height % size.patch or width % size.patch:
-        raise SystemExit(f"--input-size {height}x{width}: both sides must be multiples of the patch, {size.patch}")
-    grid = (height // size.patch, width // size.patch)
-    tokens, dim = grid[0] * grid[1], size.dim
+def build(size, output, draw):
+    """`draw(name, shape)` gives a weight."""
+    tokens, dim = GRID[0] * GRID[1], size.dim
     g = GraphBuilder(draw)
-
-    weights = (g.weight("encoder.proj.weight", dim, 3, size.patch, size.patch), g.weight("encoder.proj.bias", dim))
-    x = g.op("Conv", "image", *weights, kernel_shape=[size.patch] * 2, strides=[size.patch] * 2)
+    weights = (g.weight("encoder.proj.weight", dim, 3, PATCH, PATCH), g.weight("encoder.proj.bias", dim))
+    x = g.op("Conv", "image", *weights, kernel_shape=[PATCH] * 2, strides=[PATCH] * 2)
     x = g.op("Transpose", g.op("Reshape", x, g.constant([0, dim, -1])), perm=[0, 2, 1])
     x = g.op("Concat", g.weight("encoder.cls_token", 1, 1, dim), x, axis=1)
     x = g.op("Add", x, g.weight("encoder.pos_embed", 1, 1 + tokens, dim))
     for i in range(size.blocks):
         x = g.block(f"encoder.blocks.{i}", x, dim, size.heads, ENCODER_EPS)
     x = g.norm("encoder.norm", x, dim, ENCODER_EPS)
-
-    if arguments.output == "features":
+    if output == "features":
         g.op("Identity", x, name="features")
-        output = helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 1 + tokens, dim])
+        result = helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 1 + tokens, dim])
     else:
-        scores = head(g, arguments, g.slice_rows(x, 1, 1 + tokens), size, tokens)
-        scores = g.op("Reshape", g.op("Transpose", scores, perm=[0, 2, 1]), g.constant([0, arguments.classes, *grid]))
-        logits = g.op("Resize", scores, "", g.constant([1, 1, size.patch, size.patch], np.float32), name="logits",
+        scores = g.op("Transpose", head(g, g.slice_rows(x, 1, 1 + tokens), size, tokens), perm=[0, 2, 1])
+        scores = g.op("Reshape", scores, g.constant([0, CLASSES, *GRID]))
+        logits = g.op("Resize", scores, "", g.constant([1, 1, PATCH, PATCH], np.float32), name="logits",
                       mode="linear", coordinate_transformation_mode="half_pixel")
-        output = helper.make_tensor_value_info(logits, TensorProto.FLOAT, [1, arguments.classes, height, width])
-        if arguments.output == "labels":
-            g.op("ArgMax", logits, axis=1, keepdims=0, name="labels")
-            output = helper.make_tensor_value_info("labels", TensorProto.INT64, [1, height, width])
-    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, height, width])
-    graph = helper.make_graph(g.nodes, "segmenter", [image], [output], g.initializers)
+        g.op("ArgMax", logits, axis=1, keepdims=0, name="labels")
+        result = helper.make_tensor_value_info("labels", TensorProto.INT64, [1, SIDE, SIDE])
+    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, SIDE, SIDE])
+    graph = helper.make_graph(g.nodes, "segmenter", [image], [result], g.initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="make_segmenter")
     model.ir_version = 8  # the oldest version with LayerNormalization
     return model
 
 
-def head(g, arguments, patches, size, tokens):
-    """Scores {B, N, classes}."""
-    dim, classes = size.dim, arguments.classes
+def head(g, patches, size, tokens):
+    """The mask transformer: scores {1, N, CLASSES}."""
+    dim = size.dim
     x = g.linear("decoder.proj_dec", patches, dim, dim)
-    x = g.op("Concat", x, g.weight("decoder.cls_emb", 1, classes, dim), axis=1)
+    x = g.op("Concat", x, g.weight("decoder.cls_emb", 1, CLASSES, dim), axis=1)
     for i in range(MASK_BLOCKS):
         x = g.block(f"decoder.blocks.{i}", x, dim, size.heads, HEAD_EPS)
     x = g.norm("decoder.decoder_norm", x, dim, HEAD_EPS)
     sides = []
-    for name, start, end in (("patch", 0, tokens), ("classes", tokens, tokens + classes)):
+    for name, start, end in (("patch", 0, tokens), ("classes", tokens, tokens + CLASSES)):
         y = g.op("MatMul", g.slice_rows(x, start, end), g.weight(f"decoder.proj_{name}", dim, dim))
         sides.append(g.op("Div", y, g.op("ReduceL2", y, axes=[-1], keepdims=1)))
     masks = g.op("MatMul", sides[0], g.op("Transpose", sides[1], perm=[0, 2, 1]))
-    return g.norm("decoder.mask_norm", masks, classes, HEAD_EPS)
+    return g.norm("decoder.mask_norm", masks, CLASSES, HEAD_EPS)
 
 
 def random_weights(seed):
@@ -168,16 +151,43 @@ def random_weights(seed):
     return draw
 
 
-def encoder_weights(path, size, input_size, otherwise):
+def segmenter_weights(path):
+    """The weights of a Segmenter ONNX, by the names of their layers, Linear's as {in, out}. torch.onnx renames the weight of a
+    Linear (onnx::MatMul_17) but keeps the name of its bias, so a weight is found through the bias that is added to its product."""
+    graph = onnx.load(str(path)).graph
+    producer = {output: node for node in graph.node for output in node.output}
+    weights = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    named = {}
+    for node in graph.node:
+        if node.op_type != "Add":
+            continue
+        for bias, product in (node.input, reversed(node.input)):
+            multiply = producer.get(product)
+            if bias in weights and multiply is not None and multiply.op_type == "MatMul":
+                named[bias.removesuffix(".bias") + ".weight"] = weights.get(multiply.input[1])
+    weights |= {name: array for name, array in named.items() if array is not None}
+    return weights
+
+
+def resize_positions(positions, old_grid, new_grid):
+    """positions {1, 1 + N, dim}, bilinear with half-pixel centres."""
+    patches = positions[0, 1:].reshape(*old_grid, -1)
+    for axis, (old, new) in enumerate(zip(old_grid, new_grid)):
+        at = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
+        low = np.floor(at).astype(int)
+        high = np.minimum(low + 1, old - 1)
+        share = (at - low).reshape([-1 if a == axis else 1 for a in range(3)])
+        patches = patches.take(low, axis) * (1 - share) + patches.take(high, axis) * share
+    patches = patches.reshape(1, -1, patches.shape[-1])
+    return np.concatenate((positions[:, :1], patches), axis=1).astype(np.float32)
+
+
+def encoder_weights(path, otherwise):
     """The encoder of a trained Segmenter ONNX, for real token statistics; its positions resized. The head stays random."""
-    known = segmenter_weights.SegmenterFile(path).weights
-    old = known["encoder.pos_embed"].shape[1] - 1
+    known = segmenter_weights(path)
     beside = json.loads(pathlib.Path(path).with_suffix(".json").read_text())["input"]
-    old_grid = (beside["height"] // size.patch, beside["width"] // size.patch)
-    if old_grid[0] * old_grid[1] != old:
-        raise SystemExit(f"{path}: {old} positions do not fit the input size in the JSON beside it")
-    grid = (input_size[0] // size.patch, input_size[1] // size.patch)
-    known["encoder.pos_embed"] = segmenter_weights.resize_positions(known["encoder.pos_embed"], 1, old_grid, grid)
+    old_grid = (beside["height"] // PATCH, beside["width"] // PATCH)
+    known["encoder.pos_embed"] = resize_positions(known["encoder.pos_embed"], old_grid, GRID)
 
     def draw(name, shape):
         drawn = otherwise(name, shape)
@@ -226,50 +236,14 @@ def impose_tokens(counts, grid, seed, otherwise):
     return draw
 
 
-def facts(arguments, name):
+def facts(output, name):
     """MODEL.json: the facts that an ONNX graph lacks."""
-    colors = [colorsys.hsv_to_rgb(i / arguments.classes, 0.55 + 0.4 * (i % 2), 0.6 + 0.35 * (i % 3) / 2)
-              for i in range(arguments.classes)]
-    height, width = arguments.input_size
-    return {"name": name, "input": {"height": height, "width": width, "channels": "RGB"},
+    colors = [colorsys.hsv_to_rgb(i / CLASSES, 0.55 + 0.4 * (i % 2), 0.6 + 0.35 * (i % 3) / 2) for i in range(CLASSES)]
+    return {"name": name, "input": {"height": SIDE, "width": SIDE, "channels": "RGB"},
             "mean": [0.5] * 3, "std": [0.5] * 3, "ignore": 255,
-            "classes": [] if arguments.output == "features" else [
+            "classes": [] if output == "features" else [
                 {"name": f"class {i}", "color": "#%02x%02x%02x" % tuple(round(255 * c) for c in color)}
                 for i, color in enumerate(colors)]}
-
-
-def write(arguments):
-    draw = random_weights(arguments.seed)
-    if arguments.encoder_from:
-        draw = encoder_weights(arguments.encoder_from, SIZES[arguments.size], arguments.input_size, draw)
-    if arguments.impose_tokens:
-        grid = tuple(side // SIZES[arguments.size].patch for side in arguments.input_size)
-        draw = impose_tokens(arguments.impose_tokens, grid, arguments.seed, draw)
-    model = build(arguments, draw)
-    path = arguments.out
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    try:
-        if model.ByteSize() > 2**31 - 2**20:  # protobuf's limit, with some space for the rest
-            weights = path.with_suffix(".weights").name
-            (path.parent / weights).unlink(missing_ok=True)
-            onnx.save(model, str(temporary), save_as_external_data=True, location=weights)
-        else:
-            onnx.save(model, str(temporary))
-        onnx.checker.check_model(str(temporary))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    path.with_suffix(".json").write_text(json.dumps(facts(arguments, path.stem), indent=1) + "\n")
-    parameters = sum(int(np.prod(t.dims)) for t in model.graph.initializer if t.data_type == TensorProto.FLOAT)
-    print(f"{path}: {parameters / 1e6:.1f} M parameters")
-
-
-def size_2d(text):
-    match = re.fullmatch(r"(\d+)x(\d+)", text)
-    if not match or not int(match[1]) or not int(match[2]):
-        raise argparse.ArgumentTypeError(f"'{text}' is not HEIGHTxWIDTH")
-    return int(match[1]), int(match[2])
 
 
 def token_counts(text):
@@ -278,21 +252,25 @@ def token_counts(text):
     return tuple(map(int, text.split(",")))
 
 
-def parser():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("-o", "--out", type=pathlib.Path, required=True, help="the ONNX file to write")
-    p.add_argument("--size", choices=SIZES, default="T", help="B8 is B with patch 8")
-    p.add_argument("--input-size", type=size_2d, default=(512, 512), metavar="HxW")
-    p.add_argument("--classes", type=int, default=150)
-    p.add_argument("--output", choices=("logits", "labels", "features"), default="logits", help="features: the encoder alone")
-    p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--encoder-from", type=pathlib.Path, metavar="MODEL",
-                   help="take the encoder's weights from this Segmenter ONNX, for the token statistics of a trained model")
-    p.add_argument("--impose-tokens", type=token_counts, metavar="N1,N2",
-                   help="positions by which N1 image tokens are left after the first insertion and N2 after the second, "
-                        "as measured on a trained model")
-    return p
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--out", type=pathlib.Path, required=True, help="the ONNX file to write")
+    parser.add_argument("--size", choices=SIZES, default="T")
+    parser.add_argument("--output", choices=("labels", "features"), default="labels", help="features: the encoder alone")
+    parser.add_argument("--encoder-from", type=pathlib.Path, metavar="MODEL",
+                        help="take the encoder's weights from this Segmenter ONNX, for the token statistics of a trained model")
+    parser.add_argument("--impose-tokens", type=token_counts, metavar="N1,N2",
+                        help="positions by which N1 image tokens are left after the first insertion and N2 after the second, "
+                             "as measured on a trained model")
+    arguments = parser.parse_args()
+    draw = random_weights(0)
+    if arguments.encoder_from:
+        draw = encoder_weights(arguments.encoder_from, draw)
+    if arguments.impose_tokens:
+        draw = impose_tokens(arguments.impose_tokens, GRID, 0, draw)
+    onnx.save(build(SIZES[arguments.size], arguments.output, draw), str(arguments.out))
+    arguments.out.with_suffix(".json").write_text(json.dumps(facts(arguments.output, arguments.out.stem), indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    write(parser().parse_args())
+    main()
