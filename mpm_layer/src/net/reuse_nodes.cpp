@@ -71,7 +71,7 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, int session) {
     }
     if (reuse == RowReuse::kRefused) refuse(node, "mixes rows in a way that reuse does not know");
     if (const auto* groups = findAttribute(node, "groups");
-        isOurs(node) && groups != nullptr && groups->s() != "mutual_pairs")
+        isOurs(node) && groups != nullptr && groups->has_s() && groups->s() != "mutual_pairs")  // else of channels
       refuse(node, "merges rows by '" + groups->s() + "', and groups outlive frames with mpm and gradual only");
     const bool has_rows = (reuse == RowReuse::kEachRow || reuse == RowReuse::kAllRows) && node.input_size() > 1 &&
                           node.op_type() != "RotaryPositions";
