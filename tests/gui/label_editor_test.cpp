@@ -13,34 +13,6 @@ constexpr int kIgnore = 255;
 cv::Mat unlabelled() { return cv::Mat(40, 60, CV_8U, cv::Scalar(kIgnore)); }
 int count(const LabelEditor& editor, int label) { return cv::countNonZero(editor.labels() == label); }
 
-TEST(LabelEditor, AStrokeIsUndoneAndRedoneAsAWhole) {
-  LabelEditor editor(unlabelled(), kIgnore);
-  EXPECT_FALSE(editor.canUndo());
-  editor.begin();
-  editor.brush({10, 10}, {30, 10}, 6, 2);
-  editor.brush({30, 10}, {30, 30}, 6, 2);
-  ASSERT_TRUE(editor.end());
-  const cv::Mat first = editor.labels().clone();
-  EXPECT_EQ(first.at<uchar>(10, 20), 2);
-  EXPECT_EQ(first.at<uchar>(25, 30), 2);
-  EXPECT_EQ(first.at<uchar>(30, 10), kIgnore);
-  editor.begin();
-  editor.brush({0, 0}, {0, 0}, 1, 2);
-  ASSERT_TRUE(editor.end());
-  EXPECT_EQ(count(editor, 2), cv::countNonZero(first == 2) + 1);
-  editor.undo();
-  EXPECT_EQ(cv::countNonZero(editor.labels() != first), 0);
-  editor.undo();
-  EXPECT_EQ(count(editor, kIgnore), 40 * 60);
-  EXPECT_FALSE(editor.canUndo());
-  editor.redo();
-  EXPECT_EQ(cv::countNonZero(editor.labels() != first), 0);
-  editor.begin();
-  editor.brush({50, 30}, {50, 30}, 4, 1);
-  editor.end();
-  EXPECT_FALSE(editor.canRedo()) << "another stroke takes the place of what was undone";
-}
-
 // Strokes, undo and redo at random beside a list of whole copies.
 TEST(LabelEditor, AnySequenceOfUndoAndRedoGivesTheMapOfThatStep) {
   constexpr std::size_t kKept = 100;  // steps

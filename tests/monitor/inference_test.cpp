@@ -150,25 +150,9 @@ TEST_F(InferenceWorkerTest, RefinesUntilAnotherModelComes) {
   EXPECT_EQ(
       cv::norm(refined->estimate.labels, Estimator(kModel, oracle).estimate(refined->frame.image).labels, cv::NORM_INF),
       0);
-  const std::string other = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
-  worker.setModel(other);
+  worker.setModel(kOther);
   EXPECT_TRUE(until(
-      [&](const InferenceResult& now) { return now.model_path == other && now.model->facts.refine == Refine::kNone; }));
-}
-
-TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
-  EstimatorOptions gradual = options();
-  gradual.read.convert.reduce = parseReduction("gradual:count=2");
-  InferenceWorker worker(frames_, kModel, gradual, callbacks());
-  const auto first = one();
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->model->reduction, *gradual.read.convert.reduce);
-  worker.setCompare(kFullModel);
-  const auto compared = until([](const InferenceResult& now) { return now.compared.has_value(); });
-  ASSERT_TRUE(compared);
-  EXPECT_EQ(compared->compared->estimate.tokens.size(), 1u) << "the full model merges nothing";
-  worker.setReduction(mpmBefore({1}));
-  EXPECT_TRUE(until([](const InferenceResult& now) { return toString(now.model->reduction) == "mpm:blocks=1"; }));
+      [](const InferenceResult& now) { return now.model_path == kOther && now.model->facts.refine == Refine::kNone; }));
 }
 
 TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitLeavesTheOldOne) {
@@ -299,16 +283,6 @@ TEST_F(InferenceWorkerTest, AReceiverThatFailsGetsTheNextResult) {
   }));
   EXPECT_TRUE(toldOf("no such disk"));
   EXPECT_EQ(events_.size(), 1u) << "reported once, not with every frame";
-}
-
-TEST_F(InferenceWorkerTest, SwapsModels) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  ASSERT_TRUE(one());
-  worker.setModel(kOther, mpmBefore({1}));
-  const auto result = one();
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->model_path, kOther);
-  EXPECT_EQ(result->model->head, HeadKind::kLinear);
 }
 
 TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {

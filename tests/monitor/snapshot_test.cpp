@@ -153,13 +153,14 @@ class Writing {
     ASSERT_TRUE(writer.save(result(time), sampleAt(time), source));
     ASSERT_TRUE(eventually([&] { return written.size() + failed.size() > before; }));
   }
-  // Shows it a frame at this moment and waits for what it writes of it.
-  void addAt(UnixMs time, std::int64_t steady) {
+  // Shows it a frame at this moment and waits for so many pictures of it.
+  void addAt(UnixMs time, std::int64_t steady, std::size_t pictures = 1) {
+    const std::size_t before = written.size() + failed.size();
     InferenceResult frame = result(time);
     frame.frame.steady = steady;
     const Sample sample = sampleAt(time);
     writer.add(frame, &sample, "0");
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_TRUE(eventually([&] { return written.size() + failed.size() >= before + pictures; }));
   }
 };
 
@@ -172,8 +173,9 @@ std::ptrdiff_t filesIn(const std::string& folder, const std::string& ending) {
 TEST(SnapshotWriter, ATimeLapseTakesAPictureEverySoOften) {
   const TemporaryFolder folder;
   Writing writing({.folder = folder / "shots", .every_minutes = 10});
-  for (int minute = 0; minute <= 25; ++minute) writing.addAt(kNoon + minute * kMinuteMs, 1 + minute * kMinuteMs);
-  ASSERT_TRUE(eventually([&] { return writing.written.size() == 3; }));
+  for (int minute = 0; minute <= 25; ++minute)
+    writing.addAt(kNoon + minute * kMinuteMs, 1 + minute * kMinuteMs, minute % 10 == 0 ? 1 : 0);
+  ASSERT_EQ(writing.written.size(), 3u);
   EXPECT_EQ(writing.written.all()[1],
             std::pair(folder / "shots/2026-06-01T12-10-00.000Z.png", SnapshotWriter::Occasion::kTimeLapse));
   EXPECT_EQ(filesIn(folder / "shots", "_overlay.png"), 3);
@@ -182,18 +184,18 @@ TEST(SnapshotWriter, ATimeLapseTakesAPictureEverySoOften) {
 TEST(SnapshotWriter, ARecordingHasEveryFrameAndItsSource) {
   const TemporaryFolder folder;
   Writing writing({.folder = folder.path()});
-  writing.addAt(kNoon, 1);
-  EXPECT_TRUE(folder.isEmpty());
+  writing.addAt(kNoon - 40, 1, 0);
   writing.writer.setRecording(true);
   for (int i = 0; i < 3; ++i) writing.addAt(kNoon + i * 40, i * 40);
-  ASSERT_TRUE(eventually([&] { return writing.writer.recording().written == 3; }));
+  EXPECT_EQ(writing.writer.recording().written, 3);
   EXPECT_EQ(writing.writer.recording().left_out, 0);
-  EXPECT_EQ(filesIn(folder.path(), "_overlay.png"), 0);
   std::ifstream file(folder / "2026-06-01T12-00-00.040Z.json");
   EXPECT_EQ(nlohmann::json::parse(file)["source"], "0");
   writing.writer.setRecording(false);
-  writing.addAt(kNoon + 1000, 1000);
-  EXPECT_EQ(filesIn(folder.path(), ".png"), 3);
+  writing.addAt(kNoon + 1000, 1000, 0);
+  writing.takeAt(kNoon + 2000);  // behind what was shown before
+  EXPECT_EQ(filesIn(folder.path(), ".png"), 3 + 2);
+  EXPECT_EQ(filesIn(folder.path(), "_overlay.png"), 1) << "of the one that was asked for";
 }
 
 TEST(SnapshotWriter, APictureHasTheChosenColoursAndTheNight) {
@@ -268,8 +270,8 @@ TEST(SnapshotWriter, RecordingsAndTimeLapsesLeaveAReserve) {
   Writing writing({.folder = folder.path(), .every_minutes = 0, .reserve_megabytes = 1e12});
   writing.addAt(kNoon, 1);
   writing.writer.setRecording(true);
-  writing.addAt(kNoon, 1);
-  ASSERT_TRUE(eventually([&] { return writing.failed.size() == 3; }));
+  writing.addAt(kNoon, 1, 2);
+  ASSERT_EQ(writing.failed.size(), 3u);
   for (const auto& [problem, occasion] : writing.failed.all())
     EXPECT_THAT(problem, ::testing::HasSubstr("MB are free at"));
   EXPECT_THAT(writing.written.all(), ::testing::SizeIs(0));
@@ -282,11 +284,11 @@ TEST(SnapshotWriter, AFolderThatCannotBeMadeIsTriedAgain) {
   std::ofstream(folder / "file") << "x";
   Writing writing({.folder = folder / "file/shots", .every_minutes = 0});
   writing.addAt(kNoon, 1);
-  ASSERT_TRUE(eventually([&] { return writing.failed.size() == 1; }));
+  ASSERT_EQ(writing.failed.size(), 1u);
   EXPECT_THAT(writing.failed.all()[0].first, ::testing::HasSubstr("file/shots"));
   fs::remove(folder / "file");
   writing.addAt(kNoon + 1000, 1001);
-  EXPECT_TRUE(eventually([&] { return writing.written.size() == 1; }));
+  EXPECT_EQ(writing.written.size(), 1u);
 }
 
 }  // namespace
