@@ -72,7 +72,7 @@ void FolderView::show(int index) {
   const FolderPicture& picture = bar_->pictures()[static_cast<std::size_t>(index)];
   wanted_ = picture.file;
   emit chosen();
-  // Of several that wait only the last is read.
+  // If several wait, only the last is read.
   thread_.run([this, version = ++version_, file = picture.file, time = picture.time] {
     if (version != version_) return;
     const auto answer = [this, version](auto show) {

@@ -12,7 +12,7 @@
 
 namespace mpm::gui {
 
-/// What is stored, on show: chart, day and night, and events of our own database or of another program's, kept up to
+/// Shows the database: chart, day and night, and events of our own database or of another program's, kept up to
 /// date. It creates the panels; the owner of their place destroys them first.
 class HistoryView : public QObject {
   Q_OBJECT

@@ -17,7 +17,7 @@ class Measuring : public QObject {
 
   /// Asks whether to, where the open source is an archive with stored pictures.
   void offer();
-  /// The same for a person who asked for it: says why it is not possible.
+  /// Offers it to a person who asked for it: says why it is not possible.
   void ask();
   bool running() const { return running_; }
 

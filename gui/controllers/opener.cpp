@@ -134,7 +134,7 @@ void Opener::resumeLast() {
   openSourceOf(last);
 }
 
-// What the command line names is newer than what is remembered, and a reduction belongs to its model.
+// A choice on the command line is newer than what is remembered, and a reduction belongs to its model.
 void Opener::goOnWithModelOf(const Recent& recent) {
   const bool model_named = !named_.model.isEmpty();
   const bool same_model = model_named && QFileInfo(named_.model).absoluteFilePath() == recent.model;

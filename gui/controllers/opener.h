@@ -11,12 +11,12 @@
 
 namespace mpm::gui {
 
-/// What is to be opened next: asks for sources, models and databases, recognises which is which, and remembers what was
-/// watched.
+/// Opens the next source, model or database: asks for sources, models and databases, recognises which is which, and
+/// remembers what was watched.
 class Opener : public QObject {
   Q_OBJECT
  public:
-  /// What the command line named, which is newer than what is remembered.
+  /// Choices of the command line, which are newer than what is remembered.
   struct Named {
     QString model;  ///< empty: none
     std::optional<Reduction> reduction;
@@ -28,20 +28,20 @@ class Opener : public QObject {
   const QVector<Recent>& recents() const { return recents_; }
   /// It was watched before.
   bool knows(const QString& source) const;
-  /// What is watched now is what was watched last: `source`, as it was asked for, with the model that runs and its
+  /// Remembers what is watched now: `source`, as it was asked for, with the model that runs and its
   /// reduction. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
   void remember(const QString& source, const std::optional<Reduction>& variant);
 
   /// A source, a model, or a database, by what it is; also as file:///.
   void open(const QString& asked);
-  /// What was dropped at once: pictures of one folder are that folder; otherwise one source, one model and one database
-  /// are all that can be on show.
+  /// Opens things that were dropped at once: pictures of one folder are that folder; otherwise one source, one model
+  /// and one database are all that can be on show.
   void open(const QStringList& asked);
   void openRecent(const Recent& recent);
-  /// What the command line names. A source goes on with the model that it was watched with last, unless the command
-  /// line names another.
+  /// Opens what the command line names. A source goes on with the model that it was watched with last, unless the
+  /// command line names another.
   void openNamed(const QString& asked);
-  /// What was watched last; asks for its password if it has one.
+  /// Opens what was watched last; asks for its password if it has one.
   void resumeLast();
   /// nullopt: of the kind that was watched last.
   void askForSource(std::optional<vision::SourceKind> kind = {});
@@ -53,7 +53,7 @@ class Opener : public QObject {
   void sourceChosen(const QString& source);
   /// nullopt: the model's own reduction.
   void modelChosen(const QString& path, const std::optional<mpm::Reduction>& variant);
-  /// Of the model that is there.
+  /// A reduction of the model that is there.
   void reductionChosen(const mpm::Reduction& variant);
   void databaseChosen(const QString& path);
   void newDatabaseChosen(const QString& path);

@@ -11,7 +11,7 @@ namespace mpm::gui {
 class PanelDocks : public QObject {
   Q_OBJECT
  public:
-  /// What the window shows in its docks, which own it from then on.
+  /// The contents of the docks, which own it from then on.
   struct Panels {
     QWidget *source, *reduction, *legend, *inspector, *speed, *day_night, *compare, *chart, *events, *log;
   };

@@ -8,8 +8,8 @@
 
 namespace mpm::gui {
 
-/// What changed in a picture from one version of a taught model to another, or to the head that is trained now. Each
-/// version looks at the picture itself, without merging and refining, as that head does.
+/// Shows what changed in a picture from one version of a taught model to another, or to the head that is trained now.
+/// Each version looks at the picture itself, without merging and refining, as that head does.
 class VersionChanges : public QObject {
   Q_OBJECT
  public:

@@ -10,7 +10,7 @@
 
 namespace mpm::gui {
 
-/// What is said of each source: a watch file for each, which `mpm monitor --watch` takes, and the dialogs that change
+/// The settings of each source: a watch file for each, which `mpm monitor --watch` takes, and the dialogs that change
 /// it. Each change is in the file at once.
 class WatchRules : public QObject {
   Q_OBJECT
@@ -28,7 +28,7 @@ class WatchRules : public QObject {
   monitor::WatchOptions watchOptions(const QString& source);
   /// Which pictures are kept in a folder.
   monitor::SnapshotOptions snapshotOptions(const QString& source, const QString& pictures);
-  /// What is run for each event, in words; empty: nothing.
+  /// The command that is run for each event, in words; empty: nothing.
   std::vector<std::string> command(const QString& source);
   const std::vector<vision::Region>& regions(const QString& source);
   /// Those that the database has are those of a source for which none were chosen.

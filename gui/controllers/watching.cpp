@@ -213,7 +213,7 @@ void Watching::takeFrame(const LiveFramePtr& frame) {
   if (!frozen_) parts_.compare->setFrame(frame);
 }
 
-// What stands beside a picture is of that picture, live or stored.
+// The numbers beside a picture are of that picture, live or stored.
 void Watching::showFrame(const LiveFramePtr& frame) {
   parts_.pane->setFrame(frame);
   parts_.inspector->setFrame(frame);
@@ -222,7 +222,7 @@ void Watching::showFrame(const LiveFramePtr& frame) {
   parts_.status->setFrame(*frame);
 }
 
-// Of a region that was not measured there are none.
+// A region that was not measured has no areas.
 void Watching::showAreas() {
   const QString region = parts_.legend_panel->region();
   if (frozen_) return parts_.legend->setNamedAreas(stored_areas_.value(region));
@@ -320,7 +320,7 @@ void Watching::showStored(const LiveFramePtr& frame, const QString& banner, cons
   parts_.pane->image()->setBanner(banner);
 }
 
-// Of a database that was opened, its last sample takes the place of the welcome page, but not that of a live source.
+// The last sample of a database that was opened takes the place of the welcome page, but not that of a live source.
 void Watching::showSample(const StoredSample& sample) {
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return showStored(sample.frame, storedText(sample.text), sample.areas);

@@ -21,7 +21,7 @@
 
 namespace mpm::gui {
 
-/// What the command line decided.
+/// Choices of the command line.
 struct WindowOptions {
   QString model;                     ///< empty: the default model
   EstimatorOptions inference;        ///< of that model, and but for the reduction of every one that is opened later
@@ -39,7 +39,7 @@ struct WindowOptions {
 class Watching : public QObject {
   Q_OBJECT
  public:
-  /// What it works with, and what it shows it on. The other controllers know the same session.
+  /// The models, views and controllers that it works with. The other controllers know the same session.
   struct Parts {
     LiveMonitor* live;
     WatchRules* rules;
@@ -68,11 +68,11 @@ class Watching : public QObject {
   void open(const QString& asked);
   void openAgain();
   void close();
-  /// What open() was asked for last.
+  /// The source that open() was asked for last.
   const QString& asked() const { return asked_; }
   /// A source is open, or a stored picture is on show.
   bool active() const;
-  /// Of the picture on show; empty: none.
+  /// The source of the picture on show; empty: none.
   QString source() const;
   const LiveFramePtr& frame() const;  ///< on show; null: none
   /// A source has given a frame.

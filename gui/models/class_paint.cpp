@@ -28,7 +28,7 @@ Blends blends(const ClassPaint& paint, bool with_labels) {
   return result;
 }
 
-// Of the lines between segments.
+// Colour of the lines between segments.
 Blends outlineBlends(const ClassPaint& paint, const Blends& classes) {
   Blends result = classes;
   for (int c = 0; c < 256; ++c) {

@@ -43,20 +43,20 @@ class History : public QObject {
 
   void askSources();
   void askChart(const monitor::ChartQuery& query);
-  /// Of day and night within a span of time.
+  /// Asks for the comparison of day and night within a span of time.
   void askStatistics(std::int64_t source, UnixMs from, UnixMs to);
   void askEvents(std::int64_t source);
-  /// What can be drawn of a source: the classes of its latest session, and its regions by its name.
+  /// Asks for what can be drawn of a source: the classes of its latest session, and its regions by its name.
   void askNames(std::int64_t source, const QString& name);
   /// The sample of a picture of this source that is nearest to a time, and no further than that away: sampleReady().
   void askSample(const monitor::SourceRecord& source, UnixMs time, UnixMs within);
-  /// What a database that was opened holds: its last sample.
+  /// Asks for the last sample of a database that was opened.
   void askLast(const monitor::SourceRecord& source);
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
   void chartReady(const mpm::charts::Chart& chart, const mpm::monitor::ChartQuery& query);
-  /// Of the span of the chart, before it.
+  /// The states of the span of the chart, before it.
   void statesReady(const std::vector<mpm::monitor::StateSeries>& states);
   void statisticsReady(const mpm::monitor::DayNightStatistics& statistics,
                        const std::vector<mpm::monitor::ClassArea>& areas);

@@ -4,7 +4,7 @@
 #include <QtGui>
 #include <opencv2/core.hpp>
 
-// What is done with maps of labels, CV_8U, off the network.
+// Operations on maps of labels, CV_8U, that need no network.
 namespace mpm::gui {
 
 /// Where two label maps of one picture differ.
@@ -27,7 +27,7 @@ LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv:
 /// not move, it is not sure, or it moved so far that this is another view (monitor::isSmall). Takes about 50 ms.
 cv::Mat movedLabels(const cv::Mat& labels, const cv::Mat& from, const cv::Mat& to, int ignore);
 
-/// The same map with other numbers: `to[label]` in place of each.
+/// Renumbers a map: `to[label]` in place of each.
 cv::Mat renumbered(const cv::Mat& labels, const std::array<uchar, 256>& to);
 
 }  // namespace mpm::gui

@@ -22,7 +22,7 @@ struct LabelCount {
 /// Label maps by the names of their pictures, CV_8U. A map that is in it is not written to.
 using LabelMaps = QMap<QString, cv::Mat>;
 
-/// What a folder of labels holds.
+/// Contents of a folder of labels.
 struct LabelState {
   vision::ClassList classes;
   QStringList pictures, labelled;     ///< names, ascending

@@ -24,7 +24,7 @@ cv::Point cellAt(cv::Size cells, QPointF at) {
   return {cell(at.x(), cells.width), cell(at.y(), cells.height)};
 }
 
-// What is laid over the image.
+// The map that is laid over the image.
 cv::Mat paintedMap(const Estimate& estimate) {
   if (!estimate.depth.empty()) return vision::depthShares(estimate.depth, estimate.depth_range);
   return estimate.ids.empty() ? estimate.labels : segmentClasses(estimate.ids, estimate.segments);

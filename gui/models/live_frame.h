@@ -10,7 +10,7 @@
 
 namespace mpm::gui {
 
-/// The same frame with two reductions.
+/// Results of one frame with two reductions.
 struct Comparison {
   struct Side {
     Reduction variant;

@@ -9,7 +9,7 @@
 
 namespace mpm::gui {
 
-/// What a model makes of single pictures, clusters and classes, on its own thread.
+/// Runs a model on single pictures, for clusters and classes, on its own thread.
 class PictureAnalysis : public QObject {
   Q_OBJECT
  public:

@@ -29,7 +29,7 @@ QDateTime timeOf(const QString& picture) {
 
 double seconds(const QDateTime& time) { return static_cast<double>(time.toMSecsSinceEpoch()) / 1000; }
 
-// What was laid over the picture when it was saved; may be empty.
+// The overlay of the picture when it was saved; may be empty.
 cv::Mat savedOverlay(const QString& stem) {
   const auto read = [&](const char* ending) {
     try {

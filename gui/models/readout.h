@@ -21,7 +21,7 @@ QString unitName(DepthUnit unit);
 /// "2.35 m", "0.4 (relative)".
 QString depthValue(double depth, DepthUnit unit);
 
-/// What a model of depth or of segments found at a place of the picture, 0..1: "2.35 m", "car, 92 %". Empty for other
+/// The depth or segment at a place of the picture, 0..1: "2.35 m", "car, 92 %". Empty for other
 /// models.
 QString readout(const LiveFrame& frame, QPointF at);
 

@@ -36,7 +36,7 @@ QString sourceTitle(const QString& source);
 /// moment of its own, because what is stored of two runs must not be mixed.
 QString demoSource();
 
-/// What file managers hand over, file:///a%20b, as a path; anything else as it is.
+/// The path of a URL as file managers hand it over, file:///a%20b; anything else as it is.
 QString localPath(const QString& text);
 
 struct CameraDevice {

@@ -17,7 +17,7 @@ struct RegionOutline {
 };
 
 RegionOutline outlineOf(const vision::Region& region);
-/// Of those that are not ignored, each once.
+/// Names of the regions that are not ignored, each once.
 QStringList regionNames(const std::vector<vision::Region>& regions);
 
 }  // namespace mpm::gui

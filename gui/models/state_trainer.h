@@ -29,7 +29,7 @@ class StateTrainer : public QObject {
   void train(const QString& name, const QString& region, const QString& model, const Reduction& reduce,
              std::vector<vision::Region> regions);
 
-  /// What a training of this name writes.
+  /// The file that a training of this name writes.
   QString file(const QString& name) const { return QString::fromStdString(fileOf(name, ".json")); }
   static QString nameOfWhole() { return QStringLiteral("picture"); }
 

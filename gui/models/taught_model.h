@@ -20,7 +20,7 @@ struct TaughtModel {
   std::optional<Verdict> verdict{};  ///< nullopt: one picture cannot be tested on another
 };
 
-/// What MODEL.json beside the model says; nullopt where the model or its JSON is missing or was not taught.
+/// The verdict in MODEL.json beside the model; nullopt where the model or its JSON is missing or was not taught.
 std::optional<TaughtModel> readTaughtModel(const std::string& onnx_path);
 /// The models of a folder, newest first.
 std::vector<TaughtModel> taughtModels(const std::string& folder);

@@ -10,7 +10,7 @@
 
 namespace mpm::gui {
 
-/// What the trainer works with.
+/// Input of the trainer.
 struct TrainerJob {
   QString folder;                     ///< as vision::LabelFolder: holds the pictures
   QString model;                      ///< whose encoder is used

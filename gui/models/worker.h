@@ -46,7 +46,7 @@ class Job : public QObject {
  public:
   /// `done` of about `of` parts; false: it was cancelled.
   using Progress = std::function<bool(int done, int of)>;
-  /// What was made; nullopt: it was cancelled. Throws what went wrong.
+  /// The result; nullopt: it was cancelled. Throws what went wrong.
   using Work = std::function<std::optional<QVariant>(const Progress& progress)>;
 
   /// Begins at once. Ends in finished(), failed() or cancelled().

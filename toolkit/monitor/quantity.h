@@ -28,7 +28,7 @@ struct PictureQuality {
   int flags = 0;         ///< what is wrong with it; 0: nothing
 };
 
-/// What is known of a frame beside its pixels.
+/// Facts of a frame beside its pixels.
 struct FrameFacts {
   std::vector<double> token_counts{};  ///< N, then N' after each insertion
   double inference_ms = 0;
@@ -38,7 +38,7 @@ struct FrameFacts {
   std::optional<PictureQuality> quality{};
 };
 
-/// What the quantities are computed from: the whole picture, or one region of it.
+/// The input of the quantities: the whole picture, or one region of it.
 struct Measurement {
   std::int64_t pixels = 0;                    ///< that count
   std::array<double, 3> mean{}, deviation{};  ///< red, green and blue of these pixels, 0..255

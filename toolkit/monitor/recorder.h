@@ -40,7 +40,7 @@ class Recorder {
 
   /// The sample that was recorded, if this frame was one's turn. `dropped`: of the source so far.
   std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
-  /// What a sample of this frame would say, but for what goes on from sample to sample: quality, reuse, states.
+  /// The sample that this frame would be, but for what goes on from sample to sample: quality, reuse, states.
   Sample measure(const InferenceResult& result);
   /// From now on add() does nothing: the source is closed.
   void close();
@@ -48,7 +48,7 @@ class Recorder {
   /// nothing while add() measures a large picture, so that a window does not wait for that.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
 
-  /// What the source showed at an earlier watch; ignored after the first frame.
+  /// Sets the view that the source had at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
   /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and
   /// nothing of that is told again. `samples`: the last ones; `sessions`: those of the source. `now`, `steady`: one
@@ -56,7 +56,7 @@ class Recorder {
   void resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions, UnixMs now,
               std::int64_t steady);
 
-  /// What is measured from the next sample on. Throws mpm::Error as vision::check().
+  /// Sets the regions that are measured from the next sample on. Throws mpm::Error as vision::check().
   void setRegions(const std::vector<vision::Region>& regions);
   /// Those of an earlier watch, reported as an event that is not stored; ignored once there are others.
   void setStoredRegions(const std::vector<vision::Region>& regions);
@@ -65,7 +65,8 @@ class Recorder {
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms, UnixMs now);
   void setQuality(const QualityOptions& quality);
-  /// What is read from the next sample on; results need features. Throws mpm::Error as StateOptions::validate().
+  /// Sets the states that are read from the next sample on; results need features. Throws mpm::Error as
+  /// StateOptions::validate().
   void setStates(const StateOptions& states);
 
  private:

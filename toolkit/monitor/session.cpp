@@ -22,7 +22,7 @@ constexpr std::int64_t kPastMs = kHourMs;
 
 // The pictures of an archive that the database had when it was opened.
 struct StoredPictures {
-  // Of names and times; with digests. Set before the source gives its first frame.
+  // Hashes of name and time; the same with the digest. Set before the source gives its first frame.
   std::unordered_set<std::uint64_t> named, whole;
   std::atomic<std::int64_t> left_out = 0;  // pictures of the source that are among them
 
@@ -136,7 +136,7 @@ struct Session::Impl {
     if (next) next->finish(patience_s);
   }
 
-  // Of the source that is open, if any.
+  // Stores and reports an event of the source that is open, if any.
   void post(const Event& event) {
     if (current() && store) store->append(event);
     report(event);

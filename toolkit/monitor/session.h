@@ -19,7 +19,7 @@
 
 namespace mpm::monitor {
 
-/// What stays the same from source to source.
+/// Options that stay the same from source to source.
 struct SessionOptions {
   std::string model{};                    ///< empty: frames wait for setModel()
   EstimatorOptions inference{};           ///< of every model; its reduction is that of the first one
@@ -31,7 +31,7 @@ struct SessionOptions {
   std::function<UnixMs()> now = unixNow;  ///< the wall clock
 };
 
-/// What is watched, and how.
+/// The source to watch, and how.
 struct WatchOptions {
   vision::SourceSpec source{};  ///< stored as SourceSpec::name()
   double every_s = 1;           ///< at most one sample in this time; 0: one per frame
@@ -60,7 +60,7 @@ struct SessionStatus {
   InferenceStatus inference;
   std::optional<WriterStatus> store;  ///< nullopt: nothing is to be stored
   bool finished = false;              ///< the source has ended, and all its frames have been through the model
-  /// Of a folder or archive of pictures: how many it has, and how many of them are samples, of this watch or an earlier
+  /// Pictures of a folder or archive: how many it has, and how many of them are samples, of this watch or an earlier
   /// one. 0: not known.
   std::int64_t pictures = 0, stored = 0;
 
@@ -119,14 +119,15 @@ class Session {
   /// The file of the model that runs, or that is read first; a file that cannot be read does not count.
   std::string model() const;
 
-  /// Of the open source, from now on: night, alarms and quality.
+  /// Replaces night rule, alarms and quality of the open source, from now on.
   void setRules(const WatchOptions& rules);
-  /// Of the open source, from the next sample on; stored at once. Throws mpm::Error as vision::check().
+  /// Replaces the regions of the open source from the next sample on; stored at once. Throws mpm::Error as
+  /// vision::check().
   void setRegions(const std::vector<vision::Region>& regions);
-  /// Of the open source, from the next sample on. Throws mpm::Error as StateOptions::validate().
+  /// Replaces the states of the open source from the next sample on. Throws mpm::Error as StateOptions::validate().
   void setStates(const StateOptions& states);
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
-  /// Of measureAgain(), in place of what is stored of the same pictures. Closes the source.
+  /// Takes the samples of measureAgain() in place of what is stored of the same pictures. Closes the source.
   void replaceSamples(const std::string& fresh);
   void storeIn(const std::string& path);  ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);      ///< stores it and calls on_event
@@ -135,7 +136,7 @@ class Session {
   void setEventCommand(std::vector<std::string> arguments);
 
   SnapshotWriter& snapshots();
-  /// What a sample of this frame says, by the regions of now.
+  /// The sample that this frame would be, by the regions of now.
   Sample measure(const InferenceResult& result) const;
   /// Writes a picture of this frame. False: the disk is too slow, several wait already.
   bool save(const InferenceResult& result, const Sample& sample);

@@ -83,7 +83,7 @@ struct CaptureStatus {
 /// "Live", "Retrying (3, next in 5 s): camera 0 gave no frame for 10 s".
 std::string toString(const CaptureStatus& status);
 
-/// What the list of events says of a change to `status`: the source came, went, hangs, ended. nullopt for the states on
+/// The event for a change to `status`: the source came, went, hangs, ended. nullopt for the states on
 /// the way there, and for one more attempt that failed as those before it: a camera may be off for a year.
 std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time);
 

@@ -87,7 +87,7 @@ struct InferenceWorker::Impl {
   std::int64_t busy_since = 0;
   std::pair<int, int> reuse_of;  // session and stream of status.reuse
 
-  // Of the worker's thread.
+  // Used by the worker's thread alone.
   std::unique_ptr<Loaded> current, previous;  // previous: until `current` gave its first result
   std::unique_ptr<Loaded> other;              // with the reduction to compare with
   int loaded_version = 0, sessions = 0;

@@ -15,7 +15,7 @@
 
 namespace mpm::monitor {
 
-/// The same frame with another reduction.
+/// The result of a frame with another reduction.
 struct ComparedResult {
   Estimate estimate;
   Reduction variant;
@@ -33,7 +33,7 @@ struct InferenceResult {
   bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample
 };
 
-/// What reuse has done since the model or the source changed last.
+/// Effect of the reuse of rows since the model or the source changed last.
 struct ReuseStatus {
   double rows = 0, agreement = 0;  ///< of the last frame, a share; of the last key frame that was due, percent
   charts::Spread all_rows{}, all_agreement{};  ///< so far

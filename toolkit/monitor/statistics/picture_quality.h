@@ -26,14 +26,16 @@ struct QualityOptions {
 /// value, for any other text.
 QualityOptions parseQuality(const std::string& spec);
 
-/// Of a CV_8UC3 picture, made 320 px wide if it is wider; nullopt where it is then below 64 px in width or height.
+/// Measures a CV_8UC3 picture, made 320 px wide if it is wider; nullopt where it is then below 64 px in width or
+/// height.
 std::optional<PictureQuality> measureQuality(const cv::Mat& image, const QualityOptions& options);
 
 /// Notices that the pictures of a camera have become bad, or good again. Not thread-safe.
 class QualityWatch {
  public:
   explicit QualityWatch(int pictures) : pictures_(pictures) {}
-  /// Of each picture, at `time`. By night nothing but darkness is to be seen without a lamp, so that is no event then.
+  /// Takes each picture, at `time`. By night nothing but darkness is to be seen without a lamp, so that is no event
+  /// then.
   std::optional<Event> add(const PictureQuality& quality, std::optional<bool> night, UnixMs time);
 
  private:

@@ -53,7 +53,7 @@ double keptTokens(const std::vector<std::pair<std::size_t, double>>& patches, co
   return kept;
 }
 
-// Of each patch, one over the size of its cluster; empty without merging.
+// For each patch, one over the size of its cluster; empty without merging.
 std::vector<double> sharesOf(const RunReport& report) {
   if (report.cluster_of_token.empty()) return {};
   const std::vector<int>& clusters = report.cluster_of_token.back();

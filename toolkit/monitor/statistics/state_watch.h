@@ -30,9 +30,9 @@ class StateWatch {
   /// Throws mpm::Error as StateOptions::validate().
   explicit StateWatch(StateOptions options = {});
 
-  /// Of each head whose model this is and whose region the picture shows. `estimate` with features. Adds what changed
-  /// to `events`. `digest`: of the model; `moved`: as RegionMeter::measure(); `sparse`: the sample before is a minute
-  /// or more away, and StateOptions::after is 1.
+  /// Reads each head whose model this is and whose region the picture shows. `estimate` with features. Adds what
+  /// changed to `events`. `digest`: of the model; `moved`: as RegionMeter::measure(); `sparse`: the sample before is a
+  /// minute or more away, and StateOptions::after is 1.
   std::vector<StateSample> read(const Estimate& estimate, const std::string& digest, cv::Size picture, UnixMs time,
                                 const ViewMotion& moved, std::vector<Event>& events, bool sparse = false);
 

@@ -29,7 +29,7 @@ struct Difference {
   double tokens = 0;
   /// Half the width of the 95 % interval; nullopt with too few samples (fewer than two blocks on a side).
   std::optional<double> plus_minus;
-  /// What counted as one independent observation: a whole day or night (from three of each on), else an hour.
+  /// The unit of one independent observation: a whole day or night (from three of each on), else an hour.
   enum class Block { kHour, kPeriod } block = Block::kHour;
   int day_blocks = 0, night_blocks = 0;
 
@@ -47,7 +47,7 @@ struct DayNightStatistics {
   std::optional<std::pair<double, double>> brightness;
 };
 
-/// Of values with how often each occurs.
+/// Summary of values with how often each occurs.
 Summary summarize(const std::map<double, std::int64_t>& occurrences);
 
 /// Frames of one night are no independent observations: light, weather and traffic last for hours, so the standard

@@ -22,7 +22,7 @@ constexpr double kError = 0.18;      // px of the small picture, standard error 
 
 cv::Point2d centreOf(cv::Size size) { return {(size.width - 1) / 2., (size.height - 1) / 2.}; }
 
-// Of a block: where it matches best, and how fast the match fades around it.
+// Result for a block: where it matches best, and how fast the match fades around it.
 struct Match {
   cv::Point2d place;  // centre of the block, from that of the picture
   cv::Vec2d shift;
@@ -35,7 +35,7 @@ cv::Mat warped(const cv::Mat& edges, const cv::Matx23d& motion) {
   return result;
 }
 
-// Of two fields of one size. cv::Mat::dot() is ten times as slow for parts of a picture, row by row.
+// Scalar product of two fields of one size. cv::Mat::dot() is ten times as slow for parts of a picture, row by row.
 double dot(const cv::Mat& one, const cv::Mat& other) {
   constexpr int kLanes = 8;
   std::array<float, kLanes> sums{};
@@ -130,7 +130,7 @@ std::optional<Fit> fit(const std::vector<Match>& matches) {
   return result;
 }
 
-// Of the motion of the corners, px.
+// Limit of the motion of the corners, px.
 double standardError(const Fit& fit, cv::Size size) {
   const auto at = shiftAt(centreOf(size));
   return std::sqrt(cv::trace(at * (fit.variance * fit.inverse) * at.t()));

@@ -15,7 +15,7 @@ cv::Matx23d matrixOf(const ViewMotion& motion, cv::Size size);
 /// The inverse of matrixOf(). The matrix must be a shift, a turn and a zoom.
 ViewMotion motionOf(const cv::Matx23d& matrix, cv::Size size);
 
-/// The same motion in a picture that is `factor` times as large.
+/// Scales a motion to a picture that is `factor` times as large.
 ViewMotion scaled(ViewMotion motion, double factor);
 /// How far the two motions take a corner of a picture of `size` apart, px: the corner where it is most.
 double distance(const ViewMotion& one, const ViewMotion& other, cv::Size size);

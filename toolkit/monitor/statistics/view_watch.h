@@ -29,7 +29,7 @@ class ViewWatch {
   /// about 8 ms where it looks, 40 ms where it is not sure.
   ViewChange add(const cv::Mat& image, UnixMs time, bool every);
 
-  /// Of the last picture that was looked at; nullopt: not sure, or the reference is not learned yet.
+  /// Motion of the last picture that was looked at; nullopt: not sure, or the reference is not learned yet.
   const std::optional<ViewMotion>& motion() const { return motion_; }
   /// motion(), or where the view was when it last changed for good.
   ViewMotion place() const { return motion_.value_or(reference_.motion); }

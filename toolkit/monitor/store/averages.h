@@ -25,7 +25,7 @@ struct ClassArea {
 /// year.
 std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to);
 
-/// What was measured of a region, or of the whole picture, over a span of time.
+/// Means of a region, or of the whole picture, over a span of time.
 struct RegionMeans {
   std::string name;                                     ///< empty: the whole picture
   std::vector<Spread> values{};                         ///< by quantities()

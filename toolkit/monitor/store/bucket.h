@@ -59,13 +59,13 @@ class Bucket {
   std::vector<Totals> series_;  // ascending by code
 };
 
-/// What a batch of samples adds to the stored aggregates. Collected in memory, written in the transaction that writes
-/// the samples, so the two never disagree.
+/// The sums that a batch of samples adds to the stored aggregates. Collected in memory, written in the transaction that
+/// writes the samples, so the two never disagree.
 class AggregateUpdate {
  public:
   /// With the ids of its regions.
   void add(std::int64_t source, std::int64_t session, const Sample& sample);
-  /// The same for the buckets of one width alone: the hours of tokens stay as they are.
+  /// Adds to the buckets of one width alone: the hours of tokens stay as they are.
   void addTo(std::int64_t width, std::int64_t source, std::int64_t session, const Sample& sample);
   /// Adds what was collected to what is stored, and forgets it.
   void write(Database& database);
@@ -79,7 +79,7 @@ class AggregateUpdate {
 
 /// In the column `night` of an hour, of samples that were stored without a rule.
 inline constexpr int kNightUnknown = 2;
-/// Of the tokens after the last insertion; nullopt: the sample has none, or its picture is flagged.
+/// Tenths of the tokens after the last insertion; nullopt: the sample has none, or its picture is flagged.
 std::optional<std::int32_t> tenthsOfTokens(const Sample& sample);
 
 /// Adds what this column of hour_of_tokens holds: pairs of a number of tenths and its occurrences, 32 bits each. Throws

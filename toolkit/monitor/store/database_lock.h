@@ -16,7 +16,7 @@ class DatabaseLock {
   DatabaseLock(const DatabaseLock&) = delete;
   DatabaseLock& operator=(const DatabaseLock&) = delete;
 
-  /// What a writer left for the next one in the lock file; empty: nothing.
+  /// The note that a writer left for the next one in the lock file; empty: nothing.
   static std::string noteOf(const std::string& database);
   void setNote(const std::string& text);
 

@@ -5,7 +5,7 @@
 
 namespace mpm::monitor {
 
-// Of a number in a database that a newer version wrote: "?".
+// A number that a newer version wrote into the database is shown as "?".
 const char* toString(Severity severity) {
   constexpr const char* kNames[] = {"info", "warning", "error"};
   const auto index = static_cast<unsigned>(severity);

@@ -43,7 +43,7 @@ std::string oneLine(std::string text) {
   return text;
 }
 
-// What the columns are: known only after a look at every sample, because sessions may differ, also in what their
+// The columns: known only after a look at every sample, because sessions may differ, also in what their
 // models call the same number.
 struct Columns {
   struct Session {

@@ -105,7 +105,7 @@ void removeReplaced(Database& database) {
   remove("view_reference WHERE source IN (SELECT source FROM span)");
 }
 
-// Of the samples that touched sessions still have: all of them, because nothing of an archive is forgotten.
+// Sums up the samples that touched sessions still have: all of them, because nothing of an archive is forgotten.
 void sumUpTouched(Database& database) {
   AggregateUpdate sums;
   Statement sessions = database.prepare("SELECT id, source FROM session WHERE id IN (SELECT id FROM touched)");

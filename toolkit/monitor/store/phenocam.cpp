@@ -34,7 +34,7 @@ namespace {
 using std::chrono::days;
 using std::chrono::sys_days;
 
-// What vegindex leaves out of the days: a sun lower than this, a sum of R, G and B outside of this.
+// Limits by which vegindex leaves pictures out of the days: a sun lower than this, a sum of R, G and B outside of this.
 constexpr double kLowestSun = 10, kDarkest = 100, kBrightest = 665;
 
 constexpr const char* kStatisticsColumns =

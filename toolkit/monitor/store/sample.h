@@ -21,7 +21,7 @@ struct ViewMotion {
   double zoom = 1;             ///< above 1: things look larger
 };
 
-/// What is kept of one region of a frame, or of the whole picture.
+/// The numbers of one region of a frame, or of the whole picture.
 struct RegionSample {
   /// 0: the whole picture. Else the id in the table `region`; until it is stored, the index among the regions that are
   /// watched, plus 1.
@@ -38,7 +38,7 @@ struct RegionSample {
 /// The quantities of a part of a frame.
 RegionSample evaluate(const Measurement& measurement);
 
-/// What is kept of one head of states of a frame.
+/// The result of one head of states on a frame.
 struct StateSample {
   std::string name{};      ///< of the head: "gate"
   std::string state{};     ///< the likeliest
@@ -48,7 +48,7 @@ struct StateSample {
   bool changed = false;   ///< `counted` is another one than in the sample before; not stored
 };
 
-/// What is kept of one frame.
+/// A frame as it is stored.
 struct Sample {
   std::int64_t id = 0;                 ///< given by the store; grows with every sample, also when the clock goes back
   std::int64_t session = 0;            ///< given by the store: SessionRecord::id, whose model it is of

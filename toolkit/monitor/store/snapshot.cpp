@@ -156,7 +156,7 @@ struct SnapshotWriter::Impl {
   Recording recording;
   std::optional<std::int64_t> last_lapse;  // steady
 
-  // Of the thread.
+  // Used by the thread alone.
   std::int64_t next_look = 0;         // for what is too old
   std::optional<SettledClock> clock;  // from the first look on
   std::jthread thread;                // last: it writes what waits before the rest goes

@@ -25,7 +25,7 @@ namespace mpm::monitor {
 
 using charts::Chart, charts::ChartBucket, charts::SeriesKey, charts::Spread;
 
-/// What samples that are comparable have in common. A new model or reduction is a new session.
+/// The facts that samples must share to be comparable. A new model or reduction is a new session.
 struct SessionInfo {
   std::string source;  ///< vision::SourceSpec::name()
   std::string model;   ///< path
@@ -46,7 +46,7 @@ struct SessionRecord : SessionInfo {
   std::optional<UnixMs> ended;  ///< nullopt: running, or it was killed and no session of its source began since
 };
 
-/// What a source shows while its camera has not moved, as ViewWatch learns it.
+/// The view of a source while its camera has not moved, as ViewWatch learns it.
 struct ViewReference {
   cv::Size size;        ///< of the pictures, px
   int pictures = 0;     ///< that were averaged
@@ -202,13 +202,13 @@ class StoreReader {
   std::vector<SourceRecord> sources() const;
   std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
 
-  /// What the source with this name showed; nullopt: not stored.
+  /// The view of the source with this name; nullopt: not stored.
   std::optional<ViewReference> view(const std::string& source) const;
 
   /// The regions that the source with this name has, or had, by id; none where it is not stored.
   std::vector<RegionRecord> regions(const std::string& source) const;
 
-  /// Of each head that was read in [from, to), by name.
+  /// The states of each head that was read in [from, to), by name.
   std::vector<StateSeries> states(std::int64_t source, UnixMs from, UnixMs to) const;
 
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)

@@ -233,7 +233,7 @@ struct StoreReader::Impl {
     return std::string(row.text(0));
   }
 
-  // Of these rows; two queries, because each reads one end of the index.
+  // First and last time of these rows; two queries, because each reads one end of the index.
   template <typename... Values>
   std::optional<Extent> extentOf(const std::string& time, const std::string& from, const Values&... values) const {
     Statement row = database.prepare("SELECT (SELECT min(" + time + ") FROM " + from + "), (SELECT max(" + time +
@@ -253,7 +253,7 @@ struct StoreReader::Impl {
     return extentOf("start_ms", "bucket WHERE source = ?1 AND width_ms = ?2", source, width);
   }
 
-  // Of everything that is kept, in any resolution.
+  // First and last time of everything that is kept, in any resolution.
   std::optional<Extent> extent(std::int64_t source) const {
     std::optional<Extent> all = sampleExtent(source);
     for (std::int64_t width : kBucketWidths) {

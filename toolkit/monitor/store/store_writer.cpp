@@ -274,7 +274,7 @@ struct StoreWriter::Impl {
   StoreOptions options;
   EventCallback on_event;
 
-  // Of the writer's thread.
+  // Used by the writer's thread alone.
   std::optional<DatabaseLock> lock;
   std::optional<Connection> connection;
   bool create = true;  // nothing was opened yet: a file that is not there is made, a damaged one renamed
@@ -464,7 +464,7 @@ struct StoreWriter::Impl {
     if (std::exchange(create, false)) lock->setNote({});
   }
 
-  // What the writer before this one met in the file that is there; not in another that took its place.
+  // The damage that the writer before this one met in the file that is there; not in another that took its place.
   std::string notedDamage() const {
     const std::string note = DatabaseLock::noteOf(path);
     const auto file = identityOf(path);

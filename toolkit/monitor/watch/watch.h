@@ -12,7 +12,7 @@
 
 namespace mpm::monitor {
 
-/// What a person says about one camera: a table [[camera]] of a watch file. An empty text or list, a number without
+/// The settings of one camera: a table [[camera]] of a watch file. An empty text or list, a number without
 /// value and a flag that is off mean the default.
 struct Watch {
   std::string source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{}, db{};
@@ -75,7 +75,7 @@ const WatchField& watchField(const std::string& key);
 /// Takes over what `more` says, field by field.
 void take(Watch& watch, const Watch& more);
 
-/// What is wrong with a watch, and the field to look at.
+/// An error in a watch, with the key of the field.
 class WatchError : public Error {
  public:
   /// `of_file`: what is wrong is in the file that the field names.

@@ -6,16 +6,16 @@
 
 namespace mpm::monitor {
 
-/// What a watch says about the model and how it runs; what it does not say is as in EstimatorOptions. Throws
+/// The part of a watch that is about the model and how it runs; other fields are as in EstimatorOptions. Throws
 /// WatchError.
 EstimatorOptions inferenceOptions(const Watch& watch);
 /// The inverse: sets the fields of a watch where the options differ from the default.
 void setInference(Watch& watch, const EstimatorOptions& options);
 
-/// What counts as night. Throws WatchError for several rules at once without Watch::night, and for half a rule.
+/// The rule for day and night. Throws WatchError for several rules at once without Watch::night, and for half a rule.
 NightRule nightRule(const Watch& watch);
 
-/// What is kept: of the samples, and of the pictures, in Watch::snapshots.
+/// Retention of samples, and of the pictures in Watch::snapshots.
 StoreOptions storeOptions(const Watch& watch);
 SnapshotOptions snapshotOptions(const Watch& watch);
 
@@ -23,8 +23,8 @@ SnapshotOptions snapshotOptions(const Watch& watch);
 /// WatchError.
 WatchOptions watchOptions(const Watch& watch);
 
-/// The same for the rest: the model by its name, the database, what runs for each event. Throws WatchError, also for a
-/// source that can never be opened.
+/// Checks the rest of a watch: the model by its name, the database, what runs for each event. Throws WatchError, also
+/// for a source that can never be opened.
 SessionOptions sessionOptions(const Watch& watch);
 
 }  // namespace mpm::monitor
