@@ -31,21 +31,6 @@ Outcome start(const QStringList& arguments, const QMap<QString, QString>& enviro
   return {process.exitStatus(), process.exitCode(), QString::fromUtf8(process.readAllStandardError())};
 }
 
-TEST(Start, WithoutADisplayIsASentenceAndACode) {
-  const Outcome outcome = start({}, {});
-  EXPECT_EQ(outcome.how, QProcess::NormalExit);
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(outcome.words.contains(QStringLiteral("no display"))) << outcome.words.toStdString();
-  EXPECT_TRUE(outcome.words.contains(QStringLiteral("mpm monitor")));
-}
-
-TEST(Start, ADisplayThatDoesNotAnswerIsNoAbort) {
-  const Outcome outcome = start({}, {{QStringLiteral("DISPLAY"), QStringLiteral(":9876")}});
-  EXPECT_EQ(outcome.how, QProcess::NormalExit);
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(outcome.words.contains(QStringLiteral("cannot open a window"))) << outcome.words.toStdString();
-}
-
 // The path of a file that is no model.
 QString brokenModel(const QTemporaryDir& folder) {
   QFile file(folder.filePath(QStringLiteral("broken.onnx")));
@@ -66,23 +51,25 @@ QMap<QString, QString> offscreen(const QTemporaryDir& folder) {
           {QStringLiteral("XDG_RUNTIME_DIR"), folder.path()}};  // Qt warns without one
 }
 
-TEST(Start, ABrokenModelIsNamed) {
+TEST(Start, WhatCannotWorkIsASentenceAndACode) {
   const QTemporaryDir folder;
-  const Outcome outcome = start(arguments(folder, {QStringLiteral("--model"), brokenModel(folder)}), offscreen(folder));
-  EXPECT_EQ(outcome.how, QProcess::NormalExit);
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(outcome.words.contains(QStringLiteral("broken.onnx"))) << outcome.words.toStdString();
-  EXPECT_EQ(outcome.words.trimmed().count(QLatin1Char('\n')), 0) << outcome.words.toStdString();
-}
-
-TEST(Start, ABrokenModelOfTheEnvironmentIsNamed) {
-  const QTemporaryDir folder;
-  QMap<QString, QString> environment = offscreen(folder);
-  environment[QStringLiteral("MPM_MODEL")] = brokenModel(folder);
-  const Outcome outcome = start(arguments(folder), environment);
-  EXPECT_EQ(outcome.how, QProcess::NormalExit);
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(outcome.words.contains(QStringLiteral("broken.onnx"))) << outcome.words.toStdString();
+  QMap<QString, QString> with_model = offscreen(folder);
+  with_model[QStringLiteral("MPM_MODEL")] = brokenModel(folder);
+  const std::tuple<QStringList, QMap<QString, QString>, int, const char*> cases[] = {
+      {{}, {}, 1, "no display"},
+      {{}, {}, 1, "mpm monitor"},
+      {{}, {{QStringLiteral("DISPLAY"), QStringLiteral(":9876")}}, 1, "cannot open a window"},
+      {arguments(folder, {QStringLiteral("--model"), brokenModel(folder)}), offscreen(folder), 1, "broken.onnx"},
+      {arguments(folder), with_model, 1, "broken.onnx"},
+      {{QStringLiteral("--nonsense")}, {}, 2, "--nonsense"},
+      {{QStringLiteral("--schedule"), QStringLiteral("5,2")}, {}, 2, "5,2"},
+      {{QStringLiteral("--device"), QStringLiteral("tpu")}, {}, 2, "tpu"}};
+  for (const auto& [given, environment, code, words] : cases) {
+    const Outcome outcome = start(given, environment);
+    EXPECT_EQ(outcome.how, QProcess::NormalExit) << words;
+    EXPECT_EQ(outcome.code, code) << words;
+    EXPECT_TRUE(outcome.words.contains(QLatin1String(words))) << words << " in\n" << outcome.words.toStdString();
+  }
 }
 
 constexpr int kPatience = 60000;  // ms
@@ -133,12 +120,6 @@ TEST(Start, LooksAtADatabaseAndWatchesNothing) {
   const QByteArray settings = settingsAfter(folder, folder.filePath(QStringLiteral("yard.db")));
   EXPECT_TRUE(settings.contains("geometry")) << "it ran";
   EXPECT_FALSE(settings.contains("yard.db")) << settings.toStdString();
-}
-
-TEST(Start, WrongUsageIsTwo) {
-  EXPECT_EQ(start({QStringLiteral("--nonsense")}, {}).code, 2);
-  EXPECT_EQ(start({QStringLiteral("--schedule"), QStringLiteral("5,2")}, {}).code, 2);
-  EXPECT_EQ(start({QStringLiteral("--device"), QStringLiteral("tpu")}, {}).code, 2);
 }
 
 TEST(Start, LoadsNoQt5) {
