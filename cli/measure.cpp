@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "cli/manifest.h"
+#include "cli/python_rule.h"
 #include "cli/session.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"
@@ -152,6 +153,8 @@ class Runner {
     options.read.convert = variant.convert;
     options.reuse = variant.reuse;
     info_ = readModelInfo(plan_.model, variant.convert);
+    if (variant.convert.reduce->method == ReductionMethod::kRule)
+      options.read.rule = pythonRule(*variant.convert.reduce);
     options_.push_back(options);
     nights_.push_back(night);
     const Json settings = settingsJson(plan_, options, info_, digest_, night);

@@ -39,17 +39,18 @@ void moveOffStandardFiles(int& file) {
 
 std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
 
-nlohmann::json askPython(const std::string& file, const std::vector<std::string>& arguments) {
+PythonProgram startPython(const std::string& file, const std::vector<std::string>& arguments) {
   constexpr double kSeconds = 3600;
   const fs::path path = (fs::path(ownProgram()).parent_path() / MPM_DATA_FROM_PROGRAM / file).lexically_normal();
-  nlohmann::json answer;
-  for (const char* python : {"python3", "/usr/bin/python3"}) {
+  const auto start = [&](const char* python) {
     std::vector<std::string> command = {python, path.string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    answer = WorkerProcess(command).ask(nlohmann::json::object(), kSeconds);
-    if (answer["ok"].get<bool>()) break;
-  }
-  return answer;
+    WorkerProcess process(command);
+    nlohmann::json answer = process.ask(nlohmann::json::object(), kSeconds);
+    return PythonProgram{std::move(process), std::move(answer)};
+  };
+  PythonProgram found = start("python3");
+  return found.answer["ok"].get<bool>() ? std::move(found) : start("/usr/bin/python3");
 }
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {

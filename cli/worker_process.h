@@ -10,10 +10,6 @@ namespace mpm::cli {
 /// The path of this program.
 std::string ownProgram();
 
-/// Runs `file` of share/mpm, a Python program, and returns its line of JSON: {"ok", "why"}. Where the python3 of the
-/// PATH, as of a virtual environment, lacks a package, that of the system may have it.
-nlohmann::json askPython(const std::string& file, const std::vector<std::string>& arguments);
-
 /// A process that answers JSON lines with JSON lines (bench/baselines/README.md). Whatever happens to it (it does not
 /// start, crashes, hangs, prints nonsense) is an answer {"ok": false, "why": "one line"}. Ends with this object.
 class WorkerProcess {
@@ -33,5 +29,15 @@ class WorkerProcess {
   int complaints_ = -1;  // what it writes to stderr
   std::string received_;
 };
+
+/// A program of share/mpm in Python, and its first line of JSON: {"ok", "why"}.
+struct PythonProgram {
+  WorkerProcess process;
+  nlohmann::json answer;
+};
+
+/// Starts `file` of share/mpm. Where the python3 of the PATH, as of a virtual environment, lacks a package, that of the
+/// system may have it.
+PythonProgram startPython(const std::string& file, const std::vector<std::string>& arguments);
 
 }  // namespace mpm::cli

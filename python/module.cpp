@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <opencv2/core.hpp>
@@ -23,6 +24,7 @@
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "evaluation/confusion_matrix.h"
+#include "evaluation/flop_counter.h"
 #include "evaluation/numbers.h"
 #include "evaluation/teaching.h"
 #include "layers/opencv_adapter.h"
@@ -216,7 +218,8 @@ ConvertOptions convertOptions(const nb::dict& arguments) {
           .method = ReductionMethod::kRule,
           .blocks = parseSchedule(argument<std::string>(arguments, "blocks", "a text")),
           .attention = parseAttention(argument<std::string>(arguments, "attention", "'plain' or 'proportional'")),
-          .plain_mean = !argument<bool>(arguments, "weighted", kYesOrNo)};
+          .plain_mean = !argument<bool>(arguments, "weighted", kYesOrNo),
+          .inside = argument<bool>(arguments, "inside", kYesOrNo)};
     if (size) options.input_size = Size2{size->first, size->second};
     const auto three = [&](const char* name) {
       return argument<std::optional<std::array<float, 3>>>(arguments, name, "three numbers");
@@ -240,18 +243,28 @@ RuleFunction ruleOf(const nb::dict& arguments) {
   if (!arguments.contains("rule")) return nullptr;
   nb::object function = arguments["rule"];
   if (PyCallable_Check(function.ptr()) == 0)
-    throw ArgumentError("a rule is a function of rows and sizes, got " + shown(function));
+    throw ArgumentError("a rule is a function of rows, sizes and info, got " + shown(function));
   return std::make_shared<nb::object>(std::move(function));
 }
 
 /// A rule of merging that is a Python function. Its exceptions pass through OpenCV to the caller.
 MergeFunction mergeFunction(const RuleFunction& held) {
-  return [held](std::span<const float> rows, int dim, std::span<const float> sizes) {
+  return [held](const RuleInput& input) {
     const nb::gil_scoped_acquire gil;
-    const std::size_t count = sizes.size();
+    const std::size_t count = input.sizes.size();
+    const auto array = [](auto values, const std::vector<std::size_t>& shape) {
+      return toArray(std::vector(values.begin(), values.end()), shape);
+    };
+    const std::size_t pixels = static_cast<std::size_t>(input.image_size.height) * input.image_size.width;
+    nb::object keys = nb::none();
+    if (!input.keys.empty()) keys = nb::cast(array(input.keys, {count, input.keys.size() / count}));
+    const nb::object info = nb::module_::import_("mpm").attr("RuleInfo")(
+        nb::make_tuple(input.grid.height, input.grid.width), array(input.row_of_patch, {input.row_of_patch.size()}),
+        input.block, keys,
+        array(input.image, {input.image.size() / pixels, static_cast<std::size_t>(input.image_size.height),
+                            static_cast<std::size_t>(input.image_size.width)}));
     const nb::object groups = nb::module_::import_("numpy").attr("asarray")(
-        (*held)(toArray(std::vector(rows.begin(), rows.end()), {count, static_cast<std::size_t>(dim)}),
-                toArray(std::vector(sizes.begin(), sizes.end()), {count})));
+        (*held)(array(input.rows, {count, input.rows.size() / count}), array(input.sizes, {count}), info));
     const nb::object shape = groups.attr("shape"), type = groups.attr("dtype");
     const auto kind = nb::cast<std::string>(type.attr("kind"));
     if ((kind != "i" && kind != "u") || !shape.equal(nb::make_tuple(count)))
@@ -454,6 +467,9 @@ class LockedEstimator {
     const EstimatorOptions options = estimatorOptions(arguments, rule_ = ruleOf(arguments));
     const std::string model = modelPath(arguments["model"]);
     estimator_ = withoutGil([&] { return std::make_unique<Estimator>(model, options); });
+    counter_ = [model, convert = options.read.convert] {
+      return evaluation::FlopCounter(convertModel(model, convert).bytes);
+    };
   }
 
   const ModelInfo& model() const { return estimator_->model(); }
@@ -484,6 +500,15 @@ class LockedEstimator {
                           orNone<float>(std::move(result.scores)), orNone<float>(std::move(result.features)));
   }
 
+  double gflop(const std::vector<double>& tokens) {
+    return withoutGil([&] {
+      return turns_.take([&] {
+        if (!flops_) flops_ = counter_();
+        return flops_->count(tokens) / 1e9;
+      });
+    });
+  }
+
   void reset() {
     withoutGil([&] { turns_.take([&] { estimator_->reset(); }); });
   }
@@ -497,6 +522,8 @@ class LockedEstimator {
   bool rgb_;
   RuleFunction rule_;
   std::unique_ptr<Estimator> estimator_;
+  std::function<evaluation::FlopCounter()> counter_;  // converts the model again, so only for those who ask
+  std::optional<evaluation::FlopCounter> flops_;
   Turns turns_;
 };
 
@@ -682,6 +709,7 @@ NB_MODULE(_mpm, module) {
   nb::class_<LockedEstimator>(module, "Estimator", nb::type_slots(collectable<LockedEstimator>()))
       .def(nb::init<const nb::dict&>())
       .def("estimate", &LockedEstimator::estimate, "image"_a.none())
+      .def("gflop", &LockedEstimator::gflop, "tokens"_a)
       .def("reset", &LockedEstimator::reset)
       .def_prop_ro("info", [](const LockedEstimator& self) { return toDict(self.model()); })
       .def_prop_ro(

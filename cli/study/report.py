@@ -24,18 +24,20 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42, "svg.has
                             "axes.spines.right": False, "grid.alpha": 0.3, "axes.axisbelow": True, "font.size": 9})
 # Each differs from the others in lightness too, so that prints in grey and colour-blind readers tell them apart.
 COLORS = {"none": "#000000", "algm": "#5b1a7a", "mpm": "#1f5fc4", "gradual": "#d1560f", "tome": "#2aa57c", "cts": "#e3b100"}
-MARKERS = "osD^vP*Xd<>ph8H"
+MARKERS = {"none": "o", "mpm": "s", "gradual": "D", "tome": "^", "algm": "v", "cts": "P"}
+RARE_PIXELS = 10_000
 # The paper's table of ADE20K by "net": name, mIoU and GFLOP of the full model, then of MPM (2,5).
 PAPER = {"mask_transformer 192/16 512x512": ("Seg-T/16", 38.1, 25, 37.6, 17.6),
          "mask_transformer 384/16 512x512": ("Seg-S/16", 45.3, 76.9, 45.1, 54),
          "mask_transformer 768/16 512x512": ("Seg-B/16", 48.5, 258, 48.0, 184),
          "linear 768/8 512x512": ("Seg-B/8", 49.5, 1320, 49.2, 809),
          "mask_transformer 1024/16 512x512": ("Seg-L/16", 51.7, 800, 50.4, 496)}
-NOTES = """mIoU is over the classes with true pixels; its loss is in points. In brackets and as bars: 95 % intervals by
-bootstrap over the images, too narrow where images are alike, as the frames of a film. agreement: pixels with the label
+NOTES = f"""mIoU is over the classes with true pixels; its loss is in points. In brackets and as bars: 95 % intervals by
+bootstrap over the images; of films, over the films, or over stretches of fewer than five films. * marks a class with
+fewer than {RARE_PIXELS} true pixels. agreement: pixels with the label
 of the full model. speed-up: time of the full model on the same image, by turns, divided by that of the variant, median.
 ms: median over the images of the session that is named; times of other sessions are not compared. GFLOP and tokens at the
-end: means. GFLOP of batches are computed from the tokens of images that follow each other: ragged ones, as this library
+end: means. GFLOP of batches are computed from the tokens of images drawn at random: ragged ones, as this library
 runs them, keep the tokens of each image; padded ones have as many as the image with most; with a minimum each merges as
 many as the image that merges fewest."""
 SESSION = ("session", "cpu", "instruction_set", "threads", "device", "version", "command")
@@ -94,11 +96,24 @@ def mean_iou(counts, weights):
     return np.nanmean(iou_of(counts, weights), axis=1)
 
 
-def draws_of(count):
-    """The images themselves, then 1000 samples with replacement: {1001, images}. They depend on the number of images alone,
-    so the difference of two rows is that of their draws."""
-    samples = np.random.default_rng(count).integers(count, size=(1000 if count > 1 else 0, count))
-    return np.vstack([np.arange(count), samples])
+def blocks_of(films):
+    """The images that are drawn together, a list of indices for each block. Images without a film are blocks of one. Five films
+    or more are a block each; fewer are cut into stretches, about ten in all."""
+    blocks = {}
+    for image, film in enumerate(films):
+        blocks.setdefault(image if film is None else ("film", film), []).append(image)
+    if films.count(None) or len(blocks) >= 5:
+        return list(blocks.values())
+    return [part.tolist() for block in blocks.values() for part in
+            np.array_split(block, max(1, min(len(block), round(10 * len(block) / len(films)))))]
+
+
+def draws_of(films):
+    """The images themselves, then 1000 samples of blocks with replacement, as indices. They depend on the films alone, so the
+    difference of two rows is that of their draws."""
+    blocks = blocks_of(films)
+    samples = np.random.default_rng(len(blocks)).integers(len(blocks), size=(1000 if len(blocks) > 1 else 0, len(blocks)))
+    return [np.arange(len(films))] + [np.concatenate([blocks[k] for k in sample]) for sample in samples]
 
 
 def with_ends(name, draws):
@@ -114,13 +129,14 @@ def with_ends(name, draws):
 
 
 def batch_percent(row):
-    """GFLOP of padded batches, and of those that merge equally, in percent of ragged ones: of 1, 2, 4.. images."""
+    """GFLOP of padded batches, and of those that merge equally, in percent of ragged ones: of 1, 2, 4.. images, 200 times."""
     tokens = np.array([line["tokens"] for line in row.lines], float)
+    random = np.random.default_rng(len(tokens))
     padded, minimum = [], []
     for size in (1, 2, 4, 8, 16, 32):
         if size > len(tokens):
             break
-        windows = np.lib.stride_tricks.sliding_window_view(tokens, size, axis=0)  # {batches, steps, images}
+        windows = np.array([tokens[random.permutation(len(tokens))[:size]].T for _ in range(200)])  # {batches, steps, images}
         most, least = windows.max(-1), windows[:, :, 0].copy()
         for step in range(1, tokens.shape[1]):
             least[:, step] = least[:, step - 1] - (windows[:, step - 1] - windows[:, step]).min(-1)
@@ -131,7 +147,7 @@ def batch_percent(row):
 
 
 def summary_of(name, row, full, session, sweep):
-    first, draws = row.first, draws_of(len(row.images))
+    first, draws = row.first, draws_of([line.get("film") for line in row.lines])
     weights = np.array([np.bincount(draw, minlength=len(row.images)) for draw in draws])
     part = {"group": name, "model": pathlib.Path(first["model"]).stem}
     part |= {key: first[key] for key in ("net", "data", "dataset", "precision", "reduce", "reuse_spec", "simulated_night")}
@@ -142,23 +158,29 @@ def summary_of(name, row, full, session, sweep):
     totals = row.all.sum(1)
     part |= with_ends("pixel_accuracy_percent", 100 * (weights @ totals[:, 0]) / np.maximum(1, weights @ totals[:, 1]))
     agreement, ratio = row.of("agreement_percent"), row.of("full_ms") / row.of("total_ms")
-    part |= with_ends("agreement_percent", np.nanmean(agreement[draws], axis=1))
-    part |= with_ends("speed_up", np.nanmedian(ratio[draws], axis=1))
-    own = np.array([line["total_ms"] for line in row.lines if line["session"] == session])
-    for key, percent in (("median_ms", 50), ("p25_ms", 25), ("p75_ms", 75)):
-        part[key] = round(float(np.percentile(own, percent)), 4) if len(own) else None
+    part |= with_ends("agreement_percent", [np.nanmean(agreement[draw]) for draw in draws])
+    part |= with_ends("speed_up", [np.nanmedian(ratio[draw]) for draw in draws])
+    own = np.array([line["total_ms"] if line["session"] == session else np.nan for line in row.lines])
+    part |= with_ends("median_ms", [np.nanmedian(own[draw]) for draw in draws])
+    for key, percent in (("p25_ms", 25), ("p75_ms", 75)):
+        part[key] = None if np.isnan(own).all() else round(float(np.nanpercentile(own, percent)), 4)
     part |= {"gflop": None if first["gflop"] is None else round(float(row.mean("gflop")), 9),
              "tokens_end": round(float(np.mean([line["tokens"][-1] for line in row.lines])), 4)}
-    part |= {stage + "_ms": round(float(row.mean(stage + "_ms")), 4) for stage in STAGES}
+    for stage in STAGES:
+        part |= with_ends(stage + "_ms", weights @ row.of(stage + "_ms") / weights.sum(1))
     pairs = row.sum("pairs_with_class")
     part |= {"one_class_share": round(float(row.sum("pairs_of_one_class") / pairs), 4) if pairs else None,
-             "classes": first["classes"], "tokens": [line["tokens"][-1] for line in row.lines]}
+             "classes": first["classes"], "true_pixels": totals_of_classes(row), "tokens": [line["tokens"][-1] for line in row.lines]}
     part |= with_ends("iou_percent", iou_of(row.all, weights))
     part |= with_ends("iou_loss_points", iou_of(full.all, weights) - iou_of(row.all, weights))
     part["pairs_at_distance"] = np.atleast_1d(row.sum("pairs_at_distance")).tolist()
     part["blocks_ms"] = [round(float(ms), 4) for ms in row.mean("blocks_ms")]
     part["padded_percent"], part["minimum_percent"] = ([], []) if first["gflop"] is None else batch_percent(row)
     return part
+
+
+def totals_of_classes(row):
+    return row.all[:, :, 1].sum(0).astype(int).tolist()
 
 
 def name_of(line):
@@ -211,12 +233,12 @@ def data_of(line):
 
 
 def add_styles(rows):
-    """One colour per method; its variants differ in marker and line."""
+    """One colour and marker per method; its variants differ in number and line."""
     for i, row in enumerate(rows):
         row["method"] = row["reduce"].split(":")[0].split()[0]
         k = sum(other["method"] == row["method"] for other in rows[:i])
         row["color"] = COLORS.get(row["method"], "#8a7000")
-        row["marker"] = MARKERS[k] if k < len(MARKERS) else f"${k}$"
+        row["marker"], row["number"] = MARKERS.get(row["method"], "X"), i + 1
         row["line"] = (0, (6, 2) + (1, 2) * (k - 1)) if k else "-"
 
 
@@ -260,7 +282,8 @@ def trade(rows, title, x_name, value, front):
         plot.errorbar(value(row), row["miou_percent"], spread([row], "miou_loss_points")[::-1], color=row["color"],
                       marker=row["marker"], linestyle="none",
                       markerfacecolor=row["color"] if row[front] else "white", markersize=7, elinewidth=1, capsize=2,
-                      label=row["name"])
+                      label=f"{row['number']} {row['name']}")
+        plot.annotate(str(row["number"]), (value(row), row["miou_percent"]), (5, 4), textcoords="offset points", fontsize=8)
     return legend(plot)
 
 
@@ -289,7 +312,7 @@ def tokens(rows):
 
 def classes(rows):
     used = [c for c, iou in enumerate(rows[0]["iou_percent"]) if iou is not None]
-    return legend(bars("Loss of IoU per class", "points of IoU", [rows[0]["classes"][c] for c in used],
+    return legend(bars("Loss of IoU per class", "points of IoU", [rows[0]["classes"][c] + " *" * (rows[0]["true_pixels"][c] < RARE_PIXELS) for c in used],
                        [(row["name"], [row["iou_loss_points"][c] for c in used], row["color"],
                          spread([row], "iou_loss_points")[:, used]) for row in one_per_method(rows[1:])]))
 
@@ -305,7 +328,8 @@ def boundaries(rows):
 def stages(rows):
     shades = matplotlib.colormaps["cividis"](np.linspace(0.1, 0.95, len(STAGES)))  # none of them is a method's colour
     return legend(bars("Where the time goes", "ms per image, mean", [row["name"] for row in rows],
-                       [(name, [row[name + "_ms"] for row in rows], shades[i]) for i, name in enumerate(STAGES)], True))
+                       [(name, [row[name + "_ms"] for row in rows], shades[i], spread(rows, name + "_ms"))
+                        for i, name in enumerate(STAGES)], True))
 
 
 def locality(rows):
@@ -329,15 +353,41 @@ def batches(rows):
     return plot
 
 
+def blocks_of_sweep(row):
+    return tuple(int(block) for block in re.fullmatch(r"mpm:blocks=([\d,]+)", row["reduce"])[1].split(","))
+
+
 def depth(sweep, title, y_name, name):
+    sweep = [row for row in sweep if row["reduce"] == "none" or len(blocks_of_sweep(row)) == 1]
     plot = axes(title, "before block", y_name, 3.4)
     plot.errorbar(range(len(sweep) - 1), [row[name] for row in sweep[1:]], fmt="o-", color=COLORS["mpm"], capsize=2,
                   yerr=spread(sweep[1:], name), elinewidth=1)
     return plot
 
 
+def pairs(sweep, title, name):
+    """A step before each two blocks; on the diagonal, the step before one."""
+    values = {blocks_of_sweep(row): row[name] for row in sweep[1:]}
+    side = 1 + max(max(blocks) for blocks in values)
+    map_ = np.full((side, side), np.nan)
+    for blocks, value in values.items():
+        map_[blocks[0], blocks[-1]] = value
+    plot = axes(title, "second step before block", "first step before block", 5)
+    plot.grid(visible=False)
+    image = plot.imshow(map_, cmap="cividis")
+    for (first, second), value in np.ndenumerate(map_):
+        if not np.isnan(value):
+            dark = image.norm(value) < 0.5
+            plot.text(second, first, f"{value:.2f}", ha="center", va="center", fontsize=6, color="white" if dark else "black")
+    plot.figure.colorbar(image, shrink=0.8)
+    return plot
+
+
 def figures_of(rows, sweep):
     merged = rows[1:]
+    if all(row["median_ms"] for row in rows):
+        yield "rate", trade(rows, "mIoU against images per second", "images per second, 1000 / median ms",
+                            lambda row: 1000 / row["median_ms"], "front_of_time")
     yield "time", trade(rows, "mIoU against time", "time, % of the full model's on the same image",
                         lambda row: 100 / row["speed_up"], "front_of_time")
     yield "gflop", trade(rows, "mIoU against GFLOP", "GFLOP per image", lambda row: row["gflop"], "front_of_gflop")
@@ -354,6 +404,9 @@ def figures_of(rows, sweep):
     if len(sweep) > 1:
         yield "depth_loss", depth(sweep, "Loss of one step of MPM", "points of mIoU", "miou_loss_points")
         yield "depth_speed", depth(sweep, "Speed-up of one step of MPM", "times the full model", "speed_up")
+        if any(len(blocks_of_sweep(row)) == 2 for row in sweep[1:]):
+            yield "pairs_loss", pairs(sweep, "Loss of two steps of MPM, points of mIoU", "miou_loss_points")
+            yield "pairs_speed", pairs(sweep, "Speed-up of two steps of MPM", "speed_up")
 
 
 def number(value, digits):
@@ -369,7 +422,8 @@ def tables_of(rows):
     yield [["reduction", "mIoU, %", "loss, points", "agreement, %", "ms", "speed-up", "GFLOP", "tokens"]] + [
         [row["name"], with_interval(row, "miou_percent", 3), with_interval(row, "miou_loss_points", 3),
          with_interval(row, "agreement_percent", 2)] +
-        [number(row[name], n) for name, n in (("median_ms", 1), ("speed_up", 2), ("gflop", 2), ("tokens_end", 1))]
+        [with_interval(row, "median_ms", 1), with_interval(row, "speed_up", 2), number(row["gflop"], 2),
+         number(row["tokens_end"], 1)]
         for row in rows]
     paper = []
     for row in rows:

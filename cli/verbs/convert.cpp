@@ -37,9 +37,7 @@ void addThree(CLI::App& verb, const std::string& name, std::optional<std::array<
 int convert(const ConvertArguments& arguments) {
   const std::string policy = arguments.options.reduce ? arguments.options.reduce->policy : "";
   requireOutput("--out", arguments.output, {.models = {arguments.input}, .files = {policy}});
-  const auto [bytes, info] = convertModel(arguments.input, arguments.options);
-  if (interrupted()) return kInterrupted;
-  writeFileAtomically(arguments.output, bytes, true);
+  const ModelInfo info = convertFile(arguments.input, arguments.output, arguments.options);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + toString(info.head) +
             ", reduction " + toString(info.reduction));

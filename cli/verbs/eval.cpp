@@ -5,6 +5,7 @@
 
 #include "base/number_text.h"
 #include "base/quantiles.h"
+#include "cli/python_rule.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/numbers.h"
 #include "mpm/error.hpp"
@@ -161,6 +162,14 @@ void addMeasureOptions(CLI::App& verb, MeasureOptions& options) {
   MeasurePlan& plan = options.plan;
   LabelledOptions& labelled = plan.labelled;
   addVariants(verb, plan.model, plan.options, plan.variants);
+  addTexts(
+      verb, "--rule", "FILE.py:FUNCTION",
+      "Merge by a Python function of rows, sizes and info, slowly, on the CPU (docs/adding-a-method.md), as one more "
+      "--reduce. Its keys follow: veto.py:groups:blocks=0-7:where=inside. Can be given several times",
+      [&plan](const std::string& text) { plan.variants.reductions.push_back(parseRule(text)); })
+      ->group(kMergingGroup)
+      ->excludes("--schedule")
+      ->excludes("--attention");
   addNight(verb, plan.night);
   verb.add_flag("--day", plan.by_day, "Measure the images as they are, too, beside --simulate-night")
       ->group(kNightGroup);

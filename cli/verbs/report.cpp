@@ -400,7 +400,7 @@ std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOption
   const std::string table = path + ".csv.part";
   options.format = ExportFormat::kCsv;
   const auto samples = exportSamples(store, options, table);
-  const nlohmann::json answer = askPython("export/parquet.py", {table, file.place()});
+  const nlohmann::json answer = startPython("export/parquet.py", {table, file.place()}).answer;
   std::error_code ignored;
   std::filesystem::remove(table, ignored);
   if (!answer["ok"].get<bool>()) throw Error("no Parquet, python3 says: " + answer.value("why", ""));

@@ -12,6 +12,7 @@ namespace {
 struct StudyArguments : MeasureOptions {
   std::string folder{};
   int sweep_images = 24;
+  bool sweep_pairs = false;
 };
 
 int study(const StudyArguments& arguments) {
@@ -25,17 +26,21 @@ int study(const StudyArguments& arguments) {
   makeFolder(arguments.folder);
   plan.resume = arguments.folder + "/results.jsonl";
   if (const int code = evaluate(plan, false); code != kOk) return code;
-  if (arguments.sweep_images > 0) {  // one step of mpm before each block in turn
+  if (arguments.sweep_images > 0) {  // one step of mpm before each block in turn, or also two
     reductions = {kFullModel};
     plan.variants.schedules.clear();
-    for (int block = 0; block < readModelInfo(chosenModel(plan.model), plan.options.read.convert).blocks; ++block)
+    const int blocks = readModelInfo(chosenModel(plan.model), plan.options.read.convert).blocks;
+    for (int block = 0; block < blocks; ++block) {
       reductions.push_back(mpmBefore({block}));
+      for (int second = block + 1; arguments.sweep_pairs && second < blocks; ++second)
+        reductions.push_back(mpmBefore({block, second}));
+    }
     int& images = plan.labelled.max_frames;
     if (images == 0 || images > arguments.sweep_images) images = arguments.sweep_images;
     plan.resume = arguments.folder + "/sweep.jsonl";
     if (!measure(plan).finished) return kInterrupted;
   }
-  const nlohmann::json report = askPython("study/report.py", {arguments.folder});
+  const nlohmann::json report = startPython("study/report.py", {arguments.folder}).answer;
   const bool drawn = report["ok"].get<bool>();
   if (!drawn) printNote("no report, python3 says: " + report.value("why", "") + "; the same command draws it later");
   printLine(arguments.folder + (drawn ? "/report.html" : "/results.jsonl"));
@@ -50,10 +55,12 @@ Verb addStudy(CLI::App& mpm) {
   addOption(*verb, "-o,--out", arguments->folder, "DIR", "Folder of lines, report and figures")->required();
   addNumber(*verb, "--sweep-images", arguments->sweep_images, "N", 0, 1 << 30,
             "Images of the depth sweep. Default: 24");
+  verb->add_flag("--sweep-pairs", arguments->sweep_pairs,
+                 "Two steps before each two blocks, too: heat maps of loss and speed-up");
   addMeasureOptions(*verb, *arguments);
   verb->footer(
       R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with one or two reductions of each method;
-one step of mpm before each block in turn (sweep.jsonl); a report with figures (Debian: python3-matplotlib). The same
+one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with figures (Debian: python3-matplotlib). The same
 command goes on after a kill. Other models, data and reductions add to the folder.
 
 Examples:

@@ -21,7 +21,7 @@ import numpy as np
 from . import _mpm
 from ._mpm import ArgumentError, Error, FileError, __version__
 
-__all__ = ["ArgumentError", "DEFAULT_MODEL", "Error", "Estimate", "Estimator", "Evaluation", "FileError", "Net", "Rule", "Segment", "__version__",
+__all__ = ["ArgumentError", "DEFAULT_MODEL", "Error", "Estimate", "Estimator", "Evaluation", "FileError", "Net", "Rule", "RuleInfo", "Segment", "__version__",
            "convert", "evaluate", "info", "merge", "overlay", "register_cv2", "restore", "teach"]
 
 Path = Union[str, "os.PathLike[str]"]
@@ -83,23 +83,40 @@ class Estimate(NamedTuple):
     """With Estimator(features=True): float32 (N, dim), the image tokens behind the last block. Tokens that merged have equal rows."""
 
 
+class RuleInfo(NamedTuple):
+    """What a Rule sees beside the tokens."""
+
+    grid: tuple[int, int]
+    """Rows and columns of patches."""
+    row_of_patch: np.ndarray
+    """int32 (grid rows * columns,): the row that each patch is in, by the merges so far."""
+    block: int
+    """Where it merges, counted from 0."""
+    keys: np.ndarray | None
+    """float32 (N, width): the keys of the block's attention, their mean over the heads. None before a block."""
+    image: np.ndarray
+    """float32 (channels, height, width): the network input, normalised."""
+
+
 class Rule(NamedTuple):
     """A rule of merging to try, reduce=mpm.Rule(function): slow, exact, on the CPU.
 
-    >>> def neighbours(rows, sizes):               # merges every two rows, whatever they show
+    >>> def neighbours(rows, sizes, info):         # merges every two rows, whatever they show
     ...     return np.arange(len(rows)) // 2
     >>> mpm.Estimator("vit.onnx", reduce=mpm.Rule(neighbours, blocks=(2, 5)))
     """
 
-    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    """Called before each of the blocks, for each image, with rows, float32 (N, dim), the image tokens that are left, and sizes,
-    float32 (N,), the patches in each. Returns N integers: rows with the same one become their mean, in the order of their
-    first ones. Its exceptions reach the caller. It must not use the Estimator that calls it."""
+    function: Callable[[np.ndarray, np.ndarray, RuleInfo], np.ndarray]
+    """Called at each of the blocks, for each image, with rows, float32 (N, dim), the image tokens that are left, sizes,
+    float32 (N,), the patches in each, and a RuleInfo. Returns N integers: rows with the same one become their mean, in the
+    order of their first ones. Its exceptions reach the caller. It must not use the Estimator that calls it."""
     blocks: Sequence[int] | str = (2, 5)
     weighted: bool = True
     """The mean is weighted by the sizes; else plain, as in MPM."""
     attention: str = "plain"
     """'plain' or 'proportional' to the sizes (docs/reduction.md)."""
+    inside: bool = False
+    """Merges between attention and MLP of the blocks, else before them."""
 
 
 def _native(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +128,7 @@ def _native(arguments: dict[str, Any]) -> dict[str, Any]:
         raise ArgumentError(f"the blocks of a rule are such as (2, 5) or '2,5', got {_shown(rule.blocks)}")
     blocks = rule.blocks if isinstance(rule.blocks, str) else ",".join(map(str, rule.blocks))
     return {**arguments, "reduce": None, "rule": rule.function, "blocks": blocks, "weighted": rule.weighted,
-            "attention": rule.attention}
+            "attention": rule.attention, "inside": rule.inside}
 
 
 class _Model:
@@ -193,6 +210,10 @@ class Estimator(_Model):
             return [self.estimate(one) for one in image]
         labels, ids, segments, *rest = self._native.estimate(image)
         return Estimate(labels, ids, [Segment(*one) for one in segments], *rest)
+
+    def gflop(self, result: Estimate) -> float:
+        """GFLOP of one pass with the tokens of this result, counted as in docs/reduction.md. What a Rule computes is left out."""
+        return self._native.gflop(result.tokens)
 
     def reset(self) -> None:
         """With reuse: forgets earlier frames, because another camera follows, and frees what is kept of them."""

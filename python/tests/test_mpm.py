@@ -188,7 +188,7 @@ def test_results_outlive_the_estimator():
     np.testing.assert_array_equal(result.labels, before)
 
 
-def mutual_pairs(rows, sizes):
+def mutual_pairs(rows, sizes, info):
     """Mutual Pair Merging as a rule."""
     unit = rows / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     similarity = unit @ unit.T
@@ -243,7 +243,7 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.overlay(picture(), None), "a label map is an array (height, width) of uint8, got None"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, scores=2.5), "scores is True or False, got 2.5"),
     (mpm.Error, lambda: mpm.Estimator(DEPTH, scores=True), "no probabilities of classes"),
-    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(3)), "a rule is a function of rows and sizes, got 3"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(3)), "a rule is a function of rows, sizes and info, got 3"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule=(1,), reduce=mpm.Rule(len)), "give one of the two"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=mpm.Rule(len, 3)), "blocks of a rule are such as (2, 5) or '2,5', got 3"),
     (ValueError, lambda: mpm.convert(SEGMENTER, "/tmp/rule.onnx", reduce=mpm.Rule(len, (1,))), "which no file holds"),
@@ -282,7 +282,7 @@ def test_errors_show_no_control_characters_and_no_long_texts(text, tmp_path):
 @pytest.mark.parametrize("kind", [mpm.Estimator, mpm.Net])
 def test_a_rule_that_refers_to_its_caller_is_freed_with_it(kind):
     class Owner:
-        def rule(self, rows, sizes):
+        def rule(self, rows, sizes, info):
             return np.arange(len(rows))
 
     owner = Owner()
@@ -328,7 +328,7 @@ def test_a_rule_in_python_can_be_mpm():
 def test_a_rule_averages_by_the_sizes(weighted):
     seen = []
 
-    def rule(rows, sizes):
+    def rule(rows, sizes, info):
         seen.append((rows, sizes))
         groups = np.arange(len(rows)) // 3 if len(seen) <= 2 else -np.arange(len(rows), dtype=np.int8) // 2
         return groups.tolist()
@@ -351,6 +351,30 @@ def test_a_rule_averages_by_the_sizes(weighted):
             np.testing.assert_allclose(after[image, special + group], mean, atol=1e-6)
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_rule_sees_the_grid_the_map_the_keys_and_the_image(inside):
+    seen = []
+
+    def rule(rows, sizes, info):
+        seen.append(info)
+        np.testing.assert_array_equal(np.bincount(info.row_of_patch), sizes)
+        return mutual_pairs(rows, sizes, info)
+
+    estimator = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(rule, (1, 2), inside=inside))
+    result = estimator.estimate(np.full((64, 64, 3), (0, 255, 0), np.uint8))
+    assert [info.block for info in seen] == [1, 2] and seen[0].grid == result.grid
+    np.testing.assert_array_equal(seen[1].row_of_patch, result.maps[0])
+    blue, green, red = (np.ptp(seen[0].image[channel]) for channel in range(3))
+    assert blue == green == red == 0 and seen[0].image[1, 0, 0] > seen[0].image[0, 0, 0]
+    assert seen[0].image.shape == (3, *estimator.info["input"])
+    if inside:
+        assert seen[1].keys.shape[0] == result.tokens[1]
+    else:
+        assert seen[1].keys is None
+    full = mpm.Estimator(SEGMENTER, schedule=())
+    assert estimator.gflop(result) < full.gflop(full.estimate(picture()))
+
+
 def test_what_a_rule_raises_reaches_the_caller():
     image = picture()
 
@@ -358,23 +382,23 @@ def test_what_a_rule_raises_reaches_the_caller():
         return mpm.Estimator(SEGMENTER, reduce=mpm.Rule(rule, (1,))).estimate(image)
 
     with pytest.raises(ZeroDivisionError, match="by zero"):
-        one(lambda rows, sizes: 1 // 0)
+        one(lambda rows, sizes, info: 1 // 0)
     with pytest.raises(TypeError, match="argument"):
         one(lambda rows: rows)
     for wrong in (None, "ab", np.zeros(3, int), lambda rows: np.zeros(len(rows)), lambda rows: np.zeros((len(rows), 1), int)):
         with pytest.raises(mpm.Error, match="a rule returns an integer for each of its 32 rows, got shape") as error:
-            one(lambda rows, sizes: wrong(rows) if callable(wrong) else wrong)
+            one(lambda rows, sizes, info: wrong(rows) if callable(wrong) else wrong)
         assert "\n" not in str(error.value)
     estimator = None
 
-    def again(rows, sizes):
+    def again(rows, sizes, info):
         estimator.estimate(image)
 
     estimator = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(again, (1,)))
     with pytest.raises(mpm.Error, match="cannot use the object that runs it"):
         estimator.estimate(image)
     failing = [False, True]
-    estimator = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(lambda r, s: 1 // 0 if failing.pop() else mutual_pairs(r, s), (1,)))
+    estimator = mpm.Estimator(SEGMENTER, reduce=mpm.Rule(lambda *seen: 1 // 0 if failing.pop() else mutual_pairs(*seen), (1,)))
     with pytest.raises(ZeroDivisionError):
         estimator.estimate(image)
     assert estimator.estimate(image).tokens[1] < 32

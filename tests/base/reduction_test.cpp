@@ -44,6 +44,8 @@ TEST(Reduction, RuleIsWrittenButNotRead) {
   EXPECT_NO_THROW(rule.validate());
   EXPECT_EQ(toString(rule), "rule:blocks=2,5:mean=plain");
   EXPECT_EQ(toString(Reduction{.method = kRule}), "rule");
+  const char* const named = "rule:function=near.py#veto:blocks=2,5:where=inside";
+  EXPECT_EQ(toString(parseReduction(named)), named);
   EXPECT_MPM_ERROR((Reduction{.plain_mean = true}.validate()), "'mpm' has no key 'mean'");
 }
 

@@ -2,6 +2,9 @@
 // --reduce in every command that takes --schedule.
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <fstream>
+
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/temporary_folder.h"
@@ -34,6 +37,36 @@ TEST_F(Reduce, RunsAndIsNamed) {
   EXPECT_THAT(mpmCommand({"info", folder_ / "m.onnx"}).out, HasSubstr(kSpec));
   const auto plain = mpmCommand({"info", kSegmenter, "--json"}).json();
   EXPECT_EQ(plain["reduce"], "mpm:blocks=2");
+}
+
+TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
+  const std::string file = folder_ / "near.py";
+  std::ofstream(file)
+      << "def pairs(rows, sizes, info):\n"
+         "    print('a rule may print')\n"
+         "    assert len(info.row_of_patch) == info.grid[0] * info.grid[1] and info.image.shape[0] == 3\n"
+         "    assert info.keys.shape[0] == len(rows)\n"
+         "    return [i // 2 for i in range(len(rows))]\n"
+         "def broken(rows, sizes, info):\n"
+         "    raise ValueError('not today')\n";
+  const auto eval = [&](const std::string& rule) {
+    return mpmCommand({"eval", image_, "--model", kSegmenter, "--against", "full", "--rule", rule, "--json"});
+  };
+  const CommandResult found = eval(file + ":pairs:blocks=1,2:where=inside");
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const auto tokens = found.json()["tokens_mean"].get<std::vector<double>>();
+  ASSERT_EQ(tokens.size(), 3u);
+  EXPECT_EQ(tokens[1], std::ceil(tokens[0] / 2));
+  EXPECT_EQ(found.json()["reduce"], "rule:function=" + file + "#pairs:blocks=1,2:where=inside");
+  for (const auto& [rule, problem] :
+       {std::pair(file + ":broken", "ValueError: not today"),
+        std::pair(file + ":missing", "has no attribute 'missing'"),
+        std::pair(file + ":pairs:count=3", "has no key 'count'"), std::pair(file, "is not FILE.py:FUNCTION"),
+        std::pair(std::string("nowhere.py:pairs"), "there is no file 'nowhere.py'")}) {
+    const CommandResult refused = eval(rule);
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.err, HasSubstr(problem));
+  }
 }
 
 TEST_F(Reduce, GoesAlone) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iomanip>
 #include <map>
 #include <set>
 #include <sstream>
@@ -43,11 +44,12 @@ class Study : public ::testing::Test {
   void SetUp() override { writeStreetModel(model_); }
 
   CommandResult study(std::vector<std::string> more, const CommandOptions& options = {}) const {
-    more.insert(more.begin(), {"study", kFewStreets, "--model", model_, "-o", out_});
+    more.insert(more.begin(), {"study", source_, "--model", model_, "-o", out_});
     return mpmCommand(more, options);
   }
 
   TemporaryFolder folder_;
+  std::string source_ = kFewStreets;
   const std::string model_ = folder_ / "tiny.onnx", out_ = folder_ / "out", results_ = out_ + "/results.jsonl",
                     report_ = out_ + "/report.html";
   const std::vector<std::string> small_ = {
@@ -134,8 +136,13 @@ double meanIouOf(const std::vector<nlohmann::json>& lines, const std::vector<int
   return 100 * sum / classes;
 }
 
-// All 6^6 samples of the six frames are listed here, so the true share of samples below a number is known.
-TEST_F(Study, IntervalsAreThoseOfAllSamples) {
+class IntervalsOfStudy : public Study, public ::testing::WithParamInterface<int> {};
+
+// Each of two films of three frames is cut into frames; six films of two frames are drawn whole. All 6^6 samples of the
+// six blocks are listed here, so the true share of samples below a number is known.
+TEST_P(IntervalsOfStudy, AreThoseOfAllSamples) {
+  const int frames = GetParam();  // of a block
+  if (frames == 2) source_ = "demo:street?seed=5..10&size=64x96&step=43200&frames=2";
   ASSERT_EQ(study(small_).exit_code, 0);
   std::vector<nlohmann::json> merged, full;
   for (const std::string& line : tableLines(results_)) {
@@ -148,7 +155,10 @@ TEST_F(Study, IntervalsAreThoseOfAllSamples) {
                                             {"miou_loss_points", "all", true},
                                             {"miou_loss_near_points", "near", true},
                                             {"miou_loss_elsewhere_points", "elsewhere", true}}) {
-    const auto valueOf = [&](const std::vector<int>& images) {
+    const auto valueOf = [&](const std::vector<int>& blocks) {
+      std::vector<int> images;
+      for (const int block : blocks)
+        for (int i = 0; i < frames; ++i) images.push_back(block * frames + i);
       const double own = meanIouOf(merged, images, part);
       return is_loss ? meanIouOf(full, images, part) - own : own;
     };
@@ -156,19 +166,19 @@ TEST_F(Study, IntervalsAreThoseOfAllSamples) {
     // The order of a sample does not matter: each multiset once, with the number of its orders.
     constexpr double kRounding = 1e-3;
     std::vector<std::pair<double, double>> samples;  // value, share of all samples
-    std::vector<int> images(6);
+    std::vector<int> blocks(6);
     const std::function<void(std::size_t, int)> list = [&](std::size_t place, int first) {
-      if (place < images.size()) {
-        for (int image = first; image < 6; ++image) {
-          images[place] = image;
-          list(place + 1, image);
+      if (place < blocks.size()) {
+        for (int block = first; block < 6; ++block) {
+          blocks[place] = block;
+          list(place + 1, block);
         }
         return;
       }
       double orders = 720;
-      for (int image = 0; image < 6; ++image)
-        orders /= std::tgamma(1.0 + static_cast<double>(std::count(images.begin(), images.end(), image)));
-      samples.emplace_back(valueOf(images), orders / 46656);
+      for (int block = 0; block < 6; ++block)
+        orders /= std::tgamma(1.0 + static_cast<double>(std::count(blocks.begin(), blocks.end(), block)));
+      samples.emplace_back(valueOf(blocks), orders / 46656);
     };
     list(0, 0);
     EXPECT_EQ(samples.size(), 462u);
@@ -190,6 +200,8 @@ TEST_F(Study, IntervalsAreThoseOfAllSamples) {
       EXPECT_GE(row[name + "_high"][c], row[name][c].get<double>() - 1e-4) << name << c;
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(FramesOfABlock, IntervalsOfStudy, ::testing::Values(1, 2));
 
 TEST_F(Study, DrawsTheSameIntervalsEveryTime) {
   ASSERT_EQ(study(small_).exit_code, 0);
@@ -330,17 +342,32 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   EXPECT_EQ(tableLines(out_ + "/results.csv").size(), 5u);
 }
 
-TEST_F(Study, TwoVariantsNeverShareASymbol) {
+TEST_F(Study, PairsOfStepsAreAMap) {
+  ASSERT_EQ(study({"--reduce", "mpm:blocks=1", "--sweep-images", "1", "--sweep-pairs"}).exit_code, 0);
+  std::set<std::string> steps;
+  for (const std::string& line : tableLines(out_ + "/sweep.jsonl"))
+    steps.insert(nlohmann::json::parse(line)["reduce"].get<std::string>());
+  EXPECT_THAT(steps, ::testing::ElementsAre("mpm:blocks=0", "mpm:blocks=0,1", "mpm:blocks=0,2", "mpm:blocks=1",
+                                            "mpm:blocks=1,2", "mpm:blocks=2", "none"));
+  const std::string map = fileText(out_ + "/figures/tiny_scene_fp32_pairs_speed.svg");
+  for (const auto& line : tableLines(out_ + "/summary.jsonl")) {
+    const auto row = nlohmann::json::parse(line);
+    if (!row["sweep"] || row["reduce"] == "none") continue;
+    std::ostringstream number;
+    number << std::fixed << std::setprecision(2) << row["speed_up"].get<double>();
+    EXPECT_THAT(map, HasSubstr(">" + number.str() + "<")) << row["reduce"];
+  }
+}
+
+TEST_F(Study, TwoVariantsNeverShareANumber) {
   std::vector<std::string> many = {"--sweep-images", "0", "--max-frames", "1"};
   for (int count = 1; count <= 17; ++count)
     many.insert(many.end(), {"--reduce", "gradual:blocks=0:similarity=0." + std::to_string(count + 10)});
   ASSERT_EQ(study(many).exit_code, 0);
   const std::string svg = fileText(out_ + "/figures/tiny_scene_fp32_time.svg");
-  std::set<std::string> symbols;  // of the legend: the path of each marker
-  std::size_t legend = svg.find("legend_1"), at = legend;
-  while ((at = svg.find("<use xlink:href=\"#", at + 1)) != std::string::npos)
-    symbols.insert(svg.substr(at, svg.find('"', at + 18) - at));
-  EXPECT_EQ(symbols.size(), 18u + 2u) << "and the ends of the bars, in two colours";
+  for (int number = 2; number <= 18; ++number)
+    EXPECT_THAT(svg, HasSubstr(">" + std::to_string(number) + " gradual:blocks=0:similarity=0."));
+  EXPECT_THAT(svg, HasSubstr(">1 none<"));
 }
 
 }  // namespace

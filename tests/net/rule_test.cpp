@@ -15,8 +15,9 @@ namespace {
 const std::string kRuleModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";  // 3 blocks
 
 /// Mutual Pair Merging in double loops.
-std::vector<std::int64_t> mutualPairs(std::span<const float> rows, int dim, std::span<const float> sizes) {
-  const int count = static_cast<int>(sizes.size());
+std::vector<std::int64_t> mutualPairs(const RuleInput& input) {
+  const std::span<const float> rows = input.rows;
+  const int count = static_cast<int>(input.sizes.size()), dim = static_cast<int>(rows.size()) / count;
   const auto product = [&](int a, int b) {
     return std::inner_product(&rows[a * dim], &rows[a * dim] + dim, &rows[b * dim], 0.0);
   };
@@ -56,6 +57,71 @@ TEST(Rule, OfMutualPairsGivesWhatMpmGives) {
   EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
   EXPECT_EQ(cv::norm(found.labels, expected.labels, cv::NORM_INF), 0);
   EXPECT_LT(found.tokens.back(), found.tokens.front());
+}
+
+/// At each step of two, before and inside: what the function sees fits the net's own outputs.
+TEST(Rule, SeesGridMapBlockKeysAndImage) {
+  for (const bool inside : {false, true}) {
+    std::vector<int> blocks;
+    std::vector<std::vector<int>> maps;
+    Reduction reduction = ruleBefore({1, 2});
+    reduction.inside = inside;
+    EstimatorOptions options = optionsOf(
+        [&](const RuleInput& input) {
+          blocks.push_back(input.block);
+          maps.emplace_back(input.row_of_patch.begin(), input.row_of_patch.end());
+          const std::size_t patches = input.row_of_patch.size(), count = input.sizes.size();
+          EXPECT_EQ(input.grid.height * input.grid.width, static_cast<int>(patches));
+          EXPECT_EQ(input.image.size(), 3u * input.image_size.height * input.image_size.width);
+          std::vector<float> sizes(count);
+          for (const int row : input.row_of_patch) ++sizes.at(row);
+          EXPECT_TRUE(std::equal(sizes.begin(), sizes.end(), input.sizes.begin()));
+          EXPECT_EQ(input.keys.empty(), !inside);
+          EXPECT_EQ(input.keys.size() % count, 0u);
+          return mutualPairs(input);
+        },
+        reduction);
+    const Estimate found = Estimator(kRuleModel, options).estimate(ruleImage());
+    EXPECT_THAT(blocks, testing::ElementsAre(1, 2));
+    ASSERT_EQ(maps.size(), 2u);
+    EXPECT_EQ(maps[1], found.cluster_of_token[0]);
+  }
+}
+
+/// Token Merging's keys: what a rule inside a block is given are the rows that ToMe compares.
+TEST(Rule, InsideABlockCanBeTokenMerging) {
+  const auto even_into_odd = [](const RuleInput& input) {
+    const std::span<const float> keys = input.keys;
+    const int count = static_cast<int>(input.sizes.size()), width = static_cast<int>(keys.size()) / count;
+    const auto cosine = [&](int a, int b) {
+      const auto product = [&](int i, int j) {
+        return std::inner_product(&keys[i * width], &keys[i * width] + width, &keys[j * width], 0.0);
+      };
+      return product(a, b) / std::sqrt(product(a, a) * product(b, b));
+    };
+    int from = 0, into = 1;  // the one best pair of an even and an odd row
+    for (int a = 0; a < count; a += 2)
+      for (int b = 1; b < count; b += 2)
+        if (cosine(a, b) > cosine(from, into)) from = a, into = b;
+    std::vector<std::int64_t> groups(count);
+    std::iota(groups.begin(), groups.end(), 0);
+    groups[from] = into;
+    return groups;
+  };
+  const Reduction inside{.method = ReductionMethod::kRule, .blocks = Schedule{1}, .inside = true};
+  const Reduction tome{
+      .method = ReductionMethod::kTome, .blocks = Schedule{1}, .count = 1, .attention = Attention::kPlain};
+  const Estimate found = Estimator(kRuleModel, optionsOf(even_into_odd, inside)).estimate(ruleImage());
+  const Estimate expected = Estimator(kRuleModel, optionsOf({}, tome)).estimate(ruleImage());
+  const auto pair = [](const std::vector<int>& map) {  // the two patches that share a token, whatever the rows' order
+    std::vector<int> patches;
+    for (int i = 0; i < static_cast<int>(map.size()); ++i)
+      for (int j = 0; j < static_cast<int>(map.size()); ++j)
+        if (i != j && map[i] == map[j]) patches.push_back(i);
+    return patches;
+  };
+  EXPECT_THAT(pair(found.cluster_of_token[0]), testing::SizeIs(2));
+  EXPECT_EQ(pair(found.cluster_of_token[0]), pair(expected.cluster_of_token[0]));
 }
 
 TEST(Rule, ErrorOfTheFunctionReachesTheCaller) {

@@ -56,7 +56,7 @@ enum class ReductionMethod {
   kTome,     ///< Token Merging: even tokens merge into odd ones, inside every block
   kAlgm,     ///< Adaptive Local-then-Global Merging: 2x2 windows in one block, even and odd tokens in a later one
   kCts,      ///< Content-aware Token Sharing: a policy network chooses 2x2 windows that share a token from the start
-  kRule,     ///< as ReadOptions::rule decides, before a few blocks; for experiments, on the CPU
+  kRule,     ///< as ReadOptions::rule decides, before or inside a few blocks; for experiments, on the CPU
 };
 
 /// How many tokens merge, which ones and where: what --reduce says. "Inside" a block is between its attention and its
@@ -83,7 +83,9 @@ struct Reduction {
   /// A mask transformer or linear head runs on the restored grid, as in the papers. False: on merged rows, which gives
   /// the same labels in less time (docs/reduction.md). Other heads always run on the restored grid.
   bool head_restored = false;
-  bool plain_mean = false;  ///< kRule: a merged row is the plain mean of its rows, else the mean by their sizes
+  bool plain_mean = false;    ///< kRule: a merged row is the plain mean of its rows, else the mean by their sizes
+  bool inside = false;        ///< kRule: merges inside its blocks, else before them
+  std::string function = {};  ///< kRule: what to call the function in results and errors
 
   /// Throws mpm::Error for a field that the method lacks or a value out of range.
   MPM_API void validate() const;
@@ -157,11 +159,20 @@ struct ConvertOptions {
   MPM_API void validate() const;
 };
 
-/// Decides which rows of one image merge (ReductionMethod::kRule). `rows` {N, dim}: the image tokens that are left
-/// before a block; `sizes` {N}: the patches in each of them. Returns {N}: rows with the same number merge into one row,
-/// in the order of the first members. Its exceptions reach the caller of forward() or estimate().
-using MergeFunction =
-    std::function<std::vector<std::int64_t>(std::span<const float> rows, int dim, std::span<const float> sizes)>;
+/// One image at one merging step, as a MergeFunction sees it. The spans end with the call.
+struct RuleInput {
+  std::span<const float> rows;        ///< {N, dim}: the image tokens that are left
+  std::span<const float> sizes;       ///< {N}: the patches in each of them
+  std::span<const float> keys = {};   ///< {N, key width}: mean keys of the block's attention; empty before a block
+  std::span<const int> row_of_patch;  ///< {grid height * grid width}: the row that each patch is in
+  std::span<const float> image;       ///< {channels, image_size}: the network input, normalised
+  Size2 grid, image_size;
+  int block = 0;
+};
+
+/// Decides which rows of one image merge (ReductionMethod::kRule). Returns {N}: rows with the same number merge into
+/// one row, in the order of the first members. Its exceptions reach the caller of forward() or estimate().
+using MergeFunction = std::function<std::vector<std::int64_t>(const RuleInput& input)>;
 
 /// How a model is read: converted first if it is a plain ViT, then placed on a device.
 struct ReadOptions {

@@ -28,7 +28,8 @@ struct MergeRule {
   float similarity = -2;  ///< merges only groups that are at least so similar; -2: all
   float deviations = -1;  ///< at least 0: as similar as the mean over all groups plus this many standard deviations
   bool weighted = false;  ///< averages rows by their cluster sizes; else plainly
-  int grid_width = 0;     ///< of windows
+  int grid_width = 0;     ///< of windows, and for a function
+  int block = 0;          ///< for a function: where it merges
 };
 
 }  // namespace mpm

@@ -55,6 +55,13 @@ struct Key {
 const std::vector<Key>& keys() {
   using enum ReductionMethod;
   static const std::vector<Key> all = {
+      {"function",
+       {kRule},
+       [](const Reduction& r) { return r.function; },
+       [](const std::string& value, Reduction& r) {
+         if (value.empty() || value.find(':') != std::string::npos) refuse(value, "a name without colons");
+         r.function = value;
+       }},
       {"blocks",
        {kMpm, kGradual, kTome, kAlgm, kRule},
        [](const Reduction& r) { return r.blocks ? textOf(*r.blocks) : ""; },
@@ -95,6 +102,13 @@ const std::vector<Key>& keys() {
          if (value != "plain" && value != "weighted") refuse(value, "plain or weighted");
          r.plain_mean = value == "plain";
        }},
+      {"where",
+       {kRule},
+       [](const Reduction& r) { return r.inside ? "inside" : ""; },
+       [](const std::string& value, Reduction& r) {
+         if (value != "before" && value != "inside") refuse(value, "before or inside");
+         r.inside = value == "inside";
+       }},
       {"attention",
        {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
        [](const Reduction& r) { return r.attention ? toString(*r.attention) : ""; },
@@ -119,7 +133,7 @@ constexpr std::pair<ReductionMethod, const char*> kMethods[] = {
     {ReductionMethod::kTome, "tome"}, {ReductionMethod::kAlgm, "algm"}, {ReductionMethod::kCts, "cts"},
     {ReductionMethod::kRule, "rule"}};
 
-/// The methods that a text can name: kRule, the last, needs a function.
+/// The methods that errors name: kRule, the last, is not for people who write a text.
 constexpr std::size_t kWords = std::size(kMethods) - 1;
 
 std::string methodWords() {
@@ -208,7 +222,7 @@ Schedule defaultBlocks(ReductionMethod method, int blocks) {
 
 Reduction parsed(const std::string& spec) {
   const std::size_t colon = std::min(spec.find(':'), spec.size());
-  const auto* const end = kMethods + kWords;
+  const auto* const end = std::end(kMethods);
   const auto* const method =
       std::find_if(kMethods, end, [&](const auto& known) { return known.second == spec.substr(0, colon); });
   if (method == end) refuse(spec.substr(0, colon), methodWords());
@@ -223,6 +237,7 @@ Reduction parsed(const std::string& spec) {
         throw Error(name + ": " + error.what());
       }
     }
+  if (reduction.method == ReductionMethod::kRule && reduction.function.empty()) refuse("rule", methodWords());
   requireValues(reduction);
   return reduction;
 }
@@ -325,7 +340,12 @@ ReductionStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t i
                        .grid_width = info.grid.width},
               .inside = false};
     case ReductionMethod::kRule:
-      return {.rule = {.groups = MergeGroups::kRule, .weighted = !full.plain_mean}, .inside = false};
+      return {.rule = {.groups = MergeGroups::kRule,
+                       .weighted = !full.plain_mean,
+                       .grid_width = info.grid.width,
+                       .block = (*full.blocks)[index]},
+              .inside = full.inside,
+              .keys = full.inside};
   }
   return {};
 }

@@ -34,7 +34,8 @@ class MergeTokensLayer final : public TokenLayer {
               .similarity = params.get<float>("similarity", -2.f),
               .deviations = params.get<float>("deviations", -1.f),
               .weighted = params.get<int>("weighted", 0) != 0,
-              .grid_width = params.get<int>("grid_w", 0)} {}
+              .grid_width = params.get<int>("grid_w", 0),
+              .block = params.get<int>("block", 0)} {}
 
   void setRule(const MergeFunction& rule) { function_ = rule; }
 
@@ -42,8 +43,11 @@ class MergeTokensLayer final : public TokenLayer {
   Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
     expect(!scored() || inputs.size() == 4,
            "expects tokens, state, scores and rows, got " + std::to_string(inputs.size()) + " inputs");
-    const bool compares = inputs.size() == 3;  // the rows that are compared
-    const Shapes merged(inputs.begin(), inputs.end() - (scored() ? 2 : compares ? 1 : 0));
+    const bool by_function = rule_.groups == MergeGroups::kRule;
+    expect(!by_function || (inputs.size() >= 3 && inputs.back().size() == 4 && inputs.back()[0] == inputs[0][0]),
+           "expects tokens, state, perhaps keys, and the images {B, C, H, W} last");
+    const bool compares = inputs.size() == (by_function ? 4 : 3);  // the rows that are compared
+    const Shapes merged(inputs.begin(), inputs.begin() + 2);
     const Shape& tokens = tokensWithState(merged);
     const int patches = tokens[1] - special_, width = rule_.grid_width;
     expect(!(scored() || rule_.groups == MergeGroups::kWindows) ||
@@ -85,7 +89,7 @@ class MergeTokensLayer final : public TokenLayer {
       expect(!(scored() || rule_.groups == MergeGroups::kWindows) || state.live() == state.patches,
              "windows need the full grid, but tokens were merged before");
       if (rule_.groups == MergeGroups::kRule) {
-        groupByFunction(tokens.image(b).rowRange(special_, special_ + state.live()), b, state);
+        groupByFunction(inputs, tokens.image(b).rowRange(special_, special_ + state.live()), b, state);
         mergeRows(cluster_of_row_, clusters_, rule_.weighted, tokens.image(b), special_, state, merged.image(b),
                   stateOf(outputs[1], b));
         continue;
@@ -113,12 +117,26 @@ class MergeTokensLayer final : public TokenLayer {
   }
 
   /// Fills cluster_of_row_: groups in the order of their first members.
-  void groupByFunction(MatrixView<const float> rows, int image, TokenState<const float> state) {
+  void groupByFunction(const Blobs& inputs, MatrixView<const float> rows, int image, TokenState<const float> state) {
     const auto count = static_cast<std::size_t>(rows.rows);
     expect(static_cast<bool>(function_), "merges by a function of the program, which ReadOptions::rule gives");
     expect(allFinite(rows.data, count * static_cast<std::size_t>(rows.cols)), notFinite(image));
-    const std::vector<std::int64_t> groups =
-        function_({rows.data, count * static_cast<std::size_t>(rows.cols)}, rows.cols, {state.clusterSize(), count});
+    const cv::Mat& pictures = inputs.back();
+    const int height = pictures.size[2], width = pictures.size[3];
+    const std::vector<int> row_of_patch(state.clusterOfToken(), state.clusterOfToken() + state.patches);
+    RuleInput seen{.rows = {rows.data, count * static_cast<std::size_t>(rows.cols)},
+                   .sizes = {state.clusterSize(), count},
+                   .row_of_patch = row_of_patch,
+                   .image = {pictures.ptr<float>(image), static_cast<std::size_t>(pictures.size[1]) * height * width},
+                   .grid = {state.patches / rule_.grid_width, rule_.grid_width},
+                   .image_size = {height, width},
+                   .block = rule_.block};
+    if (inputs.size() > 3) {
+      const int special = special_;
+      const cv::Mat& keys = inputs[2];
+      seen.keys = {keys.ptr<float>(image, special), count * static_cast<std::size_t>(keys.size[2])};
+    }
+    const std::vector<std::int64_t> groups = function_(seen);
     expect(groups.size() == count, "the rule gave " + std::to_string(groups.size()) + " groups for " +
                                        std::to_string(count) + " rows; it gives one number for each row");
     std::unordered_map<std::int64_t, int> clusters;

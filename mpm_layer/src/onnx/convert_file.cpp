@@ -52,9 +52,6 @@ ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& opti
 ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& options) {
   onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
   return onnx_graph::naming(onnx_path, [&] {
-    if (result.info.reduction.method == ReductionMethod::kRule)
-      throw Error("reduction '" + toString(result.info.reduction) +
-                  "' is a function of a program, which no file holds");
     result.late.load(*result.model.mutable_graph());
     return ConvertedModel{onnx_graph::serialised(std::move(result.model)), std::move(result.info)};
   });
@@ -72,6 +69,8 @@ std::vector<std::string> modelFiles(const std::string& onnx_path) {
 ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
   requireApart(onnx_path, output_path, options);
   ConvertedModel converted = convertModel(onnx_path, options);
+  if (converted.info.reduction.method == ReductionMethod::kRule)
+    throw Error("reduction '" + toString(converted.info.reduction) + "' is a function of a program, which no file holds");
   writeFileAtomically(output_path, converted.bytes, true);
   return std::move(converted.info);
 }

@@ -277,6 +277,7 @@ Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const Na
   const std::string name = step.name();
   Names inputs{in.name, in.state};
   inputs.insert(inputs.end(), compared.begin(), compared.end());
+  if (info_.reduction.method == ReductionMethod::kRule) inputs.push_back(image_);
   NetWriter::Attributes attributes = step.attributes;
   attributes.emplace_back("special_tokens", in.special);
   net_.op(step.attributes.empty() ? "MutualPairMerge" : "MergeTokens", inputs, {name, name + "/state"}, attributes);

@@ -20,6 +20,7 @@ std::vector<Attribute> attributesOf(const MergeRule& rule) {
   set(rule.deviations != usual.deviations, "deviations", rule.deviations);
   set(rule.weighted, "weighted", std::int64_t{1});
   set(rule.grid_width != usual.grid_width, "grid_w", std::int64_t{rule.grid_width});
+  set(rule.block != usual.block, "block", std::int64_t{rule.block});
   return attributes;
 }
 
