@@ -476,12 +476,13 @@ class LockedEstimator {
   RuleFunction rule() const { return rule_; }
 
   /// The fields of mpm.Estimate; segments are tuples of id, label, score, area.
-  nb::tuple estimate(nb::handle array) {
+  nb::tuple estimate(nb::handle array, nb::handle chosen) {
+    const auto patches = valueOf<std::optional<std::vector<int>>>(chosen, "patches", "a list of whole numbers");
     const cv::Mat image = toImage(array);
     Estimate result = withoutGil([&] {
       cv::Mat bgr;  // never the caller's memory
       if (rgb_) cv::cvtColor(image, bgr, cv::COLOR_RGB2BGR);
-      return turns_.take([&] { return estimator_->estimate(rgb_ ? bgr : image); });
+      return turns_.take([&] { return estimator_->estimate(rgb_ ? bgr : image, {}, patches); });
     });
     nb::list segments;
     for (const Segment& one : result.segments) segments.append(nb::make_tuple(one.id, one.label, one.score, one.area));
@@ -708,7 +709,7 @@ NB_MODULE(_mpm, module) {
 
   nb::class_<LockedEstimator>(module, "Estimator", nb::type_slots(collectable<LockedEstimator>()))
       .def(nb::init<const nb::dict&>())
-      .def("estimate", &LockedEstimator::estimate, "image"_a.none())
+      .def("estimate", &LockedEstimator::estimate, "image"_a.none(), "patches"_a.none())
       .def("gflop", &LockedEstimator::gflop, "tokens"_a)
       .def("reset", &LockedEstimator::reset)
       .def_prop_ro("info", [](const LockedEstimator& self) { return toDict(self.model()); })

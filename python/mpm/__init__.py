@@ -198,17 +198,21 @@ class Estimator(_Model):
         self._read(_mpm.Estimator, locals())
 
     @overload
-    def estimate(self, image: np.ndarray) -> Estimate: ...
+    def estimate(self, image: np.ndarray, patches: Sequence[int] | None = None) -> Estimate: ...
     @overload
     def estimate(self, image: Sequence[np.ndarray]) -> list[Estimate]: ...
-    def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Estimate | list[Estimate]:
+    def estimate(self, image: np.ndarray | Sequence[np.ndarray],
+                 patches: Sequence[int] | None = None) -> Estimate | list[Estimate]:
         """The result for one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
-        sequence of images of any sizes, gives a list with one Estimate per image. Type checkers take any array for one image."""
+        sequence of images of any sizes, gives a list with one Estimate per image. Type checkers take any array for one image.
+
+        patches, with Estimator(reuse=...): the patches of this frame to compute, ascending, instead of those that the Estimator
+        finds changed: a policy of your own. The first frame is computed whole all the same."""
         image = _array(image)
         is_array = isinstance(image, np.ndarray)
         if is_array and image.ndim == 4 or not is_array and isinstance(image, Iterable) and not isinstance(image, str):
             return [self.estimate(one) for one in image]
-        labels, ids, segments, *rest = self._native.estimate(image)
+        labels, ids, segments, *rest = self._native.estimate(image, None if patches is None else [int(patch) for patch in patches])
         return Estimate(labels, ids, [Segment(*one) for one in segments], *rest)
 
     def gflop(self, result: Estimate) -> float:

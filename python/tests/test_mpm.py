@@ -125,6 +125,26 @@ def test_refined_labels_are_asked_for():
         mpm.Estimator(SEGMENTER, refine="sharp")
 
 
+def test_the_patches_to_compute_may_be_named():
+    gate, named = (mpm.Estimator(SEGMENTER, schedule=(), reuse=reuse) for reuse in ("threshold=12", "threshold=255"))
+    height, width = gate.info["input"]
+    image = np.random.default_rng(4).integers(0, 256, (height, width, 3), np.uint8)
+    for estimator in (gate, named):
+        estimator.estimate(image)
+    rows, columns = gate.estimate(image).grid
+    changed = image.copy()
+    changed[-height // rows:, -width // columns:] ^= 128  # the last patch
+    found, own = gate.estimate(changed), named.estimate(changed, patches=np.array([rows * columns - 1]))
+    assert found.reuse["rows"] == own.reuse["rows"] == 1 / (rows * columns)
+    np.testing.assert_array_equal(found.labels, own.labels)
+    assert named.estimate(image).reuse["rows"] == 0, "a threshold of 255 finds nothing"
+    for wrong in ([5, 3], [rows * columns], [-1], [2, 2]):
+        with pytest.raises(mpm.Error, match="ascending numbers from 0 to"):
+            named.estimate(changed, patches=wrong)
+    with pytest.raises(mpm.Error, match="an Estimator that reuses rows"):
+        mpm.Estimator(SEGMENTER).estimate(image, patches=[0])
+
+
 def test_reuse_repeats_a_frame_without_change():
     estimator = mpm.Estimator(DEPTH, schedule=(), reuse="threshold=12")
     height, width = estimator.info["input"]

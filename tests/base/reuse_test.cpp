@@ -18,7 +18,7 @@ TEST(ReuseSpec, ReadsAndWritesEveryKey) {
   EXPECT_EQ(parseReuse("threshold=12"), (Reuse{.on = true, .threshold = 12}));
   EXPECT_EQ(parseReuse("agreement=99:refresh=60:flush=0.5"),
             (Reuse{.on = true, .agreement = 99, .refresh = 60, .flush = 0.5}));
-  for (const char* spec : {"off", "auto", "threshold=12", "agreement=98.5", "threshold=7.5:refresh=30:flush=0.9"})
+  for (const char* spec : {"off", "auto", "threshold=12", "agreement=98.5", "budget=0.25", "cosine=0.98", "threshold=7.5:refresh=30:flush=0.9"})
     EXPECT_EQ(toString(parseReuse(spec)), spec);
 }
 
@@ -34,7 +34,10 @@ TEST(ReuseSpec, RefusesInOneLineThatNamesTheKey) {
                                     {"agreement=20", "agreement"},
                                     {"threshold=nan", "nan"},
                                     {"threshold=12:flush=1:threshold=9", "'threshold' is there twice"},
-                                    {"threshold=12:agreement=99", "one of the two"}})
+                                    {"budget=1.5", "budget"},
+                                    {"cosine=-2", "cosine"},
+                                    {"threshold=12:agreement=99", "give one of them"},
+                                    {"budget=0.2:cosine=0.9", "give one of them"}})
     EXPECT_THAT(([text = std::string(spec)] { parseReuse(text); }), ThrowsMessage<Error>(HasSubstr(named))) << spec;
 }
 

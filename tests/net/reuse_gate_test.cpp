@@ -186,5 +186,43 @@ TEST(ReuseGate, SameForAnyNumberOfThreads) {
   }
 }
 
+TEST(ReuseGate, ABudgetComputesThePatchesThatChangedMost) {
+  ReuseGate gate({.on = true, .budget = 0.1}, kPlaces);  // 2 of 20
+  cv::Mat picture = grey(100);
+  look(gate, picture);
+  EXPECT_EQ(look(gate, picture).changed, (std::vector{0, 1})) << "ties go to the lowest";
+  paint(picture, 19, 15, 30);
+  paint(picture, 7, 0, 20);  // a larger change than that of the next in one cell, but of two
+  paint(picture, 7, 1, 20);
+  paint(picture, 3, 2, 25);
+  EXPECT_EQ(look(gate, picture).changed, (std::vector{7, 19}));
+  EXPECT_EQ(look(gate, picture).changed, (std::vector{0, 3})) << "7 and 19 were computed, 3 was not yet";
+  ReuseGate whole({.on = true, .budget = 1, .flush = 0}, kPlaces);
+  look(whole, picture);
+  EXPECT_FALSE(look(whole, picture).key) << "a budget is no flood";
+}
+
+TEST(ReuseGate, ACosineSeesTheDirectionAndNotTheLength) {
+  ReuseGate gate({.on = true, .cosine = 0.9}, kPlaces);
+  cv::Mat picture = grey(160);
+  look(gate, picture);
+  EXPECT_TRUE(look(gate, grey(240)).changed.empty()) << "brighter, but the same side of grey";
+  paint(picture, 19, 3, -120);  // one cell of 16 turns round: 14 / 16 plus its share
+  paint(picture, 2, 3, -20);
+  EXPECT_EQ(look(gate, picture).changed, std::vector{19});
+  EXPECT_TRUE(look(gate, grey(20)).key) << "all turned round";
+}
+
+TEST(ReuseGate, TheCallerMayNameThePatches) {
+  ReuseGate gate({.on = true, .threshold = 12, .flush = 0}, kPlaces);
+  cv::Mat picture = grey(100);
+  EXPECT_TRUE(gate.look(picture, 0, Serial(), std::vector{3}).key) << "nothing is kept yet";
+  paint(picture, 5, 0, 90);
+  const ReuseGate::Frame named = gate.look(picture, 0, Serial(), std::vector{3, 19});
+  EXPECT_EQ(named.changed, (std::vector{3, 19}));
+  EXPECT_FALSE(named.key);
+  EXPECT_TRUE(look(gate, picture).key) << "patch 5 was not computed, and any change is a flood here";
+}
+
 }  // namespace
 }  // namespace mpm

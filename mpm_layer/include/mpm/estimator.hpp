@@ -119,8 +119,10 @@ class MPM_API Estimator {
   /// `image`: CV_8UC3 in BGR order, as cv::imread and cv::VideoCapture give it, of any size. Resizing is bilinear, of
   /// the image and of scores, masks and depths. Throws mpm::Error for an empty image or another type, too little
   /// memory, and a NaN in the net. `seconds`: the time of the frame since any start, for Reuse::refresh; nullopt: a
-  /// clock of its own.
-  Estimate estimate(const cv::Mat& image, std::optional<double> seconds = {});
+  /// clock of its own. `patches`, with EstimatorOptions::reuse: the patches to compute, ascending, instead of those
+  /// that Reuse finds; the first frame and one of another size are computed whole all the same.
+  Estimate estimate(const cv::Mat& image, std::optional<double> seconds = {},
+                    const std::optional<std::vector<int>>& patches = {});
 
   /// With EstimatorOptions::reuse: forgets earlier frames and frees what is kept. The next frame is a key frame. Call
   /// it when another source follows. An image of another size and an error do the same.

@@ -17,6 +17,10 @@ struct Reuse {
   /// A patch changed when the mean of one of its 4x4 cells moved by more than this. nullopt: chosen from the noise of
   /// the camera.
   std::optional<double> threshold = {};
+  /// For comparison, instead of a threshold: this share of the patches is computed, those that changed most (the budget
+  /// of Eventful Transformers), or a patch changed when the cosine similarity of its cells fell below this number. The
+  /// cells then count from middle grey, and a budget compares the length of their difference.
+  std::optional<double> budget = {}, cosine = {};
   /// Percent of the pixels that should have the label of the full model; steers a threshold that is chosen. nullopt: no
   /// target.
   std::optional<double> agreement = {};
@@ -24,7 +28,7 @@ struct Reuse {
   double refresh = 600;
   double flush = 0.7;  ///< a frame of which more patches changed than this share is a key frame
 
-  /// Throws mpm::Error for a value out of range, and for an `agreement` beside a `threshold`.
+  /// Throws mpm::Error for a value out of range, and for two of `threshold`, `budget`, `cosine` and `agreement`.
   MPM_API void validate() const;
   friend bool operator==(const Reuse&, const Reuse&) = default;
 };

@@ -21,6 +21,10 @@ struct ReuseKey {
 constexpr ReuseKey kReuseKeys[] = {
     {"threshold", 0, 255, "grey levels", [](const Reuse& r) { return r.threshold; },
      [](Reuse& r, double value) { r.threshold = value; }},
+    {"budget", 0, 1, "a share of the patches", [](const Reuse& r) { return r.budget; },
+     [](Reuse& r, double value) { r.budget = value; }},
+    {"cosine", -1, 1, "a similarity", [](const Reuse& r) { return r.cosine; },
+     [](Reuse& r, double value) { r.cosine = value; }},
     {"agreement", 50, 100, "percent", [](const Reuse& r) { return r.agreement; },
      [](Reuse& r, double value) { r.agreement = value; }},
     {"refresh", 1, 1e9, "seconds", [](const Reuse& r) { return std::optional(r.refresh); },
@@ -35,8 +39,8 @@ void Reuse::validate() const {
     if (const auto value = key.value(*this); value && !(*value >= key.min && *value <= key.max))
       throw Error("reuse: " + std::string(key.name) + " '" + numberText(*value) + "' is not between " +
                   numberText(key.min) + " and " + numberText(key.max) + " (" + key.unit + ")");
-  if (threshold && agreement)
-    throw Error("reuse: an agreement steers the threshold, so give one of the two: threshold=N or agreement=N");
+  if (threshold.has_value() + budget.has_value() + cosine.has_value() + agreement.has_value() > 1)
+    throw Error("reuse: threshold, budget, cosine and agreement each say which patches changed: give one of them");
 }
 
 Reuse parseReuse(const std::string& spec) {
@@ -48,7 +52,8 @@ Reuse parseReuse(const std::string& spec) {
                                          [&, &wanted = name](auto& one) { return one.name == wanted; });
     if (key == std::end(kReuseKeys))
       throw Error("reuse '" + spec + "': '" + name +
-                  "' is none of threshold=12, agreement=99, refresh=600, flush=0.7; off and auto stand alone");
+                  "' is none of threshold=12, budget=0.3, cosine=0.98, agreement=99, refresh=600, flush=0.7; off and "
+                  "auto stand alone");
     const std::optional<double> number = readNumber<double>(value);
     if (!number) throw Error("reuse '" + spec + "': '" + value + "' is not a number for " + name);
     key->set(reuse, *number);

@@ -48,6 +48,15 @@ Estimate cloned(Estimate estimate) {
   return estimate;
 }
 
+void requirePatches(const std::vector<int>& patches, const ImageNet& net) {
+  if (!net.reuses()) throw Error("patches that changed are for an Estimator that reuses rows");
+  const int count = net.info().tokens();
+  for (std::size_t i = 0; i < patches.size(); ++i)
+    if (patches[i] < 0 || patches[i] >= count || (i > 0 && patches[i] <= patches[i - 1]))
+      throw Error("patches that changed are ascending numbers from 0 to " + std::to_string(count - 1) + ", got " +
+                  std::to_string(patches[i]) + " at place " + std::to_string(i));
+}
+
 }  // namespace
 
 std::optional<double> agreementPercent(const Estimate& a, const Estimate& b) {
@@ -130,9 +139,9 @@ struct Estimator::Impl {
   }
 
   /// A frame of a fixed camera: what did not change is that of earlier frames.
-  void reuse(const cv::Mat& image, double seconds, Estimate& result) {
+  void reuse(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches, Estimate& result) {
     ReuseReport report;
-    const ReuseGate::Frame frame = net.look(image, seconds, result.ms);
+    const ReuseGate::Frame frame = net.look(image, seconds, patches, result.ms);
     report.key_frame = frame.key || frame.due;
     report.threshold = net.gate().threshold();
     report.rows = static_cast<double>(frame.changed.size()) / net.info().tokens();
@@ -193,9 +202,11 @@ Estimator::Impl& Estimator::impl() const {
 const ModelInfo& Estimator::model() const { return impl().net.info(); }
 std::optional<Task> Estimator::task() const { return impl().task; }
 
-Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds) {
+Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds,
+                             const std::optional<std::vector<int>>& patches) {
   if (image.empty()) throw Error("the image is empty");
   if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
+  if (patches) requirePatches(*patches, impl().net);
   StopWatch watch;
   Estimate result;
   result.task = impl().task;
@@ -204,7 +215,7 @@ Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds
     withOurErrors([&] {
       if (!impl().net.reuses()) return impl().run(image, result);
       impl().elapsed += impl().clock.lap() / 1000;
-      impl().reuse(image, seconds.value_or(impl().elapsed), result);
+      impl().reuse(image, seconds.value_or(impl().elapsed), patches, result);
     });
   } catch (const Error&) {
     reset();  // what is kept may be half of one frame and half of another

@@ -84,12 +84,13 @@ void ImageNet::fit(const cv::Mat& image, StageTimes& ms) {
   ms.preprocess += watch.lap();
 }
 
-ReuseGate::Frame ImageNet::look(const cv::Mat& image, double seconds, StageTimes& ms) {
+ReuseGate::Frame ImageNet::look(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches,
+                                StageTimes& ms) {
   if (image.size() != looked_at_) reset();
   looked_at_ = image.size();
   fit(image, ms);
   StopWatch watch;
-  ReuseGate::Frame frame = gate_->look(fitting_, seconds, parallel_);
+  ReuseGate::Frame frame = gate_->look(fitting_, seconds, parallel_, patches);
   if (frame.key)
     computeAll();
   else

@@ -90,8 +90,9 @@ class ImageNet {
 
   /// Whether the net reuses rows of earlier frames. Then look() comes before each run().
   bool reuses() const { return gate_.has_value(); }
-  /// Which patches of `image` changed since the last frames; the next run() computes these.
-  ReuseGate::Frame look(const cv::Mat& image, double seconds, StageTimes& ms);
+  /// Which patches of `image` changed since the last frames, or `patches`; the next run() computes these.
+  ReuseGate::Frame look(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches,
+                        StageTimes& ms);
   /// The next run() computes everything.
   void computeAll() { reuse_.session->changed.reset(); }
   /// Forgets earlier frames.

@@ -37,6 +37,20 @@ void cellsOf(const cv::Mat& picture, const PatchPlaces& places, int patch, float
   }
 }
 
+// Of the cells as a vector from middle grey, {length of the difference, cosine similarity}.
+std::pair<double, double> asVectors(const float* a, const float* b) {
+  constexpr double kMiddle = 127.5;
+  double squares = 0, product = 0, of_a = 0, of_b = 0;
+  for (int i = 0; i < kValues; ++i) {
+    const double x = static_cast<double>(a[i]) - kMiddle, y = static_cast<double>(b[i]) - kMiddle;
+    squares += (x - y) * (x - y);
+    product += x * y;
+    of_a += x * x;
+    of_b += y * y;
+  }
+  return {std::sqrt(squares), squares == 0 ? 1 : product / std::sqrt(std::max(of_a * of_b, 1e-12))};
+}
+
 float difference(const float* a, const float* b) {
   float most = 0;
   for (int i = 0; i < kValues; ++i) most = std::max(most, std::abs(a[i] - b[i]));
@@ -45,7 +59,33 @@ float difference(const float* a, const float* b) {
 
 }  // namespace
 
-ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const Parallel& parallel) {
+std::vector<int> ReuseGate::changedPatches() const {
+  const int patches = places_.grid_h * places_.grid_w;
+  if (options_.budget) return mostChanged(static_cast<int>(std::lround(*options_.budget * patches)));
+  std::vector<int> changed;
+  for (int i = 0; i < patches; ++i) {
+    const float *now = now_.data() + i * kValues, *computed = reference_.data() + i * kValues;
+    if (options_.cosine ? asVectors(now, computed).second < *options_.cosine
+                        : static_cast<double>(difference(now, computed)) > threshold())
+      changed.push_back(i);
+  }
+  return changed;
+}
+
+std::vector<int> ReuseGate::mostChanged(int count) const {
+  std::vector<double> moved(static_cast<std::size_t>(places_.grid_h * places_.grid_w));
+  for (std::size_t i = 0; i < moved.size(); ++i)
+    moved[i] = asVectors(now_.data() + i * kValues, reference_.data() + i * kValues).first;
+  std::vector<int> order(moved.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return moved[a] > moved[b]; });
+  order.resize(count);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const Parallel& parallel,
+                                 const std::optional<std::vector<int>>& given) {
   const int patches = places_.grid_h * places_.grid_w;
   const auto at = [](std::vector<float>& cells, int patch) { return cells.data() + patch * kValues; };
   before_.swap(now_);
@@ -62,9 +102,8 @@ ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const P
     const auto quartile = moved.begin() + patches / 4;
     std::nth_element(moved.begin(), quartile, moved.end());
     learnNoise(static_cast<double>(*quartile));
-    for (int i = 0; i < patches; ++i)
-      if (static_cast<double>(difference(at(now_, i), at(reference_, i))) > threshold()) frame.changed.push_back(i);
-    frame.key = static_cast<double>(frame.changed.size()) > options_.flush * patches;
+    frame.changed = given ? *given : changedPatches();
+    frame.key = !given && !options_.budget && static_cast<double>(frame.changed.size()) > options_.flush * patches;
     const bool clock_went_back = seconds < last_key_;
     frame.due = !frame.key && (clock_went_back || seconds - last_key_ >= options_.refresh);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <opencv2/core.hpp>
+#include <optional>
 #include <vector>
 
 #include "kernels/parallel.h"
@@ -22,8 +23,9 @@ class ReuseGate {
     std::vector<int> changed;  ///< patches in raster order; all of a key frame
   };
   /// `picture` CV_8UC3, of the size of the network input. `seconds` since any start. Patches that changed count as
-  /// computed from now on.
-  Frame look(const cv::Mat& picture, double seconds, const Parallel& parallel);
+  /// computed from now on. `patches`: those that changed, ascending, if the caller knows it.
+  Frame look(const cv::Mat& picture, double seconds, const Parallel& parallel,
+             const std::optional<std::vector<int>>& patches = {});
 
   /// A key frame agreed so far with reuse, in percent. Steers the threshold towards Reuse::agreement.
   void compared(double agreement);
@@ -36,6 +38,8 @@ class ReuseGate {
   static constexpr double kOffset = 6;  ///< grey levels
 
   void learnNoise(double quartile);
+  std::vector<int> changedPatches() const;
+  std::vector<int> mostChanged(int count) const;
 
   Reuse options_;
   PatchPlaces places_;

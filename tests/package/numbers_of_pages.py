@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands on the built-in scene that pages print beside their numbers, and looks for the mIoU or agreement that they give in
+the section that prints the command: numbers_of_pages.py MPM ROOT PAGE..."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+MOST_FRAMES = 400
+NEAR = 0.02  # points: instruction sets round differently
+
+
+def commands_of(block, exported):
+    """`mpm eval` and `mpm study` of a block, each with the assignments before it and as a line without their names. `exported`: those
+    of earlier blocks, to which this one adds its own."""
+    values = dict(exported)
+    for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+        line = re.sub(r"\s+#.*", "", line)
+        if assigned := re.fullmatch(r"(?:export )?(\w+)=\"?([^\"]*)\"?", line):
+            values[assigned[1]] = assigned[2]
+            if line.startswith("export "):
+                exported[assigned[1]] = assigned[2]
+        elif re.match(r"(\w+=\S+ )?(build/bin/)?mpm (eval|study) ", line):
+            for name, value in values.items():
+                line = line.replace(f"${name}", value)
+            yield values, line.replace("build/bin/mpm", "mpm")
+
+
+def frames_of(command):
+    """Frames of the scene that a command reads; 0: it reads something else, or a network that is made beforehand."""
+    scene = re.search(r"demo:street\?(\S*?)\"", command)
+    if not scene or "policy=" in command:
+        return 0
+    keys = dict(part.split("=") for part in scene[1].split("&"))
+    first, _, last = keys["seed"].partition("..")
+    return int(keys["frames"]) * (int(last or first) - int(first) + 1)
+
+
+def expected_of(line):
+    """What a page may print of a variant: all numbers of one of these lists."""
+    if line["against"]:
+        return [[line["pixel_accuracy"]]]
+    parts = [line[part]["miou"] for part in ("day", "night") if line.get(part)]
+    return [[line["miou_percent" if "miou_percent" in line else "miou"]]] + [parts] * bool(parts)
+
+
+def is_printed(section, value):
+    numbers = re.findall(r"\d+\.(\d+)", section), re.findall(r"\d+\.\d+", section)
+    return value == 100 or any(abs(value - float(text)) <= 0.5 * 10.0 ** -len(digits) + NEAR for digits, text in zip(*numbers))
+
+
+def lines_of(command, values, folder, mpm):
+    """The lines of JSON of a command, one for each variant. Throws where it fails."""
+    study = " study " in command
+    environment = os.environ | values | {"PATH": f"{pathlib.Path(mpm).resolve().parent}:{os.environ['PATH']}"}
+    options = " --sweep-images 0" if study else "" if "--json" in command else " --json"
+    run = subprocess.run(["bash", "-ec", command + options], cwd=folder, env=environment, capture_output=True, text=True)
+    if run.returncode:
+        raise ValueError(run.stderr.strip())
+    text = (pathlib.Path(folder) / re.search(r" -o (\S+)", command)[1] / "summary.jsonl").read_text() if study else run.stdout
+    return [{"against": None} | json.loads(line) for line in text.splitlines()]
+
+
+def main(mpm, root, *pages):
+    root, wrong, ran = pathlib.Path(root).resolve(), 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(root / "models", pathlib.Path(folder) / "models")
+        for page in pages:
+            exported = {}
+            for section in re.split(r"^#+ ", (root / page).read_text(), flags=re.M):
+                for values, command in (one for block in re.findall(r"```sh\n(.*?)```", section, re.S) for one in commands_of(block, exported)):
+                    if not 0 < frames_of(command) <= MOST_FRAMES:
+                        print(f"{page}: left out: {command}")
+                        continue
+                    try:
+                        differ = [line["reduce"] for line in lines_of(command, values, folder, mpm)
+                                  if not any(all(is_printed(section, value) for value in numbers) for numbers in expected_of(line))]
+                        verdict = f"prints other numbers of {', '.join(differ)}" if differ else "as printed"
+                    except ValueError as error:
+                        differ, verdict = True, str(error)
+                    ran, wrong = ran + 1, wrong + bool(differ)
+                    print(f"{page}: {verdict}: {command}", flush=True)
+    return 1 if wrong or not ran else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
