@@ -21,7 +21,10 @@ except ImportError as error:
     sys.exit(1)
 
 matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "mpm", "axes.spines.top": False, "axes.grid": True,
-                            "axes.spines.right": False, "grid.alpha": 0.3, "axes.axisbelow": True, "font.size": 9})
+                            "axes.spines.right": False, "grid.alpha": 0.3, "axes.axisbelow": True, "font.size": 9,
+                            "figure.figsize": (7, 4.2)})
+# A figure as wide as a column of two, where captions take the place of titles.
+COLUMN = {"figure.figsize": (3.4, 2.6), "font.size": 7, "lines.markersize": 4}
 # Each differs from the others in lightness too, so that prints in grey and colour-blind readers tell them apart.
 COLORS = {"none": "#000000", "algm": "#5b1a7a", "mpm": "#1f5fc4", "gradual": "#d1560f", "tome": "#2aa57c", "cts": "#e3b100"}
 MARKERS = {"none": "o", "mpm": "s", "gradual": "D", "tome": "^", "algm": "v", "cts": "P"}
@@ -246,15 +249,20 @@ def one_per_method(rows):
     return list({row["method"]: row for row in reversed(rows)}.values())[::-1]
 
 
+def in_column():
+    return matplotlib.rcParams["figure.figsize"] == list(COLUMN["figure.figsize"])
+
+
 def axes(title, x_name, y_name, height=4.2):
-    plot = Figure(figsize=(7, height)).add_subplot()
-    plot.set_title(title, loc="left", fontsize=10)
+    page = not in_column()
+    plot = Figure(figsize=(7, height) if page else None).add_subplot()
+    plot.set_title(title if page else "", loc="left", fontsize=10)
     plot.set(xlabel=x_name, ylabel=y_name)
     return plot
 
 
 def legend(plot):
-    plot.legend(loc="upper left", bbox_to_anchor=(0, -45 / plot.bbox.height), ncol=2, frameon=False)
+    plot.legend(loc="upper left", bbox_to_anchor=(0, -45 / plot.bbox.height), ncol=1 if in_column() else 2, frameon=False)
     return plot
 
 
@@ -281,9 +289,9 @@ def trade(rows, title, x_name, value, front):
     for row in rows:
         plot.errorbar(value(row), row["miou_percent"], spread([row], "miou_loss_points")[::-1], color=row["color"],
                       marker=row["marker"], linestyle="none",
-                      markerfacecolor=row["color"] if row[front] else "white", markersize=7, elinewidth=1, capsize=2,
+                      markerfacecolor=row["color"] if row[front] else "white", markersize=4 if in_column() else 7, elinewidth=1, capsize=2,
                       label=f"{row['number']} {row['name']}")
-        plot.annotate(str(row["number"]), (value(row), row["miou_percent"]), (5, 4), textcoords="offset points", fontsize=8)
+        plot.annotate(str(row["number"]), (value(row), row["miou_percent"]), (4, 3), textcoords="offset points", fontsize="small")
     return legend(plot)
 
 
@@ -442,13 +450,14 @@ def write(path, data):
     os.replace(path.with_name(path.name + ".part"), path)
 
 
-def drawn(plot, path):
-    """Writes the figure for print, as wide as a page of two columns; returns it as SVG."""
-    for ending, metadata in ((".png", {"Software": None}), (".pdf", {"CreationDate": None}), (".svg", {"Date": None})):
+def drawn(plot, path, endings=(".png", ".pdf", ".svg")):
+    """Writes the figure for print; returns it as SVG if that is the last of the endings."""
+    without = {".png": "Software", ".pdf": "CreationDate", ".svg": "Date"}
+    for ending in endings:
         data = io.BytesIO()
-        plot.figure.savefig(data, format=ending[1:], dpi=300, bbox_inches="tight", metadata=metadata)
+        plot.figure.savefig(data, format=ending[1:], dpi=300, bbox_inches="tight", metadata={without[ending]: None})
         write(path.with_name(path.name + ending), data.getvalue())
-    return "<svg" + data.getvalue().decode().split("<svg", 1)[1]
+    return "<svg" + data.getvalue().decode().split("<svg", 1)[1] if ending == ".svg" else ""
 
 
 def main(folder):
@@ -477,6 +486,10 @@ def main(folder):
         page += map(table_of, tables_of(own))
         for name, plot in figures_of(own, sweep):
             page.append(f"<figure>{drawn(plot, folder / 'figures' / f'{group}_{name}')}</figure>")
+        with matplotlib.rc_context(COLUMN):
+            for name, plot in figures_of(own, sweep):
+                if name in ("rate", "time", "gflop", "tokens", "depth_loss", "depth_speed"):
+                    drawn(plot, folder / "figures" / f"{group}_{name}_column", [".pdf"])
     write(folder / "report.html", "\n".join(page + ["</body></html>\n"]).encode())
 
 

@@ -253,6 +253,9 @@ TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
     EXPECT_GT(cv::imread(name + ".png").cols, 300 * 6) << name << ": 300 dpi at the width of a page";
     EXPECT_THAT(fileText(name + ".pdf"), ::testing::StartsWith("%PDF")) << name;
   }
+  const std::string column = fileText(out_ + "/figures/tiny_scene_fp32_rate_column.pdf"), box = "/MediaBox [ 0 0 ";
+  ASSERT_NE(column.find(box), std::string::npos);
+  EXPECT_LT(std::stod(column.substr(column.find(box) + box.size())), 3.6 * 72) << "points of a column";
 }
 
 // By CIE lightness, which is what a print in grey leaves of a colour.
