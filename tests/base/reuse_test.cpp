@@ -18,7 +18,8 @@ TEST(ReuseSpec, ReadsAndWritesEveryKey) {
   EXPECT_EQ(parseReuse("threshold=12"), (Reuse{.on = true, .threshold = 12}));
   EXPECT_EQ(parseReuse("agreement=99:refresh=60:flush=0.5"),
             (Reuse{.on = true, .agreement = 99, .refresh = 60, .flush = 0.5}));
-  for (const char* spec : {"off", "auto", "threshold=12", "agreement=98.5", "budget=0.25", "cosine=0.98", "threshold=7.5:refresh=30:flush=0.9"})
+  for (const char* spec : {"off", "auto", "threshold=12", "agreement=98.5", "budget=0.25", "cosine=0.98",
+                           "threshold=7.5:refresh=30:flush=0.9"})
     EXPECT_EQ(toString(parseReuse(spec)), spec);
 }
 

@@ -70,7 +70,8 @@ ModelInfo convertFile(const std::string& onnx_path, const std::string& output_pa
   requireApart(onnx_path, output_path, options);
   ConvertedModel converted = convertModel(onnx_path, options);
   if (converted.info.reduction.method == ReductionMethod::kRule)
-    throw Error("reduction '" + toString(converted.info.reduction) + "' is a function of a program, which no file holds");
+    throw Error("reduction '" + toString(converted.info.reduction) +
+                "' is a function of a program, which no file holds");
   writeFileAtomically(output_path, converted.bytes, true);
   return std::move(converted.info);
 }
