@@ -121,6 +121,8 @@ void MainWindow::wire() {
 
   connect(folder_, &FolderView::said, status_, &StatusLine::notify);
   connect(&legend_, &LegendModel::paintChanged, pane_, &PicturesPane::refreshPaint);
+  connect(&legend_, &LegendModel::paintChanged, this,
+          [this] { history_view_.chartPanel()->setClassColors(legend_.colors()); });
   connect(&legend_, &LegendModel::colorChosen, this, [this] {
     settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
   });

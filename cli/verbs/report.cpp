@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,8 +21,11 @@
 #include "monitor/store/phenocam.h"
 #include "monitor/store/store.h"
 #include "monitor/watch/watch_options.h"
+#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/paths.h"
+#include "vision/labels/classes.h"
+#include "vision/model_digest.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
@@ -349,6 +353,21 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Sp
   for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
 }
 
+// The colours of the model that measured, while its file is there.
+std::map<std::string, std::uint32_t> colorsOf(const std::optional<SessionRecord>& session) {
+  std::map<std::string, std::uint32_t> colors;
+  try {
+    if (!session || vision::modelDigest(session->model) != session->model_digest) return colors;
+    const ModelInfo model = readModelInfo(session->model);
+    const std::vector<cv::Vec3b> bgr = vision::classColors(model.facts, model.classes);
+    const auto names = vision::classNames(model);
+    for (std::size_t c = 0; c < names.size(); ++c)
+      colors[names[c]] = static_cast<std::uint32_t>(bgr[c][2] << 16 | bgr[c][1] << 8 | bgr[c][0]);
+  } catch (const Error&) {
+  }
+  return colors;
+}
+
 // Tokens, areas of classes, regions, and where it was on, the reuse of rows.
 cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   constexpr std::size_t kInLane = 4;  // as many colours
@@ -363,13 +382,17 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
                               .joins = joins,
                               .sparse = one.scope == Quantity::Scope::kFrame});
   };
+  const auto colors = colorsOf(report.session);
   const auto addAreas = [&](const RegionMeans& of) {
-    for (std::size_t c = 0; c < std::min(kInLane, of.areas.size()); ++c)
+    for (std::size_t c = 0; c < std::min(kInLane, of.areas.size()); ++c) {
+      const auto color = colors.find(of.areas[c].first);
       drawing.series.push_back({.quantity = {.class_name = of.areas[c].first, .region = of.name},
                                 .name = of.name.empty() ? of.areas[c].first : of.areas[c].first + " in " + of.name,
                                 .unit = "%",
                                 .decimals = 1,
-                                .joins = c > 0});
+                                .joins = c > 0,
+                                .color = color == colors.end() ? std::nullopt : std::optional(color->second)});
+    }
   };
   add("tokens", "", false);
   if (report.value("rows").samples > 0) {

@@ -137,11 +137,15 @@ void HistoryView::refreshStatistics() {
                          static_cast<UnixMs>(judged_.second * 1000) + 1);
 }
 
-// The stretch of the chart, but two days at least: one has no day and night to compare.
+// The stretch of the chart that has samples, but two days at least: one has no day and night to compare.
 std::pair<double, double> HistoryView::stretchToJudge() const {
   constexpr double kShortest = 2 * 86400;
-  const TimeAxis& axis = chart_->chart()->axis();
-  return {std::min(axis.from, axis.to - kShortest), axis.to};
+  auto [from, to] = std::pair(chart_->chart()->axis().from, chart_->chart()->axis().to);
+  if (const auto record = chart_->record()) {
+    from = std::max(from, static_cast<double>(record->first) / 1000);
+    to = std::min(to, static_cast<double>(record->last) / 1000);
+  }
+  return {std::min(from, to - kShortest), to};
 }
 
 void HistoryView::showTime(double time) {

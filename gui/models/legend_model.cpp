@@ -53,6 +53,12 @@ void LegendModel::chooseColor(int row) {
   emit colorChosen();
 }
 
+ClassColors LegendModel::colors() const {
+  ClassColors colors;
+  for (const Row& row : rows_) colors[row.name] = row.color;
+  return colors;
+}
+
 void LegendModel::toggleSolo(std::optional<int> index) {
   solo_ = index == solo_ ? std::nullopt : index;
   changed({Qt::CheckStateRole});

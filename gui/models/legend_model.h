@@ -28,6 +28,7 @@ class LegendModel : public QAbstractTableModel {
   /// Colours that replace those of the model, from the next setClasses() on.
   void setChosenColors(ClassColors colors) { chosen_ = std::move(colors); }
   const ClassColors& chosenColors() const { return chosen_; }
+  ClassColors colors() const;
   /// Makes the present colour of class `index` a chosen one.
   void chooseColor(int index);
   QColor color(int index) const { return rows_[index].color; }

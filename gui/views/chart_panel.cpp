@@ -157,23 +157,29 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
 void ChartPanel::updateSeries() {
   std::vector<TimeChart::Series> series;
   const QString of = region();
-  const auto add = [&](charts::SeriesKey key, const QString& name, const char* unit, int decimals, bool sparse) {
+  const auto add = [&](charts::SeriesKey key, const QString& name, const char* unit, int decimals, bool sparse,
+                       std::optional<std::uint32_t> color) {
     key.region = of.toStdString();
     const QString title = of.isEmpty() ? name : QStringLiteral("%1 · %2").arg(of, name);
     series.push_back({.quantity = std::move(key),
                       .name = title.toStdString(),
                       .unit = unit,
                       .decimals = decimals,
-                      .sparse = sparse});
+                      .sparse = sparse,
+                      .color = color});
   };
   for (const QAction* action : values_->menu()->actions()) {
     const monitor::Quantity& one = *monitor::findQuantity(action->objectName().toStdString());
     if (action->isChecked() && action->isVisible())
-      add({.quantity = one.key}, action->text(), one.unit, one.digits, one.scope == monitor::Quantity::Scope::kFrame);
+      add({.quantity = one.key}, action->text(), one.unit, one.digits, one.scope == monitor::Quantity::Scope::kFrame,
+          {});
   }
-  for (const QString& name : classes_)
+  for (const QString& name : classes_) {
+    const auto color = colors_.find(name);
     if (wanted_classes_.contains(name))
-      add({.class_name = name.toStdString()}, tr("Area of %1").arg(name), "%", 1, false);
+      add({.class_name = name.toStdString()}, tr("Area of %1").arg(name), "%", 1, false,
+          color == colors_.end() ? std::nullopt : std::optional(color->second.rgb() & 0xffffff));
+  }
   chart_->setSeries(std::move(series));
 }
 
@@ -187,6 +193,10 @@ void ChartPanel::forgetSources() {
   wanted_.clear();
   takeSources({});
   chart_->setChart({}, {});
+}
+
+void ChartPanel::setClassColors(ClassColors colors) {
+  if (std::exchange(colors_, std::move(colors)) != colors_) updateSeries();
 }
 
 void ChartPanel::setClasses(const QStringList& names) {
@@ -365,9 +375,14 @@ void ChartPanel::setPresent(const QString& watched, std::optional<double> presen
   present_ = present;
 }
 
+// It shows an archive or a source that is not watched, which end with their last sample.
+bool ChartPanel::ended() const {
+  const auto on_show = record();
+  return on_show && on_show->last > 0 && (on_show->archive || sourceName() != watched_);
+}
+
 double ChartPanel::present() const {
-  if (const auto on_show = record(); on_show && on_show->last > 0 && (on_show->archive || sourceName() != watched_))
-    return static_cast<double>(on_show->last) / 1000;
+  if (ended()) return static_cast<double>(record()->last) / 1000;
   return present_.value_or(static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
 }
 
@@ -382,7 +397,7 @@ void ChartPanel::follow() {
     length = length == 0 ? age : std::min(length, age);
   }
   if (length == 0) length = 3600;
-  chart_->setRange(end - length, end);
+  chart_->setRange(end - length, ended() ? end + length / 100 : end);  // the last sample is seen
 }
 
 }  // namespace mpm::gui

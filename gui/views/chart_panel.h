@@ -4,6 +4,7 @@
 #include <QtWidgets>
 
 #include "gui/models/history.h"
+#include "gui/models/legend_model.h"
 #include "gui/views/time_chart.h"
 #include "monitor/capture/inference.h"
 
@@ -20,6 +21,8 @@ class ChartPanel : public QWidget {
   void setSourceName(const QString& name);
   /// The database is another one.
   void forgetSources();
+  /// A class has its colour of the picture here too; one that is missing has a colour by its place.
+  void setClassColors(ClassColors colors);
   std::optional<std::int64_t> source() const;
   /// Sets "now", in seconds, for the source that is being watched where its time is not the clock's; nullopt: the
   /// clock's. For any other source, and for an archive, it is the last sample.
@@ -71,6 +74,7 @@ class ChartPanel : public QWidget {
   void updateSeries();
   void askAgain();
   void follow();
+  bool ended() const;
 
   History* history_;
   TimeChart* chart_;
@@ -85,6 +89,7 @@ class ChartPanel : public QWidget {
   std::optional<double> present_;  // of watched_
   QString wanted_, watched_, wanted_region_;
   QStringList classes_, wanted_classes_;  // of the source; of any, whose areas are drawn
+  ClassColors colors_;
   std::vector<monitor::SourceRecord> records_;
 };
 

@@ -200,7 +200,10 @@ class NotedCanvas : public ChartCanvas {
  public:
   double textWidth(const std::string& text) const override { return 7.0 * static_cast<double>(text.size()); }
   double textHeight() const override { return 14; }
-  void text(const std::string& text, cv::Point2d, std::uint32_t) override { texts.push_back(text); }
+  void text(const std::string& text, cv::Point2d left_middle, std::uint32_t) override {
+    texts.push_back(text);
+    places.push_back(left_middle);
+  }
   void line(const std::vector<cv::Point2d>& points, std::uint32_t color, double) override {
     lines[color].push_back(points);
   }
@@ -210,6 +213,7 @@ class NotedCanvas : public ChartCanvas {
   void clip(const std::optional<cv::Rect2d>&) override {}
 
   std::vector<std::string> texts;
+  std::vector<cv::Point2d> places;  // of the texts
   std::map<std::uint32_t, std::vector<std::vector<cv::Point2d>>> lines;
   std::vector<std::pair<std::vector<cv::Point2d>, double>> nights;
 };
@@ -254,6 +258,32 @@ TEST_F(DrawnChart, EachSeriesHasItsLaneAndEndsAtTheGap) {
   for (const auto& line : second)
     for (const cv::Point2d& point : line) EXPECT_GT(point.y, middle);
   EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf({"tokens", "area (%)", "00:00:02", "20", "200"}));
+}
+
+TEST_F(DrawnChart, ASeriesOfAClassHasItsColour) {
+  drawing.series[1].color = 0x123456;
+  const NotedCanvas canvas = draw();
+  EXPECT_TRUE(canvas.lines.contains(0x123456));
+  EXPECT_FALSE(canvas.lines.contains(drawing.colors.series[1]));
+}
+
+TEST_F(DrawnChart, LabelsOfValuesLieApartInLowLanes) {
+  for (int i = 0; i < 6; ++i) drawing.series.push_back({.name = "more"});
+  for (ChartBucket& bucket : drawing.chart.buckets) bucket.values.resize(8, bucket.values.front());
+  const NotedCanvas canvas = draw();
+  std::vector<double> heights;
+  for (const cv::Point2d& place : canvas.places)
+    if (place.x < plot.x - 6 && place.y <= plot.br().y) heights.push_back(place.y);
+  std::ranges::sort(heights);
+  EXPECT_GE(heights.size(), 8U);
+  drawing.bands.resize(4);  // leave less than a line to each
+  std::vector<cv::Rect2d> names;
+  const NotedCanvas low = draw();
+  for (std::size_t i = 0; i < low.texts.size(); ++i)
+    if (low.texts[i] == "more") names.emplace_back(low.places[i], cv::Size(28, 14));
+  ASSERT_EQ(names.size(), 6U);
+  for (std::size_t i = 1; i < names.size(); ++i) EXPECT_EQ((names[i] & names[i - 1]).area(), 0);
+  for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 14);
 }
 
 TEST_F(DrawnChart, ALabelIsNoNegativeZero) {

@@ -118,6 +118,8 @@ TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
   };
   EXPECT_TRUE(wait([&] { return counted() == 3; })) << textOf(panel).toStdString();
   EXPECT_TRUE(valueOf(panel, "Stretch").contains(QStringLiteral("8 Jul 2013"))) << textOf(panel).toStdString();
+  chart->showSpan(ChartPanel::Span::kHour);
+  EXPECT_GT(shown().to, static_cast<double>(chart->record()->last) / 1000) << "the last picture is seen";
   chart->chart()->setFollowing(false);
   chart->chart()->setRange(shown().from - 9e6, shown().from - 8e6);
   EXPECT_TRUE(wait([&] { return counted() == 0; })) << "nothing lies in that stretch";
@@ -168,8 +170,8 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   EXPECT_EQ(frame()->result.estimate.tokens.size(), 3u);
   const QString banner = part<ImageView>(*window_)->banner();
   EXPECT_EQ(banner, QStringLiteral("Last sample: %1  ·  no gaps").arg(timeText(frame()->result.frame.time)));
-  const TimeAxis& axis = part<ChartPanel>(*window_)->chart()->axis();
-  emit part<ChartPanel>(*window_)->chart()->timePicked(axis.to - 2.02);
+  const ChartPanel* chart = part<ChartPanel>(*window_);
+  emit chart->chart()->timePicked(static_cast<double>(chart->record()->last) / 1000 - 2.02);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055410"; })) << "a click shows its picture";
   trigger("unpin");
   EXPECT_FALSE(watching().active());

@@ -16,8 +16,10 @@
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/store.h"
+#include "mpm/convert.hpp"
 #include "support/demo.h"
 #include "support/temporary_folder.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::test {
 namespace {
@@ -364,7 +366,16 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_THAT(report.out, HasSubstr("  area, %                 all      day    night\n"));
   expectFailure(mpmCommand({"report", database_, "--chart", folder_ / "fig.svg"}), 2, {"fig.svg' must end in .png"});
   expectFailure(mpmCommand({"report", database_, "--export", folder_ / "b.csv", "--format", "phenocam"}), 2, {"--out"});
-  EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 480));
+  const cv::Mat chart = cv::imread(folder_ / "chart.png");
+  EXPECT_EQ(chart.size(), cv::Size(1280, 480));
+  const ModelInfo model = readModelInfo(kSegmenter);
+  int painted = 0;
+  for (const cv::Vec3b& color : vision::classColors(model.facts, model.classes)) {
+    cv::Mat same;
+    cv::inRange(chart, color, color, same);
+    painted += cv::countNonZero(same);
+  }
+  EXPECT_GT(painted, 200) << "areas in the colours of their classes";
   std::ifstream csv(folder_ / "a.csv");
   std::string line;
   int rows = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <ranges>
 #include <set>
 #include <sstream>
 
@@ -68,7 +69,7 @@ class Drawer {
                    right = std::min(plot_.br().x, std::max(left + 1, std::floor(chart_.axis.x(to))));
       if (right <= left) return;
       const auto index = static_cast<std::size_t>(std::distance(states.begin(), states.find(state)));
-      canvas_.area(cornersOf({left, top + line_ + 2, right - left, line_ + 2}), colorOf(index), kStateOpacity);
+      canvas_.area(cornersOf({left, top + line_ + 2, right - left, line_ + 2}), placeColor(index), kStateOpacity);
       if (const double width = canvas_.textWidth(state); width + 8 <= right - left)
         canvas_.text(state, {left + (right - left - width) / 2, top + line_ * 1.5 + 3}, chart_.colors.text);
     };
@@ -116,13 +117,21 @@ class Drawer {
       canvas_.clip({});
     }
     // The names stand in the lane, in the colours of their lines, so that no colour has to be matched with a legend.
-    double x = lane.x + 6;
+    // The colour of a class may be too pale for a text, so it has a swatch.
+    // Where lanes are lower than a line, a name begins behind that of the lane above.
+    double x = lane.height < line_ && names_end_ < plot_.br().x - plot_.width / 3 ? names_end_ : lane.x + 6;
     for (std::size_t i = first; i < last; ++i) {
       const ChartSeries& series = chart_.series[i];
       const std::string name = series.name + (series.unit.empty() ? "" : " (" + series.unit + ")");
-      drawOnPlate(name, {x + 6, lane.y + 3 + line_ / 2}, colorOf(i));
+      const double middle = lane.y + 3 + line_ / 2, side = line_ * 0.6;
+      if (series.color) {
+        canvas_.area(cornersOf({x, middle - side / 2, side, side}), *series.color, 1);
+        x += side + 4;
+      }
+      drawOnPlate(name, {x + 6, middle}, series.color ? chart_.colors.text : colorOf(i));
       x += canvas_.textWidth(name) + 24;
     }
+    names_end_ = x;
   }
 
   void drawValues(const cv::Rect2d& lane, const ValueAxis& values) {
@@ -130,9 +139,12 @@ class Drawer {
     int decimals = 0;  // that all ticks need
     for (const double value : ticks)
       while (decimals < 6 && std::abs(std::remainder(value, std::pow(10, -decimals))) > 1e-9) ++decimals;
-    for (const double value : ticks) {
+    double above = lane.y - line_;  // the label before this one
+    for (const double value : std::views::reverse(ticks)) {
       const double y = sharp(values.y(value));
       canvas_.line({{lane.x, y}, {lane.br().x, y}}, chart_.colors.grid, 1);
+      if (y - above < line_) continue;
+      above = y;
       const std::string label = canvas_.label(value, decimals);
       canvas_.text(label, {lane.x - 6 - canvas_.textWidth(label), std::clamp(y, line_ / 2, size_.height - line_ / 2)},
                    chart_.colors.muted);
@@ -142,7 +154,11 @@ class Drawer {
   void drawSeries(std::size_t i, const ValueAxis& values) {
     const SeriesShape shape = seriesShape(chart_.chart, i, chart_.axis, values, chart_.series[i].sparse);
     for (const auto& band : shape.bands) canvas_.area(band, colorOf(i), kBandOpacity);
-    for (const auto& line : shape.lines) canvas_.line(line, colorOf(i), 1.6);
+    const bool of_class = chart_.series[i].color.has_value();  // with a rim, as it may be as pale as the background
+    for (const auto& line : shape.lines) {
+      if (of_class) canvas_.line(line, chart_.colors.muted, 3);
+      canvas_.line(line, colorOf(i), of_class ? 2 : 1.6);
+    }
   }
 
   // Title at the left, what shades mean at the right, the span of time below.
@@ -163,7 +179,7 @@ class Drawer {
       for (const Spread& value : bucket.values) band = band || value.max > value.min;
     }
     if (night) entry(chart_.night_name, chart_.colors.night, 1);
-    if (band) entry(chart_.band_name, colorOf(0), kBandOpacity);
+    if (band) entry(chart_.band_name, placeColor(0), kBandOpacity);
     const std::string span = canvas_.label(chart_.axis, chart_.clock);
     canvas_.text(span, {plot_.x + (plot_.width - canvas_.textWidth(span)) / 2, size_.height - kMargin - line_ / 2},
                  chart_.colors.muted);
@@ -194,13 +210,17 @@ class Drawer {
     canvas_.text(text, left_middle, color);
   }
 
-  std::uint32_t colorOf(std::size_t series) const { return chart_.colors.series[series % chart_.colors.series.size()]; }
+  std::uint32_t placeColor(std::size_t place) const {
+    return chart_.colors.series[place % chart_.colors.series.size()];
+  }
+  std::uint32_t colorOf(std::size_t series) const { return chart_.series[series].color.value_or(placeColor(series)); }
 
   const ChartDrawing& chart_;
   cv::Size2d size_;
   ChartCanvas& canvas_;
   cv::Rect2d plot_;
   double line_;  // height
+  double names_end_ = plot_.x + 6;
 };
 
 }  // namespace

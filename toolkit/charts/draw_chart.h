@@ -25,8 +25,9 @@ struct ChartSeries {
   std::string name{};
   std::string unit{};  ///< "", "ms", "%"
   int decimals = 0;
-  bool joins = false;   ///< shares the lane and the axis of the series before it
-  bool sparse = false;  ///< has values in few buckets only: they are joined over the others
+  bool joins = false;                    ///< shares the lane and the axis of the series before it
+  bool sparse = false;                   ///< has values in few buckets only: they are joined over the others
+  std::optional<std::uint32_t> color{};  ///< of its class; nullopt: by its place among the series
 };
 
 /// A coloured strip below the lanes: what was so from when on, ascending; "" is not drawn.
