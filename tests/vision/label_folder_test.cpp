@@ -193,10 +193,11 @@ TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
   fs::create_directories(disk_ / "maps");
   const auto all_ice = [&] { return cv::Mat(image().size(), CV_8U, cv::Scalar(0)); };
   cv::imwrite(disk_ / "maps/r.png", all_ice());
-  EXPECT_THAT(refusal([&] { folder.import(disk_ / "maps"); }), HasSubstr("no label maps"));
+  EXPECT_THAT(refusal([&] { folder.import(disk_ / "maps"); }), HasSubstr("no picture for the labels 'r'"));
   for (const char* name : {"p", "q"}) cv::imwrite(disk_ / ("maps/" + std::string(name) + ".png"), all_ice());
   LabelFolder::Imported done = folder.import(disk_ / "maps");
   EXPECT_EQ(done.pictures, 2);
+  EXPECT_THAT(done.missing, ElementsAre("r"));
   EXPECT_THAT(folder.pictures(), ElementsAre("p", "q")) << "no picture is added";
   cv::Mat merged = all_ice();
   merged.row(0).setTo(1);

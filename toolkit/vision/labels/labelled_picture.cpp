@@ -106,10 +106,13 @@ FoundLabels findLabels(const std::string& images, const std::string& labels,
                        const std::map<std::string, std::string>& known) {
   Pictures pictures = picturesIn(images);
   std::set<std::string> maps;
+  // In a folder of label maps alone, one that is no picture of the list lacks its picture.
+  const bool only_maps = !known.empty() && labelFiles(labels, [](const std::string&) { return false; }).empty() &&
+                         std::ranges::all_of(pictures, [&](const auto& one) { return isLabelMap(one.second[0]); });
   if (sameFile(images, labels))
     for (auto& [name, files] : pictures) {
       const auto map = std::find_if(files.begin(), files.end(), isLabelMap);
-      if (map == files.end() || (files.size() == 1 && !known.contains(name))) continue;
+      if (map == files.end() || (files.size() == 1 && !only_maps && !known.contains(name))) continue;
       maps.insert(*map);
       files.erase(map);
     }
