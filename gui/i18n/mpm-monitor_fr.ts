@@ -17,7 +17,7 @@
     </message>
     <message>
         <source>relative, larger is nearer</source>
-        <translation>relative, plus grand : plus près</translation>
+        <translation>relative, plus grand&#xa0;: plus près</translation>
     </message>
     <message>
         <source>relative</source>
@@ -37,7 +37,7 @@
     </message>
     <message>
         <source>%1, %2 %</source>
-        <translation>%1, %2 %</translation>
+        <translation>%1, %2&#xa0;%</translation>
     </message>
     <message>
         <source>computed for this frame</source>
@@ -119,7 +119,7 @@
     </message>
     <message>
         <source>&lt;b&gt;MPM Monitor %1&lt;/b&gt;&lt;p&gt;Live segmentation, merge maps and day/night token counts for a camera on a fixed scene.&lt;/p&gt;&lt;p&gt;Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Apache License 2.0&lt;/p&gt;</source>
-        <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
+        <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode&#xa0;: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
     </message>
     <message>
         <source>Space, Enter</source>
@@ -155,15 +155,15 @@
     </message>
     <message>
         <source>Legend: show one class alone</source>
-        <translation>Légende : montrer une classe seule</translation>
+        <translation>Légende&#xa0;: montrer une classe seule</translation>
     </message>
     <message>
         <source>Legend: show the current class alone</source>
-        <translation>Légende : montrer seule la classe courante</translation>
+        <translation>Légende&#xa0;: montrer seule la classe courante</translation>
     </message>
     <message>
         <source>Legend: change a colour; events: go to that time</source>
-        <translation>Légende : changer une couleur ; événements : aller à ce moment</translation>
+        <translation>Légende&#xa0;: changer une couleur&#xa0;; événements&#xa0;: aller à ce moment</translation>
     </message>
     <message>
         <source>Teaching</source>
@@ -187,7 +187,7 @@
     </message>
     <message>
         <source>Draw at the cross of the arrow keys; close the polygon</source>
-        <translation>Dessiner à la croix des flèches ; fermer le polygone</translation>
+        <translation>Dessiner à la croix des flèches&#xa0;; fermer le polygone</translation>
     </message>
     <message>
         <source>Undo, redo</source>
@@ -207,11 +207,11 @@
     </message>
     <message>
         <source>Move the cross; by one pixel</source>
-        <translation>Déplacer la croix ; d’un pixel</translation>
+        <translation>Déplacer la croix&#xa0;; d’un pixel</translation>
     </message>
     <message>
         <source>Set or grab a corner; close the polygon</source>
-        <translation>Poser ou saisir un sommet ; fermer le polygone</translation>
+        <translation>Poser ou saisir un sommet&#xa0;; fermer le polygone</translation>
     </message>
     <message>
         <source>Backspace, Esc</source>
@@ -219,7 +219,7 @@
     </message>
     <message>
         <source>Take a corner back; drop the polygon</source>
-        <translation>Reprendre un sommet ; abandonner le polygone</translation>
+        <translation>Reprendre un sommet&#xa0;; abandonner le polygone</translation>
     </message>
     <message>
         <source>Enter, Delete</source>
@@ -227,7 +227,7 @@
     </message>
     <message>
         <source>Labels: go to their picture, remove them</source>
-        <translation>Étiquettes : aller à leur image, les supprimer</translation>
+        <translation>Étiquettes&#xa0;: aller à leur image, les supprimer</translation>
     </message>
     <message>
         <source>Show what changed since the last version</source>
@@ -290,7 +290,7 @@
     </message>
     <message>
         <source>%1, read-only: not what is watched here</source>
-        <translation>%1, en lecture seule : ce n’est pas ce qui est observé ici</translation>
+        <translation>%1, en lecture seule&#xa0;: ce n’est pas ce qui est observé ici</translation>
     </message>
     <message>
         <source>%1, read-only</source>
@@ -333,7 +333,7 @@
     <name>mpm::gui::ComparePanel</name>
     <message>
         <source>Each frame is processed twice, so fewer frames a second are</source>
-        <translation>Chaque image est traitée deux fois : il y en a moins par seconde</translation>
+        <translation>Chaque image est traitée deux fois&#xa0;: il y en a moins par seconde</translation>
     </message>
     <message>
         <source>Pixels whose class differs</source>
@@ -345,7 +345,7 @@
     </message>
     <message>
         <source>No comparison: %1</source>
-        <translation>Pas de comparaison : %1</translation>
+        <translation>Pas de comparaison&#xa0;: %1</translation>
     </message>
     <message>
         <source>Compare with another reduction</source>
@@ -385,11 +385,11 @@
     </message>
     <message>
         <source>Same label on %1 % of the pixels. Orange: the label differs</source>
-        <translation>Même classe sur %1 % des pixels. Orange : la classe diffère</translation>
+        <translation>Même classe sur %1&#xa0;% des pixels. Orange&#xa0;: la classe diffère</translation>
     </message>
     <message>
         <source>The depths differ by %1 % of their range on average.</source>
-        <translation>Les profondeurs diffèrent en moyenne de %1 % de leur étendue.</translation>
+        <translation>Les profondeurs diffèrent en moyenne de %1&#xa0;% de leur étendue.</translation>
     </message>
     <message>
         <source>The live one is %1 times as fast.</source>
@@ -404,11 +404,11 @@
     </message>
     <message>
         <source>Night − day: %1 tokens; too little time to tell how certain that is.</source>
-        <translation>Nuit − jour : %1 jetons ; trop peu de temps pour dire avec quelle certitude.</translation>
+        <translation>Nuit − jour&#xa0;: %1 jetons&#xa0;; trop peu de temps pour dire avec quelle certitude.</translation>
     </message>
     <message>
         <source>Night − day: %1 ± %2 tokens</source>
-        <translation>Nuit − jour : %1 ± %2 jetons</translation>
+        <translation>Nuit − jour&#xa0;: %1 ± %2 jetons</translation>
     </message>
     <message>
         <source>%1 days, %2 nights</source>
@@ -420,23 +420,23 @@
     </message>
     <message>
         <source>%1: they differ (95 % interval, %2).</source>
-        <translation>%1 : ils diffèrent (intervalle à 95 %, %2).</translation>
+        <translation>%1&#xa0;: ils diffèrent (intervalle à 95&#xa0;%, %2).</translation>
     </message>
     <message>
         <source>%1: no difference shown (95 % interval, %2).</source>
-        <translation>%1 : aucune différence établie (intervalle à 95 %, %2).</translation>
+        <translation>%1&#xa0;: aucune différence établie (intervalle à 95&#xa0;%, %2).</translation>
     </message>
     <message>
         <source>Night: the sun lower than %1° at %2°, %3°</source>
-        <translation>Nuit : soleil sous %1° à %2°, %3°</translation>
+        <translation>Nuit&#xa0;: soleil sous %1° à %2°, %3°</translation>
     </message>
     <message>
         <source>Night: the picture darker than %1 of 255</source>
-        <translation>Nuit : image plus sombre que %1 sur 255</translation>
+        <translation>Nuit&#xa0;: image plus sombre que %1 sur 255</translation>
     </message>
     <message>
         <source>Night: from %1 to %2</source>
-        <translation>Nuit : de %1 à %2</translation>
+        <translation>Nuit&#xa0;: de %1 à %2</translation>
     </message>
     <message>
         <source>Day and night are not distinguished.</source>
@@ -460,7 +460,7 @@
     </message>
     <message>
         <source>90 % below</source>
-        <translation>90 % sous</translation>
+        <translation>90&#xa0;% sous</translation>
     </message>
     <message>
         <source>Samples</source>
@@ -476,7 +476,7 @@
     </message>
     <message>
         <source>Choose what counts as night: the sun, the brightness, or fixed hours</source>
-        <translation>Choisir ce qui compte comme nuit : le soleil, la luminosité ou des heures fixes</translation>
+        <translation>Choisir ce qui compte comme nuit&#xa0;: le soleil, la luminosité ou des heures fixes</translation>
     </message>
     <message>
         <source>Share of the picture of each class</source>
@@ -496,7 +496,7 @@
     </message>
     <message>
         <source>Corrected: day and night together, without the errors that the cross-validation of the model found: what it confused there moves to the true classes</source>
-        <translation>Corrigé : jour et nuit ensemble, sans les erreurs trouvées par la validation croisée du modèle : ce qu’il y a confondu passe aux vraies classes</translation>
+        <translation>Corrigé&#xa0;: jour et nuit ensemble, sans les erreurs trouvées par la validation croisée du modèle&#xa0;: ce qu’il y a confondu passe aux vraies classes</translation>
     </message>
     <message>
         <source>Of the class in the cross-validation of the model, in percent</source>
@@ -653,7 +653,7 @@
     </message>
     <message>
         <source>Source: %1</source>
-        <translation>Source : %1</translation>
+        <translation>Source&#xa0;: %1</translation>
     </message>
     <message>
         <source>Source</source>
@@ -668,7 +668,7 @@
     </message>
     <message>
         <source>The export was cancelled; %1 is as it was</source>
-        <translation>L’export a été annulé ; %1 est inchangé</translation>
+        <translation>L’export a été annulé&#xa0;; %1 est inchangé</translation>
     </message>
     <message numerus="yes">
         <source>%n sample(s) exported to %1</source>
@@ -695,7 +695,7 @@
     </message>
     <message>
         <source>No sample lies in that time: %1 was not written</source>
-        <translation>Aucun échantillon dans cette période : %1 n’a pas été écrit</translation>
+        <translation>Aucun échantillon dans cette période&#xa0;: %1 n’a pas été écrit</translation>
     </message>
     <message>
         <source>Export</source>
@@ -726,7 +726,7 @@
     </message>
     <message>
         <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
-        <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
+        <translation>L’enregistrement omet des images&#xa0;: cette machine ou son disque est trop lent pour toutes</translation>
     </message>
     <message>
         <source>There is no frame yet</source>
@@ -734,11 +734,11 @@
     </message>
     <message>
         <source>No model has seen this frame yet: there is nothing to save with it</source>
-        <translation>Aucun modèle n’a encore vu cette image : il n’y a rien à enregistrer avec elle</translation>
+        <translation>Aucun modèle n’a encore vu cette image&#xa0;: il n’y a rien à enregistrer avec elle</translation>
     </message>
     <message>
         <source>The disk is too slow: this picture was not saved</source>
-        <translation>Le disque est trop lent : cette image n’a pas été enregistrée</translation>
+        <translation>Le disque est trop lent&#xa0;: cette image n’a pas été enregistrée</translation>
     </message>
     <message>
         <source>Recording to %1</source>
@@ -757,7 +757,7 @@
     </message>
     <message>
         <source>An export or a measurement is not done yet. Give it up, and leave its file as it was?</source>
-        <translation>Une exportation ou une mesure n’est pas terminée. L’abandonner et laisser son fichier tel quel ?</translation>
+        <translation>Une exportation ou une mesure n’est pas terminée. L’abandonner et laisser son fichier tel quel&#xa0;?</translation>
     </message>
 </context>
 <context>
@@ -779,7 +779,7 @@
     <name>mpm::gui::History</name>
     <message>
         <source>Last sample: %1</source>
-        <translation>Dernière mesure : %1</translation>
+        <translation>Dernière mesure&#xa0;: %1</translation>
     </message>
     <message>
         <source>not known</source>
@@ -805,11 +805,11 @@
     </message>
     <message>
         <source>A key frame: every patch was computed.</source>
-        <translation>Image clé : tous les carrés ont été calculés.</translation>
+        <translation>Image clé&#xa0;: tous les carrés ont été calculés.</translation>
     </message>
     <message>
         <source>%1 % of the patches, those outlined, were computed for this frame. Dark ones are kept from earlier frames.</source>
-        <translation>%1 % des carrés, ceux qui sont entourés, ont été calculés pour cette image. Les carrés sombres viennent d’images précédentes.</translation>
+        <translation>%1&#xa0;% des carrés, ceux qui sont entourés, ont été calculés pour cette image. Les carrés sombres viennent d’images précédentes.</translation>
     </message>
 </context>
 <context>
@@ -848,15 +848,15 @@
     </message>
     <message>
         <source>Pinned: click it again to let go</source>
-        <translation>Épinglé : recliquez pour le libérer</translation>
+        <translation>Épinglé&#xa0;: recliquez pour le libérer</translation>
     </message>
     <message>
         <source>none: this model does not segment</source>
-        <translation>aucune : ce modèle ne segmente pas</translation>
+        <translation>aucune&#xa0;: ce modèle ne segmente pas</translation>
     </message>
     <message>
         <source>%1 %</source>
-        <translation>%1 %</translation>
+        <translation>%1&#xa0;%</translation>
     </message>
     <message>
         <source>not known</source>
@@ -962,7 +962,7 @@
     </message>
     <message>
         <source>Remove it; its labels are lost</source>
-        <translation>La supprimer ; ses étiquettes sont perdues</translation>
+        <translation>La supprimer&#xa0;; ses étiquettes sont perdues</translation>
     </message>
 </context>
 <context>
@@ -997,11 +997,11 @@
     </message>
     <message>
         <source>%1: labelled</source>
-        <translation>%1 : étiquetée</translation>
+        <translation>%1&#xa0;: étiquetée</translation>
     </message>
     <message>
         <source>%1: no labels yet</source>
-        <translation>%1 : pas encore d’étiquettes</translation>
+        <translation>%1&#xa0;: pas encore d’étiquettes</translation>
     </message>
     <message>
         <source>Folder of labels and pictures</source>
@@ -1009,7 +1009,7 @@
     </message>
     <message>
         <source>Remove the picture %1 and its labels?</source>
-        <translation>Supprimer l’image %1 et ses étiquettes ?</translation>
+        <translation>Supprimer l’image %1 et ses étiquettes&#xa0;?</translation>
     </message>
     <message>
         <source>Keep</source>
@@ -1021,7 +1021,7 @@
     </message>
     <message>
         <source>What to label next?</source>
-        <translation>Que faut-il étiqueter ensuite ?</translation>
+        <translation>Que faut-il étiqueter ensuite&#xa0;?</translation>
     </message>
     <message>
         <source>What to label next</source>
@@ -1041,7 +1041,7 @@
     </message>
     <message>
         <source>; not yet: %1</source>
-        <translation> ; pas encore : %1</translation>
+        <translation>&#xa0;; pas encore&#xa0;: %1</translation>
     </message>
     <message>
         <source>Label %1</source>
@@ -1089,7 +1089,7 @@
     </message>
     <message>
         <source>Of a fixed camera: take all labels of another picture, then draw only what differs</source>
-        <translation>Caméra fixe : reprendre toutes les étiquettes d’une autre image, puis ne dessiner que ce qui diffère</translation>
+        <translation>Caméra fixe&#xa0;: reprendre toutes les étiquettes d’une autre image, puis ne dessiner que ce qui diffère</translation>
     </message>
     <message>
         <source>Finds pictures of this source, stored or in its folder, that differ most from the labelled ones</source>
@@ -1132,18 +1132,18 @@
     </message>
     <message>
         <source>%1: %2 px of %3, %4 % of the picture</source>
-        <translation>%1 : %2 px de %3, %4 % de l’image</translation>
+        <translation>%1&#xa0;: %2 px de %3, %4&#xa0;% de l’image</translation>
     </message>
 </context>
 <context>
     <name>mpm::gui::LegendModel</name>
     <message>
         <source>%1 %</source>
-        <translation>%1 %</translation>
+        <translation>%1&#xa0;%</translation>
     </message>
     <message>
         <source>%1, %2 % of the frame</source>
-        <translation>%1, %2 % de l’image</translation>
+        <translation>%1, %2&#xa0;% de l’image</translation>
     </message>
     <message>
         <source>Class</source>
@@ -1155,7 +1155,7 @@
     </message>
     <message>
         <source>%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its colour.</source>
-        <translation>%1 (classe %2). Double clic ou Maj+Entrée : la montrer seule. Entrée ou le menu contextuel : changer sa couleur.</translation>
+        <translation>%1 (classe %2). Double clic ou Maj+Entrée&#xa0;: la montrer seule. Entrée ou le menu contextuel&#xa0;: changer sa couleur.</translation>
     </message>
 </context>
 <context>
@@ -1222,7 +1222,7 @@
     </message>
     <message>
         <source>%1 %</source>
-        <translation>%1 %</translation>
+        <translation>%1&#xa0;%</translation>
     </message>
     <message>
         <source>Segment</source>
@@ -1271,7 +1271,7 @@
     <name>mpm::gui::MainWindow</name>
     <message>
         <source>There is no %1 yet: what is written to it will be shown</source>
-        <translation>%1 n’existe pas encore : ce qui y sera écrit sera affiché</translation>
+        <translation>%1 n’existe pas encore&#xa0;: ce qui y sera écrit sera affiché</translation>
     </message>
     <message>
         <source>MPM Monitor</source>
@@ -1479,19 +1479,19 @@
     </message>
     <message>
         <source>Chart: last &amp;hour</source>
-        <translation>Graphique : dernière &amp;heure</translation>
+        <translation>Graphique&#xa0;: dernière &amp;heure</translation>
     </message>
     <message>
         <source>Chart: last &amp;day</source>
-        <translation>Graphique : dernier &amp;jour</translation>
+        <translation>Graphique&#xa0;: dernier &amp;jour</translation>
     </message>
     <message>
         <source>Chart: last &amp;week</source>
-        <translation>Graphique : dernière sem&amp;aine</translation>
+        <translation>Graphique&#xa0;: dernière sem&amp;aine</translation>
     </message>
     <message>
         <source>Chart: &amp;everything</source>
-        <translation>Graphique : t&amp;out</translation>
+        <translation>Graphique&#xa0;: t&amp;out</translation>
     </message>
     <message>
         <source>Ctrl+%1</source>
@@ -1691,7 +1691,7 @@
     </message>
     <message>
         <source>Taken. %1: label it</source>
-        <translation>Prise. %1 : l’étiqueter</translation>
+        <translation>Prise. %1&#xa0;: l’étiqueter</translation>
     </message>
     <message>
         <source>not with a model of depth, which has no classes</source>
@@ -1782,7 +1782,7 @@
     </message>
     <message>
         <source>Open a folder of pictures with times first: once they are stored, they can be measured again</source>
-        <translation>Ouvrez d’abord un dossier d’images datées : une fois enregistrées, elles peuvent être mesurées à nouveau</translation>
+        <translation>Ouvrez d’abord un dossier d’images datées&#xa0;: une fois enregistrées, elles peuvent être mesurées à nouveau</translation>
     </message>
     <message>
         <source>Measure again</source>
@@ -1791,8 +1791,8 @@
     <message numerus="yes">
         <source>Measure the %n stored picture(s) again?</source>
         <translation>
-            <numerusform>Mesurer à nouveau l’image enregistrée ?</numerusform>
-            <numerusform>Mesurer à nouveau les %n images enregistrées ?</numerusform>
+            <numerusform>Mesurer à nouveau l’image enregistrée&#xa0;?</numerusform>
+            <numerusform>Mesurer à nouveau les %n images enregistrées&#xa0;?</numerusform>
         </translation>
     </message>
     <message>
@@ -1805,7 +1805,7 @@
     </message>
     <message>
         <source>Measuring was cancelled; what is stored is as it was</source>
-        <translation>La mesure a été annulée ; ce qui est enregistré n’a pas changé</translation>
+        <translation>La mesure a été annulée&#xa0;; ce qui est enregistré n’a pas changé</translation>
     </message>
     <message>
         <source>Measuring the stored pictures again…</source>
@@ -1813,7 +1813,7 @@
     </message>
     <message>
         <source>%1 of %2 pictures are measured again</source>
-        <translation>%1 image(s) sur %2 mesurée(s) à nouveau</translation>
+        <translation>%1 images sur %2 mesurées à nouveau</translation>
     </message>
 </context>
 <context>
@@ -1824,11 +1824,11 @@
     </message>
     <message>
         <source>Each cell is one token: a patch that the network works on.</source>
-        <translation>Chaque case est un jeton : un carreau sur lequel le réseau travaille.</translation>
+        <translation>Chaque case est un jeton&#xa0;: un carreau sur lequel le réseau travaille.</translation>
     </message>
     <message>
         <source>Each cell is one token: patches that look alike to the network were averaged, and from this block on it works on the cells alone.</source>
-        <translation>Chaque case est un jeton : les carreaux qui se ressemblent pour le réseau ont été moyennés, et à partir de ce bloc il ne travaille plus que sur les cases.</translation>
+        <translation>Chaque case est un jeton&#xa0;: les carreaux qui se ressemblent pour le réseau ont été moyennés, et à partir de ce bloc il ne travaille plus que sur les cases.</translation>
     </message>
     <message>
         <source>1 patch</source>
@@ -1863,7 +1863,7 @@
     <name>mpm::gui::Opener</name>
     <message>
         <source>Nothing was watched yet: choose a source</source>
-        <translation>Rien n’a encore été observé : choisissez une source</translation>
+        <translation>Rien n’a encore été observé&#xa0;: choisissez une source</translation>
     </message>
     <message>
         <source>%1 is gone</source>
@@ -1871,7 +1871,7 @@
     </message>
     <message>
         <source>%1 is gone; going on with %2</source>
-        <translation>%1 a disparu ; on continue avec %2</translation>
+        <translation>%1 a disparu&#xa0;; on continue avec %2</translation>
     </message>
     <message>
         <source>Open a model</source>
@@ -1891,11 +1891,11 @@
     </message>
     <message>
         <source>The folder of these pictures: %1</source>
-        <translation>Le dossier de ces images : %1</translation>
+        <translation>Le dossier de ces images&#xa0;: %1</translation>
     </message>
     <message>
         <source>One source at a time: %1</source>
-        <translation>Une source à la fois : %1</translation>
+        <translation>Une source à la fois&#xa0;: %1</translation>
     </message>
     <message>
         <source>Store in a new file</source>
@@ -1961,7 +1961,7 @@
     <name>mpm::gui::PictureStore</name>
     <message>
         <source>%1 cannot be written: %2</source>
-        <translation>%1 ne peut pas être écrit : %2</translation>
+        <translation>%1 ne peut pas être écrit&#xa0;: %2</translation>
     </message>
 </context>
 <context>
@@ -2015,7 +2015,7 @@
     </message>
     <message>
         <source>Block %1: %2 → %3</source>
-        <translation>Bloc %1 : %2 → %3</translation>
+        <translation>Bloc %1&#xa0;: %2 → %3</translation>
     </message>
     <message>
         <source>%1 × %2 px (width × height)</source>
@@ -2070,7 +2070,7 @@
     </message>
     <message>
         <source> % per block</source>
-        <translation> % par bloc</translation>
+        <translation>&#xa0;% par bloc</translation>
     </message>
     <message>
         <source>Pairs, per block</source>
@@ -2090,7 +2090,7 @@
     </message>
     <message>
         <source>Cosine similarity: 1 is equal. Nearer to 1 merges less</source>
-        <translation>Similarité cosinus : 1 signifie égal. Plus près de 1, moins de fusions</translation>
+        <translation>Similarité cosinus&#xa0;: 1 signifie égal. Plus près de 1, moins de fusions</translation>
     </message>
     <message>
         <source>Attention</source>
@@ -2106,7 +2106,7 @@
     </message>
     <message>
         <source>Proportional: a merged token counts as many times as it has members</source>
-        <translation>Proportionnelle : un jeton fusionné compte autant de fois qu’il a de membres</translation>
+        <translation>Proportionnelle&#xa0;: un jeton fusionné compte autant de fois qu’il a de membres</translation>
     </message>
     <message>
         <source>Reduction as text</source>
@@ -2114,7 +2114,7 @@
     </message>
     <message>
         <source>What --reduce takes on the command line. It can be copied, and changed here: Enter applies it</source>
-        <translation>Ce que --reduce prend en ligne de commande. À copier, ou à modifier ici : Entrée l’applique</translation>
+        <translation>Ce que --reduce prend en ligne de commande. À copier, ou à modifier ici&#xa0;: Entrée l’applique</translation>
     </message>
     <message>
         <source>Merge at block %1</source>
@@ -2126,7 +2126,7 @@
     </message>
     <message>
         <source>All pairs that are each other&apos;s nearest neighbour, before a few blocks: the paper.</source>
-        <translation>Toutes les paires de plus proches voisins mutuels, avant quelques blocs : l’article.</translation>
+        <translation>Toutes les paires de plus proches voisins mutuels, avant quelques blocs&#xa0;: l’article.</translation>
     </message>
     <message>
         <source>The most similar pairs, a few in each of many blocks. Start here.</source>
@@ -2177,7 +2177,7 @@
     </message>
     <message>
         <source>This file is converted, so its reduction is fixed. Open the plain model to choose another one.</source>
-        <translation>Ce fichier est converti : sa réduction est fixée. Ouvrez le modèle d’origine pour en choisir une autre.</translation>
+        <translation>Ce fichier est converti&#xa0;: sa réduction est fixée. Ouvrez le modèle d’origine pour en choisir une autre.</translation>
     </message>
 </context>
 <context>
@@ -2192,7 +2192,7 @@
     </message>
     <message>
         <source>Click the corners of a region; double click or Enter closes it. Drag a corner to move it. By keyboard: arrow keys, space, Enter.</source>
-        <translation>Cliquez sur les sommets d’une région ; un double clic ou Entrée la ferme. Faites glisser un sommet pour le déplacer. Au clavier : flèches, espace, Entrée.</translation>
+        <translation>Cliquez sur les sommets d’une région&#xa0;; un double clic ou Entrée la ferme. Faites glisser un sommet pour le déplacer. Au clavier&#xa0;: flèches, espace, Entrée.</translation>
     </message>
     <message>
         <source>Regions</source>
@@ -2208,7 +2208,7 @@
     </message>
     <message>
         <source>Its pixels count nowhere: a time stamp, the sky</source>
-        <translation>Ses pixels ne comptent nulle part : un horodatage, le ciel</translation>
+        <translation>Ses pixels ne comptent nulle part&#xa0;: un horodatage, le ciel</translation>
     </message>
     <message>
         <source>Valid from</source>
@@ -2252,7 +2252,7 @@
     </message>
     <message>
         <source>A polygon is begun: close it with a double click or Enter, or drop it with Esc.</source>
-        <translation>Un polygone est commencé : fermez-le par un double clic ou Entrée, ou abandonnez-le avec Échap.</translation>
+        <translation>Un polygone est commencé&#xa0;: fermez-le par un double clic ou Entrée, ou abandonnez-le avec Échap.</translation>
     </message>
     <message>
         <source>Region %1</source>
@@ -2283,7 +2283,7 @@
     </message>
     <message>
         <source>Written: %1</source>
-        <translation>Écrit : %1</translation>
+        <translation>Écrit&#xa0;: %1</translation>
     </message>
 </context>
 <context>
@@ -2346,7 +2346,7 @@
     </message>
     <message>
         <source>rtsp, http or https. The password is kept in memory only: never in a log, a file or the database.</source>
-        <translation>rtsp, http ou https. Le mot de passe reste en mémoire seulement : jamais dans un journal, un fichier ou la base de données.</translation>
+        <translation>rtsp, http ou https. Le mot de passe reste en mémoire seulement&#xa0;: jamais dans un journal, un fichier ou la base de données.</translation>
     </message>
     <message>
         <source>Pipeline</source>
@@ -2390,7 +2390,7 @@
     </message>
     <message>
         <source>It works: %1 × %2 px (width × height)</source>
-        <translation>Cela fonctionne : %1 × %2 px (largeur × hauteur)</translation>
+        <translation>Cela fonctionne&#xa0;: %1 × %2 px (largeur × hauteur)</translation>
     </message>
 </context>
 <context>
@@ -2473,7 +2473,7 @@
     </message>
     <message>
         <source>It is played: frames that come while the model works are left out</source>
-        <translation>Elle est jouée : les images qui arrivent pendant que le modèle travaille sont ignorées</translation>
+        <translation>Elle est jouée&#xa0;: les images qui arrivent pendant que le modèle travaille sont ignorées</translation>
     </message>
     <message numerus="yes">
         <source>%n read(s) hang</source>
@@ -2499,7 +2499,7 @@
     </message>
     <message>
         <source>%1 of %2 pictures are stored</source>
-        <translation>%1 image(s) sur %2 stockée(s)</translation>
+        <translation>%1 images sur %2 enregistrées</translation>
     </message>
 </context>
 <context>
@@ -2522,7 +2522,7 @@
     </message>
     <message>
         <source>95 % within</source>
-        <translation>95 % en moins de</translation>
+        <translation>95&#xa0;% en moins de</translation>
     </message>
     <message>
         <source>Last frame</source>
@@ -2534,7 +2534,7 @@
     </message>
     <message>
         <source>%1 (%2 %)</source>
-        <translation>%1 (%2 %)</translation>
+        <translation>%1 (%2&#xa0;%)</translation>
     </message>
     <message>
         <source>%1 ms</source>
@@ -2570,7 +2570,7 @@
     </message>
     <message>
         <source>%1 %, mean %2 %</source>
-        <translation>%1 %, moyenne %2 %</translation>
+        <translation>%1&#xa0;%, moyenne %2&#xa0;%</translation>
     </message>
     <message>
         <source>no key frame compared yet</source>
@@ -2578,7 +2578,7 @@
     </message>
     <message>
         <source>%1 %, mean %2 %, lowest %3 %</source>
-        <translation>%1 %, moyenne %2 %, minimum %3 %</translation>
+        <translation>%1&#xa0;%, moyenne %2&#xa0;%, minimum %3&#xa0;%</translation>
     </message>
 </context>
 <context>
@@ -2633,15 +2633,15 @@
     </message>
     <message>
         <source>The chosen pictures show this state; once more: they show none</source>
-        <translation>Les images choisies montrent cet état ; encore une fois : elles n’en montrent aucun</translation>
+        <translation>Les images choisies montrent cet état&#xa0;; encore une fois&#xa0;: elles n’en montrent aucun</translation>
     </message>
     <message>
         <source>%1 % of %2 answers are right; sure on %3 %, of which %4 % are right.</source>
-        <translation>%1 % des %2 réponses sont justes ; sûr pour %3 %, dont %4 % sont justes.</translation>
+        <translation>%1&#xa0;% des %2 réponses sont justes&#xa0;; sûr pour %3&#xa0;%, dont %4&#xa0;% sont justes.</translation>
     </message>
     <message>
         <source>Too good, perhaps: the pictures are of one day, or have no times.</source>
-        <translation>Peut-être trop bon : les images sont d’un seul jour, ou n’ont pas d’heure.</translation>
+        <translation>Peut-être trop bon&#xa0;: les images sont d’un seul jour, ou n’ont pas d’heure.</translation>
     </message>
     <message>
         <source>%1 is %2, taken for %3</source>
@@ -2661,7 +2661,7 @@
     </message>
     <message>
         <source>A region may have several sets of states, such as gate and snow: write another name</source>
-        <translation>Une région peut avoir plusieurs jeux d’états, comme portail et neige : écrivez un autre nom</translation>
+        <translation>Une région peut avoir plusieurs jeux d’états, comme portail et neige&#xa0;: écrivez un autre nom</translation>
     </message>
 </context>
 <context>
@@ -2712,7 +2712,7 @@
     </message>
     <message>
         <source>Samples are not stored: %1</source>
-        <translation>Les échantillons ne sont pas enregistrés : %1</translation>
+        <translation>Les échantillons ne sont pas enregistrés&#xa0;: %1</translation>
     </message>
     <message>
         <source>%1 ms</source>
@@ -2724,7 +2724,7 @@
     </message>
     <message>
         <source> (−%1 %)</source>
-        <translation> (−%1 %)</translation>
+        <translation> (−%1&#xa0;%)</translation>
     </message>
     <message>
         <source>Store in a new file…</source>
@@ -2791,7 +2791,7 @@
     </message>
     <message>
         <source>IoU, %</source>
-        <translation>IoU, %</translation>
+        <translation>IoU,&#xa0;%</translation>
     </message>
     <message>
         <source>Use it</source>
@@ -2819,18 +2819,18 @@
     </message>
     <message>
         <source>Made from one picture: label a second one, and the model can be tested</source>
-        <translation>Fait d’une seule image : étiquetez-en une deuxième, et le modèle pourra être testé</translation>
+        <translation>Fait d’une seule image&#xa0;: étiquetez-en une deuxième, et le modèle pourra être testé</translation>
     </message>
     <message numerus="yes">
         <source>%n picture(s). mIoU %1 %; %2 % of the labelled pixels are right</source>
         <translation>
-            <numerusform>%n image. mIoU %1 % ; %2 % des pixels étiquetés sont justes</numerusform>
-            <numerusform>%n images. mIoU %1 % ; %2 % des pixels étiquetés sont justes</numerusform>
+            <numerusform>%n image. mIoU %1&#xa0;%&#xa0;; %2&#xa0;% des pixels étiquetés sont justes</numerusform>
+            <numerusform>%n images. mIoU %1&#xa0;%&#xa0;; %2&#xa0;% des pixels étiquetés sont justes</numerusform>
         </translation>
     </message>
     <message>
         <source>label more: taken for %1</source>
-        <translation>étiqueter plus : prise pour %1</translation>
+        <translation>étiqueter plus&#xa0;: prise pour %1</translation>
     </message>
     <message numerus="yes">
         <source>Labelled in %n picture(s)</source>
@@ -2856,7 +2856,7 @@
     </message>
     <message>
         <source>The clusters of this picture come with the model: wait, or use the brush</source>
-        <translation>Les groupes de cette image viennent avec le modèle : attendez, ou prenez le pinceau</translation>
+        <translation>Les groupes de cette image viennent avec le modèle&#xa0;: attendez, ou prenez le pinceau</translation>
     </message>
     <message>
         <source>There is no prediction of this picture yet</source>
@@ -2867,7 +2867,7 @@
     <name>mpm::gui::TeachMode</name>
     <message>
         <source>Trained on your labels: the pale colours are what the model makes of this picture</source>
-        <translation>Entraîné sur vos étiquettes : les couleurs pâles sont ce que le modèle voit dans cette image</translation>
+        <translation>Entraîné sur vos étiquettes&#xa0;: les couleurs pâles sont ce que le modèle voit dans cette image</translation>
     </message>
     <message>
         <source>No model is loaded</source>
@@ -2883,7 +2883,7 @@
     </message>
     <message>
         <source>The training was cancelled; nothing was written</source>
-        <translation>L’entraînement a été annulé ; rien n’a été écrit</translation>
+        <translation>L’entraînement a été annulé&#xa0;; rien n’a été écrit</translation>
     </message>
     <message>
         <source>All pictures are like one that is labelled</source>
@@ -2910,7 +2910,7 @@
     </message>
     <message>
         <source>%1 has another size: its labels do not fit this picture</source>
-        <translation>%1 a une autre taille : ses étiquettes ne conviennent pas à cette image</translation>
+        <translation>%1 a une autre taille&#xa0;: ses étiquettes ne conviennent pas à cette image</translation>
     </message>
     <message>
         <source>%1 has no labels where this picture has none</source>
@@ -2918,27 +2918,27 @@
     </message>
     <message>
         <source>The labels of %1 are copied. Draw what differs; %2 takes them back</source>
-        <translation>Les étiquettes de %1 sont copiées. Dessinez ce qui diffère ; %2 les retire</translation>
+        <translation>Les étiquettes de %1 sont copiées. Dessinez ce qui diffère&#xa0;; %2 les retire</translation>
     </message>
     <message>
         <source>There is nothing new to choose from: open a folder or a camera, or store pictures of it</source>
-        <translation>Il n’y a rien de nouveau à choisir : ouvrez un dossier ou une caméra, ou enregistrez-en des images</translation>
+        <translation>Il n’y a rien de nouveau à choisir&#xa0;: ouvrez un dossier ou une caméra, ou enregistrez-en des images</translation>
     </message>
     <message>
         <source>The labels of %1 are copied, and moved a little as the camera was. Draw what differs; %2 takes them back</source>
-        <translation>Les étiquettes de %1 sont copiées, et déplacées un peu comme la caméra l’a été. Dessinez ce qui diffère ; %2 les retire</translation>
+        <translation>Les étiquettes de %1 sont copiées, et déplacées un peu comme la caméra l’a été. Dessinez ce qui diffère&#xa0;; %2 les retire</translation>
     </message>
     <message>
         <source>The labels of %1 in %2 are removed; %3 brings them back</source>
-        <translation>Les étiquettes de %1 dans %2 sont supprimées ; %3 les rétablit</translation>
+        <translation>Les étiquettes de %1 dans %2 sont supprimées&#xa0;; %3 les rétablit</translation>
     </message>
     <message>
         <source>There is no version yet: press Train in the tab Model</source>
-        <translation>Il n’y a pas encore de version : appuyez sur Entraîner dans l’onglet Modèle</translation>
+        <translation>Il n’y a pas encore de version&#xa0;: appuyez sur Entraîner dans l’onglet Modèle</translation>
     </message>
     <message>
         <source>There is no version before %1: draw, or train again</source>
-        <translation>Il n’y a pas de version avant %1 : dessinez ou entraînez à nouveau</translation>
+        <translation>Il n’y a pas de version avant %1&#xa0;: dessinez ou entraînez à nouveau</translation>
     </message>
     <message>
         <source>There is no model yet</source>
@@ -2988,7 +2988,7 @@
     </message>
     <message>
         <source>Cluster: fill what the model merged</source>
-        <translation>Groupe : remplir ce que le modèle a fusionné</translation>
+        <translation>Groupe&#xa0;: remplir ce que le modèle a fusionné</translation>
     </message>
     <message>
         <source>Brush</source>
@@ -2996,7 +2996,7 @@
     </message>
     <message>
         <source>Polygon: click its corners, then Enter</source>
-        <translation>Polygone : cliquer ses coins, puis Entrée</translation>
+        <translation>Polygone&#xa0;: cliquer ses coins, puis Entrée</translation>
     </message>
     <message>
         <source>Eraser</source>
@@ -3004,7 +3004,7 @@
     </message>
     <message>
         <source>Accept: take over a region of the prediction</source>
-        <translation>Accepter : reprendre une région de la prédiction</translation>
+        <translation>Accepter&#xa0;: reprendre une région de la prédiction</translation>
     </message>
     <message>
         <source>Move the picture</source>
@@ -3079,14 +3079,14 @@
     </message>
     <message>
         <source>nearest: %1</source>
-        <translation>au plus près : %1</translation>
+        <translation>au plus près&#xa0;: %1</translation>
     </message>
 </context>
 <context>
     <name>mpm::gui::TimesDialog</name>
     <message>
         <source>When were these pictures taken?</source>
-        <translation>Quand ces images ont-elles été prises ?</translation>
+        <translation>Quand ces images ont-elles été prises&#xa0;?</translation>
     </message>
     <message>
         <source>Their time</source>
@@ -3114,7 +3114,7 @@
     </message>
     <message>
         <source>Not known: they count as taken when they are read</source>
-        <translation>Inconnue : elles comptent comme prises au moment de leur lecture</translation>
+        <translation>Inconnue&#xa0;: elles comptent comme prises au moment de leur lecture</translation>
     </message>
     <message>
         <source>List of names and times</source>
@@ -3166,7 +3166,7 @@
     </message>
     <message>
         <source>Where were they taken?</source>
-        <translation>Où ont-elles été prises ?</translation>
+        <translation>Où ont-elles été prises&#xa0;?</translation>
     </message>
     <message>
         <source>Where the place is known, the sun there tells day from night.</source>
@@ -3197,7 +3197,7 @@
     </message>
     <message>
         <source>A reduction merges tokens: the model is faster, and a few pixels get another class. How many depends on what the camera sees. This tries many reductions on your pictures and finds the fastest one that keeps the labels of the full model. You need no labels of your own.</source>
-        <translation>Une réduction fusionne des jetons : le modèle est plus rapide, et quelques pixels changent de classe. Combien dépend de ce que voit la caméra. Ceci essaie de nombreuses réductions sur vos images et trouve la plus rapide qui garde les classes du modèle complet. Vous n’avez besoin d’aucune annotation.</translation>
+        <translation>Une réduction fusionne des jetons&#xa0;: le modèle est plus rapide, et quelques pixels changent de classe. Combien dépend de ce que voit la caméra. Ceci essaie de nombreuses réductions sur vos images et trouve la plus rapide qui garde les classes du modèle complet. Vous n’avez besoin d’aucune annotation.</translation>
     </message>
     <message>
         <source>The next frames of this source, one every</source>
@@ -3220,7 +3220,7 @@
     </message>
     <message>
         <source>Snapshots, recordings and time-lapses; at least %1</source>
-        <translation>Instantanés, enregistrements et accélérés ; au moins %1</translation>
+        <translation>Instantanés, enregistrements et accélérés&#xa0;; au moins %1</translation>
     </message>
     <message>
         <source>Most pictures</source>
@@ -3232,7 +3232,7 @@
     </message>
     <message>
         <source> % of the pixels</source>
-        <translation> % des pixels</translation>
+        <translation>&#xa0;% des pixels</translation>
     </message>
     <message>
         <source>Pictures</source>
@@ -3252,7 +3252,7 @@
     </message>
     <message>
         <source>Pictures of day and night, of dry and wet days, make the choice safer: a time-lapse collects them. The search takes a few minutes and measures time, so the live picture pauses meanwhile.</source>
-        <translation>Des images de jour et de nuit, de temps sec et humide, rendent le choix plus sûr : un accéléré les collecte. La recherche dure quelques minutes et mesure le temps ; le direct est donc en pause pendant ce temps.</translation>
+        <translation>Des images de jour et de nuit, de temps sec et humide, rendent le choix plus sûr&#xa0;: un accéléré les collecte. La recherche dure quelques minutes et mesure le temps&#xa0;; le direct est donc en pause pendant ce temps.</translation>
     </message>
     <message>
         <source>Progress</source>
@@ -3300,7 +3300,7 @@
     </message>
     <message>
         <source>The lower end of the 95 % interval of that number. It decides</source>
-        <translation>Borne inférieure de l’intervalle à 95 % de ce nombre. C’est elle qui décide</translation>
+        <translation>Borne inférieure de l’intervalle à 95&#xa0;% de ce nombre. C’est elle qui décide</translation>
     </message>
     <message>
         <source>Tokens at the end, on average</source>
@@ -3328,7 +3328,7 @@
     </message>
     <message>
         <source>Collecting frames: %1 of %2. The live picture goes on.</source>
-        <translation>Collecte d’images : %1 sur %2. Le direct continue.</translation>
+        <translation>Collecte d’images&#xa0;: %1 sur %2. Le direct continue.</translation>
     </message>
     <message>
         <source>about %1 left, then it measures</source>
@@ -3344,15 +3344,15 @@
     </message>
     <message>
         <source>None of the %1 reductions that were tried is faster and keeps enough labels, so the full model stays. Ask for a little less agreement to have a choice.</source>
-        <translation>Aucune des %1 réductions essayées n’est plus rapide tout en gardant assez de classes : le modèle complet reste. Demandez un peu moins d’accord pour avoir le choix.</translation>
+        <translation>Aucune des %1 réductions essayées n’est plus rapide tout en gardant assez de classes&#xa0;: le modèle complet reste. Demandez un peu moins d’accord pour avoir le choix.</translation>
     </message>
     <message>
         <source>Of the %1 reductions in the table, %2 is the fastest that keeps the labels: %3 times as fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels have the same class (95 % interval from %6 %).</source>
-        <translation>Des %1 réductions du tableau, %2 est la plus rapide qui garde les classes : %3 fois plus rapide que le modèle complet. Sur %4 images que la recherche n’a pas utilisées, %5 % des pixels ont la même classe (intervalle à 95 % à partir de %6 %).</translation>
+        <translation>Des %1 réductions du tableau, %2 est la plus rapide qui garde les classes&#xa0;: %3 fois plus rapide que le modèle complet. Sur %4 images que la recherche n’a pas utilisées, %5&#xa0;% des pixels ont la même classe (intervalle à 95&#xa0;% à partir de %6&#xa0;%).</translation>
     </message>
     <message>
         <source>%1. Orange: another class</source>
-        <translation>%1. Orange : une autre classe</translation>
+        <translation>%1. Orange&#xa0;: une autre classe</translation>
     </message>
     <message>
         <source> pictures</source>
@@ -3371,11 +3371,11 @@
     <name>mpm::gui::Tuning</name>
     <message>
         <source>Open a source first: it is tuned for what that shows</source>
-        <translation>Ouvrez d’abord une source : le réglage se fait pour ce qu’elle montre</translation>
+        <translation>Ouvrez d’abord une source&#xa0;: le réglage se fait pour ce qu’elle montre</translation>
     </message>
     <message>
         <source>No frames come: the source is paused, lost or at its end</source>
-        <translation>Aucune image n’arrive : la source est en pause, perdue ou terminée</translation>
+        <translation>Aucune image n’arrive&#xa0;: la source est en pause, perdue ou terminée</translation>
     </message>
 </context>
 <context>
@@ -3386,7 +3386,7 @@
     </message>
     <message>
         <source>%1 is gone, so nothing can be compared with it: %2</source>
-        <translation>%1 n’est plus là : rien ne peut lui être comparé : %2</translation>
+        <translation>%1 n’est plus là&#xa0;: rien ne peut lui être comparé&#xa0;: %2</translation>
     </message>
     <message>
         <source>Comparing %1 and %2…</source>
@@ -3394,7 +3394,7 @@
     </message>
     <message>
         <source>%1 → %2: nothing changed in this picture</source>
-        <translation>%1 → %2 : rien n’a changé dans cette image</translation>
+        <translation>%1 → %2&#xa0;: rien n’a changé dans cette image</translation>
     </message>
     <message>
         <source>%1 px %2 → %3</source>
@@ -3406,7 +3406,7 @@
     </message>
     <message>
         <source>%1 → %2: %3 % of the picture changed: %4</source>
-        <translation>%1 → %2 : %3 % de l’image a changé : %4</translation>
+        <translation>%1 → %2&#xa0;: %3&#xa0;% de l’image a changé&#xa0;: %4</translation>
     </message>
 </context>
 <context>
@@ -3463,15 +3463,15 @@
     <name>mpm::gui::Watching</name>
     <message>
         <source>No model yet: choose one with Ctrl+M, or drop an ONNX file here</source>
-        <translation>Pas encore de modèle : choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
+        <translation>Pas encore de modèle&#xa0;: choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
     </message>
     <message>
         <source>The source has come to its end: nothing is left to pause. %1 plays it again</source>
-        <translation>La source est arrivée à sa fin : il n’y a plus rien à mettre en pause. %1 la rejoue</translation>
+        <translation>La source est arrivée à sa fin&#xa0;: il n’y a plus rien à mettre en pause. %1 la rejoue</translation>
     </message>
     <message>
         <source>The folder has come to its end: nothing is left to pause. %1 and %2 go through its pictures, %3 plays it again</source>
-        <translation>Le dossier est arrivé à sa fin : il n’y a plus rien à mettre en pause. %1 et %2 parcourent ses images, %3 le rejoue</translation>
+        <translation>Le dossier est arrivé à sa fin&#xa0;: il n’y a plus rien à mettre en pause. %1 et %2 parcourent ses images, %3 le rejoue</translation>
     </message>
     <message>
         <source>Reading %1…</source>
@@ -3495,15 +3495,15 @@
     </message>
     <message>
         <source>The picture on show is stored already. Esc: back to live</source>
-        <translation>L’image affichée est déjà enregistrée. Échap : retour au direct</translation>
+        <translation>L’image affichée est déjà enregistrée. Échap&#xa0;: retour au direct</translation>
     </message>
     <message>
         <source>Source: %1</source>
-        <translation>Source : %1</translation>
+        <translation>Source&#xa0;: %1</translation>
     </message>
     <message>
         <source>%1: the last frame is %2 old</source>
-        <translation>%1 : la dernière image date de %2</translation>
+        <translation>%1&#xa0;: la dernière image date de %2</translation>
     </message>
     <message>
         <source>No frame came</source>
@@ -3519,35 +3519,35 @@
     </message>
     <message>
         <source>Stored picture of %1. Esc: back to live</source>
-        <translation>Image enregistrée du %1. Échap : retour au direct</translation>
+        <translation>Image enregistrée du %1. Échap&#xa0;: retour au direct</translation>
     </message>
     <message>
         <source>Stored picture of %1. Esc: back</source>
-        <translation>Image enregistrée du %1. Échap : retour</translation>
+        <translation>Image enregistrée du %1. Échap&#xa0;: retour</translation>
     </message>
     <message>
         <source>Open a source first: regions are drawn on its picture</source>
-        <translation>Ouvrez d’abord une source : les régions se dessinent sur son image</translation>
+        <translation>Ouvrez d’abord une source&#xa0;: les régions se dessinent sur son image</translation>
     </message>
     <message>
         <source>On this frame: %1</source>
-        <translation>Sur cette image : %1</translation>
+        <translation>Sur cette image&#xa0;: %1</translation>
     </message>
     <message>
         <source>It is paused; from the next frame on: %1</source>
-        <translation>En pause ; dès la prochaine image : %1</translation>
+        <translation>En pause&#xa0;; dès la prochaine image&#xa0;: %1</translation>
     </message>
     <message>
         <source>The source has ended; once it is opened again (%1): %2</source>
-        <translation>La source est terminée ; une fois rouverte (%1) : %2</translation>
+        <translation>La source est terminée&#xa0;; une fois rouverte (%1)&#xa0;: %2</translation>
     </message>
     <message>
         <source>From the next frame on: %1</source>
-        <translation>Dès la prochaine image : %1</translation>
+        <translation>Dès la prochaine image&#xa0;: %1</translation>
     </message>
     <message>
         <source>Copied: %1</source>
-        <translation>Copié : %1</translation>
+        <translation>Copié&#xa0;: %1</translation>
     </message>
     <message>
         <source>There is no picture near that time any more</source>
@@ -3559,7 +3559,7 @@
     </message>
     <message>
         <source>Open a source first: each has its own</source>
-        <translation>Ouvrez d’abord une source : chacune a les siens</translation>
+        <translation>Ouvrez d’abord une source&#xa0;: chacune a les siens</translation>
     </message>
     <message>
         <source>Pictures are in %1</source>
@@ -3571,7 +3571,7 @@
     </message>
     <message>
         <source>Samples are in %1; the means of hours and days stay.</source>
-        <translation>Les échantillons sont dans %1 ; les moyennes des heures et des jours restent.</translation>
+        <translation>Les échantillons sont dans %1&#xa0;; les moyennes des heures et des jours restent.</translation>
     </message>
 </context>
 <context>
@@ -3582,7 +3582,7 @@
     </message>
     <message>
         <source>A vision transformer cuts each picture into patches. Mutual Pair Merging joins patches that are each other&apos;s most similar one, so that fewer tokens do the same work. Here you see which, live, and how their number follows day and night.</source>
-        <translation>Un transformeur de vision découpe chaque image en carrés. La fusion de paires mutuelles réunit ceux qui se ressemblent le plus l’un l’autre : moins de jetons font le même travail. Voyez lesquels, en direct, et comment leur nombre suit le jour et la nuit.</translation>
+        <translation>Un transformeur de vision découpe chaque image en carrés. La fusion de paires mutuelles réunit ceux qui se ressemblent le plus l’un l’autre&#xa0;: moins de jetons font le même travail. Voyez lesquels, en direct, et comment leur nombre suit le jour et la nuit.</translation>
     </message>
     <message>
         <source>Try the demo</source>
@@ -3769,7 +3769,7 @@
     </message>
     <message>
         <source>By what night is told from day: the sun at the place of the camera, the brightness of the picture, or the clock</source>
-        <translation>Ce qui distingue la nuit du jour : le soleil au lieu de la caméra, la luminosité de l’image ou l’heure</translation>
+        <translation>Ce qui distingue la nuit du jour&#xa0;: le soleil au lieu de la caméra, la luminosité de l’image ou l’heure</translation>
     </message>
     <message>
         <source>Night by</source>
@@ -3793,7 +3793,7 @@
     </message>
     <message>
         <source>By the sun: night while it is lower than this above the horizon</source>
-        <translation>Selon le soleil : nuit tant qu’il est plus bas que cette hauteur sur l’horizon</translation>
+        <translation>Selon le soleil&#xa0;: nuit tant qu’il est plus bas que cette hauteur sur l’horizon</translation>
     </message>
     <message>
         <source>Night when the sun is below</source>
@@ -3801,7 +3801,7 @@
     </message>
     <message>
         <source>By the brightness: night below this mean grey value</source>
-        <translation>Selon la luminosité : nuit sous cette valeur moyenne de gris</translation>
+        <translation>Selon la luminosité&#xa0;: nuit sous cette valeur moyenne de gris</translation>
     </message>
     <message>
         <source>Night below the brightness</source>
@@ -3809,7 +3809,7 @@
     </message>
     <message>
         <source>By the brightness: day above this mean grey value</source>
-        <translation>Selon la luminosité : jour au-dessus de cette valeur moyenne de gris</translation>
+        <translation>Selon la luminosité&#xa0;: jour au-dessus de cette valeur moyenne de gris</translation>
     </message>
     <message>
         <source>Day above the brightness</source>
@@ -3817,7 +3817,7 @@
     </message>
     <message>
         <source>By the clock: 21:00-06:30, local time</source>
-        <translation>Selon l’heure : 21:00-06:30, heure locale</translation>
+        <translation>Selon l’heure&#xa0;: 21:00-06:30, heure locale</translation>
     </message>
     <message>
         <source>Night hours</source>
@@ -3825,7 +3825,7 @@
     </message>
     <message>
         <source>Delete samples, events and snapshots of this source after so many days; means of hours stay</source>
-        <translation>Efface les échantillons, événements et images de cette source après ce nombre de jours ; les moyennes des heures restent</translation>
+        <translation>Efface les échantillons, événements et images de cette source après ce nombre de jours&#xa0;; les moyennes des heures restent</translation>
     </message>
     <message>
         <source>Forget samples older than</source>
@@ -3845,7 +3845,7 @@
     </message>
     <message>
         <source>Time-lapse: one picture every</source>
-        <translation>Intervallomètre : une image toutes les</translation>
+        <translation>Intervallomètre&#xa0;: une image toutes les</translation>
     </message>
     <message>
         <source>Delete snapshots of this source after so many days</source>
@@ -3865,7 +3865,7 @@
     </message>
     <message>
         <source>Ring when a number leaves its limit: &apos;car&gt;20&apos;, percent of the picture; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, of a region; &apos;tokens&gt;900&apos;; &apos;no-frame&gt;60&apos;, seconds; or when a state begins: &apos;gate=open&apos;</source>
-        <translation>Alarme quand un nombre passe sa limite : &apos;car&gt;20&apos;, pour cent de l’image ; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, d’une région ; &apos;tokens&gt;900&apos; ; &apos;no-frame&gt;60&apos;, secondes ; ou quand un état commence : &apos;gate=open&apos;</translation>
+        <translation>Alarme quand un nombre passe sa limite&#xa0;: &apos;car&gt;20&apos;, pour cent de l’image&#xa0;; &apos;tree:gcc&lt;0.35&apos;, &apos;lake:ice&gt;20&apos;, d’une région&#xa0;; &apos;tokens&gt;900&apos;&#xa0;; &apos;no-frame&gt;60&apos;, secondes&#xa0;; ou quand un état commence&#xa0;: &apos;gate=open&apos;</translation>
     </message>
     <message>
         <source>Alarms, one a line</source>
@@ -3881,7 +3881,7 @@
     </message>
     <message>
         <source>Which pictures are flagged, left out by &apos;mpm report&apos;, and an event: dark=25 when less than 1 % of the pixels exceed this grey level; white=50 when more percent are white; contrast=3 and sharp=0 when they have less; pictures=5 in a row make an event. Several keys are joined by &apos;:&apos;. See docs/monitor.md</source>
-        <translation>Quelles images sont marquées, laissées de côté par &apos;mpm report&apos; et un événement : dark=25 quand moins de 1 % des pixels dépassent ce niveau de gris ; white=50 quand plus de pour cent sont blancs ; contrast=3 et sharp=0 quand elles en ont moins ; pictures=5 de suite font un événement. Plusieurs clés sont jointes par &apos;:&apos;. Voir docs/monitor.md</translation>
+        <translation>Quelles images sont marquées, laissées de côté par &apos;mpm report&apos; et un événement&#xa0;: dark=25 quand moins de 1&#xa0;% des pixels dépassent ce niveau de gris&#xa0;; white=50 quand plus de pour cent sont blancs&#xa0;; contrast=3 et sharp=0 quand elles en ont moins&#xa0;; pictures=5 de suite font un événement. Plusieurs clés sont jointes par &apos;:&apos;. Voir docs/monitor.md</translation>
     </message>
     <message>
         <source>Bad pictures</source>
@@ -3889,7 +3889,7 @@
     </message>
     <message>
         <source>Run this program for each event: a program and its arguments, no shell. The facts are in MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input. See docs/monitor.md</source>
-        <translation>Lance ce programme à chaque événement : un programme et ses arguments, sans shell. Les faits sont dans MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME et _SOURCE, et en JSON sur son entrée standard. Voir docs/monitor.md</translation>
+        <translation>Lance ce programme à chaque événement&#xa0;: un programme et ses arguments, sans shell. Les faits sont dans MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME et _SOURCE, et en JSON sur son entrée standard. Voir docs/monitor.md</translation>
     </message>
     <message>
         <source>Run for each event</source>
@@ -3897,7 +3897,7 @@
     </message>
     <message>
         <source>Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all year</source>
-        <translation>Pour les dates sans décalage : +01:00, ou un fuseau comme Europe/Paris, dont l’heure normale vaut toute l’année</translation>
+        <translation>Pour les dates sans décalage&#xa0;: +01:00, ou un fuseau comme Europe/Paris, dont l’heure normale vaut toute l’année</translation>
     </message>
 </context>
 </TS>

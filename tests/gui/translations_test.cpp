@@ -39,6 +39,10 @@ void expectComplete(const QString& language) {
     if (forms.isEmpty()) forms << text;
     for (const QString& form : forms) {
       EXPECT_FALSE(form.trimmed().isEmpty()) << language.toStdString() << ": " << source.toStdString();
+      static const QRegularExpression alone(QStringLiteral(" [:;?!»]| %(?![0-9nL])"));  // it would begin a line
+      if (language == QLatin1String("fr")) {
+        EXPECT_FALSE(form.contains(alone)) << form.toStdString();
+      }
       if (forms.size() == 1) {
         EXPECT_EQ(holders(form), holders(source)) << form.toStdString();
       }
