@@ -253,5 +253,23 @@ TEST_F(Regions, LegendHasTheAreasWithinOne) {
                 share, 1e-9);
 }
 
+TEST(ImageView, OutlinesFollowTheCamera) {
+  PatchSelection cross;
+  ImageView view(&cross);
+  view.resize(640, 320);
+  view.setRegions({{.name = "yard", .size = {320, 160}, .polygons = {{{40, 40}, {90, 40}, {90, 90}, {40, 90}}}}});
+  const auto leftEdge = [&](double moved) {
+    auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(cv::Mat(160, 320, CV_8UC3, cv::Scalar::all(0))));
+    frame->sample.place.right = moved;
+    view.setFrame(frame);
+    const QImage shown = view.grab().toImage();
+    int x = 0;
+    while (x < shown.width() - 1 && qGray(shown.pixel(x, 150)) < 100) ++x;
+    return x;
+  };
+  EXPECT_NEAR(leftEdge(0), 80, 4);
+  EXPECT_NEAR(leftEdge(12) - leftEdge(0), 24, 1);
+}
+
 }  // namespace
 }  // namespace mpm::gui

@@ -408,6 +408,9 @@ TEST(Labels, NamesNanInTheNet) {
   EXPECT_MPM_ERROR(full.estimate(picture(32, 64)), "scores hold NaN or infinity");
   Estimator merged(folder / "overflows.onnx", merging({1, 2}));
   EXPECT_MPM_ERROR(merged.estimate(picture(32, 64)), "merge/before_block1");
+  test::writeModelThatOverflows(std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx", folder / "scores.onnx");
+  Estimator of_no_labels(folder / "scores.onnx", merging({}));
+  EXPECT_MPM_ERROR(of_no_labels.estimate(picture(32, 64)), "hold NaN or infinity");
   test::writeModelWithNan(kMask, folder / "nan.onnx");
   EXPECT_MPM_ERROR(Estimator(folder / "nan.onnx", merging({})), "NaN");
 }
