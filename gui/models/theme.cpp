@@ -112,6 +112,7 @@ QTabBar::tab:hover { color: %text; }
 QStatusBar { background: %window; border-top: 1px solid %border; }
 QStatusBar::item { border: none; }
 QProgressBar { background: %grid; border: none; border-radius: 3px; }
+QProgressBar[textVisible="true"] { text-align: right; margin-right: 5ex; }
 QProgressBar::chunk { background: %accent; border-radius: 3px; }
 QScrollArea { border: none; background: transparent; }
 QFrame[card="true"] { background: %panel; border: 1px solid %border; border-radius: 10px; }

@@ -153,7 +153,10 @@ QWidget* LegendPanel::makeClasses() {
   connect(model_, &QAbstractItemModel::dataChanged, this, [this, filter, sorted = false, was = 0]() mutable {
     if (was != model_->classes()) sorted = false;
     was = model_->classes();
-    if (std::exchange(sorted, true)) return;
+    bool known = false;  // before the first frame all areas are 0
+    for (int c = 0; c < was; ++c)
+      known = known || model_->index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble() > 0;
+    if (!known || std::exchange(sorted, true)) return;
     filter->sort(filter->sortColumn(), filter->sortOrder());
   });
   return page;

@@ -32,6 +32,8 @@ QFileDialog* pictureDialog(QWidget* parent, const QString& title, const QString&
   grid->addWidget(preview, 1, grid->columnCount());
   QObject::connect(dialog, &QFileDialog::currentChanged, preview,
                    [preview](const QString& path) { preview->setPixmap(previewOf(path)); });
+  for (auto* list : dialog->findChildren<QTreeView*>())
+    list->header()->setSectionResizeMode(QHeaderView::ResizeToContents);  // else sizes and dates are cut
   fitToWindow(dialog, QSize(820, 480));
   return dialog;
 }

@@ -53,6 +53,7 @@ QWidget* PicturesPane::makeMapSide() {
   map_->setPlaceholder(tr("The merge map appears with the first frame"));
   step_label_ = namedValue(new ShortLabel, tr("Insertion on show"));
   coloring_ = choiceField(tr("Colour of the clusters"), {tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
+  coloring_->setMinimumContentsLength(11);  // "Couleur moyenne"
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
   map_bar_ = new QWidget;

@@ -33,11 +33,12 @@ void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
   auto* why = wrapped(new QLabel);
   setBadge(why, Badge::kWarning);
   QScrollArea* const fields = scrolled(content_);
-  if (beside) {  // which keeps its size while the line comes and goes
-    QSizePolicy kept = why->sizePolicy();
-    kept.setRetainSizeWhenHidden(true);
-    why->setSizePolicy(kept);
-    why->setMinimumHeight(why->fontMetrics().lineSpacing() + 4);
+  // The fields keep their size while the line comes and goes.
+  QSizePolicy kept = why->sizePolicy();
+  kept.setRetainSizeWhenHidden(true);
+  why->setSizePolicy(kept);
+  why->setMinimumHeight((beside ? 1 : 2) * why->fontMetrics().lineSpacing() + 4);
+  if (beside) {
     QBoxLayout* row = fill(new QHBoxLayout, beside, fields);
     row->setStretch(0, 1);
     QBoxLayout* column = fill(dialogColumn(this), row, why, box);

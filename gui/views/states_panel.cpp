@@ -17,7 +17,7 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   pictures_ = named(new QListWidget, tr("Pictures and their states"));
   pictures_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   pictures_->setIconSize(Thumbnails::kSize);
-  pictures_->setMinimumHeight(80);
+  pictures_->setMinimumHeight(48);  // a row: on 480 px the verdict needs the rest
   pictures_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   states_ = new WrappingRow;
   states_->setSpacing(6);
@@ -29,6 +29,7 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   makePrimary(train_);
   verdict_ = wrapped(namedValue(new QLabel, tr("Verdict")));
   wrong_ = named(new QListWidget, tr("Pictures that it gets wrong"));
+  wrong_->setMinimumHeight(24);
   wrong_->setMaximumHeight(90);
   wrong_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   use_ = new QPushButton(tr("Use it"));

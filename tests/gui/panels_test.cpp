@@ -189,6 +189,7 @@ TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
   info.facts.classes = {{"road", {}}, {"sky", {}}, {"tree", {}}};
   LegendPanel panel(&model);
   model.setClasses(info);
+  model.setAreas({});  // as before the first frame
   model.setAreas({{0, 0.1}, {1, 0.7}, {2, 0.2}});
   EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0).data().toString(), QStringLiteral("sky"))
       << "largest first";
@@ -375,8 +376,13 @@ TEST(WatchDialog, SaysWhatCannotBeAccepted) {
   WatchDialog alarms(QString(), monitor::kAlarmsGroup, watch);
   auto* list = fieldOf<QPlainTextEdit>(&alarms, "Alarms, one a line");
   EXPECT_FALSE(refused(alarms, QString()));
+  alarms.show();
+  const auto* fields = alarms.findChild<QScrollArea*>();
+  const int height = fields->height();
   list->setPlainText(QStringLiteral("tokens>900\ncar"));
   EXPECT_TRUE(refused(alarms, QStringLiteral("'car' is no alarm")));
+  alarms.layout()->activate();
+  EXPECT_EQ(fields->height(), height) << "nothing is pushed out of sight";
   list->setPlainText(QStringLiteral("tokens>400\ntokens<500"));
   EXPECT_TRUE(refused(alarms, QStringLiteral("lower limit must be less than its upper one")));
   list->setPlainText(QStringLiteral("\n tokens<400 \ngate:gcc<0.3\nno-frame>60"));
