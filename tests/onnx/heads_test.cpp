@@ -130,8 +130,8 @@ TEST(Heads, AttentionWithAPartThatOurOperatorLacksIsRefused) {
       {"values_scaled_by_token", kByToken},
       {"values_rotated", kRotated},
       {"queries_rotated", kRotated},
-      {"values_of_other_tokens", "found q, k and v in different orders of tokens"},
-      {"values_of_another_width", "found q, k and v of different sizes"},
+      {"values_of_other_tokens", "found q, k and v of different sizes or in different orders of tokens"},
+      {"values_of_another_width", "found q, k and v of different sizes or in different orders of tokens"},
   };
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";

@@ -132,9 +132,6 @@ std::vector<float> Emitter::onGrid(const std::vector<float>& position) const {
   const Embedding& embedding = trunk_.embedding;
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   if (native == info_.grid) return position;
-  if (!retargeted_)
-    throw Error("the graph has a grid of " + sizeText(native, "patches") + ", expected " +
-                sizeText(info_.grid, "patches"));
   return resizedPositions(position, native, info_.grid, trunk_.dim);
 }
 

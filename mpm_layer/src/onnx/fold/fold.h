@@ -67,6 +67,9 @@ struct Tap {
 std::optional<std::vector<std::vector<Tap>>> resizeTaps(const Node& node, const Resizing& resized, std::int64_t inputs,
                                                         std::size_t axis);
 
+/// What a Pad adds (below 0: removes) in front of each axis, then behind each; nullopt when that is not constant.
+std::optional<Integers> padsOf(const Graph& graph, const Node& node, std::size_t rank);
+
 /// The padding of a ConvTranspose, also where `auto_pad` or `output_shape` give it; nullopt when its attributes do not
 /// fit two axes.
 std::optional<Integers> transposedPads(const Node& node, const Shape& input, const Shape& weight);

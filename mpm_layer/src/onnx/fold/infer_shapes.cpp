@@ -137,18 +137,12 @@ std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape
   return shape;
 }
 
-std::optional<Shape> paddedShape(const Graph& graph, const Node& node, const Shape& input) {
-  const auto pads = integersOf(graph, node.input(1)), given = integersOf(graph, node.input(3));
-  if (!pads || (!given && node.input(3) >= 0)) return std::nullopt;
-  Integers axes(input.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  if (given) axes = *given;
-  if (pads->size() != 2 * axes.size()) return std::nullopt;
-  Shape shape = input;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::int64_t before = (*pads)[i], after = (*pads)[i + axes.size()];
-    if (std::max(std::abs(before), std::abs(after)) > (1 << 20)) refuse(node, "a huge padding", "a sensible one");
-    shape[frontAxis(node, axes[i], input.size())] += before + after;
+std::optional<Shape> paddedShape(const Graph& graph, const Node& node, Shape shape) {
+  const auto pads = padsOf(graph, node, shape.size());
+  if (!pads) return std::nullopt;
+  for (std::size_t i = 0; i < pads->size(); ++i) {
+    if (std::abs((*pads)[i]) > (1 << 20)) refuse(node, "a huge padding", "a sensible one");
+    shape[i % shape.size()] += (*pads)[i];
   }
   return shape;
 }
@@ -222,6 +216,16 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+std::optional<Integers> padsOf(const Graph& graph, const Node& node, std::size_t rank) {
+  const auto given = integersOf(graph, node.input(1)), axes = integersOf(graph, node.input(3));
+  const std::size_t count = axes ? axes->size() : rank;
+  if (!given || (!axes && node.input(3) >= 0) || given->size() != 2 * count) return std::nullopt;
+  Integers pads(2 * rank, 0);
+  for (std::size_t i = 0; i < 2 * count; ++i)
+    pads[(axes ? frontAxis(node, (*axes)[i % count], rank) : i % count) + i / count * rank] += (*given)[i];
+  return pads;
+}
 
 std::optional<Integers> transposedPads(const Node& node, const Shape& input, const Shape& weight) {
   if (input.size() != 4 || weight.size() != 4) return std::nullopt;

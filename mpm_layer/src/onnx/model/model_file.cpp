@@ -25,10 +25,9 @@ constexpr int kOldestOpset = 11;
 std::string readBytes(const std::filesystem::path& path, std::uintmax_t offset, std::uintmax_t count) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes(static_cast<std::size_t>(count), '\0');
-  if (!file || !file.seekg(static_cast<std::streamoff>(offset)) ||
-      !file.read(bytes.data(), static_cast<std::streamsize>(count))) {
+  file.seekg(static_cast<std::streamoff>(offset));
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(count)))
     throw Error("cannot read '" + path.string() + "'");
-  }
   return bytes;
 }
 
@@ -43,9 +42,7 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& stream, std::u
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
   if (!read(coded, model)) throw Error("not an ONNX model, or cut off");
-  if (!model.has_graph() || model.graph().node_size() == 0) {
-    throw Error("not an ONNX model, or cut off: it holds no graph with nodes");
-  }
+  if (model.graph().node_size() == 0) throw Error("not an ONNX model, or cut off: it holds no graph with nodes");
   defaultOpset(model);
   return model;
 }

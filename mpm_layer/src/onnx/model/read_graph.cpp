@@ -30,23 +30,17 @@ void requireFinite(const Tensor& tensor, const std::string& what) {
   }
 }
 
-/// Number of inputs that ONNX requires for an operator of the default domain that the converter reads by position.
-int inputsDemanded(const std::string& op) {
-  if (isOneOf(op, {"Attention", "Range", "ScatterND", "Where"})) return 3;
-  const bool two =
-      isOneOf(op, {"Add", "Sub", "Mul", "Div", "Mod", "Pow", "And", "Or", "Equal", "Greater", "Less", "GreaterOrEqual",
-                   "LessOrEqual"}) ||
-      isOneOf(op, {"Conv", "ConvTranspose", "Expand", "Gather", "Gemm", "LayerNormalization", "MatMul", "Tile"});
-  return two ? 2 : op == "Constant" ? 0 : 1;
-}
-
+/// The inputs of an operator of the default domain that the converter reads by position are as many as ONNX requires.
 void requireInputs(const Node& node) {
+  const bool two = isOneOf(node.op, {"Add", "Sub", "Mul", "Div", "Mod", "Pow", "And", "Or", "Equal", "Greater", "Less",
+                                     "GreaterOrEqual", "LessOrEqual", "Expand", "Gather", "MatMul", "Tile"});
+  const bool more = isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "LayerNormalization"});
+  const bool three = isOneOf(node.op, {"Attention", "Range", "ScatterND", "Where"});
+  const std::size_t least = three ? 3 : two || more ? 2 : node.op == "Constant" ? 0 : 1;
   if (!node.domain.empty()) return;
-  for (int i = 0; i < inputsDemanded(node.op); ++i) {
-    if (node.input(static_cast<std::size_t>(i)) < 0) {
-      refuse(node, "no input " + std::to_string(i), std::to_string(inputsDemanded(node.op)) + " inputs");
-    }
-  }
+  for (std::size_t i = 0; i < least; ++i)
+    if (node.input(i) < 0) refuse(node, "no input " + std::to_string(i), std::to_string(least) + " inputs");
+  if (two && node.inputs.size() > 2) refuse(node, std::to_string(node.inputs.size()) + " inputs", "2 inputs");
 }
 
 /// A local function, and the defaults of its attributes.
@@ -213,7 +207,6 @@ class Reader {
 
   /// Adds the bodies of an If to the graph, and their results to its inputs.
   void readBranches(Node& node, Scope& scope, const std::string& prefix, int depth) {
-    if (depth >= kDeepestCall) refuse(node, "branches inside of branches without end", "a few");
     for (const char* name : {"then_branch", "else_branch"}) {
       const onnx::AttributeProto* attribute = node.attribute(name);
       if (!attribute) continue;

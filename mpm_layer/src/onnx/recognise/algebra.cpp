@@ -146,12 +146,16 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
       rotations_.push_back(rotated->rotation);
     else
       rotated->rotation = *equal;
+    rotated->tokens = tokens;
+    rotated->width = width;
     return rotated;
   }
   HeadView view;
   view.term = cells.term;
   view.scale = cells.scale;
   view.windows = windows;
+  view.tokens = tokens;
+  view.width = width;
   const auto offset = [&](std::size_t i) { return cells.offset ? (*cells.offset)[i] : 0.0f; };
   for (std::int64_t w = 0; w < windows; ++w) {
     for (std::int64_t t = 0; t < tokens; ++t)

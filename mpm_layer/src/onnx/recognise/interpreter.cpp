@@ -85,10 +85,9 @@ Meaning Interpreter::asShaped(const Node& node, Meaning meaning) const {
   Scores* scores = std::get_if<Scores>(&meaning);
   if (!cells && !scores) return meaning;
   Shape& found = cells ? cells->shape : scores->shape;
-  const Shape* shape = graph_.shape(node.outputs[0]);
-  if (!shape || withoutOnes(*shape) != withoutOnes(found))
+  if (withoutOnes(shapeOf(node)) != withoutOnes(found))
     return foreign(node, "a result repeated by broadcasting", "as many elements as the tokens have");
-  found = *shape;
+  found = shapeOf(node);
   return meaning;
 }
 
@@ -101,20 +100,33 @@ Meaning Interpreter::interpretNode(const Node& node) {
       return foreign(node, "tokens times a constant that differs from token to token (mask)",
                      "rotary positions on q and k");
   }
-  static const std::map<std::string, Meaning (Interpreter::*)(const Node&)> kOps = {
-      {"Conv", &Interpreter::convolution}, {"Add", &Interpreter::arithmetic},
-      {"Sub", &Interpreter::arithmetic},   {"Mul", &Interpreter::arithmetic},
-      {"Div", &Interpreter::arithmetic},   {"Neg", &Interpreter::negative},
-      {"MatMul", &Interpreter::matMul},    {"Einsum", &Interpreter::einsum},
-      {"Softmax", &Interpreter::softmax},  {"Attention", &Interpreter::attentionOp},
-      {"Pad", &Interpreter::pad},          {"Where", &Interpreter::where},
-      {"ReduceMean", &Interpreter::mean},  {"GlobalAveragePool", &Interpreter::mean},
-      {"Resize", &Interpreter::resize},    {"ArgMax", &Interpreter::argMax}};
-  if (node.domain == kCanonical) return rowWise(node);
-  if (!node.domain.empty()) return foreign(node, "the op " + node.domain + "." + op);
-  if (op == "IsNaN" && as<Scores>(node.inputs[0])) return {};  // see where()
-  const auto found = kOps.find(op);
-  return found != kOps.end() ? (this->*found->second)(node) : foreign(node, "the op " + op);
+  using Interpret = Meaning (Interpreter::*)(const Node&);
+  static const std::map<std::string, Interpret> kOps = {
+      {"Conv", &Interpreter::convolution}, {"Add", &Interpreter::arithmetic},  {"Sub", &Interpreter::arithmetic},
+      {"Mul", &Interpreter::arithmetic},   {"Div", &Interpreter::arithmetic},  {"MatMul", &Interpreter::matMul},
+      {"Einsum", &Interpreter::einsum},    {"Softmax", &Interpreter::softmax}, {"Attention", &Interpreter::attentionOp},
+      {"Where", &Interpreter::where},      {"ArgMax", &Interpreter::argMax}};
+  static const std::map<std::string, Interpret> kOpsOfTokens = {{"Neg", &Interpreter::negative},
+                                                                {"Pad", &Interpreter::pad},
+                                                                {"ReduceMean", &Interpreter::mean},
+                                                                {"GlobalAveragePool", &Interpreter::mean},
+                                                                {"Resize", &Interpreter::resize}};
+  const auto at = [&](const auto& ops) { return node.domain.empty() && ops.contains(op) ? ops.at(op) : nullptr; };
+  if (node.domain.empty() && op == "IsNaN" && as<Scores>(node.inputs[0])) return {};  // see where()
+  const Interpret of_tokens = node.domain == kCanonical ? &Interpreter::rowWise : at(kOpsOfTokens), other = at(kOps);
+  if (!of_tokens && !other) return foreign(node, "the op " + (node.domain.empty() ? "" : node.domain + ".") + op);
+  for (const int value : node.inputs) {
+    if (value < 0 || graph_.constant(value) || !std::holds_alternative<std::monostate>(meaning_[value])) continue;
+    const Node* const maker = graph_.producer(value);
+    if (maker && op != "Where")
+      return foreign(node, "constants behind the op " + maker->op + " (mask, relative position bias)");
+  }
+  if (!graph_.shape(node.outputs[0])) return foreign(node, "a tensor of unknown shape");
+  if (of_tokens && !cellsOf(node.inputs[0], node)) {
+    const Foreign* cause = foreignInput(node);  // a product that is no attention
+    return cause ? *cause : foreign(node, "the op " + op + " of something else than tokens");
+  }
+  return (this->*(of_tokens ? of_tokens : other))(node);
 }
 
 Meaning Interpreter::foreign(const Node& node, std::string found, std::string expected) const {
@@ -264,24 +276,22 @@ Meaning Interpreter::moveLogits(const Node& node, int value) const {
 
 /// Rows of zeros around a grid of tokens.
 Meaning Interpreter::pad(const Node& node) {
-  const Cells* cells = cellsOf(node.inputs[0], node);
-  const auto pads = integersOf(graph_, node.input(1));
+  const Cells* cells = as<Cells>(node.inputs[0]);
+  const Shape& out = shapeOf(node);
+  const std::size_t rank = out.size();
+  const auto pads = padsOf(graph_, node, rank);
   const Tensor* value = graph_.constant(node.input(2));
-  const Shape* out = graph_.shape(node.outputs[0]);
   const bool zeros =
       node.text("mode", "constant") == "constant" && (node.input(2) < 0 || (value && value->uniform() == 0.0));
-  if (!cells || !pads || !out || !zeros || pads->size() != 2 * cells->shape.size() ||
-      *std::min_element(pads->begin(), pads->end()) < 0) {
+  if (!zeros || std::any_of(pads->begin(), pads->end(), [](std::int64_t pad) { return pad < 0; }))
     return foreign(node, "a padded grid of tokens", "zeros around the tokens of a window");
-  }
-  const std::size_t rank = out->size();
-  const auto count = static_cast<std::size_t>(elements(*out, Algebra::kMaxCells));
-  Cells result{cells->term, *out, nullptr, nullptr, cells->scale};
+  const auto count = static_cast<std::size_t>(elements(out, Algebra::kMaxCells));
+  Cells result{cells->term, out, nullptr, nullptr, cells->scale};
   std::vector<std::int32_t> ids(count, -1);
   std::vector<float> offset(cells->offset ? count : 0);
   for (std::int64_t i = 0; i < elements(cells->shape); ++i) {
     std::int64_t rest = i, to = 0, step = 1;
-    for (std::size_t axis = rank; axis-- > 0; step *= (*out)[axis]) {
+    for (std::size_t axis = rank; axis-- > 0; step *= out[axis]) {
       to += (rest % cells->shape[axis] + (*pads)[axis]) * step;
       rest /= cells->shape[axis];
     }
@@ -295,13 +305,12 @@ Meaning Interpreter::pad(const Node& node) {
 
 Meaning Interpreter::convolution(const Node& node) {
   const Tensor* weight = graph_.constant(node.input(1));
-  if (!weight || !weight->isFloat() || weight->shape.size() != 4)
-    return foreign(node, "a convolution with weights that are not constant");
+  if (!weight || !weight->isFloat()) return foreign(node, "a convolution with weights that are not constant");
   if (const ImageCells* image = as<ImageCells>(node.inputs[0])) return patches(node, *image);
   const bool pointwise = weight->shape[2] == 1 && weight->shape[3] == 1 && node.integer("group", 1) == 1 &&
                          all(node.integers("strides"), 1) && all(node.integers("pads"), 0);
   Cells* map = cellsOf(node.inputs[0], node);
-  if (!pointwise || !map || map->shape.size() != 4 || map->shape[1] != weight->shape[1]) {
+  if (!pointwise || !map) {
     return foreign(node, "a convolution over tokens",
                    "a plain ViT (this looks like a convolutional or hierarchical backbone)");
   }
@@ -319,9 +328,7 @@ Meaning Interpreter::convolution(const Node& node) {
 
 Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   const Tensor& weight = *graph_.constant(node.inputs[1]);
-  const Shape* out = graph_.shape(node.outputs[0]);
-  if (!out || out->size() != 4 || (*out)[0] != 1)
-    return foreign(node, "a convolution of unknown shape", "a patch embedding");
+  const Shape& out = shapeOf(node);
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const auto strides = node.integers("strides", {1, 1});
   const auto pads = auto_pad == "NOTSET" ? node.integers("pads", Shape(4, 0)) : Shape(4, 0);
@@ -336,11 +343,9 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
     return foreign(node, "a convolution with padding, groups or dilation over the image",
                    "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
   }
-  if (static_cast<std::size_t>(weight.shape[1]) != image.scale.size())
-    return foreign(node, "weights for another number of channels");
-  Term term = termOf(TermKind::kPatches, {}, elements({(*out)[2], (*out)[3]}, kMaxTokens), weight.shape[0], node);
-  term.grid_h = (*out)[2];
-  term.grid_w = (*out)[3];
+  Term term = termOf(TermKind::kPatches, {}, elements({out[2], out[3]}, kMaxTokens), weight.shape[0], node);
+  term.grid_h = out[2];
+  term.grid_w = out[3];
   elements({term.rows, term.cols}, Algebra::kMaxCells);
   term.pad_h = pads[0];
   term.pad_w = pads[1];
@@ -374,8 +379,7 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
 }
 
 Meaning Interpreter::rowWise(const Node& node) {
-  Cells* cells = cellsOf(node.inputs[0], node);
-  if (!cells) return foreign(node, "something else than tokens");
+  Cells& cells = *as<Cells>(node.inputs[0]);
   Term term;
   term.node = &node;
   term.rms = node.op == "RMSNorm";
@@ -389,9 +393,9 @@ Meaning Interpreter::rowWise(const Node& node) {
               : node.op == "LayerNorm" || term.rms ? TermKind::kNorm
               : node.op == "L2Normalize"           ? TermKind::kL2Norm
                                                    : TermKind::kActivation;
-  const auto view = algebra_.rows(*cells, node);
+  const auto view = algebra_.rows(cells, node);
   if (!view) {
-    if (term.kind == TermKind::kNorm) return headNorm(node, *cells);
+    if (term.kind == TermKind::kNorm) return headNorm(node, cells);
     return foreign(node, "features of several tokens in one row", "one token per row");
   }
   term.inputs = {view->term};
@@ -441,10 +445,7 @@ Meaning Interpreter::headNorm(const Node& node, const Cells& cells) {
 }
 
 Meaning Interpreter::mean(const Node& node) {
-  Cells* cells = cellsOf(node.inputs[0], node);
-  const Shape* shape = graph_.shape(node.outputs[0]);
-  if (!cells || !shape) return foreign(node, "a mean of something else than tokens");
-  Cells tokens = *cells;
+  Cells tokens = *as<Cells>(node.inputs[0]);
   const std::size_t rank = tokens.shape.size();
   std::vector<std::size_t> axes;
   if (node.op == "GlobalAveragePool") {
@@ -455,7 +456,7 @@ Meaning Interpreter::mean(const Node& node) {
   std::sort(axes.begin(), axes.end());
   if (rank == 4 && axes == std::vector<std::size_t>{2, 3}) {
     tokens = Algebra::permuted(tokens, {0, 2, 3, 1});
-  } else if (rank < 2 || axes != std::vector<std::size_t>{rank - 2}) {
+  } else if (axes != std::vector<std::size_t>{rank - 2}) {
     return foreign(node, "a mean over other axes than the tokens", "a mean over tokens");
   }
   const auto view = algebra_.rows(tokens, node);
@@ -473,15 +474,15 @@ Meaning Interpreter::mean(const Node& node) {
   if (view->whole()) {
     for (std::int64_t row = 0; row < algebra_.at(view->term).rows; ++row) term.row_of.push_back(row);
   }
-  if (elements(*shape) != term.cols)
+  if (elements(shapeOf(node)) != term.cols)
     return foreign(node, "a mean over other axes than the tokens", "a mean over tokens");
-  return Cells{algebra_.add(std::move(term)), *shape, nullptr, nullptr, 1};
+  return Cells{algebra_.add(std::move(term)), shapeOf(node), nullptr, nullptr, 1};
 }
 
 Meaning Interpreter::resize(const Node& node) {
-  const Cells* cells = cellsOf(node.inputs[0], node);
-  const Shape* shape = graph_.shape(node.outputs[0]);
-  if (!cells || !shape || shape->size() != 4) return foreign(node, "a Resize of something else than a map of tokens");
+  const Cells& cells = *as<Cells>(node.inputs[0]);
+  const Shape& shape = shapeOf(node);
+  if (shape.size() != 4) return foreign(node, "a Resize of something else than a map of tokens");
   const std::string mode = node.text("mode", "nearest");
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
   if (mode != "linear" || (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel") ||
@@ -489,11 +490,11 @@ Meaning Interpreter::resize(const Node& node) {
     return foreign(node, "a Resize with mode " + mode + " and coordinates " + coordinates,
                    "linear and half_pixel (align_corners=False)");
   }
-  if ((*shape)[0] != cells->shape[0] || (*shape)[1] != cells->shape[1])
+  if (shape[0] != cells.shape[0] || shape[1] != cells.shape[1])
     return foreign(node, "a Resize over channels", "one over height and width");
-  if (const auto resized = resizing(graph_, node); !resized || !resized->whole_pixels)
+  if (!resizing(graph_, node)->whole_pixels)
     return foreign(node, "scales that end within a pixel", "a whole number of pixels");
-  return ClassMap{*cells, *shape, false};
+  return ClassMap{cells, shape, false};
 }
 
 Meaning Interpreter::argMax(const Node& node) {

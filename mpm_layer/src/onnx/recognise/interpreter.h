@@ -63,8 +63,8 @@ class Interpreter {
   }
   /// The value's cells, scores without softmax turned into a product of terms first; else null.
   Cells* cellsOf(int value, const Node& node);
-  /// True for a constant, and for a value made of constants that could not be folded.
-  bool ofNoImage(int value) const { return std::holds_alternative<std::monostate>(meaning_[value]); }
+  /// Shape of the result of a node whose op is known.
+  const Shape& shapeOf(const Node& node) const { return *graph_.shape(node.outputs[0]); }
   /// The first foreign input of `node`, or null.
   const Foreign* foreignInput(const Node& node);
   /// Every block arranges and rotates its tokens in the same way. Keeps that in memory once, not once per block.

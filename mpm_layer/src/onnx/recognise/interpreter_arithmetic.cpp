@@ -16,13 +16,16 @@ bool differsAlongLastAxisOnly(const Tensor& tensor) {
 }  // namespace
 
 Meaning Interpreter::arithmetic(const Node& node) {
-  if (node.inputs.size() != 2) return foreign(node, "other than two operands");
   const Tensor* left = graph_.constant(node.inputs[0]);
   const Tensor* right = graph_.constant(node.inputs[1]);
   if (!left && !right) return ofTwo(node);
   const int value = left ? node.inputs[1] : node.inputs[0];
   if (left && (node.op == "Sub" || node.op == "Div")) return foreign(node, "a constant minus or divided by tokens");
   const Tensor& constant = left ? *left : *right;
+  const bool factors = node.op == "Mul" || node.op == "Div";
+  for (std::int64_t i = 0; factors && i < constant.size(); ++i)
+    if (!std::isfinite(static_cast<float>(node.op == "Mul" ? constant.at(i) : 1 / constant.at(i))))
+      return foreign(node, "a factor that is not finite");
   if (const ImageCells* image = as<ImageCells>(value)) return imageArithmetic(node, *image, constant);
   if (const Scores* scores = as<Scores>(value)) return scoresArithmetic(node, *scores, constant);
   if (as<Cells>(value)) return withConstant(node, value, constant);
@@ -52,15 +55,14 @@ Meaning Interpreter::imageArithmetic(const Node& node, const ImageCells& image, 
 
 Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& constant) {
   const Cells cells = *as<Cells>(value);
-  const Shape* out = graph_.shape(node.outputs[0]);
-  if (!out || elements(*out) != elements(cells.shape)) return foreign(node, "tokens repeated by broadcasting");
+  const Shape& out = shapeOf(node);
+  if (elements(out) != elements(cells.shape)) return foreign(node, "tokens repeated by broadcasting");
   const auto number = constant.uniform();
   Cells result = cells;
-  result.shape = *out;
+  result.shape = out;
   if (node.op == "Mul" || node.op == "Div") {
     if (!number || *number == 0) return columnScale(node, value, constant);
     const double factor = node.op == "Mul" ? *number : 1 / *number;
-    if (!std::isfinite(factor)) return foreign(node, "a factor that is not finite");
     result.scale *= factor;
     if (cells.offset) {
       std::vector<float> scaled = *cells.offset;
@@ -70,7 +72,7 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
     return result;
   }
   if (number == 0.0) return result;
-  std::vector<float> offset = constant.broadcastTo(*out);
+  std::vector<float> offset = constant.broadcastTo(out);
   for (std::size_t i = 0; i < offset.size(); ++i) {
     if (node.op == "Sub") offset[i] = -offset[i];
     if (cells.offset) offset[i] += (*cells.offset)[i];
@@ -85,13 +87,10 @@ Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& cons
                           constant.shape.back() == cells.shape.back() && constant.shape.size() <= cells.shape.size();
   const auto view = per_column ? algebra_.rows(cells, node) : std::nullopt;
   if (!view) {
-    std::vector<float> factors = constant.broadcastTo(*graph_.shape(node.outputs[0]));
-    for (float& factor : factors) {
-      if (node.op == "Div") factor = 1 / factor;
-      if (!std::isfinite(factor)) return foreign(node, "a factor that is not finite");
-    }
+    std::vector<float> factors = constant.broadcastTo(shapeOf(node));
+    for (float& factor : factors) factor = node.op == "Div" ? 1 / factor : factor;
     Cells result = timesEach(cells, factors);
-    result.shape = *graph_.shape(node.outputs[0]);
+    result.shape = shapeOf(node);
     return result;
   }
   Term term = termOf(TermKind::kScale, {view->term}, algebra_.at(view->term).rows, cells.shape.back(), node);
@@ -99,19 +98,16 @@ Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& cons
   for (std::size_t i = 0; i < weight.size(); ++i) {
     const double factor = constant.at(static_cast<std::int64_t>(i));
     weight[i] = static_cast<float>(node.op == "Mul" ? factor : 1 / factor);
-    if (!std::isfinite(weight[i])) return foreign(node, "a factor that is not finite");
   }
   term.weight = Tensor::of({term.cols}, std::move(weight));
   return algebra_.cells(*view, algebra_.add(std::move(term)));
 }
 
 Meaning Interpreter::negative(const Node& node) {
-  const Cells* cells = cellsOf(node.inputs[0], node);
-  if (!cells) return foreign(node, "the op Neg");
-  Cells result = *cells;
+  Cells result = *as<Cells>(node.inputs[0]);
   result.scale = -result.scale;
-  if (cells->offset) {
-    std::vector<float> offset = *cells->offset;
+  if (result.offset) {
+    std::vector<float> offset = *result.offset;
     for (float& value : offset) value = -value;
     result.offset = shared(std::move(offset));
   }
@@ -125,24 +121,22 @@ Meaning Interpreter::ofTwo(const Node& node) {
     if (const Scores* scores = as<Scores>(node.inputs[other])) return positioned(node, *scores, *positions[1 - other]);
     if (positions[other]) return sumOfPositions(node, *positions[0], *positions[1]);
   }
-  const bool of_tokens = !ofNoImage(node.inputs[0]) && !ofNoImage(node.inputs[1]);
-  Cells* left = of_tokens ? cellsOf(node.inputs[0], node) : nullptr;
+  Cells* left = cellsOf(node.inputs[0], node);
   Cells* right = left ? cellsOf(node.inputs[1], node) : nullptr;
   left = right ? as<Cells>(node.inputs[0]) : nullptr;
-  const Shape* out = graph_.shape(node.outputs[0]);
+  const Shape& out = shapeOf(node);
   const bool sum = node.op == "Add" || node.op == "Sub";
-  if (sum && left && right && out && (left->blend || right->blend)) {
-    const bool fit = left->term == right->term && left->shape == right->shape && *out == left->shape;
+  if (sum && left && (left->blend || right->blend)) {
+    const bool fit = left->term == right->term && left->shape == right->shape && out == left->shape;
     if (auto result = fit ? blendedSum(*left, *right, node.op == "Add" ? 1 : -1) : std::nullopt) return *result;
     return foreign(node, "tokens times a constant that differs from token to token (mask), in a sum",
                    "rotary positions on q and k");
   }
-  if ((node.op != "Add" && node.op != "Mul") || !left || !right || !out) {
+  if ((node.op != "Add" && node.op != "Mul") || !left) {
     return foreign(node, node.op == "Add" ? "a sum with something else than tokens (mask, relative position bias)"
                                           : "a " + node.op + " of two tensors");
   }
-  if (elements(left->shape) != elements(right->shape) || elements(*out) != elements(left->shape) ||
-      left->shape.back() != right->shape.back()) {
+  if (elements(left->shape) != elements(out) || elements(right->shape) != elements(out)) {
     return foreign(node, "tokens of shapes " + toString(left->shape) + " and " + toString(right->shape),
                    "equal shapes");
   }
@@ -156,13 +150,13 @@ Meaning Interpreter::ofTwo(const Node& node) {
   const Term& like = algebra_.at(a->term);
   const TermKind kind = node.op == "Add" ? TermKind::kAdd : TermKind::kMultiply;
   Cells result = algebra_.cells(*a, algebra_.add(termOf(kind, {a->term, b->term}, like.rows, like.cols, node)));
-  result.shape = *out;
+  result.shape = out;
   return result;
 }
 
 /// A node that reads something foreign: foreign too, but for tokens plus as many rows.
 Meaning Interpreter::withForeign(const Node& node, const Foreign& cause) {
-  if (node.op != "Add" || !node.domain.empty() || node.inputs.size() != 2) return cause;
+  if (node.op != "Add" || !node.domain.empty()) return cause;
   const bool left = as<Cells>(node.inputs[0]) != nullptr;
   const int value = node.inputs[left ? 1 : 0];
   Cells* cells = as<Cells>(node.inputs[left ? 0 : 1]);
@@ -181,12 +175,11 @@ Meaning Interpreter::withForeign(const Node& node, const Foreign& cause) {
 }
 
 Meaning Interpreter::sumOfPositions(const Node& node, const PositionLogits& left, const PositionLogits& right) const {
-  const Shape* out = graph_.shape(node.outputs[0]);
-  auto a = out ? broadcastParts(left, *out) : std::nullopt;
-  const auto b = out ? broadcastParts(right, *out) : std::nullopt;
+  auto a = broadcastParts(left, shapeOf(node));
+  const auto b = broadcastParts(right, shapeOf(node));
   if (!a || !b) return foreign(node, "a sum of rearranged products", "relative positions of rows and of columns");
   a->insert(a->end(), b->begin(), b->end());
-  return PositionLogits{std::move(*a), *out};
+  return PositionLogits{std::move(*a), shapeOf(node)};
 }
 
 }  // namespace mpm::onnx_graph

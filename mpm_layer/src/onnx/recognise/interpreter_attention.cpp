@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/model/data_movement.h"
+#include "onnx/fold/fold.h"
 #include "onnx/recognise/interpreter.h"
 #include "onnx/recognise/relative_positions.h"
 
@@ -37,31 +37,24 @@ HeadView timesHeads(HeadView view, const std::vector<float>& factors) {
 }  // namespace
 
 Meaning Interpreter::matMul(const Node& node) {
-  const Shape* out = graph_.shape(node.outputs[0]);
   const Tensor* query = graph_.constant(node.inputs[0]);
   const Cells* keys = query ? cellsOf(node.inputs[1], node) : nullptr;
-  if (keys && out && query->shape.size() == keys->shape.size() && query->shape.size() > 2)
-    return Scores{{}, Algebra::permuted(*keys, lastTwoSwapped(keys->shape.size())), *query, *out};
-  if (query || graph_.constant(node.inputs[1]) || !out) {
+  if (keys && query->shape.size() == keys->shape.size() && query->shape.size() > 2)
+    return Scores{{}, Algebra::permuted(*keys, lastTwoSwapped(keys->shape.size())), *query, shapeOf(node)};
+  if (query || graph_.constant(node.inputs[1]))
     return foreign(node, "a MatMul with a constant that is not a matrix of weights on the right");
-  }
   Cells* right = cellsOf(node.inputs[1], node);
   if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax && right)
     return context(node, *scores, *right);
   const Cells* left = cellsOf(node.inputs[0], node);
   right = as<Cells>(node.inputs[1]);
-  if (right && ofNoImage(node.inputs[0])) {
-    return foreign(node, "queries that do not depend on the image (attention pooling)", "q k^T or softmax(q k^T) v");
-  }
-  if (!left || !right || left->shape.size() != right->shape.size() || left->shape.size() < 2) {
-    return foreign(node, "a MatMul of something else than tokens", "q k^T or softmax(q k^T) v");
-  }
-  return scoresOf(node, *left, Algebra::permuted(*right, lastTwoSwapped(right->shape.size())), *out);
+  if (!left || !right) return foreign(node, "a MatMul of something else than tokens", "q k^T or softmax(q k^T) v");
+  return scoresOf(node, *left, Algebra::permuted(*right, lastTwoSwapped(right->shape.size())), shapeOf(node));
 }
 
 Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) const {
-  const std::size_t rank = q.shape.size();
-  const std::int64_t tokens = algebra_.at(q.term).rows, queries = q.shape[rank - 2], keys = k.shape[rank - 2];
+  const std::int64_t tokens = algebra_.at(q.term).rows;
+  const std::int64_t queries = q.shape[q.shape.size() - 2], keys = k.shape[k.shape.size() - 2];
   const auto heads = [](const Cells& cells) { return Shape(cells.shape.begin(), cells.shape.end() - 2); };
   if (heads(q) != heads(k)) {
     return foreign(node, "q and k of shapes " + toString(q.shape) + " and " + toString(k.shape),
@@ -118,21 +111,18 @@ Meaning Interpreter::attentionOp(const Node& node) {
   std::get<Scores>(scores).softmax = true;
   Meaning result = context(node, std::get<Scores>(scores), parts[2]);
   Cells* cells = std::get_if<Cells>(&result);
-  const Shape* out = graph_.shape(node.outputs[0]);
-  if (cells && out && out->size() == 3) {
+  if (cells && shapeOf(node).size() == 3) {
     *cells = Algebra::permuted(*cells, {0, 2, 1, 3});
-    cells->shape = *out;
+    cells->shape = shapeOf(node);
   }
   return result;
 }
 
 Meaning Interpreter::einsum(const Node& node) {
-  std::string equation = node.text("equation", "");
-  std::erase(equation, ' ');
+  const auto refusal = foreign(node, "Einsum '" + node.text("equation", "") + "'", "q k^T or softmax(q k^T) v");
+  const Shape &of_a = *graph_.shape(node.inputs[0]), &of_b = *graph_.shape(node.inputs[1]);
+  const std::string equation = plainEquation(node, of_a.size(), of_b.size());
   const std::size_t comma = equation.find(','), arrow = equation.find("->");
-  const auto refusal = foreign(node, "Einsum '" + equation + "'", "q k^T or softmax(q k^T) v");
-  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow || node.inputs.size() != 2)
-    return refusal;
   const std::string a = equation.substr(0, comma), b = equation.substr(comma + 1, arrow - comma - 1);
   const std::string c = equation.substr(arrow + 2);
   const Tensor* constant = graph_.constant(node.inputs[1]);
@@ -141,48 +131,31 @@ Meaning Interpreter::einsum(const Node& node) {
     const Shape shape = products->shape;
     return PositionLogits{{std::move(*products)}, shape};
   }
+  // The axes of the batch and the heads, of the rows and columns of the result, and the one that is summed.
+  std::string batch, row, column, summed, other;
+  for (const char letter : c + a + b) {
+    const auto in = [letter](const std::string& part) { return part.find(letter) != std::string::npos; };
+    if (in(batch + row + column + summed + other)) continue;
+    const bool both = in(a) && in(b), fits = both ? of_a[a.find(letter)] == of_b[b.find(letter)] : in(c);
+    (!fits ? other : !both ? in(a) ? row : column : in(c) ? batch : summed) += letter;
+  }
   Cells* right = cellsOf(node.inputs[1], node);
-  if (!right || b.size() != right->shape.size() || a.size() != c.size() || a.size() != b.size() || a.size() < 2)
-    return refusal;
-  // The axis that is summed, and those of the rows and columns of the result.
-  const auto missing = [&](const std::string& from, const std::string& in) {
-    std::string letters;
-    for (const char letter : from) {
-      if (in.find(letter) == std::string::npos) letters += letter;
-    }
-    return letters;
-  };
-  const std::string summed = missing(a, c), row = missing(a, b), column = missing(b, a);
-  if (summed.size() != 1 || row.size() != 1 || column.size() != 1) return refusal;
+  if (!right || row.size() != 1 || column.size() != 1 || summed.size() != 1 || !other.empty()) return refusal;
   const auto order = [](const std::string& from, const std::string& to) {
     std::vector<std::size_t> result;
-    for (const char letter : to) {
-      const std::size_t axis = from.find(letter);
-      if (axis == std::string::npos) return std::vector<std::size_t>{};
-      result.push_back(axis);
-    }
+    for (const char letter : to) result.push_back(from.find(letter));
     return result;
   };
-  std::string batch;
-  for (const char letter : c) {
-    if (letter != row[0] && letter != column[0]) batch += letter;
-  }
-  const auto right_order = order(b, batch + column + summed);
-  if (right_order.size() != b.size()) return refusal;
-  const Cells turned = Algebra::permuted(*right, right_order);
+  const Cells turned = Algebra::permuted(*right, order(b, batch + column + summed));
   if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax) {
     if (a != batch + row + summed) return refusal;
     Meaning result = context(node, *scores, Algebra::permuted(turned, lastTwoSwapped(turned.shape.size())));
-    const auto back = order(batch + row + column, c);
-    if (Cells* cells = std::get_if<Cells>(&result); cells && back.size() == c.size())
-      return Algebra::permuted(*cells, back);
-    return result;
+    Cells* cells = std::get_if<Cells>(&result);
+    return cells ? Algebra::permuted(*cells, order(batch + row + column, c)) : result;
   }
   const Cells* left = cellsOf(node.inputs[0], node);
-  const auto left_order = order(a, batch + row + summed);
-  if (!left || left->shape.size() != a.size() || left_order.size() != a.size() || c != batch + row + column)
-    return refusal;
-  const Cells q = Algebra::permuted(*left, left_order);
+  if (!left || c != batch + row + column) return refusal;
+  const Cells q = Algebra::permuted(*left, order(a, batch + row + summed));
   Shape shape = q.shape;
   shape.back() = turned.shape[turned.shape.size() - 2];
   return scoresOf(node, q, turned, shape);
@@ -268,13 +241,10 @@ Meaning Interpreter::where(const Node& node) {
 /// Attention pooling: one learned query per head.
 Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const Cells& v) {
   const auto k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
-  const Shape* out = graph_.shape(node.outputs[0]);
   const std::int64_t width = v.shape.back(), cols = scores.query->size();
-  if (!k_view || !v_view || k_view->windows != 1 || v_view->windows != 1 || !k_view->column_scale.empty() ||
-      !v_view->column_scale.empty() || !out || scores.query->shape[scores.query->shape.size() - 2] != 1 ||
-      scores.query->shape.back() != width || std::ssize(k_view->column) != cols ||
-      v_view->column.size() != k_view->column.size() || k_view->row_of != v_view->row_of ||
-      algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
+  if (!k_view || !v_view || k_view->windows != 1 || !k_view->column_scale.empty() || !v_view->column_scale.empty() ||
+      scores.query->shape[scores.query->shape.size() - 2] != 1 || std::ssize(k_view->column) != cols ||
+      k_view->layout() != v_view->layout()) {
     return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
   }
   Term term = termOf(TermKind::kAttentionPool, {k_view->term, v_view->term}, 1, cols, node);
@@ -283,7 +253,7 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   term.k = *k_view;
   term.v = *v_view;
   term.scale = scores.scale * k_view->scale;
-  return Cells{algebra_.add(std::move(term)), *out, nullptr, nullptr, 1};
+  return Cells{algebra_.add(std::move(term)), shapeOf(node), nullptr, nullptr, 1};
 }
 
 Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells& v) {
@@ -293,22 +263,17 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   if (noRotation(q_view, scores.q) || noRotation(k_view, scores.k) || noRotation(v_view, v))
     return foreign(node, "q, k or v times a constant that differs from token to token (mask)",
                    "rotary positions on q and k at most");
-  if (!q_view || !k_view || !v_view || v.shape.size() < 2) {
+  if (!q_view || !k_view || !v_view) {
     const std::int64_t keys = scores.k.shape[scores.k.shape.size() - 2], rows = algebra_.at(v.term).rows;
     if (keys != rows)
       return foreign(node, "attention to " + std::to_string(keys) + " of " + std::to_string(rows) + " tokens",
                      kWindowed);
     return foreign(node, "heads or tokens of attention out of order", kWindowed);
   }
-  const std::int64_t width = scores.q.shape.back(), tokens = v.shape[v.shape.size() - 2], windows = v_view->windows;
-  const auto heads = std::ssize(q_view->column) / width;
-  if (k_view->column.size() != q_view->column.size() || v_view->column.size() != q_view->column.size() ||
-      scores.k.shape.back() != width || v.shape.back() != width ||
-      scores.k.shape[scores.k.shape.size() - 2] != tokens || q_view->windows != windows || k_view->windows != windows) {
-    return foreign(node, "q, k and v of different sizes", "heads of one size");
-  }
-  if (q_view->row_of != k_view->row_of || v_view->row_of != k_view->row_of)
-    return foreign(node, "q, k and v in different orders of tokens", "one order");
+  if (q_view->layout() != k_view->layout() || v_view->layout() != k_view->layout())
+    return foreign(node, "q, k and v of different sizes or in different orders of tokens", "one size and one order");
+  const std::int64_t width = v_view->width, tokens = v_view->tokens, windows = v_view->windows;
+  const auto heads = std::ssize(v_view->column) / width;
   if (v_view->rotation || q_view->rotation != k_view->rotation || q_view->order != k_view->order)
     return foreign(node, "rotary positions on v, or other ones on q than on k", "the same on q and k");
   Term term =
@@ -326,14 +291,11 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
                      "relative positions of rows and of columns, of q as it is before its scale");
     term.relative_positions = shared(std::move(*positions));
   }
-  const Shape* out = graph_.shape(node.outputs[0]);
-  Shape shape = v.shape;
-  if (out && elements(*out) == elements(shape) && node.op == "MatMul") shape = *out;
   // Rows of the term are {heads, head_dim}; the graph has the heads in front of the tokens.
   Cells by_token = algebra_.cells({-1, {windows * tokens}, q_view->row_of}, algebra_.add(std::move(term)));
   by_token.shape = {windows, tokens, heads, width};
   Cells result = Algebra::permuted(by_token, {0, 2, 1, 3});
-  result.shape = shape;
+  result.shape = v.shape;
   return result;
 }
 

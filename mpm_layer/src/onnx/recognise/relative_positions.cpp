@@ -17,11 +17,6 @@ Shape stepsIn(const std::string& of, const Shape& shape, const std::string& to) 
   return steps;
 }
 
-bool hasTwice(const std::string& letters) {
-  return std::any_of(letters.begin(), letters.end(),
-                     [&](char letter) { return letters.find(letter) != letters.rfind(letter); });
-}
-
 /// The products along the axes of `to`, to which `shape` broadcasts, that are longer than 1 in `shape`.
 RowProducts alongAxes(const RowProducts& part, const Shape& shape, const Shape& to) {
   RowProducts result{part.rows, part.vectors, to, Shape(to.size(), 0), Shape(to.size(), 0)};
@@ -76,9 +71,7 @@ bool addDistances(const Tensor& vectors, std::int64_t query_step, std::int64_t k
 
 std::optional<RowProducts> rowProducts(const Cells& cells, const Tensor& constant, const std::string& a,
                                        const std::string& b, const std::string& c) {
-  if (!constant.isFloat() || a.size() != cells.shape.size() || b.size() != constant.shape.size() || a.empty() ||
-      b.empty() || a.back() != b.back() || hasTwice(a) || hasTwice(b) || hasTwice(c))
-    return std::nullopt;
+  if (!constant.isFloat() || a.empty() || b.empty() || a.back() != b.back()) return std::nullopt;
   const std::string rows = a.substr(0, a.size() - 1), vectors = b.substr(0, b.size() - 1);
   const auto within = [](const std::string& letters, const std::string& of) {
     return letters.find_first_not_of(of) == std::string::npos;

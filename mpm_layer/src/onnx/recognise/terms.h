@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "onnx/model/graph.h"
@@ -61,14 +62,18 @@ struct RelativePositions {
 /// Position of an attention operand in the columns of a term: head-major, {heads * head_dim} entries each.
 struct HeadView {
   int term = -1;
-  std::int64_t windows = 1;  ///< each has the same number of tokens
-  Integers row_of;           ///< row of each token, window by window; empty: in the order of the term
+  std::int64_t windows = 1, tokens = 0;  ///< each window has the same number of tokens
+  std::int64_t width = 0;                ///< columns of a head
+  Integers row_of;                       ///< row of each token, window by window; empty: in the order of the term
   Integers column;
   std::vector<float> offset;  ///< added to the column, before the scales
   double scale = 1;
   std::vector<float> column_scale;           ///< of each column besides `scale` (a scale per head); empty: ones
   std::shared_ptr<const Rotation> rotation;  ///< null: none. `column` is in its order, so the order of q is that of k
   Integers order;                            ///< with a rotation: place in the graph of each column of a head
+
+  /// q, k and v of an attention have the same.
+  auto layout() const { return std::tuple(windows, tokens, width, column.size(), row_of); }
 };
 
 /// A matrix {rows, cols}, one row per token, with the operation that produces it. All reshaping, transposing and
