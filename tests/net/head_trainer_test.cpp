@@ -155,7 +155,7 @@ TEST_F(HeadTrainerTest, RefusesWhatMakesNoSense) {
   EXPECT_MPM_ERROR(trainer_.setClasses({{"one"}}), "fewer than two classes");
   EXPECT_MPM_ERROR(trainer_.setClasses(std::vector<ClassInfo>(256)), "256 classes: a head has at most 255");
   for (const cv::Mat& image : {cv::Mat(), cv::Mat(0, 9, CV_8UC3), cv::Mat(9, 9, CV_8UC1, cv::Scalar(0))})
-    EXPECT_MPM_ERROR(trainer_.tokens(image), "CV_8UC3");
+    EXPECT_MPM_ERROR(trainer_.tokens(image), "an image to encode must be CV_8UC3 and not empty");
   const cv::Mat tokens = pictures_[0].tokens;
   EXPECT_MPM_ERROR(trainer_.label(tokens, cv::Mat(9, 9, CV_8U, cv::Scalar(3))), "label 3");
   for (const cv::Mat& labels : {cv::Mat(), cv::Mat(9, 9, CV_16U, cv::Scalar(0))})

@@ -50,6 +50,15 @@ TEST(ReuseGate, AFirstFrameIsAKeyFrame) {
   EXPECT_TRUE(look(gate, grey(100)).key);
 }
 
+TEST(ReuseGate, PatchesMayBeWiderThanHigh) {
+  ReuseGate gate({.on = true, .threshold = 12},
+                 {.grid_h = 3, .grid_w = 2, .kernel_h = 8, .kernel_w = 16, .stride_h = 8, .stride_w = 16});
+  cv::Mat picture(24, 32, CV_8UC3, cv::Scalar::all(100));
+  look(gate, picture);
+  picture(cv::Rect(4, 20, 4, 4)) += cv::Scalar::all(50);
+  EXPECT_EQ(look(gate, picture).changed, std::vector{4});
+}
+
 TEST(ReuseGate, OneCellAboveTheThresholdIsAChange) {
   ReuseGate gate({.on = true, .threshold = 12}, kPlaces);
   cv::Mat picture = grey(100);

@@ -10,10 +10,13 @@
 #include <random>
 #include <set>
 
+#include "layers/reuse_session.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "net/custom_outputs.h"
+#include "net/reuse_nodes.h"
+#include "onnx/model/node_proto.h"
 #include "support/throws_with.h"
 
 namespace mpm {
@@ -131,6 +134,25 @@ TEST(ReuseOfModels, MergedKeyFramesAreThoseOfTheFullModel) {
         for (std::size_t i = 0; i < key.size(); ++i) EXPECT_TRUE(sameBytes(key[i], expected[i])) << frame << ", " << i;
       }
     }
+}
+
+TEST(ReuseOfModels, GraphsThatTheConverterDoesNotWrite) {
+  onnx::GraphProto graph;
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, 1), "the model has no op PatchEmbed");
+  onnx::NodeProto& embed = *graph.add_node();
+  const std::int64_t side = 8, stride = 4;
+  onnx_graph::describeNode(embed, "PatchEmbed", {"image", "weight"}, {"tokens", "state"},
+                           {{"height", side}, {"width", side}, {"stride_h", stride}, {"stride_w", stride}});
+  embed.set_domain(onnx_graph::kOurDomain);
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, 1), "has weights that are computed");
+  onnx::TensorProto& weight = *graph.add_initializer();
+  weight.set_name("weight");
+  for (const int dim : {1, 3, 4, 4}) weight.add_dims(dim);
+  *graph.add_node() = graph.node(0);
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, 1), "cuts patches a second time");
+  onnx_graph::requireNoSession(graph);
+  onnx_graph::addAttribute(*graph.mutable_node(0), {ReuseSession::kAttribute, side});
+  EXPECT_MPM_ERROR(onnx_graph::requireNoSession(graph), "which no file has: convert the original model again");
 }
 
 TEST(ReuseOfModels, OtherReductionsAreRefused) {

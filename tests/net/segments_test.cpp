@@ -36,7 +36,8 @@ class SegmentRules : public ::testing::Test {
   };
 
   Found run(Rule rule, EstimatorOptions options, const std::vector<bool>& things) const {
-    const MaskQueries queries{{masks_.data(), 6, 12}, {classes_.data(), 6, 4}, {3, 4}};
+    const int count = static_cast<int>(classes_.size() / 4);
+    const MaskQueries queries{{masks_.data(), count, 12}, {classes_.data(), count, 4}, {3, 4}};
     const AxisResampling rows = bilinearAxis(3, 6), columns = bilinearAxis(4, 8);
     cv::Mat ids(6, 8, CV_16U);
     Found found{rule({queries, rows, columns}, options, things, OpenCvParallel(), ids), {}};
@@ -87,6 +88,9 @@ TEST_F(SegmentRules, OfInstanceMapsAreThoseOfTransformers) {
               ::testing::ElementsAre("44412222", "44412222", "44412222", "44112222", "55553333", "55553333"));
   expectSegments(found.segments, {{0, 0.874498}, {1, 0.8487}, {1, 0.854957}, {0, 0.704619}, {2, 0.619422}});
   EXPECT_EQ(run(instanceSegments, options, {true, false, true}).segments.size(), 3u) << "stuff has no instances";
+  EXPECT_EQ(run(instanceSegments, {.min_score = 0}, {true, true, true}).segments.size(), 6u) << "no object is no class";
+  std::fill(masks_.end() - 12, masks_.end(), -3.0f);
+  EXPECT_EQ(run(instanceSegments, {.min_score = 0}, {true, true, true}).segments.size(), 5u) << "none without a pixel";
 }
 
 TEST_F(SegmentRules, WithoutACandidateThereAreNone) {
@@ -95,6 +99,9 @@ TEST_F(SegmentRules, WithoutACandidateThereAreNone) {
     EXPECT_TRUE(found.segments.empty());
     EXPECT_EQ(found.ids[3], "00000000");
   }
+  masks_.resize(65536 * 12);
+  classes_.resize(65536 * 4);
+  EXPECT_MPM_ERROR(run(panopticSegments, {}, {true, true, true}), "65536 queries: at most 65535 fit into an id map");
 }
 
 TEST(Segments, FindsSegmentsAtTheSizeOfTheImage) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "mpm/read_net.hpp"
+
 namespace mpm {
 namespace {
 
@@ -41,6 +43,16 @@ TEST(ForwardTimes, HaveThoseOfEachBlock) {
   EXPECT_EQ(times.blocks, (std::vector<double>{2, 28}));
   EXPECT_DOUBLE_EQ(times.merge, 8);
   EXPECT_TRUE(forwardTimes({"backbone/block0"}, {}, 99).blocks.empty());
+}
+
+TEST(ForwardTimes, AreMillisecondsOfTheProfile) {
+  cv::dnn::Net net = readNet(std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx").net;
+  net.setInput(cv::dnn::blobFromImage(cv::Mat(32, 64, CV_8UC3, cv::Scalar::all(9))));
+  net.forward();
+  std::vector<double> layers;
+  const double ms = static_cast<double>(net.getPerfProfile(layers)) * 1e3 / cv::getTickFrequency();
+  const StageTimes times = forwardTimes(net, 99);
+  EXPECT_NEAR(times.backbone + times.merge + times.restore + times.head, ms, 1e-3 * ms);
 }
 
 TEST(ForwardTimes, SpreadTheProfile) {

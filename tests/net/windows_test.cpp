@@ -20,7 +20,7 @@ TEST(WindowStarts, CoverTheLengthAndEndFlush) {
 
 // Segmenter's evaluation written down plainly: logits of each window at full size, summed, divided by how many cover
 // each pixel, resized to the image.
-cv::Mat plainLabels(const WindowScores& windows, cv::Size size) {
+cv::Mat plainLabels(const WindowScores& windows, cv::Size size, std::vector<cv::Mat>& planes) {
   const int classes = windows.scores.front().size[1];
   cv::Mat count(windows.image.height, windows.image.width, CV_32F, cv::Scalar(0));
   std::vector<cv::Mat> sums;
@@ -41,6 +41,7 @@ cv::Mat plainLabels(const WindowScores& windows, cv::Size size) {
   for (int c = 0; c < classes; ++c) {
     cv::Mat logits = sums[c] / count, resized;
     cv::resize(logits, resized, size, 0, 0, cv::INTER_LINEAR);
+    planes.push_back(resized);
     if (c == 0) {
       best = resized.clone();
       continue;
@@ -63,9 +64,14 @@ void expectAgrees(Size2 image, cv::Size labels_size) {
   }
   cv::Mat labels(labels_size, CV_8U);
   labelWindows(windows, labels, Serial());
-  const int differing = cv::countNonZero(labels != plainLabels(windows, labels_size));
+  std::vector<cv::Mat> planes;
+  const int differing = cv::countNonZero(labels != plainLabels(windows, labels_size, planes));
   EXPECT_LE(differing, static_cast<int>(labels.total()) / 1000)
       << "of " << labels.total();  // near ties may round apart
+  cv::Mat logits(7 * labels_size.height, labels_size.width, CV_32F), expected;
+  resizeWindows(windows, labels_size, logits.ptr<float>(), Serial());
+  cv::vconcat(planes, expected);
+  EXPECT_LE(cv::norm(logits, expected, cv::NORM_INF), 1e-3);
 }
 
 TEST(LabelWindows, AgreesWithThePlainComputation) { expectAgrees({70, 100}, {100, 70}); }
