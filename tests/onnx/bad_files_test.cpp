@@ -54,6 +54,12 @@ TEST_F(BadFile, Empty) {
   expectError("the file is empty");
 }
 
+TEST_F(BadFile, TooLarge) {
+  write("");
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 32);
+  expectError("the file is larger than 2 GiB");
+}
+
 TEST_F(BadFile, Text) {
   write("This is not a model.\n");
   expectError("not an ONNX model");
@@ -63,7 +69,7 @@ TEST_F(BadFile, CutOffAnywhere) {
   const std::string bytes = goodBytes();
   for (std::size_t length = 1; length < bytes.size(); length = length * 5 / 4 + 7) {
     write(bytes.substr(0, length));
-    EXPECT_THROW(convertModel(path, options), Error) << length << " of " << bytes.size() << " bytes";
+    EXPECT_MPM_ERROR(convertModel(path, options), "not an ONNX model, or cut off") << length;
   }
 }
 
@@ -95,6 +101,7 @@ TEST_F(BadFile, OneChangeToAGoodModel) {
   } cases[] = {
       {"holds no graph with nodes", [](Model& m) { m.mutable_graph()->clear_node(); }},
       {"opset 10 found, 11 or later expected", [](Model& m) { m.mutable_opset_import(0)->set_version(10); }},
+      {"opset 1001 found", [](Model& m) { m.mutable_opset_import(0)->set_version(1001); }},
       {"names no opset", [](Model& m) { m.clear_opset_import(); }},
       {"initialiser 'block1.fc2.b' holds a NaN or an infinity",
        [&](Model& m) { at(m, "block1.fc2.b").mutable_raw_data()->replace(8, 4, "\x00\x00\xc0\x7f", 4); }},
@@ -102,8 +109,11 @@ TEST_F(BadFile, OneChangeToAGoodModel) {
        [&](Model& m) { at(m, "block0.proj.b").mutable_raw_data()->replace(0, 2, "\x00\x7c", 2); }, Storage::kHalf},
       {"initialiser 'block0.proj.b': 20 bytes found, 96 expected for shape 24",
        [&](Model& m) { at(m, "block0.proj.b").mutable_raw_data()->resize(20); }},
-      {"initialiser 'block0.proj.b'", [&](Model& m) { at(m, "block0.proj.b").set_dims(0, -24); }},
-      {"initialiser 'block0.proj.b'",
+      {"initialiser 'block0.proj.b': 23 values found, 24 expected for shape 24",
+       [&](Model& m) { at(m, "block0.proj.b").mutable_float_data()->RemoveLast(); }, Storage::kFloatField},
+      {"initialiser 'block0.proj.b': a tensor has the negative side -24",
+       [&](Model& m) { at(m, "block0.proj.b").set_dims(0, -24); }},
+      {"initialiser 'block0.proj.b': a tensor of shape 1099511627776x1099511627776 is larger than this program takes",
        [&](Model& m) {
          at(m, "block0.proj.b").set_dims(0, std::int64_t{1} << 40);
          at(m, "block0.proj.b").add_dims(std::int64_t{1} << 40);
@@ -115,13 +125,13 @@ TEST_F(BadFile, OneChangeToAGoodModel) {
       {"again", [](Model& m) { m.mutable_graph()->mutable_node(5)->set_output(0, m.graph().node(4).output(0)); }},
       {"graph output 'nothing' is made by no node",
        [](Model& m) { m.mutable_graph()->mutable_output(0)->set_name("nothing"); }},
-      {"node 'huge' (ConstantOfShape)",  // would fill the memory
+      {"node 'huge' (ConstantOfShape): folding its constants takes more memory than its weights allow",
        [](Model& m) {
          onnx::TensorProto& sides = *m.mutable_graph()->add_initializer();
          sides.set_name("sides");
          sides.set_data_type(onnx::TensorProto::INT64);
          sides.add_dims(2);
-         for (int i = 0; i < 2; ++i) sides.add_int64_data(1 << 20);
+         for (int i = 0; i < 2; ++i) sides.add_int64_data(1 << 13);
          onnx::NodeProto& node = *m.mutable_graph()->add_node();
          node.set_op_type("ConstantOfShape");
          node.set_name("huge");
@@ -172,6 +182,9 @@ TEST_F(BadFile, ExternalDataElsewhere) {
       [](onnx::GraphProto& graph) { initializer(graph, "patch.b").mutable_external_data(1)->set_value("12x"); },
       dialect);
   expectError("offset '12x', expected a number");
+  writeChanged([](onnx::GraphProto& graph) { initializer(graph, "patch.b").mutable_external_data(2)->set_value("7"); },
+               dialect);
+  expectError("external data of 7 bytes, expected 96");
   onnx::TensorProto tensor;  // of no file, as in a model of mpm-train
   tensor.set_data_type(onnx::TensorProto::FLOAT);
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
@@ -181,48 +194,49 @@ TEST_F(BadFile, ExternalDataElsewhere) {
   EXPECT_MPM_ERROR(onnx_graph::readTensor(tensor, {}, "it"), "external data cannot be read for a model in memory");
 }
 
-TEST_F(BadFile, FunctionThatCallsItself) {
-  GraphBuilder builder = TinyVit(Dialect{}).graph();
-  onnx::FunctionProto& function = *builder.model().add_functions();
-  function.set_name("Loop");
+/// A node y = op(x).
+onnx::NodeProto callOf(const std::string& op, const char* from = "x", const char* to = "y",
+                       const char* domain = "test") {
+  onnx::NodeProto node;
+  node.set_op_type(op);
+  node.set_domain(domain);
+  node.add_input(from);
+  node.add_output(to);
+  return node;
+}
+
+/// A function y = NAME(x) of these nodes.
+onnx::FunctionProto& addFunction(onnx::ModelProto& model, const std::string& name,
+                                 const std::vector<onnx::NodeProto>& nodes, const char* result = "y") {
+  onnx::FunctionProto& function = *model.add_functions();
+  function.set_name(name);
   function.set_domain("test");
   function.add_input("x");
-  function.add_output("y");
-  onnx::NodeProto& call = *function.add_node();
-  call.set_op_type("Loop");
-  call.set_domain("test");
-  call.add_input("x");
-  call.add_output("y");
-  onnx::NodeProto& start = *builder.model().mutable_graph()->add_node();
-  start = call;
-  start.set_input(0, "image");
+  function.add_output(result);
+  for (const onnx::NodeProto& node : nodes) *function.add_node() = node;
+  return function;
+}
+
+TEST_F(BadFile, FunctionThatCallsItself) {
+  GraphBuilder builder = TinyVit(Dialect{}).graph();
+  onnx::FunctionProto& function = addFunction(builder.model(), "Loop", {callOf("Loop")});
+  *builder.model().mutable_graph()->add_node() = callOf("Loop", "image");
   builder.save(path);
   expectError("function 'Loop' calls itself");
+  function.GetReflection()->MutableUnknownFields(&function)->AddVarint(11, 1);  // attribute_proto
+  builder.save(path);
+  expectError("function 'Loop': the default of an attribute cannot be read");
 }
 
 /// A model whose functions f0, f1, ... call the next one twice each, and the last one holds `innermost`.
 onnx::ModelProto twiceAndTwice(const onnx::NodeProto& innermost, int functions) {
   onnx::ModelProto model = TinyVit(Dialect{}).graph().model();
-  const auto call = [](onnx::NodeProto& node, int callee, const char* from, const char* to) {
-    node.set_op_type("f" + std::to_string(callee));
-    node.set_domain("test");
-    node.add_input(from);
-    node.add_output(to);
-  };
-  for (int i = 0; i < functions; ++i) {
-    onnx::FunctionProto& function = *model.add_functions();
-    function.set_name("f" + std::to_string(i));
-    function.set_domain("test");
-    function.add_input("x");
-    function.add_output(i + 1 < functions ? "y" : "x");
-    if (i + 1 < functions) {
-      call(*function.add_node(), i + 1, "x", "t");
-      call(*function.add_node(), i + 1, "t", "y");
-    } else {
-      *function.add_node() = innermost;
-    }
+  for (int i = 0; i + 1 < functions; ++i) {
+    const std::string next = "f" + std::to_string(i + 1);
+    addFunction(model, "f" + std::to_string(i), {callOf(next, "x", "t"), callOf(next, "t", "y")});
   }
-  call(*model.mutable_graph()->add_node(), 0, "image", "f");
+  addFunction(model, "f" + std::to_string(functions - 1), {innermost}, "x");
+  *model.mutable_graph()->add_node() = callOf("f0", "image", "f");
   return model;
 }
 
@@ -244,17 +258,7 @@ TEST_F(BadFile, FunctionsThatMultiply) {
 
 TEST_F(BadFile, FunctionWithOverloads) {
   GraphBuilder builder = TinyVit(Dialect{}).graph();
-  for (const char* op : {"Tanh", "Sigmoid"}) {
-    onnx::FunctionProto& function = *builder.model().add_functions();
-    function.set_name("Bend");
-    function.set_domain("test");
-    function.add_input("x");
-    function.add_output("y");
-    onnx::NodeProto& body = *function.add_node();
-    body.set_op_type(op);
-    body.add_input("x");
-    body.add_output("y");
-  }
+  for (const char* op : {"Tanh", "Sigmoid"}) addFunction(builder.model(), "Bend", {callOf(op, "x", "y", "")});
   builder.save(path);
   expectError("function 'test::Bend' is there twice, and overloads are not understood");
 }
@@ -277,6 +281,7 @@ TEST_F(BadFile, Facts) {
       {R"({"classes": [{"name": "sky", "color": "blue"}]})", "a colour such as"},
       {R"({"classes": [{"color": "#0000ff"}]})",
        "classes[0]: found {\"color\":\"#0000ff\"}, expected an object with \"name\""},
+      {R"({"onnx_id": "1"})", "was written with another 'model.onnx'"},
       {R"({"ignore": 300})", "ignore: found 300, expected a whole number from 0 to 255"},
   };
   for (const auto& [text, part] : cases) {

@@ -18,14 +18,14 @@ class ConvertedInfo : public ::testing::Test {
  protected:
   TemporaryFolder folder;
   std::string path = folder / "model.onnx";
-  onnx::ModelProto converted = convert(HeadStyle::kLinear, {1, 2});
+  onnx::ModelProto converted = convert(HeadStyle::kLinear, mpmBefore({1, 2}));
 
-  onnx::ModelProto convert(HeadStyle head, const Schedule& schedule) {
+  onnx::ModelProto convert(HeadStyle head, const Reduction& reduction) {
     Dialect dialect;
     dialect.head = head;
     TinyVit(dialect).save(folder / "plain.onnx");
     ConvertOptions options;
-    options.reduce = mpmBefore(schedule);
+    options.reduce = reduction;
     onnx::ModelProto model;
     if (!model.ParseFromString(convertModel(folder / "plain.onnx", options).bytes)) throw std::runtime_error("no ONNX");
     return model;
@@ -59,7 +59,7 @@ TEST_F(ConvertedInfo, OfEveryHeadAndScheduleIsThatOfTheGraph) {
   for (const HeadStyle head : {HeadStyle::kFeatures, HeadStyle::kLinear, HeadStyle::kLinearConv, HeadStyle::kMask,
                                HeadStyle::kClassToken, HeadStyle::kClassSlice, HeadStyle::kMean, HeadStyle::kTap})
     for (const Schedule& schedule : {Schedule{}, Schedule{0}, Schedule{1, 2}}) {
-      write(convert(head, schedule));
+      write(convert(head, mpmBefore(schedule)));
       const ModelInfo plain = readModelInfo(folder / "plain.onnx"), info = readModelInfo(path);
       EXPECT_EQ(info.input, plain.input);
       EXPECT_EQ(info.patch, plain.patch);
@@ -77,9 +77,9 @@ TEST_F(ConvertedInfo, ClassesAreThoseOfTheScores) {
 }
 
 TEST_F(ConvertedInfo, ClassesAreThoseOfAClassifier) {
-  converted = convert(HeadStyle::kFeatures, {1});
+  converted = convert(HeadStyle::kFeatures, mpmBefore({1}));
   expectErrorWithInfo({{"class_count", 1 << 30}}, "says 1073741824 classes for the head 'features'");
-  converted = convert(HeadStyle::kClassToken, {1});
+  converted = convert(HeadStyle::kClassToken, mpmBefore({1}));
   ASSERT_EQ(info(converted)["head"], "classifier");
   expectErrorWithInfo({{"class_count", 1 << 30}}, "has no side of 1073741824 classes");
 }
@@ -90,16 +90,26 @@ TEST_F(ConvertedInfo, TheTaskIsOneOfTheHead) {
 }
 
 TEST_F(ConvertedInfo, ReductionIsThatOfTheMerges) {
-  expectErrorWithInfo({{"reduce", "mpm:blocks=1"}}, "is not of the reduction 'mpm:blocks=1'");
-  expectErrorWithInfo({{"reduce", "mpm:blocks=1,500"}}, "is not of the reduction 'mpm:blocks=1,500'");
-  expectErrorWithInfo({{"reduce", "mpm:blocks=0-4"}}, "is not of the reduction");
-  expectErrorWithInfo({{"reduce", "none"}}, "is not of the reduction 'none'");
+  for (const std::string spec : {"mpm:blocks=1", "mpm:blocks=1,500", "mpm:blocks=0-4", "none"})
+    expectErrorWithInfo({{"reduce", spec}}, "is not of the reduction '" + spec + "'");
+  converted = convert(HeadStyle::kLinear, parseReduction("tome:blocks=0,1:count=2"));
+  for (const std::string spec : {"tome:blocks=0,1:count=3", "gradual:blocks=0,1:count=2"})
+    expectErrorWithInfo({{"reduce", spec}}, "is not of the reduction '" + spec + "'");
+  expectErrorWithInfo({{"reduce", "tome:blocks=0-2:count=2"}}, "with 3 merging steps");
+  expectErrorWithInfo({{"reduce", "cts"}}, "'cts' needs a policy network");
+  expectErrorWithGraph(
+      [](auto& graph) {
+        for (auto& node : *graph.mutable_node())
+          for (auto& attribute : *node.mutable_attribute())
+            if (node.op_type() == "MergeTokens" && attribute.name() == "weighted") attribute.set_i(0);
+      },
+      "is not of the reduction");
 }
 
 TEST_F(ConvertedInfo, OutputsAreAmongTheGraphs) {
   expectErrorWithInfo({{"outputs", {"nothing"}}}, "output 'nothing' is not in the graph");
   expectErrorWithInfo({{"outputs", Json::array()}}, "names no output");
-  converted = convert(HeadStyle::kFeatures, {1});
+  converted = convert(HeadStyle::kFeatures, mpmBefore({1}));
   expectErrorWithInfo({{"head", "linear"}, {"class_count", 9}}, "says class_count 9, the graph has ");
   expectErrorWithInfo({{"head", "decoder"}}, "head 'decoder' is not mask_transformer, linear");
 }
@@ -113,6 +123,13 @@ TEST_F(ConvertedInfo, GraphsThatTheConverterDoesNotWrite) {
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->set_op_type("Other"); }, "holds 0 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { *graph.add_node() = graph.node(0); }, "holds 2 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->clear_input(); }, "no weights");
+  expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->set_input(1, "nothing"); }, "no weights");
+  expectErrorWithGraph(
+      [](auto& graph) {
+        for (auto& tensor : *graph.mutable_initializer())
+          if (tensor.name() == graph.node(0).input(1)) tensor.add_dims(1);
+      },
+      "no weights");
   expectErrorWithGraph([&](auto& graph) { attribute(graph, "precision").set_s("int4"); }, "precision 'int4'");
   expectErrorWithGraph(
       [](auto& graph) {
@@ -121,7 +138,8 @@ TEST_F(ConvertedInfo, GraphsThatTheConverterDoesNotWrite) {
       },
       "holds no node 'backbone/block0'");
   expectErrorWithGraph([&](auto& graph) { attribute(graph, "stride_h").set_i(0); }, "stride");
-  expectErrorWithGraph([&](auto& graph) { attribute(graph, "height").set_i(3); }, "smaller than a patch");
+  for (const char* const side : {"height", "width"})
+    expectErrorWithGraph([&](auto& graph) { attribute(graph, side).set_i(3); }, "smaller than a patch");
   expectErrorWithGraph([&](auto& graph) { attribute(graph, "height").set_i(std::int64_t{1} << 62); },
                        "px of input, expected 1 to 16384");
   const auto dim = [](onnx::ValueInfoProto& value, int axis) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "mpm/convert.hpp"
@@ -41,6 +42,19 @@ bool isMeasurable() {
 #endif
 }
 
+/// Peak memory of `run` in a process of its own, because a peak counts from the start, as a multiple of `file` MiB.
+double peakOf(double file, const std::function<void()>& run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const double before = statusMiB("VmHWM");
+    run();
+    _exit(static_cast<int>((statusMiB("VmHWM") - before) / file * 10));
+  }
+  int status = 0;
+  const bool ended = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
+  return ended ? WEXITSTATUS(status) / 10.0 : 999;
+}
+
 TEST(Memory, OfAGraphHoldsTheWeightsOnce) {
   onnx::ModelProto model = readModelFile(kModel);
   const Graph graph = readGraph(model, {});
@@ -52,18 +66,7 @@ TEST(Memory, OfAGraphHoldsTheWeightsOnce) {
 
 TEST(Memory, OfConvertingIsAFewTimesTheFile) {
   if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
-  const pid_t child = fork();  // the peak of a process counts from its start
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    const double before = statusMiB("VmHWM");
-    const bool made = !convertModel(kModel).bytes.empty();
-    const double times = (statusMiB("VmHWM") - before) / fileMiB();
-    _exit(made ? static_cast<int>(times * 10) : 255);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_LT(WEXITSTATUS(status) / 10.0, 10);  // 6.6 on x86-64
+  EXPECT_LT(peakOf(fileMiB(), [] { convertModel(kModel); }), 10);  // 6.6 on x86-64
 }
 
 TEST(Memory, OfANetIsNotThatOfReadingIt) {
@@ -77,23 +80,9 @@ TEST(Memory, OfANetIsNotThatOfReadingIt) {
 TEST(Memory, OfLateWeightsIsThatOfTheNet) {
   if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
   const std::string path = testing::TempDir() + "memory_converted.onnx";
-  const pid_t maker = fork();
-  ASSERT_GE(maker, 0);
-  if (maker == 0) _exit((convertFile(kModel, path), 0));
-  int status = 0;
-  ASSERT_EQ(waitpid(maker, &status, 0), maker);
+  peakOf(fileMiB(), [&] { convertFile(kModel, path); });
   const double file = static_cast<double>(std::filesystem::file_size(path)) / (1 << 20);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    const double before = statusMiB("VmHWM");
-    const bool read = !readNet(path).net.empty();
-    const double times = (statusMiB("VmHWM") - before) / file;
-    _exit(read ? static_cast<int>(times * 10) : 255);
-  }
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_LT(WEXITSTATUS(status) / 10.0, 2);
+  EXPECT_LT(peakOf(file, [&] { readNet(path); }), 2);
   std::filesystem::remove(path);
 }
 

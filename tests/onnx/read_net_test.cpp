@@ -19,11 +19,19 @@
 namespace mpm::test {
 namespace {
 
-TEST(ReadNet, InThreadsLeavesTheLogLevelAsItWas) {
+/// With a plain ViT at `path`.
+class ReadNet : public ::testing::Test {
+ protected:
+  void SetUp() override { TinyVit(Dialect{}).save(path); }
+
+  TemporaryFolder folder;
+  std::string path = folder / "model.onnx";
+};
+using ReadNetDeathTest = ReadNet;
+using ForwardError = ReadNet;
+
+TEST_F(ReadNet, InThreadsLeavesTheLogLevelAsItWas) {
   namespace logging = cv::utils::logging;
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
-  TinyVit(Dialect{}).save(path);
   const logging::LogLevel before = logging::setLogLevel(logging::LOG_LEVEL_INFO);
   for (int round = 0; round < 50; ++round) {
     const auto read = [&] { EXPECT_NO_THROW(readNet(path)); };
@@ -34,9 +42,7 @@ TEST(ReadNet, InThreadsLeavesTheLogLevelAsItWas) {
   logging::setLogLevel(before);
 }
 
-TEST(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
+TEST_F(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
   Dialect dialect;
   dialect.head = HeadStyle::kMask;
   TinyVit(dialect).save(path);
@@ -54,17 +60,12 @@ TEST(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(found[i], run(i)) << "image " << i;
 }
 
-TEST(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
-  TinyVit(Dialect{}).save(path);
+TEST_F(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
   EXPECT_MPM_ERROR(readNet(path, {.convert = {.precision = Precision::kTf32}}), "tf32 is for GPUs");
   EXPECT_NO_THROW(readNet(path, {.convert = {.precision = Precision::kInt8}})) << "every CPU has int8, fast or not";
 }
 
-TEST(ReadNet, LabelsOfANaNAreAnError) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
+TEST_F(ReadNet, LabelsOfANaNAreAnError) {
   Dialect dialect;
   dialect.head = HeadStyle::kLinear;
   TinyVit(dialect).save(path);
@@ -79,10 +80,7 @@ TEST(ReadNet, LabelsOfANaNAreAnError) {
   }
 }
 
-TEST(ReadNet, ANaNInTokensIsAnErrorWhereTheyMerge) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
-  TinyVit(Dialect{}).save(path);
+TEST_F(ReadNet, ANaNInTokensIsAnErrorWhereTheyMerge) {
   const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
   const cv::Mat image(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN()));
   const auto result = [&](const Reduction& reduce) {
@@ -95,11 +93,8 @@ TEST(ReadNet, ANaNInTokensIsAnErrorWhereTheyMerge) {
 }
 
 // A thread of the program is in a forward() while exit handlers and destructors of static objects run.
-TEST(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
+TEST_F(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
-  TinyVit(Dialect{}).save(path);
   const auto endDuringForward = [&] {
     auto* const net = new cv::dnn::Net(readNet(path).net);
     std::atomic<int> forwards{0};
@@ -117,10 +112,7 @@ TEST(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
   for (int i = 0; i < 5; ++i) EXPECT_EXIT(endDuringForward(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
-  TinyVit(Dialect{}).save(path);
+TEST_F(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(convertModel(path).bytes));
   onnx::NodeProto& node = *model.mutable_graph()->add_node();
@@ -151,11 +143,8 @@ class FailingLayer : public cv::dnn::Layer {
 };
 
 // OpenCV's own layers name no node, whether their work fails or their shapes do not fit.
-TEST(ForwardError, NamesTheNodeOfOpenCvThatFails) {
+TEST_F(ForwardError, NamesTheNodeOfOpenCvThatFails) {
   cv::dnn::LayerFactory::registerLayer("Fails", FailingLayer::create);
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.onnx";
-  TinyVit(Dialect{}).save(path);
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(convertModel(path).bytes));
   onnx::GraphProto& graph = *model.mutable_graph();

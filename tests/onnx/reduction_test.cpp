@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "mpm/mpm.hpp"
 #include "onnx/model/model_info_json.h"
@@ -139,34 +138,6 @@ TEST_F(Reductions, RunInOpenCvsOwnReaderToo) {
     const std::vector<std::string> outputs = {info.outputs[0], "merge_map", "token_counts"};
     EXPECT_EQ(runNet(plain, image, {1, 3, 16, 24}, outputs), runNet(ours, image, {1, 3, 16, 24}, outputs)) << spec;
   }
-}
-
-TEST_F(Reductions, OfAFileAreThoseOfItsGraph) {
-  const auto expectRefused = [&](const char* part, auto change) {
-    onnx::ModelProto model = convert("tome:count=2:blocks=1,2");
-    change(model);
-    std::ofstream(converted, std::ios::binary) << model.SerializeAsString();
-    EXPECT_MPM_ERROR(readModelInfo(converted), part);
-  };
-  const auto claims = [](onnx::ModelProto& model, const std::string& spec) {
-    for (auto& entry : *model.mutable_metadata_props()) {
-      if (entry.key() != "mpm.info") continue;
-      auto info = nlohmann::json::parse(entry.value());
-      info["reduce"] = spec;
-      entry.set_value(info.dump());
-    }
-  };
-  expectRefused("is not of the reduction 'tome:blocks=1,2:count=3'",
-                [&](auto& model) { claims(model, "tome:count=3:blocks=1,2"); });
-  expectRefused("is not of the reduction 'gradual:blocks=1,2:count=2'",
-                [&](auto& model) { claims(model, "gradual:count=2:blocks=1,2"); });
-  expectRefused("with 3 merging steps", [&](auto& model) { claims(model, "tome:count=2:blocks=1-3"); });
-  expectRefused("'cts' needs a policy network", [&](auto& model) { claims(model, "cts"); });
-  expectRefused("is not of the reduction", [](auto& model) {
-    for (auto& node : *model.mutable_graph()->mutable_node())
-      for (auto& attribute : *node.mutable_attribute())
-        if (node.op_type() == "MergeTokens" && attribute.name() == "weighted") attribute.set_i(0);
-  });
 }
 
 TEST_F(Reductions, CountAsManyTokensAsTheyMerge) {
