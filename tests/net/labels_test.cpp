@@ -303,9 +303,10 @@ TEST(Labels, ImagesAreResizedBeforeTheWindows) {
     expectSameLabels(Estimator(kMask, options).estimate(image).labels,
                      plainWindowLabels({1, 2}, image, {100, 40}, {0, 8}, {0, 36}));
   }
-  options.short_side = 64;  // the width
-  expectSameLabels(Estimator(kMask, options).estimate(picture(200, 80)).labels,
-                   plainWindowLabels({1, 2}, picture(200, 80), {64, 160}, {0, 30, 60, 90, 120, 128}, {0}));
+  options.short_side = 96;  // the width
+  expectSameLabels(
+      Estimator(kMask, options).estimate(picture(200, 80)).labels,
+      plainWindowLabels({1, 2}, picture(200, 80), {96, 240}, {0, 30, 60, 90, 120, 150, 180, 208}, {0, 32}));
   options.short_side = 10;
   expectSameLabels(Estimator(kMask, options).estimate(picture(80, 200)).labels,
                    plainWindowLabels({1, 2}, picture(80, 200), {80, 32}, {0}, {0, 16}));

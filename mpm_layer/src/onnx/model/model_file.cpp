@@ -26,8 +26,7 @@ std::string readBytes(const std::filesystem::path& path, std::uintmax_t offset, 
   std::ifstream file(path, std::ios::binary);
   std::string bytes(static_cast<std::size_t>(count), '\0');
   file.seekg(static_cast<std::streamoff>(offset));
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(count)))
-    throw Error("cannot read '" + path.string() + "'");
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(count))) throw Error("cannot read '" + path.string() + "'");
   return bytes;
 }
 
