@@ -55,6 +55,5 @@ void multiply(const Operand& a, const Operand& b, MatrixView<float> c, bool accu
 }
 
 bool cpuHasBf16() { return false; }
-bool cpuHasInt8() { return tileKernel(Precision::kInt8) != nullptr; }
 
 }  // namespace mpm

@@ -55,6 +55,18 @@ void limitInstructionSet() {
   static_cast<void>(once);
 }
 
+bool cpuHas(dnnl::cpu_isa isa) {
+  limitInstructionSet();
+  const auto bits = static_cast<unsigned>(isa);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
+}
+
+// oneDNN's products of int8 are faster than our tiles with AMX only.
+bool cpuHasAmx() {
+  static const bool has = cpuHas(dnnl::cpu_isa::avx512_core_amx);
+  return has;
+}
+
 // Never destroyed, like the products below: a program may end while one of its threads is still in a forward().
 const dnnl::engine& engine() {
   limitInstructionSet();
@@ -242,7 +254,8 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   const OneThread one;
   in = weight.cols;
   out = weight.rows;
-  if (const TileKernel* kernel = tileKernel(wanted); wanted == Precision::kInt8 && kernel != nullptr) {
+  if (const TileKernel* kernel = tileKernel(wanted);
+      wanted == Precision::kInt8 && kernel != nullptr && !(instructionSet() == "avx512" && cpuHasAmx())) {
     rounds_to_int8 = false;
     precision = Precision::kFp32;
     tiles.emplace(*kernel, weight, given_bias);
@@ -359,20 +372,9 @@ void multiply(const Operand& a, const Operand& b, MatrixView<float> c, bool accu
   });
 }
 
-static bool cpuHas(dnnl::cpu_isa isa) {
-  limitInstructionSet();
-  const auto bits = static_cast<unsigned>(isa);
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
-}
-
 bool cpuHasBf16() {
   static const bool has = cpuHas(dnnl::cpu_isa::avx512_core_bf16);
   return has;
-}
-
-bool cpuHasInt8() {
-  static const bool onednn_has = cpuHas(dnnl::cpu_isa::avx512_core_vnni);
-  return onednn_has || tileKernel(Precision::kInt8) != nullptr;
 }
 
 }  // namespace mpm

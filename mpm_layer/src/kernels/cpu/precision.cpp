@@ -25,6 +25,7 @@ Precision besideBlocks(Precision precision) {
   return cpuHasBf16() ? Precision::kBf16 : cpuHasFp16() ? Precision::kFp16 : Precision::kFp32;
 }
 
+bool cpuHasInt8() { return tileKernel(Precision::kInt8) != nullptr; }
 bool cpuHasFp16() { return tileKernel(Precision::kFp16) != nullptr; }
 
 }  // namespace mpm

@@ -43,7 +43,7 @@ const TileKernel kPortable{Precision::kFp32, 8, 12, 4, 512, false, multiplyPorta
 #if !defined(__aarch64__)
 const TileKernel* tileKernel(Precision precision) {
 #if defined(__x86_64__)
-  if (precision == Precision::kInt8) return avxVnniKernel();
+  if (precision == Precision::kInt8) return vnniKernel();
 #endif
   return precision == Precision::kFp32 ? &kPortable : nullptr;
 }

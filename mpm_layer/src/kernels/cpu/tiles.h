@@ -61,8 +61,8 @@ struct TileKernel {
 /// The kernel for a precision; null: this CPU has none.
 const TileKernel* tileKernel(Precision precision);
 
-/// Of 256 bits, in int8; null unless the instruction set is "avx_vnni" (x86-64).
-const TileKernel* avxVnniKernel();
+/// In int8 on x86-64: of 512 bits with AVX512-VNNI, of 256 if the instruction set is "avx_vnni"; else null.
+const TileKernel* vnniKernel();
 
 /// The kernel of attention in a net of this precision; null: attention has tiles of its own (attention_tile.h).
 const TileKernel* attentionTiles(Precision precision);
