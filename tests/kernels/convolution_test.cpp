@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/instruction_set.h"
 #include "kernels/random.h"
 #include "kernels/threads.h"
 
@@ -59,7 +60,10 @@ std::vector<double> expected(const Case& c, const ConvolutionSpec& s, const std:
   return y;
 }
 
-class Convolutions : public ::testing::TestWithParam<Case> {};
+class Convolutions : public ::testing::TestWithParam<Case> {
+ protected:
+  void TearDown() override { setInstructionSet(availableInstructionSets().front()); }
+};
 
 TEST_P(Convolutions, AreOnnxs) {
   const Case& c = GetParam();
@@ -79,15 +83,19 @@ TEST_P(Convolutions, AreOnnxs) {
   s.channels = c.channels, s.outputs = c.outputs, s.weight = weight.data(), s.bias = bias.data();
   const auto addend = test::normal(size, 4);
   const std::vector<const float*> added(std::count(c.with.begin(), c.with.end(), '+'), addend.data());
-  const Convolution convolution(s);
-  std::vector<float> y(size, NAN), threaded(size, NAN);
-  const MapsView<const float> from{x.data(), c.batch, c.height, c.width, c.channels};
-  convolution.run(from, added, {y.data(), c.batch, c.out_height, c.out_width, c.outputs}, Serial());
-  convolution.run(from, added, {threaded.data(), c.batch, c.out_height, c.out_width, c.outputs}, test::Threads(3));
-  EXPECT_EQ(y, threaded);
   const auto truth = expected(c, s, x, added);
-  for (std::size_t i = 0; i < size; ++i)
-    ASSERT_NEAR(static_cast<double>(y[i]), truth[i], s.precision == Precision::kFp32 ? 2e-5 : 0.05) << i;
+  for (const std::string& set : availableInstructionSets()) {
+    SCOPED_TRACE(set);
+    setInstructionSet(set);
+    const Convolution convolution(s);
+    std::vector<float> y(size, NAN), threaded(size, NAN);
+    const MapsView<const float> from{x.data(), c.batch, c.height, c.width, c.channels};
+    convolution.run(from, added, {y.data(), c.batch, c.out_height, c.out_width, c.outputs}, Serial());
+    convolution.run(from, added, {threaded.data(), c.batch, c.out_height, c.out_width, c.outputs}, test::Threads(3));
+    EXPECT_EQ(y, threaded);
+    for (std::size_t i = 0; i < size; ++i)
+      ASSERT_NEAR(static_cast<double>(y[i]), truth[i], s.precision == Precision::kFp32 ? 2e-5 : 0.05) << i;
+  }
 }
 
 const Case kCases[] = {{"SamePaddingInABatch", 2, 13, 17, 16, 24, 13, 17, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, ""},
@@ -96,6 +104,8 @@ const Case kCases[] = {{"SamePaddingInABatch", 2, 13, 17, 16, 24, 13, 17, 1, {3,
                        {"StridesAndDilations", 2, 19, 23, 5, 7, 6, 10, 1, {3, 4}, {3, 2}, {2, 1}, {1, 1}, ""},
                        {"WindowBesideTheMap", 1, 2, 3, 4, 4, 6, 7, 1, {2, 2}, {1, 1}, {3, 3}, {4, 4}, ""},
                        {"ReluAndAddends", 2, 10, 14, 64, 64, 10, 14, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, "r++"},
+                       {"BlocksCutBySide", 2, 9, 6, 130, 70, 11, 5, 1, {3, 3}, {1, 1}, {1, 1}, {2, 0}, "ra+"},
+                       {"BlocksOfOneColumn", 1, 30, 1, 5, 33, 31, 1, 1, {3, 3}, {1, 1}, {1, 1}, {2, 1}, "+"},
                        {"AddendsThenGelu", 1, 6, 50, 8, 12, 6, 50, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, "g+"},
                        {"SeveralProducts", 1, 5, 9, 400, 8, 5, 9, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, "r+"},
                        {"Groups", 2, 8, 9, 12, 18, 8, 9, 3, {3, 3}, {1, 1}, {1, 1}, {1, 1}, "ra+"},

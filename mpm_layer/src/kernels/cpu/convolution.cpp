@@ -2,7 +2,9 @@
 #include "kernels/convolution.h"
 
 #include <algorithm>
+#include <cstdint>
 
+#include "kernels/cpu/winograd.h"
 #include "kernels/scratch.h"
 
 namespace mpm {
@@ -31,6 +33,9 @@ struct Phase {
   std::vector<float> each_channel;  // {taps, channels}, in place of products
 };
 
+// Numbers of the weights that Winograd reads for each tile: they stay in L2.
+constexpr std::int64_t kMaxWinograd = 1 << 18;
+
 }  // namespace
 
 struct Convolution::Impl {
@@ -38,8 +43,9 @@ struct Convolution::Impl {
   int x_step[2], y_step[2];
   bool relu_input, each_channel;
   std::optional<Activation> activation;
-  std::vector<float> bias;
+  std::vector<float> bias, zeros;  // zeros: a pixel beside x, no bias
   std::vector<Phase> phases;
+  std::optional<Winograd> winograd;  // in place of products
 
   explicit Impl(const ConvolutionSpec& spec);
   void pack(const ConvolutionSpec& spec, Phase& phase) const;
@@ -53,8 +59,14 @@ struct Convolution::Impl {
               int begin, int end, int columns, float* to) const;
   void runTile(const MapsView<const float>& x, const std::vector<const float*>& addends, const MapsView<float>& y,
                int image, const Phase& phase, int begin, int end) const;
+  void runBlocks(const MapsView<const float>& x, int image, int begin, int across, MatrixView<float> tile) const;
   int places(const Phase& phase, int axis, int side) const {
     return std::max(side - phase.first[axis] + y_step[axis] - 1, 0) / y_step[axis];
+  }
+  /// Rows of all tiles of a phase: output pixels, with Winograd four for each block of 2 x 2.
+  int rowsOf(const Phase& phase, const MapsView<float>& y) const {
+    return winograd ? 4 * ((y.height + 1) / 2) * ((y.width + 1) / 2)
+                    : places(phase, 0, y.height) * places(phase, 1, y.width);
   }
 };
 
@@ -65,7 +77,12 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
       relu_input(spec.relu_input),
       each_channel(spec.groups > 1 && spec.groups == spec.channels && spec.channels == spec.outputs),
       activation(spec.activation),
-      bias(spec.bias, spec.bias + spec.outputs) {
+      bias(spec.bias, spec.bias + spec.outputs),
+      zeros(std::max(spec.channels, spec.outputs), 0.0f) {
+  const auto all = [](const int(&pair)[2], int value) { return pair[0] == value && pair[1] == value; };
+  if (!spec.transposed && groups == 1 && all(spec.kernel, 3) && all(spec.strides, 1) && all(spec.dilations, 1) &&
+      spec.precision == Precision::kFp32 && 16 * static_cast<std::int64_t>(channels) * outputs <= kMaxWinograd)
+    winograd.emplace(spec.weight, channels, outputs);
   for (int axis = 0; axis < 2; ++axis) {
     x_step[axis] = spec.transposed ? 1 : spec.strides[axis];
     y_step[axis] = spec.transposed ? spec.strides[axis] : 1;
@@ -90,7 +107,7 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
         if (groups == 1 && before.dy == tap.dy && before.dx + 1 == tap.dx)
           phase.taps[t - 1].following = tap.following + 1;
       }
-      pack(spec, phase);
+      if (!winograd) pack(spec, phase);
       phases.push_back(std::move(phase));
     }
 }
@@ -106,7 +123,6 @@ void Convolution::Impl::pack(const ConvolutionSpec& spec, Phase& phase) const {
       for (int c = 0; c < channels; ++c) phase.each_channel.push_back(weightAt(c, 0, t));
     return;
   }
-  const std::vector<float> zeros(out, 0.0f);
   for (int begin = 0, step = std::max(kMaxWidth / in, 1); begin < count; begin += step) {
     Product product{begin, std::min(begin + step, count), {}};
     const int width = (product.end - begin) * in;
@@ -149,22 +165,28 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::vecto
   thread_local Scratch<float> gathered, results;
   const int columns = places(phase, 1, y.width), in = channels / groups;
   const auto width = [&](const Product& product) { return (product.end - product.begin) * in; };
+  const int across = (columns + 1) / 2;
+  // -1: a pixel of a block beside y.
   const auto offsetOf = [&](int i) {
-    return y.pixel(image, phase.first[0] + i / columns * y_step[0], phase.first[1] + i % columns * y_step[1]) - y.data;
+    const int row = winograd ? i / 4 / across * 2 + i % 4 / 2 : phase.first[0] + i / columns * y_step[0];
+    const int column = winograd ? i / 4 % across * 2 + i % 2 : phase.first[1] + i % columns * y_step[1];
+    return row < y.height && column < y.width ? y.pixel(image, row, column) - y.data : -1;
   };
   for (int g = 0; g < groups; g += each_channel ? groups : 1) {
     const int out = each_channel ? outputs : outputs / groups, first = each_channel ? 0 : g * out;
-    const MatrixView<float> tile(results.atLeast(static_cast<std::size_t>(kRows) * outputs), end - begin, out);
+    const MatrixView<float> tile(results.atLeast(static_cast<std::size_t>(end - begin) * outputs), end - begin, out);
     const bool starts = !addends.empty() || each_channel || phase.products.empty();
     for (int i = begin; i < end && starts; ++i) {
       float* const row = tile.row(i - begin);
+      const std::ptrdiff_t offset = offsetOf(i);
       if (each_channel || phase.products.empty())
         std::copy_n(bias.data() + first, out, row);
       else
         std::fill_n(row, out, 0.0f);
       for (const float* addend : addends)
-        for (int c = 0; c < out; ++c) row[c] += addend[offsetOf(i) + first + c];
+        for (int c = 0; c < out && offset >= 0; ++c) row[c] += addend[offset + first + c];
     }
+    if (winograd) runBlocks(x, image, begin / 4, across, tile);
     for (const Product& product : phase.products) {
       // The pixels of x as they lie, where each is a row.
       const bool as_is = width(product) == channels && phase.taps[product.begin].dy == 0 &&
@@ -189,8 +211,24 @@ void Convolution::Impl::runTile(const MapsView<const float>& x, const std::vecto
         for (int c = 0; c < channels; ++c) to[c] += weight[c] * (relu_input ? std::max(from[c], 0.0f) : from[c]);
       }
     if (activation) activate(*activation, tile);
-    for (int i = begin; i < end; ++i) std::copy_n(tile.row(i - begin), out, y.data + offsetOf(i) + first);
+    for (int i = begin; i < end; ++i)
+      if (const std::ptrdiff_t offset = offsetOf(i); offset >= 0)
+        std::copy_n(tile.row(i - begin), out, y.data + offset + first);
   }
+}
+
+void Convolution::Impl::runBlocks(const MapsView<const float>& x, int image, int begin, int across,
+                                  MatrixView<float> tile) const {
+  const float* pixels[16 * Winograd::kMaxBlocks];
+  const float** to = pixels;
+  for (int block = begin; block < begin + tile.rows / 4; ++block)
+    for (int i = 0; i < 16; ++i) {
+      const int row = block / across * 2 + i / 4 + phases[0].taps[0].dy;
+      const int column = block % across * 2 + i % 4 + phases[0].taps[0].dx;
+      const bool inside = row >= 0 && row < x.height && column >= 0 && column < x.width;
+      *to++ = inside ? x.pixel(image, row, column) : zeros.data();
+    }
+  winograd->run(pixels, tile.rows / 4, relu_input, tile);
 }
 
 Convolution::Convolution(const ConvolutionSpec& spec) : impl_(std::make_shared<Impl>(spec)) {}
@@ -205,9 +243,9 @@ void Convolution::run(const MapsView<const float>& x, const std::vector<const fl
   std::vector<Task> tasks;
   for (int image = 0; image < y.batch; ++image)
     for (const Phase& phase : impl_->phases) {
-      const int count = impl_->places(phase, 0, y.height) * impl_->places(phase, 1, y.width);
-      for (int begin = 0; begin < count; begin += kRows)
-        tasks.push_back({image, &phase, begin, std::min(begin + kRows, count)});
+      const int count = impl_->rowsOf(phase, y), step = impl_->winograd ? 4 * Winograd::kMaxBlocks : kRows;
+      for (int begin = 0; begin < count; begin += step)
+        tasks.push_back({image, &phase, begin, std::min(begin + step, count)});
     }
   parallel.run(static_cast<int>(tasks.size()), [&](int i) {
     const Task& task = tasks[i];

@@ -54,28 +54,36 @@ void pack(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int dept
     for (int k = 0; k < depth; ++k) panel[k * width + i] = x[i * stride + k];
 }
 
+template <int R, int V>
+HWY_INLINE void productTile(const float* HWY_RESTRICT a, std::ptrdiff_t a_stride, int depth,
+                            const float* HWY_RESTRICT panel, float* HWY_RESTRICT c, std::ptrdiff_t c_stride, bool add) {
+  HWY_ALIGN static constexpr float kZeros[V * kLanes] = {};
+  Tile<R, V> tile;
+  loadTile<R, V>(add ? c : kZeros, add ? c_stride : 0, tile);
+  multiply<R, V>(a, a_stride, panel, kPanel, depth, tile);
+  storeTile<R, V>(tile, c, c_stride);
+}
+
 template <int R>
 HWY_INLINE void productRows(const float* HWY_RESTRICT a, std::ptrdiff_t a_stride, int depth,
-                            const float* HWY_RESTRICT panel, float* HWY_RESTRICT c, std::ptrdiff_t c_stride, bool add) {
+                            const float* HWY_RESTRICT panel, float* HWY_RESTRICT c, std::ptrdiff_t c_stride, bool add,
+                            int columns) {
   constexpr int kWidth = kTileVectors * kLanes;
-  HWY_ALIGN static constexpr float kZeros[kWidth] = {};
-  for (int j = 0; j < kPanel; j += kWidth) {
-    Tile<R, kTileVectors> tile;
-    loadTile<R, kTileVectors>(add ? c + j : kZeros, add ? c_stride : 0, tile);
-    multiply<R, kTileVectors>(a, a_stride, panel + j, kPanel, depth, tile);
-    storeTile<R, kTileVectors>(tile, c + j, c_stride);
-  }
+  if (kWidth > kPanel / 2 && columns <= kPanel / 2)
+    return productTile<R, kTileVectors / 2>(a, a_stride, depth, panel, c, c_stride, add);
+  for (int j = 0; j < columns; j += kWidth)
+    productTile<R, kTileVectors>(a, a_stride, depth, panel + j, c + j, c_stride, add);
 }
 
 void product(const float* HWY_RESTRICT a, std::ptrdiff_t a_stride, int rows, int depth, const float* HWY_RESTRICT panel,
-             float* HWY_RESTRICT c, std::ptrdiff_t c_stride) {
+             float* HWY_RESTRICT c, std::ptrdiff_t c_stride, int columns) {
   for (int k = 0; k < depth; k += kDepthStep) {
     const int step = std::min(kDepthStep, depth - k);
     const float* b = panel + static_cast<std::ptrdiff_t>(k) * kPanel;
     forRowGroups(rows, [&](auto group, int i) HWY_ATTR {
       const float* from = a + i * a_stride + k;
       float* to = c + i * c_stride;
-      productRows<group()>(from, a_stride, step, b, to, c_stride, k > 0);
+      productRows<group()>(from, a_stride, step, b, to, c_stride, k > 0, columns);
     });
   }
 }
@@ -99,8 +107,8 @@ void clearPanel(float* panel, int depth, int column) {
 }
 
 void panelProduct(const float* a, std::ptrdiff_t a_stride, int rows, int depth, const float* panel, float* c,
-                  std::ptrdiff_t c_stride) {
-  HWY_DYNAMIC_DISPATCH(product)(a, a_stride, rows, depth, panel, c, c_stride);
+                  std::ptrdiff_t c_stride, int columns) {
+  HWY_DYNAMIC_DISPATCH(product)(a, a_stride, rows, depth, panel, c, c_stride, columns);
 }
 
 }  // namespace mpm

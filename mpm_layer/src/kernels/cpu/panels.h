@@ -18,9 +18,10 @@ void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float
 /// Columns [column, kPanel) become zero.
 void clearPanel(float* panel, int depth, int column);
 
-/// c[i][j] = sum over k of a[i][k] panel[k][j], i < rows, j < kPanel; every element is summed in the order of k,
-/// at any i and j. `panel` and `c` aligned to 64 bytes, c_stride a multiple of 16.
+/// c[i][j] = sum over k of a[i][k] panel[k][j], i < rows, j < columns; every element is summed in the order of k,
+/// at any i and j. The rest of the kPanel columns of c may change. `panel` and `c` aligned to 64 bytes, c_stride a
+/// multiple of 16.
 void panelProduct(const float* a, std::ptrdiff_t a_stride, int rows, int depth, const float* panel, float* c,
-                  std::ptrdiff_t c_stride);
+                  std::ptrdiff_t c_stride, int columns = kPanel);
 
 }  // namespace mpm
