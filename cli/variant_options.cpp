@@ -26,6 +26,7 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
                     toString(precision));
       one.reduce = info.reduction;
       one.precision = info.precision;
+      noteSlowPrecision(one.precision);
     }
   std::vector<Variant> variants;
   for (const ConvertOptions& conversion : conversions)

@@ -81,6 +81,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                    {"instruction_set", build.instruction_set},
                    {"instruction_sets", build.instruction_sets},
                    {"bf16", build.bf16},
+                   {"fp16", build.fp16},
                    {"int8", build.int8},
                    {"cuda_devices", devicesJson(build)},
                    {"cuda_problem", build.cuda_problem}}}});
@@ -113,8 +114,9 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("parameters", fixed(static_cast<double>(model.parameters) / 1e6, 2) + " million");
   row("outputs", join(model.outputs));
   row("mpm", build.version + ", OpenCV " + build.opencv + ", " + build.instruction_set + " (of " +
-                 join(build.instruction_sets) + ")" + (build.bf16 ? ", bf16" : ", no bf16") +
-                 (build.int8 ? ", int8" : ", no int8"));
+                 join(build.instruction_sets) + ")");
+  row("fast here",
+      std::string("fp32") + (build.bf16 ? ", bf16" : "") + (build.fp16 ? ", fp16" : "") + (build.int8 ? ", int8" : ""));
   row("CUDA devices", devicesText(build));
 }
 

@@ -177,6 +177,7 @@ int monitorSource(const MonitorArguments& arguments) {
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
   if (watch.archive) requireAllFrames(options.inference.reuse, arguments.shard, false);
+  noteSlowPrecision(options.inference.read.convert.precision);
   if (arguments.recompute) return measureArchiveAgain(options, watch);
   if (arguments.once && (watch.archive || (!watch.source.isLive() && kind != vision::SourceKind::kDemo)))
     throw UsageError("--once is for a camera; files are read to their end");

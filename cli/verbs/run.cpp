@@ -341,6 +341,7 @@ int run(RunArguments arguments) {
     printNote(counted(frames.read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
               ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
   if (!arguments.json) noteAssumed(model);
+  noteSlowPrecision(model.precision);
   if (interrupted()) return kInterrupted;
   frames.requireAll();
   return kOk;

@@ -130,6 +130,7 @@ int tuneVerb(TuneArguments arguments) {
   const auto start = std::chrono::steady_clock::now();
   evaluation::TuneOptions& tuning = arguments.tune;
   tuning.model = chosenModel(tuning.model);
+  noteSlowPrecision(tuning.segmenter.read.convert.precision);
   if (!tuning.loss && (!arguments.labels.empty() || !arguments.dataset.empty()))
     throw UsageError("labels are for --loss: add it, or leave out " +
                      std::string(arguments.labels.empty() ? "--dataset" : "--labels"));

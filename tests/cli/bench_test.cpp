@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <opencv2/core/utility.hpp>
 
 #include "cli/command.h"
@@ -137,6 +138,24 @@ TEST(Bench, MeasuresAConvertedModelAsItWasMade) {
   }
   expectFailure(benchWith({"--schedule", "none"}), 1, {"converted with reduction mpm:blocks=1,2", "none"});
   expectFailure(benchWith({"--precision", "bf16"}), 1, {"converted with precision fp32", "bf16"});
+}
+
+TEST(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
+  const auto stagesWith = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"bench", "--model", kData + "/hf_depth_anything_dynamo18.onnx", "--rounds", "1",
+                               "--reduce", "none", "--json"});
+    const CommandResult result = mpmCommand(more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.json()["variants"][0]["stages"].get<std::map<std::string, double>>();
+  };
+  const auto stages = stagesWith({"--head"});
+  double parts = 0;
+  for (const auto& [stage, ms] : stages)
+    if (stage.starts_with("head:")) parts += ms;
+  EXPECT_GT(stages.at("head:ai.mpm.HeadConvolve"), 0);
+  EXPECT_GT(stages.size(), 6u) << "also the operators beside the convolutions";
+  EXPECT_NEAR(parts, stages.at("head"), 0.002) << "which is rounded";
+  EXPECT_EQ(stagesWith({}).size(), 4u) << "nothing of the kind without it";
 }
 
 TEST(Bench, FailsWhenOneOfOursDoes) {

@@ -51,6 +51,32 @@ TEST(Info, KnowsAConvertedModel) {
     EXPECT_EQ(json[same], plain[same]) << same;
 }
 
+TEST(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
+  const auto sets = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"]["instruction_sets"];
+  const TemporaryFolder folder;
+  writeImage(folder / "street.png", 40, 60);
+  for (const std::string set : sets) {
+    SCOPED_TRACE(set);
+    const CommandOptions with{.environment = {{"MPM_INSTRUCTION_SET", set}}};
+    const bool int8 = mpmCommand({"info", kSegmenter, "--json"}, with).json()["mpm"]["int8"];
+    const std::string table = mpmCommand({"info", kSegmenter}, with).out;
+    EXPECT_THAT(table, ::testing::ContainsRegex(int8 ? "fast here +fp32.*, int8\n" : "fast here +fp32(, bf16)?\n"));
+    if (set == "avx_vnni" || set == "avx2") {
+      EXPECT_EQ(int8, set == "avx_vnni");
+    }
+    for (std::vector<std::string> words :
+         std::vector<std::vector<std::string>>{{"run"}, {"bench", "--rounds", "1", "--image"}}) {
+      words.insert(words.end(), {folder / "street.png", "--model", kSegmenter, "--precision", "int8"});
+      const CommandResult result = mpmCommand(words, with);
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      const auto first = result.err.find("int8 is no faster than fp32");
+      EXPECT_EQ(first == std::string::npos, int8) << result.err;
+      EXPECT_EQ(result.err.find("int8 is no faster", first == std::string::npos ? first : first + 1),
+                std::string::npos);
+    }
+  }
+}
+
 // And each of them, by the name that is listed, runs a net.
 TEST(Info, ListsTheDevicesThatThereAre) {
   const auto json = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"];

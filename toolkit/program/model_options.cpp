@@ -4,6 +4,7 @@
 #include "base/device_spec.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
+#include "mpm/build_info.hpp"
 #include "mpm/error.hpp"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
@@ -105,6 +106,13 @@ void noteAssumed(const ModelInfo& model) {
         "assumed: mean and std 0.5, because no JSON of the model '" + model.facts.name + "' says them. " +
         (model.converted ? "Convert it again with --mean and --std" : "Write \"mean\" and \"std\" into its JSON") +
         " (docs/converter.md)");
+}
+
+void noteSlowPrecision(Precision precision) {
+  static bool noted = false;
+  if (precision != Precision::kInt8 || noted || buildInfo().int8) return;
+  noted = true;
+  printNote("precision int8 is no faster than fp32 here, and fp32 loses nothing: this CPU does not multiply int8");
 }
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {

@@ -83,6 +83,9 @@ CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const
 /// Prints a line if nothing says which mean and std the model was trained with.
 void noteAssumed(const ModelInfo& model);
 
+/// Prints a line, once, if this CPU computes int8 no faster than fp32.
+void noteSlowPrecision(Precision precision);
+
 /// --reduce, --schedule, --attention, --input-size, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 

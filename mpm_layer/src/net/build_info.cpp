@@ -13,7 +13,8 @@ namespace mpm {
 BuildInfo buildInfo() {
   const auto [devices, problem] = cudaDevices();
   return {MPM_VERSION,  cv::getVersionString(), instructionSet(), availableInstructionSets(),
-          cpuHasBf16(), cpuHasInt8(),           devices,          problem};
+          cpuHasBf16(), cpuHasFp16(),           cpuHasInt8(),     devices,
+          problem};
 }
 
 }  // namespace mpm
