@@ -286,6 +286,9 @@ const Case kEncoders[] = {
     // The sum is to blame, not the operator that makes the bias.
     {"BiasThatCannotBeFolded", kPlain, behind("Softmax<0", of("Add", {x, in("Hardmax", {weights({16, 16})})})),
      "odd' (Add)", "constants behind the op Hardmax (mask, relative position bias)"},
+    {"BiasOfMoreAxes", kPlain,
+     behind("Softmax<0", in("Squeeze", {of("Add", {x, weights({1, 1, 1, 16, 16})}), ints({0})})), "odd' (Add)",
+     "a constant added to logits that are not of all tokens"},
     {"BiasOfSomeKeys", kOneHead, both(kFewKeys, behind("Softmax<0", of("Add", {x, weights({16, 8})}))), "odd' (Add)",
      "a constant added to logits that are not of all tokens"},
     {"BiasInsideWindows", kWindows, behind("Softmax<0", of("Add", {x, weights({3, 3})})), "odd' (Add)",
@@ -406,6 +409,13 @@ const Case kEncoders[] = {
      "a sum with something else than tokens"},
     {"ProductOfAttentionWeights", kPlain, behind("Softmax", of("MatMul", {x, x})), "odd",
      "a MatMul of something else than tokens"},
+    {"ProductWithTheImage", kPlain,
+     behind(kNorm,
+            [](GraphBuilder& g, const std::string& tokens) {
+              const Make columns = in("Transpose", {part(2, 0, 20)}, {{"perm", Longs{0, 2, 1}}});
+              return g.reshape(g.slice(of("MatMul", {theImage, columns})(g, tokens), 1, 0, 2), {1, 16, 24});
+            }),
+     "odd", "a MatMul of something else than tokens"},
     {"ProductWithTwoMatrices", kPlain, behind(kNorm, firstOf(of("MatMul", {x, weights({2, 24, 24})}))), "odd",
      "a MatMul with a constant that is not a matrix"},
     {"ProductOfOneHead", kSeparate, behind("Softmax<0", of("Neg", {x})), "odd",
@@ -456,6 +466,7 @@ TEST_F(Refusal, EinsumsThatAreNoAttention) {
   expectRefused("Einsum", "bqhd,khd->bhqk", behind("Einsum<1", in("Reshape", {x, ints({16, 2, 12})})), kEinsumRefused);
   expectRefused("Einsum", "qhd,bkhd->bhqk", behind("Einsum<0", in("Reshape", {x, ints({16, 2, 12})})), kEinsumRefused);
   expectRefused("Einsum", "bqhde,bkhd->bhqk", behind("Einsum<0", in("Unsqueeze", {x, ints({4})})), kEinsumRefused);
+  expectRefused("Einsum", "bqhd,bkhd->bhqk", behind("Einsum<1", part(3, 0, 6)), kEinsumRefused);
   expectRefused("Einsum#1", "bhkq,bkhd->bqhd", none, kEinsumRefused);
   expect(behind("Softmax", of("Einsum", {x, x}, {{"equation", std::string("bhqk,bhjk->bhqj")}})), "odd",
          kEinsumRefused);
@@ -492,9 +503,27 @@ TEST_F(Refusal, RotatedSpecialTokens) {
   rotated(1, 0)(g);
   g.save(path);
   EXPECT_NO_THROW(convertModel(path, options));
-  expect(rotated(std::cos(0.3), std::sin(0.3)), "rotary positions on special tokens");
+  expect(rotated(-1, 0), "rotary positions on special tokens");
+  expect(rotated(1, 1e-4), "rotary positions on special tokens");
   options.reduce = parseReduction("mpm:blocks=1:positions=centroid");
   expect(rotated(1, 0), "its rotary positions are not angles in equal steps");
+}
+
+/// The axes of a Pad in another order: rows of zeros that are cut off again.
+TEST_F(Refusal, NoneOfPaddingByNamedAxes) {
+  dialect.opset = 18;
+  TinyVit(dialect).save(path);
+  const auto converted = [&] {
+    onnx::ModelProto model;
+    model.ParseFromString(convertModel(path, options).bytes);
+    return model.graph().SerializeAsString();
+  };
+  const std::string plain = converted();
+  GraphBuilder g = TinyVit(dialect).graph();
+  const Make padded = in("Pad", {x, ints({1, 0, 0, 0, 0, 0}), absent, ints({1, 0, 2})});
+  insertBehind(g, kNorm, in("Slice", {padded, ints({1}), ints({17}), ints({1})}));
+  g.save(path);
+  EXPECT_EQ(converted(), plain);
 }
 
 TEST_F(Refusal, WindowsOfPatchesThatAreNotSideBySide) {
