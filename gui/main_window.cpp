@@ -12,7 +12,6 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
       settings_(options.settings),
       legend_(this),
       selection_(this),
-      history_view_(options.database, this),
       pictures_(new PictureStore(options.pictures, this)) {
   const auto stored = settings_.read();
   font_percent_ = stored->value(QStringLiteral("font"), 100).toInt();
@@ -26,6 +25,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   rules_ = new WatchRules(settings_file.path() + QStringLiteral("/watches"), &settings_, this);
 
   makeActions();
+  history_ = new HistoryBrowser(options.database, actions_->action("night"), this);
   makeCentral();
   makeDocks();
   makeToolBar();
@@ -35,17 +35,16 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   makeControllers(*stored);
   wire();
   pictures_->list();
-  history_view_.begin();
+  history_->begin();
   showPage();
   watching_->tick();
-  memory_ = std::make_unique<WindowMemory>(*stored, &settings_, this, pane_, history_view_.chartPanel(), docks_);
+  restoreLook(*stored);
 }
 
 MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
   delete std::exchange(measuring_, nullptr);
   delete std::exchange(watching_, nullptr);
-  memory_.reset();
   hide();
   delete std::exchange(teach_, nullptr);
   // The views look at models that are members of this class: they go first.
@@ -55,23 +54,21 @@ MainWindow::~MainWindow() {
 
 void MainWindow::makeCentral() {
   stack_ = new QStackedWidget(this);
-  welcome_ = new WelcomePage(stack_);
+  welcome_ = new WelcomePage(actions_->action("demo"), stack_);
   pane_ = new PicturesPane(&selection_, &legend_, actions_->action("previous_insertion"),
                            actions_->action("next_insertion"), stack_);
   folder_bar_ = new FolderBar(actions_->action("previous_picture"), actions_->action("next_picture"));
   watch_page_ = new QWidget;
-  QBoxLayout* column = fill(new QVBoxLayout(watch_page_), pane_, folder_bar_);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->setStretch(0, 1);
+  fill(seamless(new QVBoxLayout(watch_page_)), stretched(pane_), folder_bar_);
   stack_->addWidget(welcome_);
   stack_->addWidget(watch_page_);
   setCentralWidget(stack_);
 }
 
 void MainWindow::makeDocks() {
-  source_ = new SourcePanel;
-  reduction_ = new ReductionPanel;
+  const auto action = [this](const char* id) { return actions_->action(id); };
+  source_ = new SourcePanel({action("open"), action("pause"), action("close"), action("model")});
+  reduction_ = new ReductionPanel(action("tune"), action("command"));
   legend_panel_ = new LegendPanel(&legend_);
   inspector_ = new InspectorPanel(&selection_, &legend_);
   speed_ = new SpeedPanel;
@@ -80,8 +77,17 @@ void MainWindow::makeDocks() {
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(2000);
   log_->setFrameShape(QFrame::NoFrame);
-  docks_ = new PanelDocks({source_, reduction_, legend_panel_, inspector_, speed_, history_view_.dayNightPanel(),
-                           compare_, history_view_.chartPanel(), history_view_.eventsPanel(), log_},
+  const auto left = Qt::LeftDockWidgetArea, right = Qt::RightDockWidgetArea, bottom = Qt::BottomDockWidgetArea;
+  docks_ = new PanelDocks({{"source", tr("Source"), source_, left},
+                           {"schedule", tr("Reduction"), reduction_, left},
+                           {"legend", tr("Legend"), legend_panel_, right},
+                           {"inspector", tr("Inspector"), inspector_, right},
+                           {"speed", tr("Speed"), speed_, right},
+                           {"day_night", tr("Day/night"), history_->dayNightPanel(), right},
+                           {"compare", tr("Compare"), compare_, right},
+                           {"chart", tr("Chart"), history_->chartPanel(), bottom},
+                           {"events", tr("Events"), history_->eventsPanel(), bottom},
+                           {"log", tr("Log"), log_, bottom}},
                           this, actions_);
 }
 
@@ -96,14 +102,13 @@ void MainWindow::makeControllers(QSettings& stored) {
   live_ = std::make_unique<LiveMonitor>(std::move(session));
   QAction* pause = actions_->action("pause");
   opener_ = new Opener({options_.model, options_.inference.read.convert.reduce}, live_.get(), stored, &settings_, this);
-  folder_ = new FolderView(folder_bar_, live_.get(), pause, this);
-  exports_ = new Exports(history_view_.chartPanel(), &history_view_.history(), pictures_, live_.get(), this);
+  folder_ = new FolderBrowser(folder_bar_, live_.get(), pause, this);
+  exports_ = new Exports(history_->chartPanel(), &history_->history(), pictures_, live_.get(), this);
   tuning_ = new Tuning(options_.inference, live_.get(), pictures_, pause, this);
-  watching_ =
-      new Watching(options_,
-                   {live_.get(), rules_, opener_, folder_, exports_, &history_view_, pictures_, &legend_, &selection_,
-                    actions_, pane_, source_, reduction_, legend_panel_, inspector_, speed_, compare_, status_},
-                   this);
+  watching_ = new Watching(options_,
+                           {live_.get(), rules_, opener_, folder_, exports_, history_, pictures_, &legend_, &selection_,
+                            actions_, pane_, source_, reduction_, legend_panel_, speed_, compare_, status_},
+                           this);
   measuring_ = new Measuring(watching_, this);
 }
 
@@ -112,29 +117,16 @@ void MainWindow::wire() {
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
   connect(opener_, &Opener::said, status_, &StatusLine::notify);
   connect(opener_, &Opener::modelGone, this, [this](const QString& text) { report(text, Badge::kWarning); });
-  connect(source_, &SourcePanel::changeSourceRequested, opener_, [this] { opener_->askForSource(); });
-  connect(source_, &SourcePanel::changeModelRequested, opener_, &Opener::askForModel);
-  connect(source_, &SourcePanel::pauseRequested, actions_->action("pause"), &QAction::toggle);
-  connect(welcome_, &WelcomePage::demoRequested, actions_->action("demo"), &QAction::trigger);
   connect(welcome_, &WelcomePage::kindRequested, opener_, &Opener::askForSource);
   connect(welcome_, &WelcomePage::recentRequested, opener_, &Opener::openRecent);
 
-  connect(folder_, &FolderView::said, status_, &StatusLine::notify);
+  connect(folder_, &FolderBrowser::said, status_, &StatusLine::notify);
   connect(&legend_, &LegendModel::paintChanged, pane_, &PicturesPane::refreshPaint);
   connect(&legend_, &LegendModel::paintChanged, this,
-          [this] { history_view_.chartPanel()->setClassColors(legend_.colors()); });
+          [this] { history_->chartPanel()->setClassColors(legend_.colors()); });
   connect(&legend_, &LegendModel::colorChosen, this, [this] {
     settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
   });
-  connect(pane_, &PicturesPane::modeChanged, this, [this](ViewMode mode) {
-    const char* const modes[] = {"image", "mask", "overlay", "curtain", "computed"};
-    actions_->action(modes[static_cast<int>(mode)])->setChecked(true);
-    for (const char* id : {"curtain_left", "curtain_right"})
-      actions_->action(id)->setEnabled(mode == ViewMode::kCurtain);
-    opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
-  });
-  connect(pane_, &PicturesPane::regionsShown, actions_->action("region_outlines"), &QAction::setChecked);
-  connect(pane_, &PicturesPane::mapShown, actions_->action("merge_map"), &QAction::setChecked);
   connect(pane_, &PicturesPane::opacityChanged, this, [this](double opacity) {
     const QSignalBlocker quiet(opacity_);
     opacity_->setValue(static_cast<int>(std::lround(opacity * 100)));
@@ -142,10 +134,13 @@ void MainWindow::wire() {
   connect(pictures_, &PictureStore::failed, this, &MainWindow::fail);
 
   connect(watching_, &Watching::pageChanged, this, &MainWindow::showPage);
+  connect(watching_, &Watching::frameShown, pane_, &PicturesPane::setFrame);
+  connect(watching_, &Watching::frameShown, inspector_, &InspectorPanel::setFrame);
+  connect(watching_, &Watching::frameShown, legend_panel_, &LegendPanel::setFrame);
+  connect(watching_, &Watching::frameShown, status_, &StatusLine::setFrame);
   connect(watching_, &Watching::modelChanged, this, &MainWindow::offerWhatFits);
   connect(watching_, &Watching::said, status_, &StatusLine::notify);
   connect(watching_, &Watching::logged, this, &MainWindow::log);
-  connect(reduction_, &ReductionPanel::tuneRequested, actions_->action("tune"), &QAction::trigger);
   connect(tuning_, &Tuning::said, status_, &StatusLine::notify);
   connect(tuning_, &Tuning::chosen, watching_, &Watching::chooseReduction);
 
@@ -153,25 +148,22 @@ void MainWindow::wire() {
   connect(measuring_, &Measuring::failed, this, &MainWindow::fail);
 
   connect(status_, &StatusLine::otherFileRequested, opener_,
-          [this] { opener_->askForNewDatabase(history_view_.ownDatabase()); });
-  connect(history_view_.dayNightPanel(), &DayNightPanel::settingsRequested, actions_->action("night"),
-          &QAction::trigger);
+          [this] { opener_->askForNewDatabase(history_->ownDatabase()); });
   connect(rules_, &WatchRules::failed, this, [this](const QString& why) { report(why, Badge::kWarning); });
-  connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
-  connect(&history_view_, &HistoryView::foreignChanged, this, [this] {
-    actions_->action("own_database")->setEnabled(!history_view_.foreignName().isEmpty());
+  connect(history_, &HistoryBrowser::failed, this, &MainWindow::fail);
+  connect(history_, &HistoryBrowser::foreignChanged, this, [this] {
+    actions_->action("own_database")->setEnabled(!history_->foreignName().isEmpty());
     refreshTitle();
   });
   // Another program judged by its own rule; a scene has a place of its own.
   const auto judge = [this] {
-    const bool foreign = !history_view_.foreignName().isEmpty();
-    history_view_.setNightRule(foreign ? std::nullopt
-                                       : std::optional(rules_->watchOptions(history_view_.source()).night));
+    const bool foreign = !history_->foreignName().isEmpty();
+    history_->setNightRule(foreign ? std::nullopt : std::optional(rules_->watchOptions(history_->source()).night));
   };
-  connect(&history_view_, &HistoryView::foreignChanged, this, judge);
-  connect(&history_view_, &HistoryView::sourceChanged, this, judge);
-  const auto mark = [this] { history_view_.showPictures(pictures_->pictures()); };
-  connect(&history_view_, &HistoryView::sourceChanged, this, mark);
+  connect(history_, &HistoryBrowser::foreignChanged, this, judge);
+  connect(history_, &HistoryBrowser::sourceChanged, this, judge);
+  const auto mark = [this] { history_->showPictures(pictures_->pictures()); };
+  connect(history_, &HistoryBrowser::sourceChanged, this, mark);
   connect(pictures_, &PictureStore::listed, this, mark);
   connect(exports_, &Exports::said, status_, &StatusLine::notify);
   connect(exports_, &Exports::failed, this, &MainWindow::fail);
@@ -179,7 +171,7 @@ void MainWindow::wire() {
 }
 
 void MainWindow::refreshTitle() {
-  const QString what = live_->session().isOpen() ? sourceTitle(live_->source()) : history_view_.foreignName();
+  const QString what = live_->session().isOpen() ? sourceTitle(live_->source()) : history_->foreignName();
   setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
 }
 
@@ -191,7 +183,7 @@ void MainWindow::showPage() {
 
 void MainWindow::openDatabase(const QString& path) {
   docks_->raise("chart");
-  history_view_.openForeign(path);
+  history_->openForeign(path);
   if (QFileInfo::exists(path))
     status_->notify(tr("Showing %1, read-only").arg(path));
   else
@@ -221,14 +213,14 @@ void MainWindow::setTeaching(bool on) {
   if (on) {
     teach();
     layout_ = saveState();
-    memory_->setPaused(true);  // the panels come back
+    remember_.stop();  // the panels come back
     for (QDockWidget* dock : docks_->docks()) dock->hide();
     stack_->setCurrentWidget(teach_pane_);
     teach_pane_->canvas()->setFocus();
   } else {
     restoreState(std::exchange(layout_, {}));
     docks_->fit();
-    memory_->setPaused(false);
+    remember_.start();
     teach_->rest();
     if (stack_->currentWidget() == teach_pane_) showPage();
   }
@@ -248,6 +240,12 @@ void MainWindow::restoreDefaultLayout() {
   docks_->restore();
   pane_->restoreSizes();
   actions_->action("merge_map")->setChecked(true);
+}
+
+void MainWindow::setMode(ViewMode mode) {
+  pane_->setMode(mode);
+  for (const char* id : {"curtain_left", "curtain_right"}) actions_->action(id)->setEnabled(mode == ViewMode::kCurtain);
+  opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
 }
 
 void MainWindow::setDark(bool dark) {
@@ -279,7 +277,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return exports_->askToGiveUp([this] { leave(); });
   }
   setTeaching(false);
-  memory_->write();
+  rememberLook();
   event->accept();
 }
 

@@ -4,9 +4,10 @@
 #include <QtWidgets>
 
 #include "gui/controllers/measuring.h"
+#include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/tuning.h"
-#include "gui/controllers/window_memory.h"
+#include "gui/views/inspector_panel.h"
 #include "gui/views/welcome_page.h"
 
 namespace mpm::gui {
@@ -40,6 +41,10 @@ class MainWindow : public QMainWindow {
   void makeControllers(QSettings& stored);
   void wire();
 
+  // How the window looks, between two starts: main_window_memory.cpp.
+  void restoreLook(const QSettings& stored);
+  void rememberLook();
+
   // The Teach mode takes the place of the live view, which goes on behind it.
   TeachMode& teach();
   void setTeaching(bool on);
@@ -48,6 +53,7 @@ class MainWindow : public QMainWindow {
   void refreshTitle();
   void openDatabase(const QString& path);
   void restoreDefaultLayout();
+  void setMode(ViewMode mode);
   void setDark(bool dark);
   void setFontPercent(int percent);
   void setLanguage(const QString& language);
@@ -60,10 +66,10 @@ class MainWindow : public QMainWindow {
   int font_percent_ = 100;
   LegendModel legend_;
   PatchSelection selection_;
-  HistoryView history_view_;
   PictureStore* pictures_;
 
   ActionRegistry* actions_;
+  HistoryBrowser* history_;
   Opener* opener_;
   WatchRules* rules_;
   PanelDocks* docks_ = nullptr;
@@ -74,7 +80,7 @@ class MainWindow : public QMainWindow {
   QWidget* watch_page_;  // the pictures, and the bar of a folder
   PicturesPane* pane_;
   FolderBar* folder_bar_;
-  FolderView* folder_;
+  FolderBrowser* folder_;
   QSlider* opacity_;
   SourcePanel* source_;
   ReductionPanel* reduction_;
@@ -90,7 +96,8 @@ class MainWindow : public QMainWindow {
   TeachMode* teach_ = nullptr;
   bool leaving_ = false;
   QByteArray layout_;  // of the live view while the Teach mode is on show
-  std::unique_ptr<WindowMemory> memory_;
+  QVariantMap remembered_;
+  QTimer remember_;
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };
 

@@ -19,12 +19,14 @@ void MainWindow::makeActions() {
   a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] { opener_->askForModel(); });
   a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { opener_->askForDatabase(); });
   a.add(file, "own_database", tr("Back from the other da&tabase"), tr("Ctrl+Shift+B"), [this] {
-     history_view_.closeForeign();
+     history_->closeForeign();
    })->setEnabled(false);
   a.separate();
   a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { watching_->takeSnapshot(); });
-  a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false,
-              [this](bool on) { watching_->setRecording(on); });
+  a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
+    exports_->setRecording(on);
+    watching_->tick();
+  });
   a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
         [this] { watching_->ask(tr("What is kept"), monitor::kKeepGroup); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); });
@@ -41,7 +43,7 @@ void MainWindow::makeActions() {
       {"computed", tr("Com&puted patches"), tr("5"), ViewMode::kComputed}};
   for (const auto& [id, text, key, mode] : kinds) {
     QAction* action = a.addToggle(view, id, text, key, mode == ClassPaint().mode, [this, mode = mode](bool on) {
-      if (on) pane_->setMode(mode);
+      if (on) setMode(mode);
     });
     modes->addAction(action);
   }
@@ -59,7 +61,7 @@ void MainWindow::makeActions() {
      watching_->setSharpEdges(on);
    })->setEnabled(false);
   a.addToggle(view, "region_outlines", tr("Outlines of re&gions"), tr("Shift+O"), true,
-              [this](bool on) { pane_->showRegions(on); });
+              [this](bool on) { pane_->image()->showRegions(on); });
   a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
   a.separate();
   a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
@@ -82,7 +84,7 @@ void MainWindow::makeActions() {
                                                    {"all", tr("Chart: &everything")}};
   for (int i = 0; i < 4; ++i)
     a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
-          [this, i] { history_view_.chartPanel()->chooseSpan(static_cast<ChartPanel::Span>(i)); });
+          [this, i] { history_->chartPanel()->chooseSpan(static_cast<ChartPanel::Span>(i)); });
   a.separate();
   a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) { setDark(on); });
   a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFontPercent(font_percent_ + 10); });
@@ -133,8 +135,12 @@ void MainWindow::offerWhatFits() {
   const ModelInfo& model = *watching_->model();
   const bool depth = model.task == Task::kDepth;
   if (depth) setTeaching(false);
-  for (const char* id : {"teach", "take", "tune", "classes"})
-    actions_->setPossible(id, depth ? tr("not with a model of depth, which has no classes") : QString());
+  const QString no_classes = depth ? tr("not with a model of depth, which has no classes") : QString();
+  for (const char* id : {"teach", "take", "classes"}) actions_->setPossible(id, no_classes);
+  actions_->setPossible("tune", model.converted     ? tr("not with a converted file, whose reduction is fixed")
+                                : depth             ? no_classes
+                                : !model.segments() ? tr("only with a model that gives each pixel a class")
+                                                    : QString());
   QAction* sharp = actions_->action("sharp_edges");
   const QSignalBlocker quiet(sharp);
   sharp->setEnabled(model.task == Task::kSemantic);

@@ -2,7 +2,7 @@
 #include "gui/controllers/exports.h"
 
 #include "gui/models/recents.h"
-#include "gui/views/job_dialog.h"
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
 #include "mpm/error.hpp"
 
@@ -74,25 +74,17 @@ void Exports::ask() {
     const auto [from, to] = dialog->span();
     const QString name = exportName(sourceTitle(QString::fromStdString(record.name)), std::max(from, record.first),
                                     std::min(to, record.last), dialog->suffix());
-    auto* file = new QFileDialog(window_, tr("Export to"), name);
-    file->setAcceptMode(QFileDialog::AcceptSave);
-    file->setDefaultSuffix(dialog->suffix());
-    connect(file, &QFileDialog::fileSelected, this,
-            [this, format, from = from, to = to](const QString& path) { write(format, from, to, path); });
-    openDialog(file);
+    askWhereToWrite(window_, tr("Export to"), name, {}, dialog->suffix(),
+                    [this, format, from = from, to = to](const QString& path) { write(format, from, to, path); });
   });
   openDialog(dialog);
 }
 
 void Exports::askToGiveUp(const std::function<void()>& then) {
   if (question_) return question_->raise();
-  question_ =
-      new QMessageBox(QMessageBox::NoIcon, tr("Export"),
-                      tr("An export or a measurement is not done yet. Give it up, and leave its file as it was?"),
-                      QMessageBox::NoButton, window_);
-  QPushButton* give_up = question_->addButton(tr("Give it up"), QMessageBox::AcceptRole);
-  question_->setDefaultButton(question_->addButton(tr("Go on"), QMessageBox::RejectRole));
-  connect(give_up, &QPushButton::clicked, this, then);
+  question_ = question(window_, tr("Export"),
+                       tr("An export or a measurement is not done yet. Give it up, and leave its file as it was?"),
+                       {tr("Give it up"), tr("Go on")}, Answer::kNo, then);
   openDialog(question_);
 }
 
@@ -109,7 +101,18 @@ void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const Q
   options.source = *source;
   options.from = from;
   options.to = to;
-  writeSamples(options, path);
+  const int others = running_++;
+  auto* job = new Job(exporting(history_->database(), history_->nightRule(), options, path), this);
+  showProgress(job, tr("Export"), tr("Exporting to %1…").arg(QFileInfo(path).fileName()), others, window_);
+  connect(job, &Job::ended, this, [this] { --running_; });
+  connect(job, &Job::finished, this, [this, path](const QVariant& samples) {
+    if (samples == 0)
+      return emit said(tr("No sample lies in that time: %1 was not written").arg(path), Badge::kWarning);
+    emit said(tr("%n sample(s) exported to %1", nullptr, samples.toInt()).arg(path), Badge::kGood);
+  });
+  connect(job, &Job::cancelled, this,
+          [this, path] { emit said(tr("The export was cancelled; %1 is as it was").arg(path), Badge::kNone); });
+  connect(job, &Job::failed, this, &Exports::failed);
 }
 
 Job::Work Exports::exporting(const QString& database, const monitor::NightRule& night,
@@ -129,21 +132,6 @@ Job::Work Exports::exporting(const QString& database, const monitor::NightRule& 
       throw nothing;
     }
   };
-}
-
-void Exports::writeSamples(const monitor::ExportOptions& options, const QString& path) {
-  const int others = running_++;
-  auto* job = new Job(exporting(history_->database(), history_->nightRule(), options, path), this);
-  showProgress(job, tr("Export"), tr("Exporting to %1…").arg(QFileInfo(path).fileName()), others, window_);
-  connect(job, &Job::ended, this, [this] { --running_; });
-  connect(job, &Job::finished, this, [this, path](const QVariant& samples) {
-    if (samples == 0)
-      return emit said(tr("No sample lies in that time: %1 was not written").arg(path), Badge::kWarning);
-    emit said(tr("%n sample(s) exported to %1", nullptr, samples.toInt()).arg(path), Badge::kGood);
-  });
-  connect(job, &Job::cancelled, this,
-          [this, path] { emit said(tr("The export was cancelled; %1 is as it was").arg(path), Badge::kNone); });
-  connect(job, &Job::failed, this, &Exports::failed);
 }
 
 }  // namespace mpm::gui

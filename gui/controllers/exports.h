@@ -46,8 +46,6 @@ class Exports : public QObject {
   void logged(const QString& text);
 
  private:
-  void writeSamples(const monitor::ExportOptions& options, const QString& path);
-
   ChartPanel* chart_;
   const History* history_;
   PictureStore* pictures_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/measuring.h"
 
-#include "gui/views/job_dialog.h"
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -29,15 +29,11 @@ void Measuring::offer() {
   const qint64 pictures = stored();
   if (pictures == 0 || running_) return;
   delete question_;
-  question_ = new QMessageBox(QMessageBox::NoIcon, tr("Measure again"),
-                              tr("Measure the %n stored picture(s) again?", nullptr, static_cast<int>(pictures)),
-                              QMessageBox::NoButton, window_);
+  question_ = question(window_, tr("Measure again"),
+                       tr("Measure the %n stored picture(s) again?", nullptr, static_cast<int>(pictures)),
+                       {tr("Measure again"), tr("Not now")}, Answer::kYes, [this] { begin(); });
   question_->setInformativeText(
       tr("With the model, regions and states of now. What is stored stays until all pictures are measured."));
-  QPushButton* yes = question_->addButton(tr("Measure again"), QMessageBox::AcceptRole);
-  question_->addButton(tr("Not now"), QMessageBox::RejectRole);
-  question_->setDefaultButton(yes);
-  connect(yes, &QPushButton::clicked, this, &Measuring::begin);
   openDialog(question_);
 }
 

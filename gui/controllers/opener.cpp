@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/opener.h"
 
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
 #include "gui/views/source_dialog.h"
 #include "mpm/error.hpp"
@@ -173,29 +174,20 @@ void Opener::showSourceDialog(vision::SourceKind kind, const QString& source) {
 }
 
 void Opener::askForModel() {
-  auto* dialog = new QFileDialog(window_, tr("Open a model"), QFileInfo(live_->model()).absolutePath(),
-                                 tr("ONNX models (*.onnx)"));
-  connect(dialog, &QFileDialog::fileSelected, this, &Opener::chooseModel);
-  dialog->setFileMode(QFileDialog::ExistingFile);
-  openDialog(dialog);
+  askForFile(window_, tr("Open a model"), QFileInfo(live_->model()).absolutePath(), tr("ONNX models (*.onnx)"),
+             [this](const QString& file) { chooseModel(file); });
 }
 
 void Opener::askForDatabase() {
-  auto* dialog = new QFileDialog(window_, tr("Open a database"),
-                                 recents_.isEmpty() ? QString() : sourceFolder(recents_.front().source),
-                                 tr("Databases (*.db);;All files (*)"));
-  connect(dialog, &QFileDialog::fileSelected, this, &Opener::databaseChosen);
-  dialog->setFileMode(QFileDialog::ExistingFile);
-  openDialog(dialog);
+  askForFile(window_, tr("Open a database"), recents_.isEmpty() ? QString() : sourceFolder(recents_.front().source),
+             tr("Databases (*.db);;All files (*)"), [this](const QString& file) { emit databaseChosen(file); });
 }
 
 void Opener::askForNewDatabase(const QString& proposed) {
-  auto* dialog = new QFileDialog(window_, tr("Store in a new file"), proposed, tr("Databases (*.db);;All files (*)"));
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setOption(QFileDialog::DontConfirmOverwrite);  // one that is there is continued, or renamed
-  dialog->setDefaultSuffix(QStringLiteral("db"));
-  connect(dialog, &QFileDialog::fileSelected, this, &Opener::newDatabaseChosen);
-  openDialog(dialog);
+  askWhereToWrite(
+      window_, tr("Store in a new file"), proposed, tr("Databases (*.db);;All files (*)"), QStringLiteral("db"),
+      [this](const QString& file) { emit newDatabaseChosen(file); },
+      QFileDialog::DontConfirmOverwrite);  // one that is there is continued, or renamed
 }
 
 }  // namespace mpm::gui

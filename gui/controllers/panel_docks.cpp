@@ -5,22 +5,14 @@
 
 namespace mpm::gui {
 
-PanelDocks::PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry* actions)
+PanelDocks::PanelDocks(const std::vector<Panel>& panels, QMainWindow* window, ActionRegistry* actions)
     : QObject(window), window_(window), actions_(actions) {
   window->setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowTabbedDocks | QMainWindow::AllowNestedDocks);
   window->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
   window->setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
   window->setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
 
-  const auto left = Qt::LeftDockWidgetArea, right = Qt::RightDockWidgetArea, bottom = Qt::BottomDockWidgetArea;
-  // By these names stored layouts know the panels; that of the reduction had another title.
-  const std::tuple<const char*, QString, QWidget*, Qt::DockWidgetArea> all[] = {
-      {"source", tr("Source"), panels.source, left},     {"schedule", tr("Reduction"), panels.reduction, left},
-      {"legend", tr("Legend"), panels.legend, right},    {"inspector", tr("Inspector"), panels.inspector, right},
-      {"speed", tr("Speed"), panels.speed, right},       {"day_night", tr("Day/night"), panels.day_night, right},
-      {"compare", tr("Compare"), panels.compare, right}, {"chart", tr("Chart"), panels.chart, bottom},
-      {"events", tr("Events"), panels.events, bottom},   {"log", tr("Log"), panels.log, bottom}};
-  for (const auto& [id, title, content, area] : all) add(id, title, content, area);
+  for (const Panel& panel : panels) add(panel);
   actions_->separate();
   actions_
       ->add(tr("&Panels"), QStringLiteral("panels"), tr("&Hide or show all panels"), tr("F9"),
@@ -31,19 +23,20 @@ PanelDocks::PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry
 
 PanelDocks::~PanelDocks() { qDeleteAll(docks_); }
 
-void PanelDocks::add(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area) {
+void PanelDocks::add(const Panel& panel) {
+  const auto& [id, title, content, area] = panel;
   auto* dock = new QDockWidget(title, window_);
-  dock->setObjectName(id);
+  dock->setObjectName(QLatin1String(id));
   content->setProperty("panel", true);
   content->setAttribute(Qt::WA_StyledBackground);
-  const bool legend = id == QLatin1String("legend"), bottom = area == Qt::BottomDockWidgetArea;
+  const bool legend = dock->objectName() == QLatin1String("legend"), bottom = area == Qt::BottomDockWidgetArea;
   // On a small screen a panel scrolls instead of making the window larger.
   dock->setWidget(bottom || legend ? content : scrolled(content));
   // The name is on the tab already.
   if (bottom || (area == Qt::RightDockWidgetArea && !legend)) dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
   // Not the dock's own action, which hides a panel that stands behind another one. Checked: in front.
-  QAction* action = actions_->add(tr("&Panels"), QStringLiteral("dock_") + id, title,
+  QAction* action = actions_->add(tr("&Panels"), QStringLiteral("dock_") + dock->objectName(), title,
                                   QKeySequence(QStringLiteral("Alt+%1").arg(docks_.size() % 10)),
                                   [this, dock] { bringOrHide(dock); });
   action->setCheckable(true);
@@ -91,7 +84,7 @@ void PanelDocks::restore() {
     dock->setFloating(false);
     window_->removeDockWidget(dock);
   }
-  // In the order of the constructor.
+  // In the order in which MainWindow makes them.
   QDockWidget *source = docks_[0], *reduction = docks_[1], *legend = docks_[2], *inspector = docks_[3],
               *chart = docks_[7];
   for (QDockWidget* dock : {source, reduction}) window_->addDockWidget(Qt::LeftDockWidgetArea, dock);

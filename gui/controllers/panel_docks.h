@@ -11,12 +11,15 @@ namespace mpm::gui {
 class PanelDocks : public QObject {
   Q_OBJECT
  public:
-  /// The contents of the docks, which own it from then on.
-  struct Panels {
-    QWidget *source, *reduction, *legend, *inspector, *speed, *day_night, *compare, *chart, *events, *log;
+  /// A dock and its content, which it owns from then on. By `id` stored layouts know it.
+  struct Panel {
+    const char* id;
+    QString title;
+    QWidget* content;
+    Qt::DockWidgetArea area;
   };
 
-  PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry* actions);
+  PanelDocks(const std::vector<Panel>& panels, QMainWindow* window, ActionRegistry* actions);
   ~PanelDocks() override;  ///< and the panels
 
   const QVector<QDockWidget*>& docks() const { return docks_; }
@@ -34,7 +37,7 @@ class PanelDocks : public QObject {
   void setLayouts(const Layouts& layouts);
 
  private:
-  void add(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
+  void add(const Panel& panel);
   QDockWidget* find(const QString& id) const;
   void bringOrHide(QDockWidget* dock);
   void hideOrShowAll();

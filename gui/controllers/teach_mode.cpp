@@ -480,7 +480,8 @@ bool TeachMode::take() {
 void TeachMode::suggest() {
   if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
   if (run_) return emit said(tr("Wait until the training has ended"), Badge::kWarning);
-  const QStringList files = watching_->files();
+  const Watching::Parts& parts = watching_->parts();
+  const QStringList files = parts.pictures->filesOf(parts.live->source()) + parts.folder->files();
   candidates_.clear();
   for (int i = 0; i < files.size(); ++i)
     if (isInSpread(i, static_cast<int>(files.size()), kCandidates) &&

@@ -26,20 +26,16 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
     session().storeIn(path.toStdString());
     parts_.history->setOwnDatabase(path);
   });
-  connect(parts.folder, &FolderView::chosen, this, &Watching::backToLive);
-  connect(parts.history, &HistoryView::timePicked, this, &Watching::lookForStored);
+  connect(parts.folder, &FolderBrowser::chosen, this, &Watching::backToLive);
+  connect(parts.history, &HistoryBrowser::timePicked, this, &Watching::lookForStored);
   connect(parts.pictures, &PictureStore::loaded, this,
-          [this](const LiveFramePtr& frame, double time, const StoredAreas& areas) {
-            showStored(frame, storedText(timeText(static_cast<UnixMs>(time * 1000))), areas);
-          });
+          [this](const StoredSample& picture) { showStored(picture, storedText(picture.text)); });
   connect(&parts.history->history(), &History::sampleReady, this, &Watching::showSample);
-  connect(parts.history, &HistoryView::foreignChanged, this, [this] {
+  connect(parts.history, &HistoryBrowser::foreignChanged, this, [this] {
     if (parts_.history->foreignName().isEmpty()) backToLive();
   });
   connect(parts.reduction->editor(), &ReductionEditor::reductionChanged, this, &Watching::chooseReduction);
-  connect(parts.reduction, &ReductionPanel::copyRequested, this, &Watching::copyCommandLine);
   connect(parts.compare, &ComparePanel::compareChosen, this, &Watching::compareWith);
-  connect(parts.source, &SourcePanel::closeRequested, this, &Watching::close);
   connect(parts.legend_panel, &LegendPanel::regionPicked, this, &Watching::showAreas);
 
   connect(parts.rules, &WatchRules::timesChosen, this, &Watching::open);
@@ -67,7 +63,6 @@ monitor::Session& Watching::session() const { return parts_.live->session(); }
 QString Watching::source() const { return frozen_ ? parts_.history->source() : parts_.live->source(); }
 const LiveFramePtr& Watching::frame() const { return parts_.pane->image()->frame(); }
 bool Watching::active() const { return frozen_ || session().isOpen(); }
-QStringList Watching::files() const { return parts_.pictures->filesOf(parts_.live->source()) + parts_.folder->files(); }
 
 QString Watching::modelPath() const { return QFileInfo(parts_.live->model()).absoluteFilePath(); }
 
@@ -123,7 +118,6 @@ void Watching::setPaused(bool on) {
                      Badge::kNone);
   }
   session().setPaused(on);
-  parts_.source->setPaused(on);
   tick();
 }
 
@@ -145,12 +139,10 @@ void Watching::forgetFrame() {
 }
 
 void Watching::clearFrame() {
-  parts_.pane->clear();
+  emit frameShown(nullptr);
+  parts_.pane->image()->setBanner({});
   parts_.legend->setAreas({});
-  parts_.legend_panel->setFrame(nullptr);
-  parts_.inspector->setFrame(nullptr);
   parts_.compare->setFrame(nullptr);
-  parts_.status->clearFrame();
 }
 
 void Watching::openModel(const QString& path, const std::optional<Reduction>& variant) {
@@ -215,11 +207,8 @@ void Watching::takeFrame(const LiveFramePtr& frame) {
 
 // The numbers beside a picture are of that picture, live or stored.
 void Watching::showFrame(const LiveFramePtr& frame) {
-  parts_.pane->setFrame(frame);
-  parts_.inspector->setFrame(frame);
+  emit frameShown(frame);
   showAreas();
-  parts_.legend_panel->setFrame(frame.get());
-  parts_.status->setFrame(*frame);
 }
 
 // A region that was not measured has no areas.
@@ -235,11 +224,6 @@ void Watching::takeSnapshot() {
   if (frozen_) return emit said(tr("The picture on show is stored already. Esc: back to live"), Badge::kNone);
   session().snapshots().setStyle(overlayStyle());
   parts_.exports->save(live_frame_);
-}
-
-void Watching::setRecording(bool on) {
-  parts_.exports->setRecording(on);
-  tick();
 }
 
 void Watching::takeEvent(const monitor::Event& event) {
@@ -307,13 +291,13 @@ QString Watching::storedText(const QString& when) const {
 }
 
 // The numbers beside the picture are the stored ones.
-void Watching::showStored(const LiveFramePtr& frame, const QString& banner, const StoredAreas& areas) {
+void Watching::showStored(const StoredSample& sample, const QString& banner) {
   frozen_ = true;
-  stored_areas_ = areas;
+  stored_areas_ = sample.areas;
   refreshRegions();
   emit pageChanged();
-  if (frame)
-    showFrame(frame);
+  if (sample.frame)
+    showFrame(sample.frame);
   else
     clearFrame();
   showAreas();
@@ -323,12 +307,12 @@ void Watching::showStored(const LiveFramePtr& frame, const QString& banner, cons
 // The last sample of a database that was opened takes the place of the welcome page, but not that of a live source.
 void Watching::showSample(const StoredSample& sample) {
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
-  if (!sample.last) return showStored(sample.frame, storedText(sample.text), sample.areas);
+  if (!sample.last) return showStored(sample, storedText(sample.text));
   if (session().isOpen() || sample.text.isEmpty()) return;
   const StoredPicture* snapshot = nullptr;
   for (const StoredPicture& one : parts_.pictures->pictures())
     if (one.source == parts_.history->source()) snapshot = &one;
-  showStored(sample.frame, sample.text, sample.areas);
+  showStored(sample, sample.text);
   if (!sample.frame && snapshot) parts_.pictures->load(snapshot->path);
   if (!sample.frame && !snapshot) parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));
 }

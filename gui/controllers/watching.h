@@ -5,12 +5,11 @@
 
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
-#include "gui/controllers/folder_view.h"
-#include "gui/controllers/history_view.h"
+#include "gui/controllers/folder_browser.h"
+#include "gui/controllers/history_browser.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/watch_rules.h"
 #include "gui/views/compare_panel.h"
-#include "gui/views/inspector_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_panel.h"
@@ -44,9 +43,9 @@ class Watching : public QObject {
     LiveMonitor* live;
     WatchRules* rules;
     Opener* opener;
-    FolderView* folder;
+    FolderBrowser* folder;
     Exports* exports;
-    HistoryView* history;
+    HistoryBrowser* history;
     PictureStore* pictures;
     LegendModel* legend;
     PatchSelection* selection;
@@ -55,7 +54,6 @@ class Watching : public QObject {
     SourcePanel* source;
     ReductionPanel* reduction;
     LegendPanel* legend_panel;
-    InspectorPanel* inspector;
     SpeedPanel* speed;
     ComparePanel* compare;
     StatusLine* status;
@@ -77,8 +75,6 @@ class Watching : public QObject {
   const LiveFramePtr& frame() const;  ///< on show; null: none
   /// A source has given a frame.
   bool hasFrame() const { return live_frame_ != nullptr; }
-  /// The pictures of the source that are stored, and those of its folder.
-  QStringList files() const;
 
   void openModel(const QString& path, const std::optional<Reduction>& variant);
   const std::shared_ptr<const ModelInfo>& model() const { return model_; }  ///< null: none has run yet
@@ -91,7 +87,6 @@ class Watching : public QObject {
   /// Shows what has changed; also twice a second.
   void tick();
   void setSharpEdges(bool on);
-  void setRecording(bool on);
   void takeSnapshot();
   void backToLive();
   void askRegions();
@@ -105,6 +100,8 @@ class Watching : public QObject {
  signals:
   /// active() may have changed, or the source.
   void pageChanged();
+  /// Null: none.
+  void frameShown(const mpm::gui::LiveFramePtr& frame);
   void modelChanged();
   void regionsChanged();
   /// hasFrame() changed.
@@ -125,7 +122,7 @@ class Watching : public QObject {
   void takeEvent(const monitor::Event& event);
   void showFrame(const LiveFramePtr& frame);
   void lookForStored(double time);
-  void showStored(const LiveFramePtr& frame, const QString& banner, const StoredAreas& areas);
+  void showStored(const StoredSample& sample, const QString& banner);
   void showSample(const StoredSample& sample);
   void showAreas();
   QStringList storedRegions() const;

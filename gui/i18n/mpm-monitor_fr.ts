@@ -1773,6 +1773,50 @@
         <source>Alarms</source>
         <translation>Alarmes</translation>
     </message>
+    <message>
+        <source>not with a converted file, whose reduction is fixed</source>
+        <translation>pas avec un fichier converti, dont la réduction est fixée</translation>
+    </message>
+    <message>
+        <source>only with a model that gives each pixel a class</source>
+        <translation>seulement avec un modèle qui donne une classe à chaque pixel</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>Source</translation>
+    </message>
+    <message>
+        <source>Reduction</source>
+        <translation>Réduction</translation>
+    </message>
+    <message>
+        <source>Legend</source>
+        <translation>Légende</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>Détails</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Vitesse</translation>
+    </message>
+    <message>
+        <source>Day/night</source>
+        <translation>Jour/nuit</translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation>Comparer</translation>
+    </message>
+    <message>
+        <source>Chart</source>
+        <translation>Graphique</translation>
+    </message>
+    <message>
+        <source>Events</source>
+        <translation>Événements</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::Measuring</name>
@@ -1905,42 +1949,6 @@
 <context>
     <name>mpm::gui::PanelDocks</name>
     <message>
-        <source>Source</source>
-        <translation>Source</translation>
-    </message>
-    <message>
-        <source>Legend</source>
-        <translation>Légende</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>Détails</translation>
-    </message>
-    <message>
-        <source>Speed</source>
-        <translation>Vitesse</translation>
-    </message>
-    <message>
-        <source>Day/night</source>
-        <translation>Jour/nuit</translation>
-    </message>
-    <message>
-        <source>Compare</source>
-        <translation>Comparer</translation>
-    </message>
-    <message>
-        <source>Chart</source>
-        <translation>Graphique</translation>
-    </message>
-    <message>
-        <source>Events</source>
-        <translation>Événements</translation>
-    </message>
-    <message>
-        <source>Log</source>
-        <translation>Journal</translation>
-    </message>
-    <message>
         <source>&amp;Panels</source>
         <translation>Pa&amp;nneaux</translation>
     </message>
@@ -1951,10 +1959,6 @@
     <message>
         <source>F9</source>
         <translation>F9</translation>
-    </message>
-    <message>
-        <source>Reduction</source>
-        <translation>Réduction</translation>
     </message>
 </context>
 <context>

@@ -18,14 +18,6 @@ struct SourceNames {
   std::vector<vision::Region> current{};  ///< that are
 };
 
-/// A stored sample of pictures.
-struct StoredSample {
-  LiveFramePtr frame{};  ///< null: there is no sample at that time, or its picture is not there any more
-  StoredAreas areas{};
-  QString text{};     ///< when it was taken; of the last sample also states, and gaps before it
-  bool last = false;  ///< asked for by askLast()
-};
-
 /// Reads what the chart, the day/night panel and the event list show of a database, on its own thread. Of
 /// questions of one kind that come faster than the disk answers, only the last is answered. The file need not exist
 /// yet: every question looks for it again.

@@ -62,6 +62,14 @@ using StoredAreas = QHash<QString, QHash<QString, double>>;
 
 using LiveFramePtr = std::shared_ptr<const LiveFrame>;
 
+/// A picture that is stored, and what was measured in it.
+struct StoredSample {
+  LiveFramePtr frame{};  ///< null: there is no sample at that time, or its picture is not there any more
+  StoredAreas areas{};
+  QString text{};     ///< when it was taken; of the last sample also states, and gaps before it
+  bool last = false;  ///< asked for by History::askLast()
+};
+
 /// How old the row of each patch is, over the frames of a source.
 class RowAges {
  public:

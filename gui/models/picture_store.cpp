@@ -4,6 +4,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/spread.h"
+#include "gui/models/readout.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/estimate_files.h"
@@ -128,17 +129,16 @@ void PictureStore::load(const QString& path) {
   thread_.run([this, path] {
     const cv::Mat image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR);
     const QJsonDocument facts = readFacts(path);
-    StoredAreas areas;
+    StoredSample picture{.frame = frameOf(path, image, facts), .text = timeText(timeOf(path).toMSecsSinceEpoch())};
     const auto add = [&](const QString& region, const QJsonObject& measured) {
       const QJsonObject stored = measured[QStringLiteral("area_fraction")].toObject();
-      for (auto area = stored.begin(); area != stored.end(); ++area) areas[region].insert(area.key(), area->toDouble());
+      for (auto area = stored.begin(); area != stored.end(); ++area)
+        picture.areas[region].insert(area.key(), area->toDouble());
     };
     add({}, facts.object());
     const QJsonObject regions = facts[QStringLiteral("regions")].toObject();
     for (auto region = regions.begin(); region != regions.end(); ++region) add(region.key(), region->toObject());
-    thread_.answer([this, frame = frameOf(path, image, facts), at = seconds(timeOf(path)), areas] {
-      emit loaded(frame, at, areas);
-    });
+    thread_.answer([this, picture] { emit loaded(picture); });
   });
 }
 

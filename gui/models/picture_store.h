@@ -42,7 +42,7 @@ class PictureStore : public QObject {
   void saved(const QString& path);
   void failed(const QString& message);
   void listed();
-  void loaded(const mpm::gui::LiveFramePtr& frame, double time, const mpm::gui::StoredAreas& areas);
+  void loaded(const mpm::gui::StoredSample& picture);
 
  private:
   QString folder_;

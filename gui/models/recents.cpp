@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/recents.h"
 
-#include "gui/models/settings_writer.h"
-
 namespace mpm::gui {
 
 using vision::SourceKind;
 
-QVector<Recent> loadRecents(QSettings& settings) {
+// An object of JSON each: a source, a model, a reduction and a time.
+QVector<Recent> loadRecents(const QSettings& settings) {
   QVector<Recent> result;
-  const int count = beginStoredArray(settings, QStringLiteral("recent"));
-  for (int i = 0; i < count; ++i) {
-    settings.setArrayIndex(i);
-    Recent recent{
-        settings.value(QStringLiteral("source")).toString(), settings.value(QStringLiteral("model")).toString(),
-        settings.value(QStringLiteral("reduce")).toString(), settings.value(QStringLiteral("last")).toDateTime()};
+  for (const QString& line : settings.value("recent").toStringList()) {
+    const QJsonDocument one = QJsonDocument::fromJson(line.toUtf8());
+    Recent recent{one["source"].toString(), one["model"].toString(), one["reduce"].toString(),
+                  QDateTime::fromString(one["last"].toString(), Qt::ISODateWithMs)};
     if (!recent.source.isEmpty()) result.append(recent);
   }
-  settings.endArray();
   return result;
 }
 
@@ -30,16 +26,15 @@ QVector<Recent> remembered(QVector<Recent> recents, Recent recent) {
 }
 
 void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
-  settings.remove(QStringLiteral("recent"));
-  settings.beginWriteArray(QStringLiteral("recent"), static_cast<int>(recents.size()));
-  for (int i = 0; i < recents.size(); ++i) {
-    settings.setArrayIndex(i);
-    settings.setValue(QStringLiteral("source"), recents[i].source);
-    settings.setValue(QStringLiteral("model"), recents[i].model);
-    settings.setValue(QStringLiteral("reduce"), recents[i].reduce);
-    settings.setValue(QStringLiteral("last"), recents[i].last);
+  QStringList lines;
+  for (const Recent& one : recents) {
+    const QJsonObject object{{"source", one.source},
+                             {"model", one.model},
+                             {"reduce", one.reduce},
+                             {"last", one.last.toString(Qt::ISODateWithMs)}};
+    lines << QString::fromUtf8(QJsonDocument(object).toJson(QJsonDocument::Compact));
   }
-  settings.endArray();
+  settings.setValue("recent", lines);
 }
 
 vision::SourceSpec sourceSpec(const QString& source) { return vision::parseSourceSpec(source.toStdString()); }

@@ -18,7 +18,7 @@ struct Recent {
 };
 
 inline constexpr int kMaxRecents = 8;
-QVector<Recent> loadRecents(QSettings& settings);
+QVector<Recent> loadRecents(const QSettings& settings);
 void saveRecents(QSettings& settings, const QVector<Recent>& recents);
 /// With `recent` in front, without its credentials; one entry per source.
 QVector<Recent> remembered(QVector<Recent> recents, Recent recent);

@@ -3,11 +3,6 @@
 
 namespace mpm::gui {
 
-int beginStoredArray(QSettings& settings, const QString& name) {
-  const int size = settings.beginReadArray(name);
-  return std::clamp(size, 0, static_cast<int>(settings.childGroups().size()));
-}
-
 int storedIndex(const QSettings& settings, const QString& key, const QStringList& names, int otherwise) {
   const auto index = static_cast<int>(names.indexOf(settings.value(key).toString()));
   return index < 0 ? otherwise : index;

@@ -25,9 +25,6 @@ class SettingsWriter {
   Worker thread_;
 };
 
-/// QSettings::beginReadArray(), with at most as many entries as are there: a size edited by hand may be any number.
-int beginStoredArray(QSettings& settings, const QString& name);
-
 /// Where the value of `key` stands in `names`; `otherwise` where it is none of them.
 int storedIndex(const QSettings& settings, const QString& key, const QStringList& names, int otherwise);
 

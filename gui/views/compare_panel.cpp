@@ -29,7 +29,7 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
   difference_ = named(new QLabel, tr("Pixels whose class differs"));
   difference_->setMinimumHeight(140);
   difference_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-  panelColumn(this, on_, editor_, numbers_, facts_, difference_)->setStretch(4, 1);
+  panelColumn(this, on_, editor_, numbers_, facts_, stretched(difference_));
   connect(on_, &QCheckBox::toggled, this, [this](bool on) {
     refused_.clear();
     if (!on) setFrame(nullptr);

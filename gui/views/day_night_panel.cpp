@@ -66,7 +66,7 @@ QString DayNightPanel::ruleText(const std::optional<monitor::NightRule>& chosen)
   return tr("Day and night are not distinguished.");
 }
 
-DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {
+DayNightPanel::DayNightPanel(QAction* settings, QWidget* parent) : QWidget(parent) {
   auto* grid = new QGridLayout;
   grid->setHorizontalSpacing(14);
   grid->setVerticalSpacing(4);
@@ -83,13 +83,12 @@ DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {
   grid->setColumnStretch(0, 1);
   difference_ = wrapped(new QLabel(differenceText({})));
   rule_ = wrapped(mutedLabel());
-  auto* settings = new QPushButton(tr("Day and night…"));
-  settings->setToolTip(tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
+  auto* choose = pushButton(settings, tr("Day and night…"),
+                            tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
   heading_ = wrapped(namedValue(mutedLabel(), tr("Stretch")));
   areas_heading_ = mutedLabel(tr("Share of the picture in percent"));
   areas_ = makeAreas();
-  panelColumn(this, heading_, grid, difference_, rule_, leftRow(settings), areas_heading_, areas_);
-  connect(settings, &QPushButton::clicked, this, &DayNightPanel::settingsRequested);
+  panelColumn(this, heading_, grid, difference_, rule_, leftRow(choose), areas_heading_, areas_);
   clear();
   setRule({});
 }

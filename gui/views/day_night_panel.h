@@ -14,7 +14,8 @@ namespace mpm::gui {
 class DayNightPanel : public QWidget {
   Q_OBJECT
  public:
-  explicit DayNightPanel(QWidget* parent = nullptr);
+  /// `settings`: the action that asks what counts as night.
+  explicit DayNightPanel(QAction* settings, QWidget* parent = nullptr);
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);
   /// The period of these numbers, s.
@@ -26,9 +27,6 @@ class DayNightPanel : public QWidget {
   static QString differenceText(const monitor::DayNightStatistics& statistics);
   /// nullopt: samples of another program, as it judged them.
   static QString ruleText(const std::optional<monitor::NightRule>& rule);
-
- signals:
-  void settingsRequested();
 
  private:
   static QTableWidget* makeAreas();

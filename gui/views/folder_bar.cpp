@@ -12,11 +12,10 @@ FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
   slider_->setPageStep(1);
   label_ = namedValue(new ShortLabel, tr("Picture on show"));
   label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  QBoxLayout* row = fill(new QHBoxLayout(this), actionButton(previous), slider_, actionButton(next), label_);
+  QBoxLayout* row =
+      fill(new QHBoxLayout(this), actionButton(previous), stretched(slider_), actionButton(next), stretched(label_, 2));
   row->setContentsMargins(6, 4, 10, 4);
   row->setSpacing(6);
-  row->setStretch(1, 1);
-  row->setStretch(3, 2);
   connect(slider_, &QSlider::valueChanged, this, [this](int index) {
     refresh();
     emit picked(index);

@@ -21,7 +21,6 @@ class ImageView : public PictureView {
   void setRegions(const std::vector<vision::Region>& regions);
   const std::vector<RegionOutline>& regions() const { return regions_; }
   void showRegions(bool shown);
-  bool showsRegions() const { return shows_regions_; }
 
  signals:
   void curtainMoved(double share);  ///< 0..1 of the picture's width

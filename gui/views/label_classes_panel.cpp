@@ -35,15 +35,14 @@ LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
   list_->setMinimumHeight(80);
   name_ = named(new QLineEdit, tr("Name of a new class"));
   name_->setPlaceholderText(tr("New class"));
-  auto* add = new QPushButton(tr("Add"));
-  rename_ = new QPushButton(tr("Rename"));
-  rename_->setToolTip(tr("Change the name of the chosen class (F2)"));
-  color_ = new QPushButton(tr("Colour…"));
-  merge_ = new QPushButton(tr("Merge"));
-  merge_->setToolTip(tr("Give the labels of the chosen class to another one, and take it away"));
+  auto* add = pushButton(tr("Add"), {}, this, &LabelClassesPanel::add);
+  rename_ = pushButton(tr("Rename"), tr("Change the name of the chosen class (F2)"), this,
+                       [this] { list_->editItem(list_->currentItem()); });
+  color_ = pushButton(tr("Colour…"), {}, this, &LabelClassesPanel::askColor);
+  merge_ = pushButton(tr("Merge"), tr("Give the labels of the chosen class to another one, and take it away"));
   merge_menu_ = new QMenu(merge_);
   merge_->setMenu(merge_menu_);
-  from_model_ = new QPushButton(tr("Take the classes of the model"));
+  from_model_ = pushButton(tr("Take the classes of the model"), {}, this, &LabelClassesPanel::modelClassesWanted);
   auto* row = new WrappingRow;
   row->setSpacing(6);
   for (QPushButton* button : {rename_, color_, merge_}) row->addWidget(button);
@@ -57,10 +56,6 @@ LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
   connect(list_, &QListWidget::itemChanged, this,
           [this](const QListWidgetItem* item) { emit renamed(list_->row(item), item->text().simplified()); });
   connect(name_, &QLineEdit::returnPressed, this, &LabelClassesPanel::add);
-  connect(add, &QPushButton::clicked, this, &LabelClassesPanel::add);
-  connect(from_model_, &QPushButton::clicked, this, &LabelClassesPanel::modelClassesWanted);
-  connect(rename_, &QPushButton::clicked, this, [this] { list_->editItem(list_->currentItem()); });
-  connect(color_, &QPushButton::clicked, this, &LabelClassesPanel::askColor);
   connect(merge_menu_, &QMenu::aboutToShow, this, &LabelClassesPanel::fillMergeMenu);
   setClasses({}, {});
 }

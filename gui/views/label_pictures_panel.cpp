@@ -2,8 +2,8 @@
 #include "gui/views/label_pictures_panel.h"
 
 #include "gui/models/thumbnails.h"
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
-#include "gui/views/picture_dialog.h"
 
 namespace mpm::gui {
 namespace {
@@ -18,46 +18,40 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   list_->setIconSize(Thumbnails::kSize);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // names are in the tool tips too
   checklist_ = wrapped(namedValue(mutedLabel(), tr("A good start")));
-  take_ = new QPushButton(tr("Take this picture"));
-  take_->setToolTip(tr("The frame of the live source that is on show (K)"));
-  auto* files = new QPushButton(tr("From files…"));
-  auto* import = new QPushButton(tr("Import labels…"));
-  import->setToolTip(tr("A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures"));
-  auto* export_ = new QPushButton(tr("Export labels"));
-  export_->setToolTip(tr("All labels as polygons, for other tools"));
+  take_ = pushButton(tr("Take this picture"), tr("The frame of the live source that is on show (K)"), this,
+                     &LabelPicturesPanel::takeRequested);
+  auto* files = pushButton(tr("From files…"), {}, this, &LabelPicturesPanel::askForFiles);
+  auto* import = pushButton(
+      tr("Import labels…"), tr("A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures"), this,
+      [this] { askForFolder(tr("Folder of labels and pictures"), &LabelPicturesPanel::importChosen); });
+  auto* export_ = pushButton(tr("Export labels"), tr("All labels as polygons, for other tools"));
   auto* formats = new QMenu(export_);
   formats->addAction(tr("One file of COCO…"), this, &LabelPicturesPanel::askForCoco);
   formats->addAction(tr("Pictures and files of LabelMe…"), this, [this] {
     askForFolder(tr("Empty folder for pictures and files of LabelMe"), &LabelPicturesPanel::labelMeChosen);
   });
   export_->setMenu(formats);
-  copy_ = new QPushButton(tr("Copy labels of"));
-  copy_->setToolTip(tr("Of a fixed camera: take all labels of another picture, then draw only what differs"));
+  copy_ = pushButton(tr("Copy labels of"),
+                     tr("Of a fixed camera: take all labels of another picture, then draw only what differs"));
   auto* others = new QMenu(copy_);
   copy_->setMenu(others);
   connect(others, &QMenu::aboutToShow, this, &LabelPicturesPanel::fillCopyMenu);
-  remove_ = new QPushButton(tr("Remove"));
-  remove_->setToolTip(tr("The picture on show and its labels"));
+  remove_ = pushButton(tr("Remove"), tr("The picture on show and its labels"), this, &LabelPicturesPanel::askToRemove);
   auto* row = new WrappingRow;
   row->setSpacing(6);
   for (QPushButton* button : {take_, files, copy_, import, export_, remove_}) row->addWidget(button);
-  suggest_ = new QPushButton(tr("What to label next?"));
+  suggest_ =
+      pushButton(tr("What to label next?"),
+                 tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones"),
+                 this, &LabelPicturesPanel::suggestRequested);
   suggestions_ = new WrappingRow;
   suggestions_->setSpacing(6);
   note_ = wrapped(namedValue(mutedLabel(), tr("What to label next")));
   note_->hide();
-  suggest_->setToolTip(
-      tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones"));
   row->addWidget(suggest_);
   fill(new QVBoxLayout(this), list_, checklist_, row, suggestions_, note_)->setContentsMargins(8, 8, 8, 8);
 
   connect(list_, &QListWidget::currentTextChanged, this, &LabelPicturesPanel::picked);
-  connect(take_, &QPushButton::clicked, this, &LabelPicturesPanel::takeRequested);
-  connect(files, &QPushButton::clicked, this, &LabelPicturesPanel::askForFiles);
-  connect(import, &QPushButton::clicked, this,
-          [this] { askForFolder(tr("Folder of labels and pictures"), &LabelPicturesPanel::importChosen); });
-  connect(suggest_, &QPushButton::clicked, this, &LabelPicturesPanel::suggestRequested);
-  connect(remove_, &QPushButton::clicked, this, &LabelPicturesPanel::askToRemove);
   setPictures({}, {});
   setProgress({}, {});
 }
@@ -179,22 +173,14 @@ void LabelPicturesPanel::askForFolder(const QString& title, void (LabelPicturesP
 }
 
 void LabelPicturesPanel::askForCoco() {
-  auto* dialog =
-      new QFileDialog(this, tr("Labels as a file of COCO"), QStringLiteral("labels.json"), tr("COCO (*.json)"));
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setDefaultSuffix(QStringLiteral("json"));
-  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::cocoChosen);
-  openDialog(dialog);
+  askWhereToWrite(this, tr("Labels as a file of COCO"), QStringLiteral("labels.json"), tr("COCO (*.json)"),
+                  QStringLiteral("json"), [this](const QString& file) { emit cocoChosen(file); });
 }
 
 void LabelPicturesPanel::askToRemove() {
   const QString name = list_->currentItem()->text();
-  auto* question = new QMessageBox(QMessageBox::NoIcon, tr("Remove"),
-                                   tr("Remove the picture %1 and its labels?").arg(name), QMessageBox::NoButton, this);
-  QPushButton* remove = question->addButton(tr("Remove"), QMessageBox::AcceptRole);
-  question->setDefaultButton(question->addButton(tr("Keep"), QMessageBox::RejectRole));
-  connect(remove, &QPushButton::clicked, this, [this, name] { emit removeRequested(name); });
-  openDialog(question);
+  openDialog(question(this, tr("Remove"), tr("Remove the picture %1 and its labels?").arg(name),
+                      {tr("Remove"), tr("Keep")}, Answer::kNo, [this, name] { emit removeRequested(name); }));
 }
 
 }  // namespace mpm::gui

@@ -39,8 +39,8 @@ LabelTablePanel::LabelTablePanel(QWidget* parent) : QWidget(parent) {
   table_->sortByColumn(0, Qt::AscendingOrder);
   table_->installEventFilter(this);
   none_ = wrapped(mutedLabel(tr("No labels yet")));
-  remove_ = new QPushButton(tr("Remove these labels"));
-  remove_->setToolTip(tr("Those of this class in this picture (Delete)"));
+  remove_ = pushButton(tr("Remove these labels"), tr("Those of this class in this picture (Delete)"), this,
+                       &LabelTablePanel::remove);
   remove_->setEnabled(false);
   fill(new QVBoxLayout(this), none_, table_, remove_)->setContentsMargins(8, 8, 8, 8);
   const auto go = [this](const QModelIndex& index) {
@@ -50,7 +50,6 @@ LabelTablePanel::LabelTablePanel(QWidget* parent) : QWidget(parent) {
   connect(table_, &QTableWidget::clicked, this, go);
   connect(table_, &QTableWidget::activated, this, go);
   connect(table_, &QTableWidget::currentItemChanged, this, [this](auto* item) { remove_->setEnabled(item); });
-  connect(remove_, &QPushButton::clicked, this, &LabelTablePanel::remove);
 }
 
 void LabelTablePanel::setLabels(const std::vector<LabelCount>& counts, const QStringList& names,

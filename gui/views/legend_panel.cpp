@@ -25,7 +25,7 @@ void LegendPanel::setModel(const ModelInfo& model) {
   pages_->setCurrentIndex(segments ? 1 : model.task == Task::kDepth ? 2 : 0);
 }
 
-void LegendPanel::setFrame(const LiveFrame* frame) {
+void LegendPanel::setFrame(const LiveFramePtr& frame) {
   segments_ = frame ? frame->result.estimate.segments : std::vector<Segment>();
   pixels_ = frame ? frame->ids().total() : 0;
   std::ranges::stable_sort(segments_, std::greater(), &Segment::area);
@@ -112,10 +112,8 @@ QWidget* LegendPanel::makeClasses() {
   search_ = named(new QLineEdit(this), tr("Search the classes"));
   search_->setPlaceholderText(tr("Search"));
   search_->setClearButtonEnabled(true);
-  auto* all = new QPushButton(tr("All"));
-  all->setToolTip(tr("Show every class"));
-  auto* none = new QPushButton(tr("None"));
-  none->setToolTip(tr("Hide every class"));
+  auto* all = pushButton(tr("All"), tr("Show every class"), model_, [this] { model_->setAllVisible(true); });
+  auto* none = pushButton(tr("None"), tr("Hide every class"), model_, [this] { model_->setAllVisible(false); });
 
   table_ = named(new QTableView(this), tr("Classes"));
   table_->setModel(filter);
@@ -136,8 +134,6 @@ QWidget* LegendPanel::makeClasses() {
       ->setContentsMargins(8, 8, 8, 8);
 
   connect(search_, &QLineEdit::textChanged, filter, &QSortFilterProxyModel::setFilterFixedString);
-  connect(all, &QPushButton::clicked, model_, [this] { model_->setAllVisible(true); });
-  connect(none, &QPushButton::clicked, model_, [this] { model_->setAllVisible(false); });
   connect(table_, &QTableView::doubleClicked, this,
           [this](const QModelIndex& index) { model_->toggleSolo(classAt(index)); });
   connect(table_, &QWidget::customContextMenuRequested, this, &LegendPanel::showMenu);

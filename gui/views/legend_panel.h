@@ -18,7 +18,7 @@ class LegendPanel : public QWidget {
   /// The task decides which of the three is shown.
   void setModel(const ModelInfo& model);
   /// Null: no frame.
-  void setFrame(const LiveFrame* frame);
+  void setFrame(const LiveFramePtr& frame);
 
   /// Offers the areas within each of these; none: of the whole picture only.
   void setRegions(const QStringList& names);

@@ -242,6 +242,19 @@ QToolButton* actionButton(QAction* action) {
   return button;
 }
 
+QPushButton* pushButton(const QString& text, const QString& tip) {
+  auto* button = new QPushButton(text);
+  button->setToolTip(tip);
+  return button;
+}
+
+QPushButton* pushButton(QAction* action, const QString& text, const QString& tip) {
+  QPushButton* button = pushButton(text, tip, action, &QAction::trigger);
+  button->setEnabled(action->isEnabled());
+  QObject::connect(action, &QAction::enabledChanged, button, &QWidget::setEnabled);
+  return button;
+}
+
 QDoubleSpinBox* numberField(const QString& name, double low, double high, double value, int decimals,
                             const QString& suffix) {
   auto* box = named(new QDoubleSpinBox, name);

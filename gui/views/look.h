@@ -45,21 +45,43 @@ QLabel* muted(QLabel* label);    ///< `label` itself, less important
 QLabel* mutedLabel(const QString& text = {});
 QLabel* headingLabel(const QString& text = {});
 
-/// Adds widgets and layouts; `layout` itself.
+/// An item of fill() that takes what space the others leave: `share` of it.
+template <typename Item>
+struct Stretched {
+  Item* item;
+  int share;
+};
+template <typename Item>
+Stretched<Item> stretched(Item* item, int share = 1) {
+  return {item, share};
+}
+/// Adds widgets, layouts and stretched() ones; `layout` itself.
 template <typename... Items>
-QBoxLayout* fill(QBoxLayout* layout, Items*... items) {
-  const auto add = [layout](auto* item) {
+QBoxLayout* fill(QBoxLayout* layout, Items... items) {
+  const auto add = [layout](auto* item, int share = 0) {
     if constexpr (std::is_base_of_v<QLayout, std::remove_pointer_t<decltype(item)>>)
-      layout->addLayout(item);
+      layout->addLayout(item, share);
     else
-      layout->addWidget(item);
+      layout->addWidget(item, share);
   };
-  (add(items), ...);
+  const auto addAny = [&]<typename Item>(Item item) {
+    if constexpr (std::is_pointer_v<Item>)
+      add(item);
+    else
+      add(item.item, item.share);
+  };
+  (addAny(items), ...);
+  return layout;
+}
+/// `layout` itself, without margins and space between its items.
+inline QBoxLayout* seamless(QBoxLayout* layout) {
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
   return layout;
 }
 /// Widgets and layouts below each other, with the margins of a panel.
 template <typename... Items>
-QBoxLayout* panelColumn(QWidget* panel, Items*... items) {
+QBoxLayout* panelColumn(QWidget* panel, Items... items) {
   auto* column = new QVBoxLayout(panel);
   column->setContentsMargins(10, 8, 10, 8);
   column->setSpacing(8);
@@ -76,6 +98,16 @@ QBoxLayout* leftRow(Items*... items) {
 }
 
 QToolButton* actionButton(QAction* action);
+QPushButton* pushButton(const QString& text, const QString& tip = {});
+/// A button that makes `receiver` do something when it is clicked.
+template <typename Receiver, typename Act>
+QPushButton* pushButton(const QString& text, const QString& tip, Receiver* receiver, Act act) {
+  QPushButton* button = pushButton(text, tip);
+  QObject::connect(button, &QPushButton::clicked, receiver, std::move(act));
+  return button;
+}
+/// A button that does an action while that can be done.
+QPushButton* pushButton(QAction* action, const QString& text, const QString& tip = {});
 /// Fields of a form. `name`: what screen readers say.
 QDoubleSpinBox* numberField(const QString& name, double low, double high, double value, int decimals,
                             const QString& suffix = {});

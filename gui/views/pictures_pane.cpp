@@ -8,16 +8,12 @@
 namespace mpm::gui {
 namespace {
 
-// In the settings, in the order of the enumerations.
-const QStringList kModes = {"image", "mask", "overlay", "curtain", "computed"},
-                  kColorings = {"mean", "size", "insertion"};
+// In the settings, in the order of MergeColoring.
+const QStringList kColorings = {"mean", "size", "insertion"};
 
 QWidget* side(QWidget* picture, QWidget* bar) {
   auto* result = new QWidget;
-  QBoxLayout* column = fill(new QVBoxLayout(result), picture, bar);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->setStretch(0, 1);
+  fill(seamless(new QVBoxLayout(result)), stretched(picture), bar);
   return result;
 }
 
@@ -60,13 +56,15 @@ QWidget* PicturesPane::makeMapSide() {
   auto* bar = new QHBoxLayout(map_bar_);
   bar->setContentsMargins(6, 4, 6, 4);
   bar->setSpacing(4);
-  fill(bar, actionButton(previous_), actionButton(next_), step_label_, coloring_)->setStretch(2, 1);
+  fill(bar, actionButton(previous_), actionButton(next_), stretched(step_label_), coloring_);
   return side(map_, map_bar_);
 }
 
 void PicturesPane::setFrame(const LiveFramePtr& frame) {
   image_->setFrame(frame);
   map_->setFrame(frame);
+  refreshStep();
+  if (!frame) return setValue(frame_label_, {});
   const auto& captured = frame->result.frame;
   QStringList facts;
   if (!captured.file.empty()) facts << QFileInfo(QString::fromStdString(captured.file)).fileName();
@@ -75,15 +73,6 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(model->reduction));
   setValue(frame_label_, facts.join(QStringLiteral("  ·  ")));
   frame_label_->setToolTip(facts.join(QLatin1Char('\n')));
-  refreshStep();
-}
-
-void PicturesPane::clear() {
-  image_->setFrame(nullptr);
-  map_->setFrame(nullptr);
-  image_->setBanner({});
-  setValue(frame_label_, {});
-  refreshStep();
 }
 
 void PicturesPane::setFaded(bool faded) {
@@ -95,7 +84,6 @@ void PicturesPane::setFaded(bool faded) {
 void PicturesPane::setMode(ViewMode mode) {
   paint_.mode = mode;
   refreshPaint();
-  emit modeChanged(mode);
 }
 
 void PicturesPane::setOpacity(double opacity) {
@@ -145,16 +133,6 @@ void PicturesPane::showNextColoring() {
   setColoring(static_cast<MergeColoring>((static_cast<int>(map_->coloring()) + 1) % coloring_->count()));
 }
 
-void PicturesPane::showMap(bool shown) {
-  map_side_->setVisible(shown);
-  emit mapShown(shown);
-}
-
-void PicturesPane::showRegions(bool shown) {
-  image_->showRegions(shown);
-  emit regionsShown(shown);
-}
-
 void PicturesPane::showWholePicture() {
   image_->setViewState({});
   map_->setViewState({});
@@ -163,23 +141,17 @@ void PicturesPane::showWholePicture() {
 void PicturesPane::restoreSizes() { setSizes({600, 600}); }
 
 QVariantMap PicturesPane::state() const {
-  return {{"view/mode", kModes[static_cast<int>(paint_.mode)]},
-          {"view/opacity", paint_.opacity},
+  return {{"view/opacity", paint_.opacity},
           {"view/curtain", paint_.curtain},
           {"view/coloring", kColorings[static_cast<int>(map_->coloring())]},
-          {"view/map", !map_side_->isHidden()},
-          {"view/regions", image_->showsRegions()},
           {"view/split", saveState()}};
 }
 
 void PicturesPane::restore(const QSettings& stored) {
   const ClassPaint usual;
-  setMode(static_cast<ViewMode>(storedIndex(stored, "view/mode", kModes, static_cast<int>(usual.mode))));
   setOpacity(storedNumber(stored, "view/opacity", 0, 1, usual.opacity));
   setCurtain(storedNumber(stored, "view/curtain", 0, 1, usual.curtain));
   setColoring(static_cast<MergeColoring>(storedIndex(stored, "view/coloring", kColorings, 0)));
-  showMap(stored.value("view/map", true).toBool());
-  showRegions(stored.value("view/regions", true).toBool());
   restoreState(stored.value("view/split").toByteArray());  // none, or damaged: the sizes stay
 }
 

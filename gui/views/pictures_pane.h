@@ -25,9 +25,8 @@ class PicturesPane : public QSplitter {
   MergeView* map() const { return map_; }
   const ClassPaint& paint() const { return paint_; }
 
+  /// Null: no frame.
   void setFrame(const LiveFramePtr& frame);
-  /// No frame and no banner.
-  void clear();
   /// The frame is an old one.
   void setFaded(bool faded);
 
@@ -39,12 +38,11 @@ class PicturesPane : public QSplitter {
   void showStep(int step);
   void setColoring(MergeColoring coloring);
   void showNextColoring();
-  void showMap(bool shown);
-  void showRegions(bool shown);
+  void showMap(bool shown) { map_side_->setVisible(shown); }
   void showWholePicture();
   /// Both pictures have the same size again.
   void restoreSizes();
-  /// How the pictures are shown, under the keys of the settings.
+  /// How the pictures are shown, under the keys of the settings; without what actions say.
   QVariantMap state() const;
   /// Takes over what state() gave; what is missing or makes no sense becomes the default.
   void restore(const QSettings& stored);
@@ -55,10 +53,7 @@ class PicturesPane : public QSplitter {
   void refreshLook();
 
  signals:
-  void modeChanged(mpm::gui::ViewMode mode);
   void opacityChanged(double opacity);
-  void mapShown(bool shown);
-  void regionsShown(bool shown);
 
  private:
   QWidget* makeImageSide();

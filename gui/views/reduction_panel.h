@@ -12,20 +12,16 @@ namespace mpm::gui {
 class ReductionPanel : public QWidget {
   Q_OBJECT
  public:
-  explicit ReductionPanel(QWidget* parent = nullptr);
+  /// `tune` and `copy`: the actions of its buttons.
+  ReductionPanel(QAction* tune, QAction* copy, QWidget* parent = nullptr);
 
   /// Shows how this model merges.
   void setModel(const ModelInfo& info);
   ReductionEditor* editor() const { return editor_; }
 
- signals:
-  void tuneRequested();
-  void copyRequested();
-
  private:
   ReductionEditor* editor_;
   QLabel* state_;
-  QPushButton *tune_, *copy_;
 };
 
 }  // namespace mpm::gui

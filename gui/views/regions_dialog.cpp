@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/regions_dialog.h"
 
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
 #include "mpm/error.hpp"
 
@@ -35,12 +36,10 @@ QWidget* RegionsDialog::makePicture(const cv::Mat& picture) {
   canvas_ = named(new RegionCanvas(&cross_), tr("Picture on which regions are drawn"));
   canvas_->setFrame(makeLiveFrame(picture));
   auto* side = new QWidget;
-  QBoxLayout* column =
-      fill(new QVBoxLayout(side), canvas_,
-           wrapped(mutedLabel(tr("Click the corners of a region; double click or Enter closes it. Drag a corner to "
-                                 "move it. By keyboard: arrow keys, space, Enter."))));
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setStretch(0, 1);
+  fill(new QVBoxLayout(side), stretched(canvas_),
+       wrapped(mutedLabel(tr("Click the corners of a region; double click or Enter closes it. Drag a corner to "
+                             "move it. By keyboard: arrow keys, space, Enter."))))
+      ->setContentsMargins(0, 0, 0, 0);
   connect(canvas_, &RegionCanvas::drawn, this, &RegionsDialog::addPolygon);
   connect(canvas_, &RegionCanvas::cornerMoved, this,
           [this](const RegionCanvas::Corner& at, QPointF to) { moveCorner(at.region, at.polygon, at.corner, to); });
@@ -57,13 +56,18 @@ void RegionsDialog::makeFields() {
   ignore_->setToolTip(tr("Its pixels count nowhere: a time stamp, the sky"));
   from_ = named(new QDateTimeEdit, tr("Valid from"));
   to_ = named(new QDateTimeEdit, tr("Valid until"));
-  part_ = new QPushButton(tr("Add a part"));
-  part_->setToolTip(tr("The next polygon becomes another part of this region"));
+  part_ = pushButton(tr("Add a part"), tr("The next polygon becomes another part of this region"));
   part_->setCheckable(true);
-  remove_ = new QPushButton(tr("Delete"));
-  auto* read = new QPushButton(tr("Import…"));
-  read->setToolTip(tr("Our JSON, LabelMe, COCO, or a list of PhenoCam with its masks"));
-  export_ = new QPushButton(tr("Export…"));
+  remove_ = pushButton(tr("Delete"), {}, this, &RegionsDialog::remove);
+  auto* read =
+      pushButton(tr("Import…"), tr("Our JSON, LabelMe, COCO, or a list of PhenoCam with its masks"), this, [this] {
+        askForFile(this, tr("Import regions"), file_, tr("Regions (*.json *.csv);;All files (*)"),
+                   [this](const QString& path) { this->read(path); });
+      });
+  export_ = pushButton(tr("Export…"), {}, this, [this] {
+    askWhereToWrite(this, tr("Export regions"), file_, tr("Regions (*.json)"), QStringLiteral("json"),
+                    [this](const QString& path) { write(path); });
+  });
   said_ = wrapped(new QLabel);
   for (auto* edit : {from_, to_}) edit->setCalendarPopup(true);
 
@@ -100,11 +104,8 @@ void RegionsDialog::makeFields() {
           change([this](vision::Region& region) { region.ignore = ignore_->isChecked(); }));
   for (auto* on : {from_on_, to_on_}) connect(on, &QCheckBox::toggled, this, dates);
   for (auto* edit : {from_, to_}) connect(edit, &QDateTimeEdit::dateTimeChanged, this, dates);
-  connect(remove_, &QPushButton::clicked, this, &RegionsDialog::remove);
   auto* shortcut = new QShortcut(QKeySequence::Delete, list_, this, [this] { remove(); });
   shortcut->setContext(Qt::WidgetShortcut);
-  connect(read, &QPushButton::clicked, this, [this] { ask(false); });
-  connect(export_, &QPushButton::clicked, this, [this] { ask(true); });
 }
 
 vision::Region* RegionsDialog::current() {
@@ -199,17 +200,6 @@ void RegionsDialog::remove() {
   const int next = std::min(index_, static_cast<int>(edited_.size()) - 1);
   index_ = -1;  // what stands there now is another region
   show(next);
-}
-
-void RegionsDialog::ask(bool write) {
-  auto* dialog = new QFileDialog(this, write ? tr("Export regions") : tr("Import regions"), file_,
-                                 write ? tr("Regions (*.json)") : tr("Regions (*.json *.csv);;All files (*)"));
-  dialog->setAcceptMode(write ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
-  dialog->setFileMode(write ? QFileDialog::AnyFile : QFileDialog::ExistingFile);
-  if (write) dialog->setDefaultSuffix(QStringLiteral("json"));
-  connect(dialog, &QFileDialog::fileSelected, this,
-          [this, write](const QString& path) { write ? this->write(path) : read(path); });
-  openDialog(dialog);
 }
 
 template <typename Action>

@@ -36,7 +36,6 @@ class RegionsDialog : public SettingsDialog {
   void addPolygon(const QPolygonF& polygon);
   void moveCorner(int region, qsizetype polygon, qsizetype corner, QPointF to);
   void remove();
-  void ask(bool write);
   template <typename Action>
   void act(Action action);
   /// Shows the regions as they are now, with one of them chosen.

@@ -39,10 +39,7 @@ void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
   why->setSizePolicy(kept);
   why->setMinimumHeight((beside ? 1 : 2) * why->fontMetrics().lineSpacing() + 4);
   if (beside) {
-    QBoxLayout* row = fill(new QHBoxLayout, beside, fields);
-    row->setStretch(0, 1);
-    QBoxLayout* column = fill(dialogColumn(this), row, why, box);
-    column->setStretch(0, 1);
+    fill(dialogColumn(this), stretched(fill(new QHBoxLayout, stretched(beside), fields)), why, box);
   } else {
     fill(dialogColumn(this), fields, why, box);
   }

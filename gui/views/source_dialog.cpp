@@ -4,8 +4,8 @@
 #include <chrono>
 #include <opencv2/imgproc.hpp>
 
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
-#include "gui/views/picture_dialog.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {
@@ -74,8 +74,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
       field(gst, tr("Pipeline"), "videotestsrc ! videoconvert ! video/x-raw,format=BGR ! appsink");
   note(gst, tr("As for gst-launch-1.0, ending in an appsink that gets BGR frames."));
 
-  test_ = new QPushButton(tr("Test"));
-  test_->setToolTip(tr("Read one frame and show it here"));
+  test_ = pushButton(tr("Test"), tr("Read one frame and show it here"), this, &SourceDialog::test);
   result_ = wrapped(namedValue(new QLabel, tr("Result of the test")));
   thumbnail_ = namedValue(new QLabel, tr("The frame that was read"));
   thumbnail_->setMinimumHeight(150);
@@ -85,16 +84,11 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   open_ = buttons->addButton(tr("Open"), QDialogButtonBox::AcceptRole);
   makePrimary(open_);
   open_->setDefault(true);
-  QBoxLayout* trial = fill(new QHBoxLayout, test_, result_);
-  trial->setStretch(1, 1);
-  QBoxLayout* right = fill(new QVBoxLayout, pages_, trial, thumbnail_);
-  right->setStretch(2, 1);
-  QBoxLayout* row = fill(new QHBoxLayout, kinds_, right);
+  QBoxLayout* right =
+      fill(new QVBoxLayout, pages_, fill(new QHBoxLayout, test_, stretched(result_)), stretched(thumbnail_));
+  QBoxLayout* row = fill(new QHBoxLayout, kinds_, stretched(right));
   row->setSpacing(14);
-  row->setStretch(1, 1);
-  QBoxLayout* column = fill(new QVBoxLayout(this), row, buttons);
-  column->setContentsMargins(14, 14, 14, 14);
-  column->setStretch(0, 1);
+  fill(new QVBoxLayout(this), stretched(row), buttons)->setContentsMargins(14, 14, 14, 14);
   resize(620, 380);
 
   connect(kinds_, &QListWidget::currentRowChanged, this, [this](int index) {
@@ -104,7 +98,6 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
     refresh();
   });
   for (const auto& one : edits_) connect(one.second, &QLineEdit::textChanged, this, &SourceDialog::refresh);
-  connect(test_, &QPushButton::clicked, this, &SourceDialog::test);
   connect(&look_, &QTimer::timeout, this, &SourceDialog::lookAtTrial);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(buttons, &QDialogButtonBox::accepted, this, [this] {
@@ -117,9 +110,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
 
 QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode) {
   auto* field = named(new QLineEdit, name);
-  auto* browse = new QPushButton(tr("Browse…"));
-  form->addRow(name, fill(new QHBoxLayout, field, browse));
-  connect(browse, &QPushButton::clicked, this, [this, field, mode] {
+  auto* browse = pushButton(tr("Browse…"), {}, this, [this, field, mode] {
     QString known;
     for (const QLineEdit* one : {field, edits_[SourceKind::kFolder], edits_[SourceKind::kVideo]})
       if (known.isEmpty()) known = sourceFolder(one->text());
@@ -128,6 +119,7 @@ QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFile
     connect(dialog, &QFileDialog::fileSelected, field, &QLineEdit::setText);
     openDialog(dialog);
   });
+  form->addRow(name, fill(new QHBoxLayout, field, browse));
   return field;
 }
 

@@ -35,7 +35,7 @@ Badge SourcePanel::stateBadge(const monitor::CaptureStatus& status) {
                                                                           : Badge::kNone;
 }
 
-SourcePanel::SourcePanel(QWidget* parent) : QWidget(parent) {
+SourcePanel::SourcePanel(const Actions& actions, QWidget* parent) : QWidget(parent), pause_(actions.pause) {
   title_ = wrapped(headingLabel());
   detail_ = wrapped(mutedLabel());
   state_ = namedValue(new QLabel, tr("Connection"));
@@ -43,22 +43,20 @@ SourcePanel::SourcePanel(QWidget* parent) : QWidget(parent) {
   counters_ = wrapped(mutedLabel());
   model_ = wrapped(headingLabel(tr("No model")));
   model_detail_ = wrapped(mutedLabel());
-  auto* change = named(new QPushButton(tr("Open…")), tr("Open a source"));
-  pause_ = new QPushButton(tr("Pause"));
-  close_ = named(new QPushButton(tr("Close")), tr("Close the source"));
-  auto* model = new QPushButton(tr("Change model…"));
+  auto* change = named(pushButton(actions.open, tr("Open…")), tr("Open a source"));
+  QPushButton* pause = pushButton(actions.pause, tr("Pause"));
+  connect(actions.pause, &QAction::toggled, pause,
+          [this, pause] { pause->setText(pause_->isChecked() ? tr("Go on") : tr("Pause")); });
+  close_ = named(pushButton(actions.close, tr("Close")), tr("Close the source"));
+  QPushButton* model = pushButton(actions.model, tr("Change model…"));
 
-  QBoxLayout* buttons = leftRow(change, pause_, close_);
+  QBoxLayout* buttons = leftRow(change, pause, close_);
   buttons->setSpacing(6);
   buttons->setContentsMargins(0, 4, 0, 12);
   QBoxLayout* model_row = leftRow(model);
   model_row->setContentsMargins(0, 4, 0, 0);
   panelColumn(this, title_, detail_, state_, message_, counters_, buttons, model_, model_detail_, model_row)
       ->setSpacing(4);
-  connect(change, &QPushButton::clicked, this, &SourcePanel::changeSourceRequested);
-  connect(pause_, &QPushButton::clicked, this, &SourcePanel::pauseRequested);
-  connect(close_, &QPushButton::clicked, this, &SourcePanel::closeRequested);
-  connect(model, &QPushButton::clicked, this, &SourcePanel::changeModelRequested);
   setStatus({});
   setSource({});
 }
@@ -70,7 +68,6 @@ void SourcePanel::setSource(const QString& source) {
   const bool plain = kind_ == vision::SourceKind::kDemo || sourceTitle(source) == source;
   detail_->setText(open && !plain ? source : QString());
   detail_->setVisible(!detail_->text().isEmpty());
-  pause_->setEnabled(open);
   close_->setEnabled(open);
 }
 
@@ -94,7 +91,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 
 void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   const monitor::CaptureStatus& status = all.source;
-  const bool held = paused_ && status.state != CaptureState::kIdle;
+  const bool held = pause_->isChecked() && status.state != CaptureState::kIdle;
   setValue(state_, held ? tr("Paused") : stateText(status));
   setBadge(state_, held ? Badge::kWarning : stateBadge(status));
   message_->setText(QString::fromStdString(status.message));
@@ -110,11 +107,6 @@ void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   if (video) counters += QLatin1Char('\n') + tr("It is played: frames that come while the model works are left out");
   counters_->setText(counters);
   counters_->setVisible(status.state != CaptureState::kIdle);
-}
-
-void SourcePanel::setPaused(bool paused) {
-  paused_ = paused;
-  pause_->setText(paused ? tr("Go on") : tr("Pause"));
 }
 
 }  // namespace mpm::gui

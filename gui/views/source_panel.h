@@ -13,12 +13,15 @@ namespace mpm::gui {
 class SourcePanel : public QWidget {
   Q_OBJECT
  public:
-  explicit SourcePanel(QWidget* parent = nullptr);
+  /// The actions of its buttons.
+  struct Actions {
+    QAction *open, *pause, *close, *model;
+  };
+  explicit SourcePanel(const Actions& actions, QWidget* parent = nullptr);
 
   void setSource(const QString& source);
   void setModel(const ModelInfo* info, const QString& path);
   void setStatus(const monitor::SessionStatus& all);
-  void setPaused(bool paused);
 
   /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
   static QString stateText(const monitor::CaptureStatus& status);
@@ -26,16 +29,10 @@ class SourcePanel : public QWidget {
   static QString storedText(const monitor::SessionStatus& all);
   static Badge stateBadge(const monitor::CaptureStatus& status);
 
- signals:
-  void changeSourceRequested();
-  void changeModelRequested();
-  void pauseRequested();
-  void closeRequested();
-
  private:
   QLabel *title_, *detail_, *state_, *message_, *counters_, *model_, *model_detail_;
-  QPushButton *pause_, *close_;
-  bool paused_ = false;
+  const QAction* pause_;
+  QPushButton* close_;
   vision::SourceKind kind_ = vision::SourceKind::kMissing;
 };
 

@@ -24,21 +24,19 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   name_ = named(new QLineEdit, tr("New state"));
   name_->setPlaceholderText(tr("New state, such as open"));
   name_->setToolTip(tr("Enter makes a state of this name. Choose pictures, then press their state"));
-  train_ = new QPushButton(tr("Train"));
-  train_->setToolTip(tr("Learns the states from these pictures, and tests itself on days that it did not see"));
+  train_ = pushButton(tr("Train"),
+                      tr("Learns the states from these pictures, and tests itself on days that it did not see"));
   makePrimary(train_);
   verdict_ = wrapped(namedValue(new QLabel, tr("Verdict")));
   wrong_ = named(new QListWidget, tr("Pictures that it gets wrong"));
   wrong_->setMinimumHeight(24);
   wrong_->setMaximumHeight(90);
   wrong_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  use_ = new QPushButton(tr("Use it"));
+  use_ = pushButton(tr("Use it"), tr("Each sample stores the state, and each change is an event"), this,
+                    [this](bool use) { emit useRequested(head_, use); });
   use_->setCheckable(true);
-  use_->setToolTip(tr("Each sample stores the state, and each change is an event"));
-  QBoxLayout* column =
-      fill(new QVBoxLayout(this), region_, set_, pictures_, states_, name_, train_, verdict_, wrong_, use_);
-  column->setContentsMargins(8, 8, 8, 8);
-  column->setStretchFactor(pictures_, 1);
+  fill(new QVBoxLayout(this), region_, set_, stretched(pictures_), states_, name_, train_, verdict_, wrong_, use_)
+      ->setContentsMargins(8, 8, 8, 8);
 
   const auto ofRegion = [this] { chooseSet(region().isEmpty() ? StateTrainer::nameOfWhole() : region()); };
   connect(region_, &QComboBox::currentIndexChanged, this, ofRegion);
@@ -61,7 +59,6 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
     train_->setEnabled(false);
     emit trainRequested();
   });
-  connect(use_, &QPushButton::clicked, this, [this](bool use) { emit useRequested(head_, use); });
   setExamples({}, nullptr);
   ofRegion();
 }

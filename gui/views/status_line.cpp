@@ -56,9 +56,11 @@ void StatusLine::setStorageProblem(const QString& problem, bool stopped) {
   storage_->setToolTip(problem);
 }
 
-void StatusLine::setFrame(const LiveFrame& frame) {
+void StatusLine::setFrame(const LiveFramePtr& frame) {
+  static const Estimate none;
+  const Estimate& estimate = frame ? frame->result.estimate : none;
   QStringList counts;
-  const auto& tokens = frame.result.estimate.tokens;
+  const auto& tokens = estimate.tokens;
   for (double count : tokens) counts << QString::number(std::lround(count));
   const QString arrow = QStringLiteral(" → ");
   tokens_->setToolTip(counts.join(arrow));
@@ -67,13 +69,8 @@ void StatusLine::setFrame(const LiveFrame& frame) {
   QString text = counts.isEmpty() ? QString() : tr("tokens %1").arg(counts.join(arrow));
   if (tokens.size() > 1) text += tr(" (−%1 %)").arg(number(100 * (1 - tokens.back() / tokens.front())));
   setValue(tokens_, text);
-  const double ms = frame.result.estimate.ms.total;
+  const double ms = estimate.ms.total;
   setValue(latency_, ms > 0 ? tr("%1 ms").arg(number(ms, 1)) : QString());
-}
-
-void StatusLine::clearFrame() {
-  setValue(latency_, {});
-  setValue(tokens_, {});
 }
 
 // On a small screen the numbers step aside for as long as a notice is on show.

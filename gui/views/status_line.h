@@ -22,8 +22,7 @@ class StatusLine : public QStatusBar {
   /// Why samples are not stored; empty: no problem. `stopped`: for good, so another file is offered.
   void setStorageProblem(const QString& problem, bool stopped);
   /// "tokens 660 → 491 → 377 (−43 %)", and the latency.
-  void setFrame(const LiveFrame& frame);
-  void clearFrame();
+  void setFrame(const LiveFramePtr& frame);
   /// Shows what just happened for some seconds, shortened to fit; the whole stays as the tool tip. `badge` as in
   /// setBadge().
   void notify(const QString& text, Badge badge = Badge::kNone);

@@ -18,10 +18,11 @@ QColor gradeColor(Grade grade) {
 }  // namespace
 
 TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
-  train_ = new QPushButton(tr("Train"));
-  train_->setToolTip(tr("Make a model of these labels, and test it on pictures that it was not trained on"));
+  train_ =
+      pushButton(tr("Train"), tr("Make a model of these labels, and test it on pictures that it was not trained on"),
+                 this, &TaughtModelsPanel::trainRequested);
   makePrimary(train_);
-  cancel_ = new QPushButton(tr("Cancel"));
+  cancel_ = pushButton(tr("Cancel"), {}, this, &TaughtModelsPanel::cancelRequested);
   progress_ = named(new QProgressBar, tr("Training"));
   progress_->setRange(0, 100);
   left_ = namedValue(mutedLabel(), tr("Time left"));
@@ -34,23 +35,17 @@ TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   table_->setMinimumHeight(80);
-  use_ = new QPushButton(tr("Use it"));
-  use_->setToolTip(tr("The live view and what is stored go on with this model"));
-  back_ = new QPushButton;
+  use_ = pushButton(tr("Use it"), tr("The live view and what is stored go on with this model"), this,
+                    [this] { emit useRequested(chosen()); });
+  back_ = pushButton({}, {}, this, [this] { emit useRequested(before_); });
 
-  auto* column = new QVBoxLayout(this);
+  QBoxLayout* column = fill(new QVBoxLayout(this), fill(new QHBoxLayout, train_, cancel_), progress_, left_, problem_,
+                            choice_, summary_, stretched(table_), use_, back_);
   column->setContentsMargins(8, 8, 8, 8);
-  fill(column, fill(new QHBoxLayout, train_, cancel_), progress_, left_, problem_, choice_, summary_, table_, use_,
-       back_);
-  column->setStretchFactor(table_, 1);
   column->addStretch();
 
-  connect(train_, &QPushButton::clicked, this, &TaughtModelsPanel::trainRequested);
-  connect(cancel_, &QPushButton::clicked, this, &TaughtModelsPanel::cancelRequested);
   connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::showModel);
   connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::chosenChanged);
-  connect(use_, &QPushButton::clicked, this, [this] { emit useRequested(chosen()); });
-  connect(back_, &QPushButton::clicked, this, [this] { emit useRequested(before_); });
   setTraining(false);
   setProblem({});
   showModel();

@@ -44,10 +44,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   changed_->hide();
 
   auto* left = new QWidget;
-  QBoxLayout* column = fill(new QVBoxLayout(left), makeTools(), canvas_, changed_, status_);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->setStretch(1, 1);
+  fill(seamless(new QVBoxLayout(left)), makeTools(), stretched(canvas_), changed_, status_);
   split_ = new QSplitter(Qt::Horizontal);
   split_->setChildrenCollapsible(false);
   split_->setHandleWidth(6);

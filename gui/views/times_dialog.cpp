@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
-#include "gui/views/picture_dialog.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 
@@ -35,7 +35,10 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
                                          tr("Not known: they count as taken when they are read")});
   list_ = named(new QLineEdit, tr("List of names and times"));
   list_->setPlaceholderText(QStringLiteral("times.csv"));
-  auto* browse = new QPushButton(tr("Browse…"));
+  auto* browse = pushButton(tr("Browse…"), {}, this, [this] {
+    askForFile(this, list_->accessibleName(), QString::fromStdString(source_.target),
+               tr("Lists (*.csv *.txt *.tsv);;All files (*)"), [this](const QString& file) { list_->setText(file); });
+  });
   zone_ = named(new QLineEdit, tr("Time zone"));
   zone_->setToolTip(QCoreApplication::translate("watch", monitor::watchField("time-zone").words));
   found_ = wrapped(namedValue(new QLabel, tr("Found")));
@@ -68,13 +71,6 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
   connect(from_, &QComboBox::activated, this, [this] { touched_ = true; });
   connect(from_, &QComboBox::currentIndexChanged, this, follow);
   for (QLineEdit* edit : {list_, zone_}) connect(edit, &QLineEdit::textChanged, this, &TimesDialog::look);
-  connect(browse, &QPushButton::clicked, this, [this] {
-    auto* dialog = new QFileDialog(this, list_->accessibleName(), QString::fromStdString(source_.target),
-                                   tr("Lists (*.csv *.txt *.tsv);;All files (*)"));
-    connect(dialog, &QFileDialog::fileSelected, list_, &QLineEdit::setText);
-    dialog->setFileMode(QFileDialog::ExistingFile);
-    openDialog(dialog);
-  });
   finish([this] {
     const monitor::Watch with = place_->watch();
     return with.lat.has_value() == with.lon.has_value() ? QString() : tr("A place has a latitude and a longitude.");

@@ -2,43 +2,10 @@
 #include "gui/views/tune_dialog.h"
 
 #include "gui/models/readout.h"
-#include "gui/models/viewport.h"
 #include "gui/views/look.h"
 #include "vision/time.h"
 
 namespace mpm::gui {
-
-/// One picture under its labels; the pixels of TuneDialog::kDiffers are orange.
-class LabelPicture : public QWidget {
- public:
-  explicit LabelPicture(const ClassPaint& paint) : paint_(paint) {
-    paint_.mode = ViewMode::kOverlay;
-    paint_.color[TuneDialog::kDiffers] = qRgb(255, 140, 0);
-    paint_.visible[TuneDialog::kDiffers] = true;
-    setMinimumSize(120, 70);
-  }
-
-  void setPicture(const cv::Mat& image, const cv::Mat& labels) {
-    image_ = image;
-    labels_ = labels;
-    update();
-  }
-
- protected:
-  void paintEvent(QPaintEvent*) override {
-    const double ratio = devicePixelRatioF();
-    QImage canvas(size() * ratio, QImage::Format_RGB32);
-    canvas.fill(theme().panel);
-    const Viewport view({image_.cols, image_.rows}, canvas.size(), {});
-    if (!image_.empty()) paintClasses(image_, labels_, paint_, view.pictureRect(), canvas);
-    canvas.setDevicePixelRatio(ratio);
-    QPainter(this).drawImage(0, 0, canvas);
-  }
-
- private:
-  ClassPaint paint_;
-  cv::Mat image_, labels_;
-};
 
 /// Speed against agreement of the reductions that were measured.
 class TradeChart : public QWidget {
@@ -116,6 +83,13 @@ enum Column { kReduction, kSpeedUp, kSame, kAtLeast, kTokens, kColumns };
 
 QString percent(double value) { return number(value, 2); }
 
+// The example of a result under the labels of one of its rows.
+LiveFramePtr exampleOf(const evaluation::TuneResult& result, const evaluation::TuneRow& row) {
+  auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(result.example));
+  frame->map = row.example;
+  return frame;
+}
+
 QString nameOf(const Reduction& variant) {
   return variant == kFullModel ? TuneDialog::tr("the full model") : QString::fromStdString(toString(variant));
 }
@@ -126,19 +100,16 @@ TuneDialog::TuneDialog(int stored, double next_every_s, const ClassPaint& paint,
   setWindowTitle(tr("Tune for this camera"));
   pages_ = new QStackedWidget;
   for (QWidget* page : {makeQuestion(stored, next_every_s), makeProgress(), makeResult(paint)}) pages_->addWidget(page);
-  start_ = new QPushButton(tr("Start"));
-  use_ = new QPushButton(tr("Use it"));
-  close_ = new QPushButton;
+  start_ = pushButton(tr("Start"), {}, this, &TuneDialog::startRequested);
+  use_ = pushButton(tr("Use it"), {}, this, [this] {
+    emit used(result_->rows[static_cast<std::size_t>(table_->currentRow())].variant);
+    accept();
+  });
+  close_ = pushButton({}, {}, this, &QDialog::reject);
   for (QPushButton* button : {start_, use_}) makePrimary(button);
   QBoxLayout* buttons = fill(new QHBoxLayout, start_, use_, close_);
   buttons->insertStretch(0);
   fill(new QVBoxLayout(this), pages_, buttons)->setContentsMargins(16, 14, 16, 14);
-  connect(start_, &QPushButton::clicked, this, &TuneDialog::startRequested);
-  connect(close_, &QPushButton::clicked, this, &QDialog::reject);
-  connect(use_, &QPushButton::clicked, this, [this] {
-    emit used(result_->rows[static_cast<std::size_t>(table_->currentRow())].variant);
-    accept();
-  });
   showPage(kQuestion);
   fitToWindow(this, QSize(900, 560));
 }
@@ -205,21 +176,26 @@ QWidget* TuneDialog::makeResult(const ClassPaint& paint) {
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->setMinimumWidth(300);
-  before_ = named(new LabelPicture(paint), tr("Labels of the full model"));
-  after_ = named(new LabelPicture(paint), tr("Labels of the chosen reduction"));
+  ClassPaint with_differences = paint;
+  with_differences.mode = ViewMode::kOverlay;
+  with_differences.color[kDiffers] = qRgb(255, 140, 0);
+  with_differences.visible[kDiffers] = true;
+  before_ = named(new ImageView(&pointed_at_), tr("Labels of the full model"));
+  after_ = named(new ImageView(&pointed_at_), tr("Labels of the chosen reduction"));
+  for (ImageView* picture : {before_, after_}) {
+    picture->setPaint(with_differences);
+    picture->setMinimumSize(120, 70);
+    connect(picture, &ImageView::viewStateChanged, before_, &ImageView::setViewState);
+    connect(picture, &ImageView::viewStateChanged, after_, &ImageView::setViewState);
+  }
   row_text_ = wrapped(mutedLabel());
-  QBoxLayout* pictures = fill(new QVBoxLayout, mutedLabel(tr("Full model")), before_, row_text_, after_);
-  pictures->setStretch(1, 1);
-  pictures->setStretch(3, 1);
+  QBoxLayout* pictures =
+      fill(new QVBoxLayout, mutedLabel(tr("Full model")), stretched(before_), row_text_, stretched(after_));
   chart_ = named(new TradeChart, tr("Speed against agreement"));
-  QBoxLayout* trade = fill(new QVBoxLayout, table_, chart_);
-  trade->setStretch(0, 1);
-  QBoxLayout* row = fill(new QHBoxLayout, trade, pictures);
-  row->setStretch(0, 3);
-  row->setStretch(1, 2);
-  QBoxLayout* column = fill(new QVBoxLayout(page), explanation_, row);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setStretch(1, 1);
+  QBoxLayout* trade = fill(new QVBoxLayout, stretched(table_), chart_);
+  fill(new QVBoxLayout(page), explanation_,
+       stretched(fill(new QHBoxLayout, stretched(trade, 3), stretched(pictures, 2))))
+      ->setContentsMargins(0, 0, 0, 0);
   constexpr int kEnough = 520;  // px; a lower dialog needs its height for the table
   chart_->setVisible(!parentWidget() || parentWidget()->window()->height() > kEnough);
   connect(table_, &QTableWidget::currentCellChanged, this, &TuneDialog::showRow);
@@ -313,8 +289,8 @@ void TuneDialog::showRow() {
   if (!result_ || table_->currentRow() < 0) return;
   const evaluation::TuneRow& row = result_->rows[static_cast<std::size_t>(table_->currentRow())];
   for (const evaluation::TuneRow& other : result_->rows)
-    if (other.variant == kFullModel) before_->setPicture(result_->example, other.example);
-  after_->setPicture(result_->example, row.example);
+    if (other.variant == kFullModel) before_->setFrame(exampleOf(*result_, other));
+  after_->setFrame(exampleOf(*result_, row));
   chart_->setRow(table_->currentRow());
   row_text_->setText(tr("%1. Orange: another class").arg(breakable(nameOf(row.variant))));
 }

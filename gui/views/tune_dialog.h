@@ -4,11 +4,11 @@
 #include <QtWidgets>
 
 #include "evaluation/tuning.h"
-#include "gui/models/class_paint.h"
+#include "gui/models/patch_selection.h"
+#include "gui/views/image_view.h"
 
 namespace mpm::gui {
 
-class LabelPicture;
 class TradeChart;
 
 /// Asks what the search for a reduction needs, and shows its progress and what it found.
@@ -56,7 +56,8 @@ class TuneDialog : public QDialog {
   QProgressBar* bar_;
   QTableWidget* table_;
   TradeChart* chart_;
-  LabelPicture *before_, *after_;
+  PatchSelection pointed_at_;  // in either picture
+  ImageView *before_, *after_;
   QPushButton *start_, *use_, *close_;
   Result result_;
   qint64 started_ = 0;  // ms, steady

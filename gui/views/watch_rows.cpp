@@ -150,8 +150,7 @@ WatchDialog::WatchDialog(const QString& title, const char* group, const Watch& w
 
 // Whether an alarm reaches anybody is known before one rings.
 void WatchDialog::addTest() {
-  auto* test = new QPushButton(tr("Test it"));
-  test->setToolTip(tr("Runs the command once, as for an alarm"));
+  QPushButton* test = pushButton(tr("Test it"), tr("Runs the command once, as for an alarm"));
   QLabel* said = wrapped(namedValue(new QLabel, tr("Result of the test")));
   form_->addRow(test, said);
   connect(test, &QPushButton::clicked, this, [this, test, said] {

@@ -5,7 +5,7 @@
 
 namespace mpm::gui {
 
-WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
+WelcomePage::WelcomePage(QAction* demo, QWidget* parent) : QWidget(parent) {
   auto* picture = new QLabel;
   picture->setPixmap(QIcon(QStringLiteral(":/icons/mpm-monitor.png")).pixmap(QSize(112, 112), devicePixelRatioF()));
   picture->setAlignment(Qt::AlignTop);
@@ -19,16 +19,14 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
       wrapped(mutedLabel(tr("A vision transformer cuts each picture into patches. Mutual Pair Merging joins patches "
                             "that are each other's most similar one, so that fewer tokens do the same work. Here you "
                             "see which, live, and how their number follows day and night.")));
-  QBoxLayout* head = fill(new QHBoxLayout, picture, fill(new QVBoxLayout, title, text));
+  QBoxLayout* head = fill(new QHBoxLayout, picture, stretched(fill(new QVBoxLayout, title, text)));
   head->setSpacing(20);
-  head->setStretch(1, 1);
   head->setContentsMargins(0, 0, 0, 6);
 
-  demo_ = new QPushButton(tr("Try the demo"));
-  demo_->setProperty("roomy", true);
-  demo_->setToolTip(tr("A rendered street by day and night, with a model that knows it"));
-  makePrimary(demo_);
-  connect(demo_, &QPushButton::clicked, this, &WelcomePage::demoRequested);
+  QPushButton* try_demo =
+      pushButton(demo, tr("Try the demo"), tr("A rendered street by day and night, with a model that knows it"));
+  try_demo->setProperty("roomy", true);
+  makePrimary(try_demo);
 
   auto* grid = new QGridLayout;
   grid->setSpacing(8);
@@ -55,7 +53,7 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
 
   auto* middle = new QWidget;
   middle->setMaximumWidth(680);
-  fill(new QVBoxLayout(middle), head, demo_, grid, drop, recents_box_)->setSpacing(12);
+  fill(new QVBoxLayout(middle), head, try_demo, grid, drop, recents_box_)->setSpacing(12);
   auto* content = new QWidget;
   auto* page = new QGridLayout(content);
   page->setContentsMargins(24, 20, 24, 20);

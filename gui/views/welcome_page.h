@@ -11,16 +11,14 @@ namespace mpm::gui {
 class WelcomePage : public QWidget {
   Q_OBJECT
  public:
-  explicit WelcomePage(QWidget* parent = nullptr);
+  explicit WelcomePage(QAction* demo, QWidget* parent = nullptr);
   void setRecents(const QVector<Recent>& recents);
 
  signals:
-  void demoRequested();
   void kindRequested(mpm::vision::SourceKind kind);
   void recentRequested(const mpm::gui::Recent& recent);
 
  private:
-  QPushButton* demo_;
   QVBoxLayout* recents_;
   QWidget* recents_box_;
 };

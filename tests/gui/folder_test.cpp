@@ -8,7 +8,7 @@
 #include <QSlider>
 #include <QTableWidget>
 
-#include "gui/controllers/folder_view.h"
+#include "gui/controllers/folder_browser.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/folder_bar.h"
 #include "gui/views/pictures_pane.h"
@@ -47,6 +47,9 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   EXPECT_TRUE(bar()->isVisible());
   EXPECT_TRUE(onShow("few/02.png"));
   EXPECT_TRUE(begins("02.png  ·  3 of 3  ·  ")) << valueOf(bar(), "Picture on show").toStdString();
+  EXPECT_TRUE(wait([&] {
+    return textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("\n3 of 3 pictures are stored\n"));
+  })) << textOf(part<SourcePanel>(*window_)).toStdString();
   EXPECT_FALSE(action("next_picture")->isEnabled());
   const auto samples = frame()->result.frame.id;
   QTest::keyClick(window_.get(), Qt::Key_PageUp);

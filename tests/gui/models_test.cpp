@@ -8,11 +8,14 @@
 #include <QSignalSpy>
 #include <QSortFilterProxyModel>
 #include <QTemporaryDir>
+#include <QTest>
+#include <latch>
 
 #include "gui/models/events_model.h"
 #include "gui/models/legend_model.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
+#include "gui/models/worker.h"
 #include "gui/views/legend_panel.h"
 #include "mpm/error.hpp"
 
@@ -118,6 +121,32 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMax + 4));
 }
 
+// The window never waits: work is done on another thread, in its order, and what it throws is said on this one.
+TEST(Worker, WorksElsewhereAndAnswersHere) {
+  const QThread* const here = QThread::currentThread();
+  QObject owner;
+  QStringList said;
+  std::vector<int> order;
+  bool elsewhere = false, back = false;
+  std::latch gate(1);
+  Worker worker(&owner, [&](const QString& why) {
+    back = QThread::currentThread() == here;
+    said << why;
+  });
+  worker.run([&] {
+    gate.wait();
+    elsewhere = QThread::currentThread() != here;
+  });
+  for (const int i : {1, 2}) worker.run([&order, i] { order.push_back(i); });
+  worker.run([&] { order.push_back(0); }, 1);
+  worker.run([] { throw Error("it broke"); });
+  gate.count_down();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !said.isEmpty(); }, 60000));
+  EXPECT_TRUE(elsewhere && back);
+  EXPECT_EQ(order, (std::vector{0, 1, 2})) << "what is urgent comes first";
+  EXPECT_EQ(said, QStringList{QStringLiteral("it broke")});
+}
+
 TEST(EventsModel, EveryKindHasAName) {
   EventsModel model;
   const auto kind = [&](monitor::EventKind of) {
@@ -170,17 +199,9 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   QFile file(settings.fileName());
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   EXPECT_FALSE(file.readAll().contains("geheim"));
-}
-
-// The old code read as many entries as the number said.
-TEST(StoredArray, ASizeThatIsWrongReadsWhatIsThere) {
-  QTemporaryDir folder;
-  QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
-  saveRecents(settings, {{QStringLiteral("a.avi"), {}, {}, {}}, {QStringLiteral("b.avi"), {}, {}, {}}});
-  for (const int size : {INT_MAX, 99999999, -3}) {
-    settings.setValue(QStringLiteral("recent/size"), size);
-    EXPECT_EQ(loadRecents(settings).size(), size > 0 ? 2 : 0);
-  }
+  settings.setValue("recent", QStringList{"{", "[1]", R"({"source": "a.avi", "last": 7})", R"({"model": "m.onnx"})"});
+  ASSERT_EQ(loadRecents(settings).size(), 1) << "edited by hand: only what names a source counts";
+  EXPECT_EQ(loadRecents(settings)[0].source, QStringLiteral("a.avi"));
 }
 
 TEST(Sources, HaveTitles) {

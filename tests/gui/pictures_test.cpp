@@ -6,6 +6,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/picture_store.h"
+#include "gui/models/readout.h"
 #include "monitor/recorder.h"
 #include "monitor/store/snapshot.h"
 
@@ -54,12 +55,12 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(store.pictures()[1].source, QStringLiteral("rtsp://***@camera")) << "a recording tells of its source too";
   store.load(QString::fromStdString(picture));
   ASSERT_TRUE(loaded.wait(5000));
-  const auto frame = loaded[0][0].value<LiveFramePtr>();
+  const auto& [frame, areas, text, last] = loaded[0][0].value<StoredSample>();
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
   EXPECT_EQ(frame->sample.place.right, 12) << "outlines move along";
-  const auto areas = loaded[0][2].value<StoredAreas>();
+  EXPECT_EQ(text, timeText(1770000000123));
   EXPECT_EQ(areas.value({}).value(QStringLiteral("road")), 1);
   EXPECT_EQ(areas.value(QStringLiteral("lake")).value(QStringLiteral("sky")), 0.25);
 }

@@ -32,7 +32,7 @@ class Regions : public Window {
   }
   RegionsDialog* ask() {
     trigger("regions");
-    QTest::qWait(50);  // the one before is gone, this one has its size
+    settle();  // the one before is gone, this one has its size
     return dialog_ = window_->findChild<RegionsDialog*>();
   }
   RegionCanvas* canvas() const { return dialog_->findChild<RegionCanvas*>(); }
@@ -56,10 +56,8 @@ class Regions : public Window {
   const std::vector<vision::Region>& drawn() const { return dialog_->regions(); }
   int inside(const vision::Region& region) const { return cv::countNonZero(vision::maskOf(region, {320, 160})); }
   // The first region in a list of `panel`, once it is there.
-  bool pick(const QWidget* panel, const QString& list) const {
-    QComboBox* regions = nullptr;
-    for (auto* one : panel->findChildren<QComboBox*>())
-      if (one->accessibleName() == list) regions = one;
+  bool pick(const QWidget* panel, const char* list) const {
+    auto* regions = fieldOf<QComboBox>(panel, list);
     if (!regions || !wait([&] { return regions->isVisible() && regions->count() == 2; })) return false;
     QTest::keyClick(regions, Qt::Key_Down);
     return regions->currentIndex() == 1;
@@ -88,7 +86,7 @@ TEST_F(Regions, DrawnOneIsKeptOverARestart) {
   window_->leave();
   make();
   ASSERT_TRUE(openAndPause());
-  EXPECT_FALSE(part<PicturesPane>(*window_)->image()->showsRegions()) << "outlines stay hidden";
+  EXPECT_FALSE(action("region_outlines")->isChecked()) << "outlines stay hidden";
   trigger("region_outlines");
   ASSERT_EQ(live().size(), 1U);
   EXPECT_EQ(live()[0].region.name, "Meadow");
@@ -205,6 +203,9 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   dialog_->read(file("m.png"));
   EXPECT_TRUE(textOf(dialog_).contains(QStringLiteral("m.png")));
   EXPECT_TRUE(ok()->isEnabled()) << "nothing of it came in";
+  while (!drawn().empty()) buttonOf(dialog_, RegionsDialog::tr("Delete"))->click();
+  ok()->click();
+  EXPECT_EQ(watching().watch().regions, "none") << "else those of the database would count";
 }
 
 TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
@@ -213,7 +214,7 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   const cv::Mat mask = vision::maskOf(drawn()[0], {320, 160});
   ok()->click();
   trigger("pause");
-  ASSERT_TRUE(pick(part<ChartPanel>(*window_), ChartPanel::tr("Region whose numbers are drawn")));
+  ASSERT_TRUE(pick(part<ChartPanel>(*window_), "Region whose numbers are drawn"));
   part<ChartPanel>(*window_)->findChild<QAction*>(QStringLiteral("gcc"))->trigger();
   const auto gcc = [&]() -> std::optional<charts::Spread> {
     const TimeChart& chart = *part<ChartPanel>(*window_)->chart();
@@ -247,7 +248,7 @@ TEST_F(Regions, LegendHasTheAreasWithinOne) {
   mask.setTo(0, vision::maskOf(drawn()[1], {320, 160}));
   ok()->click();
   const LiveFramePtr shown = frame();
-  ASSERT_TRUE(pick(part<LegendPanel>(*window_), LegendPanel::tr("Where the areas are measured")));
+  ASSERT_TRUE(pick(part<LegendPanel>(*window_), "Where the areas are measured"));
   for (const auto& [label, share] : vision::classAreas(shown->labels(), mask))
     EXPECT_NEAR(part<LegendModel>(*window_)->index(label, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(),
                 share, 1e-9);

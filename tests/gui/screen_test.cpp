@@ -100,7 +100,9 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
 
   // The opacity, by key and by mouse, on a picture that stands still.
   key("p");
-  QTest::qWait(1000);
+  ASSERT_TRUE(wait([&] { return window_->live().session().paused(); }));
+  window_->live().change([](monitor::Session&) {});  // the last frame once more, behind any that is in work
+  ASSERT_TRUE(wait([&] { return frame()->result.repeated; }));
   ImageView* view = part<ImageView>(*window_);
   const double opacity = view->paint().opacity;
   const QImage before = seen(view);
@@ -110,8 +112,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   EXPECT_GT(colors.size(), 50) << "a picture is on the screen";
   key("bracketleft");
   ASSERT_TRUE(wait([&] { return view->paint().opacity < opacity - 0.01; }));
-  QTest::qWait(200);
-  EXPECT_NE(seen(view), before);
+  EXPECT_TRUE(wait([&] { return seen(view) != before; }));
   QSlider* slider = opacitySlider();
   QStyleOptionSlider option;
   option.initFrom(slider);

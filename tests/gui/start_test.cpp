@@ -112,7 +112,7 @@ TEST(Start, TakesWhatAFileManagerHandsOver) {
   ASSERT_TRUE(QDir(folder.path()).mkpath(QStringLiteral("the street")));
   const QString path = folder.filePath(QStringLiteral("the street"));
   ASSERT_TRUE(QImage(64, 64, QImage::Format_RGB32).save(path + QStringLiteral("/1.png")));
-  settingsAfter(folder, QString::fromLatin1(QUrl::fromLocalFile(path).toEncoded()), "source=" + path.toUtf8());
+  settingsAfter(folder, QString::fromLatin1(QUrl::fromLocalFile(path).toEncoded()), path.toUtf8());
 }
 
 TEST(Start, LooksAtADatabaseAndWatchesNothing) {

@@ -62,8 +62,7 @@ TEST_F(Times, AFolderIsAskedForOnce) {
   TimesDialog* dialog = ask("dated");
   ASSERT_NE(dialog, nullptr);
   EXPECT_FALSE(window_->live().session().isOpen()) << "not before the answer";
-  for (auto* edit : dialog->findChildren<QLineEdit*>())
-    if (edit->accessibleName() == TimesDialog::tr("Time zone")) edit->setText(QStringLiteral("+02:00"));
+  fieldOf<QLineEdit>(dialog, "Time zone")->setText(QStringLiteral("+02:00"));
   ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(QStringLiteral("UTC+02:00")); }));
   EXPECT_EQ(valueOf(dialog, "Found"), QStringLiteral("20130708_055410.png: 2013-07-08 05:54:10 UTC+02:00, name\n"
                                                      "20130708_055411.png: 2013-07-08 05:54:11 UTC+02:00, name\n"
@@ -166,6 +165,8 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   ASSERT_TRUE(wait([&] { return frame() != nullptr; }));
   ASSERT_TRUE(wait([&] { return watching().model() != nullptr; })) << "which may come after the picture";
   EXPECT_TRUE(watching().active()) << "instead of the welcome page";
+  trigger("measure");
+  EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr) << "what another program stored is its own";
   EXPECT_EQ(frame()->result.frame.name, "20130708_055412");
   EXPECT_EQ(frame()->result.estimate.tokens.size(), 3u);
   const QString banner = part<ImageView>(*window_)->banner();
@@ -195,8 +196,7 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
 TEST_F(Times, AZoneThatIsNoneIsSaid) {
   TimesDialog* dialog = ask("dated");
   ASSERT_NE(dialog, nullptr);
-  for (auto* edit : dialog->findChildren<QLineEdit*>())
-    if (edit->accessibleName() == TimesDialog::tr("Time zone")) edit->setText(QStringLiteral("Mars"));
+  fieldOf<QLineEdit>(dialog, "Time zone")->setText(QStringLiteral("Mars"));
   EXPECT_TRUE(valueOf(dialog, "Found").startsWith(QStringLiteral("'Mars' is neither")));
   dialog->reject();
   EXPECT_FALSE(window_->live().session().isOpen());
@@ -220,7 +220,7 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
   QDir(folder_.path()).mkpath(QStringLiteral("far"));
   for (int i = 0; i < 3; ++i)
     QFile::copy(QString::fromStdString(path("street/%1.png", i)),
-                QString::fromStdString(path("far/20130708_0554%1.png", 10 + i)));
+                file(qUtf8Printable(QStringLiteral("far/%1_20130708_0554%2.png").arg(9 - i).arg(10 + i))));
   const auto open = [&](const char* folder, double lat, double lon) {
     TimesDialog* dialog = ask(folder);
     ASSERT_NE(dialog, nullptr);
@@ -230,14 +230,16 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
       EXPECT_EQ(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled(), !half);
       fieldOf<QDoubleSpinBox>(dialog, name)->setValue(value);
     }
-    for (auto* edit : dialog->findChildren<QLineEdit*>())
-      if (edit->accessibleName() == TimesDialog::tr("Time zone")) edit->setText(QStringLiteral("+00:00"));
+    fieldOf<QLineEdit>(dialog, "Time zone")->setText(QStringLiteral("+00:00"));
     dialog->accept();
     ASSERT_TRUE(ends());
     ASSERT_TRUE(wait([&] { return !window_->findChild<TimesDialog*>(); }));
   };
   open("dated", 48.1372, 11.5755);  // at 5:54 UTC it is day there
   open("far", 41.8781, -87.6298);   // and night here
+  EXPECT_EQ(part<FolderBar>(*window_)->pictures().size(), 3u);
+  EXPECT_TRUE(std::ranges::is_sorted(part<FolderBar>(*window_)->pictures(), {}, &FolderPicture::time))
+      << "not by their names";
   const auto placeOf = [&](const char* folder) {
     const monitor::Watch& watch = part<WatchRules>(*window_)->watch(file(folder));
     return std::tuple(watch.night, watch.lat, watch.lon);

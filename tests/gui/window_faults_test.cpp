@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong while the window runs: sources, models, disks, clocks, power.
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <QCheckBox>
 #include <QDateTime>
@@ -16,7 +15,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -48,7 +46,6 @@ namespace mpm::gui {
 namespace {
 
 using monitor::EventKind;
-namespace fs = std::filesystem;
 
 // A camera whose behaviour the test decides while it runs. Sources share it and may outlive the test's window.
 struct Camera {
@@ -102,18 +99,6 @@ class Faults : public Window {
     watching().open(QStringLiteral("rtsp://anna:geheim@camera/1"));
     return runs();
   }
-  // A copy of the model that the test may spoil.
-  QString ownModel(const char* from = "segmenter_mask_ts17.onnx") {
-    fs::copy_file(std::string(MPM_TEST_DATA_DIR "/") + from, file("own.onnx").toStdString(),
-                  fs::copy_options::overwrite_existing);
-    return file("own.onnx");
-  }
-  bool openWithOwnModel() {
-    WindowOptions own = options();
-    own.model = ownModel();
-    make(own);
-    return openAndWait();
-  }
   std::shared_ptr<Camera> camera_ = std::make_shared<Camera>();
 };
 
@@ -145,7 +130,6 @@ TEST_F(Faults, ASourceThatHangsGreysTheFrameAndReturns) {
 TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
   ASSERT_TRUE(openCamera());
   camera_->set(camera_->hangs, true);
-  QTest::qWait(100);
   watching().close();  // returns, or the test times out: the read comes back only when the test lets it
   EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
   ASSERT_TRUE(camera_->hangs);
@@ -154,34 +138,11 @@ TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
   EXPECT_TRUE(camera_->hangs);
 }
 
-TEST_F(Faults, LossAndReturnAreEventsInTheListAndTheDatabase) {
-  ASSERT_TRUE(openCamera());
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "a first sample is stored";
-  camera_->set(camera_->unplugged, true);
-  ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "Retrying"); }));
-  camera_->set(camera_->unplugged, false);
-  ASSERT_TRUE(wait([&] {
-    return part<EventsModel>(*window_)->rowCount() > 0 &&
-           part<EventsModel>(*window_)->eventAt(0).kind == EventKind::kSource &&
-           part<EventsModel>(*window_)->eventAt(0).message == "Live";
-  }));
-  window_.reset();  // commits
-  const monitor::StoreReader reader(file("m.db").toStdString());
-  ASSERT_EQ(reader.sources().size(), 1U);
-  std::vector<std::string> stored;
-  for (const monitor::Event& event : reader.events(reader.sources()[0].id, 0, INT64_MAX))
-    if (event.kind == EventKind::kSource) stored.push_back(event.message);
-  ASSERT_GE(stored.size(), 2U);
-  EXPECT_NE(stored[stored.size() - 2].find("unplugged"), std::string::npos) << stored[stored.size() - 2];
-  EXPECT_EQ(stored.back(), "Live");
-}
-
 TEST_F(Faults, NoPasswordIsShownAnywhere) {
   ASSERT_TRUE(openCamera());
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "unplugged"); }));
-  QTest::qWait(100);
-  EXPECT_TRUE(part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("unplugged")))
+  ASSERT_TRUE(wait([&] { return part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("unplugged")); }))
       << "the log tells of it";
   QStringList texts = {part<QPlainTextEdit>(*window_)->toPlainText(), window_->windowTitle(),
                        QString::fromStdString(monitor::watchText(watching().watch())), noticeOf(*window_),
@@ -225,10 +186,8 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   ASSERT_TRUE(openAndWait());
   for (const QLabel* label : window_->findChildren<QLabel*>())
     EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) && label->toolTip() != noticeOf(*window_));
-  QSettings settings(file("settings.ini"), QSettings::IniFormat);
-  const auto recents = loadRecents(settings);
-  ASSERT_FALSE(recents.isEmpty());
-  EXPECT_TRUE(recents[0].model.endsWith(QStringLiteral("segmenter_mask_ts17.onnx"))) << recents[0].model.toStdString();
+  EXPECT_TRUE(lastWatched().model.endsWith(QStringLiteral("segmenter_mask_ts17.onnx")))
+      << lastWatched().model.toStdString();
 }
 
 TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
@@ -240,35 +199,13 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   EXPECT_FALSE(reported(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
   EXPECT_EQ(watching().watch().model, QFileInfo(other).absoluteFilePath().toStdString());
-  QSettings settings(file("settings.ini"), QSettings::IniFormat);
-  EXPECT_TRUE(wait([&] {
-    const auto recents = loadRecents(settings);
-    return !recents.isEmpty() && recents[0].model == other;
-  }));
-}
-
-TEST_F(Faults, ModelThatBecomesGarbageIsRefusedOldOneGoesOn) {
-  ASSERT_TRUE(openWithOwnModel());
-  std::ofstream(file("own.onnx").toStdString(), std::ios::trunc) << "half a copy";
-  ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "own.onnx"); }));
-  EXPECT_TRUE(noticeOf(*window_).contains(QStringLiteral("own.onnx"))) << noticeOf(*window_).toStdString();
-  ASSERT_TRUE(openAndWait()) << "the model before it goes on";
-}
-
-TEST_F(Faults, AModelFileThatIsReplacedIsPickedUp) {
-  ASSERT_TRUE(openWithOwnModel());
-  const auto before = frame()->result.model;
-  ownModel("segmenter_linear_ts12.onnx");
-  ASSERT_TRUE(wait([&] {
-    if (valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended")) watching().open(file("street"));
-    return frame() && frame()->result.model && frame()->result.model != before;
-  }));
-  EXPECT_EQ(frame()->result.model_path, file("own.onnx").toStdString());
+  EXPECT_TRUE(wait([&] { return lastWatched().model == other; }));
 }
 
 TEST_F(Faults, ComparingWithoutAFullModelGoesOffAndSaysWhy) {
   WindowOptions own = options();
-  own.model = ownModel();
+  own.model = file("own.onnx");
+  QFile::copy(options().model, own.model);
   own.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
   make(own);
   watching().open(QStringLiteral("rtsp://camera/1"));
@@ -287,7 +224,7 @@ TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const WallClock back(-7200);
   QSignalSpy charts(part<History>(*window_), &History::chartReady);
-  EXPECT_TRUE(wait([&] { return charts.count() >= 4; }));
+  EXPECT_TRUE(wait([&] { return charts.count() >= 2; }));
 }
 
 TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
@@ -300,7 +237,7 @@ TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
     return !text.contains(QStringLiteral("Samples, Day: 0")) || !text.contains(QStringLiteral("Samples, Night: 0"));
   })) << textOf(part<DayNightPanel>(*window_)).toStdString();
   QSignalSpy charts(part<History>(*window_), &History::chartReady);
-  QTest::qWait(7000);
+  ASSERT_TRUE(looks());
   EXPECT_LE(charts.count(), 1) << "nobody sees it: but for the question that came with the source";
   charts.clear();
   dock("chart")->show();
@@ -341,27 +278,6 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   EXPECT_EQ(reader.sessions(1).back().latitude, 48.25) << "and they are what is watched by";
 }
 
-TEST_F(Faults, HowItIsLookedAtOutlivesAPowerCut) {
-  trigger("image");
-  trigger("merge_map");
-  buttonOf(part<ChartPanel>(*window_), QStringLiteral("Week"))->click();
-  dock("source")->hide();
-  ASSERT_TRUE(wait([&] {
-    const QByteArray settings = content(file("settings.ini"));
-    return settings.contains("mode=image") && settings.contains("chart_span=week") && settings.contains("layout=");
-  })) << content(file("settings.ini")).toStdString();
-  QFile::copy(file("settings.ini"), file("after.ini"));  // the power goes
-  WindowOptions again = options();
-  again.settings = file("after.ini");
-  window_.reset();
-  window_ = std::make_unique<MainWindow>(again);
-  window_->show();
-  EXPECT_EQ(part<ImageView>(*window_)->paint().mode, ViewMode::kImage);
-  EXPECT_FALSE(action("merge_map")->isChecked());
-  EXPECT_TRUE(buttonOf(part<ChartPanel>(*window_), QStringLiteral("Week"))->isChecked());
-  EXPECT_TRUE(dock("source")->isHidden());
-}
-
 // As after the second start of a kiosk: there is no title that needs room above the window.
 TEST_F(Faults, AWindowThatIsOpenedAgainIsOnTheScreen) {
   const QRect screen = window_->screen()->availableGeometry();
@@ -394,31 +310,6 @@ TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   EXPECT_TRUE(wait([&] { return left() == 0; }));
 }
 
-TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
-  QDir(folder_.path()).mkpath(QStringLiteral("disk"));
-  if (::mount("tmpfs", file("disk").toStdString().c_str(), "tmpfs", 0, "size=1m") != 0)
-    GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
-  WindowOptions on_disk = options();
-  on_disk.database = file("disk/m.db");
-  on_disk.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
-  make(on_disk);
-  watching().open(QStringLiteral("rtsp://camera/1"));
-  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
-  {
-    std::ofstream ballast(file("disk/ballast").toStdString(), std::ios::binary);
-    const std::string block(4096, 'x');
-    while (ballast.write(block.data(), 4096).flush()) continue;
-  }
-  EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "cannot write, samples wait"); }));
-  EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().contains(QStringLiteral("full")); }))
-      << labelOf(window_.get(), "Storage")->toolTip().toStdString();
-  QFile::remove(file("disk/ballast"));
-  EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "writing again"); }));
-  EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().isEmpty(); }));
-  window_.reset();
-  ::umount2(file("disk").toStdString().c_str(), MNT_DETACH);
-}
-
 TEST_F(Faults, AStoreThatStoppedOffersANewFile) {
   ASSERT_TRUE(openCamera());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
@@ -436,64 +327,17 @@ TEST_F(Faults, AStoreThatStoppedOffersANewFile) {
   EXPECT_FALSE(monitor::StoreReader(file("new.db").toStdString()).sources().empty());
 }
 
-// As after a power cut, when the disk is there later than the app.
-TEST_F(Faults, DatabaseThatDoesNotOpenIsSaidAndTriedAgain) {
-  WindowOptions later = options();
-  later.database = file("disk/m.db");
-  make(later);
-  ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().contains(QStringLiteral("m.db")); }))
-      << labelOf(window_.get(), "Storage")->toolTip().toStdString();
-  EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value());
-  QDir(folder_.path()).mkpath(QStringLiteral("disk"));
-  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "samples are stored now";
-  EXPECT_TRUE(wait([&] { return labelOf(window_.get(), "Storage")->toolTip().isEmpty(); }));
-}
-
-TEST_F(Faults, EmptySourceSaysSoAndShowsNoOtherSamples) {
+TEST_F(Faults, AnEmptySourceSaysSoAndHasNoNumbersOfTheLastOne) {
   ASSERT_TRUE(openAndWait());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
-  watching().open(file("none.mp4"));
-  EXPECT_TRUE(wait([&] { return part<ImageView>(*window_)->banner().contains(QStringLiteral("none.mp4")); }))
-      << part<ImageView>(*window_)->banner().toStdString();
-  EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value());
-  for (int refresh = 0; refresh < 2; ++refresh) {
-    QSignalSpy sources(part<History>(*window_), &History::sourcesChanged);
-    ASSERT_TRUE(sources.wait(kPatience));
-    EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value()) << "the other source's";
-  }
-  watching().open(file("street"));
-  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
-}
-
-// Four pictures a second, and a model that takes longer than that for some of them.
-TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
-  QDir(folder_.path()).mkpath(QStringLiteral("few"));
-  for (int i = 0; i < 6; ++i) cv::imwrite(path("few/%1.png", i), picture(i, {320, 160}));
-  watching().open(file("few"));
-  ASSERT_TRUE(runs());
-  trigger("pause");
-  QTest::qWait(1000);
-  trigger("pause");
-  ASSERT_TRUE(wait([&] {
-    return valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended") &&
-           frame()->result.frame.id == 6;
-  }));
-  EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("\n6 of 6 pictures are stored\n")));
-  EXPECT_EQ(window_->live().session().status().source.dropped, 0);
-  window_.reset();  // commits
-  const monitor::StoreReader reader(file("m.db").toStdString());
-  EXPECT_EQ(reader.sources().at(0).samples, 6);
-}
-
-TEST_F(Faults, AnotherSourceBeginsWithoutTheOldNumbers) {
-  ASSERT_TRUE(openAndWait());
   const auto* pane = window_->findChild<PicturesPane*>();
   EXPECT_FALSE(valueOf(pane, "Frame on show").isEmpty());
   EXPECT_TRUE(wait([&] { return valueOf(pane, "Insertion on show").startsWith(QStringLiteral("Block 2: ")); }));
   watching().open(file("none.mp4"));
   EXPECT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
-  QTest::qWait(600);
+  watching().tick();
+  EXPECT_TRUE(part<ImageView>(*window_)->banner().contains(QStringLiteral("none.mp4")))
+      << part<ImageView>(*window_)->banner().toStdString();
   EXPECT_EQ(valueOf(pane, "Frame on show"), QString());
   EXPECT_EQ(valueOf(pane, "Insertion on show"), QString());
   EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Tokens"), QString());
@@ -502,6 +346,9 @@ TEST_F(Faults, AnotherSourceBeginsWithoutTheOldNumbers) {
     EXPECT_EQ(legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), 0) << c;
   EXPECT_TRUE(textOf(part<SpeedPanel>(*window_)).contains(QStringLiteral("Backbone: 0.0 ms")))
       << textOf(part<SpeedPanel>(*window_)).toStdString();
+  ASSERT_TRUE(looks());
+  EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value()) << "the other source's";
+  EXPECT_EQ(lastWatched().source, file("street")) << "what gave no frame is not remembered";
 }
 
 TEST_F(Faults, APauseIsOfItsSource) {
@@ -514,9 +361,12 @@ TEST_F(Faults, APauseIsOfItsSource) {
   EXPECT_FALSE(pause->isChecked());
   EXPECT_FALSE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("Connection: Paused")));
   trigger("pause");
+  trigger("record");
   trigger("close");
   EXPECT_FALSE(window_->live().session().paused());
   EXPECT_FALSE(pause->isEnabled());
+  EXPECT_FALSE(action("record")->isChecked()) << "the next one was not asked for";
+  EXPECT_FALSE(part<WelcomePage>(*window_)->isHidden());
 }
 
 TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
@@ -530,20 +380,10 @@ TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
       << noticeOf(*window_).toStdString();
 }
 
-TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
-  ASSERT_TRUE(openAndWait());
-  trigger("record");
-  ASSERT_TRUE(wait([&] { return !QDir(file("pictures")).isEmpty(); }));
-  trigger("close");
-  EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
-  EXPECT_FALSE(action("record")->isChecked()) << "the next one was not asked for";
-  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").isEmpty());
-}
-
 // A disk that is too slow for a recording costs pictures, which is said; a picture that was asked for is confirmed.
 TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   ASSERT_TRUE(openCamera());
-  camera_->scale = 10;  // noise of this size takes longer to write than to see
+  camera_->scale = 6;  // noise of this size takes longer to write than to see
   trigger("record");
   EXPECT_TRUE(wait([&] { return part<Exports>(*window_)->recordText().endsWith(QStringLiteral(" left out")); }))
       << part<Exports>(*window_)->recordText().toStdString();
@@ -571,12 +411,9 @@ TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
 }
 
 TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
-  ASSERT_TRUE(openAndWait());
+  for (int i = 8; i < kPictures; ++i) QFile::remove(QString::fromStdString(path("street/%1.png", i)));
+  ASSERT_TRUE(openAndPause());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "a first sample is stored";
-  trigger("pause");
-  QTest::qWait(300);  // a frame may just be taken
-  ASSERT_TRUE(wait([&] { return window_->live().session().status().inference.busy_s == 0; }));
-  QTest::qWait(50);
   trigger("record");
   const LiveFramePtr before = frame();
   part<ReductionPanel>(*window_)->editor()->box(2)->click();
@@ -638,7 +475,7 @@ TEST_F(Faults, AnotherDatabaseBeginsWithoutTheOldFigures) {
   ASSERT_TRUE(wait([&] { return !empty(); }));
   window_->opener().open(file("none.db"));
   EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
-  QTest::qWait(2500);
+  ASSERT_TRUE(looks());
   EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
 }
 
@@ -685,133 +522,75 @@ TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   EXPECT_EQ(part<WatchRules>(*window_)->watchOptions(file("street")).alarms.alarms.size(), 1U) << "the rest counts";
 }
 
-TEST_F(Faults, ModelGoneBeforeResumeIsSaid) {
-  const QString remembered = file("remembered.onnx");
-  QFile::copy(options().model, remembered);
-  WindowOptions plain = options();
-  plain.model = remembered;
-  make(plain);
-  ASSERT_TRUE(openAndWait());
-  plain.model.clear();
-  qputenv("MPM_MODEL", options().model.toUtf8());
-  make(plain);
-  window_->opener().resumeLast();
-  EXPECT_TRUE(wait([&] { return frame() && frame()->result.model_path == remembered.toStdString(); }));
-  QFile::remove(remembered);
-  make(plain);
-  qunsetenv("MPM_MODEL");
-  window_->opener().resumeLast();
-  EXPECT_TRUE(
-      part<QPlainTextEdit>(*window_)->toPlainText().contains(remembered + QStringLiteral(" is gone; going on with ")));
-  EXPECT_TRUE(runs());
-  EXPECT_EQ(frame()->result.model_path, options().model.toStdString());
-  const auto entry = [&] {
-    QSettings settings(file("settings.ini"), QSettings::IniFormat);
-    return loadRecents(settings).value(0);
-  };
-  EXPECT_EQ(entry().model, remembered) << "the other only stands in for it";
-  EXPECT_EQ(entry().reduce, QStringLiteral("mpm:blocks=1,2"));
-  QFile::copy(options().model, remembered);
-  EXPECT_TRUE(wait([&] { return frame()->result.model_path == remembered.toStdString(); })) << "it came back";
-  EXPECT_EQ(frame()->result.model->schedule(), (Schedule{1, 2}));
-  window_.reset();
-  EXPECT_EQ(entry().model, remembered);
-}
-
-TEST_F(Faults, WhatGaveNoFrameIsNotRemembered) {
-  MPM_NEEDS_DEMO();
-  ASSERT_TRUE(openAndWait());
-  watching().open(file("mistyped.mp4"));
-  ASSERT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
-  QTest::qWait(1000);
-  const QString demo = QStringLiteral("demo:street?seed=7&size=64x96");
-  const auto sources = [&] {
-    QSettings settings(file("settings.ini"), QSettings::IniFormat);
+// A source that is opened again goes on with its model and its reduction; what the command line names is newer.
+TEST(Opener, GoesOnWithTheModelOfTheSourceOrThatOfTheCommandLine) {
+  QTemporaryDir folder;
+  const QString known = folder.filePath(QStringLiteral("known.onnx")), other = QStringLiteral("other.onnx");
+  QSettings stored(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
+  saveRecents(stored, {{folder.path(), known, QStringLiteral("mpm:blocks=1"), {}}});
+  SettingsWriter settings(stored.fileName());
+  LiveMonitor live({});
+  QWidget window;
+  const auto opened = [&](const Opener::Named& named, const std::function<void(Opener&)>& open) {
+    Opener opener(named, &live, stored, &settings, &window);
     QStringList result;
-    for (const Recent& recent : loadRecents(settings)) result << recent.source;
-    return result;
+    const auto text = [](const std::optional<Reduction>& variant) {
+      return variant ? QString::fromStdString(toString(*variant)) : QStringLiteral("its own");
+    };
+    QObject::connect(&opener, &Opener::modelChosen, [&](const QString& path, const std::optional<Reduction>& variant) {
+      result << QFileInfo(path).fileName() << text(variant);
+    });
+    QObject::connect(&opener, &Opener::reductionChosen, [&](const Reduction& variant) { result << text(variant); });
+    QObject::connect(&opener, &Opener::modelGone, [&](const QString& why) { result << why; });
+    QObject::connect(&opener, &Opener::sourceChosen, [&] { result << QStringLiteral("open"); });
+    open(opener);
+    return result.join(QLatin1Char(' ')).toStdString();
   };
-  EXPECT_EQ(sources(), QStringList{file("street")});
-  watching().open(demo);
-  EXPECT_TRUE(wait([&] {
-    return sources() == QStringList({demo, file("street")});
-  })) << sources().join(QLatin1Char(' ')).toStdString();
-}
-
-TEST_F(Faults, TheCommandLineIsNewerThanWhatIsRemembered) {
-  const QString remembered = file("remembered.onnx");
-  QFile::copy(options().model, remembered);
-  WindowOptions last = options();
-  last.model = remembered;
-  make(last);
-  ASSERT_TRUE(openAndWait());
-  WindowOptions named = options();
-  named.inference.read.convert.reduce = mpmBefore({2});
-  make(named);
-  window_->opener().resumeLast();
-  ASSERT_TRUE(runs());
-  EXPECT_EQ(window_->live().session().model(), named.model.toStdString());
-  EXPECT_EQ(frame()->result.model->schedule(), Schedule{2});
-}
-
-TEST_F(Faults, ASourceOfTheCommandLineKeepsItsModel) {
-  const QString taught = file("taught.onnx");
-  QFile::copy(options().model, taught);
-  ASSERT_TRUE(openAndWait());
-  window_->opener().open(taught);
-  ASSERT_TRUE(wait([&] { return frame()->result.model_path == taught.toStdString(); }));
-  const auto entry = [&] {
-    QSettings settings(file("settings.ini"), QSettings::IniFormat);
-    return loadRecents(settings).value(0);
-  };
-  ASSERT_TRUE(wait([&] { return entry().model == taught; }));
-  WindowOptions plain = options();
-  plain.model.clear();
-  qputenv("MPM_MODEL", options().model.toUtf8());
-  make(plain);
-  qunsetenv("MPM_MODEL");
-  window_->opener().openNamed(file("street"));
-  EXPECT_TRUE(wait([&] { return frame() && frame()->result.model_path == taught.toStdString(); }));
-  window_.reset();
-  EXPECT_EQ(entry().model, taught);
-  make();
-  window_->opener().openNamed(file("street"));
-  ASSERT_TRUE(runs());
-  EXPECT_EQ(frame()->result.model_path, options().model.toStdString()) << "one that is named is newer";
+  const auto resume = [](Opener& opener) { opener.resumeLast(); };
+  EXPECT_EQ(opened({}, resume), known.toStdString() + " is gone open");
+  opened({}, [&](Opener& opener) {
+    opener.resumeLast();
+    opener.remember(folder.path(), kFullModel);
+    EXPECT_EQ(opener.recents()[0].model, known) << "another one only stands in for it";
+    EXPECT_EQ(opener.recents()[0].reduce, QStringLiteral("mpm:blocks=1"));
+    QSignalSpy back(&opener, &Opener::modelChosen);
+    QFile file(known);
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    EXPECT_TRUE(back.wait(kPatience)) << "it came back";
+  });
+  const struct {
+    Opener::Named named;
+    const char* expected;
+  } cases[] = {{{}, "known.onnx mpm:blocks=1 open"},
+               {{{}, mpmBefore({2})}, "known.onnx mpm:blocks=2 open"},
+               {{known, {}}, "mpm:blocks=1 open"},
+               {{known, mpmBefore({2})}, "open"},
+               {{other, {}}, "open"}};
+  for (const auto& [named, expected] : cases) {
+    EXPECT_EQ(opened(named, resume), expected);
+    EXPECT_EQ(opened(named, [&](Opener& opener) { opener.openNamed(folder.path()); }), expected);
+    EXPECT_EQ(opened(named, [&](Opener& opener) { opener.openRecent(opener.recents()[0]); }),
+              "known.onnx mpm:blocks=1 open")
+        << "a person chose it now";
+  }
 }
 
 // Another program's database, also while that writes it, and when it comes back with another file.
 TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   const QString path = file("yard db.db");
   const UnixMs noon = unixNow() - 3 * kDayMs;
-  const auto write = [&](const char* source, UnixMs from, int samples, const char* event) {
-    monitor::StoreWriter writer(path.toStdString());
-    monitor::SessionInfo session;
-    session.source = source;
-    session.model = "m.onnx";
-    session.tokens = 32;
-    writer.beginSession(session);
-    for (int i = 0; i < samples; ++i) {
-      monitor::Sample sample;
-      sample.time = from + i * 1000;
-      sample.token_counts = {32, 20};
-      sample.night = false;
-      writer.append(sample);
-    }
-    writer.append({from, EventKind::kAlarm, monitor::Severity::kWarning, event});
-    EXPECT_TRUE(writer.flush());
-  };
-  write("yard", noon, 120, "first");
+  const auto day = [](monitor::Sample& sample) { sample.night = false; };
+  store(path, "yard", noon, 1000, 120, day, "first");
   window_->opener().open(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded));
   TimeChart* chart = part<ChartPanel>(*window_)->chart();
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "first") && !chart->chart().buckets.empty(); }));
   EXPECT_NEAR(chart->axis().to, static_cast<double>(noon) / 1000 + 119, 2) << "ends at the data's own present";
-  write("yard", noon + 120000, 60, "second");
+  store(path, "yard", noon + 120000, 1000, 60, day, "second");
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "second"); }));
   EXPECT_TRUE(reported(EventKind::kAlarm, "first"));
   EXPECT_TRUE(wait([&] { return std::abs(chart->axis().to - (static_cast<double>(noon) / 1000 + 179)) < 2; }));
   for (const char* suffix : {"", "-wal", "-shm"}) QFile::remove(path + QLatin1String(suffix));
-  write("garden", noon, 30, "third");
+  store(path, "garden", noon, 1000, 30, day, "third");
   ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "third"); }));
   // Sources are asked for before events, and the file may have been replaced between the two.
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == QStringLiteral("garden"); }));
@@ -819,17 +598,7 @@ TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
 }
 
 TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
-  {
-    monitor::StoreWriter writer(file("other.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = "yard";
-    writer.beginSession(session);
-    monitor::Sample sample;
-    sample.time = unixNow() - kDayMs;
-    sample.token_counts = {32, 20};
-    writer.append(sample);
-    writer.append({sample.time, EventKind::kAlarm, monitor::Severity::kWarning, "of the yard"});
-  }
+  store(file("other.db"), "yard", unixNow() - kDayMs, 0, 1, {}, "of the yard");
   ASSERT_TRUE(openCamera());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const QString live = part<ChartPanel>(*window_)->sourceName();
@@ -840,7 +609,7 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(
       wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kRetrying; }));
-  QTest::qWait(200);
+  settle();
   EXPECT_FALSE(reported(EventKind::kSource, "unplugged")) << "not of that database";
   buttonOf(part<ChartPanel>(*window_), ChartPanel::tr("Back to the live source"))->click();
   EXPECT_TRUE(reported(EventKind::kSource, "unplugged")) << "but not forgotten";
@@ -854,24 +623,6 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   trigger("own_database");
   EXPECT_EQ(window_->windowTitle(), QStringLiteral("MPM Monitor"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == live; }));
-}
-
-TEST_F(Faults, DemoOfWelcomePageRunsTheDefaultModel) {
-  qputenv("MPM_MODEL", MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
-  WindowOptions plain = options();
-  plain.model.clear();
-  plain.inference.read.convert.reduce.reset();
-  make(plain);
-  qunsetenv("MPM_MODEL");
-  QTest::mouseClick(buttonOf(part<WelcomePage>(*window_), WelcomePage::tr("Try the demo")), Qt::LeftButton);
-  ASSERT_FALSE(!part<WelcomePage>(*window_)->isHidden());
-  ASSERT_TRUE(QTest::qWaitFor([&] { return frame() && frame()->hasGrid(); }, 4 * kPatience));
-  EXPECT_FALSE(frame()->result.model->schedule().empty());
-  EXPECT_LT(frame()->result.estimate.tokens.back(), frame()->result.estimate.tokens.front());
-  QStringList names;
-  for (int c = 0; c < part<LegendModel>(*window_)->classes(); ++c) names << part<LegendModel>(*window_)->name(c);
-  EXPECT_TRUE(names.contains(QStringLiteral("road"))) << names.join(QLatin1Char(' ')).toStdString();
-  EXPECT_FALSE(frame()->sample.whole().areas.empty());
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QLabel>
+#include <QSettings>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
@@ -28,11 +30,14 @@
 
 namespace mpm::gui {
 
-inline constexpr int kPatience = 150000;
+inline constexpr int kPatience = 150000, kPictures = 40;
 
 /// Until what is waiting in the event loop is done, and what comes of that.
 inline void settle() {
-  for (int round = 0; round < 3; ++round) QCoreApplication::processEvents();
+  for (int round = 0; round < 3; ++round) {
+    QCoreApplication::processEvents();
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  }
 }
 
 /// The button that says `text`; a failure and null where there is none.
@@ -84,7 +89,7 @@ class Window : public ::testing::Test {
  protected:
   void SetUp() override {
     QDir(folder_.path()).mkpath(QStringLiteral("street"));
-    for (int i = 0; i < 40; ++i) cv::imwrite(path("street/%1.png", i), picture(i, {320, 160}));
+    for (int i = 0; i < kPictures; ++i) cv::imwrite(path("street/%1.png", i), picture(i, {320, 160}));
     make();
   }
   void TearDown() override { window_.reset(); }
@@ -123,7 +128,12 @@ class Window : public ::testing::Test {
   void storeSamples(const std::string& source, UnixMs first, UnixMs step, int count,
                     const std::function<void(monitor::Sample&)>& more = {}) {
     window_.reset();  // a database has one writer
-    monitor::StoreWriter writer(file("m.db").toStdString());
+    store(file("m.db"), source, first, step, count, more);
+  }
+  /// The same in another database, with an alarm at `first`.
+  static void store(const QString& database, const std::string& source, UnixMs first, UnixMs step, int count,
+                    const std::function<void(monitor::Sample&)>& more = {}, const char* alarm = nullptr) {
+    monitor::StoreWriter writer(database.toStdString());
     monitor::SessionInfo session;
     session.source = source;
     writer.beginSession(session);
@@ -135,6 +145,13 @@ class Window : public ::testing::Test {
       if (more) more(sample);
       writer.append(sample);
     }
+    if (alarm) writer.append({first, monitor::EventKind::kAlarm, monitor::Severity::kWarning, alarm});
+    EXPECT_TRUE(writer.flush());
+  }
+  /// The source that was watched last, as it is remembered.
+  Recent lastWatched() const {
+    QSettings settings(file("settings.ini"), QSettings::IniFormat);
+    return loadRecents(settings).value(0);
   }
 
   static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, kPatience); }
@@ -146,12 +163,17 @@ class Window : public ::testing::Test {
     watching().open(file("street"));
     return runs();
   }
-  /// The same, and then a picture that stands still.
+  /// The same, and then a picture that stands still: the last one once more, behind any that is in work.
   bool openAndPause() {
     if (!openAndWait()) return false;
     trigger("pause");
-    QTest::qWait(300);
-    return true;
+    window_->live().change([](monitor::Session&) {});
+    return wait([&] { return frame()->result.repeated; });
+  }
+  /// What is stored was looked at twice more, which the window does every other second.
+  bool looks() const {
+    const QSignalSpy sources(part<History>(*window_), &History::sourcesChanged);
+    return wait([&] { return sources.count() >= 2; });
   }
   // Looks whether the pictures of a new folder have a time; those here have none.
   void lookForTimes() {

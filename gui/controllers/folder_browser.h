@@ -14,11 +14,11 @@ namespace mpm::gui {
 
 /// Goes through the pictures of the folder that is open: the model runs on the chosen one, which is no new sample. What
 /// still plays is paused.
-class FolderView : public QObject {
+class FolderBrowser : public QObject {
   Q_OBJECT
  public:
   /// `bar` outlives this.
-  FolderView(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent = nullptr);
+  FolderBrowser(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent = nullptr);
 
   /// Another source; empty: none. One that is neither a folder nor a glob has no pictures. `times`: how those of an
   /// archive are read; nullopt: the pictures count as taken when they are read.

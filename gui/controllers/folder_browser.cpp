@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/controllers/folder_view.h"
+#include "gui/controllers/folder_browser.h"
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
@@ -8,15 +8,15 @@
 
 namespace mpm::gui {
 
-FolderView::FolderView(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent)
+FolderBrowser::FolderBrowser(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent)
     : QObject(parent), bar_(bar), live_(live), pause_(pause), thread_(this) {
-  connect(bar_, &FolderBar::picked, this, &FolderView::show);
+  connect(bar_, &FolderBar::picked, this, &FolderBrowser::show);
   connect(pause_, &QAction::toggled, this, [this](bool on) {
     if (!on) wanted_.clear();
   });
 }
 
-void FolderView::setSource(const QString& source, const std::optional<vision::TimeOptions>& times) {
+void FolderBrowser::setSource(const QString& source, const std::optional<vision::TimeOptions>& times) {
   const int version = ++version_;
   wanted_.clear();
   bar_->setPictures({});
@@ -41,13 +41,13 @@ void FolderView::setSource(const QString& source, const std::optional<vision::Ti
   });
 }
 
-QStringList FolderView::files() const {
+QStringList FolderBrowser::files() const {
   QStringList files;
   for (const FolderPicture& picture : bar_->pictures()) files << picture.file;
   return files;
 }
 
-void FolderView::follow(const LiveFrame& frame) {
+void FolderBrowser::follow(const LiveFrame& frame) {
   const QString file = QString::fromStdString(frame.result.frame.file);
   if (!wanted_.isEmpty() && wanted_ != file) return;
   wanted_.clear();
@@ -59,7 +59,7 @@ void FolderView::follow(const LiveFrame& frame) {
   if (found != all.end()) bar_->setCurrent(static_cast<int>(found - all.begin()), frame.result.frame.time);
 }
 
-void FolderView::step(int by) {
+void FolderBrowser::step(int by) {
   const int last = static_cast<int>(bar_->pictures().size()) - 1;
   const int index = std::clamp(bar_->current() + by, 0, std::max(0, last));
   if (last < 0 || index == bar_->current()) return;
@@ -67,7 +67,7 @@ void FolderView::step(int by) {
   show(index);
 }
 
-void FolderView::show(int index) {
+void FolderBrowser::show(int index) {
   if (live_->session().framesCome()) pause_->setChecked(true);
   const FolderPicture& picture = bar_->pictures()[static_cast<std::size_t>(index)];
   wanted_ = picture.file;

@@ -14,11 +14,12 @@ namespace mpm::gui {
 
 /// Shows the database: chart, day and night, and events of our own database or of another program's, kept up to
 /// date. It creates the panels; the owner of their place destroys them first.
-class HistoryView : public QObject {
+class HistoryBrowser : public QObject {
   Q_OBJECT
  public:
-  /// `database`: where this program stores its samples; may be empty.
-  explicit HistoryView(const QString& database, QObject* parent = nullptr);
+  /// `database`: where this program stores its samples; may be empty. `night`: the action that asks what counts as
+  /// night.
+  HistoryBrowser(const QString& database, QAction* night, QObject* parent = nullptr);
   /// Asks for what is there already.
   void begin();
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/controllers/history_view.h"
+#include "gui/controllers/history_browser.h"
 
 #include "gui/models/recents.h"
 #include "vision/time.h"
 
 namespace mpm::gui {
 
-HistoryView::HistoryView(const QString& database, QObject* parent)
+HistoryBrowser::HistoryBrowser(const QString& database, QAction* night, QObject* parent)
     : QObject(parent),
       own_database_(database),
       events_(this),
       history_(this),
       chart_(new ChartPanel(&history_)),
-      day_night_(new DayNightPanel),
+      day_night_(new DayNightPanel(night)),
       events_panel_(new EventsPanel(&events_)) {
   connect(&history_, &History::statisticsReady, this,
           [this](const monitor::DayNightStatistics& statistics, const std::vector<monitor::ClassArea>& areas) {
@@ -24,21 +24,21 @@ HistoryView::HistoryView(const QString& database, QObject* parent)
   connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
     if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
   });
-  connect(&history_, &History::failed, this, &HistoryView::failed);
-  connect(chart_, &ChartPanel::sourcePicked, this, &HistoryView::takeSource);
-  connect(chart_->chart(), &TimeChart::timePicked, this, &HistoryView::timePicked);
+  connect(&history_, &History::failed, this, &HistoryBrowser::failed);
+  connect(chart_, &ChartPanel::sourcePicked, this, &HistoryBrowser::takeSource);
+  connect(chart_->chart(), &TimeChart::timePicked, this, &HistoryBrowser::timePicked);
   connect(chart_->chart(), &TimeChart::rangeChanged, this, [this] {
     const auto [from, to] = stretchToJudge();
     const double apart = (to - from) / 50;  // a chart that follows the clock moves every 2 s
     if (std::abs(from - judged_.first) > apart || std::abs(to - judged_.second) > apart) refreshStatistics();
   });
-  connect(chart_, &ChartPanel::backRequested, this, &HistoryView::closeForeign);
-  connect(events_panel_, &EventsPanel::timePicked, this, &HistoryView::showTime);
+  connect(chart_, &ChartPanel::backRequested, this, &HistoryBrowser::closeForeign);
+  connect(events_panel_, &EventsPanel::timePicked, this, &HistoryBrowser::showTime);
 }
 
-void HistoryView::begin() { history_.setDatabase(own_database_); }
+void HistoryBrowser::begin() { history_.setDatabase(own_database_); }
 
-void HistoryView::watch(const QString& source) {
+void HistoryBrowser::watch(const QString& source) {
   watched_ = source;
   watching_ = true;
   live_events_.clear();
@@ -46,12 +46,12 @@ void HistoryView::watch(const QString& source) {
   if (sourceSpec(source).kind == vision::SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
 }
 
-void HistoryView::setOwnDatabase(const QString& path) {
+void HistoryBrowser::setOwnDatabase(const QString& path) {
   own_database_ = path;
   if (foreign_.isEmpty()) showOwn();
 }
 
-void HistoryView::showOwn() {
+void HistoryBrowser::showOwn() {
   foreign_.clear();
   chart_->setForeign({}, watching_);
   day_night_->clear();
@@ -68,19 +68,19 @@ void HistoryView::showOwn() {
   emit foreignChanged();
 }
 
-void HistoryView::closeForeign() {
+void HistoryBrowser::closeForeign() {
   if (!foreign_.isEmpty()) showOwn();
 }
 
-QString HistoryView::foreignName() const { return QFileInfo(foreign_).fileName(); }
+QString HistoryBrowser::foreignName() const { return QFileInfo(foreign_).fileName(); }
 
-void HistoryView::stopWatching() {
+void HistoryBrowser::stopWatching() {
   watching_ = false;
   chart_->setPresent({}, std::nullopt);
   chart_->setForeign(foreignName(), false);
 }
 
-void HistoryView::openForeign(const QString& path) {
+void HistoryBrowser::openForeign(const QString& path) {
   foreign_ = path;
   chart_->setForeign(foreignName(), watching_);
   events_.setEvents({});
@@ -91,20 +91,20 @@ void HistoryView::openForeign(const QString& path) {
   emit foreignChanged();
 }
 
-void HistoryView::setNightRule(const std::optional<monitor::NightRule>& rule) {
+void HistoryBrowser::setNightRule(const std::optional<monitor::NightRule>& rule) {
   day_night_->setRule(rule);
   history_.setNightRule(rule.value_or(monitor::NightRule()));
   chart_->refresh();
   refreshStatistics();
 }
 
-void HistoryView::add(const monitor::Event& event) {
+void HistoryBrowser::add(const monitor::Event& event) {
   live_events_.push_back(event);
   if (live_events_.size() > EventsModel::kMax) live_events_.erase(live_events_.begin());
   if (foreign_.isEmpty()) events_.add(event);
 }
 
-void HistoryView::takeSource(qint64 source) {
+void HistoryBrowser::takeSource(qint64 source) {
   if (!foreign_.isEmpty() || !watching_) history_.askEvents(source);
   if (const auto record = chart_->record(); record && !foreign_.isEmpty()) history_.askLast(*record);
   day_night_->clear();  // of the source before
@@ -113,7 +113,7 @@ void HistoryView::takeSource(qint64 source) {
 }
 
 // Fresh samples every 2 s; the statistics every 30. By the steady clock: the other one may be set back.
-void HistoryView::refresh(UnixMs shown) {
+void HistoryBrowser::refresh(UnixMs shown) {
   if (!watching_ && foreign_.isEmpty()) return;
   const std::int64_t now = steadyNow();
   if (now < next_chart_) return;
@@ -129,7 +129,7 @@ void HistoryView::refresh(UnixMs shown) {
   refreshStatistics();
 }
 
-void HistoryView::refreshStatistics() {
+void HistoryBrowser::refreshStatistics() {
   const auto source = chart_->source();
   if (!source) return;
   judged_ = stretchToJudge();
@@ -138,7 +138,7 @@ void HistoryView::refreshStatistics() {
 }
 
 // The stretch of the chart that has samples, but two days at least: one has no day and night to compare.
-std::pair<double, double> HistoryView::stretchToJudge() const {
+std::pair<double, double> HistoryBrowser::stretchToJudge() const {
   constexpr double kShortest = 2 * 86400;
   auto [from, to] = std::pair(chart_->chart()->axis().from, chart_->chart()->axis().to);
   if (const auto record = chart_->record()) {
@@ -148,7 +148,7 @@ std::pair<double, double> HistoryView::stretchToJudge() const {
   return {std::min(from, to - kShortest), to};
 }
 
-void HistoryView::showTime(double time) {
+void HistoryBrowser::showTime(double time) {
   TimeChart* chart = chart_->chart();
   const double half = (chart->axis().to - chart->axis().from) / 2;
   chart->setFollowing(false);
@@ -156,24 +156,24 @@ void HistoryView::showTime(double time) {
   emit timePicked(time);
 }
 
-QString HistoryView::source() const {
+QString HistoryBrowser::source() const {
   const QString name = chart_->sourceName();
   return name.isEmpty() ? watched_ : name;
 }
 
-void HistoryView::showPictures(const std::vector<StoredPicture>& pictures) {
+void HistoryBrowser::showPictures(const std::vector<StoredPicture>& pictures) {
   std::vector<double> times;
   for (const StoredPicture& picture : pictures)
     if (picture.source == source()) times.push_back(picture.time);
   chart_->chart()->setPictures(std::move(times));
 }
 
-double HistoryView::nearness() const {
+double HistoryBrowser::nearness() const {
   const TimeAxis& axis = chart_->chart()->axis();
   return std::max(2.0, (axis.to - axis.from) / 50);
 }
 
-const StoredPicture* HistoryView::pictureNear(const std::vector<StoredPicture>& pictures, double time) const {
+const StoredPicture* HistoryBrowser::pictureNear(const std::vector<StoredPicture>& pictures, double time) const {
   return nearestPicture(pictures, source(), time, nearness());
 }
 
