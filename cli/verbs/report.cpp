@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -90,11 +91,11 @@ struct SourceReport {
     for (const HourOfTokens& hour : store.hoursOfTokens(record.id, span.from, span.to))
       days_of_pooled.insert(hour.start / kDayMs);
     pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
-    areas = classAreas(store, record.id, span.from, span.to);
     regions = regionMeans(store, record, span.from, span.to);
     states = store.states(record.id, span.from, span.to);
-    if (pooled == 0)
-      for (ClassArea& area : areas) area.day = area.night = std::nullopt;  // not known
+    if (pooled == 0)  // day and night are not known
+      for (RegionMeans& region : regions)
+        for (ClassArea& area : region.areas) area.day = area.night = std::nullopt;
   }
 
   SourceRecord source;
@@ -104,18 +105,26 @@ struct SourceReport {
   std::optional<SessionRecord> session;  // the latest
   std::int64_t pooled = 0,
                pooled_days = 0;      // samples of its model and reduction that know day and night, on days of UTC
-  std::vector<ClassArea> areas;      // of the latest model
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
 
-  // A number of the whole picture.
+  // Of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
+  std::vector<ClassArea> areas() const { return regions.empty() ? std::vector<ClassArea>() : regions.front().areas; }
   // Pictures with this flag.
   std::int64_t flagged(std::string_view key) const {
     const Spread pictures = value(key);
     return std::llround(pictures.mean * static_cast<double>(pictures.samples));
   }
 };
+
+// Those that cover most.
+std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count) {
+  std::erase_if(areas, [](const ClassArea& area) { return area.all == 0; });
+  std::ranges::stable_sort(areas, std::ranges::greater(), &ClassArea::all);
+  areas.resize(std::min(areas.size(), count));
+  return areas;
+}
 
 void printAreas(const std::vector<ClassArea>& areas) {
   if (areas.empty()) return;
@@ -160,8 +169,8 @@ void printRegions(const std::vector<RegionMeans>& regions) {
   }
   for (const RegionMeans& region : regions) {
     std::string classes;
-    for (std::size_t c = 0; c < std::min(kShown, region.areas.size()); ++c)
-      classes += (c > 0 ? ", " : "") + region.areas[c].first + " " + fixed(100 * region.areas[c].second, 1);
+    for (const ClassArea& area : largest(region.areas, kShown))
+      classes += (classes.empty() ? "" : ", ") + area.name + " " + fixed(100 * area.all, 1);
     if (!region.name.empty() && !classes.empty()) printLine("  largest classes of " + region.name + ", %: " + classes);
   }
 }
@@ -209,7 +218,7 @@ void printReport(const SourceReport& report) {
     line("quality: " + std::to_string(left_out) + " of " + counted(report.value("flagged").samples, "picture") +
          " left out: " + why);
   }
-  printAreas(report.areas);
+  printAreas(report.areas());
   printRegions(report.regions);
   printStates(report.states);
   if (report.pooled == 0)
@@ -304,7 +313,7 @@ Json reportJson(const SourceReport& report) {
     json["states"][one.name] = {{"samples", one.samples}, {"sure", one.sure}, {"changes", changes}};
   }
   for (const char* flag : kQualityFlags) json["quality"][flag] = report.flagged(flag);
-  for (const ClassArea& area : report.areas)
+  for (const ClassArea& area : report.areas())
     json["areas"][area.name] = {{"all", area.all},
                                 {"day", evaluation::orNull(area.day)},
                                 {"night", evaluation::orNull(area.night)},
@@ -315,7 +324,8 @@ Json reportJson(const SourceReport& report) {
     for (std::size_t q = 0; q < quantities().size(); ++q)
       if (const Spread& value = region.values[q]; value.samples > 0)
         means[quantities()[q].key] = rounded(quantities()[q], value.mean);
-    for (const auto& [name, share] : region.areas) means["area_fraction"][name] = share;
+    for (const ClassArea& area : region.areas)
+      if (area.all > 0) means["area_fraction"][area.name] = area.all;
     (region.name.empty() ? json["mean"] : json["regions"][region.name]) = std::move(means);
   }
   if (const auto& difference = report.statistics.difference)
@@ -384,13 +394,14 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   };
   const auto colors = colorsOf(report.session);
   const auto addAreas = [&](const RegionMeans& of) {
-    for (std::size_t c = 0; c < std::min(kInLane, of.areas.size()); ++c) {
-      const auto color = colors.find(of.areas[c].first);
-      drawing.series.push_back({.quantity = {.class_name = of.areas[c].first, .region = of.name},
-                                .name = of.name.empty() ? of.areas[c].first : of.areas[c].first + " in " + of.name,
+    const std::vector<ClassArea> most = largest(of.areas, kInLane);
+    for (const ClassArea& area : most) {
+      const auto color = colors.find(area.name);
+      drawing.series.push_back({.quantity = {.class_name = area.name, .region = of.name},
+                                .name = of.name.empty() ? area.name : area.name + " in " + of.name,
                                 .unit = "%",
                                 .decimals = 1,
-                                .joins = c > 0,
+                                .joins = &area != &most.front(),
                                 .color = color == colors.end() ? std::nullopt : std::optional(color->second)});
     }
   };
@@ -400,7 +411,7 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
     add("rows", "", false);
     add("agreement", "", false);
   }
-  if (!report.areas.empty()) shown.emplace_back("areas of classes");
+  if (!report.areas().empty()) shown.emplace_back("areas of classes");
   if (report.regions.size() > 1) shown.emplace_back("regions");
   if (!report.regions.empty()) addAreas(report.regions.front());
   for (std::size_t i = 1; i < report.regions.size(); ++i) add("gcc", report.regions[i].name, (i - 1) % kInLane != 0);

@@ -11,32 +11,32 @@
 
 namespace mpm::monitor {
 
-/// How much of the picture a class covered: means over samples, as shares of the pixels, 0..1.
+/// How much of a region, or of the whole picture, a class covered: means over samples, as shares of its pixels, 0..1.
 struct ClassArea {
   std::string name;
   double all = 0;
   std::optional<double> day{}, night{};  ///< nullopt: no sample of that time
-  std::optional<double> corrected{};     ///< `all` without the known errors of the model (evaluation::correctedShares)
-  std::optional<double> iou{};           ///< of the class in the cross-validation
+  // Of the whole picture, where the cross-validation of the model is known.
+  std::optional<double> corrected{};  ///< `all` without the known errors of the model (evaluation::correctedShares)
+  std::optional<double> iou{};        ///< of the class in the cross-validation
 };
-
-/// The classes of the latest model that occur in samples of [from, to) or in its cross-validation. Samples from before
-/// another model do not count. Day and night are separated by whole buckets of a chart, of an hour or less up to a
-/// year.
-std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to);
 
 /// Means of a region, or of the whole picture, over a span of time.
 struct RegionMeans {
-  std::string name;                                     ///< empty: the whole picture
-  std::vector<Spread> values{};                         ///< by quantities()
-  std::vector<std::pair<std::string, double>> areas{};  ///< of classes that occur, shares of its pixels, largest first
+  std::string name;                ///< empty: the whole picture
+  std::vector<Spread> values{};    ///< by quantities()
+  std::vector<ClassArea> areas{};  ///< as classAreas()
 
   const Spread& value(std::string_view key) const;
   std::int64_t samples() const { return value("pixels").samples; }
 };
 
-/// The whole picture, then the regions of a source by name, with samples in [from, to). Classes are those of the latest
-/// model.
+/// The whole picture, then the regions of a source by name, with samples in [from, to).
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecord& source, UnixMs from, UnixMs to);
+
+/// The classes of the latest model that occur in the whole picture in samples of [from, to), or in its
+/// cross-validation. Samples from before another model do not count. Day and night are separated by whole buckets of a
+/// chart, of an hour or less up to a year.
+std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to);
 
 }  // namespace mpm::monitor
