@@ -19,6 +19,7 @@
 #include "gui/views/regions_dialog.h"
 #include "gui/views/time_chart.h"
 #include "vision/labels/classes.h"
+#include "vision/regions/region_json.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -196,7 +197,7 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   drag({10, 10}, {20, 20});
   ok()->click();
   EXPECT_TRUE(wait([&] {
-    return regionJson(stored()[0]) != regionJson(vision::readRegions(file("zones.json").toStdString())[0]);
+    return toJson(stored()[0]) != toJson(vision::readRegions(file("zones.json").toStdString())[0]);
   })) << "and is written again";
   ask();
   cv::imwrite(file("m.png").toStdString(), cv::Mat(8, 8, CV_8UC1, cv::Scalar(255)));

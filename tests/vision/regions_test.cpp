@@ -9,6 +9,7 @@
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
+#include "vision/regions/region_json.h"
 #include "vision/times/written_time.h"
 
 namespace mpm::vision {
@@ -75,7 +76,7 @@ TEST_F(Regions, FileGivesThemBack) {
   EXPECT_EQ(back[0].to, drawn.to);
   EXPECT_TRUE(back[1].ignore);
   EXPECT_EQ(cv::countNonZero((back[1].mask != 0) != (masked.mask != 0)), 0);
-  for (const Region& region : back) EXPECT_EQ(regionJson(regionOf(regionJson(region), "x")), regionJson(region));
+  for (const Region& region : back) EXPECT_EQ(toJson(regionFromJson({toJson(region).dump(), "x"}, "")), toJson(region));
 }
 
 TEST_F(Regions, MaskPictureIsReadBesideTheFile) {

@@ -47,46 +47,42 @@ struct OpenSource {
   CaptureThread capture;
 };
 
-// When the last sample of `source` was taken, as the database has it.
-std::optional<UnixMs> lastStored(const std::string& database, const std::string& source) {
+// Calls `read` with what the database has of a source, if anything. The writer meets the same problem as this reader,
+// and repairs or reports it.
+template <typename Read>
+void readSource(const std::string& database, const std::string& source, Read read) {
   try {
-    for (const SourceRecord& stored : StoreReader(database).sources())
-      if (stored.name == source) return stored.last;
-  } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
+    const StoreReader store(database);
+    for (const SourceRecord& record : store.sources())
+      if (record.name == source) read(store, record);
+  } catch (const Error&) {
   }
-  return std::nullopt;
 }
 
 void readStored(const std::string& database, const std::string& source, StoredPictures& pictures) {
-  try {
-    const StoreReader store(database);
-    for (const SourceRecord& stored : store.sources())
-      if (stored.name == source)
-        store.pictures(stored.id, [&](const std::string& name, UnixMs time, std::int64_t digest) {
-          const std::uint64_t key = mpm::hash(hashBytes(name), time);
-          pictures.named.insert(key);
-          pictures.whole.insert(mpm::hash(key, digest));
-        });
-  } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
-  }
+  readSource(database, source, [&](const StoreReader& store, const SourceRecord& record) {
+    store.pictures(record.id, [&](const std::string& name, UnixMs time, std::int64_t digest) {
+      const std::uint64_t key = mpm::hash(hashBytes(name), time);
+      pictures.named.insert(key);
+      pictures.whole.insert(mpm::hash(key, digest));
+    });
+  });
 }
 
 // Gives the recorder what an earlier watch of the source left: its view, its regions, and where its rules stood.
 void recall(const std::string& database, const std::string& source, const std::weak_ptr<Recorder>& recorder,
             UnixMs now) {
   constexpr int kSamples = 5000;  // an hour and more of samples each second
-  try {
-    const StoreReader stored(database);
-    auto view = stored.view(source);
-    const auto regions = currentRegions(stored, source);
+  readSource(database, source, [&](const StoreReader& store, const SourceRecord& record) {
+    auto view = store.view(source);
+    const auto regions = currentRegions(store, source);
+    const auto samples = store.lastSamples(record.id, kSamples);
     const auto still = recorder.lock();
-    if (still && view) still->setView(std::move(*view));
-    if (still && !regions.empty()) still->setStoredRegions(regions);
-    for (const SourceRecord& record : stored.sources())
-      if (still && record.name == source)
-        still->resume(stored.lastSamples(record.id, kSamples), stored.sessions(record.id), now, steadyNow());
-  } catch (const Error&) {
-  }
+    if (!still) return;
+    if (view) still->setView(std::move(*view));
+    if (!regions.empty()) still->setStoredRegions(regions);
+    still->resume(samples, store.sessions(record.id), now, steadyNow());
+  });
 }
 
 }  // namespace
@@ -261,7 +257,9 @@ void Session::open(const WatchOptions& options) {
     factory = [database = impl_->options.database, name, step = options.every_s,
                open = std::move(factory)](vision::SourceOptions how) {
       how.frame_step_s = step;
-      if (const auto last = lastStored(database, name)) how.resume_after = static_cast<double>(*last) / kSecondMs;
+      readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
+        how.resume_after = static_cast<double>(record.last) / kSecondMs;
+      });
       return open(how);
     };
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;

@@ -91,8 +91,8 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
     problem = error;
   }
   sample.regions = {measureWhole(frame, image, labels)};
-  const std::vector<double> share = place_.parts.empty() ? std::vector<double>() : sharesOf(report);
-  for (const Part& part : place_.parts) {
+  const std::vector<double> share = layout_.parts.empty() ? std::vector<double>() : sharesOf(report);
+  for (const MeasuredRegion& part : layout_.parts) {
     Sums sums;
     std::array<std::int64_t, 256> counts{};
     Measurement measured;
@@ -119,31 +119,31 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
 
 RegionSample RegionMeter::measureWhole(const FrameFacts& frame, const cv::Mat& image, const cv::Mat& labels) const {
   cv::Scalar mean, deviation;
-  cv::meanStdDev(image, mean, deviation, place_.counted);
+  cv::meanStdDev(image, mean, deviation, layout_.counted);
   Measurement measured{
       .mean = {mean[2], mean[1], mean[0]}, .deviation = {deviation[2], deviation[1], deviation[0]}, .frame = &frame};
   measured.pixels =
-      place_.counted.empty() ? static_cast<std::int64_t>(image.total()) : cv::countNonZero(place_.counted);
+      layout_.counted.empty() ? static_cast<std::int64_t>(image.total()) : cv::countNonZero(layout_.counted);
   if (!frame.token_counts.empty()) measured.tokens = frame.token_counts.back();
   RegionSample whole = evaluate(measured);
-  whole.areas = vision::classAreas(labels, place_.counted);
+  whole.areas = vision::classAreas(labels, layout_.counted);
   return whole;
 }
 
 void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewMotion& moved) {
-  if (picture == place_.picture && grid == place_.grid && time >= place_.from && time < place_.to &&
-      !followsView(place_.moved, moved, picture))
+  if (picture == layout_.picture && grid == layout_.grid && time >= layout_.from && time < layout_.to &&
+      !followsView(layout_.moved, moved, picture))
     return;
-  place_ = {.picture = picture,
-            .grid = grid,
-            .from = std::numeric_limits<UnixMs>::min(),
-            .to = std::numeric_limits<UnixMs>::max(),
-            .moved = moved};
+  layout_ = {.picture = picture,
+             .grid = grid,
+             .from = std::numeric_limits<UnixMs>::min(),
+             .to = std::numeric_limits<UnixMs>::max(),
+             .moved = moved};
   for (const vision::Region& region : regions_)
     for (const auto& change : {region.from, region.to})
       if (change)
-        (*change <= time ? place_.from : place_.to) =
-            *change <= time ? std::max(place_.from, *change) : std::min(place_.to, *change);
+        (*change <= time ? layout_.from : layout_.to) =
+            *change <= time ? std::max(layout_.from, *change) : std::min(layout_.to, *change);
   cv::Mat counted;
   for (const vision::Region& region : regions_)
     if (region.ignore && region.validAt(time)) {
@@ -151,12 +151,12 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
       counted.setTo(0, movedMask(region, picture, moved));
       counted.setTo(0, vision::maskOf(region, picture));  // a time stamp in the picture does not move
     }
-  std::vector<Part> parts;
+  std::vector<MeasuredRegion> parts;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     if (regions_[i].ignore || !regions_[i].validAt(time)) continue;
     cv::Mat mask = movedMask(regions_[i], picture, moved);
     if (!counted.empty()) mask &= counted;
-    Part part{.index = i, .runs = {}, .patches = {}};
+    MeasuredRegion part{.index = i, .runs = {}, .patches = {}};
     for (int y = 0; y < mask.rows; ++y) {
       const uchar *const row = mask.ptr(y), *const end = row + mask.cols;
       for (const uchar* at = std::find(row, end, 255); at != end;) {
@@ -175,8 +175,8 @@ void RegionMeter::prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewM
     }
     parts.push_back(std::move(part));
   }
-  place_.counted = counted;
-  place_.parts = std::move(parts);
+  layout_.counted = counted;
+  layout_.parts = std::move(parts);
 }
 
 }  // namespace mpm::monitor

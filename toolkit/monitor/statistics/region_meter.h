@@ -34,17 +34,17 @@ class RegionMeter {
   struct Run {  // pixels of a row that are next to each other
     int y, begin, end;
   };
-  struct Part {
+  struct MeasuredRegion {
     std::size_t index;
     std::vector<Run> runs;
     std::vector<std::pair<std::size_t, double>> patches;  // that it touches; its share of each
   };
-  struct Place {
+  struct Layout {
     cv::Size picture{};
     Size2 grid{};
     UnixMs from = 0, to = 0;  // [from, to)
     ViewMotion moved{};
-    std::vector<Part> parts{};
+    std::vector<MeasuredRegion> parts{};
     cv::Mat counted{};
   };
 
@@ -52,7 +52,7 @@ class RegionMeter {
   void prepare(cv::Size picture, Size2 grid, UnixMs time, const ViewMotion& moved);
 
   std::vector<vision::Region> regions_;
-  Place place_;
+  Layout layout_;
 };
 
 }  // namespace mpm::monitor

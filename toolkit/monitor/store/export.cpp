@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json_file.h"
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
 
@@ -22,11 +23,6 @@ namespace {
 std::string number(double value, int digits) {
   char text[400];  // of any double; snprintf would write a comma where the locale has one
   return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
-}
-
-std::string shortest(double value) {
-  char text[64];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 // As RFC 4180 wants it.
@@ -159,13 +155,13 @@ void writeRow(std::ostream& out, const Columns& columns, const Sample& sample) {
                           : "0")
       << ',' << field(columns.reduction(sample)) << ',';
   for (std::size_t k = 0; k < sample.token_counts.size(); ++k)
-    out << (k > 0 ? " " : "") << shortest(sample.token_counts[k]);
+    out << (k > 0 ? " " : "") << numberText(sample.token_counts[k]);
   writeParts(columns, [&](const std::string& name, const std::string&) {
     const RegionSample* const region = sample.region(name);
     for (std::size_t q = 0; q < quantities().size(); ++q) {
       if (!name.empty() && !quantities()[q].ofRegions()) continue;
       const auto value = region ? region->value(q) : std::nullopt;
-      out << ',' << (value ? shortest(rounded(quantities()[q], *value)) : "");
+      out << ',' << (value ? numberText(rounded(quantities()[q], *value)) : "");
     }
     const auto areas =
         region ? columns.areas(sample, region->areas) : std::vector<std::optional<double>>(columns.classes.size());

@@ -1,84 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/retention.h"
 
-#include <set>
+#include <string>
+#include <vector>
 
 namespace mpm::monitor {
 namespace {
 
 constexpr int kBatch = 5000;
 
-// But for archives, whose pictures were old from the first.
-std::set<std::int64_t> watchedSources(const Database& database) {
-  std::set<std::int64_t> ids;
+// Sources by id; nullopt: events that belong to none.
+using Sources = std::vector<std::optional<std::int64_t>>;
+
+// Archives are left out: their pictures were old from the first.
+Sources watchedSources(const Database& database) {
+  Sources ids;
   Statement rows = database.prepare("SELECT id FROM source WHERE NOT archive");
-  while (rows.step()) ids.insert(rows.integer(0));
+  while (rows.step()) ids.emplace_back(rows.integer(0));
   return ids;
 }
 
-// The oldest kBatch samples before `time`, per source because the index is. True when there were any.
-bool forgetSamples(Database& database, const std::set<std::int64_t>& sources, UnixMs time) {
-  const std::string oldest = "(SELECT id FROM sample WHERE source = ? AND time_ms < ? ORDER BY time_ms LIMIT ?)";
-  Statement remove_regions = database.prepare("DELETE FROM region_sample WHERE sample IN " + oldest);
-  Statement remove_states = database.prepare("DELETE FROM state_sample WHERE sample IN " + oldest);
-  Statement remove = database.prepare("DELETE FROM sample WHERE id IN " + oldest);
+// Deletes the oldest kBatch rows before a time, source by source because the indices are. `rows`: a table and its
+// condition, in which ?1 is the source, ?2 the time and ?3 the number. True when there were any.
+bool forget(Database& database, const Sources& sources, UnixMs before, const std::string& rows) {
+  Statement remove = database.prepare("DELETE FROM " + rows);
   int gone = 0;
-  for (std::int64_t source : sources) {
-    remove_regions.run(source, time, kBatch);
-    remove_states.run(source, time, kBatch);
-    remove.run(source, time, kBatch);
-    gone += sqlite3_changes(database.handle());
-  }
-  return gone > 0;
-}
-
-bool forgetBuckets(Database& database, const std::set<std::int64_t>& sources, std::int64_t width, UnixMs before) {
-  Statement remove = database.prepare(
-      "DELETE FROM bucket WHERE source = ?1 AND width_ms = ?2 AND start_ms IN"
-      " (SELECT start_ms FROM bucket WHERE source = ?1 AND width_ms = ?2 AND start_ms < ?3 ORDER BY start_ms LIMIT "
-      "?4)");
-  int gone = 0;
-  for (std::int64_t source : sources) {
-    remove.run(source, width, before, kBatch);
-    gone += sqlite3_changes(database.handle());
-  }
-  return gone > 0;
-}
-
-bool forgetEvents(Database& database, const std::set<std::int64_t>& sources, UnixMs before) {
-  Statement remove = database.prepare(
-      "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE source IS ? AND time_ms < ? ORDER BY time_ms LIMIT "
-      "?)");
-  remove.run(std::optional<std::int64_t>(), before, kBatch);
-  int gone = sqlite3_changes(database.handle());
-  for (std::int64_t source : sources) {
+  for (const auto& source : sources) {
     remove.run(source, before, kBatch);
     gone += sqlite3_changes(database.handle());
   }
   return gone > 0;
 }
 
-bool forgetHistograms(Database& database, UnixMs before) {
-  database
-      .prepare(
-          "WITH old AS (SELECT start_ms FROM hour_of_tokens WHERE start_ms < ?1 AND session IN"
-          "  (SELECT session.id FROM session JOIN source ON source.id = session.source WHERE NOT archive)"
-          "  ORDER BY start_ms LIMIT ?2)"
-          " DELETE FROM hour_of_tokens WHERE start_ms <= (SELECT max(start_ms) FROM old) AND session IN"
-          "  (SELECT session.id FROM session JOIN source ON source.id = session.source WHERE NOT archive)")
-      .run(before, kBatch);
-  return sqlite3_changes(database.handle()) > 0;
+bool forgetSamples(Database& database, const Sources& sources, UnixMs before) {
+  const std::string oldest = " IN (SELECT id FROM sample WHERE source = ?1 AND time_ms < ?2 ORDER BY time_ms LIMIT ?3)";
+  for (const char* part : {"region_sample", "state_sample"})
+    forget(database, sources, before, part + (" WHERE sample" + oldest));
+  return forget(database, sources, before, "sample WHERE id" + oldest);
+}
+
+bool forgetBuckets(Database& database, const Sources& sources, std::int64_t width, UnixMs before) {
+  const std::string of_width = "source = ?1 AND width_ms = " + std::to_string(width);
+  return forget(database, sources, before,
+                "bucket WHERE " + of_width + " AND start_ms IN (SELECT start_ms FROM bucket WHERE " + of_width +
+                    " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3)");
+}
+
+bool forgetEvents(Database& database, Sources sources, UnixMs before) {
+  sources.emplace_back();
+  return forget(
+      database, sources, before,
+      "event WHERE id IN (SELECT id FROM event WHERE source IS ?1 AND time_ms < ?2 ORDER BY time_ms LIMIT ?3)");
+}
+
+bool forgetHistograms(Database& database, const Sources& sources, UnixMs before) {
+  const std::string mine = "session IN (SELECT id FROM session WHERE source = ?1)";
+  return forget(database, sources, before,
+                "hour_of_tokens WHERE " + mine + " AND start_ms IN (SELECT start_ms FROM hour_of_tokens WHERE " + mine +
+                    " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3)");
 }
 
 // The first of the kinds that has something to give.
-bool forgetDetails(Database& database, const std::set<std::int64_t>& sources, UnixMs samples, UnixMs minutes,
-                   UnixMs events) {
+bool forgetDetails(Database& database, const Sources& sources, UnixMs samples, UnixMs minutes, UnixMs events) {
   return forgetSamples(database, sources, samples) || forgetBuckets(database, sources, kMinuteMs, minutes) ||
          forgetEvents(database, sources, events);
 }
 
-bool forgetSums(Database& database, const std::set<std::int64_t>& sources, UnixMs before) {
-  return forgetHistograms(database, before) || forgetBuckets(database, sources, kHourMs, before) ||
+bool forgetSums(Database& database, const Sources& sources, UnixMs before) {
+  return forgetHistograms(database, sources, before) || forgetBuckets(database, sources, kHourMs, before) ||
          forgetBuckets(database, sources, kDayMs, before);
 }
 
@@ -93,11 +82,11 @@ std::int64_t usedBytes(const Database& database) {
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits) {
   Transaction transaction(database);
   bool gone = false;
-  const std::set<std::int64_t> sources = watchedSources(database);
+  const Sources sources = watchedSources(database);
   if (limits.keep_days > 0 && limits.source != 0) {
     const UnixMs limit = now - static_cast<UnixMs>(limits.keep_days * kDayMs);
-    std::set<std::int64_t> mine;
-    if (sources.contains(limits.source)) mine.insert(limits.source);
+    Sources mine = sources;
+    std::erase_if(mine, [&](const auto& source) { return source != limits.source; });
     gone = forgetDetails(database, mine, limit, limit, limit);
   }
   bool above = false;

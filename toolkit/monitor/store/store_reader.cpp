@@ -11,6 +11,7 @@
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
+#include "vision/regions/region_json.h"
 
 namespace mpm::monitor {
 namespace {
@@ -372,8 +373,9 @@ std::vector<RegionRecord> StoreReader::regions(const std::string& source) const 
   rows.bind(source);
   while (rows.step()) {
     const std::string where = "region " + std::to_string(rows.integer(0)) + " of '" + impl_->path + "'";
-    regions.push_back(
-        {.id = rows.integer(0), .region = vision::regionOf(rows.text(1), where), .current = rows.integer(2) != 0});
+    regions.push_back({.id = rows.integer(0),
+                       .region = vision::regionFromJson({std::string(rows.text(1)), where}, ""),
+                       .current = rows.integer(2) != 0});
   }
   return regions;
 }

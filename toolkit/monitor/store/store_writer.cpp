@@ -23,6 +23,7 @@
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
+#include "vision/regions/region_json.h"
 #include "vision/sources/source.h"
 
 namespace mpm::monitor {
@@ -56,7 +57,7 @@ struct ReplaceSamples {
 using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, ReplaceSamples>;
 
 // Where samples and events go: known once the session's row is written.
-struct Place {
+struct Target {
   std::int64_t source = 0, session = 0;  // 0: none
   std::string name;                      // of the source
   UnixMs started = 0;                    // the session
@@ -85,21 +86,21 @@ class Connection {
         database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
   }
 
-  // All of `operations` in one transaction, or none. Returns the place that holds afterwards.
-  Place commit(const std::deque<Operation>& operations, Place place) {
+  // All of `operations` in one transaction, or none. Returns the target that holds afterwards.
+  Target commit(const std::deque<Operation>& operations, Target target) {
     if (identityOf(path_) != identity_) {
       if (file_.deleted()) throw Error("'" + path_ + "' was deleted");
       throw SqliteError(SQLITE_READONLY_DBMOVED, "'" + path_ + "' was moved");
     }
     Transaction transaction(database_);
     AggregateUpdate aggregates;
-    if (!std::exchange(knows_place_, true) && !holds(place))
+    if (!std::exchange(knows_target_, true) && !holds(target))
       throw Error("another file took the place of '" + path_ + "'");
     for (const Operation& operation : operations)
-      std::visit([&](const auto& what) { write(what, place, aggregates); }, operation);
+      std::visit([&](const auto& what) { write(what, target, aggregates); }, operation);
     aggregates.write(database_);
     transaction.commit();
-    return place;
+    return target;
   }
 
   void replace(const std::string& fresh) {
@@ -120,52 +121,52 @@ class Connection {
 
  private:
   // After a full disk the connection is made anew, and the session goes on where its rows were committed.
-  bool holds(const Place& place) {
-    return place.source == 0 || database_.integer(
-                                    "SELECT 1 FROM source WHERE id = ?1 AND name = ?2 AND (?3 = 0 OR EXISTS"
-                                    " (SELECT 1 FROM session WHERE id = ?3 AND source = ?1 AND started_ms = ?4))",
-                                    place.source, place.name, place.session, place.started);
+  bool holds(const Target& target) {
+    return target.source == 0 || database_.integer(
+                                     "SELECT 1 FROM source WHERE id = ?1 AND name = ?2 AND (?3 = 0 OR EXISTS"
+                                     " (SELECT 1 FROM session WHERE id = ?3 AND source = ?1 AND started_ms = ?4))",
+                                     target.source, target.name, target.session, target.started);
   }
 
-  void write(Sample sample, Place& place, AggregateUpdate& aggregates) {
-    if (place.session == 0) return;
+  void write(Sample sample, Target& target, AggregateUpdate& aggregates) {
+    if (target.session == 0) return;
     std::erase_if(sample.regions, [&](RegionSample& region) {  // of a source before
       if (region.region == 0) return false;
       const auto index = static_cast<std::size_t>(region.region) - 1;
-      const bool known = place.regions_of == place.name && index < place.regions.size();
-      if (known) region.region = place.regions[index];
+      const bool known = target.regions_of == target.name && index < target.regions.size();
+      if (known) region.region = target.regions[index];
       return !known;
     });
     const auto moved = [&](double ViewMotion::*part) {
       return sample.motion ? std::optional((*sample.motion).*part) : std::nullopt;
     };
-    insert_sample_.run(place.session, place.source, sample.time, sample.picture, sample.night,
+    insert_sample_.run(target.session, target.source, sample.time, sample.picture, sample.night,
                        countsJson(sample.token_counts), moved(&ViewMotion::right), moved(&ViewMotion::down),
-                       moved(&ViewMotion::turn), moved(&ViewMotion::zoom), sample.digest, place.archive);
+                       moved(&ViewMotion::turn), moved(&ViewMotion::zoom), sample.digest, target.archive);
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
-    place.last = std::max(place.last, sample.time);
+    target.last = std::max(target.last, sample.time);
     const std::int64_t id = database_.lastId();
     for (const RegionSample& region : sample.regions) regions_->insert(id, region);
     for (const StateSample& one : sample.states) {
       insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
-      if (one.changed) insert_change_.run(place.source, one.name, sample.time, one.counted);
+      if (one.changed) insert_change_.run(target.source, one.name, sample.time, one.counted);
     }
-    aggregates.add(place.source, place.session, sample);
+    aggregates.add(target.source, target.session, sample);
   }
 
-  void write(const ReplaceSamples&, Place&, AggregateUpdate&) {}  // a transaction of its own: replace()
+  void write(const ReplaceSamples&, Target&, AggregateUpdate&) {}  // a transaction of its own: replace()
 
-  void write(const Event& event, Place& place, AggregateUpdate&) {
-    insert_event_.run(place.source == 0 ? std::nullopt : std::optional(place.source), event.time,
+  void write(const Event& event, Target& target, AggregateUpdate&) {
+    insert_event_.run(target.source == 0 ? std::nullopt : std::optional(target.source), event.time,
                       static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
   }
 
-  void write(const ViewReference& view, Place& place, AggregateUpdate&) {
-    if (place.source == 0) return;
+  void write(const ViewReference& view, Target& target, AggregateUpdate&) {
+    if (target.source == 0) return;
     const std::string_view edges(view.edges.ptr<char>(), view.edges.total() * view.edges.elemSize());
     const ViewMotion& motion = view.motion;
     database_.prepare("INSERT OR REPLACE INTO view_reference VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .run(place.source, view.size.width, view.size.height, view.pictures, view.learned, motion.right, motion.down,
+        .run(target.source, view.size.width, view.size.height, view.pictures, view.learned, motion.right, motion.down,
              motion.turn, motion.zoom, view.edges.rows, Statement::Blob{edges});
   }
 
@@ -174,77 +175,77 @@ class Connection {
     return database_.integer("SELECT id FROM source WHERE name = ?", source);
   }
 
-  void write(const SetRegions& set, Place& place, AggregateUpdate&) {
-    place.regions_of = set.source;
-    place.regions.clear();
+  void write(const SetRegions& set, Target& target, AggregateUpdate&) {
+    target.regions_of = set.source;
+    target.regions.clear();
     database_.prepare("UPDATE region SET current = 0 WHERE source = (SELECT id FROM source WHERE name = ?)")
         .run(set.source);
     if (set.regions.empty()) return;
     const std::int64_t source = idOf(set.source);
     for (const vision::Region& region : set.regions) {
-      const std::string shape = vision::regionJson(region);
+      const std::string shape = toJson(region).dump();
       Statement find = database_.prepare("SELECT id FROM region WHERE source = ? AND shape = ?");
       if (find.bind(source, shape).step()) {
-        place.regions.push_back(find.integer(0));
-        database_.prepare("UPDATE region SET current = 1 WHERE id = ?").run(place.regions.back());
+        target.regions.push_back(find.integer(0));
+        database_.prepare("UPDATE region SET current = 1 WHERE id = ?").run(target.regions.back());
       } else {
         database_
             .prepare(
                 "INSERT INTO region(source, name, ignored, shape, from_ms, to_ms, current) VALUES (?, ?, ?, ?, ?, ?, "
                 "1)")
             .run(source, region.name, region.ignore ? 1 : 0, shape, region.from, region.to);
-        place.regions.push_back(database_.lastId());
+        target.regions.push_back(database_.lastId());
       }
     }
   }
 
-  void write(const BeginSession& begin, Place& place, AggregateUpdate&) {
-    end(begin.time, place);
+  void write(const BeginSession& begin, Target& target, AggregateUpdate&) {
+    end(begin.time, target);
     const SessionInfo& info = begin.info;
-    place.name = info.source;
-    place.started = place.last = begin.time;
-    place.archive = begin.archive;
-    place.source = idOf(info.source);
-    database_.prepare("UPDATE source SET archive = ? WHERE id = ?").run(begin.archive, place.source);
-    own(place);
-    endKilledSessions(place.source);
+    target.name = info.source;
+    target.started = target.last = begin.time;
+    target.archive = begin.archive;
+    target.source = idOf(info.source);
+    database_.prepare("UPDATE source SET archive = ? WHERE id = ?").run(begin.archive, target.source);
+    own(target);
+    endKilledSessions(target.source);
     nlohmann::json classes = nlohmann::json::array();
     for (const std::string& name : info.classes) classes.push_back(name);
     database_
         .prepare(
             "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
             " latitude, longitude, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .run(place.source, begin.time, info.model, info.model_name, info.reduce, info.tokens,
+        .run(target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens,
              classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
              info.longitude, info.model_digest,
              info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
-    place.session = database_.lastId();
+    target.session = database_.lastId();
   }
 
-  void end(UnixMs time, Place& place) {
-    if (place.session == 0) return;
+  void end(UnixMs time, Target& target) {
+    if (target.session == 0) return;
     database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?")
-        .run(place.archive ? place.last : time, place.session);
-    place.session = 0;
+        .run(target.archive ? target.last : time, target.session);
+    target.session = 0;
   }
 
-  void write(const SetSource& set, Place& place, AggregateUpdate&) {
-    end(set.time, place);
-    place.name = set.name;
-    place.source = database_.integer("SELECT id FROM source WHERE name = ?", set.name);
-    own(place);
+  void write(const SetSource& set, Target& target, AggregateUpdate&) {
+    end(set.time, target);
+    target.name = set.name;
+    target.source = database_.integer("SELECT id FROM source WHERE name = ?", set.name);
+    own(target);
   }
 
-  void own(Place& place) {
-    if (place.source == 0 || std::exchange(place.had_one, true)) return;
+  void own(Target& target) {
+    if (target.source == 0 || std::exchange(target.had_one, true)) return;
     // By id: a clock that was wrong once left samples of a later time. The earliest of several: it may have gone wrong
     // only just before a restart. The index knows no ids, so only the youngest are looked through.
     Statement last = database_.prepare(
         "SELECT coalesce((SELECT min(time_ms) FROM (SELECT time_ms FROM sample WHERE"
         " id > (SELECT max(id) FROM sample) - 100000 AND +source = ?1 ORDER BY id DESC LIMIT 600)),"
         " (SELECT max(time_ms) FROM sample WHERE source = ?1))");
-    last.bind(place.source).step();
-    if (!last.isNull(0)) place.last_before = last.integer(0);
+    last.bind(target.source).step();
+    if (!last.isNull(0)) target.last_before = last.integer(0);
   }
 
   // The database has one writer, so what was left open was killed. It ended with its last sample. What the clock says
@@ -262,7 +263,7 @@ class Connection {
   Database database_;
   std::optional<FileIdentity> identity_;
   HeldFile file_;
-  bool knows_place_ = false;
+  bool knows_target_ = false;
   Statement insert_sample_, insert_state_, insert_change_, insert_event_;
   std::optional<RegionRows> regions_;
 };
@@ -278,7 +279,7 @@ struct StoreWriter::Impl {
   std::optional<DatabaseLock> lock;
   std::optional<Connection> connection;
   bool create = true;  // nothing was opened yet: a file that is not there is made, a damaged one renamed
-  Place place;
+  Target target;
   std::optional<SettledClock> clock;  // once a source is known
   bool hopeless = false;
   bool more = false;  // the last attempt left some of the queue for the next one
@@ -411,7 +412,7 @@ struct StoreWriter::Impl {
       if (const auto* replace = batch.empty() ? nullptr : std::get_if<ReplaceSamples>(&batch.front()))
         connection->replace(replace->fresh);
       else if (!batch.empty())
-        place = connection->commit(batch, place);
+        target = connection->commit(batch, target);
     } catch (const std::exception& error) {
       if (passes(error))
         giveBack(std::move(batch), error.what());
@@ -464,7 +465,7 @@ struct StoreWriter::Impl {
     if (std::exchange(create, false)) lock->setNote({});
   }
 
-  // The damage that the writer before this one met in the file that is there; not in another that took its place.
+  // The damage that the writer before this one met in the file that is there; not in another that took its target.
   std::string notedDamage() const {
     const std::string note = DatabaseLock::noteOf(path);
     const auto file = identityOf(path);
@@ -526,14 +527,14 @@ struct StoreWriter::Impl {
   // True when there is more to do at once.
   bool maintain() {
     try {
-      RetentionLimits limits{.source = place.source};
+      RetentionLimits limits{.source = target.source};
       {
         const std::lock_guard guard(mutex);
         limits.keep_days = options.keep_days;
         limits.max_bytes = std::llround(options.max_megabytes * 1e6);
       }
       const UnixMs now = options.now();
-      if (!clock && place.had_one) clock.emplace(place.last_before);
+      if (!clock && target.had_one) clock.emplace(target.last_before);
       if (!clock || !clock->believes(now, steadyNow())) limits.keep_days = 0;
       const Retention result = connection->maintain(now, limits);
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))
@@ -602,7 +603,7 @@ void StoreWriter::storeIn(const std::string& path) {
     const std::lock_guard lock(impl_->mutex);
     impl_->path = path;
     impl_->create = true;
-    impl_->place = {};
+    impl_->target = {};
     impl_->clock.reset();
     impl_->status.stopped = false;
     impl_->status.writing = true;

@@ -28,12 +28,6 @@ struct Region {
 /// a mask of another size and for polygons that go up and down too often.
 cv::Mat maskOf(const Region& region, cv::Size picture);
 
-/// {"name", "width", "height", "polygons": [[[x, y], ...], ...]} with "ignore", "from" and "to" where they say
-/// something. A mask is "mask" instead of "polygons": run lengths outside and inside in turns, row by row.
-std::string regionJson(const Region& region);
-/// Back from it. `where` names it in errors. Throws mpm::Error naming the place.
-Region regionOf(std::string_view json, const std::string& where);
-
 /// The regions in a file, after check():
 /// - {"regions": [...]} of writeRegions(). "mask" may also name a picture beside the file, not black inside.
 /// - LabelMe: polygons, rectangles and circles. The shapes of one label are one region.

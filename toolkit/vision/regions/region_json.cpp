@@ -92,10 +92,4 @@ cv::Mat readMask(const std::string& folder, const std::string& name) {
   return brightest.reshape(1, picture.rows) != 0;
 }
 
-std::string regionJson(const Region& region) { return toJson(region).dump(); }
-
-Region regionOf(std::string_view json, const std::string& where) {
-  return regionFromJson(JsonValue(std::string(json), where), "");
-}
-
 }  // namespace mpm::vision

@@ -10,7 +10,8 @@ namespace mpm::vision {
 
 inline constexpr int kMaxRegionSide = 1 << 14;  ///< px, of the picture that a region was drawn on
 
-/// A region as JSON, in the form that regionJson() writes.
+/// {"name", "width", "height", "polygons": [[[x, y], ...], ...]} with "ignore", "from" and "to" where they say
+/// something. A mask is "mask" instead of "polygons": run lengths outside and inside in turns, row by row.
 Json toJson(const Region& region);
 /// Back from it. A mask may be the name of a picture in `folder`; empty: it may not. Throws mpm::Error naming the
 /// place.
