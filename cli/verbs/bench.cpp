@@ -58,8 +58,8 @@ struct Variant {
   double gflop = 0, peak_mib = 0, peak_gflops = 0;  // 0: not known
   Json tokens;                        // of the last run: per image, rows at the start and after each insertion
   std::vector<unsigned char> labels;  // of the last run
-  evaluation::Sample rows;            // share that was computed, with reuse
-  evaluation::Sample agreement;       // percent of the labels of the full model
+  evaluation::PerImage rows;          // share that was computed, with reuse
+  evaluation::PerImage agreement;     // percent of the labels of the full model
 
   double median() const { return quantile(ms, 0.5); }
   bool alive() const { return process != nullptr; }
@@ -235,7 +235,7 @@ void compareLabels(std::vector<Variant>& variants) {
 
 void noteShares(std::vector<Variant>& variants) {
   for (Variant& variant : variants) {
-    const auto add = [&](const evaluation::Sample& sample, double unit, int digits, const char* of) {
+    const auto add = [&](const evaluation::PerImage& sample, double unit, int digits, const char* of) {
       if (!sample.values.empty())
         variant.note += (variant.note.empty() ? "" : ", ") + fixed(unit * sample.mean(), digits) + " % of the " + of;
     };

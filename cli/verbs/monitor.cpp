@@ -109,7 +109,7 @@ Json eventJson(const Event& event) {
           {"message", event.message}};
 }
 
-std::string statusText(const SessionStatus& status, const std::optional<monitor::Sample>& sample) {
+std::string statusText(const SessionStatus& status, const std::optional<Sample>& sample) {
   std::string text = monitor::toString(status.source);
   if (status.inference.loading) text += "  loading the model";
   if (status.source.fps > 0) text += "  " + fixed(status.source.fps, 1) + " fps in";
@@ -192,12 +192,12 @@ int monitorSource(const MonitorArguments& arguments) {
   // For stdout (data) or stderr. This thread prints them: where a terminal is stopped (Ctrl-S), or a reader is slow,
   // only this one waits, and storing goes on. Guarded by the mutex.
   std::vector<std::pair<bool, std::string>> lines;
-  std::optional<monitor::Sample> last;  // guarded by the mutex
-  std::string load_problem;             // guarded by the mutex
-  std::atomic<bool> ready = false;      // the first model is there
-  std::atomic<bool> failed = false;     // the source: the command reports it once, at its end
-  std::vector<std::string> names;       // of the classes; of the model's thread
-  int names_of = 0;                     // InferenceResult::session
+  std::optional<Sample> last;        // guarded by the mutex
+  std::string load_problem;          // guarded by the mutex
+  std::atomic<bool> ready = false;   // the first model is there
+  std::atomic<bool> failed = false;  // the source: the command reports it once, at its end
+  std::vector<std::string> names;    // of the classes; of the model's thread
+  int names_of = 0;                  // InferenceResult::session
 
   Session::Callbacks callbacks;
   callbacks.on_event = [&](const Event& event) {
@@ -213,7 +213,7 @@ int monitorSource(const MonitorArguments& arguments) {
   callbacks.on_state = [&](const CaptureStatus& status) {
     failed = status.state == CaptureState::kEnded && !status.message.empty();
   };
-  callbacks.on_sample = [&](const monitor::Sample& sample, const InferenceResult& result) {
+  callbacks.on_sample = [&](const Sample& sample, const InferenceResult& result) {
     if (std::exchange(names_of, result.session) != result.session) names = vision::classNames(*result.model);
     const std::lock_guard lock(mutex);
     if (arguments.json) lines.emplace_back(true, toLine(toJson(sample, names, toString(result.model->reduction))));

@@ -11,6 +11,7 @@
 
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "vision/regions/region_json.h"
 
 namespace mpm::evaluation {
 namespace {
@@ -186,7 +187,7 @@ TEST(States, FileGivesTheSameAnswers) {
   EXPECT_EQ(read.name, "gate");
   EXPECT_EQ(read.states, head.states);
   EXPECT_EQ(read.model_digest, "0123");
-  EXPECT_EQ(vision::regionJson(read.regions.at(0)), vision::regionJson(head.regions[0]));
+  EXPECT_EQ(toJson(read.regions.at(0)), toJson(head.regions[0]));
   EXPECT_EQ(toJson(read.verdict, read.states), toJson(head.verdict, head.states));
   const cv::Mat pooled = tellingFeatures(examples, 2).row(5);
   EXPECT_EQ(readState(read, pooled).probability, readState(head, pooled).probability);

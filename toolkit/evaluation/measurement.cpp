@@ -173,12 +173,12 @@ Json VariantResult::minus(const VariantResult& day) const {
   if (images.empty()) return json;
   const std::size_t steps = tokens_[images[0]].counts.size();
   for (std::size_t step = 0; step < steps; ++step) {
-    Sample more;
+    PerImage more;
     for (const std::size_t i : images) more.add(tokens_[i].counts[step] - day.tokens_[i].counts[step]);
     json["tokens"].push_back(intervalJson(more.mean(), halfInterval(more.values, blocks)));
   }
   // Tokens merged away by all steps, as a ratio of means. Its interval is that of the residuals.
-  Sample by_day, by_night, residual;
+  PerImage by_day, by_night, residual;
   for (const std::size_t i : images) {
     by_day.add(day.tokens_[i].counts.front() - day.tokens_[i].counts.back());
     by_night.add(tokens_[i].counts.front() - tokens_[i].counts.back());

@@ -53,8 +53,8 @@ class VariantResult {
   void add(const Measurement& one);
 
   Evaluation scores;
-  Sample agreement, speed_up;  ///< against the full model
-  bool labelled = false;       ///< some image has true labels
+  PerImage agreement, speed_up;  ///< against the full model
+  bool labelled = false;         ///< some image has true labels
 
   /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.
@@ -72,7 +72,7 @@ class VariantResult {
     std::vector<double> counts;
   };
   std::vector<Tokens> tokens_;  // of each image
-  Sample rows_, due_agreement_;
+  PerImage rows_, due_agreement_;
   int key_frames_ = 0;
   double ms_ = 0, full_ms_ = 0;
 };

@@ -28,7 +28,7 @@ void Scores::add(const Scores& other) {
 
 std::vector<double> Scores::tokens() const {
   std::vector<double> means;
-  for (const Sample& sample : tokens_) means.push_back(sample.mean());
+  for (const PerImage& sample : tokens_) means.push_back(sample.mean());
   return means;
 }
 
@@ -39,7 +39,7 @@ Json Scores::toJson(const std::vector<std::string>& names) const {
   const auto rounded = [](std::optional<double> count) {
     return orNull(count ? std::round(*count * 100) / 100 : count);
   };
-  for (const Sample& sample : tokens_) {
+  for (const PerImage& sample : tokens_) {
     tokens.push_back(rounded(sample.mean()));
     deviations.push_back(rounded(sample.deviation()));
   }

@@ -34,7 +34,7 @@ class Scores {
  private:
   int images_ = 0;
   ConfusionMatrix matrix_;
-  std::vector<Sample> tokens_;
+  std::vector<PerImage> tokens_;
   StageTimes ms_;
 };
 

@@ -83,7 +83,7 @@ std::vector<Reduction> schedulesOf(int blocks) {
 
 /// The quality of a variant on some pictures.
 struct Quality {
-  Sample agreement, tokens;  // percent, at the end: of each picture
+  PerImage agreement, tokens;  // percent, at the end: of each picture
   std::vector<double> ms, ratio;
   cv::Mat example;                 // labels of the part's picture in the middle
   std::vector<PairCounts> counts;  // of each picture
@@ -224,7 +224,7 @@ class Tuner {
     Estimator reusing = estimator(kFullModel, options_.reuse);
     reusing.estimate(options_.sequence.front());  // packs the weights
     reusing.reset();
-    Sample agreement;
+    PerImage agreement;
     double full_ms = 0, ms = 0;
     for (const cv::Mat& image : options_.sequence) {
       const Estimate whole = full_.estimate(image), part = reusing.estimate(image);
