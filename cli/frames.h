@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "evaluation/statistics.h"
 #include "program/terminal/output.h"
 #include "vision/sources/source.h"
 
@@ -33,8 +32,6 @@ class Frames {
   std::optional<vision::Frame> next();
   /// Makes room for a line on the same terminal, above the progress.
   void clearProgress() const { progress_->clear(); }
-  /// The last frame does not count.
-  void skip() { --read_; }
 
   int read() const { return read_; }
   /// Which source the last frame is of.

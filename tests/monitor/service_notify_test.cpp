@@ -47,7 +47,6 @@ TEST(ServiceNotify, SpeaksToSystemd) {
     ::setenv("WATCHDOG_USEC", "60000000", 1);
     ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
     ServiceNotify service;
-    EXPECT_TRUE(service.listening());
     service.ready();
     EXPECT_EQ(listener.next(), "READY=1");
     service.status("12 fps\ntokens 377");
@@ -68,9 +67,6 @@ TEST(ServiceNotify, SpeaksToSystemd) {
   ::unsetenv("NOTIFY_SOCKET");
   ::unsetenv("WATCHDOG_USEC");
   ::unsetenv("WATCHDOG_PID");
-  ServiceNotify nobody;
-  EXPECT_FALSE(nobody.listening());
-  nobody.ready();  // does nothing
 }
 
 TEST(ServiceNotify, AListenerThatIsGoneDisturbsNothing) {

@@ -17,7 +17,6 @@ class ServiceNotify {
   ServiceNotify(const ServiceNotify&) = delete;
   ServiceNotify& operator=(const ServiceNotify&) = delete;
 
-  bool listening() const { return socket_ >= 0; }
   void ready() { send("READY=1"); }
   void stopping() { send("STOPPING=1"); }
   /// One line, shown by `systemctl status`.

@@ -166,12 +166,6 @@ std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, Uni
   return events;
 }
 
-bool Alarms::ringing() const {
-  for (const Limit& limit : limits_)
-    if (limit.ringing) return true;
-  return no_frame_;
-}
-
 std::vector<Event> Alarms::end(UnixMs time) {
   std::vector<Event> events;
   const auto ended = [&](bool& ringing, const std::string& name) {

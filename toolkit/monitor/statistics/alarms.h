@@ -56,7 +56,6 @@ class Alarms {
   /// model. The alarm of a class that it does not have rests, which is an event.
   std::vector<Event> setClasses(const std::vector<std::string>& names, UnixMs time);
 
-  bool ringing() const;
   /// Watching ends: returns an event for each active alarm.
   std::vector<Event> end(UnixMs time);
 
