@@ -689,6 +689,7 @@ def test_ctrl_c_stops_an_evaluation():
 import itertools, signal, sys, threading, time, os
 import numpy as np
 import mpm
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores Ctrl-C
 estimator = mpm.Estimator(sys.argv[1])
 image, labels = np.zeros((40, 70, 3), np.uint8), np.zeros((40, 70), np.uint8)
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
