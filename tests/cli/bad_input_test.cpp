@@ -121,12 +121,6 @@ TEST_F(BadInput, NanWeights) {
     }
 }
 
-TEST_F(BadInput, MoreClassesThanALabelMapHolds) {
-  writeLinearSegmenterWithClasses(kData + "/segmenter_linear_ts12.onnx", folder_ / "many.onnx", 300);
-  expectFailure(run(folder_ / "many.onnx", {"--schedule", "1", "--out", folder_ / "out"}), 1, {"300 classes", "256"});
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
-}
-
 TEST_F(BadInput, SourceThatIsNotThere) {
   const auto source = [](const std::string& text) {
     return mpmCommand({"run", text, "--model", kSegmenter, "--schedule", "1"});
@@ -149,15 +143,6 @@ TEST_F(BadInput, UnreadableImage) {
   EXPECT_EQ(among.jsonLines().size(), 2u) << "the images before and after it were done";
   EXPECT_THAT(among.err, ::testing::HasSubstr("left out: cannot read image '" + (folder_ / "b.png")));
   EXPECT_THAT(among.err, ::testing::EndsWith("mpm run: error: 1 of 3 pictures could not be read\n"));
-}
-
-TEST_F(BadInput, NoPictureThatCanBeRead) {
-  std::filesystem::create_directory(folder_ / "bad");
-  for (const char* name : {"bad/a.png", "bad/b.png"}) write(name, "no picture");
-  const CommandResult result = mpmCommand({"run", folder_ / "bad", "--model", kSegmenter, "--schedule", "1"});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, ::testing::EndsWith("2 of 2 pictures could not be read\n"));
 }
 
 TEST_F(BadInput, ChartThatCannotBeWrittenIsFoundBeforeTheWork) {

@@ -29,7 +29,7 @@ struct CommandOptions {
 
 struct CommandResult {
   int exit_code = -1;  ///< -1: killed by a signal, or by us after the time-out
-  std::string out, err;
+  std::string out{}, err{};
 
   std::vector<std::string> lines() const;
   nlohmann::json json() const { return nlohmann::json::parse(out); }

@@ -45,6 +45,15 @@ class DamagedResults : public ::testing::Test {
 
 std::string deep() { return std::string(300'000, '[') + std::string(300'000, ']'); }
 
+std::string edited(const std::string& text, const std::function<void(std::vector<Json>&)>& change) {
+  std::vector<Json> lines;
+  for (const std::string& line : CommandResult{.out = text}.lines()) lines.push_back(Json::parse(line));
+  change(lines);
+  std::string changed;
+  for (const Json& line : lines) changed += line.dump() + "\n";
+  return changed;
+}
+
 // The lines of `mpm eval` have one reader, whether they are resumed or combined.
 TEST_F(DamagedResults, LinesAreNeitherResumedNorCombined) {
   const std::string file = folder_ / "lines.jsonl";
@@ -69,12 +78,7 @@ TEST_F(DamagedResults, LinesAreNeitherResumedNorCombined) {
       {[](auto& lines) { lines[2]["name"] = 7; }, "name: found 7"},
   };
   for (const auto& one : cases) {
-    std::vector<Json> lines;
-    std::istringstream in(good);
-    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
-    one.change(lines);
-    std::string text;
-    for (const Json& line : lines) text += line.dump() + "\n";
+    const std::string text = edited(good, one.change);
     write("lines.jsonl", text);
     expectFailure(eval({"--resume", file}), 1, {file, one.part});
     EXPECT_EQ(readFile(file), text);
@@ -83,9 +87,7 @@ TEST_F(DamagedResults, LinesAreNeitherResumedNorCombined) {
   write("lines.jsonl", good + deep() + "\n");
   expectFailure(eval({"--resume", file}), 1, {"line 4 of", "is damaged"});
   expectFailure(mpmCommand({"eval", "--combine", file}), 1, {"line 4 of", "is damaged"});
-  Json shard = Json::parse(good.substr(0, good.find('\n')));
-  shard["shard"] = "0/3";
-  write("lines.jsonl", shard.dump() + "\n");
+  write("lines.jsonl", edited(good, [](auto& lines) { lines[0]["shard"] = "0/3"; }));
   expectFailure(mpmCommand({"eval", "--combine", file}), 1, {"shard: '0/3' is not I/N"});
   ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
   for (const std::string& other : {std::string(folder_ / "fifo"), std::string("/dev/zero")})
@@ -125,12 +127,7 @@ TEST_F(DamagedResults, ManifestsAreNotResumed) {
       {[](auto& lines) { lines[0]["input"]["width"] = 9; }, "'input' was {"},
   };
   for (const auto& one : cases) {
-    std::vector<Json> lines;
-    std::istringstream in(good);
-    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
-    one.change(lines);
-    std::string text;
-    for (const Json& line : lines) text += line.dump() + "\n";
+    const std::string text = edited(good, one.change);
     std::ofstream(path) << text;
     expectFailure(run({"--resume"}), 1, {path, one.part});
     EXPECT_EQ(readFile(path), text);

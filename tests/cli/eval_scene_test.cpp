@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/street_model.h"
@@ -126,12 +126,9 @@ TEST_F(EvalOfTheScene, AgreementLeavesOutTheFirstFrame) {
                         "--per-image", file})
                 .exit_code,
             0);
-  std::ifstream lines(file);
   int first = 0, others = 0;
-  for (std::string text; std::getline(lines, text);) {
-    const auto line = nlohmann::json::parse(text);
+  for (const auto& line : CommandResult{.out = readFile(file)}.jsonLines())
     if (line["reuse_spec"] == "auto") ++(line["agreement_percent"].is_null() ? first : others);
-  }
   EXPECT_EQ(first, 2);
   EXPECT_EQ(others, 10);
 }

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <sstream>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/temporary_folder.h"
@@ -17,12 +17,6 @@ namespace mpm::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contentOf(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 class FaultWalk : public ::testing::Test {
  protected:
@@ -60,9 +54,7 @@ class FaultWalk : public ::testing::Test {
       if (result.exit_code != 0) {
         EXPECT_EQ(result.exit_code, 1) << result.err;
         const auto isError = [](const std::string& line) { return line.find(": error: ") != std::string::npos; };
-        std::istringstream text(result.err);
-        std::vector<std::string> lines;
-        for (std::string line; std::getline(text, line);) lines.push_back(line);
+        const std::vector<std::string> lines = CommandResult{.out = result.err}.lines();
         EXPECT_EQ(std::count_if(lines.begin(), lines.end(), isError), 1) << result.err;
       }
       check(result);
@@ -78,14 +70,14 @@ TEST_F(FaultWalk, ConvertLeavesTheOldModelOrTheNewOne) {
   const std::string model = out_ + "/fast.onnx";
   const std::vector<std::string> convert = {"convert", kSegmenter, "-o", model, "--schedule", "1,2"};
   ASSERT_EQ(mpmCommand(convert).exit_code, 0);
-  const std::string whole = contentOf(model);
+  const std::string whole = readFile(model);
   for (const char* kind : {"MPM_FAIL_FOLDER", "MPM_FAIL_MEMORY"}) {
     const int calls = walk(
         convert, kind, [&] { std::ofstream(model) << "old"; },
         [&](const CommandResult& result) {
-          EXPECT_EQ(contentOf(model) == whole ? 0 : 1, result.exit_code);
+          EXPECT_EQ(readFile(model) == whole ? 0 : 1, result.exit_code);
           if (result.exit_code != 0) {
-            EXPECT_EQ(contentOf(model), "old");
+            EXPECT_EQ(readFile(model), "old");
           }
           EXPECT_EQ(std::distance(fs::directory_iterator(out_), {}), 1) << "no temporary file stays";
         });

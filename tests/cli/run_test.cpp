@@ -9,6 +9,7 @@
 #include <opencv2/videoio.hpp>
 #include <set>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/mpm.hpp"
@@ -323,8 +324,7 @@ TEST(Run, WritesWhatAModelWithoutATaskGives) {
   const nlohmann::json& output = line["output"][0];
   const std::vector<int> shape = output["shape"];
   ASSERT_EQ(shape.size(), 4u);
-  std::ifstream file(folder / "out/a_output.npy", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = readFile(folder / "out/a_output.npy");
   EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\0", 8));
   const std::size_t head = 10 + static_cast<unsigned char>(bytes[8]) + 256u * static_cast<unsigned char>(bytes[9]);
   EXPECT_EQ(head % 64, 0u);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/temporary_folder.h"
@@ -17,16 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-std::string bytesOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::vector<nlohmann::json> linesOf(const std::string& path) {
-  std::vector<nlohmann::json> lines;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
-  return lines;
+  return CommandResult{.out = readFile(path)}.jsonLines();
 }
 
 /// Everything but what depends on the speed of the machine.
@@ -65,7 +58,7 @@ class Shards : public ::testing::Test {
   std::map<std::string, std::string> pictures(const std::string& name) const {
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::directory_iterator(folder_ / name))
-      if (entry.path().extension() == ".png") found[entry.path().filename().string()] = bytesOf(entry.path());
+      if (entry.path().extension() == ".png") found[entry.path().filename().string()] = readFile(entry.path());
     return found;
   }
 
@@ -151,7 +144,7 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   const std::string manifest = folder_ / "manifest.jsonl";
   ASSERT_EQ(eval({"--resume", manifest}).exit_code, 0);
   // As if it had been killed after five images.
-  const std::string text = bytesOf(manifest);
+  const std::string text = readFile(manifest);
   std::size_t end = 0;
   for (int line = 0; line < 5; ++line) end = text.find('\n', end) + 1;
   fs::resize_file(manifest, end);
@@ -159,16 +152,16 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   const CommandResult rest = eval({"--json", "--resume", manifest, "--per-image", folder_ / "rest.jsonl"});
   ASSERT_EQ(rest.exit_code, 0) << rest.err;
   EXPECT_EQ(withoutTimes(rest.json()), whole);
-  EXPECT_EQ(bytesOf(folder_ / "rest.jsonl"), bytesOf(manifest));
+  EXPECT_EQ(readFile(folder_ / "rest.jsonl"), readFile(manifest));
   EXPECT_EQ(linesOf(manifest).size(), std::size_t{kImages});
   ASSERT_EQ(eval({"--resume", manifest, "--reduce", "none"}).exit_code, 2) << "--schedule is there";
   EXPECT_EQ(eval({"--json", "--resume", manifest, "--label-offset", "-1"}).json()["label_offset"], -1);
   EXPECT_EQ(linesOf(manifest).size(), std::size_t{2 * kImages}) << "other work adds to it";
   expectFailure(eval({"--resume", folder_ / "labels/street_0.png"}), 2, {"--resume would replace"});
   fs::copy_file(kSegmenter, folder_ / "model.onnx");
-  const std::string model = bytesOf(folder_ / "model.onnx");
+  const std::string model = readFile(folder_ / "model.onnx");
   expectFailure(eval({"--resume", folder_ / "model.onnx"}), 1, {"is not a manifest"});
-  EXPECT_EQ(bytesOf(folder_ / "model.onnx"), model);
+  EXPECT_EQ(readFile(folder_ / "model.onnx"), model);
 }
 
 TEST_F(Shards, OnlyOneProcessHasAManifest) {

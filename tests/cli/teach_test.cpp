@@ -227,17 +227,9 @@ TEST_F(Teach, ReadsFilesOfLabelMe) {
   writeFlat("b", {64, 48}, {64, 48}, 0, 1);
   fs::remove(folder_ / "train/labels/b.png");
   writeClasses({"low", "high"});
-  const auto write = [&](const std::string& name, const nlohmann::json& shapes) {
-    std::ofstream(folder_ / ("train/labels/" + name + ".json"))
-        << nlohmann::json{{"shapes", shapes}, {"imageHeight", 48}, {"imageWidth", 64}};
-  };
-  const nlohmann::json high = {{"label", "high"}, {"shape_type", "polygon"}, {"points", {{0, 0}, {63, 0}, {63.5, 20}}}};
-  const nlohmann::json low = {{"label", "low"}, {"shape_type", "linestrip"}, {"points", {{3, 40}, {30, 44}, {60, 40}}}};
-  std::ofstream(folder_ / "train/labels/classes.json") << R"({"classes": []})";
-  write("b", nlohmann::json::array({high, low}));
-  write("a", nlohmann::json::array({high, low}));
-  expectRefusal({}, 1, {"two labels for 'a'", "a.png", "a.json"});
-  fs::remove(folder_ / "train/labels/a.json");
+  std::ofstream(folder_ / "train/labels/b.json") << R"({"imageHeight": 48, "imageWidth": 64, "shapes": [
+      {"label": "high", "shape_type": "polygon", "points": [[0, 0], [63, 0], [63.5, 20]]},
+      {"label": "low", "shape_type": "linestrip", "points": [[3, 40], [30, 44], [60, 40]]}]})";
   const CommandResult result = teach({"--steps", "5", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.jsonLines().back()["pictures"], 2);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/version.hpp"
@@ -118,18 +117,12 @@ TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
   expectFailure(mpmCommand({"convert", "m", "-o", "n", "--output", "pictures"}), 2, {"--output"});
 }
 
-std::string textOf(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 TEST(Usage, EveryOptionOfTheSceneIsDocumented) {
   MPM_NEEDS_DEMO();
   const std::string refusal = mpmCommand({"run", "demo:street?none=1", "--model", kSegmenter}).err;
   std::istringstream keys(refusal.substr(refusal.rfind(':') + 1));
-  const std::string table = textOf(kData + "/../../docs/scene.md"),
-                    manual = textOf(kData + "/../../packaging/man/mpm-more.1"),
+  const std::string table = readFile(kData + "/../../docs/scene.md"),
+                    manual = readFile(kData + "/../../packaging/man/mpm-more.1"),
                     help = mpmCommand({"run", "--help"}).out;
   int count = 0;
   for (std::string key; std::getline(keys >> std::ws, key, ','); ++count) {

@@ -17,12 +17,9 @@ using mpm::test::TemporaryFolder;
 
 // Writes samples as one recording.
 void fill(const std::string& path, const std::vector<Sample>& samples, double every_s) {
-  StoreWriter writer(path);
   SessionInfo info = session();
   info.every_s = every_s;
-  writer.beginSession(info);
-  for (const Sample& sample : samples) writer.append(sample);
-  ASSERT_TRUE(writer.flush());
+  record(path, samples, info);
 }
 
 // A bucket of the chart against a loop over the samples.

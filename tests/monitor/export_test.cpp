@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "monitor/samples.h"
 #include "monitor/statistics/day_night.h"
 #include "support/temporary_folder.h"
@@ -34,9 +35,7 @@ std::vector<std::string> linesOf(const std::string& text) {
 std::string exportText(const StoreReader& store, const ExportOptions& options) {
   const TemporaryFolder folder;
   exportSamples(store, options, folder / "samples");
-  std::ostringstream text;
-  text << std::ifstream(folder / "samples").rdbuf();
-  return text.str();
+  return readFile(folder / "samples");
 }
 
 class ExportTest : public ::testing::Test {
@@ -155,8 +154,7 @@ TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
   for (const double share : {0.2, 0.7}) {  // while the columns are being found, and while they are written
     EXPECT_EQ(exportSamples(store, {.source = 1}, path, stop_at(share)), std::nullopt);
     EXPECT_GE(reported.back(), share);
-    std::ifstream file(path);
-    EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), "before");
+    EXPECT_EQ(readFile(path), "before");
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
     EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
@@ -171,9 +169,7 @@ TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
 TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
   const std::string path = folder_ / "out.csv";
   EXPECT_EQ(exportSamples(reader(), {.source = 1}, path), 2);
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(text, exportText(reader(), {.source = 1}));
+  EXPECT_EQ(readFile(path), exportText(reader(), {.source = 1}));
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, folder_ / "no/out.csv"), "no/out.csv");
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, "/dev/full/x"), "/dev/full/x");
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 8}, path), "no source 8");

@@ -256,7 +256,6 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
   EXPECT_THAT(StoreReader(folder / "a.db").events(1, INT64_MIN, INT64_MAX), SizeIs(3));
 }
 
-// A dead man's switch: it says something while samples come, and nothing otherwise.
 // A watch in pieces, one process for each sample, says the same as one that goes on.
 TEST(Recorder, GoesOnWhereAnEarlierWatchEnded) {
   const TemporaryFolder folder;
@@ -293,6 +292,7 @@ TEST(Recorder, GoesOnWhereAnEarlierWatchEnded) {
   EXPECT_EQ(messages("b.db", true), whole);
 }
 
+// A dead man's switch: it says something while samples come, and nothing otherwise.
 TEST(Recorder, AHeartbeatComesOnceADayWhileSamplesCome) {
   for (const bool archive : {false, true}) {
     std::vector<std::string> beats;

@@ -52,6 +52,22 @@ inline vision::Region regionNamed(const std::string& name, double left = 0) {
   return {.name = name, .size = {64, 48}, .polygons = {{{left, 0}, {left + 9, 0}, {left + 9, 9}, {left, 9}}}};
 }
 
+/// Writes these samples as one session, into a file that may be there.
+inline void record(const std::string& path, const std::vector<Sample>& samples, const SessionInfo& info = session()) {
+  StoreWriter writer(path);
+  writer.beginSession(info);
+  for (const Sample& sample : samples) writer.append(sample);
+  ASSERT_TRUE(writer.flush());
+}
+
+/// How many samples of its first series a chart has.
+inline std::int64_t samplesIn(const Chart& chart) {
+  std::int64_t samples = 0;
+  for (const ChartBucket& bucket : chart.buckets)
+    samples += bucket.values.empty() ? bucket.samples : bucket.values[0].samples;
+  return samples;
+}
+
 inline std::vector<Sample> allSamples(const StoreReader& store, std::int64_t source = 1) {
   std::vector<Sample> samples;
   store.samples(source, INT64_MIN, INT64_MAX, [&](const Sample& sample) {

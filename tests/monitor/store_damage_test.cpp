@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/atomic_file.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/damage.h"
@@ -23,11 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr std::size_t kPage = 4096;
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void overwrite(const std::string& path, std::size_t from, std::size_t size, char with) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -71,7 +67,7 @@ class StoreDamage : public ::testing::Test {
     store.append(sampleAt(kNoon + 1000));
     ASSERT_TRUE(store.flush());
     ASSERT_THAT(setAside(), ElementsAre(aside_));
-    EXPECT_EQ(contents(aside_), damaged) << "as it was found";
+    EXPECT_EQ(readFile(aside_), damaged) << "as it was found";
     const StoreReader reader(path_);
     ASSERT_THAT(allSamples(reader), SizeIs(1));
     EXPECT_EQ(allSamples(reader)[0].time, kNoon + 1000);
@@ -86,9 +82,9 @@ class StoreDamage : public ::testing::Test {
 TEST_F(StoreDamage, FoundAtTheStartTheFileIsRenamed) {
   makeDatabase();
   damageSchema(path_);
-  const std::string damaged = contents(path_);
+  const std::string damaged = readFile(path_);
   EXPECT_MPM_ERROR(StoreReader{path_}, "is damaged: ");
-  EXPECT_EQ(contents(path_), damaged) << "a reader touches nothing";
+  EXPECT_EQ(readFile(path_), damaged) << "a reader touches nothing";
   expectNewFile(*writer(path_), damaged);
 }
 
@@ -102,7 +98,7 @@ TEST_F(StoreDamage, AFileThatIsCutOffIsDamaged) {
     EXPECT_MPM_ERROR(StoreReader{folder_ / "cut.db"}, "cut.db' is damaged: its end is missing") << missing;
   }
   fs::resize_file(path_, whole - 1);
-  const std::string damaged = contents(path_);
+  const std::string damaged = readFile(path_);
   expectNewFile(*writer(path_), damaged);
 }
 
@@ -170,7 +166,7 @@ TEST_F(StoreDamage, FoundWhileWritingStopsTheStore) {
   EXPECT_THAT(setAside(), SizeIs(0)) << "the next start renames it";
   store.reset();
   damageHeader(path_);  // the writer has noted that it was ours
-  const std::string damaged = contents(path_);
+  const std::string damaged = readFile(path_);
   expectNewFile(*writer(path_), damaged);
   EXPECT_FALSE(writer(path_)->status().stopped);
   EXPECT_THAT(setAside(), SizeIs(1)) << "the new file is sound";
@@ -207,10 +203,10 @@ TEST_F(StoreDamage, TheLogGoesWithItsFile) {
   fs::rename(log, path_ + "-wal");
   overwrite(path_, 0, 16, 'x');  // the application_id is still there
   overwrite(path_ + "-wal", 0, 4, 'x');
-  const std::string bytes = contents(path_ + "-wal");
+  const std::string bytes = readFile(path_ + "-wal");
   const auto store = writer(path_);
   EXPECT_THAT(setAside(), SizeIs(1));
-  EXPECT_EQ(contents(aside_ + "-wal"), bytes);
+  EXPECT_EQ(readFile(aside_ + "-wal"), bytes);
 }
 
 TEST_F(StoreDamage, OfTheFileBeforeIsNoneOfItsCopy) {
@@ -232,9 +228,9 @@ TEST_F(StoreDamage, OfTheFileBeforeIsNoneOfItsCopy) {
 
 TEST_F(StoreDamage, AFileThatIsNotOursStaysWhereItIs) {
   const auto expectLeftAlone = [&](const std::string& what) {
-    const std::string before = contents(path_);
+    const std::string before = readFile(path_);
     EXPECT_MPM_ERROR(writer(path_), "a.db");
-    EXPECT_EQ(contents(path_), before) << what;
+    EXPECT_EQ(readFile(path_), before) << what;
     EXPECT_THAT(setAside(), SizeIs(0)) << what;
   };
   std::ofstream(path_) << std::string(2 * kPage, 'x');

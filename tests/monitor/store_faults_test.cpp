@@ -267,6 +267,8 @@ TEST(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
       std::filesystem::rename(path, folder / "b.db");
       writer.append(sampleAt(kNoon));
       EXPECT_FALSE(writer.flush());
+      EXPECT_THAT(writer.status().problem, HasSubstr("a.db"));
+      EXPECT_FALSE(std::filesystem::exists(path)) << "its disk may have been unplugged";
     };
     const auto bringBack = [&] {
       std::filesystem::rename(folder / "b.db", path);
@@ -288,45 +290,17 @@ TEST(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
       while (reported.all().size() < 4) ::usleep(1000);
     }
   }
+  EXPECT_EQ(allSamples(StoreReader(path)).size(), 6u + 2u);
+  EXPECT_EQ(StoreReader(path).sessions(1).size(), 2u) << "of two writers";
 }
 
 TEST(StoreFaults, ADamagedSumStopsNoSamples) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  {
-    StoreWriter writer(path);
-    writer.beginSession(session());
-    writer.append(sampleAt(kNoon));
-    ASSERT_TRUE(writer.flush());
-  }
+  record(path, {sampleAt(kNoon)});
   runSql(path, "UPDATE bucket SET series = x'01'; UPDATE hour_of_tokens SET occurrences = x'ff'");
-  StoreWriter writer(path);
-  writer.beginSession(session());
-  writer.append(sampleAt(kNoon + 1000));
-  EXPECT_TRUE(writer.flush());
+  record(path, {sampleAt(kNoon + 1000)});
   EXPECT_EQ(allSamples(StoreReader(path)).size(), 2u);
-}
-
-TEST(StoreFaults, AMovedFileIsWaitedFor) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  StoreOptions options;
-  options.retry_s = 0.01;
-  StoreWriter writer(path, options);
-  writer.beginSession(session());
-  writer.append(sampleAt(kNoon));
-  ASSERT_TRUE(writer.flush());
-  std::filesystem::rename(path, folder / "b.db");
-  for (int i = 1; i < 4; ++i) {
-    writer.append(sampleAt(kNoon + i * 1000));
-    EXPECT_FALSE(writer.flush());
-    EXPECT_THAT(writer.status().problem, HasSubstr("a.db"));
-  }
-  EXPECT_FALSE(std::filesystem::exists(path)) << "its disk may have been unplugged";
-  std::filesystem::rename(folder / "b.db", path);
-  while (!writer.flush()) ::usleep(1000);
-  EXPECT_EQ(allSamples(StoreReader(path)).size(), 4u);
-  EXPECT_EQ(StoreReader(path).sessions(1).size(), 1u);
 }
 
 TEST(StoreFaults, AnotherFileInItsPlaceStopsTheStore) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/atomic_file.h"
 #include "monitor/clocks.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
@@ -156,21 +157,15 @@ TEST(Store, CommitsAtMostOncePerInterval) {
 
 TEST(Store, SamplesKeepTheirOrderWhenTheClockGoesBack) {
   const TemporaryFolder folder;
-  {
-    StoreWriter writer(folder / "a.db");
-    writer.beginSession(session());
-    for (UnixMs time : {kNoon, kNoon + 1000, kNoon - kHourMs, kNoon - kHourMs + 1000}) writer.append(sampleAt(time));
-  }
+  record(folder / "a.db",
+         {sampleAt(kNoon), sampleAt(kNoon + 1000), sampleAt(kNoon - kHourMs), sampleAt(kNoon - kHourMs + 1000)});
   const StoreReader reader(folder / "a.db");
   auto by_id = allSamples(reader);
   std::sort(by_id.begin(), by_id.end(), [](const Sample& a, const Sample& b) { return a.id < b.id; });
   ASSERT_THAT(by_id, SizeIs(4));
   EXPECT_EQ(by_id[2].time, kNoon - kHourMs) << "in the order they came";
   EXPECT_EQ(allSamples(reader)[0].time, kNoon - kHourMs) << "by the clock";
-  const Chart chart = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = {}});
-  std::int64_t in_chart = 0;
-  for (const ChartBucket& bucket : chart.buckets) in_chart += bucket.samples;
-  EXPECT_EQ(in_chart, 4);
+  EXPECT_EQ(samplesIn(reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX})), 4);
 }
 
 TEST(Store, RefusesWhatItDoesNotKnow) {
@@ -362,8 +357,7 @@ TEST(Store, KeepsNoCredentials) {
     writer.append(Event{kNoon, EventKind::kSource, Severity::kError,
                         "cannot open rtsp://admin:hunter2@10.0.0.7/stream?token=s3cret: no answer"});
   }
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::string bytes = readFile(path);
   EXPECT_NE(bytes.find("10.0.0.7"), std::string::npos) << "the rest is kept";
   for (const char* secret : {"hunter2", "s3cret", "admin"}) EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
   EXPECT_THAT(StoreReader(path).sources()[0].name, HasSubstr("***"));
@@ -373,11 +367,7 @@ TEST(Store, ReadsFromAMediumThatCannotBeWritten) {
   const TemporaryFolder folder;
   const std::string inside = folder / "ro", path = inside + "/a.db";
   ASSERT_EQ(::mkdir(inside.c_str(), 0700), 0);
-  {
-    StoreWriter writer(path);
-    writer.beginSession(session());
-    writer.append(sampleAt(kNoon));
-  }
+  record(path, {sampleAt(kNoon)});
   ::chmod(path.c_str(), 0400);
   ::chmod(inside.c_str(), 0500);
   const bool root = ::geteuid() == 0;
@@ -400,15 +390,10 @@ TEST(Store, ReadsFromAMediumThatCannotBeWritten) {
 
 TEST(Store, AReaderKnowsThatItsFileWasReplaced) {
   const TemporaryFolder folder;
-  const auto make = [&](const std::string& name) {
-    StoreWriter writer(folder / name);
-    writer.beginSession(session());
-    writer.append(sampleAt(kNoon));
-  };
-  make("a.db");
+  record(folder / "a.db", {sampleAt(kNoon)});
   const StoreReader reader(folder / "a.db");
   EXPECT_TRUE(reader.current());
-  make("b.db");
+  record(folder / "b.db", {sampleAt(kNoon)});
   EXPECT_TRUE(reader.current());
   ASSERT_EQ(std::rename((folder / "b.db").c_str(), (folder / "a.db").c_str()), 0);
   EXPECT_FALSE(reader.current());
@@ -611,11 +596,7 @@ TEST(Store, APictureOfAnArchiveIsStoredOnce) {
   }
   const StoreReader reader(folder / "a.db");
   EXPECT_THAT(allSamples(reader), SizeIs(5));
-  std::int64_t counted = 0;
-  for (const ChartBucket& bucket :
-       reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}}).buckets)
-    counted += bucket.values[0].samples;
-  EXPECT_EQ(counted, 5);
+  EXPECT_EQ(samplesIn(reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}})), 5);
   const SessionRecord session = reader.sessions(1).at(0);
   EXPECT_EQ(session.started, kNoon);
   EXPECT_EQ(session.ended, kNoon + kDayMs);

@@ -17,6 +17,14 @@ Capture fake(std::function<bool()> open, std::function<bool(cv::Mat&)> read) {
   return {std::move(open), std::move(read)};
 }
 bool opens() { return true; }
+bool givesNothing(cv::Mat&) { return false; }
+// A read that returns when the gate is opened.
+auto hanging(const std::shared_ptr<Gate>& gate) {
+  return [gate](cv::Mat&) {
+    gate->wait();
+    return false;
+  };
+}
 cv::Mat picture(int value) { return cv::Mat(2, 2, CV_8UC3, cv::Scalar::all(value)); }
 const SourceOptions kImpatient{.timeout_s = 0.05};
 const LiveDescription kEveryFrame{.shown = "stream x", .stem = "x", .latest_only = false, .end_is_error = false};
@@ -92,12 +100,7 @@ TEST(LiveSource, AFrameInHandIsNotWrittenTo) {
 TEST(LiveSource, AReadThatHangsIsLeftBehind) {
   auto gate = std::make_shared<Gate>();
   {
-    const auto source = openLive(fake(opens,
-                                      [gate](cv::Mat&) {
-                                        gate->wait();
-                                        return false;
-                                      }),
-                                 kCamera, kImpatient);
+    const auto source = openLive(fake(opens, hanging(gate)), kCamera, kImpatient);
     EXPECT_MPM_ERROR(source->next(), "camera 3 gave no frame for 0.05 s");
   }  // returns although the read still hangs
   gate->open();
@@ -105,11 +108,11 @@ TEST(LiveSource, AReadThatHangsIsLeftBehind) {
 
 TEST(LiveSource, AnOpenThatHangsIsLeftBehind) {
   auto gate = std::make_shared<Gate>();
-  const auto hanging = [gate] {
+  const auto open = [gate] {
     gate->wait();
     return false;
   };
-  EXPECT_MPM_ERROR(openLive(fake(hanging, [](cv::Mat&) { return false; }), kCamera, kImpatient),
+  EXPECT_MPM_ERROR(openLive(fake(open, givesNothing), kCamera, kImpatient),
                    "cannot open camera 3: no answer within 0.05 s");
   gate->open();
 }
@@ -125,10 +128,7 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
                           if (++*opened <= 4) gate->wait();
                           return true;
                         },
-                        [=](cv::Mat&) {
-                          gate->wait();
-                          return false;
-                        }),
+                        hanging(gate)),
                     kCamera, impatient);
   };
   for (int i = 0; i < 4; ++i) EXPECT_MPM_ERROR(open(), "no answer within 0.01 s");
@@ -141,36 +141,25 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
   gate->open();
   while (*abandoned_reads > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(*opened, 8);
-  EXPECT_NO_THROW(openLive(fake(opens, [](cv::Mat&) { return false; }), kCamera,
-                           {.timeout_s = 300, .abandoned_reads = abandoned_reads}));
+  EXPECT_NO_THROW(openLive(fake(opens, givesNothing), kCamera, {.timeout_s = 300, .abandoned_reads = abandoned_reads}));
 }
 
 TEST(LiveSource, SaysThatItDoesNotOpenInOurWords) {
-  EXPECT_MPM_ERROR(openLive(fake([] { return false; }, [](cv::Mat&) { return false; }), kCamera, {}),
-                   "cannot open camera 3");
+  EXPECT_MPM_ERROR(openLive(fake([] { return false; }, givesNothing), kCamera, {}), "cannot open camera 3");
   const auto throws = []() -> bool { CV_Error(cv::Error::StsError, "password"); };
-  try {
-    openLive(fake(throws, [](cv::Mat&) { return false; }), kCamera, {});
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "cannot open camera 3");
-  }
+  EXPECT_THAT([&] { openLive(fake(throws, givesNothing), kCamera, {}); },
+              ::testing::ThrowsMessage<Error>("cannot open camera 3"));
 }
 
 TEST(LiveSource, AStreamWithoutAFrameIsAnError) {
-  const auto source = openLive(fake(opens, [](cv::Mat&) { return false; }), kEveryFrame, {});
+  const auto source = openLive(fake(opens, givesNothing), kEveryFrame, {});
   EXPECT_MPM_ERROR(source->next(), "stream x stopped after 0 frames");
 }
 
 TEST(LiveSource, StopsWaitingOnRequest) {
   auto gate = std::make_shared<Gate>();
   std::atomic<bool> stop = false;
-  const auto source = openLive(fake(opens,
-                                    [gate](cv::Mat&) {
-                                      gate->wait();
-                                      return false;
-                                    }),
-                               kCamera, {.timeout_s = 300, .stop = &stop});
+  const auto source = openLive(fake(opens, hanging(gate)), kCamera, {.timeout_s = 300, .stop = &stop});
   std::thread later([&] { stop = true; });
   EXPECT_FALSE(source->next());
   later.join();
