@@ -22,5 +22,5 @@ mmdebstrap --variant=apt --include=systemd --format=null \
     getent passwd mpm; systemd-analyze verify --man=no mpm-monitor@camera.service
     apt-get install -q -y --reinstall $packages
     apt-get purge -q -y $packages
-    ! find / -xdev \( -path /srv -o -path /proc \) -prune -o -name \"*mpm[-_.]*\" -print | grep ."' \
+    ! find / -xdev \( -path /srv -o -path /proc -o -path \"*/apt\" \) -prune -o -name \"*mpm[-_.]*\" -print | grep ."' \
   "$(. /etc/os-release && echo "$VERSION_CODENAME")" /dev/null "$(sh scripts/mirror.sh)"
