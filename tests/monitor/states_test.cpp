@@ -151,7 +151,7 @@ InferenceResult resultOf(double level, UnixMs time) {
 }
 
 // Closed for 4 s, then open.
-void record(const std::string& path, const std::string& source = "camera 0", UnixMs from = kNoon) {
+void recordStates(const std::string& path, const std::string& source = "camera 0", UnixMs from = kNoon) {
   StoreWriter writer(path);
   Recorder recorder({.source = source, .every_s = 0, .states = {.heads = {gate()}, .after = 2}}, &writer);
   for (int i = 0; i < 8; ++i) recorder.add(resultOf(i < 4 ? -1 : 1, from + i * kSecondMs), 0);
@@ -160,7 +160,7 @@ void record(const std::string& path, const std::string& source = "camera 0", Uni
 
 TEST(StoredStates, ComeBackWithTheirChangesAndEvents) {
   const TemporaryFolder folder;
-  record(folder / "a.db");
+  recordStates(folder / "a.db");
   const StoreReader reader(folder / "a.db");
   const std::vector<Sample> samples = allSamples(reader);
   ASSERT_THAT(samples, SizeIs(8));
@@ -204,7 +204,7 @@ TEST(StoredStates, EachSurePictureOfASparseArchiveCounts) {
 
 TEST(StoredStates, ExportsAndTheViewHaveThem) {
   const TemporaryFolder folder;
-  record(folder / "a.db");
+  recordStates(folder / "a.db");
   const StoreReader reader(folder / "a.db");
   const auto text = [&](ExportFormat format) {
     exportSamples(reader, {.format = format, .source = 1}, folder / "out");
@@ -224,8 +224,8 @@ TEST(StoredStates, ExportsAndTheViewHaveThem) {
 
 TEST(StoredStates, PartsTogetherHaveThose) {
   const TemporaryFolder folder;
-  record(folder / "a.db");
-  record(folder / "b.db", "camera 0", kNoon + kHourMs);
+  recordStates(folder / "a.db");
+  recordStates(folder / "b.db", "camera 0", kNoon + kHourMs);
   mergeDatabases({folder / "a.db", folder / "b.db"}, folder / "all.db");
   const StoreReader reader(folder / "all.db");
   ASSERT_THAT(allSamples(reader), SizeIs(16));
