@@ -60,8 +60,8 @@ Verb addStudy(CLI::App& mpm) {
   addMeasureOptions(*verb, *arguments);
   verb->footer(
       R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with one or two reductions of each method;
-one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with figures (Debian: python3-matplotlib). The same
-command goes on after a kill. Other models, data and reductions add to the folder.
+one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with figures (Debian:
+python3-matplotlib). The same command goes on after a kill. Other models, data and reductions add to the folder.
 
 Examples:
   mpm study "demo:street?seed=1..4&frames=12&step=7200&weather=auto" -o study
