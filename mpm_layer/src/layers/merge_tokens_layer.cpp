@@ -47,7 +47,7 @@ class MergeTokensLayer final : public TokenLayer {
     expect(!by_function || (inputs.size() >= 3 && inputs.back().size() == 4 && inputs.back()[0] == inputs[0][0]),
            "expects tokens, state, perhaps keys, and the images {B, C, H, W} last");
     const bool compares = inputs.size() == (by_function ? 4 : 3);  // the rows that are compared
-    const Shapes merged(inputs.begin(), inputs.begin() + 2);
+    const Shapes merged(inputs.begin(), inputs.begin() + std::min<std::ptrdiff_t>(2, std::ssize(inputs)));
     const Shape& tokens = tokensWithState(merged);
     const int patches = tokens[1] - special_, width = rule_.grid_width;
     expect(!(scored() || rule_.groups == MergeGroups::kWindows) ||
