@@ -100,15 +100,16 @@ def mean_iou(counts, weights):
 
 
 def blocks_of(films):
-    """The images that are drawn together, a list of indices for each block. Images without a film are blocks of one. Five films
-    or more are a block each; fewer are cut into stretches, about ten in all."""
+    """The images that are drawn together, a list of indices for each block. Images without a film are blocks of one. The rule
+    for films is that of blocksOf() in evaluation/block_mean.h: five films or more are a block each; fewer are cut into
+    stretches, about ten in all."""
     blocks = {}
     for image, film in enumerate(films):
         blocks.setdefault(image if film is None else ("film", film), []).append(image)
     if films.count(None) or len(blocks) >= 5:
         return list(blocks.values())
     return [part.tolist() for block in blocks.values() for part in
-            np.array_split(block, max(1, min(len(block), round(10 * len(block) / len(films)))))]
+            np.array_split(block, max(1, min(len(block), (10 * len(block) + len(films) // 2) // len(films))))]
 
 
 def draws_of(films):

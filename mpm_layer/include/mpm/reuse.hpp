@@ -17,10 +17,12 @@ struct Reuse {
   /// A patch changed when the mean of one of its 4x4 cells moved by more than this. nullopt: chosen from the noise of
   /// the camera.
   std::optional<double> threshold = {};
-  /// For comparison, instead of a threshold: this share of the patches is computed, those that changed most (the budget
-  /// of Eventful Transformers), or a patch changed when the cosine similarity of its cells fell below this number. The
-  /// cells then count from middle grey, and a budget compares the length of their difference.
-  std::optional<double> budget = {}, cosine = {};
+  /// For comparison, instead of a threshold: the share of the patches that each frame computes. They are those whose
+  /// cells, as a vector, moved furthest (the budget of Eventful Transformers).
+  std::optional<double> budget = {};
+  /// For comparison, instead of a threshold: a patch changed when the cosine similarity of its cells, counted from
+  /// middle grey, is below this.
+  std::optional<double> cosine = {};
   /// Percent of the pixels that should have the label of the full model; steers a threshold that is chosen. nullopt: no
   /// target.
   std::optional<double> agreement = {};

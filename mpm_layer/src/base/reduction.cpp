@@ -133,7 +133,7 @@ constexpr std::pair<ReductionMethod, const char*> kMethods[] = {
     {ReductionMethod::kTome, "tome"}, {ReductionMethod::kAlgm, "algm"}, {ReductionMethod::kCts, "cts"},
     {ReductionMethod::kRule, "rule"}};
 
-/// The methods that errors name: kRule, the last, is not for people who write a text.
+/// The methods that errors offer. kRule, the last, is left out: a text can name it only with a function.
 constexpr std::size_t kWords = std::size(kMethods) - 1;
 
 std::string methodWords() {
