@@ -20,6 +20,7 @@
 #include <QStyle>
 #include <QStyleOptionSlider>
 
+#include "gui/views/chart_panel.h"
 #include "gui/views/image_view.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/look.h"
@@ -146,6 +147,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
       << textOf(part<InspectorPanel>(*window_)).toStdString();
 
   // What was stored, as a file.
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->record().has_value(); }));
   key("ctrl+e");
   ExportDialog* question = nullptr;
   ASSERT_TRUE(wait([&] { return (question = window_->findChild<ExportDialog*>()) && question->isVisible(); }));
