@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "support/temporary_folder.h"
 
@@ -15,6 +16,7 @@ namespace mpm::test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -64,17 +66,19 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
       mpmCommand({"monitor", folder_ / "watched", "--model", kModel, "--db", database, "--states", gate_, "--time-zone",
                   "Z", "--state-after", "2", "--alarm", "gate=open", "--json"});
   ASSERT_EQ(watched.exit_code, 0) << watched.err;
-  int alarms = 0, samples = 0;
+  int alarms = 0, samples = 0, sure = 0;
   for (const auto& line : watched.jsonLines()) {
     if (line.contains("event")) alarms += line["event"] == "alarm";
-    if (line.contains("states"))
-      samples += line["states"]["gate"]["state"] == (line["time"].get<std::string>()[9] % 2 == 0 ? "open" : "closed");
+    if (!line.contains("states")) continue;
+    sure += line["states"]["gate"]["sure"].get<bool>();
+    samples += line["states"]["gate"]["state"] == (line["time"].get<std::string>()[9] % 2 == 0 ? "open" : "closed");
   }
   EXPECT_EQ(alarms, 2);
   EXPECT_EQ(samples, 16);
   const CommandResult report = mpmCommand({"report", database, "--chart", folder_ / "a.png"});
   EXPECT_EQ(report.exit_code, 0) << report.err;
-  EXPECT_THAT(report.out, HasSubstr("samples  changes  sure, %   share of the samples, %"));
+  EXPECT_THAT(report.out, ContainsRegex("samples  changes  sure, %   share of the samples, %\n +gate +16 +[0-9]+ +" +
+                                        fixed(100.0 * sure / 16, 1) + " "));
   const auto json = mpmCommand({"report", database, "--json"}).json()["states"]["gate"];
   EXPECT_GE(json["changes"].size(), 3u) << json;
   EXPECT_GE(json["samples"]["open"], 4);

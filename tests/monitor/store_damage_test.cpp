@@ -104,13 +104,12 @@ TEST_F(StoreDamage, AFileThatIsCutOffIsDamaged) {
 
 // SQLite would wait for whoever writes into a FIFO.
 TEST_F(StoreDamage, WhatIsNoFileIsRefused) {
-  for (const char* ending : {"", "-lock"}) {
-    ASSERT_EQ(::mkfifo((path_ + ending).c_str(), 0600), 0);
-    EXPECT_MPM_ERROR(writer(path_), "a.db");
-    fs::remove(path_ + ending);
-  }
+  ASSERT_EQ(::mkfifo((path_ + "-lock").c_str(), 0600), 0);
+  EXPECT_MPM_ERROR(writer(path_), "a.db-lock' is no file that can be locked");
+  fs::remove(path_ + "-lock");
   fs::remove(path_);
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_MPM_ERROR(writer(path_), "a.db");
   EXPECT_MPM_ERROR(StoreReader{path_}, "a.db' is not a database");
 }
 
