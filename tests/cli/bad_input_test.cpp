@@ -94,7 +94,7 @@ TEST_F(BadInput, AModelThatCannotRunIsOneLineAndLeavesNothing) {
   };
   for (auto& [model, options, part, exit_code] : std::vector<Case>{{cut, {}, cut},
                                                                    {words, {}, "ONNX"},
-                                                                   {folder_ / "none.onnx", {}, folder_ / "none.onnx"},
+                                                                   {folder_ / "none.onnx", {}, "none.onnx: no such file"},
                                                                    {folder_.path(), {}, folder_.path()},
                                                                    {kData + "/swin_ts17.onnx", {}, "swin"},
                                                                    {many, {"--schedule", "1"}, "300 classes"},
