@@ -92,15 +92,16 @@ TEST_F(BadInput, AModelThatCannotRunIsOneLineAndLeavesNothing) {
     std::string part;
     int exit_code = 1;
   };
-  for (auto& [model, options, part, exit_code] : std::vector<Case>{{cut, {}, cut},
-                                                                   {words, {}, "ONNX"},
-                                                                   {folder_ / "none.onnx", {}, "none.onnx: no such file"},
-                                                                   {folder_.path(), {}, folder_.path()},
-                                                                   {kData + "/swin_ts17.onnx", {}, "swin"},
-                                                                   {many, {"--schedule", "1"}, "300 classes"},
-                                                                   {kSegmenter, {"--schedule", "1,3"}, "3"},
-                                                                   {kSegmenter, {"--schedule", "2,1"}, "increasing", 2},
-                                                                   {kSegmenter, {"--input-size", "33x64"}, "33x64"}}) {
+  for (auto& [model, options, part, exit_code] :
+       std::vector<Case>{{cut, {}, cut},
+                         {words, {}, "ONNX"},
+                         {folder_ / "none.onnx", {}, "none.onnx: no such file"},
+                         {folder_.path(), {}, folder_.path()},
+                         {kData + "/swin_ts17.onnx", {}, "swin"},
+                         {many, {"--schedule", "1"}, "300 classes"},
+                         {kSegmenter, {"--schedule", "1,3"}, "3"},
+                         {kSegmenter, {"--schedule", "2,1"}, "increasing", 2},
+                         {kSegmenter, {"--input-size", "33x64"}, "33x64"}}) {
     options.insert(options.end(), {"--out", folder_ / "out"});
     expectFailure(run(model, options), exit_code, {part});
     EXPECT_FALSE(std::filesystem::exists(folder_ / "out")) << model;
