@@ -33,14 +33,6 @@ class PackedLinear {
   /// is not finite gives NaN. Row r of y depends on row r of x only, and not on `rows`. Thread-safe.
   void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate = false) const;
 
-  /// The steps of run() of an int8 linear where the CPU has int8, so that rows are rounded and read while they are in
-  /// L1. In this order: put() for each row, multiply(), take(). They keep the operand and the sums in memory of the
-  /// calling thread, one linear after the other: behind take(), put() of the next linear may get the same rows.
-  bool hasSteps() const;
-  void put(int first, MatrixView<const float> x) const;
-  void multiply(int rows) const;
-  void take(int first, MatrixView<float> y, bool accumulate = false) const;
-
   int in() const;
   int out() const;
 

@@ -8,7 +8,7 @@ namespace mpm {
 /// True when this CPU multiplies bf16 in hardware (AVX512-BF16 or AMX) and the GEMM library uses it.
 bool cpuHasBf16();
 
-/// True when this CPU multiplies int8 in hardware (AVX512-VNNI, AVX-VNNI or AMX; SDOT on Arm) and we use it. A linear
+/// True when this CPU multiplies int8 in hardware (AVX512-VNNI or AVX-VNNI; SDOT on Arm) and we use it. A linear
 /// layer in int8 gives the same without, up to rounding, at the speed of fp32.
 bool cpuHasInt8();
 

@@ -2,7 +2,6 @@
 // Parts that TransformerBlock and WindowAttention share.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -53,16 +52,6 @@ struct PackedAttention {
   /// y = x + proj(attended). May change `attended`.
   void addTo(MatrixView<const float> x, MatrixView<float> attended, MatrixView<float> y) const;
 };
-
-/// Calls body(first, count) for groups of rows of `cols` floats that stay in L1 between two steps.
-template <class Body>
-void inGroups(int rows, int cols, Body body) {
-  const int most = std::max(1, 4096 / cols);
-  for (int first = 0; first < rows; first += most) body(first, std::min(most, rows - first));
-}
-
-/// linear.put() of all rows of x, normalised.
-void putNormalised(const PackedNorm& norm, MatrixView<const float> x, const PackedLinear& linear);
 
 /// Rows of a sequence: of an image, or of a window of one.
 struct RowTile {

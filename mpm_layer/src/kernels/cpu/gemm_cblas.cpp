@@ -36,12 +36,6 @@ void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accu
   impl_->tiles->run(x, y, accumulate);
 }
 
-// Tiles round rows while they pack them.
-bool PackedLinear::hasSteps() const { return false; }
-void PackedLinear::put(int /*first*/, MatrixView<const float> /*x*/) const {}
-void PackedLinear::multiply(int /*rows*/) const {}
-void PackedLinear::take(int /*first*/, MatrixView<float> /*y*/, bool /*accumulate*/) const {}
-
 int PackedLinear::in() const { return impl_->in; }
 int PackedLinear::out() const { return impl_->out; }
 

@@ -61,12 +61,6 @@ bool cpuHas(dnnl::cpu_isa isa) {
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
 }
 
-// oneDNN's products of int8 are faster than our tiles with AMX only.
-bool cpuHasAmx() {
-  static const bool has = cpuHas(dnnl::cpu_isa::avx512_core_amx);
-  return has;
-}
-
 // Never destroyed, like the products below: a program may end while one of its threads is still in a forward().
 const dnnl::engine& engine() {
   limitInstructionSet();
@@ -99,19 +93,14 @@ struct Product {
 };
 
 memory::data_type dataType(Precision precision) {
-  if (precision == Precision::kInt8) return memory::data_type::s8;
   return precision == Precision::kBf16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
 
-// In int8 the result is the sums, without the bias.
 Product makeProduct(const Shape& shape, const memory::desc& weights) {
   const OneThread one;
-  const bool int8 = shape.precision == Precision::kInt8;
   const memory::desc x({shape.rows, shape.in}, dataType(shape.precision), memory::dims{shape.x_stride, 1});
-  const memory::desc y({shape.rows, shape.out}, int8 ? memory::data_type::s32 : memory::data_type::f32,
-                       memory::dims{shape.y_stride, 1});
-  const memory::desc bias =
-      int8 ? memory::desc() : memory::desc({1, shape.out}, memory::data_type::f32, memory::format_tag::ab);
+  const memory::desc y({shape.rows, shape.out}, memory::data_type::f32, memory::dims{shape.y_stride, 1});
+  const memory::desc bias({1, shape.out}, memory::data_type::f32, memory::format_tag::ab);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (shape.accumulate) {
@@ -162,9 +151,6 @@ struct ThreadState {
   Scratch<unsigned char> scratchpad;
   Scratch<float> x_tail, y_tail, x_dense, y_dense, x_rounded;
   Scratch<std::uint16_t> x_bf16;
-  Scratch<std::int8_t> x_int8;
-  Scratch<std::int32_t> sums;
-  float row_scales[PackedLinear::kMaxRows];
 };
 
 ThreadState& threadState() {
@@ -183,8 +169,8 @@ Call& callFor(ThreadState& state, const Shape& shape, const memory::desc& weight
   call.arguments = {{DNNL_ARG_SRC, call.x},
                     {DNNL_ARG_DST, call.y},
                     {DNNL_ARG_SCRATCHPAD, call.scratchpad},
-                    {DNNL_ARG_WEIGHTS, memory()}};
-  if (shape.precision != Precision::kInt8) call.arguments[DNNL_ARG_BIAS] = memory();
+                    {DNNL_ARG_WEIGHTS, memory()},
+                    {DNNL_ARG_BIAS, memory()}};
   return state.calls.emplace(shape, std::move(call)).first->second;
 }
 
@@ -194,13 +180,12 @@ const int PackedLinear::kRowUnit = 16;
 
 struct PackedLinear::Impl {
   int in, out;
-  Precision precision;  // of the products
-  bool rounds_to_int8;  // for products in fp32, on a CPU without int8
+  Precision precision;          // of the products
+  bool rounds_to_int8 = false;  // for products in fp32, on a CPU without int8
   Scratch<float> bias_values;
   Scratch<unsigned char> packed;
-  std::vector<float> scales;  // of the weights in int8, {out}
   memory weights, bias;
-  std::optional<TileLinear> tiles;  // in place of oneDNN
+  std::optional<TileLinear> tiles;  // of int8, in place of oneDNN
 
   void pack(MatrixView<const float> weight, const float* given_bias, Precision wanted);
   void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const;
@@ -213,32 +198,11 @@ struct PackedLinear::Impl {
     call.y.set_data_handle(y);
     call.scratchpad.set_data_handle(state.scratchpad.atLeast(call.product->scratchpad.get_size() + 1));
     call.arguments.find(DNNL_ARG_WEIGHTS)->second = weights;
-    const auto with_bias = call.arguments.find(DNNL_ARG_BIAS);
-    if (with_bias != call.arguments.end()) with_bias->second = bias;
+    call.arguments.find(DNNL_ARG_BIAS)->second = bias;
     call.product->primitive.execute(state.stream, call.arguments);
     // The cache of a thread outlives the net, but must not keep its weights.
     call.arguments.find(DNNL_ARG_WEIGHTS)->second = memory();
-    if (with_bias != call.arguments.end()) with_bias->second = memory();
-  }
-
-  void put(ThreadState& state, int first, MatrixView<const float> x) const {
-    std::int8_t* to =
-        state.x_int8.atLeast(static_cast<std::size_t>(kMaxRows) * in) + static_cast<std::ptrdiff_t>(first) * in;
-    for (int i = 0; i < x.rows; ++i, to += in) state.row_scales[first + i] = toInt8(x.row(i), to, in);
-  }
-
-  // Behind the rows that put() got are rows of zeros, up to a multiple of kRowUnit.
-  void multiply(ThreadState& state, int rows) const {
-    const int whole = (rows + kRowUnit - 1) / kRowUnit * kRowUnit;
-    std::int8_t* const x = state.x_int8.atLeast(1);
-    std::fill(x + static_cast<std::ptrdiff_t>(rows) * in, x + static_cast<std::ptrdiff_t>(whole) * in, std::int8_t{0});
-    multiply(state, x, in, whole, state.sums.atLeast(static_cast<std::size_t>(kMaxRows) * out), out, false);
-  }
-
-  void take(ThreadState& state, int first, MatrixView<float> y, bool accumulate) const {
-    const std::int32_t* sums = state.sums.data() + static_cast<std::ptrdiff_t>(first) * out;
-    for (int i = 0; i < y.rows; ++i, sums += out)
-      fromInt8(sums, state.row_scales[first + i], scales.data(), bias_values.data(), out, accumulate, y.row(i));
+    call.arguments.find(DNNL_ARG_BIAS)->second = memory();
   }
 
   void multiply(ThreadState& state, MatrixView<const float> x, int rows, float* y, std::ptrdiff_t y_stride,
@@ -254,14 +218,12 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   const OneThread one;
   in = weight.cols;
   out = weight.rows;
-  if (const TileKernel* kernel = tileKernel(wanted);
-      wanted == Precision::kInt8 && kernel != nullptr && !(instructionSet() == "avx512" && cpuHasAmx())) {
-    rounds_to_int8 = false;
-    precision = Precision::kFp32;
+  const TileKernel* const kernel = wanted == Precision::kInt8 ? tileKernel(wanted) : nullptr;
+  if (kernel != nullptr) {
     tiles.emplace(*kernel, weight, given_bias);
     return;
   }
-  rounds_to_int8 = wanted == Precision::kInt8 && !cpuHasInt8();
+  rounds_to_int8 = wanted == Precision::kInt8;
   precision = rounds_to_int8 ? Precision::kFp32 : wanted;
   Scratch<float> rounded;
   if (rounds_to_int8) weight = roundedToInt8(weight, rounded);
@@ -274,17 +236,8 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
   bias = memory({{1, out}, memory::data_type::f32, memory::format_tag::ab}, engine(), values);
 
   // {in, out} to oneDNN is {out, in} to us, transposed: the same bytes with the strides exchanged.
-  memory given;
-  std::vector<std::int8_t> int8;
-  if (precision == Precision::kInt8) {
-    int8.resize(static_cast<std::size_t>(out) * in);
-    for (int j = 0; j < out; ++j)
-      scales.push_back(toInt8(weight.row(j), int8.data() + static_cast<std::ptrdiff_t>(j) * in, in));
-    given = memory({{in, out}, memory::data_type::s8, memory::dims{1, in}}, engine(), int8.data());
-  } else {
-    given = memory({{in, out}, memory::data_type::f32, memory::dims{1, weight.stride}}, engine(),
-                   const_cast<float*>(weight.data));
-  }
+  memory given({{in, out}, memory::data_type::f32, memory::dims{1, weight.stride}}, engine(),
+               const_cast<float*>(weight.data));
   const memory::desc layout = packedLayout(in, out, precision);
   weights = memory(layout, engine(), packed.atLeast(layout.get_size()));
   dnnl::stream stream(engine());
@@ -296,11 +249,6 @@ void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, boo
   if (tiles) return tiles->run(x, y, accumulate);
   const OneThread one;
   ThreadState& state = threadState();
-  if (precision == Precision::kInt8) {
-    put(state, 0, x);
-    multiply(state, x.rows);
-    return take(state, 0, y, accumulate);
-  }
   if (rounds_to_int8) x = roundedToInt8(x, state.x_rounded);
   // Rows with a stride: oneDNN 2.6 falls back to a reference loop (a thousand times slower, and it rounds
   // differently). 3.7 on AVX-512 ignores the stride when it writes a single column.
@@ -340,21 +288,6 @@ PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Pr
 
 void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
   withOurErrors([&] { impl_->run(x, y, accumulate); });
-}
-
-bool PackedLinear::hasSteps() const { return impl_->precision == Precision::kInt8; }
-
-void PackedLinear::put(int first, MatrixView<const float> x) const { impl_->put(threadState(), first, x); }
-
-void PackedLinear::multiply(int rows) const {
-  withOurErrors([&] {
-    const OneThread one;
-    impl_->multiply(threadState(), rows);
-  });
-}
-
-void PackedLinear::take(int first, MatrixView<float> y, bool accumulate) const {
-  impl_->take(threadState(), first, y, accumulate);
 }
 
 int PackedLinear::in() const { return impl_->in; }

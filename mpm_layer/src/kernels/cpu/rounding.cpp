@@ -2,6 +2,7 @@
 #include "kernels/cpu/rounding.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -75,14 +76,18 @@ std::int32_t largestBits(const float* HWY_RESTRICT x, int n) {
   return largest;
 }
 
+// The largest |x|. Of a row that is too small or not finite the scale instead, 0 or NaN, and zeros in `to`.
+template <class T>
+float largestOrZeros(const float* HWY_RESTRICT x, T* HWY_RESTRICT to, int n) {
+  const auto largest = std::bit_cast<float>(largestBits(x, n));
+  if (largest >= 1e-30f && largest <= std::numeric_limits<float>::max()) return largest;
+  std::fill_n(to, n, T{0});
+  return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
+}
+
 float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int n) {
-  const std::int32_t bits = largestBits(x, n);
-  float largest;
-  hwy::CopyBytes<4>(&bits, &largest);
-  if (!(largest <= std::numeric_limits<float>::max()) || largest < 1e-30f) {
-    std::fill_n(to, n, std::int8_t{0});
-    return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
-  }
+  const float largest = largestOrZeros(x, to, n);
+  if (!(largest > 0)) return largest;
   const float factor = 127.0f / largest;
   forManyElements(n, [&](auto d, std::ptrdiff_t i) {
     const hn::Rebind<std::int8_t, decltype(d)> d8;
@@ -92,13 +97,8 @@ float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int
 }
 
 float halveRow(const float* HWY_RESTRICT x, std::uint16_t* HWY_RESTRICT to, int n, int exponent) {
-  const std::int32_t bits = largestBits(x, n);
-  float largest;
-  hwy::CopyBytes<4>(&bits, &largest);
-  if (!(largest <= std::numeric_limits<float>::max()) || largest < 1e-30f) {
-    std::fill_n(to, n, std::uint16_t{0});
-    return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
-  }
+  const float largest = largestOrZeros(x, to, n);
+  if (!(largest > 0)) return largest;
   const int shift = exponent - 1 - std::ilogb(largest);
   const float factor = std::ldexp(1.0f, shift);
   forManyElements(n, [&](auto d, std::ptrdiff_t i) {
@@ -108,16 +108,6 @@ float halveRow(const float* HWY_RESTRICT x, std::uint16_t* HWY_RESTRICT to, int 
                to + i);
   });
   return std::ldexp(1.0f, -shift);
-}
-
-void dequantiseRow(const std::int32_t* HWY_RESTRICT sums, float scale, const float* HWY_RESTRICT scales,
-                   const float* HWY_RESTRICT bias, int n, bool accumulate, float* HWY_RESTRICT y) {
-  forElements(n, [&](auto d, std::ptrdiff_t j) {
-    const hn::RebindToSigned<decltype(d)> di;
-    const auto factor = hn::Mul(hn::Set(d, scale), hn::LoadU(d, scales + j));
-    const auto value = hn::MulAdd(hn::ConvertTo(d, hn::LoadU(di, sums + j)), factor, hn::LoadU(d, bias + j));
-    hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, y + j), value) : value, d, y + j);
-  });
 }
 
 }  // namespace
@@ -130,7 +120,6 @@ namespace mpm {
 HWY_EXPORT(roundRow);
 HWY_EXPORT(quantiseRow);
 HWY_EXPORT(halveRow);
-HWY_EXPORT(dequantiseRow);
 
 void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }
 
@@ -140,11 +129,6 @@ float toInt8(const float* from, std::int8_t* to, int count) {
 
 float toFp16(const float* from, std::uint16_t* to, int count, int exponent) {
   return HWY_DYNAMIC_DISPATCH(halveRow)(from, to, count, exponent);
-}
-
-void fromInt8(const std::int32_t* sums, float scale, const float* scales, const float* bias, int count, bool accumulate,
-              float* y) {
-  HWY_DYNAMIC_DISPATCH(dequantiseRow)(sums, scale, scales, bias, count, accumulate, y);
 }
 
 MatrixView<const float> roundedToInt8(MatrixView<const float> x, Scratch<float>& memory) {

@@ -20,10 +20,6 @@ float toInt8(const float* from, std::int8_t* to, int count);
 /// it is 2^-14 times the row's largest or below.
 float toFp16(const float* from, std::uint16_t* to, int count, int exponent);
 
-/// y[j] = (accumulate ? y[j] : 0) + sums[j] * (scale * scales[j]) + bias[j]: the inverse for sums of products.
-void fromInt8(const std::int32_t* sums, float scale, const float* scales, const float* bias, int count, bool accumulate,
-              float* y);
-
 /// What int8 leaves of each row of x, in float32 and in `memory`: the operands of a CPU without int8 instructions.
 MatrixView<const float> roundedToInt8(MatrixView<const float> x, Scratch<float>& memory);
 

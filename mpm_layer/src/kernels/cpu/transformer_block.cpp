@@ -60,15 +60,9 @@ struct TransformerBlock::Impl {
   void project(MatrixView<const float> x, int begin, const AttentionInput& input, MatrixView<float> keys,
                MatrixView<const float> rotations) const {
     const MatrixView<float> all = wideScratch(x.rows, attention.qkv.out());
-    if (attention.qkv.hasSteps()) {
-      putNormalised(attention.norm1, x, attention.qkv);
-      attention.qkv.multiply(x.rows);
-      attention.qkv.take(0, all);
-    } else {
-      const MatrixView<float> normalised = narrowScratch(x.rows, x.cols);
-      attention.norm1.run(x, normalised);
-      attention.qkv.run(normalised, all);
-    }
+    const MatrixView<float> normalised = narrowScratch(x.rows, x.cols);
+    attention.norm1.run(x, normalised);
+    attention.qkv.run(normalised, all);
     const auto [q, k, v] = attention.operands(all);
     if (keys.data != nullptr) meanOverHeads(k, keys);
     if (const int first = std::max(begin, special), end = begin + x.rows; rotations.data != nullptr && first < end) {
@@ -96,17 +90,6 @@ struct TransformerBlock::Impl {
     else
       copyRows(x, y);
     if (part == BlockPart::kAttention) return;
-    if (fc1.hasSteps()) {
-      putNormalised(norm2, y, fc1);
-      fc1.multiply(y.rows);
-      inGroups(y.rows, fc1.out(), [&](int first, int count) {
-        const MatrixView<float> wide = wideScratch(count, fc1.out());
-        fc1.take(first, wide);
-        fc2.put(first, hiddenOf(wide));
-      });
-      fc2.multiply(y.rows);
-      return fc2.take(0, y, true);
-    }
     const MatrixView<float> normalised = narrowScratch(x.rows, x.cols), wide = wideScratch(x.rows, fc1.out());
     norm2.run(y, normalised);
     fc1.run(normalised, wide);
