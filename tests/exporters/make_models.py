@@ -6,6 +6,8 @@
     make_models.py --out DIR --suite       these and more: what docs/models.md lists, as suite.json beside this script
     make_models.py --out DIR --all         every source through both exporters at every opset they write
 
+MPM_EXPORTED_MODELS=DIR build/bin/onnx_test --gtest_filter='Data/ExporterModel.*' tests the files of any folder.
+
 NAME.reference.json has a seeded input of NAME.onnx and what ONNX Runtime computes for it, checked here against PyTorch. models.json lists
 the files for the tests, README.md for readers. The same versions write the same bytes.
 """

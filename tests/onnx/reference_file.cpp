@@ -85,9 +85,9 @@ std::vector<ExportedModel> exportedModels(const std::string& folder) {
   return models;
 }
 
-Reference readReference(const std::string& path) {
+ModelReference readReference(const std::string& path) {
   const Json json = parse(path);
-  Reference reference;
+  ModelReference reference;
   reference.image = readArray(json.at("inputs").at(0));
   reference.outputs = readArrays(json.at("outputs"));
   for (const Json& one : json.value("mpm", Json::array())) {

@@ -27,7 +27,7 @@ struct MergedReference {
   std::vector<Array> outputs;
 };
 
-struct Reference {
+struct ModelReference {
   Array image;
   std::vector<Array> outputs;
   std::vector<MergedReference> merged;
@@ -42,6 +42,6 @@ struct ExportedModel {
 };
 
 std::vector<ExportedModel> exportedModels(const std::string& folder);
-Reference readReference(const std::string& path);
+ModelReference readReference(const std::string& path);
 
 }  // namespace mpm::test

@@ -9,22 +9,9 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double kPi = 3.14159265358979323846;
-
 double uniform(unsigned& state) {
   state = state * 1664525u + 1013904223u;
   return (state >> 8) / 16777216.0 * 2 - 1;
-}
-
-Values sum(const Values& a, const Values& b) {
-  Values result = a;
-  for (std::size_t i = 0; i < a.size(); ++i) result[i] += b[i % b.size()];
-  return result;
-}
-
-Values scaledColumns(Values x, const Values& factors) {
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] *= factors[i % factors.size()];
-  return x;
 }
 
 /// Bilinear, half-pixel centres, per channel of {h, w, channels}.
@@ -47,13 +34,11 @@ Values resized(const Values& map, int h, int w, int channels, int new_h, int new
   return result;
 }
 
-Values unitRows(Values x, int width) {
-  for (std::size_t row = 0; row < x.size(); row += static_cast<std::size_t>(width)) {
-    double square = 0;
-    for (int j = 0; j < width; ++j) square += x[row + j] * x[row + j];
-    for (int j = 0; j < width; ++j) x[row + j] /= std::sqrt(square);
-  }
-  return x;
+/// The sum of x and of what a branch added to it, times a factor for each column.
+Reference withLayerScale(const Reference& x, Reference sum, const std::vector<float>& factors) {
+  for (std::size_t i = 0; i < sum.values.size(); ++i)
+    sum.values[i] = x.values[i] + static_cast<double>(factors[i % factors.size()]) * (sum.values[i] - x.values[i]);
+  return sum;
 }
 
 }  // namespace
@@ -91,6 +76,7 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
   draw("mlp.hidden.b", kHidden, 0.4, 0, state);
   draw("mlp.w", dialect_.classes * kHidden, 0.4, 0, state);
   draw("mlp.b", dialect_.classes, 0.4, 0, state);
+  for (const auto& [name, values] : weights_) floats_[name].assign(values.begin(), values.end());
 }
 
 void TinyVit::draw(const std::string& name, std::size_t count, double scale, double offset, unsigned& state) {
@@ -128,6 +114,15 @@ void TinyVit::drawBlock(const std::string& name, unsigned& state) {
   draw(name + ".fc2.b", kDim, 0.3, 0, state);
   draw(name + ".scale1", kDim, 0.5, 0.6, state);
   draw(name + ".scale2", kDim, 0.5, 0.6, state);
+  const auto join = [&](const std::string& whole, const std::vector<std::string>& parts) {
+    for (const char* kind : {".w", ".b"})
+      for (const std::string& part : parts) {
+        const Values& of_part = weight(name + part + kind);
+        weights_[name + whole + kind].insert(weights_[name + whole + kind].end(), of_part.begin(), of_part.end());
+      }
+  };
+  join(".qkv", {".q", ".k", ".v"});
+  join(".fc1+gate", {".fc1", ".gate"});
 }
 
 std::vector<double> TinyVit::image(unsigned seed, int height, int width) {
@@ -136,115 +131,60 @@ std::vector<double> TinyVit::image(unsigned seed, int height, int width) {
   return values;
 }
 
-Values TinyVit::linear(const Values& x, const std::string& name, int in, int out) const {
-  const Values& w = weight(name + ".w");
-  const Values& b = weight(name + ".b");
-  Values y;
-  for (std::size_t row = 0; row < x.size(); row += static_cast<std::size_t>(in)) {
-    for (int o = 0; o < out; ++o) {
-      double value = b[static_cast<std::size_t>(o)];
-      for (int i = 0; i < in; ++i) value += x[row + i] * w[static_cast<std::size_t>(o * in + i)];
-      y.push_back(value);
-    }
-  }
-  return y;
+Reference TinyVit::linear(const Reference& x, const std::string& name) const {
+  return test::linear(x, linearWeights(name, x.cols));
 }
 
-Values TinyVit::norm(const Values& x, const std::string& name, int width, double eps) const {
-  const Values& w = weight(name + ".w");
-  const Values& b = weight(name + ".b");
-  Values y = x;
-  for (std::size_t row = 0; row < x.size(); row += static_cast<std::size_t>(width)) {
-    double mean = 0, variance = 0;
-    for (int j = 0; j < width; ++j) mean += x[row + j] / width;
-    for (int j = 0; j < width; ++j) variance += (x[row + j] - mean) * (x[row + j] - mean) / width;
-    for (int j = 0; j < width; ++j) {
-      const auto column = static_cast<std::size_t>(j);
-      y[row + j] = (x[row + j] - mean) / std::sqrt(variance + eps) * w[column] + b[column];
-    }
-  }
-  return y;
+LinearWeights TinyVit::linearWeights(const std::string& name, int in) const {
+  return {{floats(name + ".w"), static_cast<int>(weight(name + ".b").size()), in}, floats(name + ".b")};
 }
 
-Values TinyVit::activate(Values x) const {
-  for (double& v : x) {
-    switch (dialect_.activation) {
-      case ActivationStyle::kTanhOp:
-      case ActivationStyle::kTanhPow:
-      case ActivationStyle::kTanhMul:
-        v = 0.5 * v * (1 + std::tanh(std::sqrt(2 / kPi) * (v + 0.044715 * v * v * v)));
-        break;
-      case ActivationStyle::kQuick:
-        v = v / (1 + std::exp(-1.702 * v));
-        break;
-      case ActivationStyle::kSilu:
-        v = v / (1 + std::exp(-v));
-        break;
-      case ActivationStyle::kRelu:
-        v = std::max(v, 0.0);
-        break;
-      default:
-        v = 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
-    }
-  }
-  return x;
+NormWeights TinyVit::normWeights(const std::string& name, float eps) const {
+  return {floats(name + ".w"), floats(name + ".b"), eps};
 }
 
-Values TinyVit::attention(const Values& x, const std::string& name) const {
-  Values q = linear(x, name + ".q", kDim, kDim), k = linear(x, name + ".k", kDim, kDim),
-         v = linear(x, name + ".v", kDim, kDim);
-  if (dialect_.qk_norm) {
-    q = norm(q, name + ".q_norm", headDim(), 1e-6);  // heads lie side by side, so rows of head_dim are heads
-    k = norm(k, name + ".k_norm", headDim(), 1e-6);
-    // norm() walks rows of headDim(), and its weights are those of one head
+Activation TinyVit::activation() const {
+  switch (dialect_.activation) {
+    case ActivationStyle::kTanhOp:
+    case ActivationStyle::kTanhPow:
+    case ActivationStyle::kTanhMul:
+      return Activation::kGeluTanh;
+    case ActivationStyle::kQuick:
+      return Activation::kGeluQuick;
+    case ActivationStyle::kSilu:
+      return Activation::kSilu;
+    case ActivationStyle::kRelu:
+      return Activation::kRelu;
+    default:
+      return Activation::kGeluErf;
   }
-  const double scale = dialect_.scale == ScaleStyle::kNone ? 1 : 1 / std::sqrt(static_cast<double>(headDim()));
-  const int tokens = static_cast<int>(x.size()) / kDim;
-  Values out(x.size(), 0.0);
-  for (int h = 0; h < heads(); ++h) {
-    for (int i = 0; i < tokens; ++i) {
-      Values weights;
-      double total = 0;
-      for (int j = 0; j < tokens; ++j) {
-        double logit = 0;
-        for (int e = 0; e < headDim(); ++e) {
-          logit += q[static_cast<std::size_t>(i * kDim + h * headDim() + e)] *
-                   k[static_cast<std::size_t>(j * kDim + h * headDim() + e)];
-        }
-        const bool together = !dialect_.windowed || i % kGridW == j % kGridW;
-        weights.push_back(together ? std::exp(scale * logit) : 0);
-        total += weights.back();
-      }
-      for (int j = 0; j < tokens; ++j) {
-        for (int e = 0; e < headDim(); ++e) {
-          out[static_cast<std::size_t>(i * kDim + h * headDim() + e)] +=
-              weights[static_cast<std::size_t>(j)] / total * v[static_cast<std::size_t>(j * kDim + h * headDim() + e)];
-        }
-      }
-    }
-  }
-  return linear(out, name + ".proj", kDim, kDim);
 }
 
-Values TinyVit::block(const Values& x, const std::string& name) const {
-  const double eps = name.starts_with("decoder") ? 1e-5 : 1e-6;
-  Values branch = attention(norm(x, name + ".norm1", kDim, eps), name);
-  if (dialect_.layer_scale) branch = scaledColumns(branch, weight(name + ".scale1"));
-  const Values middle = sum(x, branch);
-  const Values normed = norm(middle, name + ".norm2", kDim, eps);
-  Values hidden = activate(linear(normed, name + ".fc1", kDim, kHidden));
-  if (dialect_.gated) {
-    const Values gate = linear(normed, name + ".gate", kDim, kHidden);
-    for (std::size_t i = 0; i < hidden.size(); ++i) hidden[i] *= gate[i];
-  }
-  if (dialect_.mlp_norm) hidden = norm(hidden, name + ".mlp_norm", kHidden, 1e-6);
-  Values mlp = linear(hidden, name + ".fc2", kHidden, kDim);
-  if (dialect_.layer_scale) mlp = scaledColumns(mlp, weight(name + ".scale2"));
-  return sum(middle, mlp);
+Reference TinyVit::block(const Reference& x, const std::string& name) const {
+  const float eps = name.starts_with("decoder") ? 1e-5f : 1e-6f;
+  TransformerBlockSpec s;
+  s.dim = kDim, s.heads = heads(), s.head_dim = headDim();
+  s.scale = dialect_.scale == ScaleStyle::kNone ? 1 : 1 / std::sqrt(static_cast<float>(headDim()));
+  s.norm1 = normWeights(name + ".norm1", eps), s.norm2 = normWeights(name + ".norm2", eps);
+  s.qk_norm = dialect_.qk_norm, s.mlp_norm = dialect_.mlp_norm, s.gated = dialect_.gated;
+  s.q_norm = normWeights(name + ".q_norm", 1e-6f), s.k_norm = normWeights(name + ".k_norm", 1e-6f);
+  s.mlp_norm_weights = normWeights(name + ".mlp_norm", 1e-6f);
+  s.qkv = linearWeights(name + ".qkv", kDim), s.proj = linearWeights(name + ".proj", kDim);
+  s.fc1 = linearWeights(name + (s.gated ? ".fc1+gate" : ".fc1"), kDim);
+  s.fc2 = linearWeights(name + ".fc2", kHidden);
+  s.activation = activation();
+  std::vector<float> apart;  // of tokens in different columns of patches
+  for (int pair = 0; dialect_.windowed && pair < s.heads * x.rows * x.rows; ++pair)
+    apart.push_back(pair / x.rows % x.rows % kGridW == pair % x.rows % kGridW ? 0.0f : -1e30f);
+  const PositionBias bias{static_cast<int>(apart.size()) / s.heads, apart.data(), nullptr};
+  Reference middle = withAttention(s, x, attended(s, norm(x, s.norm1), nullptr, {}, bias));
+  if (dialect_.layer_scale) middle = withLayerScale(x, middle, floats_.at(name + ".scale1"));
+  const Reference y = withMlp(s, middle);
+  return dialect_.layer_scale ? withLayerScale(middle, y, floats_.at(name + ".scale2")) : y;
 }
 
-std::vector<Values> TinyVit::streams(const Values& image, int grid_h, int grid_w,
-                                     const std::vector<int>& shared) const {
+std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int grid_w,
+                                        const std::vector<int>& shared) const {
   const int height = grid_h * kPatch, width = grid_w * kPatch, special = dialect_.special;
   const Values& w = weight("patch.w");
   const Values& position = weight("position");
@@ -302,75 +242,63 @@ std::vector<Values> TinyVit::streams(const Values& image, int grid_h, int grid_w
     token_of_patch[static_cast<std::size_t>(i)] = tokens++;
     addToken(i / grid_w, i % grid_w, 1);
   }
-  if (dialect_.pre_norm) x = norm(x, "pre", kDim, 1e-6);
-  std::vector<Values> result;
+  Reference rows(special + tokens, kDim);
+  rows.values = x;
+  if (dialect_.pre_norm) rows = norm(rows, normWeights("pre", 1e-6f));
+  std::vector<Reference> result;
   for (int i = 0; i <= dialect_.blocks; ++i) {
-    if (i > 0) x = block(x, "block" + std::to_string(i - 1));
-    Values restored(x.begin(), x.begin() + special * kDim);
+    if (i > 0) rows = block(rows, "block" + std::to_string(i - 1));
+    Reference restored = rows.rowRange(0, special);
     for (const int token : token_of_patch)
-      restored.insert(restored.end(), x.begin() + (special + token) * kDim, x.begin() + (special + token + 1) * kDim);
+      restored = stacked(restored, rows.rowRange(special + token, special + token + 1));
     result.push_back(restored);
   }
   return result;
 }
 
-Values TinyVit::encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
-  return norm(streams(image, grid_h, grid_w, shared).back(), "norm", kDim, 1e-6);
+Reference TinyVit::encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
+  return norm(streams(image, grid_h, grid_w, shared).back(), normWeights("norm", 1e-6f));
 }
 
 Values TinyVit::scores(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
-  const Values encoded = encode(image, grid_h, grid_w, shared);
-  const Values patches(encoded.begin() + dialect_.special * kDim, encoded.end());
-  if (dialect_.head == HeadStyle::kMlp)
-    return linear(activate(linear(norm(patches, "mlp.norm", kDim, 1e-6), "mlp.hidden", kDim, kHidden)), "mlp", kHidden,
-                  dialect_.classes);
-  if (dialect_.head != HeadStyle::kMask) return linear(patches, "head", kDim, dialect_.classes);
-  Values x = linear(patches, "decoder", kDim, kDim);
-  x.insert(x.end(), weight("classes").begin(), weight("classes").end());
-  for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i));
-  x = norm(x, "decoder.norm", kDim, 1e-5);
-  const auto project = [&](const Values& rows, const std::string& name) {
-    Values y;
-    for (std::size_t row = 0; row < rows.size(); row += kDim) {
-      for (int o = 0; o < kDim; ++o) {
-        double value = 0;
-        for (int i = 0; i < kDim; ++i) value += rows[row + i] * weight(name)[static_cast<std::size_t>(i * kDim + o)];
-        y.push_back(value);
-      }
-    }
-    return unitRows(y, kDim);
-  };
-  const auto middle = x.begin() + grid_h * grid_w * kDim;
-  const Values p = project({x.begin(), middle}, "proj_patch"), c = project({middle, x.end()}, "proj_classes");
-  Values masks;
-  for (std::size_t i = 0; i < p.size(); i += kDim) {
-    for (std::size_t j = 0; j < c.size(); j += kDim) {
-      double dot = 0;
-      for (int e = 0; e < kDim; ++e) dot += p[i + e] * c[j + e];
-      masks.push_back(dot);
-    }
+  const Reference encoded = encode(image, grid_h, grid_w, shared);
+  const Reference patches = encoded.rowRange(dialect_.special, encoded.rows);
+  if (dialect_.head == HeadStyle::kMlp) {
+    Reference hidden = linear(norm(patches, normWeights("mlp.norm", 1e-6f)), "mlp.hidden");
+    for (double& value : hidden.values) value = activated(activation(), value);
+    return linear(hidden, "mlp").values;
   }
-  return norm(masks, "mask", dialect_.classes, 1e-3);
+  if (dialect_.head != HeadStyle::kMask) return linear(patches, "head").values;
+  Reference x = stacked(linear(patches, "decoder"), Reference({floats("classes"), dialect_.classes, kDim}));
+  for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i));
+  x = norm(x, normWeights("decoder.norm", 1e-5f));
+  const auto turned = [&](const char* name) {  // the graph multiplies rows by the matrix as it is stored
+    std::vector<float> matrix(kDim * kDim);
+    for (int i = 0; i < kDim * kDim; ++i) matrix[i % kDim * kDim + i / kDim] = floats(name)[i];
+    return matrix;
+  };
+  const std::vector<float> of_classes = turned("proj_classes"), of_patches = turned("proj_patch");
+  return maskScores(x.rowRange(patches.rows, x.rows), x.rowRange(0, patches.rows), {of_classes.data(), kDim, kDim},
+                    {of_patches.data(), kDim, kDim}, normWeights("mask", 1e-3f))
+      .values;
 }
 
 std::vector<Values> TinyVit::evaluate(const Values& image) const {
-  const auto classify = [&](const Values& row) { return linear(row, "head", kDim, dialect_.classes); };
+  const auto encoded = [&] { return encode(image, kGridH, kGridW); };
   switch (dialect_.head) {
     case HeadStyle::kFeatures:
-      return {encode(image, kGridH, kGridW)};
+      return {encoded().values};
     case HeadStyle::kTap:
-      return {streams(image, kGridH, kGridW)[2], encode(image, kGridH, kGridW)};
+      return {streams(image, kGridH, kGridW)[2].values, encoded().values};
     case HeadStyle::kClassToken:
-    case HeadStyle::kClassSlice: {
-      const Values x = encode(image, kGridH, kGridW);
-      return {classify({x.begin(), x.begin() + kDim})};
-    }
+    case HeadStyle::kClassSlice:
+      return {linear(encoded().rowRange(0, 1), "head").values};
     case HeadStyle::kMean: {
-      const Values x = encode(image, kGridH, kGridW);
-      Values mean(kDim, 0.0);
-      for (std::size_t i = static_cast<std::size_t>(dialect_.special) * kDim; i < x.size(); ++i)
-        mean[i % kDim] += x[i] / kTokens;
-      return {classify(mean)};
+      const Reference x = encoded();
+      Reference mean(1, kDim);
+      for (int i = dialect_.special; i < x.rows; ++i)
+        for (int j = 0; j < kDim; ++j) mean.at(0, j) += x.at(i, j) / kTokens;
+      return {linear(mean, "head").values};
     }
     default:
       break;

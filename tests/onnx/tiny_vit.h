@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/reference.h"
 #include "onnx/graph_builder.h"
 
 namespace mpm::test {
@@ -96,17 +97,20 @@ class TinyVit {
   const Values& weight(const std::string& name) const { return weights_.at(name); }
   void draw(const std::string& name, std::size_t count, double scale, double offset, unsigned& state);
   void drawBlock(const std::string& name, unsigned& state);
-  Values linear(const Values& x, const std::string& name, int in, int out) const;
-  Values norm(const Values& x, const std::string& name, int width, double eps) const;
-  Values block(const Values& x, const std::string& name) const;
-  Values attention(const Values& x, const std::string& name) const;
-  Values activate(Values x) const;
+  const float* floats(const std::string& name) const { return floats_.at(name).data(); }
+  LinearWeights linearWeights(const std::string& name, int in) const;
+  NormWeights normWeights(const std::string& name, float eps) const;
+  Activation activation() const;
+  Reference linear(const Reference& x, const std::string& name) const;
+  Reference block(const Reference& x, const std::string& name) const;
   /// Restored to the full grid.
-  std::vector<Values> streams(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared = {}) const;
-  Values encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared = {}) const;
+  std::vector<Reference> streams(const Values& image, int grid_h, int grid_w,
+                                 const std::vector<int>& shared = {}) const;
+  Reference encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared = {}) const;
 
   Dialect dialect_;
-  std::map<std::string, Values> weights_;
+  std::map<std::string, Values> weights_;             ///< as the graph has them
+  std::map<std::string, std::vector<float>> floats_;  ///< the same, for the reference
 };
 
 }  // namespace mpm::test
