@@ -187,70 +187,43 @@ TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
   }
 }
 
-// bf16 keeps 8 bits: the differences from fp32 have the size of their rounding, and a wrong layout would have the size
-// of the values, 1.
-TEST_P(Block, Bf16StaysCloseToFp32) {
-  if (!cpuHasBf16()) {
-    BlockOptions options;
-    options.precision = Precision::kBf16;
-    EXPECT_ANY_THROW(TransformerBlock(BlockWeights(options).spec()));
-    GTEST_SKIP() << "no bf16 on this CPU";
-  }
+// The differences from fp32 have the size of the precision's rounding. A wrong layout would have the size of the
+// values, 1, and no difference would be fp32.
+void expectCloseToFp32(Precision precision, double least, double most) {
   for (BlockOptions options : test::cpuBlockVariations()) {
-    options.precision = Precision::kBf16;
+    options.precision = precision;
     const BlockWeights weights(options);
     const TransformerBlock block(weights.spec());
-    for (const int rows : {1, 2, 17, 75, 130, 333}) {
+    for (const int rows : {1, 2, 9, 17, 75, 130, 333}) {
       SCOPED_TRACE(::testing::Message() << rows << " rows, head_dim " << options.head_dim);
       const Matrix x = Matrix::normal(rows, options.dim, 20);
       const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
       const Matrix y = run(block, x, bias.data());
       const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
-      ASSERT_LE(relativeError(y, expected, x), 0.02);
-      ASSERT_GE(relativeError(y, expected, x), 1e-4) << "that was fp32";
+      ASSERT_LE(relativeError(y, expected, x), most);
+      ASSERT_GE(relativeError(y, expected, x), least);
       ASSERT_EQ(run(block, x, bias.data(), test::Threads(3)).values, y.values);
     }
   }
 }
 
-// fp16 keeps 11 bits, 8 of them after a sum over 64 products.
+// 8 bits.
+TEST_P(Block, Bf16StaysCloseToFp32) {
+  if (cpuHasBf16()) return expectCloseToFp32(Precision::kBf16, 1e-4, 0.02);
+  BlockOptions options;
+  options.precision = Precision::kBf16;
+  EXPECT_ANY_THROW(TransformerBlock(BlockWeights(options).spec()));
+  GTEST_SKIP() << "no bf16 on this CPU";
+}
+
+// 11 bits, 8 of them after a sum over 64 products.
 TEST_P(Block, Fp16StaysCloseToFp32) {
   if (!cpuHasFp16()) GTEST_SKIP() << "no fp16 arithmetic on this CPU";
-  for (BlockOptions options : test::cpuBlockVariations()) {
-    options.precision = Precision::kFp16;
-    const BlockWeights weights(options);
-    const TransformerBlock block(weights.spec());
-    for (const int rows : {1, 9, 75, 130}) {
-      SCOPED_TRACE(::testing::Message() << rows << " rows, head_dim " << options.head_dim);
-      const Matrix x = Matrix::normal(rows, options.dim, 20);
-      const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
-      const Matrix y = run(block, x, bias.data());
-      const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
-      ASSERT_LE(relativeError(y, expected, x), 0.005);
-      ASSERT_GE(relativeError(y, expected, x), 1e-5) << "that was fp32";
-      ASSERT_EQ(run(block, x, bias.data(), test::Threads(3)).values, y.values);
-    }
-  }
+  expectCloseToFp32(Precision::kFp16, 1e-5, 0.005);
 }
 
-// Numbers of int8 have steps of the row's largest / 127.
-TEST_P(Block, Int8StaysCloseToFp32) {
-  for (BlockOptions options : test::cpuBlockVariations()) {
-    options.precision = Precision::kInt8;
-    const BlockWeights weights(options);
-    const TransformerBlock block(weights.spec());
-    for (const int rows : {1, 2, 17, 130, 333}) {
-      SCOPED_TRACE(::testing::Message() << rows << " rows, head_dim " << options.head_dim);
-      const Matrix x = Matrix::normal(rows, options.dim, 20);
-      const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
-      const Matrix y = run(block, x, bias.data());
-      const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
-      ASSERT_LE(relativeError(y, expected, x), 0.04);
-      ASSERT_GE(relativeError(y, expected, x), 1e-3) << "that was fp32";
-      ASSERT_EQ(run(block, x, bias.data(), test::Threads(3)).values, y.values);
-    }
-  }
-}
+// Steps of the row's largest / 127.
+TEST_P(Block, Int8StaysCloseToFp32) { expectCloseToFp32(Precision::kInt8, 1e-3, 0.04); }
 
 // Some rows are computed again, against the keys and values that all rows had when they were computed last. A row whose
 // bias is -infinity is no key.

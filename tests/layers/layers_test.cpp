@@ -12,6 +12,7 @@
 #include "layers/reference_net.h"
 #include "mpm/c_api.h"
 #include "mpm/read_net.hpp"
+#include "support/throws_with.h"
 
 namespace mpm {
 namespace {
@@ -25,6 +26,26 @@ class Layers : public testing::Test {
  protected:
   static void SetUpTestSuite() { registerLayers(); }
   void TearDown() override { cv::setNumThreads(-1); }
+
+  void expectAsDoubleLoops(const std::vector<int>& schedule, const std::vector<test::InnerMerge>& inside = {}) const {
+    const cv::Mat images = TinySegmenter::randomImages(3, 5);
+    for (const bool proportional : {false, true}) {
+      SCOPED_TRACE(testing::Message() << schedule.size() << " + " << inside.size()
+                                      << (proportional ? ", weighted" : ""));
+      cv::dnn::Net net = model_.net(schedule, proportional, inside);
+      const auto outputs = forward(net, images, {"scores", "features", "report"});
+      for (int b = 0; b < 3; ++b) {
+        const auto expected = model_.evaluate(images.ptr<float>(b), schedule, proportional, inside);
+        ASSERT_EQ(expected.maps.size(), schedule.size() + inside.size());
+        EXPECT_LT(relativeError(outputs[0], b, expected.scores), 1e-4);
+        EXPECT_LT(relativeError(outputs[1], b, expected.features), 1e-4);
+        for (std::size_t k = 0; k < expected.maps.size(); ++k) {
+          const float* row = outputs[2].ptr<float>(b, static_cast<int>(k));
+          EXPECT_EQ(std::vector<int>(row, row + TinySegmenter::kTokens), expected.maps[k]) << k;
+        }
+      }
+    }
+  }
 
   const TinySegmenter model_{11};
 };
@@ -54,42 +75,11 @@ TEST_F(Layers, NetsThatMergeInsideBlocksAgreeWithDoubleLoops) {
   };
   const std::vector<std::vector<test::InnerMerge>> nets = {
       {gradual(0), gradual(1), gradual(3)}, {tome(0), tome(1), tome(2), tome(3)}, {tome(1), gradual(2)}};
-  const cv::Mat images = TinySegmenter::randomImages(3, 5);
-  for (std::size_t n = 0; n < nets.size(); ++n)
-    for (const bool proportional : {false, true}) {
-      SCOPED_TRACE(testing::Message() << "net " << n << (proportional ? ", proportional" : ", plain"));
-      cv::dnn::Net net = model_.net({}, proportional, nets[n]);
-      const auto outputs = forward(net, images, {"scores", "features", "report"});
-      for (int b = 0; b < 3; ++b) {
-        const auto expected = model_.evaluate(images.ptr<float>(b), {}, proportional, nets[n]);
-        ASSERT_EQ(expected.maps.size(), nets[n].size());
-        EXPECT_LT(relativeError(outputs[0], b, expected.scores), 1e-4);
-        EXPECT_LT(relativeError(outputs[1], b, expected.features), 1e-4);
-        for (std::size_t k = 0; k < expected.maps.size(); ++k) {
-          const float* row = outputs[2].ptr<float>(b, static_cast<int>(k));
-          EXPECT_EQ(std::vector<int>(row, row + TinySegmenter::kTokens), expected.maps[k]) << k;
-        }
-      }
-    }
+  for (const auto& net : nets) expectAsDoubleLoops({}, net);
 }
 
 TEST_F(Layers, WholeNetAgreesWithDoubleLoops) {
-  for (const std::vector<int>& schedule : {std::vector<int>{}, {1}, {0, 2}, {1, 2, 3}}) {
-    for (const bool proportional : {false, true}) {
-      cv::dnn::Net net = model_.net(schedule, proportional);
-      const cv::Mat images = TinySegmenter::randomImages(3, 5);
-      const auto outputs = forward(net, images, {"scores", "features", "report"});
-      for (int b = 0; b < 3; ++b) {
-        const auto expected = model_.evaluate(images.ptr<float>(b), schedule, proportional);
-        EXPECT_LT(relativeError(outputs[0], b, expected.scores), 1e-4) << schedule.size() << proportional;
-        EXPECT_LT(relativeError(outputs[1], b, expected.features), 1e-4) << schedule.size() << proportional;
-        for (std::size_t k = 0; k < expected.maps.size(); ++k) {
-          const float* row = outputs[2].ptr<float>(b, static_cast<int>(k));
-          EXPECT_EQ(std::vector<int>(row, row + TinySegmenter::kTokens), expected.maps[k]);
-        }
-      }
-    }
-  }
+  for (const std::vector<int>& schedule : {std::vector<int>{}, {1}, {0, 2}, {1, 2, 3}}) expectAsDoubleLoops(schedule);
 }
 
 TEST_F(Layers, ReportCountsTokensPerImage) {
@@ -179,27 +169,18 @@ TEST_F(Layers, ANanIsAnErrorThatNamesTheLayer) {
   cv::dnn::Net net = model_.net({2});
   cv::Mat images = TinySegmenter::randomImages(2, 14);
   images.ptr<float>(1)[17] = std::numeric_limits<float>::quiet_NaN();
-  try {
-    forward(net, images, {"scores"});
-    FAIL() << "merged a NaN";
-  } catch (const cv::Exception& error) {
-    EXPECT_THAT(error.what(), HasSubstr("merge/before_block2"));
-    EXPECT_THAT(error.what(), HasSubstr("image 1 holds a NaN"));
-  }
+  EXPECT_CV_ERROR(forward(net, images, {"scores"}),
+                  "layer 'merge/before_block2' (ai.mpm.MutualPairMerge): a token of image 1 holds a NaN");
 }
 
 TEST_F(Layers, AnImageOfAnotherSizeIsAnErrorThatSaysWhatToDo) {
   cv::dnn::Net net = model_.net({2});
   // 6 x 5 patches in place of 5 x 6: as many tokens, another grid.
   const cv::Mat image(std::vector<int>{1, 3, 24, 20}, CV_32F, cv::Scalar(0));
-  try {
-    forward(net, image, {"scores"});
-    FAIL() << "took an image of another size";
-  } catch (const cv::Exception& error) {
-    EXPECT_THAT(error.what(), HasSubstr("backbone/patch_embed"));
-    EXPECT_THAT(error.what(), HasSubstr("{1, 3, 20, 24}"));
-    EXPECT_THAT(error.what(), HasSubstr("another input size"));
-  }
+  EXPECT_CV_ERROR(
+      forward(net, image, {"scores"}),
+      "layer 'backbone/patch_embed' (ai.mpm.PatchEmbed): got an image of shape {1, 3, 24, 20}, but the model "
+      "was converted for {1, 3, 20, 24}; resize the image, or convert again with another input size");
 }
 
 TEST_F(Layers, AMissingConstantIsAnError) {
@@ -209,13 +190,8 @@ TEST_F(Layers, AMissingConstantIsAnError) {
   params.set("special_tokens", 1);
   params.set("eps", 1e-6);
   params.blobs = {cv::Mat::ones(4, 1, CV_32F)};
-  try {
-    cv::dnn::LayerFactory::createLayerInstance("ai.mpm.TokenNorm", params);
-    FAIL() << "made a norm without a bias";
-  } catch (const cv::Exception& error) {
-    EXPECT_THAT(error.what(), HasSubstr("backbone/norm"));
-    EXPECT_THAT(error.what(), HasSubstr("1 constants, expected 2"));
-  }
+  EXPECT_CV_ERROR(cv::dnn::LayerFactory::createLayerInstance("ai.mpm.TokenNorm", params),
+                  "layer 'backbone/norm' (ai.mpm.TokenNorm): has 1 constants, expected 2");
 }
 
 // What no converter writes, but a damaged or edited file holds.
@@ -227,20 +203,21 @@ TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
     std::string message;
   };
   const std::vector<int> tokens{2, 7, 8}, state{2, 13}, image{1, 3, 8, 8}, patch{8, 3, 4, 4};
+  const std::string wrong_state = "expects the state of 6 tokens for its tokens {2, 7, 8}, ";
   const std::vector<Case> cases = {
       {"TokenLinear", {{}}, {{4, 8}, {4, 1}}, "expects tokens {B, rows, d} or {B, d}, got {}"},
       {"TokenLinear", {{2, 7, 9}}, {{4, 8}, {4, 1}}, "its weight is {4, 8}, the tokens {2, 7, 9}"},
-      {"TokenLinear", {tokens, {2, 11}}, {{4, 8}, {4, 1}}, "expects the state of 6 tokens for its tokens {2, 7, 8}"},
+      {"TokenLinear", {tokens, {2, 11}}, {{4, 8}, {4, 1}}, wrong_state},
       {"TokenNorm", {{8}}, {{8, 1}, {8, 1}}, "expects tokens {B, rows, d} or {B, d}"},
       {"MutualPairMerge", {tokens}, {}, "expects tokens and their state, got 1 inputs"},
       {"RestoreTokens", {{2, 7}, state}, {}, "expects tokens {B, rows, d}, got {2, 7}"},
-      {"PoolTokens", {tokens, {1, 13}}, {}, "got {1, 13}"},
+      {"PoolTokens", {tokens, {1, 13}}, {}, wrong_state + "got {1, 13}"},
       {"ClassTokens", {tokens, state}, {{3, 9}}, "its rows are {3, 9}, the tokens {2, 7, 8}"},
-      {"MaskScores", {tokens, {13}}, {{8, 8}, {8, 8}, {1, 1}, {1, 1}}, "got {13}"},
+      {"MaskScores", {tokens, {13}}, {{8, 8}, {8, 8}, {1, 1}, {1, 1}}, wrong_state + "got {13}"},
       {"MaskScores", {tokens, state}, {{8, 9}, {8, 8}, {1, 1}, {1, 1}}, "its projections are {8, 9} and {8, 8}"},
       {"MaskScores", {tokens, state}, {{8, 8}, {8, 9}, {1, 1}, {1, 1}}, "its projections are {8, 8} and {8, 9}"},
       {"MaskScores", {tokens, state}, {{8, 8}, {7, 8}, {1, 1}, {1, 1}}, "its projections are {8, 8} and {7, 8}"},
-      {"TransformerBlock", {tokens, {2, 12}}, Shapes(12, {8, 1}), "got {2, 12}"},
+      {"TransformerBlock", {tokens, {2, 12}}, Shapes(12, {8, 1}), wrong_state + "got {2, 12}"},
       {"MergeReport", {state, {2, 11}}, {}, "expects states {B, 1 + 2N} of one shape"},
       {"PatchEmbed", {{3, 8, 8}}, {patch, {4, 8}, {1, 8}}, "expects an image {B, C, H, W}, got {3, 8, 8}"},
       {"PatchEmbed", {image}, {patch, {5, 8}, {1, 8}}, "expects positions {4, 8}, got {5, 8}"},
@@ -263,13 +240,8 @@ TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
     ASSERT_TRUE(layer) << c.type;
     std::vector<opencv::MatShape> inputs, outputs, internals;
     for (const auto& shape : c.inputs) inputs.push_back(opencv::makeShape(shape));
-    try {
-      layer->getMemoryShapes(inputs, 1, outputs, internals);
-      ADD_FAILURE() << c.type << " took what should be: " << c.message;
-    } catch (const cv::Exception& error) {
-      EXPECT_THAT(error.what(), HasSubstr("head/wrong"));
-      EXPECT_THAT(error.what(), HasSubstr(c.message));
-    }
+    EXPECT_CV_ERROR(layer->getMemoryShapes(inputs, 1, outputs, internals),
+                    "layer 'head/wrong' (" + params.type + "): " + c.message);
   }
 }
 
@@ -281,12 +253,7 @@ TEST_F(Layers, AsManyBiasesAsOutputs) {
   params.blobs = {cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(3, 1, CV_32F)};
   const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
   std::vector<cv::Mat> inputs{cv::Mat::zeros(2, 8, CV_32F)}, outputs{cv::Mat::zeros(2, 4, CV_32F)}, internals;
-  try {
-    layer->forward(inputs, outputs, internals);
-    FAIL() << "took 3 biases for 4 outputs";
-  } catch (const cv::Exception& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has 3 biases for 4 outputs"));
-  }
+  EXPECT_CV_ERROR(layer->forward(inputs, outputs, internals), "has 3 biases for 4 outputs");
 }
 
 TEST_F(Layers, ALayerThatCannotBeMadeIsNamedByOpenCv) {
@@ -296,12 +263,8 @@ TEST_F(Layers, ALayerThatCannotBeMadeIsNamedByOpenCv) {
   params.set("special_tokens", 0);
   params.set("precision", "fp7");
   params.blobs = {cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(4, 1, CV_32F)};
-  try {
-    cv::dnn::LayerFactory::createLayerInstance(params.type, params);
-    FAIL() << "made a layer of precision fp7";
-  } catch (const cv::Exception& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("layer 'head/linear'"), HasSubstr("fp7")));
-  }
+  EXPECT_THAT([&] { cv::dnn::LayerFactory::createLayerInstance(params.type, params); },
+              testing::ThrowsMessage<cv::Exception>(AllOf(HasSubstr("layer 'head/linear'"), HasSubstr("fp7"))));
 }
 
 TEST_F(Layers, OpenCvKeepsNoWeightsThatTheLayerHas) {

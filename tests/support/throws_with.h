@@ -10,3 +10,7 @@
   EXPECT_THAT([&] { (void)(statement); }, (::testing::ThrowsMessage<mpm::Error>(::testing::AllOf(                     \
                                               ::testing::HasSubstr(part), ::testing::Not(::testing::HasSubstr("\n")), \
                                               ::testing::SizeIs(::testing::Le(std::size_t{300}))))))
+
+/// `statement` throws cv::Exception whose text contains `text`.
+#define EXPECT_CV_ERROR(statement, text) \
+  EXPECT_THAT([&] { (void)(statement); }, ::testing::ThrowsMessage<cv::Exception>(::testing::HasSubstr(text)))
