@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "cli/variant_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
+#include "evaluation/board_state.h"
 #include "evaluation/numbers.h"
 #include "evaluation/statistics.h"
 #include "mpm/build_info.hpp"
@@ -39,7 +42,7 @@ struct BenchArguments {
   std::vector<std::string> beside;  ///< workers of other runtimes, as JSON
   Night night;
   int batch = 1, rounds = 20, warm_up = 3;
-  bool json = false, head = false;
+  bool json = false, head = false, board = false;
 
   /// Successive frames instead of one image.
   bool reuses() const { return !variants.reuses.empty(); }
@@ -395,6 +398,48 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
             peaks);
 }
 
+// Each precision that is fast here with each way to compute less, on the built-in street.
+void chooseBoard(BenchArguments& arguments) {
+  VariantOptions& wanted = arguments.variants;
+  if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.schedules.empty() || wanted.attention ||
+      !wanted.reuses.empty() || !arguments.beside.empty() || arguments.json || arguments.options.read.device != "cpu")
+    throw UsageError(
+        "--board chooses picture, reductions and reuse itself: leave out --image, --reduce, --schedule, --attention, "
+        "--reuse, --beside, --json and --device");
+  arguments.image = "demo:street?step=1";
+  wanted.reductions = {kFullModel, parseReduction("mpm:blocks=2,5"), parseReduction("gradual")};
+  wanted.reuses = {Reuse(), parseReuse("auto")};
+  if (!wanted.precisions.empty()) return;
+  const BuildInfo build = buildInfo();
+  wanted.precisions = {Precision::kFp32};
+  if (build.bf16) wanted.precisions.push_back(Precision::kBf16);
+  if (build.fp16) wanted.precisions.push_back(Precision::kFp16);
+  if (build.int8) wanted.precisions.push_back(Precision::kInt8);
+}
+
+// Markdown, to be sent.
+void printBoard(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads,
+                const std::string& state) {
+  const BuildInfo build = buildInfo();
+  const Json cpu = cpuName();
+  printLine((cpu.is_null() ? "" : cpu.get<std::string>() + ", ") + state + (state.empty() ? "" : ", ") +
+            std::to_string(threads) + " threads, " + build.instruction_set + ", mpm " + build.version + ", OpenCV " +
+            build.opencv + ", " + std::filesystem::path(arguments.model).stem().string() + ", " +
+            std::to_string(arguments.rounds) + " frames of " + arguments.image);
+  printLine("");
+  printLine("| precision | reduction | reuse | ms | p10 - p90 | ratio | rows, % | labels as fp32 full, % | MiB |");
+  printLine("|---|---|---|---|---|---|---|---|---|");
+  const auto mean = [](const evaluation::PerImage& sample, double unit, int digits) {
+    return sample.values.empty() ? std::string("-") : fixed(unit * sample.mean(), digits);
+  };
+  for (const Variant& variant : variants)
+    printLine("| " + variant.precision + " | " + toString(variant.reduction) + " | " + toString(variant.reuse) + " | " +
+              fixed(variant.median(), 1) + " | " + fixed(quantile(variant.ms, 0.1), 1) + " - " +
+              fixed(quantile(variant.ms, 0.9), 1) + " | " + fixed(Row(variant, variants).ratio, 3) + " | " +
+              mean(variant.rows, 100, 0) + " | " + mean(variant.agreement, 1, 2) + " | " +
+              fixed(known(variant.peak_mib), 0) + " |");
+}
+
 // OpenCV starts at most one thread per CPU, whatever the option says; the baselines would start as many as it says
 // of, and the two would no longer be compared on the same terms.
 int threadsOfEveryVariant(int wanted) {
@@ -406,6 +451,7 @@ int threadsOfEveryVariant(int wanted) {
 }
 
 int bench(BenchArguments arguments) {
+  if (arguments.board) chooseBoard(arguments);
   arguments.model = chosenModel(arguments.model);
   VariantOptions& wanted = arguments.variants;
   const int threads = threadsOfEveryVariant(arguments.options.threads);
@@ -427,14 +473,20 @@ int bench(BenchArguments arguments) {
     throw UsageError("--reuse needs --image with a sequence of frames, one by one: a video, a folder or demo:");
   std::vector<Variant> variants = makeVariants(arguments, ours, threads);
   Input input(arguments, model);
+  const evaluation::BoardState before = evaluation::boardState();
+  const auto start = std::chrono::steady_clock::now();
   measure(variants, input, arguments);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (interrupted()) {
     printNote("interrupted: no result");
     return kInterrupted;
   }
   noteShares(variants);
-  arguments.json ? printLine(resultJson(variants, arguments, model, threads))
-                 : printTable(variants, arguments, threads);
+  if (arguments.board)
+    printBoard(variants, arguments, threads, evaluation::boardText(before, evaluation::boardState(), taken.count()));
+  else
+    arguments.json ? printLine(resultJson(variants, arguments, model, threads))
+                   : printTable(variants, arguments, threads);
   // Another runtime may be missing, then its row says why; ours were asked for.
   for (const Variant& variant : variants)
     if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
@@ -453,6 +505,9 @@ Verb addBench(CLI::App& mpm) {
   addNight(*verb, arguments->night);
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->add_flag("--head", arguments->head, "On the CPU: also the time of each kind of operator in the head");
+  verb->add_flag("--board", arguments->board,
+                 "A Markdown table of this computer to send: every fast precision, full, merged and with reuse, on the "
+                 "built-in street, with clock, temperature and power where Linux tells them. Needs no file");
   verb->option_defaults()->group("Measurement");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");
@@ -475,6 +530,7 @@ Examples:
   mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json
   mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --reduce gradual:blocks=0-7:count=48
   mpm bench --image "demo:street?step=1" --reduce none --reuse off --reuse auto
+  mpm bench --board > board.md
   venv/bin/python /usr/share/mpm/baselines/compare.py --runtimes onnxruntime,openvino --model vit.onnx
 )");
   return {verb, [arguments] { return bench(*arguments); }};
