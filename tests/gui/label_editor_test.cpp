@@ -48,6 +48,8 @@ TEST(LabelEditor, AnySequenceOfUndoAndRedoGivesTheMapOfThatStep) {
     now -= lost;
     ASSERT_EQ(cv::countNonZero(editor.labels() != copies[now]), 0) << i;
   }
+  for (; now > 0; --now) editor.undo();
+  EXPECT_FALSE(editor.canUndo()) << "the oldest strokes are forgotten";
 }
 
 TEST(LabelEditor, WhatChangesNothingIsNoStroke) {

@@ -66,12 +66,20 @@ TEST(LegendModel, ChecksSoloAndColoursReachThePaint) {
   model.toggleSolo(1);
   model.apply(paint);
   EXPECT_TRUE(paint.visible[0] && !paint.visible[1]) << "the check marks are as before";
+  model.toggleSolo(2);
+  EXPECT_TRUE(model.setData(model.index(0, 0), Qt::Checked, Qt::CheckStateRole));
+  model.apply(paint);
+  EXPECT_TRUE(paint.visible[0] && !paint.visible[1] && paint.visible[2]) << "the solo stays, the mark joins it";
+  model.toggleSolo(1);
+  model.setClasses(classes({"a", "b"}));
+  model.apply(paint);
+  EXPECT_TRUE(paint.visible[0] && paint.visible[1]) << "the solo was of another model";
 }
 
 TEST(LegendModel, AreasAreSharesAndSort) {
   LegendModel model;
   model.setClasses(classes({"road", "sky", "tree"}));
-  model.setAreas({{0, 0.125}, {1, 0.5}});
+  model.setAreas({{0, 0.125}, {1, 0.5}, {1 << 28, 0.25}, {-1, 0.25}});  // two of them are of another model
   EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), QStringLiteral("12.5 %"));
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), QStringLiteral("0.0 %"));
   LegendPanel panel(&model);

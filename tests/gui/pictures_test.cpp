@@ -3,6 +3,7 @@
 
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QTest>
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/picture_store.h"
@@ -78,6 +79,21 @@ TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
   EXPECT_TRUE(failed[0][0].toString().contains(path + QStringLiteral("': the file is damaged or cut off")));
 }
 
+TEST(PictureStore, APictureThatCannotBeWrittenIsNamedAndLeavesNothing) {
+  const QTemporaryDir folder;
+  PictureStore store(folder.path());
+  QSignalSpy failed(&store, &PictureStore::failed), saved(&store, &PictureStore::saved);
+  const QString name = folder.filePath(QStringLiteral("a.png"));
+  const QImage picture(4, 4, QImage::Format_RGB32);
+  store.save([&] { return picture; }, folder.filePath(QStringLiteral("none/a.png")));
+  store.save([] { return QImage(); }, name);
+  store.save([&] { return QDir().mkdir(name) ? picture : QImage(); }, name);  // a folder has the name by now
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() + saved.count() == 3; }, 5000));
+  EXPECT_EQ(failed.count(), 3);
+  for (const auto& why : failed) EXPECT_TRUE(why[0].toString().contains(QStringLiteral("a.png cannot be written")));
+  EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList());
+}
+
 TEST(PictureStore, NearestWithinTheTolerance) {
   const QString yard = QStringLiteral("yard"), street = QStringLiteral("street");
   const std::vector<StoredPicture> pictures = {{10, QStringLiteral("a"), yard},
@@ -116,6 +132,9 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
   other.tokens = {6, 4};
   other.labels = result.estimate.labels.clone();
   other.labels(cv::Rect(0, 0, 12, 16)).setTo(0);
+  monitor::InferenceResult of_two_sizes = result;
+  of_two_sizes.compared->estimate.labels = other.labels.colRange(0, 12);
+  EXPECT_FALSE(makeLiveFrame(std::move(of_two_sizes))->comparison->agreement);
   const LiveFramePtr frame = makeLiveFrame(std::move(result));
   ASSERT_TRUE(frame->comparison);
   EXPECT_EQ(frame->comparison->agreement, 50);

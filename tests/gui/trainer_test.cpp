@@ -117,6 +117,10 @@ TEST_F(Trainer, AStrokeReadsNoFileAgain) {
   ASSERT_TRUE(wait([&] { return answers == 3 || !problem.isEmpty(); }));
   EXPECT_EQ(problem, QString());
   EXPECT_FALSE(read);
+  const fs::path written_again = picture("a").toStdString();
+  fs::last_write_time(written_again, fs::last_write_time(written_again) + std::chrono::hours(1));
+  trainer.ask(work, QStringLiteral("a"));
+  EXPECT_TRUE(wait([&] { return !problem.isEmpty(); })) << "it is no picture any more";
 }
 
 TEST_F(Trainer, ComparesFilesBehindThePictureOnShow) {
