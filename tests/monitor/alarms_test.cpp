@@ -179,6 +179,7 @@ TEST(Alarms, AJumpOfTheClockRingsNothing) {
 TEST(Alarms, RefusesNonsense) {
   EXPECT_MPM_ERROR(Alarms({.alarms = {parseAlarm("tokens>300"), parseAlarm("tokens<400")}}), "empty");
   EXPECT_MPM_ERROR(Alarms({.minutes = -1}), "negative");
+  for (const double share : {-0.1, 1.0}) EXPECT_MPM_ERROR(Alarms({.hysteresis = share}), "hysteresis");
 }
 
 TEST(Alarms, NumbersOfARegion) {

@@ -76,11 +76,15 @@ TEST(DayNight, ByHours) {
 TEST(DayNight, WithoutARuleNothingIsKnown) { EXPECT_EQ(DayNight().night(0, 100), std::nullopt); }
 
 TEST(DayNight, RefusesNonsense) {
-  for (const char* text : {"", "21-6", "25:00-06:00", "21:60-06:00", "21:00-21:00", "21:00-06:00x", "-1:00-06:00"})
+  for (const char* text : {"", "21-6", "25:00-06:00", "21:60-06:00", "21:-1-06:00", "21:00-06:60", "21:00-06:-1",
+                           "21:00-21:00", "21:00-06:00x", "-1:00-06:00"})
     EXPECT_MPM_ERROR(parseNightHours(text), "");
   EXPECT_MPM_ERROR(DayNight(NightBySun{.latitude = 91, .longitude = 0}), "latitude");
   EXPECT_MPM_ERROR(DayNight(NightBySun{.latitude = 0, .longitude = 181}), "longitude");
+  EXPECT_MPM_ERROR(DayNight(NightBySun{.latitude = 0, .longitude = 0, .night_below = -90}), "elevation");
   EXPECT_MPM_ERROR(DayNight(NightByBrightness{.night_below = 60, .day_above = 40}), "day must begin");
+  EXPECT_MPM_ERROR(DayNight(NightByBrightness{.night_below = -1, .day_above = 40}), "brightness");
+  EXPECT_MPM_ERROR(DayNight(NightByBrightness{.night_below = 60, .day_above = 256}), "brightness");
 }
 
 TEST(ClockWatch, TellsJumpsFromDrift) {

@@ -36,7 +36,7 @@ TEST(SplitCommand, RefusesWhatItCannotSplit) {
   EXPECT_MPM_ERROR(splitCommand("mail -s 'a camera"),
                    "the command 'mail -s 'a camera' has a ' that is not closed: add it, or write \\'");
   EXPECT_MPM_ERROR(splitCommand("echo \"a"), "has a \" that is not closed");
-  EXPECT_MPM_ERROR(splitCommand(" \t"), "the command is empty: name a program");
+  for (const char* line : {" \t", "'' x"}) EXPECT_MPM_ERROR(splitCommand(line), "the command is empty: name a program");
   EXPECT_MPM_ERROR(parseCommand("no-such-program-of-mpm x"),
                    "there is no program 'no-such-program-of-mpm': install it, or name its path");
   EXPECT_MPM_ERROR(parseCommand("./no-such-file"), "there is no program './no-such-file'");

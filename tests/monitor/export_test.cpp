@@ -15,12 +15,14 @@
 #include "base/atomic_file.h"
 #include "monitor/samples.h"
 #include "monitor/statistics/day_night.h"
+#include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
+using mpm::test::FileSizeLimit;
 using mpm::test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -173,6 +175,13 @@ TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, folder_ / "no/out.csv"), "no/out.csv");
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, "/dev/full/x"), "/dev/full/x");
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 8}, path), "no source 8");
+  const std::string before = readFile(path);
+  {
+    const StoreReader opened = reader();
+    const FileSizeLimit full(100);
+    EXPECT_MPM_ERROR(exportSamples(opened, {.source = 1}, path), "out.csv': File too large");
+  }
+  EXPECT_EQ(readFile(path), before);
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
     EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
 }

@@ -133,6 +133,7 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
     EXPECT_GT(result->session, first->session);
   }
   EXPECT_MPM_ERROR(worker.setReduction(mpmBefore({2, 1})), "");
+  EXPECT_MPM_ERROR(worker.setInterval(-1), "negative");
 }
 
 TEST_F(InferenceWorkerTest, RefinesUntilAnotherModelComes) {

@@ -9,12 +9,14 @@
 #include <sstream>
 
 #include "monitor/samples.h"
+#include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
+using mpm::test::FileSizeLimit;
 using mpm::test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -151,6 +153,14 @@ TEST_F(PhenoCamTest, RegionsHaveNamesAndDates) {
 TEST_F(PhenoCamTest, WithoutRegionsIsAnError) {
   store({}, {sampleWith(kNewYear, 100, "a.jpg", 0)});
   EXPECT_MPM_ERROR(write(), "--regions");
+  EXPECT_TRUE(std::filesystem::is_empty(out_));
+}
+
+TEST_F(PhenoCamTest, AFullDiskIsAnErrorAndLeavesNothing) {
+  store({regionNamed("DB_1000")}, {sampleWith(kNewYear, 100)});
+  const StoreReader opened(database_);  // which writes a file of its own, the first time
+  const FileSizeLimit full(100);
+  EXPECT_MPM_ERROR(write(), "File too large");
   EXPECT_TRUE(std::filesystem::is_empty(out_));
 }
 

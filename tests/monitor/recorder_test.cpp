@@ -8,6 +8,7 @@
 
 #include "monitor/samples.h"
 #include "support/temporary_folder.h"
+#include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -54,6 +55,7 @@ TEST(Recorder, MakesASampleOfAResult) {
 }
 
 TEST(Recorder, OneSamplePerInterval) {
+  EXPECT_MPM_ERROR(Recorder({.source = "camera 0", .every_s = -1}, nullptr), "negative");
   Recorder recorder({.source = "camera 0", .every_s = 1}, nullptr);
   int samples = 0;
   for (int frame = 0; frame < 2500; ++frame)  // 25 fps, frames come a little early or late

@@ -2,13 +2,12 @@
 #include <gmock/gmock.h>
 #include <spawn.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 
 #include "monitor/recorder.h"
@@ -16,12 +15,14 @@
 #include "monitor/sql.h"
 #include "monitor/store/store.h"
 #include "monitor/wait.h"
+#include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
+using mpm::test::FileSizeLimit;
 using mpm::test::TemporaryFolder;
 using ::testing::HasSubstr;
 
@@ -140,12 +141,9 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
 
 TEST(StoreFaults, AFullDiskStopsTheWritingUntilThereIsSpace) {
   const TemporaryFolder folder;
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit unlimited{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &unlimited), 0);
-  const rlimit full{200'000, unlimited.rlim_max};
+  std::optional<FileSizeLimit> full;
   expectSurvivesFullDisk(
-      folder / "a.db", [&] { ::setrlimit(RLIMIT_FSIZE, &full); }, [&] { ::setrlimit(RLIMIT_FSIZE, &unlimited); });
+      folder / "a.db", [&] { full.emplace(200'000); }, [&] { full.reset(); });
 }
 
 TEST(StoreFaults, AFullFileSystemStopsWritingUntilThereIsSpace) {
@@ -184,23 +182,19 @@ TEST(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
 
 TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
   const TemporaryFolder folder;
-  std::signal(SIGXFSZ, SIG_IGN);
   StoreOptions options;
   options.retry_s = 3600;
   options.max_pending = 100;
   StoreWriter writer(folder / "a.db", options);
   writer.beginSession(session());
   ASSERT_TRUE(writer.flush());
-  rlimit unlimited{};
-  ::getrlimit(RLIMIT_FSIZE, &unlimited);
-  const rlimit full{0, unlimited.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &full);
+  std::optional<FileSizeLimit> full(0);
   for (int i = 0; i < 1000; ++i) writer.append(sampleAt(kNoon + i * 1000));
   EXPECT_FALSE(writer.flush());
   for (int i = 1000; i < 2000; ++i) writer.append(sampleAt(kNoon + i * 1000));
   EXPECT_EQ(writer.status().pending, 100);
   EXPECT_EQ(writer.status().lost, 1900);
-  ::setrlimit(RLIMIT_FSIZE, &unlimited);
+  full.reset();
   ASSERT_TRUE(writer.flush());
   const auto samples = allSamples(StoreReader(folder / "a.db"));
   ASSERT_EQ(samples.size(), 100u);

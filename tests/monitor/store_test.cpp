@@ -639,6 +639,10 @@ TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   EXPECT_EQ(reader.hoursOfTokens(sources[0].id, 0, INT64_MAX).size(), 2u);
   EXPECT_MPM_ERROR(mergeDatabases({folder / "none.db"}, folder / "more.db"), "none.db");
   EXPECT_FALSE(std::filesystem::exists(folder / "more.db"));
+  const std::string part = folder / "part0.db", more = folder / "more.db";
+  EXPECT_MPM_ERROR(mergeDatabases({part}, folder / "all.db"), "all.db");
+  runSql(part, "UPDATE sample SET picture = 'a.png', picture_digest = 7");
+  EXPECT_MPM_ERROR(mergeDatabases({part, part}, more), "holds what another part holds: picture 'a.png'");
 }
 
 // An archive of three pictures, of which two are measured again, with another model and other regions.

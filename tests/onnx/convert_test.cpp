@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a converted file looks like, how it is written, and other input sizes.
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <functional>
 
@@ -14,6 +12,7 @@
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
+#include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -144,15 +143,10 @@ TEST_F(Convert, FullDiskLeavesNothingBehind) {
   TinyVit(dialect).save(path);
   const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path()), {}); };
   const auto before = files();
-  rlimit old{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
-  rlimit small = old;
-  small.rlim_cur = 4096;
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_MPM_ERROR(convertFile(path, folder / "out.onnx", options), "cannot write '" + (folder / "out.onnx") + "'");
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
-  std::signal(SIGXFSZ, handler);
+  {
+    const FileSizeLimit full(4096);
+    EXPECT_MPM_ERROR(convertFile(path, folder / "out.onnx", options), "cannot write '" + (folder / "out.onnx") + "'");
+  }
   EXPECT_EQ(files(), before);
   EXPECT_MPM_ERROR(convertFile(path, folder / "no/such/folder.onnx", options), "cannot write");
 }

@@ -2,11 +2,10 @@
 #include "vision/pictures/pictures.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <opencv2/imgcodecs.hpp>
 
+#include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -123,14 +122,8 @@ TEST(WritePicture, ReadsBackAsItWas) {
 
 TEST(WritePicture, LeavesNothingBehindWhenThereIsNoRoom) {
   const test::TemporaryFolder folder;
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit tiny{512, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &tiny);
+  const test::FileSizeLimit full(512);
   EXPECT_MPM_ERROR(writePicture(folder / "a.png", noise(64, 64)), "cannot write '" + (folder / "a.png") + "'");
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
   EXPECT_TRUE(folder.isEmpty());
 }
 
