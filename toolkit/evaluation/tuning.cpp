@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "base/quantiles.h"
+#include "base/reduction_defaults.h"
 #include "base/spread.h"
 #include "evaluation/block_mean.h"
 #include "evaluation/confusion_matrix.h"
@@ -33,12 +34,6 @@ struct Branch {
   double amount = 0;    // the largest that passes; 0: none
   double speed_up = 0;  // of it, on the pictures of the search
 };
-
-Schedule firstBlocks(int count) {
-  Schedule blocks(static_cast<std::size_t>(count));
-  std::iota(blocks.begin(), blocks.end(), 0);
-  return blocks;
-}
 
 /// Similarities near 1 matter most, so the amount is logarithmic in the distance from 1.
 double similarityOf(double amount) { return std::round((1 - 0.5 * std::pow(kSimilaritySpan, amount - 1)) * 1e4) / 1e4; }

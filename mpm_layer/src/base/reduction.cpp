@@ -40,8 +40,7 @@ double parseNumber(const std::string& text, double min, double max, const char* 
   return *number;
 }
 
-constexpr const char *kCount = "a whole number, 1 or more", *kShare = "a share, more than 0 and at most 1",
-                     *kSimilarity = "a similarity from -1 to 1";
+constexpr const char *kCount = "a whole number, 1 or more", *kShare = "a share, more than 0 and at most 1";
 
 /// A key of a spec. `text`: its value in a reduction; empty: the reduction does not have it. `read` throws mpm::Error
 /// for a value that is invalid.
@@ -52,27 +51,49 @@ struct Key {
   std::function<void(const std::string&, Reduction&)> read;
 };
 
+/// A key whose value is a text without colons.
+Key textKey(const char* name, ReductionMethod method, std::string Reduction::*text, const char* expected) {
+  return {name,
+          {method},
+          [text](const Reduction& r) { return r.*text; },
+          [text, expected](const std::string& value, Reduction& r) {
+            if (value.empty() || value.find(':') != std::string::npos) refuse(value, expected);
+            r.*text = value;
+          }};
+}
+
+/// A key with one word for true and one, the default, for false.
+Key wordKey(const char* name, std::vector<ReductionMethod> methods, bool Reduction::*chosen, const std::string& word,
+            const std::string& otherwise) {
+  return {name, std::move(methods), [=](const Reduction& r) { return r.*chosen ? word : ""; },
+          [=](const std::string& value, Reduction& r) {
+            if (value != word && value != otherwise) refuse(value, otherwise + " or " + word);
+            r.*chosen = value == word;
+          }};
+}
+
+Key similarityKey(const char* name, ReductionMethod method) {
+  return {name,
+          {method},
+          [method](const Reduction& r) {
+            const bool own = r.similarity && (r.method == ReductionMethod::kAlgm) == (method == ReductionMethod::kAlgm);
+            return own ? numberText(*r.similarity) : "";
+          },
+          [](const std::string& value, Reduction& r) {
+            r.similarity = parseNumber(value, -1, 1, "a similarity from -1 to 1");
+          }};
+}
+
 const std::vector<Key>& keys() {
   using enum ReductionMethod;
+  static const std::vector<ReductionMethod> every = {kMpm, kGradual, kTome, kAlgm, kCts, kRule};
   static const std::vector<Key> all = {
-      {"function",
-       {kRule},
-       [](const Reduction& r) { return r.function; },
-       [](const std::string& value, Reduction& r) {
-         if (value.empty() || value.find(':') != std::string::npos) refuse(value, "a name without colons");
-         r.function = value;
-       }},
+      textKey("function", kRule, &Reduction::function, "a name without colons"),
       {"blocks",
        {kMpm, kGradual, kTome, kAlgm, kRule},
        [](const Reduction& r) { return r.blocks ? textOf(*r.blocks) : ""; },
        [](const std::string& value, Reduction& r) { r.blocks = parseBlocks(value, "'" + value + "'"); }},
-      {"policy",
-       {kCts},
-       [](const Reduction& r) { return r.policy; },
-       [](const std::string& value, Reduction& r) {
-         if (value.empty() || value.find(':') != std::string::npos) refuse(value, "the path of a file, without colons");
-         r.policy = value;
-       }},
+      textKey("policy", kCts, &Reduction::policy, "the path of a file, without colons"),
       {"count",
        {kGradual, kTome},
        [](const Reduction& r) { return r.count ? std::to_string(*r.count) : ""; },
@@ -87,43 +108,15 @@ const std::vector<Key>& keys() {
          r.share = parseNumber(value, 0, 1, kShare);
          if (*r.share <= 0) refuse(value, kShare);
        }},
-      {"similarity",
-       {kGradual},
-       [](const Reduction& r) { return r.similarity && r.method != kAlgm ? numberText(*r.similarity) : ""; },
-       [](const std::string& value, Reduction& r) { r.similarity = parseNumber(value, -1, 1, kSimilarity); }},
-      {"threshold",
-       {kAlgm},
-       [](const Reduction& r) { return r.similarity && r.method == kAlgm ? numberText(*r.similarity) : ""; },
-       [](const std::string& value, Reduction& r) { r.similarity = parseNumber(value, -1, 1, kSimilarity); }},
-      {"mean",
-       {kRule},
-       [](const Reduction& r) { return r.plain_mean ? "plain" : ""; },
-       [](const std::string& value, Reduction& r) {
-         if (value != "plain" && value != "weighted") refuse(value, "plain or weighted");
-         r.plain_mean = value == "plain";
-       }},
-      {"where",
-       {kRule},
-       [](const Reduction& r) { return r.inside ? "inside" : ""; },
-       [](const std::string& value, Reduction& r) {
-         if (value != "before" && value != "inside") refuse(value, "before or inside");
-         r.inside = value == "inside";
-       }},
-      {"attention",
-       {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
-       [](const Reduction& r) { return r.attention ? toString(*r.attention) : ""; },
+      similarityKey("similarity", kGradual),
+      similarityKey("threshold", kAlgm),
+      wordKey("mean", {kRule}, &Reduction::plain_mean, "plain", "weighted"),
+      wordKey("where", {kRule}, &Reduction::inside, "inside", "before"),
+      {"attention", every, [](const Reduction& r) { return r.attention ? toString(*r.attention) : ""; },
        [](const std::string& value, Reduction& r) { r.attention = parseAttention(value); }},
-      {"positions",
-       {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
-       [](const Reduction& r) { return r.positions ? toString(*r.positions) : ""; },
+      {"positions", every, [](const Reduction& r) { return r.positions ? toString(*r.positions) : ""; },
        [](const std::string& value, Reduction& r) { r.positions = parseMergedPositions(value); }},
-      {"head",
-       {kMpm, kGradual, kTome, kAlgm, kCts, kRule},
-       [](const Reduction& r) { return r.head_restored ? "restored" : ""; },
-       [](const std::string& value, Reduction& r) {
-         if (value != "merged" && value != "restored") refuse(value, "merged or restored");
-         r.head_restored = value == "restored";
-       }},
+      wordKey("head", every, &Reduction::head_restored, "restored", "merged"),
   };
   return all;
 }
@@ -190,12 +183,6 @@ auto naming(const std::string& spec, Work work) {
     problem = error.what();
   }
   throw Error("reduction '" + spec + "': " + problem);
-}
-
-Schedule firstBlocks(int count) {
-  Schedule blocks(static_cast<std::size_t>(count));
-  std::iota(blocks.begin(), blocks.end(), 0);
-  return blocks;
 }
 
 Schedule defaultBlocks(ReductionMethod method, int blocks) {
@@ -348,6 +335,12 @@ ReductionStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t i
               .keys = full.inside};
   }
   return {};
+}
+
+Schedule firstBlocks(int count) {
+  Schedule blocks(static_cast<std::size_t>(count));
+  std::iota(blocks.begin(), blocks.end(), 0);
+  return blocks;
 }
 
 Schedule ModelInfo::schedule() const { return *withDefaults(reduction, blocks).blocks; }

@@ -14,6 +14,9 @@ Attention defaultAttention(ReductionMethod method);
 /// is kNone.
 Reduction withDefaults(Reduction reduction, int blocks);
 
+/// The blocks 0 to `count` - 1.
+Schedule firstBlocks(int count);
+
 /// One merging step of a reduction.
 struct ReductionStep {
   MergeRule rule = {};

@@ -28,13 +28,8 @@ std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
 
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first) {
   const Term& term = found.terms[cells.term];
-  if (!cells.unchanged() || cells.scale != 1 || cells.shape.empty() || cells.shape.back() != term.cols) return false;
-  const std::int64_t count = elements(cells.shape);
-  if (count != (term.rows - first) * term.cols) return false;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (cells.id(i) != first * term.cols + i) return false;
-  }
-  return true;
+  return cells.scale == 1 && !cells.shape.empty() && cells.shape.back() == term.cols &&
+         elements(cells.shape) == (term.rows - first) * term.cols && firstOfRows(found, cells) == first;
 }
 
 std::string Emitter::nameOf(int term, const std::string& prefix) {

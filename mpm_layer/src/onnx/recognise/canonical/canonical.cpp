@@ -19,6 +19,13 @@ Node* Matcher::made(int value, const char* op) const {
   return node && node->domain.empty() && node->op == op && !node->inputs.empty() ? node : nullptr;
 }
 
+int Matcher::squared(int value) const {
+  if (const Node* mul = made(value, "Mul"))
+    return mul->inputs.size() == 2 && mul->inputs[0] == mul->inputs[1] ? mul->inputs[0] : -1;
+  const Node* pow = made(value, "Pow");
+  return pow && scalar(pow->input(1)) == 2.0 ? pow->inputs[0] : -1;
+}
+
 std::optional<double> Matcher::scalar(int value) const {
   const Tensor* tensor = graph_.constant(value);
   return tensor ? tensor->uniform() : std::nullopt;

@@ -34,6 +34,8 @@ class Matcher {
   Graph& graph() const { return graph_; }
   /// The node that makes `value` when it is an `op` of the default domain, else null.
   Node* made(int value, const char* op) const;
+  /// Returns x when `value` is the square of x, else -1.
+  int squared(int value) const;
   /// The value of a constant whose elements are all equal.
   std::optional<double> scalar(int value) const;
   /// The only node that reads `value`; null when there are several or the value is an output of the graph.

@@ -16,12 +16,7 @@ int lengthOf(const Matcher& match, int value) {
     return match.reducesLastAxis(*sum) ? sum->inputs[0] : -1;
   }
   const Node* sum = match.made(root->inputs[0], "ReduceSum");
-  if (!sum || !match.reducesLastAxis(*sum)) return -1;
-  if (const Node* mul = match.made(sum->inputs[0], "Mul")) {
-    return mul->inputs.size() == 2 && mul->inputs[0] == mul->inputs[1] ? mul->inputs[0] : -1;
-  }
-  const Node* pow = match.made(sum->inputs[0], "Pow");
-  return pow && match.scalar(pow->input(1)) == 2.0 ? pow->inputs[0] : -1;
+  return sum && match.reducesLastAxis(*sum) ? match.squared(sum->inputs[0]) : -1;
 }
 
 /// True for a lower limit of the length that only prevents a division by zero.

@@ -13,15 +13,6 @@ int centred(const Matcher& match, int value) {
   return sub->inputs[0];
 }
 
-/// Returns x when `value` is the square of x, else -1.
-int squareRoot(const Matcher& match, int value) {
-  if (const Node* mul = match.made(value, "Mul")) {
-    return mul->inputs.size() == 2 && mul->inputs[0] == mul->inputs[1] ? mul->inputs[0] : -1;
-  }
-  const Node* pow = match.made(value, "Pow");
-  return pow && pow->inputs.size() == 2 && match.scalar(pow->inputs[1]) == 2.0 ? pow->inputs[0] : -1;
-}
-
 struct Deviation {
   int value = -1;  ///< sqrt(var + eps), or its reciprocal
   bool inverse = false;
@@ -93,7 +84,7 @@ void rewriteWithAffine(const Matcher& match, Node& node, const char* made, int x
 
 void fromReductions(const Matcher& match, const Node& mean_square) {
   if (!match.reducesLastAxis(mean_square)) return;
-  const int root = squareRoot(match, mean_square.inputs[0]), uncentred = centred(match, root);
+  const int root = match.squared(mean_square.inputs[0]), uncentred = centred(match, root);
   const bool rms = uncentred < 0;
   const int x = rms ? root : uncentred;
   if (x < 0 || match.columns(x) < 1) return;
