@@ -40,6 +40,13 @@ class OneLayer : public testing::Test {
     return cv::dnn::LayerFactory::createLayerInstance(params.type, params);
   }
 
+  /// The output of this shape; 7 where the layer writes nothing.
+  static cv::Mat forward(cv::dnn::Layer& layer, const std::vector<cv::Mat>& inputs, const std::vector<int>& shape) {
+    std::vector<cv::Mat> outputs{cv::Mat(shape, CV_32F, cv::Scalar(7))}, internals;
+    layer.forward(inputs, outputs, internals);
+    return outputs[0];
+  }
+
   static cv::Mat normal(const std::vector<int>& shape, int seed) {
     cv::Mat values(shape, CV_32F);
     cv::RNG(static_cast<std::uint64_t>(seed)).fill(values, cv::RNG::NORMAL, 0, 1);
@@ -95,10 +102,9 @@ TEST_F(OneLayer, AttentionPoolsEveryMemberOfEveryCluster) {
   const cv::Mat query = normal({1, width}, 41), weight = normal({2 * width, dim}, 42),
                 bias = normal({1, 2 * width}, 43);
   const cv::Mat x = normal({2, kSpecial + patches, dim}, 44), state = states(patches, {5, 9});
-  cv::Mat poisoned = x.clone(), y(2, width, CV_32F);
+  cv::Mat poisoned = x.clone();
   for (int i = kSpecial + 5; i < kSpecial + patches; ++i) std::fill_n(poisoned.ptr<float>(0, i), dim, kNaN);
-  std::vector<cv::Mat> inputs{poisoned, state}, outputs{y}, internals;
-  layer("AttentionPool", {query, weight, bias})->forward(inputs, outputs, internals);
+  const cv::Mat y = forward(*layer("AttentionPool", {query, weight, bias}), {poisoned, state}, {2, width});
   for (int b = 0; b < 2; ++b) {
     const int rows = kSpecial + static_cast<int>(state.at<float>(b, 0));
     const auto project = [&](int row, int out) {
@@ -123,9 +129,7 @@ TEST_F(OneLayer, PrependedTokensAreInFrontOfTheLiveRows) {
   const int dim = 5, late = 3, patches = 7;
   const cv::Mat rows = normal({late, dim}, 31), x = normal({2, kSpecial + patches, dim}, 32),
                 state = states(patches, {4, 7});
-  cv::Mat y(std::vector<int>{2, late + kSpecial + patches, dim}, CV_32F, cv::Scalar(7));
-  std::vector<cv::Mat> inputs{x, state}, outputs{y}, internals;
-  layer("PrependTokens", {rows})->forward(inputs, outputs, internals);
+  const cv::Mat y = forward(*layer("PrependTokens", {rows}), {x, state}, {2, late + kSpecial + patches, dim});
   for (int b = 0; b < 2; ++b) {
     const int live = kSpecial + static_cast<int>(state.at<float>(b, 0));
     for (int i = 0; i < late + kSpecial + patches; ++i)
@@ -136,39 +140,29 @@ TEST_F(OneLayer, PrependedTokensAreInFrontOfTheLiveRows) {
   }
 }
 
-TEST_F(OneLayer, PositionsAreAddedAsMeansOfTheMembers) {
+TEST_F(OneLayer, RowsAndPositionsAreAddedAsMeansOfTheMembers) {
   const int dim = 5, patches = 7;
-  const cv::Mat positions = normal({kSpecial + patches, dim}, 33), x = normal({2, kSpecial + patches, dim}, 34),
-                state = states(patches, {4, 7});  // patches 4 to 6 of the first image are in row 0
-  cv::Mat y(std::vector<int>{2, kSpecial + patches, dim}, CV_32F, cv::Scalar(7));
-  std::vector<cv::Mat> inputs{x, state}, outputs{y}, internals;
-  layer("AddPositions", {positions})->forward(inputs, outputs, internals);
-  for (int b = 0; b < 2; ++b)
-    for (int i = 0; i < kSpecial + patches; ++i)
-      for (int c = 0; c < dim; ++c) {
-        const auto position = [&](int row) { return positions.at<float>(row, c); };
-        const float mean = b == 0 && i == 1 ? (position(1) + position(5) + position(6) + position(7)) / 4 : position(i);
-        const float expected = b == 1 || i < kSpecial + 4 ? x.ptr<float>(b, i)[c] + mean : 7;
-        EXPECT_NEAR(y.ptr<float>(b, i)[c], expected, 1e-6) << "image " << b << ", row " << i;
-      }
-}
-
-TEST_F(OneLayer, RowsAreAddedAsMeansOfTheMembers) {
-  const int dim = 5, patches = 7;
-  const cv::Mat x = normal({2, kSpecial + patches, dim}, 34), state = states(patches, {4, 7});
-  for (const int first : {0, kSpecial}) {  // the rows of the special tokens may be left out
-    const cv::Mat rows = normal({2, kSpecial + patches - first, dim}, 35);
-    cv::Mat y(std::vector<int>{2, kSpecial + patches, dim}, CV_32F, cv::Scalar(7));
-    std::vector<cv::Mat> inputs{x, state, rows}, outputs{y}, internals;
-    layer("AddRows", {})->forward(inputs, outputs, internals);
+  const std::vector<int> shape{2, kSpecial + patches, dim};
+  const cv::Mat x = normal(shape, 34), state = states(patches, {4, 7});  // patches 4 to 6 of image 0 are in its row 0
+  // `added`: at least the rows of the patches, for each image or for all.
+  const auto expectAdded = [&](const cv::Mat& y, const cv::Mat& added) {
+    const int batch = added.dims == 3 ? 1 : 0, first = kSpecial + patches - added.size[batch];
     for (int b = 0; b < 2; ++b)
       for (int i = 0; i < kSpecial + patches; ++i)
         for (int c = 0; c < dim; ++c) {
-          const auto row = [&](int r) { return r < first ? 0 : rows.ptr<float>(b, r - first)[c]; };
+          const auto row = [&](int r) {
+            return r < first ? 0 : (batch ? added.ptr<float>(b, r - first) : added.ptr<float>(r - first))[c];
+          };
           const float mean = b == 0 && i == 1 ? (row(1) + row(5) + row(6) + row(7)) / 4 : row(i);
           const float expected = b == 1 || i < kSpecial + 4 ? x.ptr<float>(b, i)[c] + mean : 7;
           EXPECT_NEAR(y.ptr<float>(b, i)[c], expected, 1e-6) << "image " << b << ", row " << i;
         }
+  };
+  const cv::Mat positions = normal({kSpecial + patches, dim}, 33);
+  expectAdded(forward(*layer("AddPositions", {positions}), {x, state}, shape), positions);
+  for (const int first : {0, kSpecial}) {  // the rows of the special tokens may be left out
+    const cv::Mat rows = normal({2, kSpecial + patches - first, dim}, 35);
+    expectAdded(forward(*layer("AddRows"), {x, state, rows}, shape), rows);
   }
 }
 

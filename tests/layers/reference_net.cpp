@@ -138,25 +138,30 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
     }
     return id;
   };
-  const auto withSpecial = [](int special) {
+  const auto with = [&](int special, const std::vector<const char*>& weights = {},
+                        const std::map<std::string, int>& numbers = {}) {
     cv::dnn::LayerParams params;
     params.set("special_tokens", special);
+    for (const auto& [name, number] : numbers) params.set(name, number);
+    for (const char* weight : weights) params.blobs.push_back(weights_.at(weight));
     return params;
   };
+  const auto withEps = [&](cv::dnn::LayerParams params, const char* norm) {
+    params.set("eps", eps_.at(norm));
+    return params;
+  };
+  const std::map<std::string, int> image_size = {{"height", kGridH * kPatch}, {"width", kGridW * kPatch}};
 
-  auto params = withSpecial(kSpecial);
-  params.set("height", kGridH * kPatch);
-  params.set("width", kGridW * kPatch);
-  params.set("stride_h", kPatch);
-  params.set("stride_w", kPatch);
-  params.blobs = {weights_.at("patch"), weights_.at("position"), weights_.at("special")};
-  const int embed = add("backbone/patch_embed", "PatchEmbed", params, {{0, 0}});
+  auto embedding = image_size;
+  embedding.insert({{"stride_h", kPatch}, {"stride_w", kPatch}});
+  const int embed =
+      add("backbone/patch_embed", "PatchEmbed", with(kSpecial, {"patch", "position", "special"}, embedding), {{0, 0}});
   std::pair<int, int> tokens{embed, 0}, state{embed, 1};
   std::vector<std::pair<int, int>> states{state};
   for (int b = 0; b < kBlocks; ++b) {
     if (std::find(schedule.begin(), schedule.end(), b) != schedule.end()) {
       const int merged =
-          add("merge/before_block" + std::to_string(b), "MutualPairMerge", withSpecial(kSpecial), {tokens, state});
+          add("merge/before_block" + std::to_string(b), "MutualPairMerge", with(kSpecial), {tokens, state});
       tokens = {merged, 0};
       state = {merged, 1};
       states.push_back(state);
@@ -164,7 +169,7 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
     const std::string name = "block" + std::to_string(b);
     const auto step = std::find_if(inside.begin(), inside.end(), [b](const InnerMerge& one) { return one.block == b; });
     if (step != inside.end()) {
-      params = blockParams(name, kSpecial, proportional, "attention");
+      auto params = blockParams(name, kSpecial, proportional, "attention");
       params.set("keys", step->keys ? 1 : 0);
       const int attention = add("backbone/" + name + "/attention", "TransformerBlock", params, {tokens, state});
       params = step->params;
@@ -181,61 +186,42 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
     tokens = {add("backbone/" + name, "TransformerBlock", blockParams(name, kSpecial, proportional), {tokens, state}),
               0};
   }
-  params = withSpecial(kSpecial);
-  params.set("eps", eps_.at("norm"));
-  params.blobs = {weights_.at("norm_w"), weights_.at("norm_b")};
-  tokens = {add("backbone/norm", "TokenNorm", params, {tokens, state}), 0};
+  tokens = {add("backbone/norm", "TokenNorm", withEps(with(kSpecial, {"norm_w", "norm_b"}), "norm"), {tokens, state}),
+            0};
 
   // In front of ops that need all rows.
   const auto allRows = [&](const std::string& name, int special) {
     if (reuse == 0) return std::pair{tokens, state};
-    const int keep = add(name, "KeepRows", withSpecial(special), {tokens, state});
+    const int keep = add(name, "KeepRows", with(special), {tokens, state});
     return std::pair{std::pair{keep, 0}, std::pair{keep, 1}};
   };
   const auto [all, all_state] = allRows("restore/keep/norm", kSpecial);
-  params = withSpecial(kSpecial);
-  params.set("keep_special", 1);
-  add("features", "RestoreTokens", params, {all, all_state});
-  params = withSpecial(kSpecial);
-  params.set("mode", "mean");
-  add("pooled_mean", "PoolTokens", params, {all, all_state});
-  params = withSpecial(kSpecial);
-  params.set("mode", "token");
-  params.set("index", 1);
-  add("pooled_token", "PoolTokens", params, {all, all_state});
+  auto mean = with(kSpecial), token = with(kSpecial, {}, {{"index", 1}});
+  mean.set("mode", "mean");
+  token.set("mode", "token");
+  add("features", "RestoreTokens", with(kSpecial, {}, {{"keep_special", 1}}), {all, all_state});
+  add("pooled_mean", "PoolTokens", mean, {all, all_state});
+  add("pooled_token", "PoolTokens", token, {all, all_state});
   add("report", "MergeReport", {}, states);
 
-  params = withSpecial(kSpecial);
-  params.blobs = {weights_.at("proj_dec_w"), weights_.at("proj_dec_b")};
-  tokens = {add("head/proj_dec", "TokenLinear", params, {tokens, state}), 0};
-  params = withSpecial(kSpecial);
-  params.blobs = {weights_.at("classes")};
-  tokens = {add("head/classes", "ClassTokens", params, {tokens, state}), 0};
+  tokens = {add("head/proj_dec", "TokenLinear", with(kSpecial, {"proj_dec_w", "proj_dec_b"}), {tokens, state}), 0};
+  tokens = {add("head/classes", "ClassTokens", with(kSpecial, {"classes"}), {tokens, state}), 0};
   for (int b = 0; b < kHeadBlocks; ++b) {
     const std::string name = "head" + std::to_string(b);
     tokens = {
         add("head/block" + std::to_string(b), "TransformerBlock", blockParams(name, kClasses, true), {tokens, state}),
         0};
   }
-  params = withSpecial(kClasses);
-  params.set("eps", eps_.at("head_norm"));
-  params.blobs = {weights_.at("head_norm_w"), weights_.at("head_norm_b")};
-  tokens = {add("head/norm", "TokenNorm", params, {tokens, state}), 0};
+  const auto head_norm = withEps(with(kClasses, {"head_norm_w", "head_norm_b"}), "head_norm");
+  tokens = {add("head/norm", "TokenNorm", head_norm, {tokens, state}), 0};
   std::tie(tokens, state) = allRows("restore/keep/head", kClasses);
-  params = withSpecial(kClasses);
-  params.set("eps", eps_.at("mask"));
-  params.blobs = {weights_.at("proj_patch"), weights_.at("proj_classes"), weights_.at("mask_w"), weights_.at("mask_b")};
-  tokens = {add("head/masks", "MaskScores", params, {tokens, state}), 0};
-  params = withSpecial(0);
-  params.set("keep_special", 0);
-  const int scores = add("scores", "RestoreTokens", params, {tokens, state});
-  params = {};
-  params.set("grid_h", kGridH);
-  params.set("grid_w", kGridW);
-  params.set("height", kGridH * kPatch);
-  params.set("width", kGridW * kPatch);
-  add("labels", "SegmentLabels", params, {{scores, 0}});
-  add("logits", "SegmentLogits", params, {{scores, 0}});
+  const auto masks = withEps(with(kClasses, {"proj_patch", "proj_classes", "mask_w", "mask_b"}), "mask");
+  tokens = {add("head/masks", "MaskScores", masks, {tokens, state}), 0};
+  const int scores = add("scores", "RestoreTokens", with(0, {}, {{"keep_special", 0}}), {tokens, state});
+  auto labels = image_size;
+  labels.insert({{"grid_h", kGridH}, {"grid_w", kGridW}});
+  add("labels", "SegmentLabels", with(0, {}, labels), {{scores, 0}});
+  add("logits", "SegmentLogits", with(0, {}, labels), {{scores, 0}});
   return net;
 }
 

@@ -114,29 +114,23 @@ MergeRule windows(int width, float similarity) {
 
 constexpr auto kNoLimit = static_cast<std::size_t>(-1);
 
-TEST(Gradual, StepsAreThoseOfDoubleLoops) {
+TEST(MutualPairs, StepsAreThoseOfDoubleLoops) {
   for (const int patches : {1, 2, 3, 5, 17, 64, 65, 130})
     for (const int special : {0, 1, 2, 5})
-      for (const auto& [count, similarity] : {std::pair(1, -2.f), {9, -2.f}, {1000, -2.f}, {-1, 0.3f}, {4, 0.25f}}) {
+      for (const MergeRule& rule :
+           {MergeRule{}, gradual(1), gradual(9), gradual(1000), gradual(-1, 0.3f), gradual(4, 0.25f)}) {
         Image image = Image::random(patches, special, 16, static_cast<unsigned>(patches * 10 + special));
         for (int step = 0; step < 4; ++step) {
-          SCOPED_TRACE(testing::Message() << patches << " + " << special << ", count " << count << ", step " << step);
-          ASSERT_TRUE(image.merge(gradual(count, similarity)));
-          expectMerged(image,
-                       test::mergeMutual(image.doubles(), special, image.sizes(),
-                                         count < 0 ? kNoLimit : static_cast<std::size_t>(count), similarity, true));
-          expectKept(image, true);
+          SCOPED_TRACE(testing::Message()
+                       << patches << " + " << special << ", count " << rule.count << ", step " << step);
+          ASSERT_TRUE(image.merge(rule));
+          expectMerged(image, test::mergeMutual(image.doubles(), special, image.sizes(),
+                                                rule.count < 0 ? kNoLimit : static_cast<std::size_t>(rule.count),
+                                                rule.similarity, rule.weighted));
+          expectKept(image, rule.weighted);
           image.advance();
         }
       }
-}
-
-TEST(Gradual, WithoutLimitsMergesThePairsOfMpm) {
-  Image image = Image::random(90, 1, 8, 3), same = image;
-  ASSERT_TRUE(image.merge({}));
-  ASSERT_TRUE(same.merge(gradual(-1)));
-  EXPECT_EQ(image.after, same.after);
-  for (int i = 0; i < (1 + image.result().live()) * 8; ++i) EXPECT_EQ(image.merged[i], same.merged[i]);
 }
 
 TEST(Gradual, OfEqualSimilaritiesTheFirstPairsMerge) {

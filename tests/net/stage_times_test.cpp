@@ -9,22 +9,13 @@ namespace mpm {
 namespace {
 
 TEST(StageOfLayer, GoesByThePartBeforeTheSlash) {
-  EXPECT_EQ(stageOfLayer("backbone/block0"), &StageTimes::backbone);
-  EXPECT_EQ(stageOfLayer("merge/before_block2"), &StageTimes::merge);
-  EXPECT_EQ(stageOfLayer("merge_map"), &StageTimes::merge);
-  EXPECT_EQ(stageOfLayer("restore/scores"), &StageTimes::restore);
-  EXPECT_EQ(stageOfLayer("scores"), &StageTimes::restore);
-  EXPECT_EQ(stageOfLayer("head/block0"), &StageTimes::head);
-}
-
-TEST(StageOfLayer, CountsOutputsAsHead) {
-  EXPECT_EQ(stageOfLayer("labels"), &StageTimes::head);
-  EXPECT_EQ(stageOfLayer("logits"), &StageTimes::head);
-}
-
-TEST(StageOfLayer, SeesThroughWhatOpenCvPutsInFront) {
-  EXPECT_EQ(stageOfLayer("onnx_node!backbone/block0"), &StageTimes::backbone);
-  EXPECT_EQ(stageOfLayer("onnx_node_output_0!merge/before_block2"), &StageTimes::merge);
+  const std::pair<double StageTimes::*, std::vector<const char*>> stages[] = {
+      {&StageTimes::backbone, {"backbone/block0", "onnx_node!backbone/block0"}},
+      {&StageTimes::merge, {"merge/before_block2", "merge_map", "onnx_node_output_0!merge/before_block2"}},
+      {&StageTimes::restore, {"restore/scores", "scores"}},
+      {&StageTimes::head, {"head/block0", "labels", "logits"}}};
+  for (const auto& [stage, layers] : stages)
+    for (const char* layer : layers) EXPECT_EQ(stageOfLayer(layer), stage) << layer;
 }
 
 TEST(BlockOfLayer, IsThatOfTheBlockOrOfTheMergingThere) {
