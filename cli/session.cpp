@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <opencv2/core/utility.hpp>
 
@@ -13,18 +14,21 @@ namespace mpm::cli {
 
 namespace {
 
-// The command line of this process, as a shell reads it.
-std::string commandText() {
-  std::ifstream words("/proc/self/cmdline");
+std::string quoted(const std::string& word) {
+  const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./";
   std::string text;
-  for (std::string word; std::getline(words, word, '\0');) {
-    word = vision::redactCredentials(text.empty() ? "mpm" : word);
-    const bool plain =
-        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./") == word.npos;
-    std::string quoted;
-    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    text += (text.empty() ? "" : " ") + (plain && !word.empty() ? word : "'" + quoted + "'");
-  }
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return word.empty() || word.find_first_not_of(plain) != word.npos ? "'" + text + "'" : word;
+}
+
+// The command line of this process, as a shell reads it, with what decides the numbers in its environment.
+std::string commandText() {
+  std::string text, word;
+  for (const std::string name : {"MPM_MODEL", "MPM_INSTRUCTION_SET"})
+    if (const char* value = std::getenv(name.c_str()); value && *value) text += name + "=" + quoted(value) + " ";
+  std::ifstream words("/proc/self/cmdline");
+  std::getline(words, word, '\0');
+  for (text += "mpm"; std::getline(words, word, '\0');) text += " " + quoted(vision::redactCredentials(word));
   return text;
 }
 

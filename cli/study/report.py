@@ -40,9 +40,9 @@ bootstrap over the images; of films, over the films, or over stretches of fewer 
 fewer than {RARE_PIXELS} true pixels. agreement: pixels with the label
 of the full model. speed-up: time of the full model on the same image, by turns, divided by that of the variant, median.
 ms: median over the images of the session that is named; times of other sessions are not compared. GFLOP and tokens at the
-end: means. GFLOP of batches are computed from the tokens of images drawn at random: ragged ones, as this library
-runs them, keep the tokens of each image; padded ones have as many as the image with most; with a minimum each merges as
-many as the image that merges fewest."""
+end: means. restored: with the head on the restored grid, as papers count it. GFLOP of batches are computed from the tokens of
+images drawn at random: ragged ones, as this library runs them, keep the tokens of each image; padded ones have as many as the
+image with most; with a minimum each merges as many as the image that merges fewest."""
 SESSION = ("session", "cpu", "instruction_set", "threads", "device", "version", "command")
 # What all rows of a group have in common.
 GROUP = ("model_digest", "precision", "data", "dataset", "labels", "input", "fit", "window_stride", "short_side", "ignore",
@@ -65,9 +65,6 @@ class Row:
 
     def of(self, key):
         return np.array([np.nan if line[key] is None else line[key] for line in self.lines], float)
-
-    def mean(self, key):
-        return np.mean([line[key] for line in self.lines], axis=0)
 
     def sum(self, key):
         return np.sum([line[key] for line in self.lines if key in line] or [0], axis=0)
@@ -164,27 +161,28 @@ def summary_of(name, row, full, session, sweep):
     agreement, ratio = row.of("agreement_percent"), row.of("full_ms") / row.of("total_ms")
     part |= with_ends("agreement_percent", [np.nanmean(agreement[draw]) for draw in draws])
     part |= with_ends("speed_up", [np.nanmedian(ratio[draw]) for draw in draws])
-    own = np.array([line["total_ms"] if line["session"] == session else np.nan for line in row.lines])
+    here = np.array([line["session"] == session for line in row.lines])
+    own = np.where(here, row.of("total_ms"), np.nan)
     part |= with_ends("median_ms", [np.nanmedian(own[draw]) for draw in draws])
     for key, percent in (("p25_ms", 25), ("p75_ms", 75)):
         part[key] = None if np.isnan(own).all() else round(float(np.nanpercentile(own, percent)), 4)
-    part |= {"gflop": None if first["gflop"] is None else round(float(row.mean("gflop")), 9),
-             "tokens_end": round(float(np.mean([line["tokens"][-1] for line in row.lines])), 4)}
+    for key in ("gflop", "gflop_head_restored"):
+        part[key] = None if first[key] is None else round(float(row.of(key).mean()), 9)
+    part["tokens_end"] = round(float(np.mean([line["tokens"][-1] for line in row.lines])), 4)
+    known = np.where(weights @ here, weights @ here, np.nan)
     for stage in STAGES:
-        part |= with_ends(stage + "_ms", weights @ row.of(stage + "_ms") / weights.sum(1))
+        part |= with_ends(stage + "_ms", weights @ (here * row.of(stage + "_ms")) / known)
     pairs = row.sum("pairs_with_class")
     part |= {"one_class_share": round(float(row.sum("pairs_of_one_class") / pairs), 4) if pairs else None,
-             "classes": first["classes"], "true_pixels": totals_of_classes(row), "tokens": [line["tokens"][-1] for line in row.lines]}
+             "true_pixels": row.all[:, :, 1].sum(0).astype(int).tolist(), "classes": first["classes"],
+             "tokens": [line["tokens"][-1] for line in row.lines]}
     part |= with_ends("iou_percent", iou_of(row.all, weights))
     part |= with_ends("iou_loss_points", iou_of(full.all, weights) - iou_of(row.all, weights))
     part["pairs_at_distance"] = np.atleast_1d(row.sum("pairs_at_distance")).tolist()
-    part["blocks_ms"] = [round(float(ms), 4) for ms in row.mean("blocks_ms")]
+    blocks = [line["blocks_ms"] for line in row.lines if line["session"] == session]
+    part["blocks_ms"] = np.round(np.mean(blocks or [[]], axis=0), 4).tolist()
     part["padded_percent"], part["minimum_percent"] = ([], []) if first["gflop"] is None else batch_percent(row)
     return part
-
-
-def totals_of_classes(row):
-    return row.all[:, :, 1].sum(0).astype(int).tolist()
 
 
 def name_of(line):
@@ -199,14 +197,10 @@ def add_fronts(rows):
             row[name] = not any(c <= own and v >= value and (c < own or v > value) for c, v in points)
 
 
-def read_lines(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-
-
 def summaries_of(folder, everything):
     """The rows of each group, the full model first; those of the sweep behind the others."""
     for path, sweep in ((folder / "results.jsonl", False), (folder / "sweep.jsonl", True)):
-        lines = read_lines(path)
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
         everything += lines
         groups, taken = {}, set()
         for line in lines:
@@ -217,7 +211,9 @@ def summaries_of(folder, everything):
             if "none" not in variants:
                 continue
             full = Row(variants.pop("none").values())
-            text = "_".join([pathlib.Path(full.first["model"]).stem, data_of(full.first), full.first["precision"]])
+            model, data, dataset = (full.first[key] for key in ("model", "data", "dataset"))
+            data = dataset or ("scene" if data.startswith("demo:") else pathlib.Path(data).name)
+            text = "_".join([pathlib.Path(model).stem, data, full.first["precision"]])
             stem = name = re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:100]
             k = 1
             while name in taken:
@@ -230,10 +226,6 @@ def summaries_of(folder, everything):
             parts = [summary_of(name, row, full, session, sweep) for row in rows]
             add_fronts(parts)
             yield from parts
-
-
-def data_of(line):
-    return line["dataset"] or ("scene" if line["data"].startswith("demo:") else pathlib.Path(line["data"]).name)
 
 
 def add_styles(rows):
@@ -292,7 +284,7 @@ def trade(rows, title, x_name, value, front):
                       marker=row["marker"], linestyle="none",
                       markerfacecolor=row["color"] if row[front] else "white", markersize=4 if in_column() else 7, elinewidth=1, capsize=2,
                       label=f"{row['number']} {row['name']}")
-        plot.annotate(str(row["number"]), (value(row), row["miou_percent"]), (4, 3), textcoords="offset points", fontsize="small")
+        plot.annotate(str(row["number"]), (value(row), row["miou_percent"]), (4, 3), textcoords="offset points", fontsize=7)
     return legend(plot)
 
 
@@ -394,9 +386,8 @@ def pairs(sweep, title, name):
 
 def figures_of(rows, sweep):
     merged = rows[1:]
-    if all(row["median_ms"] for row in rows):
-        yield "rate", trade(rows, "mIoU against images per second", "images per second, 1000 / median ms",
-                            lambda row: 1000 / row["median_ms"], "front_of_time")
+    yield "rate", trade([row for row in rows if row["median_ms"]], "mIoU against images per second", "images per second, 1000 / median ms",
+                        lambda row: 1000 / row["median_ms"], "front_of_time")
     yield "time", trade(rows, "mIoU against time", "time, % of the full model's on the same image",
                         lambda row: 100 / row["speed_up"], "front_of_time")
     yield "gflop", trade(rows, "mIoU against GFLOP", "GFLOP per image", lambda row: row["gflop"], "front_of_gflop")
@@ -428,11 +419,11 @@ def with_interval(row, name, digits):
 
 
 def tables_of(rows):
-    yield [["reduction", "mIoU, %", "loss, points", "agreement, %", "ms", "speed-up", "GFLOP", "tokens"]] + [
+    yield [["reduction", "mIoU, %", "loss, points", "agreement, %", "ms", "speed-up", "GFLOP", "GFLOP, restored", "tokens"]] + [
         [row["name"], with_interval(row, "miou_percent", 3), with_interval(row, "miou_loss_points", 3),
          with_interval(row, "agreement_percent", 2)] +
         [with_interval(row, "median_ms", 1), with_interval(row, "speed_up", 2), number(row["gflop"], 2),
-         number(row["tokens_end"], 1)]
+         number(row["gflop_head_restored"], 2), number(row["tokens_end"], 1)]
         for row in rows]
     paper = []
     for row in rows:

@@ -2,6 +2,7 @@
 #include "cli/verbs/eval.h"
 
 #include <memory>
+#include <set>
 
 #include "base/number_text.h"
 #include "base/quantiles.h"
@@ -80,19 +81,19 @@ void printVariants(const Measured& all) {
   for (const MeasuredVariant& variant : all.variants) width = std::max(width, static_cast<int>(variant.label.size()));
   const std::vector<int> widths = {-width, 9, 9, 9, 13, 9, 10};
   printLine(tableRow({"reduction", "tokens", "mIoU %", "loss", "agreement %", "ms", "speed-up"}, widths));
-  const auto cell = [](const Json& number, int digits) {
+  const auto cell = [](const Json& full, const char* key, int digits) {
+    const Json number = full.value(key, Json());
     return number.is_null() ? "-" : fixed(number.get<double>(), digits);
   };
   for (const MeasuredVariant& variant : all.variants) {
     const Scores& scores = variant.result.scores.all;
     if (scores.images() == 0) continue;
     const Json full = variant.full ? againstFull(variant, all) : Json::object();
-    const auto of_full = [&](const char* key) { return full.contains(key) ? full[key] : Json(nullptr); };
-    printLine(tableRow(
-        {variant.label, fixed(scores.tokens().back(), 1),
-         variant.result.labelled ? fixed(100 * scores.matrix().meanIou(), 2) : "-", cell(of_full("miou_loss"), 2),
-         cell(of_full("agreement"), 2), fixed(scores.ms().total, 1), cell(of_full("speed_up"), 2)},
-        widths));
+    printLine(
+        tableRow({variant.label, fixed(scores.tokens().back(), 1),
+                  variant.result.labelled ? fixed(100 * scores.matrix().meanIou(), 2) : "-", cell(full, "miou_loss", 2),
+                  cell(full, "agreement", 2), fixed(scores.ms().total, 1), cell(full, "speed_up", 2)},
+                 widths));
   }
   for (const MeasuredVariant& variant : all.variants)
     if (variant.day) {
@@ -110,6 +111,11 @@ void printVariants(const Measured& all) {
 
 void printMeasured(const Measured& all, bool json) {
   const MeasuredVariant& first = all.variants.front();
+  std::set<std::string> sessions;
+  for (const MeasuredVariant& variant : all.variants)
+    sessions.insert(variant.result.sessions.begin(), variant.result.sessions.end());
+  if (sessions.size() > 1)
+    printNote("the ms are of " + counted(static_cast<int>(sessions.size()), "session") + ": compare the speed-up only");
   if (json)
     for (const MeasuredVariant& variant : all.variants) printLine(resultJson(variant, all));
   else if (all.variants.size() > 1)
@@ -256,7 +262,6 @@ docs/reduction.md lists the keys of the lines of --per-image and --resume.
 Examples:
   mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5
   mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl
-  mpm eval --model ade20k.onnx --images val/images --labels val/annotations --label-offset -1
   mpm eval --model ade20k.onnx --dataset ade20k ADEChallengeData2016
   mpm eval "demo:street?seed=1..8&weather=auto&step=1314000&frames=24" --schedule none
   mpm eval --model vit.onnx --images val/images --labels val/labels --reduce none --reduce mpm --precision fp32 \

@@ -4,6 +4,8 @@
     mpm eval --model vit.onnx --images images --labels labels --reduce none --reduce gradual:blocks=0-7:count=48 \\
       --rule edge_rules.py:no_edges:blocks=0-7:where=inside:attention=proportional
 """
+from functools import partial
+
 import numpy as np
 
 COUNT = 48
@@ -51,13 +53,5 @@ def no_other_colours(rows, sizes, info, share=0.1):
     return most_similar_pairs(rows, distance <= np.quantile(np.concatenate(steps), 1 - share))
 
 
-def no_edges_20(rows, sizes, info):
-    return no_edges(rows, sizes, info, 0.2)
-
-
-def no_edges_40(rows, sizes, info):
-    return no_edges(rows, sizes, info, 0.4)
-
-
-def no_other_colours_20(rows, sizes, info):
-    return no_other_colours(rows, sizes, info, 0.2)
+no_edges_20, no_edges_40 = partial(no_edges, share=0.2), partial(no_edges, share=0.4)
+no_other_colours_20 = partial(no_other_colours, share=0.2)

@@ -131,6 +131,7 @@ TEST_F(Eval, AHeadOnTheRestoredGridCostsMore) {
   for (std::size_t i = 0; i < lines.size(); i += 2) {
     EXPECT_EQ(lines[i]["name"], lines[i + 1]["name"]);
     EXPECT_LT(lines[i]["gflop"], lines[i + 1]["gflop"]);
+    for (const std::size_t row : {i, i + 1}) EXPECT_EQ(lines[row]["gflop_head_restored"], lines[i + 1]["gflop"]);
   }
 }
 

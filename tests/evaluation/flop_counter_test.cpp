@@ -56,6 +56,12 @@ TEST(FlopCounter, CountsLiveRows) {
       const auto [bytes, model] = convertModel(path, {.reduce = mpmBefore(schedule)});
       const FlopCounter counter(bytes);
       EXPECT_DOUBLE_EQ(counter.count(tokens), backboneFlop(model, tokens) + headFlop(model, tokens.back())) << path;
+      const double restored = backboneFlop(model, tokens) + headFlop(model, tokens.front());
+      EXPECT_DOUBLE_EQ(counter.count(tokens, true), restored) << path;
+      if (schedule.empty()) continue;
+      Reduction reduce = mpmBefore(schedule);
+      reduce.head_restored = true;
+      EXPECT_DOUBLE_EQ(FlopCounter(convertModel(path, {.reduce = reduce}).bytes).count(tokens), restored) << path;
     }
 }
 

@@ -13,20 +13,17 @@ MOST_FRAMES = 400
 NEAR = 0.02  # points: instruction sets round differently
 
 
-def commands_of(block, exported):
-    """`mpm eval` and `mpm study` of a block, each with the assignments before it and as a line without their names. `exported`: those
-    of earlier blocks, to which this one adds its own."""
-    values = dict(exported)
+def commands_of(block, values):
+    """`mpm eval` and `mpm study` of a block as lines without names of variables. `values`: the assignments of earlier blocks, to
+    which this one adds its own."""
     for line in re.sub(r"\\\n\s*", " ", block).splitlines():
         line = re.sub(r"\s+#.*", "", line)
         if assigned := re.fullmatch(r"(?:export )?(\w+)=\"?([^\"]*)\"?", line):
             values[assigned[1]] = assigned[2]
-            if line.startswith("export "):
-                exported[assigned[1]] = assigned[2]
         elif re.match(r"(\w+=\S+ )?(build/bin/)?mpm (eval|study) ", line):
             for name, value in values.items():
                 line = line.replace(f"${name}", value)
-            yield values, line.replace("build/bin/mpm", "mpm")
+            yield line.replace("build/bin/mpm", "mpm")
 
 
 def frames_of(command):
@@ -44,11 +41,12 @@ def expected_of(line):
     if line["against"]:
         return [[line["pixel_accuracy"]]]
     parts = [line[part]["miou"] for part in ("day", "night") if line.get(part)]
-    return [[line["miou_percent" if "miou_percent" in line else "miou"]]] + [parts] * bool(parts)
+    full = [line["against_full"][key] for key in ("agreement", "miou_loss") if line.get("against_full")]
+    return [[line["miou_percent" if "miou_percent" in line else "miou"]], full, parts]
 
 
 def is_printed(section, value):
-    numbers = re.findall(r"\d+\.(\d+)", section), re.findall(r"\d+\.\d+", section)
+    numbers = re.findall(r"\d+\.(\d+)", section), re.findall(r"-?\d+\.\d+", section)
     return value == 100 or any(abs(value - float(text)) <= 0.5 * 10.0 ** -len(digits) + NEAR for digits, text in zip(*numbers))
 
 
@@ -69,15 +67,15 @@ def main(mpm, root, *pages):
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(root / "models", pathlib.Path(folder) / "models")
         for page in pages:
-            exported = {}
+            assigned = {}
             for section in re.split(r"^#+ ", (root / page).read_text(), flags=re.M):
-                for values, command in (one for block in re.findall(r"```sh\n(.*?)```", section, re.S) for one in commands_of(block, exported)):
+                for command in (one for block in re.findall(r"```sh\n(.*?)```", section, re.S) for one in commands_of(block, assigned)):
                     if not 0 < frames_of(command) <= MOST_FRAMES:
                         print(f"{page}: left out: {command}")
                         continue
                     try:
-                        differ = [line["reduce"] for line in lines_of(command, values, folder, mpm)
-                                  if not any(all(is_printed(section, value) for value in numbers) for numbers in expected_of(line))]
+                        differ = [f"{line['reduce']} {line.get('reuse_spec')}" for line in lines_of(command, assigned, folder, mpm)
+                                  if not any(n and all(is_printed(section, value) for value in n) for n in expected_of(line))]
                         verdict = f"prints other numbers of {', '.join(differ)}" if differ else "as printed"
                     except ValueError as error:
                         differ, verdict = True, str(error)

@@ -32,6 +32,7 @@ class FlopCounter::Reader {
  public:
   Reader(const onnx::GraphProto& graph, FlopCounter& counter) : counter_(counter) {
     counter.terms_.resize(1);
+    counter.head_.resize(1);
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
     for (const auto& node : graph.node())
@@ -43,9 +44,7 @@ class FlopCounter::Reader {
   // Multiply-adds of a row with every matrix among the constants.
   double matrixFlop(const onnx::NodeProto& node) const {
     double flop = 0;
-    for (const auto& input : node.input())
-      if (const auto constant = constants_.find(input); constant != constants_.end() && constant->second.size() == 2)
-        flop += 2 * product(constant->second);
+    for (const Dims& matrix : matrices(node)) flop += matrix.size() == 2 ? 2 * product(matrix) : 0;
     return flop;
   }
 
@@ -102,6 +101,7 @@ class FlopCounter::Reader {
         cost.per_token_pair = groups == "even_odd" ? width / 2 : width;
       insertions_of_state_[node.output(1)] = insertions_before + 1;
       counter_.terms_.emplace_back();
+      counter_.head_.emplace_back();
     } else if (op == "TokenLinear") {
       cost.per_row = matrixFlop(node);
     } else if (op == "MaskScores") {
@@ -113,12 +113,13 @@ class FlopCounter::Reader {
     if (pooled || op == "PoolTokens") pooled_.insert(node.output(0));
     found_ = true;
     // Rows are tokens and special rows; behind pooling there is one row per image, whatever the tokens.
-    Terms& terms = counter_.terms_.at(insertions_before);
     const double others = pooled ? 1 : special;
-    terms[0] += cost.fixed + (cost.per_row + cost.per_row_pair * others) * others;
-    if (pooled) return;
-    terms[1] += cost.per_row + 2 * cost.per_row_pair * special + cost.per_token;
-    terms[2] += cost.per_row_pair + cost.per_token_pair;
+    Terms own = {cost.fixed + (cost.per_row + cost.per_row_pair * others) * others};
+    if (!pooled)
+      own = {own[0], cost.per_row + 2 * cost.per_row_pair * special + cost.per_token,
+             cost.per_row_pair + cost.per_token_pair};
+    for (auto* sums : {&counter_.terms_, node.name().starts_with("head/") ? &counter_.head_ : nullptr})
+      for (std::size_t k = 0; sums && k < own.size(); ++k) sums->at(insertions_before)[k] += own[k];
   }
 
   FlopCounter& counter_;
@@ -136,13 +137,16 @@ FlopCounter::FlopCounter(const std::string& converted_model) {
   Reader(model.graph(), *this);
 }
 
-double FlopCounter::count(const std::vector<double>& tokens) const {
+double FlopCounter::count(const std::vector<double>& tokens, bool head_restored) const {
   if (tokens.size() != terms_.size())
     throw Error("the model has " + std::to_string(terms_.size() - 1) + " insertions, but there are " +
                 std::to_string(tokens.size()) + " token counts");
+  const auto of = [](const Terms& terms, double n) { return terms[0] + (terms[1] + terms[2] * n) * n; };
   double flop = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    flop += terms_[i][0] + (terms_[i][1] + terms_[i][2] * tokens[i]) * tokens[i];
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    flop += of(terms_[i], tokens[i]);
+    if (head_restored) flop += of(head_[i], tokens[0]) - of(head_[i], tokens[i]);
+  }
   return flop;
 }
 

@@ -19,8 +19,8 @@ class FlopCounter {
   explicit FlopCounter(const std::string& converted_model);
 
   /// `tokens`: N, then N' after each insertion (one row of "token_counts"). Throws mpm::Error when their number is not
-  /// that of the model's insertions + 1.
-  double count(const std::vector<double>& tokens) const;
+  /// that of the model's insertions + 1. `head_restored`: as if the head ran on the restored grid, as papers count it.
+  double count(const std::vector<double>& tokens, bool head_restored = false) const;
 
   /// The terms that count() adds up: the operations of the ops between two insertions are a polynomial of the tokens n
   /// there, terms[0] + terms[1] n + terms[2] n^2, in GFLOP.
@@ -29,7 +29,7 @@ class FlopCounter {
  private:
   class Reader;
 
-  std::vector<Terms> terms_;
+  std::vector<Terms> terms_, head_;  // head_: the part of terms_ that is the head's
 };
 
 }  // namespace mpm::evaluation

@@ -90,7 +90,8 @@ Measurement measurementOf(Json line, const Estimate& result, const Estimate* ful
   }
   Json& json = one.line;
   json["tokens"] = one.tokens;
-  json["gflop"] = flops ? Json(flops->count(one.tokens) / 1e9) : Json(nullptr);
+  for (const auto& [key, head_restored] : {std::pair("gflop", false), {"gflop_head_restored", true}})
+    json[key] = flops ? Json(flops->count(one.tokens, head_restored) / 1e9) : Json(nullptr);
   if (flops) json["gflop_terms"] = flops->gflopTerms();
   const Json stages = toJson(one.ms);
   for (const auto& [name, ms] : stages.items()) json[name + "_ms"] = ms;
@@ -135,6 +136,7 @@ void VariantResult::add(const Measurement& one) {
   ConfusionMatrix matrix(scores.all.matrix().classes(), -1);
   matrix.add(one.counts);
   labelled = labelled || one.line.contains("confusion");
+  sessions.insert(one.line.value("session", ""));
   const Scores own(std::move(matrix), one.tokens, one.ms);
   scores.all.add(own);
   if (one.night) (*one.night ? scores.night : scores.day).add(own);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,9 @@ class VariantResult {
   void add(const Measurement& one);
 
   Evaluation scores;
-  PerImage agreement, speed_up;  ///< against the full model
-  bool labelled = false;         ///< some image has true labels
+  PerImage agreement, speed_up;      ///< against the full model
+  bool labelled = false;             ///< some image has true labels
+  std::set<std::string> sessions{};  ///< of the lines
 
   /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.
