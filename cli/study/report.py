@@ -42,7 +42,7 @@ of the full model. speed-up: time of the full model on the same image, by turns,
 ms: median over the images of the session that is named; times of other sessions are not compared. GFLOP and tokens at the
 end: means. restored: with the head on the restored grid, as papers count it. GFLOP of batches are computed from the tokens of
 images drawn at random: ragged ones, as this library runs them, keep the tokens of each image; padded ones have as many as the
-image with most; with a minimum each merges as many as the image that merges fewest."""
+image with most; with a minimum each merges as many as the image that merges fewest. algm and cts are untrained here; their papers train."""
 SESSION = ("session", "cpu", "instruction_set", "threads", "device", "version", "command")
 # What all rows of a group have in common.
 GROUP = ("model_digest", "precision", "data", "dataset", "labels", "input", "fit", "window_stride", "short_side", "ignore",

@@ -31,8 +31,9 @@ def main(mpm, preview, model):
     facts = json.loads(pathlib.Path(model).with_suffix(".json").read_text())
     width, height = facts["input"]["width"], facts["input"]["height"]
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([preview, f"street?seed=3&step=18000&size={width}x{height}", str(FRAMES), folder], check=True)
+    with tempfile.TemporaryDirectory() as parent:
+        folder = f"{parent}/new"  # the preview makes it
+        subprocess.run([preview, f"street?seed=3&step=18000&size={height}x{width}", str(FRAMES), folder], check=True)
         images = [pathlib.Path(folder, f"{frame:04}.png") for frame in range(FRAMES)]
         subprocess.run([mpm, "run", *images, "--model", model, "--schedule", "none", "--out", f"{folder}/mpm"],
                        check=True, stdout=subprocess.DEVNULL)

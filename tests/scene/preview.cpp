@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <stdexcept>
@@ -19,6 +20,7 @@ int main(int argc, char** argv) try {
   cv::setNumThreads(1);
   const mpm::scene::StreetOptions options = mpm::scene::parseStreet(argc > 1 ? argv[1] : "street");
   const int frames = argc > 2 ? std::atoi(argv[2]) : 100;
+  if (argc > 3) std::filesystem::create_directories(argv[3]);
   const auto begin = Clock::now();
   Street street(options);
   street.render(options.start);
@@ -36,7 +38,7 @@ int main(int argc, char** argv) try {
       }
     for (const auto& [ending, picture] : {std::pair(".png", rendering.image), {"_labels.png", colours}})
       if (const std::string path = argv[3] + std::string(name) + ending; !cv::imwrite(path, picture))
-        throw std::runtime_error("cannot write '" + path + "': is there a folder '" + argv[3] + "'?");
+        throw std::runtime_error("cannot write '" + path + "'");
     const mpm::scene::Truth& truth = rendering.truth;
     std::printf("unix time %.0f, sun %.1f deg, moon %.1f deg %.0f %%, night %d\n", truth.unix_time,
                 truth.sun_elevation_deg, truth.moon_elevation_deg, 100 * truth.moon_illuminated, truth.is_night);
