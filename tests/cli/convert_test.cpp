@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -29,19 +30,6 @@ TEST(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
   const auto converted = mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--json"}).json();
   EXPECT_EQ(plain["tokens"], converted["tokens"]);
   EXPECT_EQ(plain["classes"], converted["classes"]);
-}
-
-TEST(Convert, TakesFactsFromTheFileBesideTheModel) {
-  const TemporaryFolder folder;
-  std::filesystem::copy_file(kSegmenter, folder / "m.onnx");
-  std::ofstream(folder / "m.json") << R"({"name": "tiny", "classes": [
-      {"name": "Sky", "color": "#8080ff"}, {"name": "Road", "color": "#804080"},
-      {"name": "Tree", "color": "#408020"}, {"name": "Car", "color": "#2040c0"}], "ignore": 7})";
-  ASSERT_EQ(mpmCommand({"convert", folder / "m.onnx", "-o", folder / "alone.onnx", "--schedule", "none"}).exit_code, 0);
-  const auto json = mpmCommand({"info", folder / "alone.onnx", "--json"}).json();
-  EXPECT_EQ(json["name"], "tiny");
-  EXPECT_EQ(json["class_names"], (nlohmann::json{"Sky", "Road", "Tree", "Car"}));
-  EXPECT_EQ(json["reduce"], "none");
 }
 
 TEST(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
@@ -87,9 +75,7 @@ TEST(Convert, GivesTheOutputsThatWereAskedFor) {
   const auto outputs = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"convert", model, "-o", folder / "m.onnx", "--schedule", "1"});
     EXPECT_EQ(mpmCommand(options).exit_code, 0);
-    onnx::ModelProto converted;
-    std::ifstream file(folder / "m.onnx", std::ios::binary);
-    EXPECT_TRUE(converted.ParseFromIstream(&file));
+    onnx::ModelProto converted = modelAt(folder / "m.onnx");
     std::vector<std::string> names;
     for (const auto& output : converted.graph().output()) names.push_back(output.name());
     return names;
@@ -97,15 +83,6 @@ TEST(Convert, GivesTheOutputsThatWereAskedFor) {
   EXPECT_THAT(outputs({}), ElementsAre("labels", "merge_map", "token_counts"));
   EXPECT_THAT(outputs({"--output", "logits"}), ElementsAre("logits", "merge_map", "token_counts"));
   EXPECT_THAT(outputs({"--scores"}), ElementsAre("labels", "scores", "merge_map", "token_counts"));
-}
-
-TEST(Convert, AConvertedModelKeepsItsSchedule) {
-  const TemporaryFolder folder;
-  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
-  writeImage(folder / "a.png", 32, 64);
-  expectFailure(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "2"}), 1,
-                {"reduction", "mpm:blocks=1,2"});
-  EXPECT_EQ(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
 }
 
 TEST(Convert, LeavesDevicesAsTheyAre) {

@@ -37,20 +37,6 @@ TEST(Info, SaysWhatAModelIsAsJson) {
   EXPECT_EQ(json["mpm"]["cuda_devices"].empty(), json["mpm"]["cuda_problem"] != "");
 }
 
-TEST(Info, KnowsAConvertedModel) {
-  const TemporaryFolder folder;
-  ASSERT_EQ(
-      mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2", "--attention", "proportional"})
-          .exit_code,
-      0);
-  const auto plain = mpmCommand({"info", kSegmenter, "--json"}).json();
-  const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
-  EXPECT_TRUE(json["converted"]);
-  EXPECT_EQ(json["reduce"], "mpm:blocks=1,2:attention=proportional");
-  for (const char* same : {"blocks", "dim", "heads", "patch", "input", "head", "classes"})
-    EXPECT_EQ(json[same], plain[same]) << same;
-}
-
 TEST(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
   const auto sets = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"]["instruction_sets"];
   const TemporaryFolder folder;

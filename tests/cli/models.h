@@ -2,8 +2,9 @@
 #pragma once
 
 #include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 #include <string>
+
+#include "support/pictures.h"
 
 namespace mpm::test {
 
@@ -16,10 +17,7 @@ inline const std::string kClassifier = kData + "/timm_vit_ts17.onnx";
 
 /// Writes a picture of smooth colours.
 inline void writeImage(const std::string& path, int height, int width, int seed = 1) {
-  cv::Mat small(7, 9, CV_8UC3), image;
-  cv::RNG(static_cast<unsigned>(seed)).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, {width, height}, 0, 0, cv::INTER_CUBIC);
-  cv::imwrite(path, image);
+  cv::imwrite(path, smoothPicture(height, width, seed));
 }
 
 }  // namespace mpm::test

@@ -33,6 +33,7 @@ TEST_F(Reduce, RunsAndIsNamed) {
   for (int k = 1; k < 4; ++k) EXPECT_EQ(tokens[k], tokens[k - 1] - 2);
   ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--reduce", kSpec}).exit_code, 0);
   const auto info = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
+  EXPECT_TRUE(info["converted"]);
   EXPECT_EQ(info["reduce"], kSpec);
   EXPECT_THAT(mpmCommand({"info", folder_ / "m.onnx"}).out, HasSubstr(kSpec));
   const auto plain = mpmCommand({"info", kSegmenter, "--json"}).json();

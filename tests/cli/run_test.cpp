@@ -14,6 +14,7 @@
 #include "cli/models.h"
 #include "mpm/mpm.hpp"
 #include "support/demo.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "vision/default_model.h"
 
@@ -309,9 +310,7 @@ TEST(Run, WritesSegments) {
 
 TEST(Run, WritesWhatAModelWithoutATaskGives) {
   const TemporaryFolder folder;
-  onnx::ModelProto map;  // {1, 1, H, W}, no depth by its name
-  std::ifstream dpt(kData + "/dpt_ts16.onnx", std::ios::binary);
-  ASSERT_TRUE(map.ParseFromIstream(&dpt));
+  onnx::ModelProto map = modelAt(kData + "/dpt_ts16.onnx");  // {1, 1, H, W}, no depth by its name
   onnx::GraphProto& graph = *map.mutable_graph();
   graph.mutable_node(graph.node_size() - 1)->set_output(0, "heat");
   graph.mutable_output(0)->set_name("heat");

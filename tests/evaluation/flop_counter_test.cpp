@@ -7,6 +7,7 @@
 
 #include "evaluation/flop_counter.h"
 #include "mpm/convert.hpp"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -134,8 +135,7 @@ TEST(FlopCounter, RefusesWhatDoesNotFit) {
 }
 
 TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
-  onnx::ModelProto whole;
-  ASSERT_TRUE(whole.ParseFromString(convertModel(kMask, {.reduce = mpmBefore({1})}).bytes));
+  onnx::ModelProto whole = test::convertedModel(kMask, {.reduce = mpmBefore({1})});
   for (const char* op : {"PatchEmbed", "MutualPairMerge", "MaskScores"})
     for (const bool constants : {true, false}) {
       if (constants && std::string(op) == "MutualPairMerge") continue;

@@ -13,6 +13,7 @@
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -106,12 +107,8 @@ TEST(LargestPassing, IsFoundByBisection) {
 class Tune : public ::testing::Test {
  protected:
   Tune() {
-    for (int i = 0; i < 12; ++i) {
-      cv::Mat small(7, 9, CV_8UC3), image;
-      cv::RNG(static_cast<unsigned>(i) + 1).fill(small, cv::RNG::UNIFORM, 0, 256);
-      cv::resize(small, image, {64, 32}, 0, 0, cv::INTER_CUBIC);
-      pictures_.push_back({image, cv::Mat(32, 64, CV_8U, cv::Scalar(i % 4)), i});
-    }
+    for (int i = 0; i < 12; ++i)
+      pictures_.push_back({test::smoothPicture(32, 64, i + 1), cv::Mat(32, 64, CV_8U, cv::Scalar(i % 4)), i});
   }
   std::vector<TunePicture> pictures_;
   TuneOptions options_{.model = test::kSegmenter};

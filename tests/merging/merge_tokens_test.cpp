@@ -320,7 +320,7 @@ TEST_P(AnyStep, RefusesNanAndInfinity) {
   EXPECT_TRUE(image.merge(GetParam())) << "a special row";
 }
 
-TEST_P(AnyStep, GivesTheSameBytesForAnyNumberOfThreads) {
+TEST_P(AnyStep, SameBytesForAnyNumberOfThreads) {
   Image one = Image::random(400, 1, 24, 6);
   ASSERT_TRUE(one.merge(GetParam()));
   for (int threads = 1; threads <= 4; ++threads) {

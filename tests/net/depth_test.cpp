@@ -9,6 +9,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/convert.hpp"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -18,12 +19,6 @@ namespace {
 const std::string kDepthData = MPM_TEST_DATA_DIR;
 const std::string kDpt = kDepthData + "/hf_dpt_depth_ts17.onnx";  // input 32x32, output {1, 32, 32}, 4 blocks
 const std::string kOwnDpt = kDepthData + "/dpt_ts16.onnx";        // input 32x64, output {1, 1, 8, 16}
-
-cv::Mat noise(cv::Size size) {
-  cv::Mat image(size, CV_8UC3);
-  cv::RNG(5).fill(image, cv::RNG::UNIFORM, 0, 256);
-  return image;
-}
 
 EstimatorOptions depthWith(const Schedule& schedule) { return {.read = {.convert = {.reduce = mpmBefore(schedule)}}}; }
 
@@ -47,7 +42,7 @@ TEST(Depth, GivesTheMapOfTheNetAtTheSizeOfTheImage) {
       EXPECT_EQ(estimator.model().task, Task::kDepth) << "because of the name of the output";
       EXPECT_EQ(estimator.model().facts.depth, DepthUnit::kRelative);
       for (const cv::Size size : {cv::Size(32, 32), cv::Size(97, 61), cv::Size(1, 1)}) {
-        const cv::Mat image = noise(size);
+        const cv::Mat image = test::noisePicture(size.height, size.width, 5);
         const Estimate result = estimator.estimate(image);
         ASSERT_EQ(result.depth.type(), CV_32F);
         ASSERT_EQ(result.depth.size(), size);
@@ -65,7 +60,7 @@ TEST(Depth, GivesTheMapOfTheNetAtTheSizeOfTheImage) {
 
 TEST(Depth, ResultsDoNotShareMemoryWithTheNextImage) {
   Estimator estimator(kDpt, depthWith({1}));
-  const Estimate first = estimator.estimate(noise({32, 32}));
+  const Estimate first = estimator.estimate(test::noisePicture(32, 32, 5));
   const cv::Mat before = first.depth.clone();
   estimator.estimate(cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(90)));
   EXPECT_EQ(cv::norm(first.depth, before, cv::NORM_INF), 0);
@@ -81,7 +76,7 @@ TEST(Depth, TakesTheTaskAndTheUnitFromTheJson) {
   Estimator estimator(converted);
   EXPECT_EQ(estimator.model().task, Task::kDepth);
   EXPECT_EQ(estimator.model().facts.depth, DepthUnit::kMetre);
-  EXPECT_EQ(estimator.estimate(noise({32, 32})).tokens.size(), 2u);
+  EXPECT_EQ(estimator.estimate(test::noisePicture(32, 32, 5)).tokens.size(), 2u);
 }
 
 }  // namespace

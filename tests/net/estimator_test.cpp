@@ -10,6 +10,7 @@
 
 #include "mpm/head_trainer.hpp"
 #include "mpm/reuse.hpp"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -21,12 +22,6 @@ const std::string kOfLabels = kEstimatorData + "/segmenter_linear_ts12.onnx";  /
 const std::string kOfQueries = kEstimatorData + "/hf_eomt_ts17.onnx";          // 4 blocks, 4 classes
 const std::string kOfDepth = kEstimatorData + "/hf_dpt_depth_ts17.onnx";       // 4 blocks
 const std::string kOfScores = kEstimatorData + "/timm_vit_ts17.onnx";          // a classifier
-
-cv::Mat noise() {
-  cv::Mat image(45, 61, CV_8UC3);
-  cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
-  return image;
-}
 
 EstimatorOptions mergingOptions(std::optional<Task> task = {}) {
   EstimatorOptions options;
@@ -56,7 +51,7 @@ TEST(Estimator, DoesTheTaskOfTheModelUnlessAsked) {
 }
 
 TEST(Estimator, FillsWhatTheTaskGives) {
-  const cv::Mat image = noise();
+  const cv::Mat image = test::noisePicture(45, 61);
   const Estimate depth = Estimator(kOfDepth, mergingOptions()).estimate(image);
   EXPECT_EQ(depth.task, Task::kDepth);
   EXPECT_EQ(depth.depth.size(), image.size());
@@ -85,7 +80,7 @@ TEST(Estimator, FillsWhatTheTaskGives) {
 }
 
 TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
-  const cv::Mat image = noise();
+  const cv::Mat image = test::noisePicture(45, 61);
   for (const auto& [model, fit] :
        {std::pair(kOfLabels, Fit::kResize), {kOfLabels, Fit::kWindow}, {kOfQueries, Fit::kResize}}) {
     EstimatorOptions options;
@@ -118,7 +113,7 @@ TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
     EstimatorOptions options{.features = true};
     options.read.convert.reduce = reduce;
     Estimator estimator(kOfLabels, options);
-    const cv::Mat image = noise();
+    const cv::Mat image = test::noisePicture(45, 61);
     const Estimate estimate = estimator.estimate(image);
     HeadTrainer trainer(kOfLabels, reduce);
     EXPECT_EQ(cv::norm(estimate.features, trainer.tokens(image), cv::NORM_INF), 0);
@@ -140,7 +135,7 @@ TEST(Estimator, FeaturesOfReusedRowsAreThoseOfTheFrame) {
   Estimator full(kOfLabels, options);
   options.reuse = parseReuse("threshold=0");
   Estimator reusing(kOfLabels, options);
-  cv::Mat image = noise();
+  cv::Mat image = test::noisePicture(45, 61);
   for (int frame = 0; frame < 3; ++frame) {  // whole, changed in one corner, unchanged
     if (frame == 1) image(cv::Rect(0, 0, 16, 16)) = cv::Scalar(250, 10, 10);
     const cv::Mat features = reusing.estimate(image, frame).features;
@@ -152,11 +147,12 @@ TEST(Estimator, FeaturesOfReusedRowsAreThoseOfTheFrame) {
 TEST(Estimator, ThatWasMovedFromSaysSo) {
   Estimator first(kOfDepth);
   Estimator second(std::move(first));
-  for (const auto& use : std::vector<std::function<void()>>{[&] { first.estimate(noise()); }, [&] { first.reset(); },
-                                                            [&] { first.model(); }, [&] { first.task(); }})
+  for (const auto& use :
+       std::vector<std::function<void()>>{[&] { first.estimate(test::noisePicture(45, 61)); }, [&] { first.reset(); },
+                                          [&] { first.model(); }, [&] { first.task(); }})
     EXPECT_MPM_ERROR(use(), "this Estimator was moved from");
   first = std::move(second);
-  EXPECT_EQ(first.estimate(noise()).depth.size(), noise().size());
+  EXPECT_EQ(first.estimate(test::noisePicture(45, 61)).depth.size(), test::noisePicture(45, 61).size());
 }
 
 TEST(Estimator, ThreadsAreThoseOfBeforeAtItsEnd) {

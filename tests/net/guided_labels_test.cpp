@@ -14,6 +14,7 @@
 #include "kernels/threads.h"
 #include "mpm/convert.hpp"
 #include "mpm/estimator.hpp"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -23,12 +24,6 @@ namespace {
 const std::string kMaskModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
 
 using Plane = std::vector<double>;
-
-cv::Mat randomPicture(int height, int width) {
-  cv::Mat picture(height, width, CV_8UC3);
-  cv::RNG(4).fill(picture, cv::RNG::UNIFORM, 0, 256);
-  return picture;
-}
 
 int reflected(int i, int length) {
   if (i < 0) i = -i - 1;
@@ -87,7 +82,7 @@ Plane filtered(const Plane (&guide)[3], const Plane& p, int h, int w, int radius
 
 TEST(GuidedLabels, AreThoseOfTheFilter) {
   constexpr int kH = 11, kW = 14, kClassCount = 5, kPixels = kH * kW;
-  const cv::Mat picture = randomPicture(kH, kW);
+  const cv::Mat picture = test::noisePicture(kH, kW, 4);
   const std::vector<float> logits = test::normal(static_cast<std::size_t>(kClassCount) * kPixels, 3, 1, 2.f);
   const auto scores = [&](cv::Size size, float* to) {
     ASSERT_EQ(size, cv::Size(kW, kH)) << "a radius of 2 px needs every pixel";
@@ -137,7 +132,7 @@ TEST(GuidedLabels, FollowTheEdgesOfThePicture) {
 TEST(GuidedLabels, OneClassIsEverywhere) {
   cv::Mat labels;
   GuidedLabels().run(
-      randomPicture(9, 9), 2, 100,
+      test::noisePicture(9, 9, 4), 2, 100,
       [](cv::Size size, float* to) {
         ASSERT_EQ(size, cv::Size(1, 1));
         to[0] = 0;
@@ -157,7 +152,7 @@ class RefinedLabels : public ::testing::Test {
   }
   static double difference(const cv::Mat& a, const cv::Mat& b) { return cv::norm(a, b, cv::NORM_INF); }
 
-  inline static const cv::Mat picture_ = randomPicture(48, 64);
+  inline static const cv::Mat picture_ = test::noisePicture(48, 64, 4);
 };
 
 TEST_F(RefinedLabels, AreWhatTheModelSaysUnlessAsked) {
@@ -175,7 +170,7 @@ TEST_F(RefinedLabels, AreWhatTheModelSaysUnlessAsked) {
 
 TEST_F(RefinedLabels, OfOneWindowAreThoseOfTheImage) {
   const cv::Size input(readModelInfo(kMaskModel).input.width, readModelInfo(kMaskModel).input.height);
-  const cv::Mat image = randomPicture(input.height, input.width);
+  const cv::Mat image = test::noisePicture(input.height, input.width, 4);
   EstimatorOptions options;
   options.refine = Refine::kGuided;
   const cv::Mat whole = Estimator(kMaskModel, options).estimate(image).labels;

@@ -4,24 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <opencv2/imgproc.hpp>
 
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
 #include "net/inspect.h"
+#include "support/pictures.h"
 
 namespace mpm {
 namespace {
 
 const std::string kSegmenterModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
 const std::string kClip = std::string(MPM_TEST_DATA_DIR) + "/hf_clip_ts17.onnx";  // a LayerNorm before its blocks
-
-cv::Mat picture(Size2 size = {32, 64}) {
-  cv::Mat small(7, 9, CV_8UC3), image;
-  cv::RNG(3).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, {size.width, size.height}, 0, 0, cv::INTER_CUBIC);
-  return image;
-}
 
 EstimatorOptions options(Schedule schedule, bool inspect) {
   EstimatorOptions result;
@@ -72,7 +65,7 @@ void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Sched
   SCOPED_TRACE(first_layer_before);
   Estimator segmenter(model, options(schedule, true));
   const ModelInfo& info = segmenter.model();
-  const cv::Mat image = picture(info.input);
+  const cv::Mat image = test::smoothPicture(info.input.height, info.input.width, 3);
   const Estimate result = segmenter.estimate(image);
   ASSERT_EQ(result.pair_similarity.size(), 2U);
   std::vector<int> before(info.tokens());
@@ -108,7 +101,7 @@ TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
 }
 
 TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
-  const cv::Mat image = picture();
+  const cv::Mat image = test::smoothPicture(32, 64, 3);
   const Estimate plain = Estimator(kSegmenterModel, options({1}, false)).estimate(image);
   Estimator segmenter(kSegmenterModel, options({1}, true));
   const Estimate inspected = segmenter.estimate(image);

@@ -14,6 +14,8 @@
 #include "mpm/convert.hpp"
 #include "mpm/read_net.hpp"
 #include "support/damaged_model.h"
+#include "support/onnx_file.h"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -29,14 +31,6 @@ EstimatorOptions merging(Schedule schedule, Fit fit = Fit::kResize) {
   options.read.convert.reduce = mpmBefore(schedule);
   options.fit = fit;
   return options;
-}
-
-// Smooth colours, so that neighbouring patches differ in more than noise.
-cv::Mat picture(int height, int width, int seed = 1) {
-  cv::Mat small(7, 9, CV_8UC3), image;
-  cv::RNG(seed).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, {width, height}, 0, 0, cv::INTER_CUBIC);
-  return image;
 }
 
 // The protocol written down with OpenCV alone: an image of the net's input size to RGB, 0..1, mean and std 0.5; logits
@@ -129,7 +123,7 @@ TEST(Labels, FromMaskQueries) {
     EXPECT_EQ(segmenter.model().head, HeadKind::kMaskQueries);
     const int count = segmenter.model().classes;
     EXPECT_EQ(count, 4);
-    const cv::Mat image = picture(32, 32, 3);
+    const cv::Mat image = test::smoothPicture(32, 32, 3);
     const Estimate result = segmenter.estimate(image);
     LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
     loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
@@ -157,7 +151,7 @@ TEST(Labels, FromMaskQueries) {
     EXPECT_EQ(result.tokens.size(), schedule.size() + 1);
   }
   Estimator windows(model, merging({1}, Fit::kWindow));
-  EXPECT_EQ(windows.estimate(picture(50, 70, 4)).labels.size(), cv::Size(70, 50));
+  EXPECT_EQ(windows.estimate(test::smoothPicture(50, 70, 4)).labels.size(), cv::Size(70, 50));
 }
 
 // A head without a name of its own whose output has a channel for each class.
@@ -168,7 +162,7 @@ TEST(Labels, FromAMapOfClasses) {
   EXPECT_FALSE(readModelInfo(model).givesLabels());
   std::ofstream(folder / "m.json") << R"({"task": "semantic"})";
   for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
-    const cv::Mat image = picture(32, 32, 7);
+    const cv::Mat image = test::smoothPicture(32, 32, 7);
     LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
     loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
     const cv::Mat map = loaded.net.forward(loaded.info.outputs[0]);
@@ -177,7 +171,8 @@ TEST(Labels, FromAMapOfClasses) {
       planes.emplace_back(map.size[2], map.size[3], CV_32F, const_cast<float*>(map.ptr<float>(0, c)));
     expectSameLabels(Estimator(model, merging(schedule)).estimate(image).labels, labelsOf(planes, image.size()));
   }
-  EXPECT_EQ(Estimator(model, merging({1}, Fit::kWindow)).estimate(picture(50, 70)).labels.size(), cv::Size(70, 50));
+  EXPECT_EQ(Estimator(model, merging({1}, Fit::kWindow)).estimate(test::smoothPicture(50, 70)).labels.size(),
+            cv::Size(70, 50));
 }
 
 TEST(Labels, AreThoseOfTheProtocolAtAnySize) {
@@ -185,7 +180,7 @@ TEST(Labels, AreThoseOfTheProtocolAtAnySize) {
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
       Estimator segmenter(model, merging(schedule));
       for (const cv::Size size : {cv::Size(64, 32), cv::Size(97, 61), cv::Size(97, 50), cv::Size(1, 1)}) {
-        const cv::Mat image = picture(size.height, size.width);
+        const cv::Mat image = test::smoothPicture(size.height, size.width);
         const cv::Mat labels = segmenter.estimate(image).labels;
         if (size.area() == 1)
           EXPECT_EQ(labels.size(), size);
@@ -197,7 +192,7 @@ TEST(Labels, AreThoseOfTheProtocolAtAnySize) {
 
 TEST(Labels, TellsTokensAndComposedMaps) {
   Estimator segmenter(kMask, merging({1, 2}));
-  const Estimate result = segmenter.estimate(picture(32, 64));
+  const Estimate result = segmenter.estimate(test::smoothPicture(32, 64));
   EXPECT_EQ(result.grid, (Size2{4, 8}));
   ASSERT_EQ(result.tokens.size(), 3u);
   EXPECT_EQ(result.tokens[0], 32);
@@ -217,7 +212,7 @@ TEST(Labels, TellsTokensAndComposedMaps) {
 }
 
 TEST(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
-  const cv::Mat first = picture(48, 70, 1), second = picture(48, 70, 2);
+  const cv::Mat first = test::smoothPicture(48, 70, 1), second = test::smoothPicture(48, 70, 2);
   EstimatorOptions options = merging({1, 2});
   options.threads = 1;
   Estimator segmenter(kMask, options);
@@ -236,14 +231,14 @@ TEST(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
 
 TEST(Labels, StagesAddUpToNoMoreThanTheTotal) {
   Estimator segmenter(kMask, merging({1, 2}));
-  const StageTimes ms = segmenter.estimate(picture(32, 64)).ms;
+  const StageTimes ms = segmenter.estimate(test::smoothPicture(32, 64)).ms;
   for (double stage : {ms.preprocess, ms.backbone, ms.merge, ms.head, ms.postprocess}) EXPECT_GT(stage, 0);
   EXPECT_GE(ms.restore, 0);
   EXPECT_LE(ms.preprocess + ms.backbone + ms.merge + ms.restore + ms.head + ms.postprocess, ms.total * 1.001);
 }
 
 TEST(Labels, OneWindowIsOnePass) {
-  const cv::Mat image = picture(32, 64);
+  const cv::Mat image = test::smoothPicture(32, 64);
   const Estimate resized = Estimator(kMask, merging({1, 2})).estimate(image);
   const Estimate windows = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
   expectSameLabels(windows.labels, resized.labels);
@@ -253,7 +248,7 @@ TEST(Labels, OneWindowIsOnePass) {
 
 TEST(Labels, WindowsSeeTheImageAtItsOwnScale) {
   // Where no windows overlap, a pixel's label is that of its own window.
-  const cv::Mat image = picture(32, 64 + 60);
+  const cv::Mat image = test::smoothPicture(32, 64 + 60);
   const Estimate both = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
   Estimator one(kMask, merging({1, 2}));
   const Estimate left = one.estimate(image.colRange(0, 64).clone());
@@ -266,7 +261,8 @@ TEST(Labels, WindowsSeeTheImageAtItsOwnScale) {
 }
 
 TEST(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
-  const cv::Mat image = picture(97, 190);  // windows of 32 x 64: 30 and 60 apart, the last one flush with the end
+  // Windows of 32 x 64: 30 and 60 apart, the last one flush with the end.
+  const cv::Mat image = test::smoothPicture(97, 190);
   for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
     EstimatorOptions options = merging(schedule, Fit::kWindow);
     options.scores = true;
@@ -286,7 +282,7 @@ TEST(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
 }
 
 TEST(Labels, WindowsHaveTheStrideOfTheOption) {
-  const cv::Mat image = picture(50, 100);
+  const cv::Mat image = test::smoothPicture(50, 100);
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
   options.window_stride = 16;
   expectSameLabels(Estimator(kMask, options).estimate(image).labels,
@@ -301,17 +297,17 @@ TEST(Labels, ImagesAreResizedBeforeTheWindows) {
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
   options.short_side = 40;
   for (const cv::Size size : {cv::Size(200, 80), cv::Size(50, 20)}) {
-    const cv::Mat image = picture(size.height, size.width);
+    const cv::Mat image = test::smoothPicture(size.height, size.width);
     expectSameLabels(Estimator(kMask, options).estimate(image).labels,
                      plainWindowLabels({1, 2}, image, {100, 40}, {0, 8}, {0, 36}));
   }
   options.short_side = 96;  // the width
   expectSameLabels(
-      Estimator(kMask, options).estimate(picture(200, 80)).labels,
-      plainWindowLabels({1, 2}, picture(200, 80), {96, 240}, {0, 30, 60, 90, 120, 150, 180, 208}, {0, 32}));
+      Estimator(kMask, options).estimate(test::smoothPicture(200, 80)).labels,
+      plainWindowLabels({1, 2}, test::smoothPicture(200, 80), {96, 240}, {0, 30, 60, 90, 120, 150, 180, 208}, {0, 32}));
   options.short_side = 10;
-  expectSameLabels(Estimator(kMask, options).estimate(picture(80, 200)).labels,
-                   plainWindowLabels({1, 2}, picture(80, 200), {80, 32}, {0}, {0, 16}));
+  expectSameLabels(Estimator(kMask, options).estimate(test::smoothPicture(80, 200)).labels,
+                   plainWindowLabels({1, 2}, test::smoothPicture(80, 200), {80, 32}, {0}, {0, 16}));
 }
 
 TEST(Labels, AnImageSmallerThanAWindowKeepsItsAspect) {
@@ -326,7 +322,7 @@ TEST(Labels, AnImageSmallerThanAWindowKeepsItsAspect) {
     Estimator segmenter(kMask, merging(schedule, Fit::kWindow));
     for (const Case& c : cases) {
       SCOPED_TRACE(::testing::Message() << c.image);
-      const cv::Mat image = picture(c.image.height, c.image.width);
+      const cv::Mat image = test::smoothPicture(c.image.height, c.image.width);
       expectSameLabels(segmenter.estimate(image).labels,
                        plainWindowLabels(schedule, image, c.scaled, c.rows, c.columns));
     }
@@ -353,7 +349,7 @@ TEST(Labels, RefusesMoreClassesThanALabelMapHolds) {
   const test::TemporaryFolder folder;
   test::writeLinearSegmenterWithClasses(kLinear, folder / "256.onnx", 256);
   test::writeLinearSegmenterWithClasses(kLinear, folder / "257.onnx", 257);
-  EXPECT_EQ(Estimator(folder / "256.onnx", merging({1})).estimate(picture(32, 64)).labels.type(), CV_8U);
+  EXPECT_EQ(Estimator(folder / "256.onnx", merging({1})).estimate(test::smoothPicture(32, 64)).labels.type(), CV_8U);
   EXPECT_MPM_ERROR(Estimator(folder / "257.onnx", merging({1})),
                    "257.onnx' has 257 classes, but label maps have 8 bits: at most 256");
 }
@@ -362,8 +358,7 @@ TEST(Labels, RefusesMoreClassesThanALabelMapHolds) {
 TEST(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "lie.onnx";
-  onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(kMask, {.reduce = mpmBefore({1, 2})}).bytes));
+  onnx::ModelProto model = test::convertedModel(kMask, {.reduce = mpmBefore({1, 2})});
   const auto write = [&] { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); };
   const onnx::ModelProto truth = model;
   for (auto& entry : *model.mutable_metadata_props())
@@ -381,19 +376,19 @@ TEST(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
   negative.add_input("clusters");
   negative.add_output("merge_map");
   write();
-  EXPECT_MPM_ERROR(Estimator(path).estimate(picture(32, 64)), "'merge_map' holds");
+  EXPECT_MPM_ERROR(Estimator(path).estimate(test::smoothPicture(32, 64)), "'merge_map' holds");
 }
 
 TEST(Labels, NamesNanInTheNet) {
   const test::TemporaryFolder folder;
   test::writeModelThatOverflows(kMask, folder / "overflows.onnx");
   Estimator full(folder / "overflows.onnx", merging({}));
-  EXPECT_MPM_ERROR(full.estimate(picture(32, 64)), "scores hold NaN or infinity");
+  EXPECT_MPM_ERROR(full.estimate(test::smoothPicture(32, 64)), "scores hold NaN or infinity");
   Estimator merged(folder / "overflows.onnx", merging({1, 2}));
-  EXPECT_MPM_ERROR(merged.estimate(picture(32, 64)), "merge/before_block1");
+  EXPECT_MPM_ERROR(merged.estimate(test::smoothPicture(32, 64)), "merge/before_block1");
   test::writeModelThatOverflows(std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx", folder / "scores.onnx");
   Estimator of_no_labels(folder / "scores.onnx", merging({}));
-  EXPECT_MPM_ERROR(of_no_labels.estimate(picture(32, 64)), "hold NaN or infinity");
+  EXPECT_MPM_ERROR(of_no_labels.estimate(test::smoothPicture(32, 64)), "hold NaN or infinity");
   test::writeModelWithNan(kMask, folder / "nan.onnx");
   EXPECT_MPM_ERROR(Estimator(folder / "nan.onnx", merging({})), "NaN");
 }

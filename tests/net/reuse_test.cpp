@@ -6,7 +6,6 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <opencv2/imgproc.hpp>
 #include <random>
 #include <set>
 
@@ -17,6 +16,7 @@
 #include "net/custom_outputs.h"
 #include "net/reuse_nodes.h"
 #include "onnx/model/node_proto.h"
+#include "support/pictures.h"
 #include "support/throws_with.h"
 
 namespace mpm {
@@ -169,12 +169,7 @@ EstimatorOptions reusing(const std::string& spec, const std::string& reduction =
   return options;
 }
 
-cv::Mat scene(int seed, int height = 96, int width = 128) {
-  cv::Mat small(7, 9, CV_8UC3), image;
-  cv::RNG(static_cast<std::uint64_t>(seed)).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, {width, height}, 0, 0, cv::INTER_CUBIC);
-  return image;
-}
+cv::Mat scene(int seed, int height = 96, int width = 128) { return test::smoothPicture(height, width, seed); }
 
 bool same(const cv::Mat& a, const cv::Mat& b) { return a.size() == b.size() && cv::countNonZero(a != b) == 0; }
 

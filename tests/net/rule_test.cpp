@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "mpm/mpm.hpp"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -44,15 +45,11 @@ EstimatorOptions optionsOf(const MergeFunction& rule, const Reduction& reduction
   return options;
 }
 
-cv::Mat ruleImage() {
-  cv::Mat image(45, 61, CV_8UC3);
-  cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
-  return image;
-}
-
 TEST(Rule, OfMutualPairsGivesWhatMpmGives) {
-  const Estimate found = Estimator(kRuleModel, optionsOf(mutualPairs, ruleBefore({1, 2}))).estimate(ruleImage());
-  const Estimate expected = Estimator(kRuleModel, optionsOf({}, mpmBefore({1, 2}))).estimate(ruleImage());
+  const Estimate found =
+      Estimator(kRuleModel, optionsOf(mutualPairs, ruleBefore({1, 2}))).estimate(test::noisePicture(45, 61));
+  const Estimate expected =
+      Estimator(kRuleModel, optionsOf({}, mpmBefore({1, 2}))).estimate(test::noisePicture(45, 61));
   EXPECT_EQ(found.tokens, expected.tokens);
   EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
   EXPECT_EQ(cv::norm(found.labels, expected.labels, cv::NORM_INF), 0);
@@ -81,7 +78,7 @@ TEST(Rule, SeesGridMapBlockKeysAndImage) {
           return mutualPairs(input);
         },
         reduction);
-    const Estimate found = Estimator(kRuleModel, options).estimate(ruleImage());
+    const Estimate found = Estimator(kRuleModel, options).estimate(test::noisePicture(45, 61));
     EXPECT_THAT(blocks, testing::ElementsAre(1, 2));
     ASSERT_EQ(maps.size(), 2u);
     EXPECT_EQ(maps[1], found.cluster_of_token[0]);
@@ -111,8 +108,8 @@ TEST(Rule, InsideABlockCanBeTokenMerging) {
   const Reduction inside{.method = ReductionMethod::kRule, .blocks = Schedule{1}, .inside = true};
   const Reduction tome{
       .method = ReductionMethod::kTome, .blocks = Schedule{1}, .count = 1, .attention = Attention::kPlain};
-  const Estimate found = Estimator(kRuleModel, optionsOf(even_into_odd, inside)).estimate(ruleImage());
-  const Estimate expected = Estimator(kRuleModel, optionsOf({}, tome)).estimate(ruleImage());
+  const Estimate found = Estimator(kRuleModel, optionsOf(even_into_odd, inside)).estimate(test::noisePicture(45, 61));
+  const Estimate expected = Estimator(kRuleModel, optionsOf({}, tome)).estimate(test::noisePicture(45, 61));
   const auto pair = [](const std::vector<int>& map) {  // the two patches that share a token, whatever the rows' order
     std::vector<int> patches;
     for (int i = 0; i < static_cast<int>(map.size()); ++i)
@@ -127,9 +124,9 @@ TEST(Rule, InsideABlockCanBeTokenMerging) {
 TEST(Rule, ErrorOfTheFunctionReachesTheCaller) {
   const MergeFunction fails = [](auto...) -> std::vector<std::int64_t> { throw std::domain_error("not today"); };
   Estimator estimator(kRuleModel, optionsOf(fails, ruleBefore({1})));
-  EXPECT_THROW(estimator.estimate(ruleImage()), std::domain_error);
+  EXPECT_THROW(estimator.estimate(test::noisePicture(45, 61)), std::domain_error);
   const MergeFunction few = [](auto...) { return std::vector<std::int64_t>(3); };
-  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf(few, ruleBefore({1}))).estimate(ruleImage()),
+  EXPECT_MPM_ERROR(Estimator(kRuleModel, optionsOf(few, ruleBefore({1}))).estimate(test::noisePicture(45, 61)),
                    "the rule gave 3 groups for ");
 }
 

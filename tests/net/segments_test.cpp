@@ -5,11 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <opencv2/imgproc.hpp>
 
 #include "layers/opencv_parallel.h"
 #include "mpm/convert.hpp"
 #include "net/segments.h"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -17,13 +17,6 @@ namespace mpm {
 namespace {
 
 const std::string kEomt = std::string(MPM_TEST_DATA_DIR) + "/hf_eomt_ts17.onnx";  // input 32x32, masks 16x16, 6 queries
-
-cv::Mat colours(cv::Size size) {
-  cv::Mat small(5, 5, CV_8UC3), image;
-  cv::RNG(11).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, size, 0, 0, cv::INTER_CUBIC);
-  return image;
-}
 
 // Six queries with masks of 3x4 px, three classes; transformers 5.23 makes segments of 6x8 px of them.
 class SegmentRules : public ::testing::Test {
@@ -113,8 +106,8 @@ TEST(Segments, FindsSegmentsAtTheSizeOfTheImage) {
       EXPECT_EQ(segmenter.task(), task);
       for (const cv::Size size :
            {cv::Size(32, 32), cv::Size(71, 43), cv::Size(71, 29), cv::Size(20, 29), cv::Size(1, 1)}) {
-        const Estimate result = segmenter.estimate(colours(size));
-        const cv::Mat alone = Estimator(kEomt, options).estimate(colours(size)).ids;
+        const Estimate result = segmenter.estimate(test::smoothPicture(size.height, size.width, 11));
+        const cv::Mat alone = Estimator(kEomt, options).estimate(test::smoothPicture(size.height, size.width, 11)).ids;
         EXPECT_EQ(cv::norm(result.ids, alone, cv::NORM_INF), 0) << size << " behind another size";
         ASSERT_EQ(result.ids.type(), CV_16U);
         ASSERT_EQ(result.ids.size(), size);
@@ -142,7 +135,7 @@ TEST(Segments, TakesTheTaskAndTheThingsFromTheJson) {
   for (const std::string& file : {model, converted}) {
     Estimator segmenter(file, {.min_score = 0});
     EXPECT_EQ(segmenter.task(), Task::kInstance);
-    for (const Segment& segment : segmenter.estimate(colours({32, 32})).segments)
+    for (const Segment& segment : segmenter.estimate(test::smoothPicture(32, 32, 11)).segments)
       EXPECT_THAT(segment.label, ::testing::AnyOf(1, 3));
   }
 }

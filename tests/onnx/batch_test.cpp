@@ -11,6 +11,7 @@
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -115,9 +116,7 @@ TEST_F(Batch, OfAHeadLeftAsItWas) {
 
 /// As many channels as images.
 TEST_F(Batch, FixedInTheGraphBeforeAConvolution) {
-  onnx::ModelProto model;
-  std::ifstream file(dataPath("timm_vit_batch2_ts17.onnx"), std::ios::binary);
-  ASSERT_TRUE(model.ParseFromIstream(&file));
+  onnx::ModelProto model = modelAt(dataPath("timm_vit_batch2_ts17.onnx"));
   onnx::GraphProto& graph = *model.mutable_graph();
   const auto add = [&](const char* op, const std::vector<std::string>& inputs, const char* output) {
     onnx::NodeProto& node = *graph.add_node();
@@ -153,9 +152,7 @@ TEST_F(Batch, FixedInTheGraphAndMixedIsRefused) {
       {"Softmax", {}}, {"ReduceMean", {}}, {"ArgMax", {}}, {"TopK", {{1}, {3}}}, {"Pad", {{1, 0, 0, 0}, {0, 1, 0, 0}}}};
   for (const Behind& behind : operators) {
     for (const int along : {0, 1}) {
-      onnx::ModelProto model;
-      std::ifstream file(dataPath("timm_vit_batch2_ts17.onnx"), std::ios::binary);
-      ASSERT_TRUE(model.ParseFromIstream(&file));
+      onnx::ModelProto model = modelAt(dataPath("timm_vit_batch2_ts17.onnx"));
       onnx::NodeProto& node = *model.mutable_graph()->add_node();
       const std::string op = behind.op;
       node.set_op_type(op);

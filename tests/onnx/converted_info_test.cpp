@@ -6,6 +6,7 @@
 
 #include "mpm/mpm.hpp"
 #include "onnx/tiny_vit.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -26,9 +27,7 @@ class ConvertedInfo : public ::testing::Test {
     TinyVit(dialect).save(folder / "plain.onnx");
     ConvertOptions options;
     options.reduce = reduction;
-    onnx::ModelProto model;
-    if (!model.ParseFromString(convertModel(folder / "plain.onnx", options).bytes)) throw std::runtime_error("no ONNX");
-    return model;
+    return convertedModel(folder / "plain.onnx", options);
   }
   static Json info(const onnx::ModelProto& model) {
     for (const auto& entry : model.metadata_props())

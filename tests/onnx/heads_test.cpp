@@ -10,6 +10,7 @@
 #include "onnx/reference_file.h"
 #include "onnx/run_net.h"
 #include "support/data_path.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -19,17 +20,10 @@ void PrintTo(const Array& array, std::ostream* out) { *out << array.name; }
 
 namespace {
 
-onnx::ModelProto modelAt(const std::string& file) {
-  onnx::ModelProto model;
-  std::ifstream in(dataPath(file), std::ios::binary);
-  EXPECT_TRUE(model.ParseFromIstream(&in)) << file;
-  return model;
-}
-
 /// The encoder with the head of one case behind it.
 onnx::ModelProto withHead(const std::string& name) {
-  onnx::ModelProto model = modelAt("hf_deit_dynamo20.onnx");
-  const onnx::ModelProto heads = modelAt("heads/heads.onnx");
+  onnx::ModelProto model = modelAt(dataPath("hf_deit_dynamo20.onnx"));
+  const onnx::ModelProto heads = modelAt(dataPath("heads/heads.onnx"));
   onnx::GraphProto& graph = *model.mutable_graph();
   const std::string features = graph.output(0).name();
   const auto named = [&](const std::string& tensor) {
@@ -92,8 +86,7 @@ TEST(HeadOperators, ConvolutionsTakeInWhatStandsAroundThem) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
   std::ofstream(path, std::ios::binary) << withHead("conv_joined").SerializeAsString();
-  onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path, {}).bytes));
+  onnx::ModelProto model = convertedModel(path);
   std::map<std::string, int> ops;
   for (const onnx::NodeProto& node : model.graph().node())
     if (!node.name().starts_with("backbone/")) ++ops[node.op_type()];

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <opencv2/imgproc.hpp>
 
 #include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/onnx_file.h"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -44,8 +45,7 @@ class Outputs : public ::testing::Test {
 
   /// "NAME 1x2x3" of each output of the converted file.
   std::vector<std::string> outputs(const ConvertOptions& options) const {
-    onnx::ModelProto model;
-    if (!model.ParseFromString(convertModel(path, options).bytes)) throw std::runtime_error("no ONNX");
+    const onnx::ModelProto model = convertedModel(path, options);
     std::vector<std::string> result;
     for (const auto& output : model.graph().output()) {
       std::string text = output.name();
@@ -175,8 +175,7 @@ TEST_F(Outputs, TheInputKeepsItsName) {
   for (const char* name : {"image", "pixel_values", "scores", "backbone", "logits"})
     for (const Output output : {Output::kLabels, Output::kLogits}) {
       save("masks", name);
-      onnx::ModelProto model;
-      ASSERT_TRUE(model.ParseFromString(convertModel(path, {.reduce = mpmBefore({1}), .output = output}).bytes));
+      onnx::ModelProto model = convertedModel(path, {.reduce = mpmBefore({1}), .output = output});
       ASSERT_EQ(model.graph().input_size(), 1);
       EXPECT_EQ(model.graph().input(0).name(), name);
       cv::dnn::Net net = readNet(path, {.convert = {.reduce = kFullModel}}).net;
@@ -220,9 +219,7 @@ TEST_F(Outputs, NamesOfTheGraphThatAreOurs) {
 
 TEST_F(Outputs, TheSegmenterReadsEveryConvertedFile) {
   dialect.head = HeadStyle::kMask;
-  cv::Mat small(5, 6, CV_8UC3), image;
-  cv::RNG(4).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, {50, 31}, 0, 0, cv::INTER_CUBIC);
+  const cv::Mat image = smoothPicture(31, 50, 4);
   for (const char* name : {"masks", "scores"}) {
     save(name);
     for (const Fit fit : {Fit::kResize, Fit::kWindow}) {

@@ -12,6 +12,7 @@
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -228,8 +229,7 @@ TEST_F(Cts, ScoresInFp32AtAnyPrecision) {
   });
   options.reduce = share("0.5");
   options.precision = Precision::kBf16;
-  onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
+  onnx::ModelProto model = convertedModel(path, options);
   int linear = 0;
   for (const auto& node : model.graph().node()) {
     if (node.op_type() != "TokenLinear") continue;
@@ -245,8 +245,7 @@ TEST_F(Cts, ScoresInFp32AtAnyPrecision) {
 
 TEST_F(Cts, OfAFileHasTheInputsThatItNeeds) {
   options.reduce = share("0.5");
-  onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
+  onnx::ModelProto model = convertedModel(path, options);
   for (auto& node : *model.mutable_graph()->mutable_node())
     if (node.op_type() == "MergeTokens") node.mutable_input()->SwapElements(2, 3);
   std::ofstream(converted, std::ios::binary) << model.SerializeAsString();

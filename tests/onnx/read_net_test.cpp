@@ -13,6 +13,7 @@
 #include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -75,18 +76,6 @@ TEST_F(ReadNet, LabelsOfANaNAreAnError) {
   EXPECT_CV_ERROR(net.forward("labels"), "hold NaN or infinity");
 }
 
-TEST_F(ReadNet, ANaNInTokensIsAnErrorWhereTheyMerge) {
-  const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
-  const cv::Mat image(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN()));
-  const auto result = [&](const Reduction& reduce) {
-    auto [net, info] = readNet(path, {.convert = {.reduce = reduce}});
-    net.setInput(image);
-    return net.forward(info.outputs.front());
-  };
-  EXPECT_THROW(result(mpmBefore({1})), cv::Exception);
-  EXPECT_TRUE(std::isnan(result(kFullModel).ptr<float>()[0])) << "the output is not of labels";
-}
-
 // A thread of the program is in a forward() while exit handlers and destructors of static objects run.
 TEST_F(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
@@ -108,8 +97,7 @@ TEST_F(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
 }
 
 TEST_F(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
-  onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path).bytes));
+  onnx::ModelProto model = convertedModel(path);
   onnx::NodeProto& node = *model.mutable_graph()->add_node();
   node.set_op_type("NoSuchOp");
   node.set_name("broken");
@@ -140,8 +128,7 @@ class FailingLayer : public cv::dnn::Layer {
 // OpenCV's own layers name no node, whether their work fails or their shapes do not fit.
 TEST_F(ForwardError, NamesTheNodeOfOpenCvThatFails) {
   cv::dnn::LayerFactory::registerLayer("Fails", FailingLayer::create);
-  onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path).bytes));
+  onnx::ModelProto model = convertedModel(path);
   onnx::GraphProto& graph = *model.mutable_graph();
   for (onnx::NodeProto& other : *graph.mutable_node())
     for (std::string& input : *other.mutable_input())
@@ -176,7 +163,7 @@ class WeightsPastOpenCv : public ::testing::Test {
     Dialect dialect;
     dialect.head = HeadStyle::kMask;
     TinyVit(dialect).save(plain_);
-    ASSERT_TRUE(model_.ParseFromString(convertModel(plain_, {.reduce = mpmBefore({1}), .scores = true}).bytes));
+    model_ = convertedModel(plain_, {.reduce = mpmBefore({1}), .scores = true});
     save();
   }
 

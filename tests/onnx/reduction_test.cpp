@@ -8,6 +8,8 @@
 #include "onnx/model/model_info_json.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/onnx_file.h"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -29,10 +31,7 @@ class Reductions : public ::testing::Test {
   onnx::ModelProto convert(const std::string& spec) {
     options.reduce = parseReduction(spec);
     convertFile(path, converted, options);
-    onnx::ModelProto model;
-    std::ifstream file(converted, std::ios::binary);
-    if (!model.ParseFromIstream(&file)) throw std::runtime_error("no ONNX");
-    return model;
+    return modelAt(converted);
   }
   std::vector<std::vector<double>> run(const std::string& spec, const std::vector<std::string>& outputs) {
     options.reduce = parseReduction(spec);
@@ -196,9 +195,7 @@ TEST_F(ReductionsOfASegmenter, AreInspectedWhereTheyMerge) {
        {"gradual:blocks=1,2:count=3", "tome:blocks=1,2:count=3", "algm:blocks=1,2:threshold=-1"}) {
     SCOPED_TRACE(spec);
     wanted.read.convert.reduce = parseReduction(spec);
-    cv::Mat image(16, 24, CV_8UC3);
-    cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
-    const Estimate result = Estimator(path, wanted).estimate(image);
+    const Estimate result = Estimator(path, wanted).estimate(noisePicture(16, 24));
     ASSERT_EQ(result.pair_similarity.size(), 2u);
     for (std::size_t k = 0; k < 2; ++k) {
       std::map<int, std::set<int>> members;  // by cluster: clusters before the step

@@ -12,6 +12,7 @@
 #include "mpm/mpm.hpp"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
+#include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -513,11 +514,7 @@ TEST_F(Refusal, RotatedSpecialTokens) {
 TEST_F(Refusal, NoneOfPaddingByNamedAxes) {
   dialect.opset = 18;
   TinyVit(dialect).save(path);
-  const auto converted = [&] {
-    onnx::ModelProto model;
-    model.ParseFromString(convertModel(path, options).bytes);
-    return model.graph().SerializeAsString();
-  };
+  const auto converted = [&] { return convertedModel(path, options).graph().SerializeAsString(); };
   const std::string plain = converted();
   GraphBuilder g = TinyVit(dialect).graph();
   const Make padded = in("Pad", {x, ints({1, 0, 0, 0, 0, 0}), absent, ints({1, 0, 2})});
@@ -551,8 +548,7 @@ class FileRefusal : public Refusal {
  protected:
   void expectOf(const std::string& file, const Change& change, const std::string& found) {
     GraphBuilder g(18);
-    std::ifstream stream(dataPath(file), std::ios::binary);
-    ASSERT_TRUE(g.model().ParseFromIstream(&stream));
+    g.model() = modelAt(dataPath(file));
     change(g);
     g.save(path);
     EXPECT_MPM_ERROR(convertModel(path, options), "found " + found);
@@ -706,8 +702,7 @@ TEST_F(Refusal, ConvertedModelAskedForSomethingElse) {
 
 TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {
   TinyVit(dialect).save(path);
-  onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
+  onnx::ModelProto model = convertedModel(path, options);
   onnx::ModelProto other = model, without = model;
   for (auto& entry : *other.mutable_metadata_props())
     if (entry.key() == "mpm.format") entry.set_value("2");

@@ -10,14 +10,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/onnx_file.h"
+
 namespace mpm::test {
 
 /// Copies a model with its first weights that `wanted` takes set to `value`.
 template <typename Wanted>
 void writeModelWith(const std::string& from, const std::string& to, float value, Wanted wanted) {
-  onnx::ModelProto model;
-  std::ifstream input(from, std::ios::binary);
-  if (!model.ParseFromIstream(&input)) throw std::runtime_error("cannot read " + from);
+  onnx::ModelProto model = modelAt(from);
   for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
     if (tensor.data_type() != onnx::TensorProto::FLOAT || tensor.raw_data().empty() || !wanted(tensor)) continue;
     std::string& bytes = *tensor.mutable_raw_data();
@@ -45,9 +45,7 @@ inline void writeModelThatOverflows(const std::string& from, const std::string& 
 /// their place; all weights of the head are zeros.
 inline void writeLinearSegmenterWithClasses(const std::string& from, const std::string& to, std::int64_t classes) {
   constexpr std::int64_t kClasses = 4;
-  onnx::ModelProto model;
-  std::ifstream input(from, std::ios::binary);
-  if (!model.ParseFromIstream(&input)) throw std::runtime_error("cannot read " + from);
+  onnx::ModelProto model = modelAt(from);
   onnx::GraphProto& graph = *model.mutable_graph();
   for (auto& tensor : *graph.mutable_initializer()) {
     if (tensor.dims(tensor.dims_size() - 1) != kClasses) continue;
