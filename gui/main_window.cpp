@@ -92,11 +92,11 @@ void MainWindow::makeDocks() {
 }
 
 void MainWindow::makeControllers(QSettings& stored) {
-  monitor::SessionOptions session;
-  session.model = options_.model.isEmpty() ? vision::defaultModel() : options_.model.toStdString();
-  session.inference = options_.inference;
-  session.choose_reuse = options_.choose_reuse;
-  session.database = options_.database.toStdString();
+  monitor::SessionOptions session{
+      .model = options_.model.isEmpty() ? vision::defaultModel() : options_.model.toStdString(),
+      .inference = options_.inference,
+      .choose_reuse = options_.choose_reuse,
+      .database = options_.database.toStdString()};
   session.snapshots.folder = options_.pictures.toStdString();
   session.store.open_at_once = false;  // opening a large database after a crash takes long
   live_ = std::make_unique<LiveMonitor>(std::move(session));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/folder_browser.h"
 
-#include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"

@@ -40,9 +40,7 @@ void Measuring::offer() {
 void Measuring::begin() {
   const Watching::Parts& parts = watching_->parts();
   if (running_ || stored() == 0 || !watching_->model()) return;
-  monitor::SessionOptions options;
-  options.model = parts.live->session().model();
-  options.inference = watching_->inference();
+  monitor::SessionOptions options{.model = parts.live->session().model(), .inference = watching_->inference()};
   options.inference.read.convert.reduce = watching_->model()->reduction;
   options.inference.refine = watching_->model()->facts.refine;
   options.inference.reuse = {};

@@ -294,11 +294,10 @@ void ChartPanel::takePicked(qint64 id) {
 void ChartPanel::ask(double from, double to, int max_buckets) {
   const auto id = source();
   if (!id) return;
-  monitor::ChartQuery query;
-  query.source = *id;
-  query.from = static_cast<UnixMs>(from * 1000);
-  query.to = static_cast<UnixMs>(to * 1000) + 1;
-  query.max_buckets = max_buckets;
+  monitor::ChartQuery query{.source = *id,
+                            .from = static_cast<UnixMs>(from * 1000),
+                            .to = static_cast<UnixMs>(to * 1000) + 1,
+                            .max_buckets = max_buckets};
   for (const auto& series : chart_->series()) query.series.push_back(series.quantity);
   if (query.series.empty()) return;
   history_->askChart(query);

@@ -2,7 +2,6 @@
 #include "monitor/clocks.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace mpm::monitor {
 

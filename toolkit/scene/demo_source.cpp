@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 
-#include "mpm/error.hpp"
 #include "street.h"
 #include "vision/sources/source.h"
 #include "vision/sources/sources.h"

@@ -66,7 +66,7 @@ struct CaptureStatus {
   CaptureState state = CaptureState::kIdle;
   int attempt = 0;           ///< Retrying: how many attempts failed in a row
   double retry_in_s = 0;     ///< Retrying: until the next attempt
-  std::string message;       ///< why the last attempt failed; without credentials
+  std::string message{};     ///< why the last attempt failed; without credentials
   bool reported = false;     ///< Retrying, Live, Stalled: an event said the same since the source last settled
   std::int64_t in = 0;       ///< frames that arrived
   std::int64_t of = 0;       ///< number of frames of the source, 0 when unknown

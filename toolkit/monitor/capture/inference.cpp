@@ -2,9 +2,7 @@
 #include "monitor/capture/inference.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -46,8 +44,7 @@ struct FileState {
 
 std::optional<FileState> lookAt(const std::string& path) {
   std::error_code error;
-  FileState state;
-  state.time = std::filesystem::last_write_time(path, error);
+  FileState state{.time = std::filesystem::last_write_time(path, error)};
   if (!error) state.size = std::filesystem::file_size(path, error);
   return error ? std::nullopt : std::optional(state);
 }

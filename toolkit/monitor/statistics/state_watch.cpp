@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/statistics/state_watch.h"
 
-#include <cmath>
 #include <set>
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "monitor/statistics/region_meter.h"
-#include "monitor/statistics/view_motion.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

@@ -31,7 +31,7 @@ void copy(Database& database, const std::string& table, const std::map<std::stri
 template <typename Work>
 void withPart(Database& database, const std::string& part, Work work) {
   (void)openForReading(part);  // says what is wrong with it
-  database.prepare("ATTACH ? AS part").run(part);
+  database.run("ATTACH ? AS part", part);
   try {
     Transaction transaction(database);
     work();

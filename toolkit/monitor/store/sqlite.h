@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,8 +22,6 @@ class SqliteError : public Error {
  private:
   int code_;
 };
-
-using Bytes = std::string;  // of a BLOB
 
 /// A prepared statement: bind all parameters, then step row by row. Columns and parameters count from 0 and 1, as in
 /// SQL.
@@ -144,6 +141,11 @@ class Database {
   /// Statements without parameters and rows.
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) const { return {handle_.get(), sql}; }
+  /// A statement without rows.
+  template <typename... Values>
+  void run(std::string_view sql, const Values&... values) {
+    prepare(sql).run(values...);
+  }
   /// The first column of the first row; 0 without a row.
   template <typename... Values>
   std::int64_t integer(std::string_view sql, const Values&... values) const {

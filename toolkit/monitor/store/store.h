@@ -77,7 +77,7 @@ struct WriterStatus {
   bool stopped = false;  ///< nothing is written any more, because no waiting would help
   bool answers = true;   ///< false: the current attempt takes longer than StoreOptions::patience_s
   double busy_s = 0;     ///< for how long an attempt has been running; 0: none is
-  std::string problem;
+  std::string problem{};
   std::int64_t samples = 0;  ///< committed by this writer
   std::int64_t pending = 0;  ///< not yet committed
   std::int64_t lost = 0;     ///< given up while the disk was full, or when it stopped

@@ -121,8 +121,7 @@ class ChartBuilder {
 
   void finish() {
     if (sums_.empty()) return;
-    ChartBucket bucket;
-    bucket.start = start_;
+    ChartBucket bucket{.start = start_};
     bucket.values.resize(query_.series.size());
     std::int64_t day = 0, night = 0;
     for (const auto& [of, sum] : sums_) {

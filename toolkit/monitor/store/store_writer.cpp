@@ -165,21 +165,20 @@ class Connection {
     if (target.source == 0) return;
     const std::string_view edges(view.edges.ptr<char>(), view.edges.total() * view.edges.elemSize());
     const ViewMotion& motion = view.motion;
-    database_.prepare("INSERT OR REPLACE INTO view_reference VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .run(target.source, view.size.width, view.size.height, view.pictures, view.learned, motion.right, motion.down,
-             motion.turn, motion.zoom, view.edges.rows, Statement::Blob{edges});
+    database_.run("INSERT OR REPLACE INTO view_reference VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", target.source,
+                  view.size.width, view.size.height, view.pictures, view.learned, motion.right, motion.down,
+                  motion.turn, motion.zoom, view.edges.rows, Statement::Blob{edges});
   }
 
   std::int64_t idOf(const std::string& source) {
-    database_.prepare("INSERT OR IGNORE INTO source(name) VALUES (?)").run(source);
+    database_.run("INSERT OR IGNORE INTO source(name) VALUES (?)", source);
     return database_.integer("SELECT id FROM source WHERE name = ?", source);
   }
 
   void write(const SetRegions& set, Target& target, AggregateUpdate&) {
     target.regions_of = set.source;
     target.regions.clear();
-    database_.prepare("UPDATE region SET current = 0 WHERE source = (SELECT id FROM source WHERE name = ?)")
-        .run(set.source);
+    database_.run("UPDATE region SET current = 0 WHERE source = (SELECT id FROM source WHERE name = ?)", set.source);
     if (set.regions.empty()) return;
     const std::int64_t source = idOf(set.source);
     for (const vision::Region& region : set.regions) {
@@ -187,13 +186,11 @@ class Connection {
       Statement find = database_.prepare("SELECT id FROM region WHERE source = ? AND shape = ?");
       if (find.bind(source, shape).step()) {
         target.regions.push_back(find.integer(0));
-        database_.prepare("UPDATE region SET current = 1 WHERE id = ?").run(target.regions.back());
+        database_.run("UPDATE region SET current = 1 WHERE id = ?", target.regions.back());
       } else {
-        database_
-            .prepare(
-                "INSERT INTO region(source, name, ignored, shape, from_ms, to_ms, current) VALUES (?, ?, ?, ?, ?, ?, "
-                "1)")
-            .run(source, region.name, region.ignore ? 1 : 0, shape, region.from, region.to);
+        database_.run(
+            "INSERT INTO region(source, name, ignored, shape, from_ms, to_ms, current) VALUES (?, ?, ?, ?, ?, ?, 1)",
+            source, region.name, region.ignore, shape, region.from, region.to);
         target.regions.push_back(database_.lastId());
       }
     }
@@ -206,26 +203,23 @@ class Connection {
     target.started = target.last = begin.time;
     target.archive = begin.archive;
     target.source = idOf(info.source);
-    database_.prepare("UPDATE source SET archive = ? WHERE id = ?").run(begin.archive, target.source);
+    database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
     own(target);
     endKilledSessions(target.source);
-    nlohmann::json classes = nlohmann::json::array();
-    for (const std::string& name : info.classes) classes.push_back(name);
-    database_
-        .prepare(
-            "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
-            " latitude, longitude, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .run(target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens,
-             classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
-             info.longitude, info.model_digest,
-             info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
+    const nlohmann::json classes = info.classes;
+    database_.run(
+        "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
+        " latitude, longitude, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens,
+        classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
+        info.longitude, info.model_digest,
+        info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
     target.session = database_.lastId();
   }
 
   void end(UnixMs time, Target& target) {
     if (target.session == 0) return;
-    database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?")
-        .run(target.archive ? target.last : time, target.session);
+    database_.run("UPDATE session SET ended_ms = ? WHERE id = ?", target.archive ? target.last : time, target.session);
     target.session = 0;
   }
 
@@ -251,12 +245,11 @@ class Connection {
   // The database has one writer, so what was left open was killed. It ended with its last sample. What the clock says
   // by now does not matter: it may have begun anew in 1970.
   void endKilledSessions(std::int64_t source) {
-    database_
-        .prepare(
-            "UPDATE session SET ended_ms = coalesce((SELECT time_ms FROM sample WHERE sample.source = session.source"
-            " AND time_ms >= started_ms AND sample.session = session.id ORDER BY time_ms DESC LIMIT 1), started_ms)"
-            " WHERE source = ? AND ended_ms IS NULL")
-        .run(source);
+    database_.run(
+        "UPDATE session SET ended_ms = coalesce((SELECT time_ms FROM sample WHERE sample.source = session.source"
+        " AND time_ms >= started_ms AND sample.session = session.id ORDER BY time_ms DESC LIMIT 1), started_ms)"
+        " WHERE source = ? AND ended_ms IS NULL",
+        source);
   }
 
   std::string path_;
@@ -301,14 +294,20 @@ struct StoreWriter::Impl {
   std::optional<Clock::time_point> reported_at;  // of any outage
   std::jthread thread;                           // last: it commits what waits before the rest goes
 
+  // What others wait for, or look at.
+  template <typename Change>
+  void change(Change change) {
+    {
+      const std::lock_guard guard(mutex);
+      change();
+    }
+    changed.notify_all();
+  }
+
   // All of them in one transaction.
   template <typename... Operations>
   void enqueue(Operations... operations) {
-    {
-      const std::lock_guard guard(mutex);
-      (enqueueOne(std::move(operations)), ...);
-    }
-    changed.notify_all();
+    change([&] { (enqueueOne(std::move(operations)), ...); });
   }
 
   void enqueueOne(Operation operation) {  // the mutex is held
@@ -433,11 +432,8 @@ struct StoreWriter::Impl {
       }
     }
     if (resumed) report(*resumed);
-    {
-      const std::lock_guard guard(mutex);
-      done += static_cast<std::int64_t>(batch.size());  // last: who waits for it finds all events reported
-    }
-    changed.notify_all();
+    // Last: who waits for it finds all events reported.
+    change([&] { done += static_cast<std::int64_t>(batch.size()); });
     return true;
   }
 
@@ -494,11 +490,7 @@ struct StoreWriter::Impl {
       while (samples_queued > options.max_pending) forgetOverflow();
     }
     if (stopped) report(*stopped);
-    {
-      const std::lock_guard guard(mutex);
-      last_failed = attempts_begun;
-    }
-    changed.notify_all();
+    change([&] { last_failed = attempts_begun; });
   }
 
   // No waiting helps. Damage of a file that was open is noted for the next start: it may show in its rows alone.
@@ -512,16 +504,14 @@ struct StoreWriter::Impl {
     lock.reset();
     report({options.now(), EventKind::kStorage, Severity::kError,
             std::string("nothing is stored any more: ") + error.what()});
-    {
-      const std::lock_guard guard(mutex);
+    change([&] {
       status.writing = false;
       status.stopped = true;
       status.problem = error.what();
       status.lost += static_cast<std::int64_t>(std::exchange(samples_queued, 0) + std::exchange(in_hand, 0));
       queue.clear();
       done = enqueued;
-    }
-    changed.notify_all();
+    });
   }
 
   // True when there is more to do at once.
@@ -587,13 +577,11 @@ void StoreWriter::replaceSamples(const std::string& fresh) {
 }
 
 void StoreWriter::setRetention(double keep_days, double max_megabytes) {
-  {
-    const std::lock_guard lock(impl_->mutex);
+  impl_->change([&] {
     impl_->options.keep_days = keep_days;
     impl_->options.max_megabytes = max_megabytes;
     impl_->look_now = true;
-  }
-  impl_->changed.notify_all();
+  });
 }
 
 void StoreWriter::storeIn(const std::string& path) {
@@ -615,10 +603,7 @@ void StoreWriter::storeIn(const std::string& path) {
 }
 
 void StoreWriter::append(const Sample& sample, const std::optional<ViewReference>& view) {
-  if (view)
-    impl_->enqueue(sample, *view);
-  else
-    impl_->enqueue(sample);
+  view ? impl_->enqueue(sample, *view) : impl_->enqueue(sample);
 }
 
 void StoreWriter::append(const Event& event) {

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <numeric>
 #include <opencv2/imgproc.hpp>
-#include <vector>
 
 #include "vision/pictures/lettering.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/pictures/simulated_night.h"
 
-#include <algorithm>
-
 #include "mpm/error.hpp"
 #include "vision/draws.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of regions: our own, and those of labelling tools and of PhenoCam.
 #include <algorithm>
-#include <array>
 #include <boost/algorithm/string/predicate.hpp>
 #include <cmath>
 #include <filesystem>
-#include <opencv2/imgproc.hpp>
 #include <utility>
 
 #include "base/json_file.h"

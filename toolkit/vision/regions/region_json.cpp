@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <opencv2/imgproc.hpp>
 #include <utility>
 
 #include "base/visible_text.h"

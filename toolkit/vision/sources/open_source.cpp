@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string/case_conv.hpp>
-#include <cctype>
 #include <filesystem>
 #include <mutex>
 #include <opencv2/imgcodecs.hpp>
