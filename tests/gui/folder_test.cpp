@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Going through the pictures of a folder.
-#include <gtest/gtest.h>
 
-#include <QFileDialog>
-#include <QLineEdit>
-#include <QListWidget>
-#include <QSlider>
-#include <QTableWidget>
-
-#include "gui/controllers/folder_browser.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/folder_bar.h"
-#include "gui/views/pictures_pane.h"
 #include "gui/views/source_dialog.h"
-#include "gui/views/source_panel.h"
-#include "gui/views/status_line.h"
-#include "gui/views/time_chart.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -25,20 +11,19 @@ class Folder : public Window {
  protected:
   // Opens a folder of so many of the pictures, which is played to its end.
   void playToTheEnd(int pictures) {
-    QDir(folder_.path()).mkpath(QStringLiteral("few"));
+    QDir(folder_.path()).mkpath("few");
     for (int i = 0; i < pictures; ++i)
       QFile::copy(QString::fromStdString(path("street/%1.png", i)), QString::fromStdString(path("few/%1.png", i)));
     watching().open(file("few"));
     ASSERT_TRUE(runs());
-    ASSERT_TRUE(wait([&] { return window_->live().session().status().finished; }));
+    ASSERT_TRUE(wait([&] { return session().status().finished; }));
   }
-  FolderBar* bar() const { return part<FolderBar>(*window_); }
+  FolderBar* bar() const { return part<FolderBar>(); }
   bool onShow(const char* name) const {
     return wait(
         [&] { return frame() && frame()->hasGrid() && frame()->result.frame.file == file(name).toStdString(); });
   }
-  bool begins(const char* name) const { return valueOf(bar(), "Picture on show").startsWith(QString::fromUtf8(name)); }
-  QString notice() const { return noticeOf(*window_); }
+  bool begins(const char* name) const { return valueOf(bar(), "Picture on show").startsWith(name); }
 };
 
 TEST_F(Folder, KeysAndSliderGoThroughIt) {
@@ -46,16 +31,14 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
   playToTheEnd(3);
   EXPECT_TRUE(bar()->isVisible());
   EXPECT_TRUE(onShow("few/02.png"));
-  EXPECT_TRUE(begins("02.png  ·  3 of 3  ·  ")) << valueOf(bar(), "Picture on show").toStdString();
-  EXPECT_TRUE(wait([&] {
-    return textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("\n3 of 3 pictures are stored\n"));
-  })) << textOf(part<SourcePanel>(*window_)).toStdString();
+  EXPECT_TRUE(begins("02.png  ·  3 of 3  ·  ")) << valueOf(bar(), "Picture on show");
+  EXPECT_TRUE(says(part<SourcePanel>(), "\n3 of 3 pictures are stored\n"));
   EXPECT_FALSE(action("next_picture")->isEnabled());
   const auto samples = frame()->result.frame.id;
   QTest::keyClick(window_.get(), Qt::Key_PageUp);
   EXPECT_TRUE(begins("01.png")) << "the name does not wait for the model";
   EXPECT_TRUE(onShow("few/01.png"));
-  EXPECT_TRUE(valueOf(window_.get(), "Frame on show").startsWith(QStringLiteral("01.png")));
+  EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Begins("01.png"));
   const cv::Mat expected = cv::imread(path("few/%1.png", 1));
   EXPECT_EQ(cv::norm(frame()->image(), expected, cv::NORM_INF), 0);
   bar()->findChild<QSlider*>()->setValue(0);
@@ -71,7 +54,7 @@ TEST_F(Folder, KeysAndSliderGoThroughIt) {
 
 TEST_F(Folder, WhatPlaysIsPausedByAStep) {
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return bar()->isVisible() && window_->live().session().framesCome(); }));
+  ASSERT_TRUE(wait([&] { return bar()->isVisible() && session().framesCome(); }));
   QAction* pause = action("pause");
   bar()->findChild<QSlider*>()->setValue(30);
   EXPECT_TRUE(pause->isChecked());
@@ -86,30 +69,30 @@ TEST_F(Folder, WhatPlaysIsPausedByAStep) {
 TEST_F(Folder, PauseAtItsEndSaysSo) {
   playToTheEnd(2);
   trigger("pause");
-  EXPECT_TRUE(notice().contains(QStringLiteral("come to its end"))) << notice().toStdString();
-  EXPECT_TRUE(notice().contains(QStringLiteral("PgUp")));
+  EXPECT_THAT(notice(), Has("come to its end"));
+  EXPECT_THAT(notice(), Has("PgUp"));
   EXPECT_FALSE(action("pause")->isChecked());
-  EXPECT_FALSE(window_->live().session().paused());
-  EXPECT_NE(buttonOf(part<SourcePanel>(*window_), SourcePanel::tr("Pause")), nullptr);
+  EXPECT_FALSE(session().paused());
+  EXPECT_NE(buttonOf(part<SourcePanel>(), SourcePanel::tr("Pause")), nullptr);
 }
 
 TEST_F(Folder, APictureThatIsGoneSaysSo) {
   playToTheEnd(2);
   ASSERT_TRUE(QFile::remove(file("few/00.png")));
   trigger("previous_picture");
-  EXPECT_TRUE(wait([&] { return notice().contains(QStringLiteral("00.png")); })) << notice().toStdString();
+  EXPECT_TRUE(wait([&] { return notice().contains("00.png"); })) << notice();
   EXPECT_TRUE(onShow("few/01.png"));
 }
 
 TEST_F(Folder, NamesOfPicturesAreStoredAndExported) {
   playToTheEnd(2);
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->chart()->chart().buckets.size() >= 1; }));
-  part<Exports>(*window_)->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("a.csv"));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>()->chart()->chart().buckets.size() >= 1; }));
+  part<Exports>()->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("a.csv"));
   ASSERT_TRUE(wait([&] { return QFile::exists(file("a.csv")); }));
   const QList<QByteArray> lines = content(file("a.csv")).split('\n');
-  EXPECT_TRUE(lines[0].contains(",picture,"));
-  EXPECT_TRUE(lines[1].contains(",00.png,"));
-  EXPECT_TRUE(lines[2].contains(",01.png,"));
+  EXPECT_THAT(lines[0], Has(",picture,"));
+  EXPECT_THAT(lines[1], Has(",00.png,"));
+  EXPECT_THAT(lines[2], Has(",01.png,"));
 }
 
 TEST_F(Folder, OpenRemembersKindAndPath) {
@@ -128,11 +111,9 @@ TEST_F(Folder, FileDialogsBeginInItWithPreviews) {
   auto* dialog = dialogOf<SourceDialog>("open");
   for (auto* button : dialog->findChildren<QAbstractButton*>())
     if (button->text() == SourceDialog::tr("Browse…")) button->isVisible() ? button->click() : void();
-  auto* files = dialog->findChild<QFileDialog*>();
-  ASSERT_NE(files, nullptr);
+  auto* files = childOf<QFileDialog>(dialog);
   EXPECT_EQ(files->directory().absolutePath(), QDir(file("few")).absolutePath());
-  auto* preview = files->findChild<QLabel*>(QStringLiteral("preview"));
-  ASSERT_NE(preview, nullptr);
+  auto* preview = childOf<QLabel>(files, "preview");
   emit files->currentChanged(file("few/00.png"));
   EXPECT_EQ(preview->pixmap(Qt::ReturnByValue).size(), QSize(180, 90)) << "of 320 x 160 px";
   emit files->currentChanged(file("m.db"));

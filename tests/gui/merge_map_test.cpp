@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 
 #include "gui/models/merge_colors.h"
 #include "gui/models/merge_lookup.h"

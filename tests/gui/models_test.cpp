@@ -2,13 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
-#include <QDir>
-#include <QFile>
-#include <QSettings>
 #include <QSignalSpy>
-#include <QSortFilterProxyModel>
-#include <QTemporaryDir>
 #include <QTest>
+#include <QtWidgets>
 #include <latch>
 
 #include "gui/models/events_model.h"
@@ -18,6 +14,7 @@
 #include "gui/models/worker.h"
 #include "gui/views/legend_panel.h"
 #include "mpm/error.hpp"
+#include "text.h"
 
 namespace mpm::gui {
 namespace {
@@ -41,7 +38,7 @@ TEST(LegendModel, IsAModel) {
   model.setColor(1, Qt::red);
   model.toggleSolo(2);
   model.setAllVisible(false);
-  filter.setFilterFixedString(QStringLiteral("R"));
+  filter.setFilterFixedString("R");
   EXPECT_EQ(filter.rowCount(), 2);
   model.setClasses(classes({"a"}));
   EXPECT_EQ(model.rowCount(), 1);
@@ -80,14 +77,14 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   LegendModel model;
   model.setClasses(classes({"road", "sky", "tree"}));
   model.setAreas({{0, 0.125}, {1, 0.5}, {1 << 28, 0.25}, {-1, 0.25}});  // two of them are of another model
-  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), QStringLiteral("12.5 %"));
-  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), QStringLiteral("0.0 %"));
+  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "12.5 %");
+  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "0.0 %");
   LegendPanel panel(&model);
   auto& filter = *panel.findChild<QSortFilterProxyModel*>();
   filter.sort(LegendModel::kArea, Qt::DescendingOrder);
-  EXPECT_EQ(filter.index(0, 0).data().toString(), QStringLiteral("sky"));
+  EXPECT_EQ(filter.index(0, 0).data().toString(), "sky");
   filter.sort(LegendModel::kName, Qt::DescendingOrder);
-  EXPECT_EQ(filter.index(0, 0).data().toString(), QStringLiteral("tree"));
+  EXPECT_EQ(filter.index(0, 0).data().toString(), "tree");
 }
 
 TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {
@@ -112,7 +109,7 @@ TEST(LegendModel, UnnamedClassesGetThePaletteAndANumber) {
   ModelInfo info;
   info.classes = 3;
   model.setClasses(info);
-  EXPECT_EQ(model.name(2), QStringLiteral("class_2"));
+  EXPECT_EQ(model.name(2), "class_2");
   EXPECT_NE(model.color(0), model.color(1));
 }
 
@@ -121,8 +118,8 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
   QAbstractItemModelTester tester(&model, Mode::Fatal);
   model.setEvents({{1, monitor::EventKind::kSession, monitor::Severity::kInfo, "old"},
                    {2, monitor::EventKind::kAlarm, monitor::Severity::kError, "new"}});
-  EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QStringLiteral("new"));
-  EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), QStringLiteral("Error"));
+  EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), "new");
+  EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), "Error");
   for (int i = 0; i < EventsModel::kMax + 5; ++i)
     model.add({i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)});
   EXPECT_EQ(model.rowCount(), EventsModel::kMax);
@@ -152,7 +149,7 @@ TEST(Worker, WorksElsewhereAndAnswersHere) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !said.isEmpty(); }, 60000));
   EXPECT_TRUE(elsewhere && back);
   EXPECT_EQ(order, (std::vector{0, 1, 2})) << "what is urgent comes first";
-  EXPECT_EQ(said, QStringList{QStringLiteral("it broke")});
+  EXPECT_EQ(said, QStringList{"it broke"});
 }
 
 TEST(EventsModel, EveryKindHasAName) {
@@ -161,11 +158,11 @@ TEST(EventsModel, EveryKindHasAName) {
     model.add({1, of, monitor::Severity::kInfo, "x"});
     return model.index(0, EventsModel::kKind).data().toString();
   };
-  EXPECT_EQ(kind(monitor::EventKind::kView), QStringLiteral("View"));
-  EXPECT_EQ(kind(monitor::EventKind::kReuse), QStringLiteral("Reuse"));
-  EXPECT_EQ(kind(monitor::EventKind::kQuality), QStringLiteral("Quality"));
-  EXPECT_EQ(kind(monitor::EventKind::kCommand), QStringLiteral("Command"));
-  EXPECT_EQ(kind(static_cast<monitor::EventKind>(99)), QStringLiteral("?")) << "of a newer version";
+  EXPECT_EQ(kind(monitor::EventKind::kView), "View");
+  EXPECT_EQ(kind(monitor::EventKind::kReuse), "Reuse");
+  EXPECT_EQ(kind(monitor::EventKind::kQuality), "Quality");
+  EXPECT_EQ(kind(monitor::EventKind::kCommand), "Command");
+  EXPECT_EQ(kind(static_cast<monitor::EventKind>(99)), "?") << "of a newer version";
 }
 
 TEST(EventsModel, GrowsWithoutLosingItsPlace) {
@@ -190,97 +187,93 @@ TEST(EventsModel, GrowsWithoutLosingItsPlace) {
 
 TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   QTemporaryDir folder;
-  QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
+  QSettings settings(folder.filePath("s.ini"), QSettings::IniFormat);
   const QDateTime now = QDateTime::fromSecsSinceEpoch(1000);
-  const Recent camera{QStringLiteral("rtsp://anna:geheim@camera/1"), QStringLiteral("m.onnx"), QStringLiteral("2,5"),
-                      now};
+  const Recent camera{"rtsp://anna:geheim@camera/1", "m.onnx", "2,5", now};
   QVector<Recent> watched = remembered({}, camera);
   for (int i = 0; i < 20; ++i) watched = remembered(watched, {QStringLiteral("video%1.avi").arg(i), {}, {}, now});
   saveRecents(settings, remembered(watched, camera));
   settings.sync();
   const auto recents = loadRecents(settings);
   ASSERT_EQ(recents.size(), kMaxRecents);
-  EXPECT_EQ(recents[0].source, QStringLiteral("rtsp://***@camera/1"));
+  EXPECT_EQ(recents[0].source, "rtsp://***@camera/1");
   EXPECT_TRUE(recents[0].needsPassword());
-  EXPECT_EQ(recents[0].reduce, QStringLiteral("2,5"));
+  EXPECT_EQ(recents[0].reduce, "2,5");
   EXPECT_FALSE(recents[1].needsPassword());
   QFile file(settings.fileName());
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-  EXPECT_FALSE(file.readAll().contains("geheim"));
+  EXPECT_THAT(file.readAll(), Not(Has("geheim")));
   settings.setValue("recent", QStringList{"{", "[1]", R"({"source": "a.avi", "last": 7})", R"({"model": "m.onnx"})"});
   ASSERT_EQ(loadRecents(settings).size(), 1) << "edited by hand: only what names a source counts";
-  EXPECT_EQ(loadRecents(settings)[0].source, QStringLiteral("a.avi"));
+  EXPECT_EQ(loadRecents(settings)[0].source, "a.avi");
 }
 
 TEST(Sources, HaveTitles) {
   QTemporaryDir folder;
   EXPECT_EQ(sourceSpec(folder.path()).kind, vision::SourceKind::kFolder);
-  EXPECT_EQ(sourceTitle(QStringLiteral("demo:")), QStringLiteral("Demo street"));
-  for (const char* camera : {"7", "camera:7"})
-    EXPECT_EQ(sourceTitle(QString::fromLatin1(camera)), QStringLiteral("Camera 7"));
-  EXPECT_EQ(sourceTitle(QStringLiteral("/dev/video2")), QStringLiteral("Camera video2"));
-  EXPECT_EQ(sourceTitle(QStringLiteral("rtsp://u:p@cam/x")), QStringLiteral("rtsp://***@cam/x"));
-  EXPECT_EQ(sourceTitle(QStringLiteral("/x/y.mp4")), QStringLiteral("y.mp4"));
+  EXPECT_EQ(sourceTitle("demo:"), "Demo street");
+  for (const char* camera : {"7", "camera:7"}) EXPECT_EQ(sourceTitle(camera), "Camera 7");
+  EXPECT_EQ(sourceTitle("/dev/video2"), "Camera video2");
+  EXPECT_EQ(sourceTitle("rtsp://u:p@cam/x"), "rtsp://***@cam/x");
+  EXPECT_EQ(sourceTitle("/x/y.mp4"), "y.mp4");
 }
 
 TEST(Sources, WhatHasANumberOfPicturesIsNoCamera) {
   QTemporaryDir folder;
   EXPECT_TRUE(isNumbered(sourceSpec(folder.path())));
-  EXPECT_TRUE(isNumbered(sourceSpec(folder.filePath(QStringLiteral("*.png")))));
-  EXPECT_TRUE(isNumbered(sourceSpec(QStringLiteral("demo:street?seed=7&frames=100"))));
+  EXPECT_TRUE(isNumbered(sourceSpec(folder.filePath("*.png"))));
+  EXPECT_TRUE(isNumbered(sourceSpec("demo:street?seed=7&frames=100")));
   for (const char* other : {"demo:", "demo:street?frames=0&seed=3", "0", "/x/y.mp4", "rtsp://a/b?frames=3"})
-    EXPECT_FALSE(isNumbered(sourceSpec(QString::fromLatin1(other)))) << other;
+    EXPECT_FALSE(isNumbered(sourceSpec(other))) << other;
 }
 
 TEST(Sources, FilesAsFileManagersHandThemOver) {
-  EXPECT_EQ(localPath(QStringLiteral("file:///home/a%20b/stra%C3%9Fe.mp4")), QStringLiteral("/home/a b/straße.mp4"));
-  EXPECT_EQ(localPath(QStringLiteral("/home/a%20b")), QStringLiteral("/home/a%20b"));
-  EXPECT_EQ(localPath(QStringLiteral("rtsp://a/b")), QStringLiteral("rtsp://a/b"));
+  EXPECT_EQ(localPath("file:///home/a%20b/stra%C3%9Fe.mp4"), "/home/a b/straße.mp4");
+  EXPECT_EQ(localPath("/home/a%20b"), "/home/a%20b");
+  EXPECT_EQ(localPath("rtsp://a/b"), "rtsp://a/b");
 }
 
 TEST(ClassColors, ComeBack) {
   QTemporaryDir folder;
-  QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
-  const ClassColors colors = {{QStringLiteral("road/wet, 50 %"), QColor(1, 2, 3)}, {QStringLiteral("ciel"), Qt::red}};
+  QSettings settings(folder.filePath("s.ini"), QSettings::IniFormat);
+  const ClassColors colors = {{"road/wet, 50 %", QColor(1, 2, 3)}, {"ciel", Qt::red}};
   save(settings, colors);
   EXPECT_EQ(loadClassColors(settings), colors);
-  settings.setValue(QStringLiteral("colors"), QStringList{QStringLiteral("rouge ciel"), QStringLiteral("#112233")});
+  settings.setValue("colors", QStringList{"rouge ciel", "#112233"});
   EXPECT_TRUE(loadClassColors(settings).empty());
 }
 
 TEST(Sources, CredentialsAreEncoded) {
-  EXPECT_EQ(withCredentials(QStringLiteral("rtsp://cam/x"), QStringLiteral("a@b"), QStringLiteral("p/w:1")),
-            QStringLiteral("rtsp://a%40b:p%2Fw%3A1@cam/x"));
-  EXPECT_EQ(withCredentials(QStringLiteral("rtsp://***@cam/x"), QStringLiteral("u"), {}),
-            QStringLiteral("rtsp://u@cam/x"));
-  EXPECT_EQ(withCredentials(QStringLiteral("rtsp://cam/x"), {}, QStringLiteral("p")), QStringLiteral("rtsp://cam/x"));
+  EXPECT_EQ(withCredentials("rtsp://cam/x", "a@b", "p/w:1"), "rtsp://a%40b:p%2Fw%3A1@cam/x");
+  EXPECT_EQ(withCredentials("rtsp://***@cam/x", "u", {}), "rtsp://u@cam/x");
+  EXPECT_EQ(withCredentials("rtsp://cam/x", {}, "p"), "rtsp://cam/x");
 }
 
 TEST(Sources, CamerasAreListedByTheirNames) {
   QTemporaryDir root;
   QDir dir(root.path());
-  ASSERT_TRUE(dir.mkpath(QStringLiteral("dev")));
-  for (const auto& [node, index] : {std::pair("video0", "0"), std::pair("video1", "1"), std::pair("video2", "0")}) {
-    QFile device(root.filePath(QStringLiteral("dev/") + node));
+  ASSERT_TRUE(dir.mkpath("dev"));
+  for (const auto& [node, index] : {std::pair(QString("video0"), "0"), {"video1", "1"}, {"video2", "0"}}) {
+    QFile device(root.filePath("dev/" + node));
     ASSERT_TRUE(device.open(QIODevice::WriteOnly));
-    const QString base = QStringLiteral("sys/class/video4linux/") + node;
+    const QString base = "sys/class/video4linux/" + node;
     ASSERT_TRUE(dir.mkpath(base));
-    QFile name(root.filePath(base + QStringLiteral("/name"))), number(root.filePath(base + QStringLiteral("/index")));
+    QFile name(root.filePath(base + "/name")), number(root.filePath(base + "/index"));
     ASSERT_TRUE(name.open(QIODevice::WriteOnly) && number.open(QIODevice::WriteOnly));
     name.write("HD Webcam\n");
     number.write(index);
   }
   const auto found = cameras(root.path());
   ASSERT_EQ(found.size(), 2) << "the second node of a camera carries no pictures";
-  EXPECT_EQ(found[1].path, QStringLiteral("/dev/video2"));
-  EXPECT_EQ(found[0].name, QStringLiteral("HD Webcam"));
+  EXPECT_EQ(found[1].path, "/dev/video2");
+  EXPECT_EQ(found[0].name, "HD Webcam");
 }
 
 TEST(SpanText, ReadsLikeASpan) {
-  EXPECT_EQ(spanText(3.25), QStringLiteral("3.3 s"));
-  EXPECT_EQ(spanText(200), QStringLiteral("3 min 20 s"));
-  EXPECT_EQ(spanText(7500), QStringLiteral("2 h 05 min"));
-  EXPECT_EQ(spanText(90000), QStringLiteral("1 d 1 h"));
+  EXPECT_EQ(spanText(3.25), "3.3 s");
+  EXPECT_EQ(spanText(200), "3 min 20 s");
+  EXPECT_EQ(spanText(7500), "2 h 05 min");
+  EXPECT_EQ(spanText(90000), "1 d 1 h");
 }
 
 }  // namespace

@@ -1,41 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
 
-#include <QAction>
-#include <QCheckBox>
-#include <QComboBox>
-#include <QDialogButtonBox>
-#include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
-#include <QSettings>
-#include <QSignalSpy>
-#include <QSpinBox>
-#include <QTableView>
-#include <QTableWidget>
-#include <QTemporaryDir>
-#include <QTest>
-#include <QTimeEdit>
-#include <QWheelEvent>
 #include <opencv2/imgcodecs.hpp>
 
-#include "gui/controllers/exports.h"
-#include "gui/models/history.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/day_night_panel.h"
-#include "gui/views/legend_panel.h"
 #include "gui/views/look.h"
-#include "gui/views/merge_view.h"
-#include "gui/views/pictures_pane.h"
-#include "gui/views/reduction_editor.h"
-#include "gui/views/reduction_panel.h"
-#include "gui/views/settings_dialogs.h"
 #include "gui/views/source_dialog.h"
-#include "gui/views/source_panel.h"
-#include "gui/views/speed_panel.h"
-#include "gui/views/time_chart.h"
 #include "gui/views/watch_rows.h"
-#include "gui/views/welcome_page.h"
 #include "monitor/every_field.h"
 #include "monitor/store/store.h"
 #include "window_fixture.h"
@@ -73,8 +42,8 @@ TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
   for (const auto& [method, spec] : methods) {
     editor.choose(editor.method(), method);
     EXPECT_EQ(editor.text(), spec);
-    EXPECT_EQ(editor.spec()->text(), QLatin1String(spec));
-    EXPECT_TRUE(valueOf(&editor, "Problem").isEmpty()) << valueOf(&editor, "Problem").toStdString();
+    EXPECT_EQ(editor.spec()->text(), spec);
+    EXPECT_TRUE(valueOf(&editor, "Problem").isEmpty()) << valueOf(&editor, "Problem");
   }
   EXPECT_EQ(spy.count(), 5);
   editor.choose(editor.method(), kFull);
@@ -84,9 +53,8 @@ TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
 TEST(ReductionEditor, ADecisionNetworkIsNamedInTheText) {
   Editor editor;
   editor.choose(editor.method(), kCts);
-  EXPECT_TRUE(valueOf(&editor, "Problem").contains(QStringLiteral("'cts' needs a policy network")))
-      << "until there is one";
-  editor.spec()->setText(QStringLiteral("cts:policy=p.onnx:share=0.3"));
+  EXPECT_THAT(valueOf(&editor, "Problem"), Has("'cts' needs a policy network")) << "until there is one";
+  editor.spec()->setText("cts:policy=p.onnx:share=0.3");
   emit editor.spec()->returnPressed();
   EXPECT_EQ(editor.text(), "cts:policy=p.onnx:share=0.3");
   EXPECT_EQ(editor.method()->currentIndex(), kCts);
@@ -128,7 +96,7 @@ TEST(ReductionEditor, TheTextIsTheControls) {
   Editor editor;
   QSignalSpy spy(&editor, &ReductionEditor::reductionChanged);
   const auto type = [&](const char* spec) {
-    editor.spec()->setText(QString::fromLatin1(spec));
+    editor.spec()->setText(spec);
     QTest::keyClick(editor.spec(), Qt::Key_Return);
   };
   type(" gradual:blocks=0-3:share=0.0625:similarity=0.87654321 ");
@@ -140,8 +108,8 @@ TEST(ReductionEditor, TheTextIsTheControls) {
   EXPECT_EQ(editor.text(), "gradual:blocks=0-4:share=0.0625:similarity=0.87654321") << "no digit is lost";
   type("gradual:colour=3");
   EXPECT_EQ(valueOf(&editor, "Problem"),
-            QStringLiteral("reduction 'gradual:colour=3': 'gradual' has no key 'colour'; it has blocks, count, share, "
-                           "similarity, attention, positions, head"));
+            "reduction 'gradual:colour=3': 'gradual' has no key 'colour'; it has blocks, count, share, "
+            "similarity, attention, positions, head");
   EXPECT_EQ(spy.count(), 2) << "what is wrong changes nothing";
   editor.setReduction(mpmBefore({3}, Attention::kProportional));
   editor.box(4)->click();
@@ -153,8 +121,7 @@ TEST(ReductionEditor, AHalfChosenReductionSaysWhatItLacks) {
   editor.choose(editor.method(), kAlgm);
   QSignalSpy spy(&editor, &ReductionEditor::reductionChanged);
   editor.box(5)->click();
-  EXPECT_TRUE(valueOf(&editor, "Problem").contains(QStringLiteral("'algm' merges in two blocks, not in 3")))
-      << valueOf(&editor, "Problem").toStdString();
+  EXPECT_THAT(valueOf(&editor, "Problem"), Has("'algm' merges in two blocks, not in 3"));
   EXPECT_EQ(editor.text(), "algm") << "the last that is valid";
   editor.box(4)->click();
   EXPECT_TRUE(valueOf(&editor, "Problem").isEmpty());
@@ -178,7 +145,7 @@ TEST(ReductionPanel, OfAConvertedFileItIsFixed) {
   EXPECT_FALSE(panel.editor()->isEnabled());
   tune.setEnabled(false);
   EXPECT_FALSE(buttonOf(&panel, ReductionPanel::tr("Tune for this camera…"))->isEnabled());
-  EXPECT_TRUE(textOf(&panel).contains(QStringLiteral("its reduction is fixed")));
+  EXPECT_THAT(textOf(&panel), Has("its reduction is fixed"));
 }
 
 TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
@@ -190,9 +157,8 @@ TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
   model.setClasses(info);
   model.setAreas({});  // as before the first frame
   model.setAreas({{0, 0.1}, {1, 0.7}, {2, 0.2}});
-  EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0).data().toString(), QStringLiteral("sky"))
-      << "largest first";
-  fieldOf<QLineEdit>(&panel, "Search the classes")->setText(QStringLiteral("ro"));
+  EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0).data().toString(), "sky") << "largest first";
+  fieldOf<QLineEdit>(&panel, "Search the classes")->setText("ro");
   EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->rowCount(), 1);
   emit fieldOf<QTableView>(&panel, "Classes")
       ->doubleClicked(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0));
@@ -201,11 +167,10 @@ TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
 
 TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   monitor::DayNightStatistics statistics;
-  EXPECT_TRUE(DayNightPanel::differenceText(statistics).contains(QStringLiteral("not samples of both")));
+  EXPECT_THAT(DayNightPanel::differenceText(statistics), Has("not samples of both"));
   statistics.night.samples = 40;
   statistics.brightness = {52.4, 180};
-  EXPECT_TRUE(DayNightPanel::differenceText(statistics)
-                  .contains(QStringLiteral("count as night, with a brightness from 52 to 180")));
+  EXPECT_THAT(DayNightPanel::differenceText(statistics), Has("count as night, with a brightness from 52 to 180"));
   statistics.day = {100, 500.25, 498, 520, 450, 560};
   statistics.night = {80, 480.5, 479, 500, 430, 540};
   statistics.difference = {-19.75, 4.5, monitor::Difference::Block::kPeriod, 5, 4};
@@ -214,23 +179,22 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   DayNightPanel panel(&ask);
   panel.setStatistics(statistics);
   const QString text = textOf(&panel);
-  EXPECT_TRUE(text.contains(QStringLiteral("500.2")) || text.contains(QStringLiteral("500.3"))) << text.toStdString();
+  EXPECT_TRUE(text.contains("500.2") || text.contains("500.3")) << text;
   for (const char* cell : {"Median, Day: 498", "Median, Night: 479", "90 % below, Day: 520", "90 % below, Night: 500",
                            "Samples, Day: 100", "Samples, Night: 80", "Since yesterday, Day: –"})
-    EXPECT_TRUE(text.contains(QString::fromUtf8(cell))) << cell << " in\n" << text.toStdString();
-  EXPECT_TRUE(text.contains(QStringLiteral("−19.8 ± 4.5"))) << text.toStdString();
-  EXPECT_TRUE(text.contains(QStringLiteral("they differ"))) << text.toStdString();
-  EXPECT_TRUE(text.contains(QStringLiteral("5 days, 4 nights")));
-  EXPECT_TRUE(text.contains(QStringLiteral("−3.2")));
+    EXPECT_THAT(text, Has(cell));
+  EXPECT_THAT(text, Has("−19.8 ± 4.5"));
+  EXPECT_THAT(text, Has("they differ"));
+  EXPECT_THAT(text, Has("5 days, 4 nights"));
+  EXPECT_THAT(text, Has("−3.2"));
   statistics.difference->plus_minus = 30;
-  EXPECT_TRUE(DayNightPanel::differenceText(statistics).contains(QStringLiteral("no difference shown")));
+  EXPECT_THAT(DayNightPanel::differenceText(statistics), Has("no difference shown"));
 }
 
 TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
   QAction ask;
   DayNightPanel panel(&ask);
-  auto* table = panel.findChild<QTableWidget*>();
-  ASSERT_NE(table, nullptr);
+  auto* table = childOf<QTableWidget>(&panel);
   EXPECT_TRUE(table->isHidden()) << "no areas yet";
   const auto headings = [&] {
     QStringList shown;
@@ -246,26 +210,23 @@ TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
   };
   panel.setAreas({{"river", 0.25, 0.3, 0.2}, {"ice", 0.75, 0.7, std::nullopt}});
   EXPECT_FALSE(table->isHidden());
-  EXPECT_EQ(headings(), QStringLiteral("Class Day Night")) << "this model has no cross-validation";
-  EXPECT_EQ(cells(1), QStringLiteral("ice 70.0 –"));
+  EXPECT_EQ(headings(), "Class Day Night") << "this model has no cross-validation";
+  EXPECT_EQ(cells(1), "ice 70.0 –");
   EXPECT_GE(table->maximumHeight(), 2 * table->rowHeight(1)) << "room for both rows: the panel scrolls, not the table";
   EXPECT_LT(table->maximumHeight(), 100);
   panel.setAreas({{"river", 0.25, 0.3, 0.2, 0.221, 0.876}});
-  EXPECT_EQ(headings(), QStringLiteral("Class Day Night Corr. IoU"));
+  EXPECT_EQ(headings(), "Class Day Night Corr. IoU");
   EXPECT_EQ(table->rowCount(), 1);
-  EXPECT_EQ(cells(0), QStringLiteral("river 30.0 20.0 22.1 87.6"));
+  EXPECT_EQ(cells(0), "river 30.0 20.0 22.1 87.6");
   panel.clear();
   EXPECT_TRUE(table->isHidden());
 }
 
 TEST(SourcePanel, StatesReadAsTheyAre) {
-  monitor::CaptureStatus status;
-  status.state = monitor::CaptureState::kRetrying;
-  status.attempt = 3;
-  status.retry_in_s = 4.2;
-  EXPECT_EQ(SourcePanel::stateText(status), QStringLiteral("Retrying (3, next in 5 s)"));
+  monitor::CaptureStatus status{.state = monitor::CaptureState::kRetrying, .attempt = 3, .retry_in_s = 4.2};
+  EXPECT_EQ(SourcePanel::stateText(status), "Retrying (3, next in 5 s)");
   status.state = monitor::CaptureState::kStalled;
-  EXPECT_EQ(SourcePanel::stateText(status), QStringLiteral("Stalled"));
+  EXPECT_EQ(SourcePanel::stateText(status), "Stalled");
   status.state = monitor::CaptureState::kLive;
   EXPECT_EQ(SourcePanel::stateBadge(status), Badge::kGood);
   status.state = monitor::CaptureState::kEnded;
@@ -276,42 +237,35 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
 
 TEST(SpeedPanel, ShowsCountersAndStages) {
   SpeedPanel panel;
-  monitor::CaptureStatus capture;
-  capture.in = 200;
-  capture.dropped = 50;
-  capture.fps = 24.96;
+  monitor::CaptureStatus capture{.in = 200, .dropped = 50, .fps = 24.96};
   monitor::InferenceStatus inference;
   inference.p50_ms = 41.5;
   inference.p95_ms = 55.25;
   panel.setStatus(capture, inference);
-  StageTimes ms;
-  ms.backbone = 30;
-  ms.merge = 2;
-  ms.restore = 0.5;
-  ms.head = 5;
+  StageTimes ms{.backbone = 30, .merge = 2, .restore = 0.5, .head = 5};
   panel.setTimes(ms);
   const QString text = textOf(&panel);
   for (const char* part : {"25.0 fps, 200 in all", "50 (25 %)", "41.5 ms", "Backbone: 30.0 ms", "Merge: 2.0 ms",
                            "Restore: 0.5 ms", "Head: 5.0 ms"})
-    EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in\n" << text.toStdString();
+    EXPECT_THAT(text, Has(part));
 }
 
 TEST(SpeedPanel, ShowsReuseWhereThereIsSome) {
   SpeedPanel panel;
   monitor::InferenceStatus inference;
   panel.setStatus({}, inference);
-  EXPECT_FALSE(textOf(&panel).contains(QStringLiteral("Rows computed")));
+  EXPECT_THAT(textOf(&panel), Not(Has("Rows computed")));
   inference.reuse.emplace();
   inference.reuse->add({.rows = 1});
   inference.reuse->add({.rows = 0.25});
   panel.setStatus({}, inference);
-  EXPECT_TRUE(textOf(&panel).contains(QStringLiteral("Rows computed: 25.0 %, mean 62.5 %")));
-  EXPECT_TRUE(textOf(&panel).contains(QStringLiteral("no key frame compared yet")));
+  EXPECT_THAT(textOf(&panel), Has("Rows computed: 25.0 %, mean 62.5 %"));
+  EXPECT_THAT(textOf(&panel), Has("no key frame compared yet"));
   inference.reuse->add({.agreement = 97});
   inference.reuse->add({.agreement = 99});
   panel.setStatus({}, inference);
-  const QString expected = QStringLiteral("Agreement: 99.00 %, mean 98.00 %, lowest 97.00 %");
-  EXPECT_TRUE(textOf(&panel).contains(expected)) << textOf(&panel).toStdString();
+  const QString expected = "Agreement: 99.00 %, mean 98.00 %, lowest 97.00 %";
+  EXPECT_THAT(textOf(&panel), Has(expected));
 }
 
 TEST(WatchDialog, GivesBackWhatItWasGiven) {
@@ -328,14 +282,14 @@ TEST(WatchDialog, AsksForEachFieldThatHasALabel) {
     const WatchDialog dialog(QString(), field.group, {});
     QStringList names;
     for (const QWidget* widget : dialog.findChildren<QWidget*>()) names << widget->accessibleName();
-    EXPECT_TRUE(names.contains(QString::fromUtf8(field.label))) << field.key;
+    EXPECT_THAT(names, Has(field.label)) << field.key;
   }
   EXPECT_GT(asked, 15);
 }
 
 TEST(WatchDialog, RunsTheCommandOnce) {
   QTemporaryDir folder;
-  const QString file = folder.filePath(QStringLiteral("told"));
+  const QString file = folder.filePath("told");
   WatchDialog dialog(QString(), monitor::kAlarmsGroup, {.source = "/dev/video0"});
   auto* command = fieldOf<QLineEdit>(&dialog, "Run for each event");
   for (const auto& [line, answer] :
@@ -344,10 +298,9 @@ TEST(WatchDialog, RunsTheCommandOnce) {
         {"no-such-program", "there is no program"},
         {QString(), "empty"}}) {
     command->setText(line);
-    buttonOf(&dialog, QStringLiteral("Test it"))->click();
-    EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return labelOf(&dialog, "Result of the test")->text().contains(QLatin1String(answer)); }, 60000))
-        << labelOf(&dialog, "Result of the test")->text().toStdString();
+    buttonOf(&dialog, "Test it")->click();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return labelOf(&dialog, "Result of the test")->text().contains(answer); }, 60000))
+        << labelOf(&dialog, "Result of the test")->text();
   }
   QFile told(file);
   EXPECT_TRUE(told.open(QIODevice::ReadOnly));
@@ -370,40 +323,40 @@ TEST(WatchDialog, SaysWhatCannotBeAccepted) {
   alarms.show();
   const auto* fields = alarms.findChild<QScrollArea*>();
   const int height = fields->height();
-  list->setPlainText(QStringLiteral("tokens>900\ncar"));
-  EXPECT_TRUE(refused(alarms, QStringLiteral("'car' is no alarm")));
+  list->setPlainText("tokens>900\ncar");
+  EXPECT_TRUE(refused(alarms, "'car' is no alarm"));
   alarms.layout()->activate();
   EXPECT_EQ(fields->height(), height) << "nothing is pushed out of sight";
-  list->setPlainText(QStringLiteral("tokens>400\ntokens<500"));
-  EXPECT_TRUE(refused(alarms, QStringLiteral("lower limit must be less than its upper one")));
-  list->setPlainText(QStringLiteral("\n tokens<400 \ngate:gcc<0.3\nno-frame>60"));
+  list->setPlainText("tokens>400\ntokens<500");
+  EXPECT_TRUE(refused(alarms, "lower limit must be less than its upper one"));
+  list->setPlainText("\n tokens<400 \ngate:gcc<0.3\nno-frame>60");
   EXPECT_FALSE(refused(alarms, QString()));
   EXPECT_EQ(alarms.watch().alarm, (std::vector<std::string>{"tokens<400", "gate:gcc<0.3", "no-frame>60"}));
   auto* command = fieldOf<QLineEdit>(&alarms, "Run for each event");
-  command->setText(QStringLiteral("no-such-program-of-mpm"));
-  EXPECT_TRUE(refused(alarms, QStringLiteral("there is no program 'no-such-program-of-mpm'")));
-  command->setText(QStringLiteral("sh tell.sh"));
+  command->setText("no-such-program-of-mpm");
+  EXPECT_TRUE(refused(alarms, "there is no program 'no-such-program-of-mpm'"));
+  command->setText("sh tell.sh");
   EXPECT_FALSE(refused(alarms, QString()));
-  fieldOf<QLineEdit>(&alarms, "Bad pictures")->setText(QStringLiteral("bright=3"));
-  EXPECT_TRUE(refused(alarms, QStringLiteral("'bright' is none of")));
+  fieldOf<QLineEdit>(&alarms, "Bad pictures")->setText("bright=3");
+  EXPECT_TRUE(refused(alarms, "'bright' is none of"));
 
   watch.night_brightness = 33;
   watch.day_brightness = 50;
   WatchDialog night(QString(), monitor::kDayNightGroup, watch);
   EXPECT_FALSE(refused(night, QString()));
   fieldOf<QDoubleSpinBox>(&night, "Night below the brightness")->setValue(60);
-  EXPECT_TRUE(refused(night, QStringLiteral("the day must begin at a brightness not below that of the night")));
+  EXPECT_TRUE(refused(night, "the day must begin at a brightness not below that of the night"));
   auto* by = fieldOf<QComboBox>(&night, "Night by");
-  by->setCurrentIndex(by->findData(QStringLiteral("sun")));
-  EXPECT_TRUE(refused(night, QStringLiteral("both, lat and lon")));
-  by->setCurrentIndex(by->findData(QStringLiteral("hours")));
-  fieldOf<QLineEdit>(&night, "Night hours")->setText(QStringLiteral("21:00-21:00"));
-  EXPECT_TRUE(refused(night, QStringLiteral("a night that begins when it ends is none")));
+  by->setCurrentIndex(by->findData("sun"));
+  EXPECT_TRUE(refused(night, "both, lat and lon"));
+  by->setCurrentIndex(by->findData("hours"));
+  fieldOf<QLineEdit>(&night, "Night hours")->setText("21:00-21:00");
+  EXPECT_TRUE(refused(night, "a night that begins when it ends is none"));
 }
 
 TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   QTemporaryDir folder;
-  cv::imwrite(folder.filePath(QStringLiteral("a.png")).toStdString(), cv::Mat(60, 80, CV_8UC3, cv::Scalar(1, 2, 3)));
+  cv::imwrite(folder.filePath("a.png").toStdString(), cv::Mat(60, 80, CV_8UC3, cv::Scalar(1, 2, 3)));
   SourceDialog dialog(vision::SourceKind::kFolder);
   dialog.setSource(folder.path());
   EXPECT_EQ(dialog.source(), folder.path());
@@ -412,30 +365,29 @@ TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   ASSERT_TRUE(tested.wait(5000));
   EXPECT_TRUE(tested[0][0].toBool());
   EXPECT_TRUE(!labelOf(&dialog, "The frame that was read")->pixmap(Qt::ReturnByValue).isNull());
-  EXPECT_TRUE(valueOf(&dialog, "Result of the test").contains(QStringLiteral("80 × 60 px (width × height)")));
+  EXPECT_THAT(valueOf(&dialog, "Result of the test"), Has("80 × 60 px (width × height)"));
 }
 
 TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {
   SourceDialog dialog(vision::SourceKind::kUrl);
-  dialog.setSource(QStringLiteral("rtsp://***@127.0.0.1:9/none"));
-  fieldOf<QLineEdit>(&dialog, "User")->setText(QStringLiteral("anna"));
+  dialog.setSource("rtsp://***@127.0.0.1:9/none");
+  fieldOf<QLineEdit>(&dialog, "User")->setText("anna");
   auto* password = fieldOf<QLineEdit>(&dialog, "Password");
   EXPECT_EQ(password->echoMode(), QLineEdit::Password);
-  password->setText(QStringLiteral("geheim"));
-  EXPECT_EQ(dialog.source(), QStringLiteral("rtsp://anna:geheim@127.0.0.1:9/none"));
+  password->setText("geheim");
+  EXPECT_EQ(dialog.source(), "rtsp://anna:geheim@127.0.0.1:9/none");
   QSignalSpy tested(&dialog, &SourceDialog::tested);
   dialog.test();
   ASSERT_TRUE(tested.wait(20000));
   EXPECT_FALSE(tested[0][0].toBool());
-  EXPECT_FALSE(valueOf(&dialog, "Result of the test").contains(QStringLiteral("geheim")));
-  EXPECT_TRUE(valueOf(&dialog, "Result of the test").contains(QStringLiteral("127.0.0.1")))
-      << valueOf(&dialog, "Result of the test").toStdString();
+  EXPECT_THAT(valueOf(&dialog, "Result of the test"), Not(Has("geheim")));
+  EXPECT_THAT(valueOf(&dialog, "Result of the test"), Has("127.0.0.1"));
 }
 
 TEST(WelcomePage, OffersEveryWayToBegin) {
   QAction demo_action;
   WelcomePage page(&demo_action);
-  page.setRecents({{QStringLiteral("video.avi"), {}, {}, QDateTime::currentDateTime()}});
+  page.setRecents({{"video.avi", {}, {}, QDateTime::currentDateTime()}});
   QSignalSpy demo(&demo_action, &QAction::triggered), kind(&page, &WelcomePage::kindRequested),
       recent(&page, &WelcomePage::recentRequested);
   for (auto* button : page.findChildren<QPushButton*>()) button->click();
@@ -446,7 +398,7 @@ TEST(WelcomePage, OffersEveryWayToBegin) {
 
 // A database of a day and a half: samples every minute, a gap in the middle, nights by the clock.
 QString database(QTemporaryDir& folder) {
-  const QString path = folder.filePath(QStringLiteral("m.db"));
+  const QString path = folder.filePath("m.db");
   monitor::StoreWriter writer(path.toStdString());
   monitor::SessionInfo session;
   session.source = "camera";
@@ -496,19 +448,16 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
     return chart->crosshairText();
   };
   const double now = static_cast<double>(unixNow()) / 1000;
-  EXPECT_TRUE(hover(now - 60 * 60).contains(QStringLiteral("Tokens kept: 400")))
-      << chart->crosshairText().toStdString();
-  EXPECT_TRUE(hover(now - 20 * 3600).contains(QStringLiteral("night"))) << chart->crosshairText().toStdString();
-  EXPECT_TRUE(hover(now - 750 * 60).contains(QStringLiteral("nothing recorded")))
-      << chart->crosshairText().toStdString();
-  EXPECT_TRUE(chart->crosshairText().contains(QStringLiteral("nearest: "))) << chart->crosshairText().toStdString();
+  EXPECT_THAT(hover(now - 60 * 60), Has("Tokens kept: 400")) << chart->crosshairText();
+  EXPECT_THAT(hover(now - 20 * 3600), Has("night")) << chart->crosshairText();
+  EXPECT_THAT(hover(now - 750 * 60), Has("nothing recorded")) << chart->crosshairText();
+  EXPECT_THAT(chart->crosshairText(), Has("nearest: "));
   // The time that is reported is one of the data.
   hover(now - 60 * 60);
   const auto& buckets = chart->chart().buckets;
   const auto nearest = static_cast<std::size_t>(nearestBucket(chart->chart(), *chart->crosshair()));
-  EXPECT_TRUE(chart->crosshairText().startsWith(QLocale().toString(
-      QDateTime::fromMSecsSinceEpoch(buckets[nearest].start), QStringLiteral("ddd d MMM yyyy HH:mm:ss"))))
-      << chart->crosshairText().toStdString();
+  EXPECT_THAT(chart->crosshairText(), Begins(QLocale().toString(QDateTime::fromMSecsSinceEpoch(buckets[nearest].start),
+                                                                "ddd d MMM yyyy HH:mm:ss")));
 
   // The wheel zooms about the mouse and stops following; a drag pans.
   const TimeAxis before = chart->axis();
@@ -543,7 +492,7 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
 // Of the pictures and the chart: what was chosen comes back, and what is edited by hand must make sense.
 TEST(ViewSettings, ComeBackAndMakeSense) {
   QTemporaryDir folder;
-  QSettings settings(folder.filePath(QStringLiteral("v.ini")), QSettings::IniFormat);
+  QSettings settings(folder.filePath("v.ini"), QSettings::IniFormat);
   PatchSelection selection;
   const LegendModel legend;
   QAction previous, next;
@@ -584,10 +533,7 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   History history;
   history.setDatabase(database(folder));
   QSignalSpy charts(&history, &History::chartReady), statistics(&history, &History::statisticsReady);
-  monitor::ChartQuery query;
-  query.source = 1;
-  query.from = unixNow() - 2 * kDayMs;
-  query.to = unixNow();
+  monitor::ChartQuery query{.source = 1, .from = unixNow() - 2 * kDayMs, .to = unixNow()};
   query.series = {{.quantity = "merged"}};
   for (int i = 1; i <= 20; ++i) {
     query.max_buckets = 100 + i;
@@ -607,14 +553,14 @@ TEST(History, AnswersTheLastOfManyQuestions) {
 
 TEST(Exports, WritesOrSaysWhyNot) {
   QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("out.csv"));
+  const QString path = folder.filePath("out.csv");
   monitor::ExportOptions options;
   options.source = 1;
   {
-    Job job(Exports::exporting(folder.filePath(QStringLiteral("none.db")), {}, options, path));
+    Job job(Exports::exporting(folder.filePath("none.db"), {}, options, path));
     QSignalSpy failed(&job, &Job::failed);
     ASSERT_TRUE(failed.wait(5000));
-    EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("export"))) << failed[0][0].toString().toStdString();
+    EXPECT_THAT(failed[0][0].toString(), Has("export"));
   }
   Job job(Exports::exporting(database(folder), {}, options, path));
   QSignalSpy finished(&job, &Job::finished), progressed(&job, &Job::progressed);
@@ -626,7 +572,7 @@ TEST(Exports, WritesOrSaysWhyNot) {
 
 TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
   QTemporaryDir folder;
-  QFile file(folder.filePath(QStringLiteral("m.db")));
+  QFile file(folder.filePath("m.db"));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   file.close();
   History history;
@@ -641,7 +587,7 @@ TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
 
 TEST(History, ADatabaseThatIsNoneIsSaidOnce) {
   QTemporaryDir folder;
-  QFile file(folder.filePath(QStringLiteral("x.db")));
+  QFile file(folder.filePath("x.db"));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   file.write(QByteArray(5000, 'x'));
   file.close();
@@ -649,7 +595,7 @@ TEST(History, ADatabaseThatIsNoneIsSaidOnce) {
   QSignalSpy failed(&history, &History::failed);
   history.setDatabase(file.fileName());
   ASSERT_TRUE(failed.wait(5000));
-  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("x.db")));
+  EXPECT_THAT(failed[0][0].toString(), Has("x.db"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "gui/models/readout.h"
 #include "monitor/recorder.h"
 #include "monitor/store/snapshot.h"
+#include "text.h"
 
 namespace mpm::gui {
 namespace {
@@ -32,7 +33,7 @@ LiveFramePtr frameAt(UnixMs time) {
 
 TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   const QTemporaryDir folder;
-  const std::string path = folder.filePath(QStringLiteral("pics")).toStdString();
+  const std::string path = folder.filePath("pics").toStdString();
   const qint64 time = 1770000000123;
   const LiveFramePtr first = frameAt(time), second = frameAt(time + 1000);
   monitor::Sample sample;
@@ -52,8 +53,8 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   ASSERT_TRUE(listed.wait(5000));
   ASSERT_EQ(store.pictures().size(), 2U) << "the overlay is not a picture of its own";
   EXPECT_NEAR(store.pictures()[0].time, 1770000000.123, 1e-6);
-  EXPECT_EQ(store.pictures()[0].source, QStringLiteral("demo:"));
-  EXPECT_EQ(store.pictures()[1].source, QStringLiteral("rtsp://***@camera")) << "a recording tells of its source too";
+  EXPECT_EQ(store.pictures()[0].source, "demo:");
+  EXPECT_EQ(store.pictures()[1].source, "rtsp://***@camera") << "a recording tells of its source too";
   store.load(QString::fromStdString(picture));
   ASSERT_TRUE(loaded.wait(5000));
   const auto& [frame, areas, text, last] = loaded[0][0].value<StoredSample>();
@@ -62,13 +63,13 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
   EXPECT_EQ(frame->sample.place.right, 12) << "outlines move along";
   EXPECT_EQ(text, timeText(1770000000123));
-  EXPECT_EQ(areas.value({}).value(QStringLiteral("road")), 1);
-  EXPECT_EQ(areas.value(QStringLiteral("lake")).value(QStringLiteral("sky")), 0.25);
+  EXPECT_EQ(areas.value({}).value("road"), 1);
+  EXPECT_EQ(areas.value("lake").value("sky"), 0.25);
 }
 
 TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
   const QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("2026-02-02T02-40-00.123Z.png"));
+  const QString path = folder.filePath("2026-02-02T02-40-00.123Z.png");
   ASSERT_TRUE(cv::imwrite(path.toStdString(), cv::Mat(8, 8, CV_8UC3, cv::Scalar(1, 2, 3))));
   QFile file(path);
   ASSERT_TRUE(file.resize(file.size() - 20));
@@ -76,33 +77,30 @@ TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
   QSignalSpy failed(&store, &PictureStore::failed);
   store.load(path);
   ASSERT_TRUE(failed.wait(5000));
-  EXPECT_TRUE(failed[0][0].toString().contains(path + QStringLiteral("': the file is damaged or cut off")));
+  EXPECT_THAT(failed[0][0].toString(), Has(path + "': the file is damaged or cut off"));
 }
 
 TEST(PictureStore, APictureThatCannotBeWrittenIsNamedAndLeavesNothing) {
   const QTemporaryDir folder;
   PictureStore store(folder.path());
   QSignalSpy failed(&store, &PictureStore::failed), saved(&store, &PictureStore::saved);
-  const QString name = folder.filePath(QStringLiteral("a.png"));
+  const QString name = folder.filePath("a.png");
   const QImage picture(4, 4, QImage::Format_RGB32);
-  store.save([&] { return picture; }, folder.filePath(QStringLiteral("none/a.png")));
+  store.save([&] { return picture; }, folder.filePath("none/a.png"));
   store.save([] { return QImage(); }, name);
   store.save([&] { return QDir().mkdir(name) ? picture : QImage(); }, name);  // a folder has the name by now
   ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() + saved.count() == 3; }, 5000));
   EXPECT_EQ(failed.count(), 3);
-  for (const auto& why : failed) EXPECT_TRUE(why[0].toString().contains(QStringLiteral("a.png cannot be written")));
+  for (const auto& why : failed) EXPECT_THAT(why[0].toString(), Has("a.png cannot be written"));
   EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList());
 }
 
 TEST(PictureStore, NearestWithinTheTolerance) {
-  const QString yard = QStringLiteral("yard"), street = QStringLiteral("street");
-  const std::vector<StoredPicture> pictures = {{10, QStringLiteral("a"), yard},
-                                               {14, QStringLiteral("x"), street},
-                                               {20, QStringLiteral("b"), yard},
-                                               {40, QStringLiteral("c"), yard}};
-  EXPECT_EQ(nearestPicture(pictures, yard, 14, 10)->path, QStringLiteral("a"));
-  EXPECT_EQ(nearestPicture(pictures, street, 16, 10)->path, QStringLiteral("x"));
-  EXPECT_EQ(nearestPicture(pictures, yard, 16, 10)->path, QStringLiteral("b"));
+  const QString yard = "yard", street = "street";
+  const std::vector<StoredPicture> pictures = {{10, "a", yard}, {14, "x", street}, {20, "b", yard}, {40, "c", yard}};
+  EXPECT_EQ(nearestPicture(pictures, yard, 14, 10)->path, "a");
+  EXPECT_EQ(nearestPicture(pictures, street, 16, 10)->path, "x");
+  EXPECT_EQ(nearestPicture(pictures, yard, 16, 10)->path, "b");
   EXPECT_EQ(nearestPicture(pictures, street, 40, 10), nullptr);
   EXPECT_EQ(nearestPicture(pictures, yard, 99, 10), nullptr);
   EXPECT_EQ(nearestPicture({}, yard, 16, 10), nullptr);

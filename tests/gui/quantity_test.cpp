@@ -3,10 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+#include "base/atomic_file.h"
 #include "gui/views/chart_panel.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/store/export.h"
@@ -29,9 +26,7 @@ struct OneMore {
 
 std::string exported(const StoreReader& store, monitor::ExportFormat format, const std::string& path) {
   monitor::exportSamples(store, {.format = format, .source = 1}, path);
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
+  return readFile(path);
 }
 
 Sample measured(UnixMs time) {
@@ -75,9 +70,9 @@ TEST(Quantity, OneMoreLineIsStoredExportedDrawnAndAlarmedOn) {
 
   History history;
   const ChartPanel panel(&history);
-  const auto* action = panel.findChild<QAction*>(QStringLiteral("red_blue"));
+  const auto* action = panel.findChild<QAction*>("red_blue");
   ASSERT_NE(action, nullptr);
-  EXPECT_EQ(action->text(), QStringLiteral("Red by blue"));
+  EXPECT_EQ(action->text(), "Red by blue");
 
   monitor::Alarms alarms({.alarms = {monitor::parseAlarm("red_blue>2")}, .minutes = 0});
   EXPECT_EQ(alarms.add(measured(3000), 0).size(), 1u);

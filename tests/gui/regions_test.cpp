@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions in the app: they are drawn, changed, kept per source, and come from files.
-#include <gtest/gtest.h>
 
-#include <QCheckBox>
-#include <QComboBox>
-#include <QDateTimeEdit>
-#include <QDialogButtonBox>
-#include <QLineEdit>
-#include <QListWidget>
-#include <QPushButton>
 #include <algorithm>
 #include <optional>
 
-#include "gui/views/chart_panel.h"
-#include "gui/views/legend_panel.h"
-#include "gui/views/pictures_pane.h"
-#include "gui/views/region_canvas.h"
-#include "gui/views/regions_dialog.h"
-#include "gui/views/time_chart.h"
 #include "vision/labels/classes.h"
 #include "vision/regions/region_json.h"
 #include "window_fixture.h"
@@ -63,7 +49,7 @@ class Regions : public Window {
     QTest::keyClick(regions, Qt::Key_Down);
     return regions->currentIndex() == 1;
   }
-  const std::vector<RegionOutline>& live() const { return part<PicturesPane>(*window_)->image()->regions(); }
+  const std::vector<RegionOutline>& live() const { return part<PicturesPane>()->image()->regions(); }
 
   RegionsDialog* dialog_ = nullptr;
 };
@@ -75,14 +61,14 @@ TEST_F(Regions, DrawnOneIsKeptOverARestart) {
   ASSERT_EQ(drawn().size(), 1U);
   EXPECT_NEAR(inside(drawn()[0]), 200 * 100, 900);
   EXPECT_EQ(drawn()[0].name, "Region 1");
-  QTest::keyClicks(dialog_->findChild<QLineEdit*>(), QStringLiteral("Meadow"));
+  QTest::keyClicks(dialog_->findChild<QLineEdit*>(), "Meadow");
   EXPECT_EQ(drawn()[0].name, "Meadow") << "the name is selected: typing replaces it";
-  const QImage before = shot(part<PicturesPane>(*window_)->image());
+  const QImage before = shot(part<PicturesPane>()->image());
   ok()->click();
   ASSERT_EQ(live().size(), 1U);
-  EXPECT_NE(shot(part<PicturesPane>(*window_)->image()), before);
+  EXPECT_NE(shot(part<PicturesPane>()->image()), before);
   trigger("region_outlines");
-  EXPECT_EQ(shot(part<PicturesPane>(*window_)->image()), before);
+  EXPECT_EQ(shot(part<PicturesPane>()->image()), before);
 
   window_->leave();
   make();
@@ -104,13 +90,13 @@ TEST_F(Regions, EnterEndsTheNameAndDatesBeginWithThePicture) {
   ask();
   draw(290, 100, 318, 158);
   auto* name = dialog_->findChild<QLineEdit*>();
-  QTest::keyClicks(name, QStringLiteral("Meadow"));
+  QTest::keyClicks(name, "Meadow");
   QTest::keyClick(name, Qt::Key_Return);
   EXPECT_TRUE(dialog_->isVisible()) << "Enter is no OK";
   EXPECT_FALSE(name->hasFocus());
   for (auto* edit : dialog_->findChildren<QDateTimeEdit*>())
     EXPECT_EQ(edit->dateTime().toSecsSinceEpoch() / 60, frame()->result.frame.time / 60000);
-  auto* image = part<PicturesPane>(*window_)->image();
+  auto* image = part<PicturesPane>()->image();
   const QImage before = shot(image);
   ok()->click();
   const QImage after = shot(image);
@@ -148,13 +134,11 @@ TEST_F(Regions, WhatMakesNoSenseIsRefusedInOneLine) {
   draw(10, 10, 100, 60);
   draw(110, 10, 200, 60);
   auto* name = dialog_->findChild<QLineEdit*>();
-  const auto refused = [&](const char* text) {
-    return !ok()->isEnabled() && textOf(dialog_).contains(QString::fromLatin1(text));
-  };
+  const auto refused = [&](const char* text) { return !ok()->isEnabled() && textOf(dialog_).contains(text); };
   EXPECT_TRUE(ok()->isEnabled());
   name->clear();
-  QTest::keyClicks(name, QStringLiteral("Region 1"));
-  EXPECT_TRUE(refused("'Region 1'")) << textOf(dialog_).toStdString();
+  QTest::keyClicks(name, "Region 1");
+  EXPECT_TRUE(refused("'Region 1'")) << textOf(dialog_);
   const auto boxes = dialog_->findChildren<QDateTimeEdit*>();
   ASSERT_EQ(boxes.size(), 2);
   const auto checks = dialog_->findChildren<QCheckBox*>();
@@ -166,7 +150,7 @@ TEST_F(Regions, WhatMakesNoSenseIsRefusedInOneLine) {
   EXPECT_FALSE(checks[1]->isChecked());
   checks[2]->setChecked(true);
   boxes[1]->setDateTime(QDateTime(QDate(2026, 5, 1), QTime(0, 0)));
-  EXPECT_TRUE(ok()->isEnabled()) << "one name, one after the other: " << textOf(dialog_).toStdString();
+  EXPECT_TRUE(ok()->isEnabled()) << "one name, one after the other: " << textOf(dialog_);
   EXPECT_EQ(*drawn()[0].to, *drawn()[1].from);
   dialog_->findChild<QListWidget*>()->setFocus();
   QTest::keyClick(dialog_->findChild<QListWidget*>(), Qt::Key_Delete);
@@ -202,7 +186,7 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   ask();
   cv::imwrite(file("m.png").toStdString(), cv::Mat(8, 8, CV_8UC1, cv::Scalar(255)));
   dialog_->read(file("m.png"));
-  EXPECT_TRUE(textOf(dialog_).contains(QStringLiteral("m.png")));
+  EXPECT_THAT(textOf(dialog_), Has("m.png"));
   EXPECT_TRUE(ok()->isEnabled()) << "nothing of it came in";
   while (!drawn().empty()) buttonOf(dialog_, RegionsDialog::tr("Delete"))->click();
   ok()->click();
@@ -215,10 +199,10 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   const cv::Mat mask = vision::maskOf(drawn()[0], {320, 160});
   ok()->click();
   trigger("pause");
-  ASSERT_TRUE(pick(part<ChartPanel>(*window_), "Region whose numbers are drawn"));
-  part<ChartPanel>(*window_)->findChild<QAction*>(QStringLiteral("gcc"))->trigger();
+  ASSERT_TRUE(pick(part<ChartPanel>(), "Region whose numbers are drawn"));
+  part<ChartPanel>()->findChild<QAction*>("gcc")->trigger();
   const auto gcc = [&]() -> std::optional<charts::Spread> {
-    const TimeChart& chart = *part<ChartPanel>(*window_)->chart();
+    const TimeChart& chart = *part<ChartPanel>()->chart();
     const auto& series = chart.series();
     for (std::size_t i = 0; i < series.size(); ++i)
       if (series[i].quantity.quantity == "gcc" && series[i].quantity.region == "Region 1")
@@ -249,10 +233,10 @@ TEST_F(Regions, LegendHasTheAreasWithinOne) {
   mask.setTo(0, vision::maskOf(drawn()[1], {320, 160}));
   ok()->click();
   const LiveFramePtr shown = frame();
-  ASSERT_TRUE(pick(part<LegendPanel>(*window_), "Where the areas are measured"));
+  ASSERT_TRUE(pick(part<LegendPanel>(), "Where the areas are measured"));
   for (const auto& [label, share] : vision::classAreas(shown->labels(), mask))
-    EXPECT_NEAR(part<LegendModel>(*window_)->index(label, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(),
-                share, 1e-9);
+    EXPECT_NEAR(part<LegendModel>()->index(label, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), share,
+                1e-9);
 }
 
 TEST(ImageView, OutlinesFollowTheCamera) {

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window with the reuse of rows.
-#include <gtest/gtest.h>
 
-#include <QAction>
-#include <algorithm>
 #include <cmath>
 
-#include "gui/controllers/live_monitor.h"
 #include "gui/models/readout.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/inspector_panel.h"
-#include "gui/views/speed_panel.h"
-#include "gui/views/time_chart.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -24,7 +16,7 @@ class ReuseWindow : public Window {
     WindowOptions reusing = options();
     reusing.inference.reuse = parseReuse(spec);
     make(reusing);
-    QDir(folder_.path()).mkpath(QStringLiteral("yard"));
+    QDir(folder_.path()).mkpath("yard");
     for (int i = 0; i < 40; ++i) {
       cv::Mat yard = picture(1, {320, 160});
       picture(100 + i, {80, 80}).copyTo(yard(cv::Rect(0, 0, 80, 80)));  // 2x2 of 8x4 patches
@@ -38,10 +30,10 @@ class ReuseWindow : public Window {
 TEST_F(ReuseWindow, ShowsWhatWasComputedAndHowLongTheRestIsKept) {
   ASSERT_TRUE(openYard("threshold=12"));
   trigger("pause");
-  ASSERT_TRUE(wait([&] { return window_->live().session().status().inference.busy_s == 0; }));
+  ASSERT_TRUE(wait([&] { return session().status().inference.busy_s == 0; }));
   settle();
   ASSERT_FALSE(frame()->result.estimate.reuse->key_frame);
-  auto* const view = part<ImageView>(*window_);
+  auto* const view = part<ImageView>();
   trigger("image");
   const QImage image = shot(view);
   trigger("computed");
@@ -65,11 +57,11 @@ TEST_F(ReuseWindow, ShowsWhatWasComputedAndHowLongTheRestIsKept) {
       QColor(255, 190, 0))
       << "the outline of the corner";
 
-  EXPECT_EQ(rowAge(*frame(), {0.1, 0.1}), QStringLiteral("computed for this frame"));
+  EXPECT_EQ(rowAge(*frame(), {0.1, 0.1}), "computed for this frame");
   const int age = frame()->row_age.back();
   EXPECT_EQ(rowAge(*frame(), {0.99, 0.99}), QStringLiteral("kept for %1 frame(s)").arg(age));
-  part<PatchSelection>(*window_)->point(31, QPointF(0.99, 0.99));
-  EXPECT_TRUE(textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("kept for %1 frame(s)").arg(age)));
+  part<PatchSelection>()->point(31, QPointF(0.99, 0.99));
+  EXPECT_THAT(textIn<InspectorPanel>(), Has(QStringLiteral("kept for %1 frame(s)").arg(age)));
 }
 
 }  // namespace

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window for real: an X server with no monitor (Xvfb), its mouse and its keys (xdotool).
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <QApplication>
-#include <QCheckBox>
-#include <QDialogButtonBox>
-#include <QFileDialog>
-#include <QGuiApplication>
-#include <QLineEdit>
-#include <QProcess>
-#include <QPushButton>
-#include <QScreen>
-#include <QSlider>
-#include <QStandardPaths>
-#include <QStyle>
-#include <QStyleOptionSlider>
-
-#include "gui/views/chart_panel.h"
-#include "gui/views/image_view.h"
-#include "gui/views/inspector_panel.h"
 #include "gui/views/look.h"
-#include "gui/views/merge_view.h"
-#include "gui/views/reduction_editor.h"
-#include "gui/views/reduction_panel.h"
-#include "gui/views/settings_dialogs.h"
-#include "gui/views/status_line.h"
-#include "gui/views/welcome_page.h"
 #include "monitor/store/store.h"
 #include "support/demo.h"
 #include "window_fixture.h"
@@ -40,15 +16,14 @@ namespace {
 class OnScreen : public Window {
  protected:
   void SetUp() override {
-    if (QGuiApplication::platformName() != QLatin1String("xcb"))
-      GTEST_SKIP() << "Xvfb, xdotool or Qt's xcb plugin is missing";
+    if (QGuiApplication::platformName() != "xcb") GTEST_SKIP() << "Xvfb, xdotool or Qt's xcb plugin is missing";
     Window::SetUp();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
     hand({"windowfocus", "--sync", QString::number(window_->winId())});
   }
   WindowOptions options() const override {
     WindowOptions options = Window::options();
-    options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
+    options.model = MPM_SOURCE_DIR "/models/street_vit_t16.onnx";
     options.inference.read.convert.reduce.reset();
     return options;
   }
@@ -56,10 +31,9 @@ class OnScreen : public Window {
   // A hand on the mouse and the keys; the program goes on meanwhile.
   static void hand(const QStringList& does) {
     QProcess process;
-    process.start(QStringLiteral("xdotool"), does);
+    process.start("xdotool", does);
     ASSERT_TRUE(wait([&] { return process.state() == QProcess::NotRunning; }));
-    ASSERT_EQ(process.exitCode(), 0) << does.join(QLatin1Char(' ')).toStdString()
-                                     << process.readAllStandardError().toStdString();
+    ASSERT_EQ(process.exitCode(), 0) << does.join(QLatin1Char(' ')) << process.readAllStandardError();
   }
   static void moveTo(const QWidget* widget, QPoint at) {
     const QPoint global = widget->mapToGlobal(at);
@@ -70,7 +44,7 @@ class OnScreen : public Window {
     moveTo(widget, at);
     hand({"click", "1"});
   }
-  static void key(const char* name) { hand({"key", QLatin1String(name)}); }
+  static void key(const char* name) { hand({"key", name}); }
   /// What another program writes, or nothing as long as that one has only begun to.
   static std::unique_ptr<monitor::StoreReader> whatIsThere(const QString& database) {
     if (!QFile::exists(database)) return nullptr;
@@ -92,19 +66,19 @@ class OnScreen : public Window {
 
 TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   // The demo.
-  click(buttonOf(part<WelcomePage>(*window_), WelcomePage::tr("Try the demo")));
-  ASSERT_TRUE(wait([&] { return part<WelcomePage>(*window_)->isHidden(); }));
+  click(buttonOf(part<WelcomePage>(), WelcomePage::tr("Try the demo")));
+  ASSERT_TRUE(wait([&] { return part<WelcomePage>()->isHidden(); }));
   ASSERT_TRUE(runs());
-  EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Connection"), QStringLiteral("Live"));
+  EXPECT_EQ(status("Connection"), "Live");
   const auto first = frame()->result.frame.id;
   ASSERT_TRUE(wait([&] { return frame()->result.frame.id > first + 2; })) << "frames come";
 
   // The opacity, by key and by mouse, on a picture that stands still.
   key("p");
-  ASSERT_TRUE(wait([&] { return window_->live().session().paused(); }));
+  ASSERT_TRUE(wait([&] { return session().paused(); }));
   window_->live().change([](monitor::Session&) {});  // the last frame once more, behind any that is in work
   ASSERT_TRUE(wait([&] { return frame()->result.repeated; }));
-  ImageView* view = part<ImageView>(*window_);
+  ImageView* view = part<ImageView>();
   const double opacity = view->paint().opacity;
   const QImage before = seen(view);
   QSet<QRgb> colors;
@@ -131,23 +105,22 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
 
   // Another schedule.
   const int steps = frame()->lookup.steps();
-  QCheckBox* box = part<ReductionPanel>(*window_)->editor()->box(8);
+  QCheckBox* box = part<ReductionPanel>()->editor()->box(8);
   ASSERT_FALSE(box->isChecked());
   click(box, QPoint(8, box->height() / 2));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == steps + 1; })) << "one more insertion";
   EXPECT_EQ(frame()->result.model->schedule().back(), 8);
 
   // A cluster under the mouse.
-  MergeView* map = part<MergeView>(*window_);
+  MergeView* map = part<MergeView>();
   const MergeLookup& lookup = frame()->lookup;
   const int token = lookup.grid().height / 2 * lookup.grid().width + lookup.grid().width / 2;
   moveTo(map, map->viewport().tokenRect(token, lookup.grid()).center().toPoint());
-  ASSERT_TRUE(wait([&] { return part<PatchSelection>(*window_)->token() == token; }));
-  EXPECT_TRUE(wait([&] { return textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("Cluster: ")); }))
-      << textOf(part<InspectorPanel>(*window_)).toStdString();
+  ASSERT_TRUE(wait([&] { return part<PatchSelection>()->token() == token; }));
+  EXPECT_TRUE(says(part<InspectorPanel>(), "Cluster: "));
 
   // What was stored, as a file.
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->record().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>()->record().has_value(); }));
   key("ctrl+e");
   ExportDialog* question = nullptr;
   ASSERT_TRUE(wait([&] { return (question = window_->findChild<ExportDialog*>()) && question->isVisible(); }));
@@ -162,15 +135,15 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   ASSERT_TRUE(wait([&] { return name->hasFocus(); }));
   key("ctrl+a");
   hand({"type", "--delay", "5", file("samples.csv")});
-  ASSERT_TRUE(wait([&] { return name->text() == file("samples.csv"); })) << name->text().toStdString();
+  ASSERT_TRUE(wait([&] { return name->text() == file("samples.csv"); })) << name->text();
   key("Return");
   ASSERT_TRUE(wait([&] { return QFile::exists(file("samples.csv")); }));
-  EXPECT_TRUE(content(file("samples.csv")).contains("tokens"));
+  EXPECT_THAT(content(file("samples.csv")), Has("tokens"));
 
   hand({"windowfocus", "--sync", QString::number(window_->winId())});
   key("ctrl+q");
   EXPECT_TRUE(wait([&] { return !window_->isVisible(); }));
-  EXPECT_EQ(window_->live().session().status().inference.failed, 0);
+  EXPECT_EQ(session().status().inference.failed, 0);
 }
 
 TEST_F(OnScreen, TheProgramEndsWithItsWindow) {
@@ -179,20 +152,18 @@ TEST_F(OnScreen, TheProgramEndsWithItsWindow) {
   QProcess program;
   program.setProcessChannelMode(QProcess::MergedChannels);
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("xcb"));
+  environment.insert("QT_QPA_PLATFORM", "xcb");
   program.setProcessEnvironment(environment);
-  program.start(QStringLiteral(MPM_MONITOR_APP),
-                {QStringLiteral("--settings"), file("s.ini"), QStringLiteral("--db"), file("p.db"),
-                 QStringLiteral("--pictures"), file("p"), QStringLiteral("--model"),
-                 QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx"), QStringLiteral("demo:")});
+  program.start(MPM_MONITOR_APP, {"--settings", file("s.ini"), "--db", file("p.db"), "--pictures", file("p"), "--model",
+                                  MPM_SOURCE_DIR "/models/street_vit_t16.onnx", "demo:"});
   QString id;
   ASSERT_TRUE(wait([&] {
     QProcess search;
-    search.start(QStringLiteral("xdotool"), {"search", "--onlyvisible", "--name", "MPM Monitor"});
+    search.start("xdotool", {"search", "--onlyvisible", "--name", "MPM Monitor"});
     search.waitForFinished();
     id = QString::fromLatin1(search.readAllStandardOutput()).section(QLatin1Char('\n'), 0, 0);
     return !id.isEmpty();
-  })) << program.readAll().toStdString();
+  })) << program.readAll();
   hand({"windowfocus", "--sync", id});
   std::unique_ptr<monitor::StoreReader> reader;
   ASSERT_TRUE(wait([&] {
@@ -202,14 +173,14 @@ TEST_F(OnScreen, TheProgramEndsWithItsWindow) {
   key("ctrl+q");
   ASSERT_TRUE(wait([&] { return program.state() == QProcess::NotRunning; }));
   EXPECT_EQ(program.exitStatus(), QProcess::NormalExit);
-  EXPECT_EQ(program.exitCode(), 0) << program.readAll().toStdString();
+  EXPECT_EQ(program.exitCode(), 0) << program.readAll();
   EXPECT_TRUE(reader->sessions(1).back().ended) << "and ends what it began";
 }
 
 // An X server of our own, or -1 where there is none; `display` becomes ":N".
 pid_t startScreen(QByteArray& display) {
   for (const char* tool : {"Xvfb", "xdotool"})
-    if (QStandardPaths::findExecutable(QLatin1String(tool)).isEmpty()) return -1;
+    if (QStandardPaths::findExecutable(tool).isEmpty()) return -1;
   int ends[2];
   if (::pipe(ends) != 0) return -1;
   const pid_t server = ::fork();
@@ -247,7 +218,7 @@ int main(int argc, char** argv) {
   {
     QApplication app(argc, argv);
     QApplication::setQuitOnLastWindowClosed(false);
-    QApplication::setOrganizationName(QStringLiteral("mpm-test"));
+    QApplication::setOrganizationName("mpm-test");
     QLocale::setDefault(QLocale::c());
     mpm::gui::applyLook(mpm::gui::lightTheme(), 100);
     failed = RUN_ALL_TESTS();

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <QDir>
-#include <QFile>
-#include <QImage>
-#include <QProcess>
-#include <QTemporaryDir>
 #include <QTest>
-#include <QUrl>
+#include <QtWidgets>
 #include <csignal>
+
+#include "text.h"
 
 namespace mpm::gui {
 namespace {
@@ -22,18 +19,17 @@ struct Outcome {
 Outcome start(const QStringList& arguments, const QMap<QString, QString>& environment) {
   QProcess process;
   QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
-  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
-    variables.remove(QString::fromLatin1(name));
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) variables.remove(name);
   for (auto it = environment.begin(); it != environment.end(); ++it) variables.insert(it.key(), it.value());
   process.setProcessEnvironment(variables);
-  process.start(QStringLiteral(MPM_MONITOR_APP), arguments);
+  process.start(MPM_MONITOR_APP, arguments);
   EXPECT_TRUE(process.waitForFinished(30000));
   return {process.exitStatus(), process.exitCode(), QString::fromUtf8(process.readAllStandardError())};
 }
 
 // The path of a file that is no model.
 QString brokenModel(const QTemporaryDir& folder) {
-  QFile file(folder.filePath(QStringLiteral("broken.onnx")));
+  QFile file(folder.filePath("broken.onnx"));
   EXPECT_TRUE(file.open(QIODevice::WriteOnly));
   file.write("this is no model");
   return file.fileName();
@@ -41,34 +37,31 @@ QString brokenModel(const QTemporaryDir& folder) {
 
 // Those of a program that leaves the user's settings and data alone.
 QStringList arguments(const QTemporaryDir& folder, const QStringList& more = {}) {
-  return QStringList{QStringLiteral("--db"), QStringLiteral("none"), QStringLiteral("--settings"),
-                     folder.filePath(QStringLiteral("s.ini"))} +
-         more;
+  return QStringList{"--db", "none", "--settings", folder.filePath("s.ini")} + more;
 }
 
 QMap<QString, QString> offscreen(const QTemporaryDir& folder) {
-  return {{QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen")},
-          {QStringLiteral("XDG_RUNTIME_DIR"), folder.path()}};  // Qt warns without one
+  return {{"QT_QPA_PLATFORM", "offscreen"}, {"XDG_RUNTIME_DIR", folder.path()}};  // Qt warns without one
 }
 
 TEST(Start, WhatCannotWorkIsASentenceAndACode) {
   const QTemporaryDir folder;
   QMap<QString, QString> with_model = offscreen(folder);
-  with_model[QStringLiteral("MPM_MODEL")] = brokenModel(folder);
+  with_model["MPM_MODEL"] = brokenModel(folder);
   const std::tuple<QStringList, QMap<QString, QString>, int, const char*> cases[] = {
       {{}, {}, 1, "no display"},
       {{}, {}, 1, "mpm monitor"},
-      {{}, {{QStringLiteral("DISPLAY"), QStringLiteral(":9876")}}, 1, "cannot open a window"},
-      {arguments(folder, {QStringLiteral("--model"), brokenModel(folder)}), offscreen(folder), 1, "broken.onnx"},
+      {{}, {{"DISPLAY", ":9876"}}, 1, "cannot open a window"},
+      {arguments(folder, {"--model", brokenModel(folder)}), offscreen(folder), 1, "broken.onnx"},
       {arguments(folder), with_model, 1, "broken.onnx"},
-      {{QStringLiteral("--nonsense")}, {}, 2, "--nonsense"},
-      {{QStringLiteral("--schedule"), QStringLiteral("5,2")}, {}, 2, "5,2"},
-      {{QStringLiteral("--device"), QStringLiteral("tpu")}, {}, 2, "tpu"}};
+      {{"--nonsense"}, {}, 2, "--nonsense"},
+      {{"--schedule", "5,2"}, {}, 2, "5,2"},
+      {{"--device", "tpu"}, {}, 2, "tpu"}};
   for (const auto& [given, environment, code, words] : cases) {
     const Outcome outcome = start(given, environment);
     EXPECT_EQ(outcome.how, QProcess::NormalExit) << words;
     EXPECT_EQ(outcome.code, code) << words;
-    EXPECT_TRUE(outcome.words.contains(QLatin1String(words))) << words << " in\n" << outcome.words.toStdString();
+    EXPECT_THAT(outcome.words, Has(words));
   }
 }
 
@@ -87,49 +80,48 @@ bool catchesTermination(qint64 process) {
 QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked, const QByteArray& done = {}) {
   QProcess process;
   QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
-  variables.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
+  variables.insert("QT_QPA_PLATFORM", "offscreen");
   process.setProcessEnvironment(variables);
-  const QString settings = folder.filePath(QStringLiteral("settings.ini"));
-  process.start(QStringLiteral(MPM_MONITOR_APP),
-                {QStringLiteral("--settings"), settings, QStringLiteral("--db"), QStringLiteral("none"), asked});
+  const QString settings = folder.filePath("settings.ini");
+  process.start(MPM_MONITOR_APP, {"--settings", settings, "--db", "none", asked});
   EXPECT_TRUE(process.waitForStarted());
   EXPECT_TRUE(QTest::qWaitFor([&] { return catchesTermination(process.processId()); }, kPatience));
   const auto content = [&] {
     QFile file(settings);
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
   };
-  EXPECT_TRUE(QTest::qWaitFor([&] { return content().contains(done); }, kPatience)) << content().toStdString();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return content().contains(done); }, kPatience)) << content();
   process.terminate();
   process.waitForFinished(kPatience);
   EXPECT_EQ(process.state(), QProcess::NotRunning);
   EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
-  EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError().toStdString();
+  EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError();
   return content();
 }
 
 TEST(Start, TakesWhatAFileManagerHandsOver) {
   QTemporaryDir folder;
-  ASSERT_TRUE(QDir(folder.path()).mkpath(QStringLiteral("the street")));
-  const QString path = folder.filePath(QStringLiteral("the street"));
-  ASSERT_TRUE(QImage(64, 64, QImage::Format_RGB32).save(path + QStringLiteral("/1.png")));
+  ASSERT_TRUE(QDir(folder.path()).mkpath("the street"));
+  const QString path = folder.filePath("the street");
+  ASSERT_TRUE(QImage(64, 64, QImage::Format_RGB32).save(path + "/1.png"));
   settingsAfter(folder, QString::fromLatin1(QUrl::fromLocalFile(path).toEncoded()), path.toUtf8());
 }
 
 TEST(Start, LooksAtADatabaseAndWatchesNothing) {
   QTemporaryDir folder;
-  const QByteArray settings = settingsAfter(folder, folder.filePath(QStringLiteral("yard.db")));
-  EXPECT_TRUE(settings.contains("geometry")) << "it ran";
-  EXPECT_FALSE(settings.contains("yard.db")) << settings.toStdString();
+  const QByteArray settings = settingsAfter(folder, folder.filePath("yard.db"));
+  EXPECT_THAT(settings, Has("geometry")) << "it ran";
+  EXPECT_THAT(settings, Not(Has("yard.db")));
 }
 
 TEST(Start, LoadsNoQt5) {
   QProcess ldd;
-  ldd.start(QStringLiteral("ldd"), {QStringLiteral(MPM_MONITOR_APP)});
+  ldd.start("ldd", {MPM_MONITOR_APP});
   ASSERT_TRUE(ldd.waitForFinished());
   const QString libraries = QString::fromUtf8(ldd.readAllStandardOutput());
-  EXPECT_TRUE(libraries.contains(QStringLiteral("libQt6Widgets")));
-  EXPECT_FALSE(libraries.contains(QStringLiteral("libQt5")));
-  EXPECT_FALSE(libraries.contains(QStringLiteral("opencv_highgui")));
+  EXPECT_THAT(libraries, Has("libQt6Widgets"));
+  EXPECT_THAT(libraries, Not(Has("libQt5")));
+  EXPECT_THAT(libraries, Not(Has("opencv_highgui")));
 }
 
 }  // namespace

@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window with models of depth and of segments.
-#include <gtest/gtest.h>
 
-#include <QAction>
-#include <QFile>
-#include <QSignalSpy>
-#include <QStackedWidget>
-#include <QTableView>
-
-#include "gui/controllers/live_monitor.h"
 #include "gui/models/readout.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/compare_panel.h"
-#include "gui/views/inspector_panel.h"
-#include "gui/views/legend_panel.h"
-#include "gui/views/pictures_pane.h"
 #include "vision/pictures/depth_pictures.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
 namespace {
 
-const QString kDepthNet = QStringLiteral(MPM_TEST_DATA_DIR "/hf_dpt_depth_ts17.onnx");
+const QString kDepthNet = MPM_TEST_DATA_DIR "/hf_dpt_depth_ts17.onnx";
 
 // The endings of the files of the one picture that was saved.
 QStringList saved(const QString& folder) {
@@ -45,11 +32,11 @@ TEST_F(DepthWindow, ShowsColoursScaleAndDepthUnderTheMouse) {
   ASSERT_EQ(estimate.depth.size(), frame()->image().size());
   EXPECT_EQ(estimate.tokens.size(), 3U) << "tokens merge as before";
   trigger("mask");
-  const auto* const image = part<ImageView>(*window_);
+  const auto* const image = part<ImageView>();
   cv::Point lowest, highest;
   cv::minMaxLoc(estimate.depth, nullptr, nullptr, &lowest, &highest);
   const QRectF shown = image->viewport().pictureRect();
-  const QImage shot = this->shot(part<ImageView>(*window_));
+  const QImage shot = this->shot(part<ImageView>());
   const auto colorAt = [&](cv::Point at) {
     return shot.pixel(QPointF(shown.left() + (at.x + 0.5) / estimate.depth.cols * shown.width(),
                               shown.top() + (at.y + 0.5) / estimate.depth.rows * shown.height())
@@ -62,21 +49,21 @@ TEST_F(DepthWindow, ShowsColoursScaleAndDepthUnderTheMouse) {
   EXPECT_LT(near(colorAt(lowest), vision::depthColors().front()), 40) << "the pixel of the screen may be beside it";
   EXPECT_LT(near(colorAt(highest), vision::depthColors().back()), 40);
 
-  const QString scale = textOf(part<LegendPanel>(*window_));
+  const QString scale = textIn<LegendPanel>();
   const auto number = [](double depth) { return QLocale().toString(depth, 'g', 4); };
-  EXPECT_TRUE(scale.contains(number(estimate.depth_range.min))) << scale.toStdString();
-  EXPECT_TRUE(scale.contains(number(estimate.depth_range.max))) << scale.toStdString();
-  EXPECT_TRUE(scale.contains(QStringLiteral("relative"))) << scale.toStdString();
+  EXPECT_THAT(scale, Has(number(estimate.depth_range.min)));
+  EXPECT_THAT(scale, Has(number(estimate.depth_range.max)));
+  EXPECT_THAT(scale, Has("relative"));
 
   const QPointF there((highest.x + 0.5) / estimate.depth.cols, (highest.y + 0.5) / estimate.depth.rows);
   EXPECT_EQ(readout(*frame(), there), depthValue(estimate.depth_range.max, DepthUnit::kRelative));
-  part<PatchSelection>(*window_)->point(0, there);
-  EXPECT_TRUE(textOf(part<InspectorPanel>(*window_)).contains(number(estimate.depth_range.max)));
-  EXPECT_FALSE(textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("does not segment")));
+  part<PatchSelection>()->point(0, there);
+  EXPECT_THAT(textIn<InspectorPanel>(), Has(number(estimate.depth_range.max)));
+  EXPECT_THAT(textIn<InspectorPanel>(), Not(Has("does not segment")));
 
-  part<PatchSelection>(*window_)->point(0, QPointF(0.25, 0.25));
+  part<PatchSelection>()->point(0, QPointF(0.25, 0.25));
   const QPoint corner = (shown.topLeft() + QPointF(shown.width(), shown.height()) / 4).toPoint() + QPoint(16, 16);
-  EXPECT_LT(qGray(this->shot(part<ImageView>(*window_)).pixel(corner)), qGray(shot.pixel(corner)) / 2)
+  EXPECT_LT(qGray(this->shot(part<ImageView>()).pixel(corner)), qGray(shot.pixel(corner)) / 2)
       << "the depth stands on black beside the cursor";
 }
 
@@ -85,34 +72,30 @@ TEST_F(DepthWindow, SaysWhyItTeachesNothingAndStoresTokens) {
   for (const char* id : {"teach", "take", "tune", "classes"}) {
     const QAction* const action = this->action(id);
     EXPECT_FALSE(action->isEnabled()) << id;
-    EXPECT_TRUE(action->toolTip().contains(QStringLiteral("not with a model of depth"))) << id;
+    EXPECT_THAT(action->toolTip(), Has("not with a model of depth")) << id;
   }
-  ASSERT_TRUE(wait([&] { return window_->live().session().status().store->samples > 0; }));
+  ASSERT_TRUE(wait([&] { return session().status().store->samples > 0; }));
   trigger("compare");
   ASSERT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
   EXPECT_FALSE(frame()->comparison->agreement);
   EXPECT_GT(frame()->comparison->depth_difference.value_or(0), 0);
-  EXPECT_TRUE(wait([&] {
-    return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("The depths differ by"));
-  })) << textOf(part<ComparePanel>(*window_)).toStdString();
+  EXPECT_TRUE(says(part<ComparePanel>(), "The depths differ by"));
 
   window_->opener().open(Window::options().model);
   ASSERT_TRUE(wait([&] { return frame() && !frame()->labels().empty(); }));
   EXPECT_TRUE(action("teach")->isEnabled());
-  EXPECT_FALSE(textOf(part<LegendPanel>(*window_)).contains(QStringLiteral("Depth of this frame")))
-      << "the classes are back";
-  EXPECT_NE(part<PicturesPane>(*window_)->paint().color[1], qRgb(0, 0, 0));
+  EXPECT_THAT(textIn<LegendPanel>(), Not(Has("Depth of this frame"))) << "the classes are back";
+  EXPECT_NE(part<PicturesPane>()->paint().color[1], qRgb(0, 0, 0));
 }
 
 TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {
   ASSERT_TRUE(openAndPause());
-  QSignalSpy listed(part<PictureStore>(*window_), &PictureStore::listed),
-      loaded(part<PictureStore>(*window_), &PictureStore::loaded);
+  QSignalSpy listed(part<PictureStore>(), &PictureStore::listed), loaded(part<PictureStore>(), &PictureStore::loaded);
   trigger("snapshot");
-  ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
-  EXPECT_EQ(part<PictureStore>(*window_)->pictures().size(), 1U) << "the maps are no pictures of their own";
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
+  EXPECT_EQ(part<PictureStore>()->pictures().size(), 1U) << "the maps are no pictures of their own";
   EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_depth.png", "_depth_colors.png"}));
-  part<PictureStore>(*window_)->load(part<PictureStore>(*window_)->pictures().front().path);
+  part<PictureStore>()->load(part<PictureStore>()->pictures().front().path);
   ASSERT_TRUE(wait([&] { return loaded.count() == 1; }));
   EXPECT_EQ(frame()->overlay.size(), frame()->image().size());
   trigger("unpin");
@@ -123,7 +106,7 @@ class SegmentsWindow : public Window {
  protected:
   WindowOptions options() const override {
     const QString model = file("queries.onnx"), facts = file("queries.json");
-    QFile::copy(QStringLiteral(MPM_TEST_DATA_DIR "/hf_eomt_ts17.onnx"), model);
+    QFile::copy(MPM_TEST_DATA_DIR "/hf_eomt_ts17.onnx", model);
     QFile json(facts);
     if (json.open(QIODevice::WriteOnly))
       json.write(R"({"task": "panoptic", "classes": [{"name": "road", "color": "#c80000"},
@@ -144,19 +127,18 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   ASSERT_TRUE(runs());
   const Estimate& estimate = frame()->result.estimate;
   ASSERT_GT(estimate.segments.size(), 0U);
-  const auto* const tables = part<LegendPanel>(*window_);
+  const auto* const tables = part<LegendPanel>();
   const QTableView* segments = nullptr;
   for (const auto* table : tables->findChildren<QTableView*>())
     if (table->isVisible()) segments = table;
   ASSERT_NE(segments, nullptr);
-  ASSERT_EQ(segments->accessibleName(), QStringLiteral("Segments"));
+  ASSERT_EQ(segments->accessibleName(), "Segments");
   const QAbstractItemModel* const rows = segments->model();
   EXPECT_EQ(static_cast<std::size_t>(rows->rowCount()), estimate.segments.size());
   const auto largest = std::max_element(estimate.segments.begin(), estimate.segments.end(),
                                         [](const Segment& a, const Segment& b) { return a.area < b.area; });
-  EXPECT_EQ(rows->index(0, 0).data().toString(), part<LegendModel>(*window_)->name(largest->label));
-  EXPECT_EQ(rows->index(0, 0).data(Qt::DecorationRole).value<QColor>(),
-            part<LegendModel>(*window_)->color(largest->label));
+  EXPECT_EQ(rows->index(0, 0).data().toString(), part<LegendModel>()->name(largest->label));
+  EXPECT_EQ(rows->index(0, 0).data(Qt::DecorationRole).value<QColor>(), part<LegendModel>()->color(largest->label));
 
   for (int y = 0; y < estimate.ids.rows; y += 7)
     for (int x = 0; x < estimate.ids.cols; x += 7) {
@@ -165,14 +147,12 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
       const Segment* const there = frame()->segmentAt(at);
       ASSERT_EQ(there ? there->id : 0, id);
       ASSERT_EQ(frame()->map.at<std::uint8_t>(y, x), there ? there->label : 255);
-      ASSERT_TRUE(
-          readout(*frame(), at)
-              .startsWith(there ? part<LegendModel>(*window_)->name(there->label) : QStringLiteral("no segment")));
+      ASSERT_THAT(readout(*frame(), at), Begins(there ? part<LegendModel>()->name(there->label) : "no segment"));
     }
   EXPECT_FALSE(frame()->sample.whole().areas.empty()) << "classes are stored as those of any model";
 
   trigger("snapshot");
-  ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
   EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_overlay.png", "_segments.json", "_segments.png"}));
   EXPECT_EQ(watching().watch().min_score, 0.2);
   EXPECT_EQ(watching().watch().min_overlap, 0.1);

@@ -3,16 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <QCheckBox>
-#include <QDir>
-#include <QFileInfo>
-#include <QLabel>
-#include <QPushButton>
-#include <QRadioButton>
+#include <QtWidgets>
 #include <algorithm>
 #include <cstdlib>
 
 #include "gui/views/look.h"
+#include "text.h"
 
 namespace mpm::gui {
 namespace {
@@ -34,8 +30,8 @@ std::vector<std::pair<QColor, QColor>> textPairs(const Theme& t) {
 TEST(Theme, EveryTextIsReadable) {
   for (const Theme& theme : {lightTheme(), darkTheme()})
     for (const auto& [text, background] : textPairs(theme))
-      EXPECT_GE(contrast(text, background), 4.5) << (theme.dark ? "dark: " : "light: ") << text.name().toStdString()
-                                                 << " on " << background.name().toStdString();
+      EXPECT_GE(contrast(text, background), 4.5)
+          << (theme.dark ? "dark: " : "light: ") << text.name() << " on " << background.name();
 }
 
 // As it is drawn: something within the square of the indicator stands out from the panel.
@@ -68,7 +64,7 @@ TEST(Theme, WhatIsNotCheckedIsSeen) {
 }
 
 TEST(Theme, APrimaryButtonThatIsDisabledLooksIt) {
-  QPushButton button(QStringLiteral("Save"));
+  QPushButton button("Save");
   button.resize(button.sizeHint());
   makePrimary(&button);
   const auto fill = [&] { return button.grab().toImage().pixelColor(button.width() / 2, 4); };
@@ -78,8 +74,8 @@ TEST(Theme, APrimaryButtonThatIsDisabledLooksIt) {
 }
 
 TEST(Theme, DrawsEveryIconInItsTextColour) {
-  QStringList names = QDir(QStringLiteral(":/icons")).entryList({QStringLiteral("*.svg")});
-  names.removeOne(QStringLiteral("mpm-monitor.svg"));
+  QStringList names = QDir(":/icons").entryList({"*.svg"});
+  names.removeOne("mpm-monitor.svg");
   ASSERT_GT(names.size(), 30);
   std::vector<QImage> drawn;
   for (const Theme& theme : {lightTheme(), darkTheme()}) {
@@ -93,11 +89,11 @@ TEST(Theme, DrawsEveryIconInItsTextColour) {
           if (pixel.alpha() < 255) continue;
           for (const int off :
                {pixel.red() - theme.text.red(), pixel.green() - theme.text.green(), pixel.blue() - theme.text.blue()})
-            EXPECT_LE(std::abs(off), 2) << name.toStdString() << ", beyond the rounding where shapes overlap";
+            EXPECT_LE(std::abs(off), 2) << name << ", beyond the rounding where shapes overlap";
           ++ink;
         }
-      EXPECT_GT(ink, 60) << name.toStdString();
-      EXPECT_EQ(std::count(drawn.begin(), drawn.end(), image), 0) << name.toStdString() << " looks like another icon";
+      EXPECT_GT(ink, 60) << name;
+      EXPECT_EQ(std::count(drawn.begin(), drawn.end(), image), 0) << name << " looks like another icon";
       drawn.push_back(image);
     }
   }
@@ -108,7 +104,7 @@ TEST(Theme, DrawsEveryIconInItsTextColour) {
 TEST(Theme, ShowsTextFromOutsideAsItIs) {
   applyLook(lightTheme(), 100);
   QWidget window;
-  QLabel plain(QStringLiteral("<b>road</b>"), &window), meant(QStringLiteral("<b>road</b>"), &window);
+  QLabel plain("<b>road</b>", &window), meant("<b>road</b>", &window);
   meant.setTextFormat(Qt::RichText);
   plain.ensurePolished();
   meant.ensurePolished();
@@ -116,7 +112,7 @@ TEST(Theme, ShowsTextFromOutsideAsItIs) {
 }
 
 TEST(Theme, StyleSheetIsComplete) {
-  for (const Theme& theme : {lightTheme(), darkTheme()}) EXPECT_FALSE(theme.styleSheet().contains(QLatin1Char('%')));
+  for (const Theme& theme : {lightTheme(), darkTheme()}) EXPECT_THAT(theme.styleSheet(), Not(Has(QLatin1Char('%'))));
 }
 
 TEST(Theme, ContrastIsThatOfWcag) {

@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folders of pictures that have a time.
-#include <gtest/gtest.h>
 
-#include <QComboBox>
-#include <QDialogButtonBox>
-#include <QDoubleSpinBox>
-#include <QLineEdit>
-#include <QMessageBox>
-#include <QPushButton>
-
-#include "gui/controllers/measuring.h"
-#include "gui/controllers/watch_rules.h"
 #include "gui/models/readout.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/day_night_panel.h"
-#include "gui/views/folder_bar.h"
 #include "gui/views/times_dialog.h"
 #include "vision/times/written_time.h"
 #include "window_fixture.h"
@@ -26,7 +13,7 @@ class Times : public Window {
  protected:
   void SetUp() override {
     Window::SetUp();
-    QDir(folder_.path()).mkpath(QStringLiteral("dated"));
+    QDir(folder_.path()).mkpath("dated");
     for (int i = 0; i < 3; ++i)
       QFile::copy(QString::fromStdString(path("street/%1.png", i)),
                   QString::fromStdString(path("dated/20130708_0554%1.png", 12 - i)));
@@ -44,7 +31,7 @@ class Times : public Window {
     ASSERT_TRUE(ends());
   }
   bool ends() {
-    return wait([&] { return window_->live().session().isOpen() && window_->live().session().status().finished; });
+    return wait([&] { return session().isOpen() && session().status().finished; });
   }
   std::vector<monitor::Sample> samples() {
     window_.reset();  // stores all
@@ -61,12 +48,13 @@ class Times : public Window {
 TEST_F(Times, AFolderIsAskedForOnce) {
   TimesDialog* dialog = ask("dated");
   ASSERT_NE(dialog, nullptr);
-  EXPECT_FALSE(window_->live().session().isOpen()) << "not before the answer";
-  fieldOf<QLineEdit>(dialog, "Time zone")->setText(QStringLiteral("+02:00"));
-  ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(QStringLiteral("UTC+02:00")); }));
-  EXPECT_EQ(valueOf(dialog, "Found"), QStringLiteral("20130708_055410.png: 2013-07-08 05:54:10 UTC+02:00, name\n"
-                                                     "20130708_055411.png: 2013-07-08 05:54:11 UTC+02:00, name\n"
-                                                     "20130708_055412.png: 2013-07-08 05:54:12 UTC+02:00, name"));
+  EXPECT_FALSE(session().isOpen()) << "not before the answer";
+  fieldOf<QLineEdit>(dialog, "Time zone")->setText("+02:00");
+  ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains("UTC+02:00"); }));
+  EXPECT_EQ(valueOf(dialog, "Found"),
+            "20130708_055410.png: 2013-07-08 05:54:10 UTC+02:00, name\n"
+            "20130708_055411.png: 2013-07-08 05:54:11 UTC+02:00, name\n"
+            "20130708_055412.png: 2013-07-08 05:54:12 UTC+02:00, name");
   dialog->accept();
   ASSERT_TRUE(ends());
   EXPECT_EQ(watching().watch().times, "auto");
@@ -86,17 +74,16 @@ TEST_F(Times, AFolderIsAskedForOnce) {
 TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
   measure("dated");
   ASSERT_TRUE(runs());
-  ASSERT_TRUE(wait([&] { return noticeOf(*window_) == QStringLiteral("3 of 3 pictures are stored"); }));
+  ASSERT_TRUE(wait([&] { return notice() == "3 of 3 pictures are stored"; }));
   ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055412"; })) << "the last one";
   trigger("previous_picture");
   ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055411"; }));
   const UnixMs taken = frame()->result.frame.time;
   EXPECT_EQ(taken - 11000, vision::timeInName("20130708_055400.png")->utc(vision::machineTimeZone()));
-  for (const QString& text :
-       {valueOf(part<FolderBar>(*window_), "Picture on show"), valueOf(window_.get(), "Frame on show")})
-    EXPECT_TRUE(text.contains(timeText(taken))) << text.toStdString();
-  EXPECT_TRUE(timeText(taken).contains(QStringLiteral("2013")));
-  auto* chart = part<ChartPanel>(*window_);
+  for (const QString& text : {valueOf(part<FolderBar>(), "Picture on show"), valueOf(window_.get(), "Frame on show")})
+    EXPECT_THAT(text, Has(timeText(taken)));
+  EXPECT_THAT(timeText(taken), Has("2013"));
+  auto* chart = part<ChartPanel>();
   ASSERT_TRUE(wait([&] { return chart->record() && chart->record()->samples == 3; }));
   watching().tick();
   chart->refresh();
@@ -105,42 +92,39 @@ TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
 
 TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
   measure("dated");
-  auto* chart = part<ChartPanel>(*window_);
+  auto* chart = part<ChartPanel>();
   ASSERT_TRUE(wait([&] { return chart->record() && chart->record()->samples == 3; }));
   const auto shown = [&] { return chart->chart()->axis(); };
   EXPECT_LE(shown().from, static_cast<double>(chart->record()->first) / 1000);
   EXPECT_GE(shown().to, static_cast<double>(chart->record()->last) / 1000);
   EXPECT_LT(shown().to - shown().from, 3600);
-  const auto* panel = part<DayNightPanel>(*window_);
+  const auto* panel = part<DayNightPanel>();
   const auto counted = [&] {
     return valueOf(panel, "Samples, Day").toInt() + valueOf(panel, "Samples, Night").toInt();
   };
-  EXPECT_TRUE(wait([&] { return counted() == 3; })) << textOf(panel).toStdString();
-  EXPECT_TRUE(valueOf(panel, "Stretch").contains(QStringLiteral("8 Jul 2013"))) << textOf(panel).toStdString();
+  EXPECT_TRUE(wait([&] { return counted() == 3; })) << textOf(panel);
+  EXPECT_THAT(valueOf(panel, "Stretch"), Has("8 Jul 2013")) << textOf(panel);
   chart->showSpan(ChartPanel::Span::kHour);
   EXPECT_GT(shown().to, static_cast<double>(chart->record()->last) / 1000) << "the last picture is seen";
   chart->chart()->setFollowing(false);
   chart->chart()->setRange(shown().from - 9e6, shown().from - 8e6);
   EXPECT_TRUE(wait([&] { return counted() == 0; })) << "nothing lies in that stretch";
-  EXPECT_EQ(chart->state()["view/chart_span"].toString(), QStringLiteral("hour")) << "that of a camera stays";
+  EXPECT_EQ(chart->state()["view/chart_span"].toString(), "hour") << "that of a camera stays";
 }
 
 TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   measure("dated");
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->record().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>()->record().has_value(); }));
   ASSERT_TRUE(runs());
   watching().chooseReduction(mpmBefore({2}));
   ASSERT_TRUE(wait([&] { return watching().model()->schedule() == Schedule{2}; }));
-  emit part<WatchRules>(*window_)->regionsChanged();
-  auto* question = window_->findChild<QMessageBox*>();
-  ASSERT_NE(question, nullptr);
-  EXPECT_EQ(question->text(), QStringLiteral("Measure the 3 stored picture(s) again?"));
+  emit part<WatchRules>()->regionsChanged();
+  auto* question = childOf<QMessageBox>(window_.get());
+  EXPECT_EQ(question->text(), "Measure the 3 stored picture(s) again?");
   QAbstractButton* yes = buttonOf(question, Measuring::tr("Measure again"));
-  ASSERT_NE(yes, nullptr);
   yes->click();
-  EXPECT_TRUE(part<Measuring>(*window_)->running());
-  ASSERT_TRUE(wait([&] { return noticeOf(*window_) == QStringLiteral("3 of 3 pictures are measured again"); }))
-      << noticeOf(*window_).toStdString();
+  EXPECT_TRUE(part<Measuring>()->running());
+  ASSERT_TRUE(wait([&] { return notice() == "3 of 3 pictures are measured again"; })) << notice();
   EXPECT_TRUE(runs()) << "the archive is on show again";
   const auto stored = samples();
   ASSERT_EQ(stored.size(), 3u);
@@ -149,10 +133,10 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
 
 TEST_F(Times, WithoutAnArchiveThereIsNothingToMeasureAgain) {
   ASSERT_TRUE(openAndWait());
-  emit part<WatchRules>(*window_)->regionsChanged();
+  emit part<WatchRules>()->regionsChanged();
   trigger("measure");
   EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr);
-  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("Open a folder of pictures with times first")));
+  EXPECT_THAT(notice(), Begins("Open a folder of pictures with times first"));
 }
 
 TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
@@ -169,9 +153,9 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   EXPECT_EQ(window_->findChild<QMessageBox*>(), nullptr) << "what another program stored is its own";
   EXPECT_EQ(frame()->result.frame.name, "20130708_055412");
   EXPECT_EQ(frame()->result.estimate.tokens.size(), 3u);
-  const QString banner = part<ImageView>(*window_)->banner();
+  const QString banner = part<ImageView>()->banner();
   EXPECT_EQ(banner, QStringLiteral("Last sample: %1  ·  no gaps").arg(timeText(frame()->result.frame.time)));
-  const ChartPanel* chart = part<ChartPanel>(*window_);
+  const ChartPanel* chart = part<ChartPanel>();
   emit chart->chart()->timePicked(static_cast<double>(chart->record()->last) / 1000 - 2.02);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055410"; })) << "a click shows its picture";
   trigger("unpin");
@@ -180,7 +164,7 @@ TEST_F(Times, ADatabaseThatIsOpenedShowsItsLastPicture) {
   window_->opener().open(file("m.db"));
   EXPECT_TRUE(wait([&] { return watching().active(); })) << "its numbers are there";
   EXPECT_EQ(frame(), nullptr);
-  EXPECT_EQ(part<ImageView>(*window_)->banner(), banner);
+  EXPECT_EQ(part<ImageView>()->banner(), banner);
 }
 
 TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
@@ -196,10 +180,10 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
 TEST_F(Times, AZoneThatIsNoneIsSaid) {
   TimesDialog* dialog = ask("dated");
   ASSERT_NE(dialog, nullptr);
-  fieldOf<QLineEdit>(dialog, "Time zone")->setText(QStringLiteral("Mars"));
-  EXPECT_TRUE(valueOf(dialog, "Found").startsWith(QStringLiteral("'Mars' is neither")));
+  fieldOf<QLineEdit>(dialog, "Time zone")->setText("Mars");
+  EXPECT_THAT(valueOf(dialog, "Found"), Begins("'Mars' is neither"));
   dialog->reject();
-  EXPECT_FALSE(window_->live().session().isOpen());
+  EXPECT_FALSE(session().isOpen());
 }
 
 TEST_F(Times, TheyCanBeChosenAgain) {
@@ -207,7 +191,6 @@ TEST_F(Times, TheyCanBeChosenAgain) {
   ASSERT_TRUE(runs());
   ASSERT_TRUE(ends());
   auto* dialog = dialogOf<TimesDialog>("times");
-  ASSERT_NE(dialog, nullptr);
   auto* from = dialog->findChild<QComboBox*>();
   from->setCurrentIndex(4);
   ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains(TimesDialog::tr("date of the file")); }));
@@ -217,7 +200,7 @@ TEST_F(Times, TheyCanBeChosenAgain) {
 
 // Two archives, of two continents.
 TEST_F(Times, EachSourceKeepsItsPlace) {
-  QDir(folder_.path()).mkpath(QStringLiteral("far"));
+  QDir(folder_.path()).mkpath("far");
   for (int i = 0; i < 3; ++i)
     QFile::copy(QString::fromStdString(path("street/%1.png", i)),
                 file(qUtf8Printable(QStringLiteral("far/%1_20130708_0554%2.png").arg(9 - i).arg(10 + i))));
@@ -225,23 +208,22 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
     TimesDialog* dialog = ask(folder);
     ASSERT_NE(dialog, nullptr);
     for (const auto& [name, value] : {std::pair("Latitude", lat), std::pair("Longitude", lon)}) {
-      buttonOf(dialog, QString::fromLatin1(name))->click();
+      buttonOf(dialog, name)->click();
       const bool half = name == std::string("Latitude");
       EXPECT_EQ(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled(), !half);
       fieldOf<QDoubleSpinBox>(dialog, name)->setValue(value);
     }
-    fieldOf<QLineEdit>(dialog, "Time zone")->setText(QStringLiteral("+00:00"));
+    fieldOf<QLineEdit>(dialog, "Time zone")->setText("+00:00");
     dialog->accept();
     ASSERT_TRUE(ends());
     ASSERT_TRUE(wait([&] { return !window_->findChild<TimesDialog*>(); }));
   };
   open("dated", 48.1372, 11.5755);  // at 5:54 UTC it is day there
   open("far", 41.8781, -87.6298);   // and night here
-  EXPECT_EQ(part<FolderBar>(*window_)->pictures().size(), 3u);
-  EXPECT_TRUE(std::ranges::is_sorted(part<FolderBar>(*window_)->pictures(), {}, &FolderPicture::time))
-      << "not by their names";
+  EXPECT_EQ(part<FolderBar>()->pictures().size(), 3u);
+  EXPECT_TRUE(std::ranges::is_sorted(part<FolderBar>()->pictures(), {}, &FolderPicture::time)) << "not by their names";
   const auto placeOf = [&](const char* folder) {
-    const monitor::Watch& watch = part<WatchRules>(*window_)->watch(file(folder));
+    const monitor::Watch& watch = part<WatchRules>()->watch(file(folder));
     return std::tuple(watch.night, watch.lat, watch.lon);
   };
   EXPECT_EQ(placeOf("dated"), std::tuple("sun", 48.1372, 11.5755));

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for a reduction, from the question to the choice.
-#include <gtest/gtest.h>
 
-#include <QDoubleSpinBox>
-#include <QPushButton>
-#include <QRadioButton>
-#include <QSignalSpy>
-#include <QSpinBox>
-#include <QTableWidget>
-
-#include "gui/views/reduction_editor.h"
-#include "gui/views/reduction_panel.h"
-#include "gui/views/tune_dialog.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -24,14 +13,14 @@ class TuningTest : public Window {
  protected:
   /// The question, for so many pictures.
   TuneDialog* ask(int pictures) {
-    buttonOf(part<ReductionPanel>(*window_), ReductionPanel::tr("Tune for this camera…"))->click();
+    buttonOf(part<ReductionPanel>(), ReductionPanel::tr("Tune for this camera…"))->click();
     auto* dialog = window_->findChild<TuneDialog*>();
     if (dialog) fieldOf<QSpinBox>(dialog, "Most pictures")->setValue(pictures);
     return dialog;
   }
-  bool paused() const { return window_->live().session().paused(); }
+  bool paused() const { return session().paused(); }
   static bool found(const TuneDialog* dialog) {
-    return wait([&] { return buttonOf(dialog, QStringLiteral("Use it"))->isVisibleTo(dialog); });
+    return wait([&] { return buttonOf(dialog, "Use it")->isVisibleTo(dialog); });
   }
 };
 
@@ -43,45 +32,44 @@ TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
   EXPECT_EQ(fieldOf<QDoubleSpinBox>(dialog, "Seconds between two frames")->value(), 0)
       << "a folder has no pictures to wait for";
   fieldOf<QDoubleSpinBox>(dialog, "Least agreement")->setValue(80);
-  buttonOf(dialog, QStringLiteral("Start"))->click();
-  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Collecting frames"))) << textOf(dialog).toStdString();
+  buttonOf(dialog, "Start")->click();
+  EXPECT_THAT(textOf(dialog), Has("Collecting frames"));
   EXPECT_FALSE(paused()) << "the live picture goes on";
-  ASSERT_TRUE(wait([&] { return textOf(dialog).contains(QStringLiteral("The live picture is paused")); }));
+  ASSERT_TRUE(says(dialog, "The live picture is paused"));
   EXPECT_TRUE(paused());
-  ASSERT_TRUE(found(dialog)) << textOf(dialog).toStdString();
+  ASSERT_TRUE(found(dialog)) << textOf(dialog);
   EXPECT_FALSE(paused()) << "and goes on again";
-  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral(" reductions "))) << textOf(dialog).toStdString();
+  EXPECT_THAT(textOf(dialog), Has(" reductions "));
   const QTableWidget* table = dialog->findChild<QTableWidget*>();
   ASSERT_GT(table->rowCount(), 1);
   EXPECT_GE(table->currentRow(), 0) << "the choice of the search";
   QString other;
   for (int row = 0; row < table->rowCount() && other.isEmpty(); ++row) {
     const QString spec = table->item(row, 0)->text();
-    if (spec == QStringLiteral("the full model") || spec == QStringLiteral("mpm:blocks=1,2")) continue;
+    if (spec == "the full model" || spec == "mpm:blocks=1,2") continue;
     dialog->findChild<QTableWidget*>()->setCurrentCell(row, 0);
     other = spec;
   }
   ASSERT_FALSE(other.isEmpty());
-  EXPECT_TRUE(textOf(dialog).remove(QChar(0x200b)).contains(other)) << "beside its picture";
-  buttonOf(dialog, QStringLiteral("Use it"))->click();
-  ASSERT_TRUE(wait([&] { return toString(frame()->result.model->reduction) == other.toStdString(); }))
-      << other.toStdString();
-  EXPECT_EQ(toString(part<ReductionPanel>(*window_)->editor()->reduction()), other.toStdString());
+  EXPECT_THAT(textOf(dialog).remove(QChar(0x200b)), Has(other)) << "beside its picture";
+  buttonOf(dialog, "Use it")->click();
+  ASSERT_TRUE(wait([&] { return toString(frame()->result.model->reduction) == other.toStdString(); })) << other;
+  EXPECT_EQ(toString(part<ReductionPanel>()->editor()->reduction()), other.toStdString());
   EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); }));
 }
 
 TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   watching().open(file("street"));
   trigger("record");
-  ASSERT_TRUE(wait([&] { return window_->live().session().snapshots().recording().written >= 12; }));
+  ASSERT_TRUE(wait([&] { return session().snapshots().recording().written >= 12; }));
   trigger("record");
-  ASSERT_TRUE(wait([&] { return part<PictureStore>(*window_)->pictures().size() >= 12; }));
+  ASSERT_TRUE(wait([&] { return part<PictureStore>()->pictures().size() >= 12; }));
   TuneDialog* dialog = ask(12);
   ASSERT_TRUE(dialog);
   ASSERT_TRUE(stored(*dialog)->isChecked()) << "they show more than the next minute does";
-  buttonOf(dialog, QStringLiteral("Start"))->click();
+  buttonOf(dialog, "Start")->click();
   EXPECT_TRUE(paused());
-  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Measuring"))) << textOf(dialog).toStdString();
+  EXPECT_THAT(textOf(dialog), Has("Measuring"));
   dialog->reject();
   EXPECT_FALSE(paused());
   EXPECT_TRUE(wait([&] { return !window_->findChild<Job*>(); })) << "its thread ends";
@@ -91,8 +79,8 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   trigger("pause");
   dialog = ask(12);
   ASSERT_TRUE(dialog);
-  buttonOf(dialog, QStringLiteral("Start"))->click();
-  ASSERT_TRUE(found(dialog)) << textOf(dialog).toStdString();
+  buttonOf(dialog, "Start")->click();
+  ASSERT_TRUE(found(dialog)) << textOf(dialog);
   EXPECT_TRUE(paused());
   dialog->reject();
   EXPECT_TRUE(paused());
@@ -102,12 +90,12 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   TuneDialog dialog(12, 2, {});
   EXPECT_TRUE(stored(dialog)->isChecked());
   dialog.showCollecting(10, 40);
-  EXPECT_TRUE(textOf(&dialog).contains(QStringLiteral("about 1 min 00 s left"))) << textOf(&dialog).toStdString();
+  EXPECT_THAT(textOf(&dialog), Has("about 1 min 00 s left"));
   dialog.showMeasuring();
   ASSERT_TRUE(QTest::qWaitFor(
       [&] {
         dialog.showProgress(20, 400);
-        return textOf(&dialog).contains(QStringLiteral("20 of about 400 runs, about "));
+        return textOf(&dialog).contains("20 of about 400 runs, about ");
       },
       kPatience))
       << "once the time of a run is known";
@@ -129,30 +117,28 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   result->chosen = 1;
   dialog.showResult(result);
   const QString text = textOf(&dialog).remove(QChar(0x200b));
-  EXPECT_TRUE(
-      text.contains(QStringLiteral("Of the 3 reductions in the table, gradual:blocks=0-5:count=46 is the "
-                                   "fastest that keeps the labels: 1.50 times as fast")))
-      << text.toStdString();
-  EXPECT_TRUE(text.contains(QStringLiteral("On 30 pictures"))) << text.toStdString();
+  EXPECT_THAT(text, Has("Of the 3 reductions in the table, gradual:blocks=0-5:count=46 is the "
+                        "fastest that keeps the labels: 1.50 times as fast"));
+  EXPECT_THAT(text, Has("On 30 pictures"));
   EXPECT_EQ(dialog.findChild<QTableWidget*>()->currentRow(), 1);
-  EXPECT_FALSE(dialog.findChild<QTableWidget*>()->item(0, 3)->text().startsWith(QStringLiteral("✓")));
-  EXPECT_TRUE(dialog.findChild<QTableWidget*>()->item(1, 3)->text().startsWith(QStringLiteral("✓")));
+  EXPECT_THAT(dialog.findChild<QTableWidget*>()->item(0, 3)->text(), Not(Begins("✓")));
+  EXPECT_THAT(dialog.findChild<QTableWidget*>()->item(1, 3)->text(), Begins("✓"));
   QSignalSpy used(&dialog, &TuneDialog::used);
-  buttonOf(&dialog, QStringLiteral("Use it"))->click();
+  buttonOf(&dialog, "Use it")->click();
   ASSERT_EQ(used.count(), 1);
   EXPECT_EQ(toString(used[0][0].value<Reduction>()), "gradual:blocks=0-5:count=46");
 
   result->chosen = 2;
   dialog.showResult(result);
-  EXPECT_TRUE(textOf(&dialog).contains(QStringLiteral("the full model stays"))) << textOf(&dialog).toStdString();
+  EXPECT_THAT(textOf(&dialog), Has("the full model stays"));
 }
 
 TEST_F(TuningTest, SaysWhatIsWrong) {
   ASSERT_TRUE(openAndPause());
   TuneDialog* dialog = ask(8);
   ASSERT_TRUE(dialog);
-  buttonOf(dialog, QStringLiteral("Start"))->click();
-  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("No frames come"))) << textOf(dialog).toStdString();
+  buttonOf(dialog, "Start")->click();
+  EXPECT_THAT(textOf(dialog), Has("No frames come"));
   dialog->reject();
 
   // The end of the source comes before there are enough pictures.
@@ -160,10 +146,9 @@ TEST_F(TuningTest, SaysWhatIsWrong) {
   ASSERT_TRUE(openAndWait());
   dialog = ask(8);
   ASSERT_TRUE(dialog);
-  buttonOf(dialog, QStringLiteral("Start"))->click();
-  ASSERT_TRUE(wait([&] { return textOf(dialog).contains(QStringLiteral("tuning needs at least 8 pictures, not ")); }))
-      << textOf(dialog).toStdString();
-  EXPECT_TRUE(buttonOf(dialog, QStringLiteral("Start"))->isVisibleTo(dialog));
+  buttonOf(dialog, "Start")->click();
+  ASSERT_TRUE(says(dialog, "tuning needs at least 8 pictures, not "));
+  EXPECT_TRUE(buttonOf(dialog, "Start")->isVisibleTo(dialog));
   EXPECT_FALSE(paused());
   dialog->reject();
   watching().close();

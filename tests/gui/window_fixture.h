@@ -3,29 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <QAbstractButton>
-#include <QDialog>
-#include <QDir>
-#include <QDockWidget>
-#include <QLabel>
-#include <QSettings>
 #include <QSignalSpy>
-#include <QSlider>
-#include <QTemporaryDir>
 #include <QTest>
-#include <QToolBar>
 #include <functional>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <stdexcept>
 
-#include "gui/controllers/action_registry.h"
-#include "gui/controllers/exports.h"
-#include "gui/controllers/opener.h"
-#include "gui/controllers/teach_mode.h"
-#include "gui/main_window.h"
-#include "gui/views/image_view.h"
+#include "gui/main_window.h"  // and with it the parts that it makes
 #include "gui/views/times_dialog.h"
 #include "monitor/store/store.h"
+#include "text.h"
 #include "vision/time.h"
 
 namespace mpm::gui {
@@ -40,40 +28,37 @@ inline void settle() {
   }
 }
 
-/// The button that says `text`; a failure and null where there is none.
+/// These end the test where there is none.
+[[noreturn]] inline void missing(const QString& what) { throw std::runtime_error(("no " + what).toStdString()); }
+
+/// The button that says `text`.
 inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
   for (auto* button : parent->findChildren<QAbstractButton*>())
     if (button->text() == text) return button;
-  ADD_FAILURE() << "no button '" << text.toStdString() << "'";
-  return nullptr;
+  missing("button '" + text + "'");
+}
+
+template <typename Child>
+Child* childOf(const QObject* parent, const QString& name = {}) {
+  if (auto* child = parent->findChild<Child*>(name)) return child;
+  missing(Child::staticMetaObject.className());
 }
 
 /// The field that screen readers call so.
 template <typename Field>
 Field* fieldOf(const QObject* parent, const char* name) {
   for (auto* field : parent->findChildren<Field*>())
-    if (field->accessibleName() == QLatin1String(name)) return field;
-  ADD_FAILURE() << "no field '" << name << "'";
-  return nullptr;
-}
-
-/// The part of the window that has this type.
-template <typename Part>
-Part* part(const QObject& window) {
-  return window.findChild<Part*>();
+    if (field->accessibleName() == name) return field;
+  missing(name);
 }
 
 /// The label of this name, as setValue() knows it.
 inline const QLabel* labelOf(const QWidget* panel, const char* name) {
   for (const auto* label : panel->findChildren<QLabel*>())
-    if (label->property("value_name") == QLatin1String(name)) return label;
-  ADD_FAILURE() << "no label '" << name << "'";
-  static const QLabel none;
-  return &none;
+    if (label->property("value_name") == name) return label;
+  missing(name);
 }
 inline QString valueOf(const QWidget* panel, const char* name) { return labelOf(panel, name)->text(); }
-/// All of what the status bar just said, of which it may show a part.
-inline QString noticeOf(const QWidget& window) { return labelOf(&window, "Notice")->toolTip(); }
 
 /// What a screen reader says of a panel: a line per label.
 inline QString textOf(const QWidget* panel) {
@@ -88,7 +73,7 @@ inline QString textOf(const QWidget* panel) {
 class Window : public ::testing::Test {
  protected:
   void SetUp() override {
-    QDir(folder_.path()).mkpath(QStringLiteral("street"));
+    QDir(folder_.path()).mkpath("street");
     for (int i = 0; i < kPictures; ++i) cv::imwrite(path("street/%1.png", i), picture(i, {320, 160}));
     make();
   }
@@ -103,11 +88,11 @@ class Window : public ::testing::Test {
 
   virtual WindowOptions options() const {
     WindowOptions options;
-    options.model = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx");
+    options.model = MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx";
     options.inference.read.convert.reduce = mpmBefore({1, 2});
-    options.database = folder_.filePath(QStringLiteral("m.db"));
-    options.pictures = folder_.filePath(QStringLiteral("pictures"));
-    options.settings = folder_.filePath(QStringLiteral("settings.ini"));
+    options.database = folder_.filePath("m.db");
+    options.pictures = folder_.filePath("pictures");
+    options.settings = folder_.filePath("settings.ini");
     options.inference.threads = 1;
     return options;
   }
@@ -120,9 +105,9 @@ class Window : public ::testing::Test {
     window_->show();
   }
   std::string path(const char* pattern, int i) const {
-    return folder_.filePath(QString::fromLatin1(pattern).arg(i, 2, 10, QLatin1Char('0'))).toStdString();
+    return folder_.filePath(QString(pattern).arg(i, 2, 10, QLatin1Char('0'))).toStdString();
   }
-  QString file(const char* name) const { return folder_.filePath(QString::fromLatin1(name)); }
+  QString file(const char* name) const { return folder_.filePath(name); }
   /// Instead of the window, samples of `source` in the database of options(), the first at `first`, `step` ms apart;
   /// `more` sets what else one holds.
   void storeSamples(const std::string& source, UnixMs first, UnixMs step, int count,
@@ -155,7 +140,32 @@ class Window : public ::testing::Test {
   }
 
   static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, kPatience); }
-  const LiveFramePtr& frame() const { return part<ImageView>(*window_)->frame(); }
+  /// The part of the window that has this type.
+  template <typename Part>
+  Part* part() const {
+    return window_->findChild<Part*>();
+  }
+  template <typename Panel>
+  QString textIn() const {
+    return textOf(part<Panel>());
+  }
+  QString status(const char* name) const { return valueOf(part<StatusLine>(), name); }
+  /// All of what the status bar just said, of which it may show a part.
+  QString notice() const { return labelOf(window_.get(), "Notice")->toolTip(); }
+  QString log() const { return part<QPlainTextEdit>()->toPlainText(); }
+  monitor::Session& session() const { return window_->live().session(); }
+  /// `piece` comes to be a part of the log, or of what a panel says.
+  testing::AssertionResult logged(const char* piece) const {
+    return comes(piece, [&] { return log(); });
+  }
+  static testing::AssertionResult says(const QWidget* panel, const QString& piece) {
+    return comes(piece, [&] { return textOf(panel); });
+  }
+  static testing::AssertionResult comes(const QString& piece, const std::function<QString()>& text) {
+    if (wait([&] { return text().contains(piece); })) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "no '" << piece << "' in\n" << text();
+  }
+  const LiveFramePtr& frame() const { return part<ImageView>()->frame(); }
   bool runs() {
     return wait([&] { return frame() && frame()->hasGrid(); });
   }
@@ -170,17 +180,21 @@ class Window : public ::testing::Test {
     window_->live().change([](monitor::Session&) {});
     return wait([&] { return frame()->result.repeated; });
   }
+  /// A first sample is stored, and was seen.
+  bool stores() const {
+    return wait([&] { return part<ChartPanel>()->source().has_value(); });
+  }
   /// What is stored was looked at twice more, which the window does every other second.
   bool looks() const {
-    const QSignalSpy sources(part<History>(*window_), &History::sourcesChanged);
+    const QSignalSpy sources(part<History>(), &History::sourcesChanged);
     return wait([&] { return sources.count() >= 2; });
   }
   // Looks whether the pictures of a new folder have a time; those here have none.
   void lookForTimes() {
     EXPECT_TRUE(wait([&] { return !window_->findChild<TimesDialog*>(); }));
   }
-  Watching& watching() const { return *part<Watching>(*window_); }
-  QAction* action(const char* id) const { return part<ActionRegistry>(*window_)->action(QString::fromLatin1(id)); }
+  Watching& watching() const { return *part<Watching>(); }
+  QAction* action(const char* id) const { return part<ActionRegistry>()->action(id); }
   void trigger(const char* id) const { action(id)->trigger(); }
   void check(const char* id, bool on) const { action(id)->setChecked(on); }
   /// Percent of the desktop's, in steps of 10.
@@ -189,16 +203,16 @@ class Window : public ::testing::Test {
     for (; font_ > percent; font_ -= 10) trigger("smaller");
   }
   QList<QDockWidget*> docks() const { return window_->findChildren<QDockWidget*>(); }
-  QDockWidget* dock(const char* id) const { return window_->findChild<QDockWidget*>(QString::fromLatin1(id)); }
+  QDockWidget* dock(const char* id) const { return window_->findChild<QDockWidget*>(id); }
   template <typename Dialog>
   Dialog* dialogOf(const char* action) const {
     trigger(action);
-    return window_->findChild<Dialog*>();
+    return childOf<Dialog>(window_.get());
   }
   /// An event in the list of which `piece` is a part.
   bool reported(monitor::EventKind kind, const char* piece) const {
-    for (int row = 0; row < part<EventsModel>(*window_)->rowCount(); ++row) {
-      const monitor::Event& event = part<EventsModel>(*window_)->eventAt(row);
+    for (int row = 0; row < part<EventsModel>()->rowCount(); ++row) {
+      const monitor::Event& event = part<EventsModel>()->eventAt(row);
       if (event.kind == kind && event.message.find(piece) != std::string::npos) return true;
     }
     return false;

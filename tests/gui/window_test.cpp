@@ -1,52 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <QAbstractItemView>
-#include <QCheckBox>
-#include <QClipboard>
-#include <QComboBox>
-#include <QDialogButtonBox>
-#include <QDragEnterEvent>
-#include <QFileDialog>
-#include <QHeaderView>
-#include <QLabel>
-#include <QLayout>
-#include <QLineEdit>
-#include <QMenuBar>
-#include <QMessageBox>
-#include <QMimeData>
-#include <QProcess>
-#include <QProgressDialog>
-#include <QPushButton>
-#include <QScrollArea>
-#include <QScrollBar>
-#include <QSettings>
-#include <QSignalSpy>
-#include <QSlider>
-#include <QTableView>
-#include <QTableWidget>
-#include <QToolButton>
 #include <fstream>
 
-#include "gui/controllers/exports.h"
-#include "gui/controllers/watch_rules.h"
-#include "gui/models/merge_colors.h"
-#include "gui/views/chart_panel.h"
-#include "gui/views/compare_panel.h"
-#include "gui/views/events_panel.h"
-#include "gui/views/image_view.h"
-#include "gui/views/inspector_panel.h"
-#include "gui/views/legend_panel.h"
-#include "gui/views/merge_view.h"
-#include "gui/views/pictures_pane.h"
-#include "gui/views/reduction_editor.h"
-#include "gui/views/reduction_panel.h"
-#include "gui/views/speed_panel.h"
-#include "gui/views/status_line.h"
-#include "gui/views/time_chart.h"
-#include "gui/views/welcome_page.h"
 #include "monitor/every_field.h"
 #include "monitor/store/store.h"
 #include "window_fixture.h"
@@ -55,18 +12,14 @@ namespace mpm::gui {
 namespace {
 
 TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
-  EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
+  EXPECT_TRUE(!part<WelcomePage>()->isHidden());
   ASSERT_TRUE(openAndWait());
-  EXPECT_FALSE(!part<WelcomePage>(*window_)->isHidden());
-  EXPECT_TRUE(window_->windowTitle().contains(QStringLiteral("street")));
-  EXPECT_EQ(part<LegendModel>(*window_)->classes(), 4);
-  EXPECT_EQ(part<ReductionPanel>(*window_)->editor()->reduction(), mpmBefore({1, 2}));
-  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → ")))
-      << valueOf(part<StatusLine>(*window_), "Tokens").toStdString();
-  EXPECT_TRUE(wait([&] {
-    return valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Live") ||
-           valueOf(part<StatusLine>(*window_), "Connection") == QStringLiteral("Ended");
-  }));
+  EXPECT_FALSE(!part<WelcomePage>()->isHidden());
+  EXPECT_THAT(window_->windowTitle(), Has("street"));
+  EXPECT_EQ(part<LegendModel>()->classes(), 4);
+  EXPECT_EQ(part<ReductionPanel>()->editor()->reduction(), mpmBefore({1, 2}));
+  EXPECT_THAT(status("Tokens"), Begins("tokens 32 → "));
+  EXPECT_TRUE(wait([&] { return status("Connection") == "Live" || status("Connection") == "Ended"; }));
   const int first = static_cast<int>(frame()->result.frame.id);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.id > first; }));
   double area = 0;
@@ -95,16 +48,16 @@ TEST_F(Window, OnASmallScreenItWasSmallAndIsNotForever) {
 }
 
 TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
-  EXPECT_TRUE(wait([&] { return part<ReductionPanel>(*window_)->editor()->blocks() == 3; }));
-  part<ReductionPanel>(*window_)->editor()->box(2)->click();
+  EXPECT_TRUE(wait([&] { return part<ReductionPanel>()->editor()->blocks() == 3; }));
+  part<ReductionPanel>()->editor()->box(2)->click();
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
 }
 
 // The bar of the chart goes on below instead of pushing the panels out of the window.
 TEST_F(Window, TheChartIsAsNarrowAsItHasToBe) {
-  EXPECT_LT(part<ChartPanel>(*window_)->minimumSizeHint().width(), 320);
-  QWidget* const chart = part<ChartPanel>(*window_);
+  EXPECT_LT(part<ChartPanel>()->minimumSizeHint().width(), 320);
+  QWidget* const chart = part<ChartPanel>();
   const auto heights = [&] { return chart->layout()->heightForWidth(320) - chart->layout()->heightForWidth(1200); };
   EXPECT_GT(heights(), 0);
 }
@@ -112,8 +65,8 @@ TEST_F(Window, TheChartIsAsNarrowAsItHasToBe) {
 TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
   ASSERT_TRUE(openAndPause());
   const LiveFramePtr before = frame();
-  const auto processed = window_->live().session().status().inference.processed;
-  ImageView* view = part<ImageView>(*window_);
+  const auto processed = session().status().inference.processed;
+  ImageView* view = part<ImageView>();
   const QImage overlay = shot(view);
   trigger("transparent");
   EXPECT_NEAR(view->paint().opacity, 0.5, 1e-9);
@@ -128,15 +81,15 @@ TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
   trigger("curtain");
   EXPECT_NE(shot(view), mask);
   trigger("mask");
-  part<LegendModel>(*window_)->setAllVisible(false);
+  part<LegendModel>()->setAllVisible(false);
   EXPECT_NE(shot(view), mask);
   EXPECT_EQ(frame(), before);
-  EXPECT_EQ(window_->live().session().status().inference.processed, processed);
+  EXPECT_EQ(session().status().inference.processed, processed);
 }
 
 TEST_F(Window, MergeMapStepsAndColours) {
   ASSERT_TRUE(openAndPause());
-  MergeView* view = part<MergeView>(*window_);
+  MergeView* view = part<MergeView>();
   EXPECT_EQ(view->step(), 2) << "begins with what the network ends with";
   const QImage last = shot(view);
   trigger("previous_insertion");
@@ -161,54 +114,53 @@ TEST_F(Window, HoverOutlinesAndTellsTheClusterInBothViews) {
   const MergeLookup& lookup = frame()->lookup;
   int merged = 0;
   while (lookup.mergedAt(2, merged) == 0) ++merged;
-  const QImage image = shot(part<ImageView>(*window_)), map = shot(part<MergeView>(*window_));
-  const QPoint at = part<MergeView>(*window_)->viewport().tokenRect(merged, lookup.grid()).center().toPoint();
-  QTest::mouseMove(part<MergeView>(*window_), at);
-  ASSERT_TRUE(wait([&] { return part<PatchSelection>(*window_)->token() == merged; }));
-  EXPECT_NE(shot(part<ImageView>(*window_)), image);
-  EXPECT_NE(shot(part<MergeView>(*window_)), map);
-  const QString text = textOf(part<InspectorPanel>(*window_));
-  for (const QString& part :
-       {QStringLiteral("Cluster: %1 of %2").arg(lookup.cluster(2, merged)).arg(lookup.clusters(2)),
-        QStringLiteral("Merged: before block %1").arg(lookup.block(lookup.mergedAt(2, merged))),
-        QStringLiteral("with its pair"), QStringLiteral("Score: ")})
-    EXPECT_TRUE(text.contains(part)) << part.toStdString() << " in\n" << text.toStdString();
-  EXPECT_FALSE(text.contains(QStringLiteral("not known")));
+  const QImage image = shot(part<ImageView>()), map = shot(part<MergeView>());
+  const QPoint at = part<MergeView>()->viewport().tokenRect(merged, lookup.grid()).center().toPoint();
+  QTest::mouseMove(part<MergeView>(), at);
+  ASSERT_TRUE(wait([&] { return part<PatchSelection>()->token() == merged; }));
+  EXPECT_NE(shot(part<ImageView>()), image);
+  EXPECT_NE(shot(part<MergeView>()), map);
+  const QString text = textIn<InspectorPanel>();
+  EXPECT_THAT(text, Has(QString("Cluster: %1 of %2").arg(lookup.cluster(2, merged)).arg(lookup.clusters(2))));
+  EXPECT_THAT(text, Has(QString("Merged: before block %1").arg(lookup.block(lookup.mergedAt(2, merged)))));
+  EXPECT_THAT(text, Has("with its pair"));
+  EXPECT_THAT(text, Has("Score: "));
+  EXPECT_THAT(text, Not(Has("not known")));
 
-  QTest::mouseClick(part<MergeView>(*window_), Qt::LeftButton, {}, at);
-  EXPECT_TRUE(part<PatchSelection>(*window_)->pinned());
-  QTest::keyClick(part<MergeView>(*window_), Qt::Key_Right);
-  EXPECT_NE(part<PatchSelection>(*window_)->token(), merged);
+  QTest::mouseClick(part<MergeView>(), Qt::LeftButton, {}, at);
+  EXPECT_TRUE(part<PatchSelection>()->pinned());
+  QTest::keyClick(part<MergeView>(), Qt::Key_Right);
+  EXPECT_NE(part<PatchSelection>()->token(), merged);
   trigger("unpin");
-  EXPECT_FALSE(part<PatchSelection>(*window_)->pinned());
+  EXPECT_FALSE(part<PatchSelection>()->pinned());
 }
 
 TEST_F(Window, ZoomAndCursorAreLinked) {
   ASSERT_TRUE(openAndWait());
-  ImageView* image = part<ImageView>(*window_);
+  ImageView* image = part<ImageView>();
   const QPointF at(image->width() / 3.0, image->height() / 2.0);
   QWheelEvent wheel(at, image->mapToGlobal(at), {}, QPoint(0, 480), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
                     false);
   QApplication::sendEvent(image, &wheel);
   EXPECT_GT(image->viewState().zoom, 1.5);
-  EXPECT_EQ(part<MergeView>(*window_)->viewState(), image->viewState());
+  EXPECT_EQ(part<MergeView>()->viewState(), image->viewState());
   QTest::mouseMove(image, at.toPoint());
-  EXPECT_TRUE(part<PatchSelection>(*window_)->cursor().has_value());
+  EXPECT_TRUE(part<PatchSelection>()->cursor().has_value());
   trigger("fit");
-  EXPECT_EQ(part<MergeView>(*window_)->viewState(), ViewState());
+  EXPECT_EQ(part<MergeView>()->viewState(), ViewState());
 }
 
 // Chooses what a person would choose in a list.
 void choose(QComboBox* list, const QString& text) {
   const int index = list->findText(text);
-  ASSERT_GE(index, 0) << text.toStdString();
+  ASSERT_GE(index, 0) << text;
   list->setCurrentIndex(index);
   emit list->activated(index);
 }
 
 TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
   ASSERT_TRUE(openAndWait());
-  ReductionEditor* editor = part<ReductionPanel>(*window_)->editor();
+  ReductionEditor* editor = part<ReductionPanel>()->editor();
   const auto runs_as = [&](const char* spec) {
     return wait([&] { return toString(frame()->result.model->reduction) == spec; });
   };
@@ -220,31 +172,27 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
     choose(fieldOf<QComboBox>(editor, "Method"), ReductionEditor::tr(method));
     ASSERT_TRUE(runs_as(spec)) << toString(frame()->result.model->reduction);
     EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text().toStdString(), spec);
-    EXPECT_TRUE(valueOf(window_.get(), "Frame on show").endsWith(QLatin1String(spec)))
-        << valueOf(window_.get(), "Frame on show").toStdString();
+    EXPECT_THAT(valueOf(window_.get(), "Frame on show"), Ends(spec));
   }
-  fieldOf<QLineEdit>(editor, "Reduction as text")->setText(QStringLiteral("gradual:count=3:similarity=0.5"));
+  fieldOf<QLineEdit>(editor, "Reduction as text")->setText("gradual:count=3:similarity=0.5");
   QTest::keyClick(fieldOf<QLineEdit>(editor, "Reduction as text"), Qt::Key_Return);
   ASSERT_TRUE(runs_as("gradual:count=3:similarity=0.5"));
-  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → … → ")))
-      << valueOf(part<StatusLine>(*window_), "Tokens").toStdString();
+  EXPECT_THAT(status("Tokens"), Begins("tokens 32 → … → "));
   EXPECT_EQ(watching().watch().reduce, "gradual:count=3:similarity=0.5");
 
   // What the model lacks is the library's line, and what runs goes on.
-  fieldOf<QLineEdit>(editor, "Reduction as text")->setText(QStringLiteral("tome:blocks=1,7"));
+  fieldOf<QLineEdit>(editor, "Reduction as text")->setText("tome:blocks=1,7");
   QTest::keyClick(fieldOf<QLineEdit>(editor, "Reduction as text"), Qt::Key_Return);
   ASSERT_TRUE(wait([&] { return !valueOf(editor, "Problem").isEmpty(); }));
-  EXPECT_TRUE(
-      valueOf(editor, "Problem")
-          .remove(QChar(0x200b))
-          .contains(QStringLiteral("segmenter_mask_ts17.onnx: reduction 'tome:blocks=1,7': block 7 does not exist")))
-      << valueOf(editor, "Problem").toStdString();
-  EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text(), QStringLiteral("gradual:count=3:similarity=0.5"));
+  EXPECT_THAT(valueOf(editor, "Problem").remove(QChar(0x200b)),
+              Has("segmenter_mask_ts17.onnx: reduction 'tome:blocks=1,7': block 7 does not exist"))
+      << valueOf(editor, "Problem");
+  EXPECT_EQ(fieldOf<QLineEdit>(editor, "Reduction as text")->text(), "gradual:count=3:similarity=0.5");
 
   choose(fieldOf<QComboBox>(editor, "Method"), ReductionEditor::tr("Full model"));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 1; }));
   EXPECT_TRUE(valueOf(editor, "Problem").isEmpty());
-  EXPECT_EQ(valueOf(part<StatusLine>(*window_), "Tokens"), QStringLiteral("tokens 32"));
+  EXPECT_EQ(status("Tokens"), "tokens 32");
   EXPECT_EQ(watching().watch().reduce, "none");
 }
 
@@ -252,8 +200,8 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
 TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   ASSERT_TRUE(openAndWait());
   monitor::Watch all = monitor::test::everyField(folder_.path().toStdString());
-  part<WatchRules>(*window_)->write(file("street"), all);
-  const QString path = part<WatchRules>(*window_)->file(file("street"));
+  part<WatchRules>()->write(file("street"), all);
+  const QString path = part<WatchRules>()->file(file("street"));
   const auto said = [&] {
     monitor::Watch read;
     try {
@@ -268,12 +216,11 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   EXPECT_EQ(line, QStringLiteral("mpm monitor --watch '%1'").arg(path));
   ASSERT_TRUE(wait([&] { return said() == watching().watch(); }));
   QProcess shell;
-  shell.start(QStringLiteral("sh"),
-              {QStringLiteral("-c"), QStringLiteral(MPM_COMMAND) + line.mid(3) + QStringLiteral(" --print-watch")});
+  shell.start("sh", {"-c", MPM_COMMAND + line.mid(3) + " --print-watch"});
   ASSERT_TRUE(shell.waitForFinished(kPatience));
   const QByteArray printed = shell.readAllStandardOutput();
-  EXPECT_TRUE(printed.startsWith(content(path).trimmed().left(40))) << printed.toStdString();
-  std::ofstream(file("again.toml").toStdString()) << printed.toStdString();
+  EXPECT_THAT(printed, Begins(content(path).trimmed().left(40)));
+  std::ofstream(file("again.toml").toStdString()) << printed;
   EXPECT_EQ(monitor::readWatches(file("again.toml").toStdString()).front().watch, watching().watch());
 }
 
@@ -295,61 +242,57 @@ TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   trigger("compare");
   ASSERT_TRUE(wait([&] {
     return frame()->comparison.has_value() &&
-           !fieldOf<QLabel>(part<ComparePanel>(*window_), "Pixels whose class differs")->pixmap().isNull();
+           !fieldOf<QLabel>(part<ComparePanel>(), "Pixels whose class differs")->pixmap().isNull();
   }));
-  EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("Same label on")))
-      << textOf(part<ComparePanel>(*window_)).toStdString();
+  EXPECT_THAT(textIn<ComparePanel>(), Has("Same label on"));
   EXPECT_GE(frame()->comparison->agreement, 0);
   EXPECT_LE(frame()->comparison->agreement, 100);
   EXPECT_GT(frame()->comparison->speed_up, 0);
-  ReductionEditor* other = part<ComparePanel>(*window_)->findChild<ReductionEditor*>();
+  ReductionEditor* other = part<ComparePanel>()->findChild<ReductionEditor*>();
   choose(fieldOf<QComboBox>(other, "Method"), ReductionEditor::tr("ALGM"));
   const auto compares = [&](const char* spec) {
     return wait([&] { return frame()->comparison && toString(frame()->comparison->other.variant) == spec; });
   };
   // ALGM merges in blocks 0 and 4, and this model has three.
-  EXPECT_TRUE(wait([&] {
-    return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("block 4 does not exist"));
-  })) << textOf(part<ComparePanel>(*window_)).toStdString();
-  EXPECT_FALSE(part<ComparePanel>(*window_)->box()->isChecked());
+  EXPECT_TRUE(says(part<ComparePanel>(), "block 4 does not exist"));
+  EXPECT_FALSE(part<ComparePanel>()->box()->isChecked());
   other->setReduction(parseReduction("algm:blocks=0,2"));
   trigger("compare");
   ASSERT_TRUE(compares("algm:blocks=0,2"));
   EXPECT_EQ(toString(frame()->comparison->live.variant), "mpm:blocks=1,2");
-  EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).remove(QChar(0x200b)).contains(QStringLiteral("algm:blocks=0,2")))
-      << textOf(part<ComparePanel>(*window_)).toStdString();
+  EXPECT_THAT(textIn<ComparePanel>().remove(QChar(0x200b)), Has("algm:blocks=0,2")) << textIn<ComparePanel>();
   trigger("compare");
-  EXPECT_TRUE(fieldOf<QLabel>(part<ComparePanel>(*window_), "Pixels whose class differs")->pixmap().isNull());
+  EXPECT_TRUE(fieldOf<QLabel>(part<ComparePanel>(), "Pixels whose class differs")->pixmap().isNull());
 }
 
 TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   ASSERT_TRUE(openAndWait());
   trigger("snapshot");
-  const QDir pictures(folder_.filePath(QStringLiteral("pictures")));
-  ASSERT_TRUE(wait([&] { return !part<PictureStore>(*window_)->pictures().empty(); }));
-  EXPECT_EQ(pictures.entryList({QStringLiteral("*_overlay.png")}).size(), 1);
-  EXPECT_EQ(pictures.entryList({QStringLiteral("*.json")}).size(), 1);
+  const QDir pictures(folder_.filePath("pictures"));
+  ASSERT_TRUE(wait([&] { return !part<PictureStore>()->pictures().empty(); }));
+  EXPECT_EQ(pictures.entryList({"*_overlay.png"}).size(), 1);
+  EXPECT_EQ(pictures.entryList({"*.json"}).size(), 1);
   trigger("pause");
-  emit part<ChartPanel>(*window_)->chart()->timePicked(part<PictureStore>(*window_)->pictures()[0].time + 0.5);
+  emit part<ChartPanel>()->chart()->timePicked(part<PictureStore>()->pictures()[0].time + 0.5);
   ASSERT_TRUE(wait([&] { return !frame()->hasGrid(); })) << "the stored picture is on show";
   EXPECT_FALSE(frame()->overlay.empty());
   trigger("overlay");
-  const QImage overlay = shot(part<ImageView>(*window_));
+  const QImage overlay = shot(part<ImageView>());
   trigger("image");
-  EXPECT_NE(shot(part<ImageView>(*window_)), overlay);
-  EXPECT_TRUE(valueOf(part<StatusLine>(*window_), "Tokens").startsWith(QStringLiteral("tokens 32 → "))) << "its own";
+  EXPECT_NE(shot(part<ImageView>()), overlay);
+  EXPECT_THAT(status("Tokens"), Begins("tokens 32 → ")) << "its own";
   double area = 0;
-  const LegendModel& legend = *part<LegendModel>(*window_);
+  const LegendModel& legend = *part<LegendModel>();
   for (int c = 0; c < legend.classes(); ++c)
     area += legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble();
   EXPECT_NEAR(area, 1, 1e-9);
   trigger("snapshot");
-  EXPECT_TRUE(noticeOf(*window_).contains(QStringLiteral("stored already"))) << noticeOf(*window_).toStdString();
+  EXPECT_THAT(notice(), Has("stored already"));
   trigger("unpin");
   EXPECT_TRUE(frame()->hasGrid());
   trigger("pause");
   trigger("record");
-  EXPECT_TRUE(wait([&] { return pictures.entryList({QStringLiteral("*.png")}).size() >= 5; }));
+  EXPECT_TRUE(wait([&] { return pictures.entryList({"*.png"}).size() >= 5; }));
   trigger("record");
 }
 
@@ -364,14 +307,14 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
     QDropEvent event(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
     QApplication::sendEvent(window_.get(), &event);
     lookForTimes();
-    return QString::fromStdString(window_->live().session().source());
+    return QString::fromStdString(session().source());
   };
   EXPECT_EQ(drop({file("street/03.png"), file("street/01.png"), file("street/02.png")}), file("street"));
   EXPECT_EQ(drop({file("street/03.png")}), file("street/03.png"));
-  const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
+  const QString other = MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx";
   EXPECT_EQ(drop({file("a.mp4"), other, file("b.mp4")}), file("a.mp4"));
-  EXPECT_TRUE(noticeOf(*window_).startsWith(QStringLiteral("One source at a time"))) << "b.mp4 was not opened";
-  EXPECT_TRUE(wait([&] { return window_->live().session().model() == other.toStdString(); }));
+  EXPECT_THAT(notice(), Begins("One source at a time")) << "b.mp4 was not opened";
+  EXPECT_TRUE(wait([&] { return session().model() == other.toStdString(); }));
 }
 
 // Saved on a large screen, opened on a 7 inch one, and the other way round.
@@ -386,9 +329,9 @@ TEST_F(Window, EachSizeOfWindowHasItsOwnLayout) {
   dock("events")->hide();
   again({800, 480});
   ASSERT_TRUE(openAndWait());
-  for (const QDockWidget* dock : docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
-  EXPECT_GE(part<ImageView>(*window_)->width(), 350);
-  EXPECT_GE(part<ImageView>(*window_)->height(), 300);
+  for (const QDockWidget* dock : docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName();
+  EXPECT_GE(part<ImageView>()->width(), 350);
+  EXPECT_GE(part<ImageView>()->height(), 300);
   setFont(150);
   settle();
   EXPECT_EQ(window_->size(), QSize(800, 480)) << "larger text does not grow the window beyond the screen";
@@ -415,20 +358,20 @@ TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
         if (!dock->isHidden()) names << dock->objectName();
       return names.join(QLatin1Char(' '));
     };
-    EXPECT_EQ(shown(), QStringLiteral("source"));
+    EXPECT_EQ(shown(), "source");
     trigger("dock_chart");
-    EXPECT_EQ(shown(), QStringLiteral("chart"));
+    EXPECT_EQ(shown(), "chart");
     settle();
-    ChartPanel* chart = part<ChartPanel>(*window_);
+    ChartPanel* chart = part<ChartPanel>();
     for (const QAbstractButton* button : chart->findChildren<QAbstractButton*>())
       if (button->isVisible()) {
-        EXPECT_FALSE(button->geometry().intersects(chart->chart()->geometry())) << button->text().toStdString();
+        EXPECT_FALSE(button->geometry().intersects(chart->chart()->geometry())) << button->text();
       }
     EXPECT_EQ(window_->size(), size);
     trigger("panels");
     EXPECT_EQ(shown(), QString());
     trigger("panels");
-    EXPECT_EQ(shown(), QStringLiteral("chart")) << "the one that was on show";
+    EXPECT_EQ(shown(), "chart") << "the one that was on show";
     trigger("panels");
   }
 }
@@ -436,8 +379,7 @@ TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
 TEST_F(Window, AToolBarThatIsTooNarrowHasAnArrow) {
   window_->resize(480, 400);
   settle();
-  const auto* arrow = window_->findChild<QToolButton*>(QStringLiteral("qt_toolbar_ext_button"));
-  ASSERT_NE(arrow, nullptr);
+  const auto* arrow = childOf<QToolButton>(window_.get(), "qt_toolbar_ext_button");
   ASSERT_TRUE(arrow->isVisible());
   EXPECT_GE(arrow->width(), 20);
   const QImage image = window_->grab(QRect(arrow->mapTo(window_.get(), QPoint()), arrow->size())).toImage();
@@ -449,30 +391,28 @@ TEST_F(Window, AToolBarThatIsTooNarrowHasAnArrow) {
 
 TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
   std::map<QString, QString> seen;
-  for (const auto& entry : part<ActionRegistry>(*window_)->entries()) {
+  for (const auto& entry : part<ActionRegistry>()->entries()) {
     const QString key = entry.action->shortcut().toString();
-    EXPECT_FALSE(key.isEmpty()) << entry.action->text().toStdString();
-    EXPECT_TRUE(seen.emplace(key, entry.action->text()).second)
-        << key.toStdString() << ": " << entry.action->text().toStdString();
+    EXPECT_FALSE(key.isEmpty()) << entry.action->text();
+    EXPECT_TRUE(seen.emplace(key, entry.action->text()).second) << key << ": " << entry.action->text();
   }
   EXPECT_GE(seen.size(), 40U);
-  QDialog* help = part<ActionRegistry>(*window_)->showHelp(window_.get());
-  const auto* table = help->findChild<QTableWidget*>();
-  ASSERT_NE(table, nullptr);
+  QDialog* help = part<ActionRegistry>()->showHelp(window_.get());
+  const auto* table = childOf<QTableWidget>(help);
   EXPECT_GE(table->rowCount(), static_cast<int>(seen.size()));
   QStringList groups;
   for (int row = 0; row < table->rowCount(); ++row)
     if (table->columnSpan(row, 0) == 2) groups << table->item(row, 0)->text();
   EXPECT_EQ(groups.join(QLatin1Char(' ')),
-            QStringLiteral("File View Watch Help Panels In a picture or the chart In a list Teaching "
-                           "Drawing regions"));
+            "File View Watch Help Panels In a picture or the chart In a list Teaching "
+            "Drawing regions");
   help->close();
 }
 
 TEST_F(Window, EverythingThatTakesTheFocusHasAName) {
   check("teach", true);
   for (const QWidget* widget : window_->findChildren<QWidget*>()) {
-    if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(QLatin1String("qt_")) ||
+    if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith("qt_") ||
         widget->inherits("QScrollArea") || widget->inherits("QComboBoxListView") || widget->inherits("QTabBar") ||
         widget->inherits("QHeaderView") || widget->inherits("QMenuBar") || widget->inherits("QMenu"))
       continue;
@@ -482,14 +422,12 @@ TEST_F(Window, EverythingThatTakesTheFocusHasAName) {
 }
 
 TEST_F(Window, TheChartIsExportedFromItsDialog) {
-  ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
+  ASSERT_TRUE(openAndWait() && stores());
   auto* dialog = dialogOf<ExportDialog>("export");
-  ASSERT_NE(dialog, nullptr);
   EXPECT_EQ(dialog->span(), (std::pair<UnixMs, UnixMs>(0, INT64_MAX)));
-  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Source: street, in m.db")));
+  EXPECT_THAT(textOf(dialog), Has("Source: street, in m.db"));
   buttonOf(dialog, ExportDialog::tr("The stretch of time on show"))->click();
-  const TimeAxis& axis = part<ChartPanel>(*window_)->chart()->axis();
+  const TimeAxis& axis = part<ChartPanel>()->chart()->axis();
   EXPECT_NEAR(static_cast<double>(dialog->span().first), axis.from * 1000, 5000);
   EXPECT_NEAR(static_cast<double>(dialog->span().second), axis.to * 1000, 5000);
   for (const auto& [format, suffix] :
@@ -497,7 +435,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
         std::pair(ExportDialog::Format::kJsonLines, "jsonl")}) {
     fieldOf<QComboBox>(dialog, "Format")->setCurrentIndex(static_cast<int>(format));
     EXPECT_EQ(dialog->format(), format);
-    EXPECT_EQ(dialog->suffix(), QLatin1String(suffix));
+    EXPECT_EQ(dialog->suffix(), suffix);
     EXPECT_EQ(buttonOf(dialog, ExportDialog::tr("Everything that is stored of it"))->isEnabled(),
               format != ExportDialog::Format::kChartPng);
   }
@@ -507,49 +445,45 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) != nullptr; }));
   const QStringList proposed = where->selectedFiles();
   ASSERT_EQ(proposed.size(), 1);
-  EXPECT_TRUE(QFileInfo(proposed[0]).fileName().startsWith(QStringLiteral("street-20"))) << proposed[0].toStdString();
+  EXPECT_THAT(QFileInfo(proposed[0]).fileName(), Begins("street-20")) << proposed[0];
   where->selectFile(file("all.jsonl"));
   QMetaObject::invokeMethod(where, "accept");
   ASSERT_TRUE(wait([&] { return QFile::exists(file("all.jsonl")); }));
-  EXPECT_TRUE(content(file("all.jsonl")).startsWith('{'));
+  EXPECT_THAT(content(file("all.jsonl")), Begins('{'));
 }
 
 TEST(Exports, ProposeANameThatAnyDiskTakes) {
   const UnixMs noon = 1774008000000;  // 20 March 2026
-  EXPECT_EQ(exportName(QStringLiteral("rtsp://***@yard/1?x=2"), noon, noon + 1, QStringLiteral("csv")),
-            QStringLiteral("rtsp-yard-1-x-2-2026-03-20.csv"));
-  EXPECT_EQ(exportName(QStringLiteral("straße.mp4"), noon, noon + kDayMs, QStringLiteral("jsonl")),
-            QStringLiteral("straße.mp4-2026-03-20-2026-03-21.jsonl"));
+  EXPECT_EQ(exportName("rtsp://***@yard/1?x=2", noon, noon + 1, "csv"), "rtsp-yard-1-x-2-2026-03-20.csv");
+  EXPECT_EQ(exportName("straße.mp4", noon, noon + kDayMs, "jsonl"), "straße.mp4-2026-03-20-2026-03-21.jsonl");
 }
 
 TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {
   storeSamples("yard", unixNow() - 60 * 1000, 1000, 60);
   make();
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
-  part<Exports>(*window_)->write(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
-  EXPECT_TRUE(wait([&] { return noticeOf(*window_).startsWith(QStringLiteral("No sample lies in that time")); }));
+  ASSERT_TRUE(stores());
+  part<Exports>()->write(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
+  EXPECT_TRUE(wait([&] { return notice().startsWith("No sample lies in that time"); }));
   EXPECT_FALSE(QFile::exists(file("none.csv")));
-  part<Exports>(*window_)->write(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
-  EXPECT_TRUE(wait([&] { return noticeOf(*window_).contains(QStringLiteral("no/such/folder.png")); }));
+  part<Exports>()->write(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
+  EXPECT_TRUE(wait([&] { return notice().contains("no/such/folder.png"); }));
 }
 
 // To a FIFO, which takes nothing until somebody reads it.
 TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
   storeSamples("/dev/video9", unixNow() - 2000 * 1000, 1000, 2000);
   make();
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
+  ASSERT_TRUE(stores());
   const QByteArray fifo = file("fifo").toLocal8Bit();
   ASSERT_EQ(::mkfifo(fifo.constData(), 0600), 0);
-  part<Exports>(*window_)->write(ExportDialog::Format::kJsonLines, 0, INT64_MAX, file("fifo"));
-  auto* const progress = window_->findChild<QProgressDialog*>();
-  ASSERT_NE(progress, nullptr);
+  part<Exports>()->write(ExportDialog::Format::kJsonLines, 0, INT64_MAX, file("fifo"));
+  auto* const progress = childOf<QProgressDialog>(window_.get());
   ASSERT_TRUE(wait([&] { return progress->isVisible(); }));
   EXPECT_FALSE(progress->isModal());
-  part<Exports>(*window_)->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
+  part<Exports>()->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
   EXPECT_TRUE(wait([&] { return QFile::exists(file("other.csv")); })) << "another one does not wait for it";
   window_->close();
-  auto* const question = window_->findChild<QMessageBox*>();
-  ASSERT_NE(question, nullptr) << "who closes the window is asked";
+  auto* const question = childOf<QMessageBox>(window_.get());
   EXPECT_TRUE(window_->isVisible());
   window_->close();
   EXPECT_EQ(window_->findChildren<QMessageBox*>().size(), 1) << "once";
@@ -561,8 +495,8 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
       reader.open(::open(fifo.constData(), O_RDONLY | O_NONBLOCK), QIODevice::ReadOnly, QFileDevice::AutoCloseHandle));
   EXPECT_TRUE(wait([&] {
     reader.readAll();
-    return noticeOf(*window_).startsWith(QStringLiteral("The export was cancelled"));
-  })) << noticeOf(*window_).toStdString();
+    return notice().startsWith("The export was cancelled");
+  })) << notice();
   EXPECT_TRUE(wait([&] { return window_->findChild<QProgressDialog*>() == nullptr; }));
   window_->close();
   EXPECT_FALSE(window_->isVisible()) << "nothing goes on any more";
@@ -572,36 +506,34 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
   ASSERT_TRUE(openAndWait());
   window_->activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(window_.get()));
-  QTest::keyClicks(window_.get(), QStringLiteral("4"));
-  ASSERT_EQ(part<ImageView>(*window_)->paint().mode, ViewMode::kCurtain);
+  QTest::keyClicks(window_.get(), "4");
+  ASSERT_EQ(part<ImageView>()->paint().mode, ViewMode::kCurtain);
   QTest::keyClick(window_.get(), Qt::Key_Less);
-  EXPECT_NEAR(part<ImageView>(*window_)->paint().curtain, 0.45, 1e-9);
+  EXPECT_NEAR(part<ImageView>()->paint().curtain, 0.45, 1e-9);
   for (int i = 0; i < 30; ++i) QTest::keyClick(window_.get(), Qt::Key_Greater);
-  EXPECT_NEAR(part<ImageView>(*window_)->paint().curtain, 1, 1e-9);
+  EXPECT_NEAR(part<ImageView>()->paint().curtain, 1, 1e-9);
 
-  QTableView* classes = fieldOf<QTableView>(part<LegendPanel>(*window_), "Classes");
+  QTableView* classes = fieldOf<QTableView>(part<LegendPanel>(), "Classes");
   classes->setFocus();
   classes->setCurrentIndex(classes->model()->index(1, 0));
   QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
-  EXPECT_EQ(part<LegendModel>(*window_)->solo(), classes->model()->index(1, 0).data(LegendModel::kClassRole).toInt());
+  EXPECT_EQ(part<LegendModel>()->solo(), classes->model()->index(1, 0).data(LegendModel::kClassRole).toInt());
   QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
-  EXPECT_EQ(part<LegendModel>(*window_)->solo(), std::nullopt);
+  EXPECT_EQ(part<LegendModel>()->solo(), std::nullopt);
 
-  part<EventsModel>(*window_)->add(
-      {1770000000000, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "look here"});
+  part<EventsModel>()->add({1770000000000, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "look here"});
   dock("events")->raise();
-  EventsPanel* events = part<EventsPanel>(*window_);
+  EventsPanel* events = part<EventsPanel>();
   events->setFocus();
   events->setCurrentIndex(events->model()->index(0, 0));
   QTest::keyClick(events, Qt::Key_Return);
-  const TimeAxis& axis = part<ChartPanel>(*window_)->chart()->axis();
+  const TimeAxis& axis = part<ChartPanel>()->chart()->axis();
   EXPECT_NEAR((axis.from + axis.to) / 2, 1770000000, 1);
-  EXPECT_FALSE(part<ChartPanel>(*window_)->chart()->following());
+  EXPECT_FALSE(part<ChartPanel>()->chart()->following());
 }
 
 TEST_F(Window, DialogsFitASmallScreenAndHaveNoStockIcons) {
-  ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
+  ASSERT_TRUE(openAndWait() && stores());
   window_->resize(800, 480);
   trigger("layout");
   for (const int percent : {100, 150}) {
@@ -610,14 +542,13 @@ TEST_F(Window, DialogsFitASmallScreenAndHaveNoStockIcons) {
     for (const char* id : {"night", "alarms", "keep", "keys", "open", "model", "export", "about"}) {
       auto* dialog = dialogOf<QDialog>(id);
       ASSERT_NE(dialog, nullptr) << id;
-      const auto* buttons = dialog->findChild<QDialogButtonBox*>();
-      ASSERT_NE(buttons, nullptr) << id;
+      const auto* buttons = childOf<QDialogButtonBox>(dialog);
       for (const QAbstractButton* button : buttons->buttons())
-        EXPECT_TRUE(button->icon().isNull()) << id << ": " << button->text().toStdString();
+        EXPECT_TRUE(button->icon().isNull()) << id << ": " << button->text();
       if (!dialog->inherits("QFileDialog")) {
         EXPECT_LE(dialog->height(), 480) << id << " at " << percent << " %";
         EXPECT_LE(dialog->width(), 800) << id << " at " << percent << " %";
-        EXPECT_TRUE(dialog->rect().contains(buttons->geometry())) << id << " at " << percent << " %";
+        EXPECT_THAT(dialog->rect(), Has(buttons->geometry())) << id << " at " << percent << " %";
       }
       delete dialog;
     }
@@ -634,10 +565,10 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   ASSERT_TRUE(openAndWait());
   setFont(100);
   settle();
-  const auto* classes = fieldOf<QTableView>(part<LegendPanel>(*window_), "Classes");
+  const auto* classes = fieldOf<QTableView>(part<LegendPanel>(), "Classes");
   const double points = QApplication::font().pointSizeF();
   const int row = classes->rowHeight(0), bar = window_->menuBar()->height(),
-            plot = part<ChartPanel>(*window_)->chart()->scene().plot.toRect().left();
+            plot = part<ChartPanel>()->chart()->scene().plot.toRect().left();
   QMap<const QLabel*, int> heights;
   for (const QLabel* label : window_->findChildren<QLabel*>()) heights[label] = label->fontMetrics().height();
 
@@ -646,20 +577,20 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   EXPECT_NEAR(QApplication::font().pointSizeF(), 1.5 * points, 0.01);
   EXPECT_GT(classes->rowHeight(0), row);
   EXPECT_GE(classes->rowHeight(0), classes->fontMetrics().height());
-  EXPECT_GE(part<EventsPanel>(*window_)->verticalHeader()->defaultSectionSize(), classes->fontMetrics().height());
+  EXPECT_GE(part<EventsPanel>()->verticalHeader()->defaultSectionSize(), classes->fontMetrics().height());
   EXPECT_GT(window_->menuBar()->height(), bar);
-  EXPECT_GT(part<ChartPanel>(*window_)->chart()->scene().plot.left(), plot);
+  EXPECT_GT(part<ChartPanel>()->chart()->scene().plot.left(), plot);
   for (auto it = heights.begin(); it != heights.end(); ++it)
-    EXPECT_GT(it.key()->fontMetrics().height(), it.value()) << it.key()->text().toStdString();
+    EXPECT_GT(it.key()->fontMetrics().height(), it.value()) << it.key()->text();
   setFont(100);
 }
 
 // Of the pixels on the screen: a border between clusters is drawn on it, and none inside a cluster.
 TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
   ASSERT_TRUE(openAndPause());
-  const MergeView* view = part<MergeView>(*window_);
+  const MergeView* view = part<MergeView>();
   const MergeLookup& lookup = frame()->lookup;
-  const QImage picture = shot(part<MergeView>(*window_));
+  const QImage picture = shot(part<MergeView>());
   const auto fill = mergeFill(lookup, 2, MergeColoring::kMean, frame()->patch_colors);
   const QRectF area = view->viewport().pictureRect();
   const int columns = lookup.grid().width;
@@ -682,7 +613,7 @@ TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
 // Words above the picture say what its cells are, others for the bare grid, none where there is no room for them.
 TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
   ASSERT_TRUE(openAndPause());
-  MergeView* view = part<MergeView>(*window_);
+  MergeView* view = part<MergeView>();
   const auto above = [&](QSize size) {
     QImage picture(size, QImage::Format_RGB32);
     const QSize before = view->size();
@@ -713,10 +644,10 @@ TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
   int token = 0;
   while (lookup.size(2, token) < 2) ++token;
   const auto yellow = [](const QColor& c) { return c.red() > 220 && c.green() > 180 && c.blue() < 110; };
-  part<PatchSelection>(*window_)->togglePin(token);
+  part<PatchSelection>()->togglePin(token);
   settle();
   for (PictureView* view :
-       {static_cast<PictureView*>(part<ImageView>(*window_)), static_cast<PictureView*>(part<MergeView>(*window_))}) {
+       {static_cast<PictureView*>(part<ImageView>()), static_cast<PictureView*>(part<MergeView>())}) {
     const QImage picture = shot(view);
     const QRectF area = view->viewport().pictureRect();
     const auto at = [&](double x, double y) {
