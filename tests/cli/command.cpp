@@ -143,6 +143,11 @@ CommandResult mpmCommand(const std::vector<std::string>& arguments, const Comman
   return result;
 }
 
+CommandResult succeeded(CommandResult result) {
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result;
+}
+
 void expectFailure(const CommandResult& result, int exit_code, const std::vector<std::string>& parts) {
   using ::testing::HasSubstr;
   EXPECT_EQ(result.exit_code, exit_code) << result.err;

@@ -39,6 +39,8 @@ struct CommandResult {
 /// Runs `mpm ARGUMENTS...` of this build, or another program of it, and waits for it.
 CommandResult mpmCommand(const std::vector<std::string>& arguments, const CommandOptions& options = {});
 
+/// The same: the command succeeded.
+CommandResult succeeded(CommandResult result);
 /// The command failed with this exit code and one line on stderr, without escapes, that contains every part.
 void expectFailure(const CommandResult& result, int exit_code, const std::vector<std::string>& parts);
 

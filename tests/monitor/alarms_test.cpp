@@ -9,10 +9,6 @@
 namespace mpm::monitor::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
 TEST(Alarms, TokensOutsideABandForMinutes) {
   Alarms alarms({.alarms = {parseAlarm("tokens>450"), parseAlarm("tokens<300")}, .minutes = 2, .hysteresis = 0.1});
   std::int64_t second = 0;

@@ -3,17 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "monitor/samples.h"
@@ -90,8 +89,7 @@ class ArchiveSeries : public ::testing::Test {
   static std::vector<Row> watched(const std::string& source, const std::vector<std::string>& more = {}) {
     const std::string database = *folder / "watched.db";
     fs::remove(database);
-    const CommandResult result = mpmCommand(monitor(source, database, more));
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result = succeeded(mpmCommand(monitor(source, database, more)));
     return seriesOf(database);
   }
 };
@@ -134,14 +132,7 @@ TEST_F(ArchiveSeries, AKillInTheMiddleChangesNothing) {
                     killed = *folder / "killed.db";
   ASSERT_EQ(mpmCommand(monitor(source, whole)).exit_code, 0);
   for (const int some : {60, 200}) {
-    const auto stored = [&] {
-      try {
-        const StoreReader store(killed);
-        return !store.sources().empty() && store.sources()[0].samples >= some;
-      } catch (const Error&) {
-        return false;  // no database yet
-      }
-    };
+    const auto stored = [&] { return monitor::test::samplesStored(killed) >= some; };
     const CommandResult result = mpmCommand(monitor(source, killed, {"--threads", "1"}),
                                             {.signal_after_first_line = SIGKILL, .signal_when = stored});
     if (result.exit_code == 0) break;  // it was faster
@@ -161,8 +152,7 @@ TEST_F(ArchiveSeries, ShardsTogetherAreTheWhole) {
     ASSERT_EQ(mpmCommand(monitor(source, report.back(), {"--shard", part})).exit_code, 0);
   }
   report.insert(report.end(), {"--merge", merged, "--json"});
-  const CommandResult summed = mpmCommand(report);
-  ASSERT_EQ(summed.exit_code, 0) << summed.err;
+  const CommandResult summed = succeeded(mpmCommand(report));
   EXPECT_EQ(seriesOf(merged), seriesOf(whole));
   const auto one = mpmCommand({"report", whole, "--json"}).json();
   for (const char* key : {"from", "to", "samples", "pooled", "reduce"}) EXPECT_EQ(summed.json()[key], one[key]) << key;
@@ -182,8 +172,7 @@ TEST(ArchiveSpeed, LongListsAndStoresManyPictures) {
   };
   writeImage(work / "one.jpg", 64, 96);
   setExifTime(work / "one.jpg", "2013:07:08 05:54:13");
-  std::ifstream file(work / "one.jpg", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = readFile(work / "one.jpg");
   fs::create_directory(work / "in");
   for (int i = 0; i < count; ++i)
     std::ofstream(work / "in/" + formatted(1'000'000'000'000 + i * 30 * kMinuteMs, "%Y%m%d_%H%M%S.jpg")) << bytes;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 
 #include "monitor/fake_source.h"
 #include "monitor/wait.h"

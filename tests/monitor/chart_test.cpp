@@ -7,13 +7,12 @@
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/store.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::TemporaryFolder;
+using ChartTest = InFolder;
 
 // Writes samples as one recording.
 void fill(const std::string& path, const std::vector<Sample>& samples, double every_s) {
@@ -53,8 +52,7 @@ void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& s
 
 const std::vector<SeriesKey> kTwo = {{.quantity = "tokens"}, {.class_name = "tree"}};
 
-TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
-  const TemporaryFolder folder;
+TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
   constexpr UnixMs kStep = 5 * kMinuteMs, kYear = 365 * kDayMs;
   constexpr UnixMs kGapFrom = kNoon + 100 * kDayMs, kGapTo = kNoon + 110 * kDayMs;
   std::vector<Sample> samples;
@@ -66,8 +64,8 @@ TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
     if (hour < 12) sample.whole().areas = {{0, 1.0}};  // class 3 does not occur: an area of 0
     samples.push_back(sample);
   }
-  fill(folder / "a.db", samples, 300);
-  const StoreReader reader(folder / "a.db");
+  fill(path_, samples, 300);
+  const StoreReader reader(path_);
 
   const Chart year = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo});
   EXPECT_LE(year.buckets.size(), 2000u);
@@ -92,14 +90,13 @@ TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
   EXPECT_MPM_ERROR(reader.chart({.source = 1, .from = 0, .to = 1, .series = {}, .max_buckets = 1}), "2 buckets");
 }
 
-TEST(Chart, AnHourShowsEverySample) {
-  const TemporaryFolder folder;
+TEST_F(ChartTest, AnHourShowsEverySample) {
   std::vector<Sample> samples;
   for (int second = 0; second < 3600; ++second)
     if (second < 1000 || second >= 1010)
       samples.push_back(sampleAt(kNoon + second * 1000 + second % 3, 300 + second % 50));
-  fill(folder / "a.db", samples, 1);
-  const StoreReader reader(folder / "a.db");
+  fill(path_, samples, 1);
+  const StoreReader reader(path_);
   const Chart chart =
       reader.chart({.source = 1, .from = kNoon, .to = kNoon + kHourMs, .series = kTwo, .max_buckets = 4000});
   EXPECT_EQ(chart.bucket_ms, 1000);
@@ -115,8 +112,7 @@ TEST(Chart, AnHourShowsEverySample) {
   EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo}).buckets.empty());
 }
 
-TEST(Chart, FlaggedPicturesAreLeftOut) {
-  const TemporaryFolder folder;
+TEST_F(ChartTest, FlaggedPicturesAreLeftOut) {
   std::vector<Sample> samples;
   for (int i = 0; i < 48 * 60; ++i) {
     const bool bad = i % 4 == 0;
@@ -125,8 +121,8 @@ TEST(Chart, FlaggedPicturesAreLeftOut) {
     samples.push_back(sampleAt(kNoon + i * kMinuteMs, bad ? 9999 : 300 + i % 2, i / 720 % 2 == 0, facts));
     if (bad || i == 1) samples.back().whole().areas = {{0, 1.0}};
   }
-  fill(folder / "a.db", samples, 60);
-  const StoreReader reader(folder / "a.db");
+  fill(path_, samples, 60);
+  const StoreReader reader(path_);
   ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo};
   for (const char* key : {"flagged", "dark", "overexposed", "fogged", "brightness"})
     query.series.push_back({.quantity = key});
@@ -153,27 +149,24 @@ TEST(Chart, FlaggedPicturesAreLeftOut) {
   EXPECT_EQ(statistics.night.max, 301);
 }
 
-TEST(Chart, TheGapsOfASourceOfItsOwnPace) {
-  const TemporaryFolder folder;
+TEST_F(ChartTest, TheGapsOfASourceOfItsOwnPace) {
   std::vector<Sample> samples;
   for (int minute = 0; minute < 200; ++minute)
     if (minute < 100 || minute >= 110) samples.push_back(sampleAt(kNoon + minute * kMinuteMs));
-  fill(folder / "a.db", samples, 0);
+  fill(path_, samples, 0);
   const Chart chart =
-      StoreReader(folder / "a.db")
-          .chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo, .max_buckets = 20000});
+      StoreReader(path_).chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo, .max_buckets = 20000});
   EXPECT_EQ(chart.bucket_ms, 1000);
   ASSERT_EQ(chart.buckets.size(), 190u);
   for (std::size_t i = 0; i < chart.buckets.size(); ++i) EXPECT_EQ(chart.buckets[i].gap_before, i == 100) << i;
 }
 
-TEST(Chart, ShowsEveryQuantity) {
-  const TemporaryFolder folder;
+TEST_F(ChartTest, ShowsEveryQuantity) {
   Sample a = sampleAt(kNoon, 300, false, {.dropped = 4, .rows = 1}),
          b = sampleAt(kNoon + 500, 400, false, {.rows = 0.5, .agreement = 97});
   b.whole().set("inference_ms", 20);
   b.whole().set("brightness", 50);
-  fill(folder / "a.db", {a, b}, 1);
+  fill(path_, {a, b}, 1);
   ChartQuery query{
       .source = 1, .from = kNoon, .to = kNoon + 1000, .series = {{.class_name = "road"}, {.class_name = "car"}}};
   const std::map<std::string, double> expected = {{"tokens", 350},         {"merged", 100 - 35000. / 660},
@@ -181,7 +174,7 @@ TEST(Chart, ShowsEveryQuantity) {
                                                   {"brightness", 75},      {"rows", 75},
                                                   {"agreement", 97}};
   for (const auto& [key, mean] : expected) query.series.push_back({.quantity = key});
-  const Chart chart = StoreReader(folder / "a.db").chart(query);
+  const Chart chart = StoreReader(path_).chart(query);
   ASSERT_EQ(chart.buckets.size(), 1u);
   const std::vector<Spread>& values = chart.buckets[0].values;
   EXPECT_EQ(values[0].mean, 75);
@@ -195,11 +188,9 @@ TEST(Chart, ShowsEveryQuantity) {
 }
 
 // What one model calls 0 another one calls 2, and a third one does not know it.
-TEST(Chart, AreaOfAClassIsThatOfItsName) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(ChartTest, AreaOfAClassIsThatOfItsName) {
   {
-    StoreWriter writer(path);
+    StoreWriter writer(path_);
     SessionInfo info = session();
     UnixMs time = kNoon;
     for (const auto& classes :
@@ -215,7 +206,7 @@ TEST(Chart, AreaOfAClassIsThatOfItsName) {
   }
   const ChartQuery river{.source = 1, .from = kNoon, .to = kNoon + kHourMs, .series = {{.class_name = "river"}}};
   const auto expectRiver = [&](std::int64_t width) {
-    const Chart chart = StoreReader(path).chart(river);
+    const Chart chart = StoreReader(path_).chart(river);
     EXPECT_EQ(chart.bucket_ms, width);
     Spread all;
     for (const ChartBucket& bucket : chart.buckets) {
@@ -228,7 +219,7 @@ TEST(Chart, AreaOfAClassIsThatOfItsName) {
     EXPECT_EQ(all.samples, 2) << "of models that know the class";
   };
   expectRiver(kSecondMs);
-  runSql(path, "DELETE FROM sample; DELETE FROM region_sample");  // as retention does
+  runSql(path_, "DELETE FROM sample; DELETE FROM region_sample");  // as retention does
   expectRiver(kMinuteMs);
 }
 

@@ -4,13 +4,11 @@
 #include <gmock/gmock.h>
 
 #include "monitor/samples.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::TemporaryFolder;
-using ::testing::SizeIs;
+using ClassAreas = InFolder;
 
 Sample sampleWith(UnixMs time, std::vector<std::pair<int, double>> areas, bool night) {
   Sample sample = sampleAt(time, 400, night);
@@ -18,24 +16,21 @@ Sample sampleWith(UnixMs time, std::vector<std::pair<int, double>> areas, bool n
   return sample;
 }
 
-TEST(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
-  const TemporaryFolder folder;
+TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   SessionInfo info = session();
   info.classes = {"ice", "rock", "sky"};
   info.cross_validation.emplace(3, -1);
   info.cross_validation->add(0, 0, 80);
   info.cross_validation->add(0, 1, 20);  // a fifth of the ice is taken for rock
   info.cross_validation->add(1, 1, 100);
-  {
-    StoreWriter writer(folder / "a.db");
-    writer.beginSession(info);
-    for (int hour = 0; hour < 4; ++hour) {
-      const bool night = hour == 3;
-      writer.append(sampleWith(kNoon + hour * kHourMs, {{0, night ? 0.2 : 0.4}, {1, night ? 0.8 : 0.6}}, night));
-    }
-    writer.append(sampleAt(kNoon + 2 * kHourMs, 400, false, {.quality = PictureQuality{.flags = kDark}}));
+  std::vector<Sample> samples = {
+      sampleAt(kNoon + 2 * kHourMs, 400, false, {.quality = PictureQuality{.flags = kDark}})};
+  for (int hour = 0; hour < 4; ++hour) {
+    const bool night = hour == 3;
+    samples.push_back(sampleWith(kNoon + hour * kHourMs, {{0, night ? 0.2 : 0.4}, {1, night ? 0.8 : 0.6}}, night));
   }
-  const StoreReader store(folder / "a.db");
+  record(path_, samples, info);
+  const StoreReader store(path_);
   const auto stored = store.sessions(1)[0].cross_validation;
   ASSERT_TRUE(stored);
   EXPECT_EQ(stored->count(0, 1), 20);
@@ -51,9 +46,8 @@ TEST(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
 }
 
 // A search through the classes for each class takes minutes here.
-TEST(ClassAreas, OfVeryManyClasses) {
+TEST_F(ClassAreas, OfVeryManyClasses) {
   constexpr int kClasses = 200'000;
-  const TemporaryFolder folder;
   SessionInfo info = session();
   info.classes.clear();
   std::vector<std::pair<int, double>> areas;
@@ -61,19 +55,16 @@ TEST(ClassAreas, OfVeryManyClasses) {
     info.classes.push_back("class " + std::to_string(c));
     areas.emplace_back(c, 1.0 / kClasses);
   }
-  record(folder / "a.db", {sampleWith(kNoon, areas, false)}, info);
-  const StoreReader store(folder / "a.db");
+  record(path_, {sampleWith(kNoon, areas, false)}, info);
+  const StoreReader store(path_);
   EXPECT_THAT(classAreas(store, 1, INT64_MIN, INT64_MAX), SizeIs(kClasses));
   EXPECT_THAT(regionMeans(store, store.sources()[0], INT64_MIN, INT64_MAX).at(0).areas, SizeIs(kClasses));
 }
 
-TEST(ClassAreas, BeginWithTheLatestModel) {
-  const TemporaryFolder folder;
+TEST_F(ClassAreas, BeginWithTheLatestModel) {
   UnixMs now = kNoon;
-  StoreOptions options;
-  options.now = [&now] { return now; };
   {
-    StoreWriter writer(folder / "a.db", options);
+    StoreWriter writer(path_, {.now = [&now] { return now; }});
     SessionInfo info = session();
     for (const char* digest : {"00000000000000a1", "00000000000000a2", "00000000000000a2"}) {
       info.model_digest = digest;
@@ -83,7 +74,7 @@ TEST(ClassAreas, BeginWithTheLatestModel) {
       now += kHourMs;
     }
   }
-  const StoreReader store(folder / "a.db");
+  const StoreReader store(path_);
   const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
   ASSERT_THAT(areas, SizeIs(1));
   EXPECT_EQ(areas[0].name, "car");

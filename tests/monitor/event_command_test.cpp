@@ -5,25 +5,16 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "monitor/samples.h"
 #include "monitor/wait.h"
-#include "mpm/error.hpp"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
-
-using mpm::test::TemporaryFolder;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 TEST(SplitCommand, KnowsBlanksQuotesAndBackslashes) {
   EXPECT_THAT(splitCommand("mail  -s\t'A  camera' me@home"), ElementsAre("mail", "-s", "A  camera", "me@home"));
@@ -43,9 +34,8 @@ TEST(SplitCommand, RefusesWhatItCannotSplit) {
   EXPECT_THAT(parseCommand("sh -c true"), SizeIs(3));
 }
 
-class EventCommandTest : public ::testing::Test {
+class EventCommandTest : public InFolder {
  protected:
-  TemporaryFolder folder_;
   Collected<Event> problems_;
 
   std::unique_ptr<EventCommand> make(std::vector<std::string> arguments, EventCommandLimits limits = {}) {
@@ -81,8 +71,8 @@ TEST_F(EventCommandTest, FactsArrive) {
        {"\nMPM_EVENT_KIND=alarm\n", "\nMPM_EVENT_SEVERITY=warning\n", "\nMPM_EVENT_SOURCE=rtsp://***@yard/1\n",
         "\nMPM_EVENT_MESSAGE=area of \"car\" is 25 %, above 20 %\n", "\nMPM_EVENT_TIME=2026-06-01T12:00:00.000Z\n"})
     EXPECT_THAT(environment, HasSubstr(line));
-  EXPECT_THAT(environment, ::testing::Not(HasSubstr("geheim"))) << "a password";
-  EXPECT_THAT(environment, ::testing::Not(HasSubstr("stale")));
+  EXPECT_THAT(environment, Not(HasSubstr("geheim"))) << "a password";
+  EXPECT_THAT(environment, Not(HasSubstr("stale")));
   EXPECT_EQ(nlohmann::json::parse(text("json")), (nlohmann::json{{"time", "2026-06-01T12:00:00.000Z"},
                                                                  {"event", "alarm"},
                                                                  {"severity", "warning"},

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <clocale>
-#include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -24,8 +22,6 @@ namespace {
 
 using mpm::test::FileSizeLimit;
 using mpm::test::TemporaryFolder;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::vector<std::string> linesOf(const std::string& text) {
   std::vector<std::string> lines;
@@ -40,7 +36,7 @@ std::string exportText(const StoreReader& store, const ExportOptions& options) {
   return readFile(folder / "samples");
 }
 
-class ExportTest : public ::testing::Test {
+class ExportTest : public InFolder {
  protected:
   ExportTest() {
     StoreWriter writer(folder_ / "a.db");
@@ -59,8 +55,6 @@ class ExportTest : public ::testing::Test {
     writer.append(other);
   }
   StoreReader reader() const { return StoreReader(folder_ / "a.db"); }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(ExportTest, Csv) {
@@ -112,17 +106,13 @@ TEST_F(ExportTest, JsonLines) {
 
 // A model replaced at its path numbers the classes otherwise: a class is what its own session calls it.
 TEST_F(ExportTest, EachSampleHasTheClassesOfItsOwnModel) {
-  {
-    StoreWriter writer(folder_ / "a.db");
-    SessionInfo info = session();
-    info.model_name = "new one";
-    info.classes = {"sky", "road"};
-    info.reduce = "gradual:blocks=0-7:count=48";
-    writer.beginSession(info);
-    Sample sample = sampleAt(kNoon + kDayMs);
-    sample.whole().areas = {{0, 0.125}, {1, 0.875}};
-    writer.append(sample);
-  }
+  SessionInfo info = session();
+  info.model_name = "new one";
+  info.classes = {"sky", "road"};
+  info.reduce = "gradual:blocks=0-7:count=48";
+  Sample sample = sampleAt(kNoon + kDayMs);
+  sample.whole().areas = {{0, 0.125}, {1, 0.875}};
+  record(path_, {sample}, info);
   const auto csv = linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1}));
   ASSERT_EQ(csv.size(), 4u);
   EXPECT_THAT(csv[0], ::testing::EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
@@ -137,12 +127,9 @@ TEST_F(ExportTest, EachSampleHasTheClassesOfItsOwnModel) {
 
 TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
   constexpr int kSamples = 2000;
-  {
-    StoreWriter writer(folder_ / "long.db");
-    writer.beginSession(session());
-    for (int i = 0; i < kSamples; ++i) writer.append(sampleAt(kNoon + i * 1000, 377, false));
-    ASSERT_TRUE(writer.flush());
-  }
+  std::vector<Sample> samples;
+  for (int i = 0; i < kSamples; ++i) samples.push_back(sampleAt(kNoon + i * 1000, 377, false));
+  record(folder_ / "long.db", samples);
   const StoreReader store(folder_ / "long.db");
   const std::string path = folder_ / "long.csv";
   std::ofstream(path) << "before";
@@ -159,7 +146,7 @@ TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
     EXPECT_EQ(readFile(path), "before");
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
+    EXPECT_THAT(entry.path().string(), Not(HasSubstr(".part")));
   reported.clear();
   EXPECT_EQ(exportSamples(store, {.source = 1}, path, stop_at(2)), kSamples);
   EXPECT_GT(reported.size(), 5u);
@@ -183,7 +170,7 @@ TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
   }
   EXPECT_EQ(readFile(path), before);
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
+    EXPECT_THAT(entry.path().string(), Not(HasSubstr(".part")));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "monitor/models.h"
 #include "monitor/wait.h"
-#include "mpm/error.hpp"
 #include "support/damaged_model.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"

@@ -51,9 +51,8 @@ class MonitorCommand : public ::testing::Test {
 };
 
 TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
-  const CommandResult result =
-      monitor(images(5), {"--every", "0", "--night-brightness", "200", "--json", "--snapshots", folder_ / "shots"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      monitor(images(5), {"--every", "0", "--night-brightness", "200", "--json", "--snapshots", folder_ / "shots"}));
   EXPECT_EQ(result.err, "");
   int samples = 0;
   for (const auto& line : result.jsonLines()) {
@@ -83,8 +82,7 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
 TEST_F(MonitorCommand, StoresOneSampleFromATimer) {
   const std::vector<std::string> more = {"--once", "--alarm", "tokens>1", "--alarm-minutes", "0", "--json"};
   for (int run = 1; run <= 3; ++run) {
-    const CommandResult result = monitor("demo:street?size=64x96&step=600", more);
-    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result = succeeded(monitor("demo:street?size=64x96&step=600", more));
     int samples = 0, alarms = 0;
     for (const auto& line : result.jsonLines()) {
       samples += !line.contains("event");
@@ -107,8 +105,8 @@ TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
     for (int x = 0; i % 3 != 2 && x < 150; x += 30) image(cv::Rect(x, 0, 12, 100)).setTo(cv::Scalar::all(180));
     cv::imwrite(folder_ / ("in/2026-06-01_12-0" + std::to_string(i) + "-00.png"), image);
   }
-  const CommandResult result = monitor(folder_ / "in", {"--every", "0", "--json", "--quality", "pictures=1"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result =
+      succeeded(monitor(folder_ / "in", {"--every", "0", "--json", "--quality", "pictures=1"}));
   EXPECT_THAT(result.out, HasSubstr("the pictures are dark: reports leave them out"));
   std::vector<double> dark;
   for (const auto& line : result.jsonLines())
@@ -133,9 +131,9 @@ TEST_F(MonitorCommand, RunsACommandForEachEvent) {
   const std::string script = folder_ / "tell.sh", log = folder_ / "log";
   std::ofstream(script) << "echo \"$MPM_EVENT_SOURCE $MPM_EVENT_KIND: $MPM_EVENT_MESSAGE\" >> '" << log
                         << "'\necho said\n";
-  const CommandResult result = monitor(images(3), {"--every", "0", "--json", "--times", "none", "--alarm", "tokens>1",
-                                                   "--alarm-minutes", "0", "--on-event", "sh '" + script + "'"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result =
+      succeeded(monitor(images(3), {"--every", "0", "--json", "--times", "none", "--alarm", "tokens>1",
+                                    "--alarm-minutes", "0", "--on-event", "sh '" + script + "'"}));
   EXPECT_THAT(result.err, HasSubstr("said\n")) << "stdout is for data";
   EXPECT_THAT(readFile(log), HasSubstr(folder_ / "in alarm: tokens "));
   expectFailure(monitor(folder_ / "in", {"--on-event", "mail 'x"}), 2, {"--on-event: ", "' that is not closed"});
@@ -162,10 +160,9 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
     fs::copy_file(folder_ / "large/a.jpg", folder_ / ("large/" + std::to_string(i) + ".jpg"));
   std::int64_t before = 0;
   for (int signal : {SIGINT, SIGTERM}) {
-    const CommandResult result =
+    const CommandResult result = succeeded(
         monitor(folder_ / "large", {"--times", "modified"},
-                {.signal_after_first_line = signal, .signal_at_stderr = "] picture ", .stderr_is_terminal = true});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+                {.signal_after_first_line = signal, .signal_at_stderr = "] picture ", .stderr_is_terminal = true}));
     const std::int64_t all = StoreReader(database_).sources()[0].samples;
     EXPECT_LT(all - before, 41) << "it ended of itself";
     EXPECT_THAT(result.err,
@@ -174,17 +171,16 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
     before = all;
     EXPECT_TRUE(StoreReader(database_).sessions(1).back().ended);
   }
-  const CommandResult json = monitor(images(50), {"--every", "0.2", "--json"}, {.signal_after_first_line = SIGTERM});
-  EXPECT_EQ(json.exit_code, 0) << json.err;
+  const CommandResult json =
+      succeeded(monitor(images(50), {"--every", "0.2", "--json"}, {.signal_after_first_line = SIGTERM}));
   json.jsonLines();  // throws on half a line
 }
 
 TEST_F(MonitorCommand, KeepsCredentialsToItself) {
   const std::string source = "rtsp://admin:hunter2@127.0.0.1:9/stream";
   const CommandOptions at_first_event{.environment = {{"MPM_SOURCE", source}}, .signal_after_first_line = SIGTERM};
-  const CommandResult result =
-      mpmCommand({"monitor", "--model", kSegmenter, "--schedule", "1", "--db", database_, "--json"}, at_first_event);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      mpmCommand({"monitor", "--model", kSegmenter, "--schedule", "1", "--db", database_, "--json"}, at_first_event));
   ASSERT_FALSE(result.jsonLines().empty());
   EXPECT_THAT(result.jsonLines()[0]["message"].get<std::string>(), HasSubstr("Retrying (1, next in 1 s)"));
   const std::string bytes = readFile(database_);
@@ -258,14 +254,7 @@ TEST_F(MonitorCommand, DamageOfADatabaseEndsIt) {
 // A terminal after Ctrl-S, a pipe whose reader sleeps.
 TEST_F(MonitorCommand, AnOutputThatIsStuckStopsNoStoring) {
   MPM_NEEDS_DEMO();
-  const auto storesMany = [&] {
-    try {
-      const StoreReader store(database_);
-      return !store.sources().empty() && store.sources()[0].samples >= 40;
-    } catch (const Error&) {
-      return false;  // no database yet
-    }
-  };
+  const auto storesMany = [&] { return monitor::test::samplesStored(database_) >= 40; };
   const CommandResult result =
       monitor("demo:street?size=64x64", {"--every", "0.01", "--json"},
               {.signal_after_first_line = SIGKILL, .output_is_stuck = true, .signal_when = storesMany});
@@ -293,8 +282,7 @@ TEST_F(MonitorCommand, SamplesOfAClockThatWasWrongAreInNoReport) {
   for (const std::vector<std::string>& days : {std::vector<std::string>{}, {"--days", "1"}}) {
     std::vector<std::string> words = {"report", database_, "--json", "--export", folder_ / "a.csv"};
     words.insert(words.end(), days.begin(), days.end());
-    const CommandResult report = mpmCommand(words);
-    ASSERT_EQ(report.exit_code, 0) << report.err;
+    const CommandResult report = succeeded(mpmCommand(words));
     EXPECT_GT(report.json()["from"].get<std::string>(), isoTime(begin - 7 * kDayMs));
     EXPECT_EQ(report.json()["samples"], 3);
     EXPECT_EQ(report.json()["day"]["samples"], 3);
@@ -312,11 +300,9 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
     return mpmCommand(more);
   };
   expectFailure(report({}), 2, {"--out", "--format phenocam"});
-  const CommandResult without_place = report({"--format", "phenocam"});
-  EXPECT_EQ(without_place.exit_code, 2);
-  EXPECT_THAT(without_place.err, HasSubstr("--lat and --lon"));
-  const CommandResult written = report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--site", "a/yard"});
-  ASSERT_EQ(written.exit_code, 0) << written.err;
+  expectFailure(report({"--format", "phenocam"}), 2, {"--lat and --lon"});
+  const CommandResult written =
+      succeeded(report({"--format", "phenocam", "--lat", "48", "--lon", "11", "--site", "a/yard"}));
   for (const char* name : {"roistats", "1day", "3day"})
     EXPECT_TRUE(fs::exists((folder_ / "out/a_yard_DB_1000_") + name + ".csv")) << name;
   EXPECT_THAT(written.err, HasSubstr("a_yard_DB_1000_3day.csv"));
@@ -327,8 +313,7 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   ASSERT_EQ(monitor(images(4), {"--every", "0", "--night-hours", "00:00-24:00"}).exit_code, 0);
   const CommandResult report =
-      mpmCommand({"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv"});
-  EXPECT_EQ(report.exit_code, 0) << report.err;
+      succeeded(mpmCommand({"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv"}));
   EXPECT_THAT(report.out, HasSubstr("reduction mpm:blocks=1,2"));
   EXPECT_THAT(report.out, HasSubstr("  night             4"));
   EXPECT_THAT(report.out, HasSubstr("  area, %                 all      day    night\n"));
@@ -407,8 +392,7 @@ TEST_F(MonitorCommand, TheSceneKeepsThePaceAndGoesOnWhereItEnded) {
   const auto scene = [&](const std::string& options, std::vector<std::string> more) {
     fs::remove(database_);
     for (int start = 0; start < 2; ++start) {
-      const CommandResult result = monitor("demo:street?size=64x64&frames=3" + options, more);
-      EXPECT_EQ(result.exit_code, 0) << result.err;
+      const CommandResult result = succeeded(monitor("demo:street?size=64x64&frames=3" + options, more));
     }
     return timesOf(database_);
   };
@@ -465,8 +449,7 @@ TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
   const std::string address = "rtsp://admin:hunter2@camera/1";
   for (const std::string& source : {address, std::string("rtsp://camera/2")})
     monitor::test::record(database_, {monitor::test::sampleAt(monitor::test::kNoon)}, monitor::test::session(source));
-  const CommandResult report = mpmCommand({"report", database_, "--source", address, "--json"});
-  ASSERT_EQ(report.exit_code, 0) << report.err;
+  const CommandResult report = succeeded(mpmCommand({"report", database_, "--source", address, "--json"}));
   EXPECT_EQ(report.json()["source"], "rtsp://***@camera/1");
   const CommandResult none = mpmCommand({"report", database_, "--source", "rtsp://admin:hunter2@camera/3"});
   expectFailure(none, 1, {"rtsp://***@camera/3"});
@@ -474,9 +457,8 @@ TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
 }
 
 TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
-  const CommandResult result = mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--schedule", "1,2",
-                                           "--db", database_, "--alarm", "class_0>99", images(1)});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--schedule",
+                                                     "1,2", "--db", database_, "--alarm", "class_0>99", images(1)}));
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
 }
 
@@ -487,15 +469,13 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
                         << "]}]}";
   };
   write("[[0, 0], [29, 0], [29, 19], [0, 19]]");
-  const CommandResult first = monitor(pictures, {"--every", "0", "--json", "--regions", file});
-  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const CommandResult first = succeeded(monitor(pictures, {"--every", "0", "--json", "--regions", file}));
   for (const auto& line : first.jsonLines()) {
     if (line.contains("event")) continue;
     EXPECT_EQ(line["regions"]["tree"]["pixels"], 600);
     EXPECT_GT(line["regions"]["tree"]["tokens"].get<double>(), 0);
   }
-  const CommandResult again = monitor(images(6), {"--every", "0"});
-  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const CommandResult again = succeeded(monitor(images(6), {"--every", "0"}));
   EXPECT_THAT(again.err, HasSubstr("measures the regions that were stored: tree\n"));
   const auto pixels = [&] {
     std::vector<std::int64_t> counts;
@@ -509,8 +489,7 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
   // Measured again with another shape; one picture is gone.
   fs::remove(fs::path(pictures) / "20260301_120011.png");
   write("[[0, 0], [9, 0], [9, 9], [0, 9]]");
-  const CommandResult anew = monitor(pictures, {"--every", "0", "--regions", file, "--recompute", "all"});
-  ASSERT_EQ(anew.exit_code, 0) << anew.err;
+  const CommandResult anew = succeeded(monitor(pictures, {"--every", "0", "--regions", file, "--recompute", "all"}));
   EXPECT_THAT(anew.err, HasSubstr("5 pictures measured again\n"));
   const auto counts = pixels();
   EXPECT_EQ(std::count(counts.begin(), counts.end(), 100), 5);
@@ -520,8 +499,7 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
   query.series = {{.quantity = "gcc", .region = "tree"}};
   EXPECT_EQ(monitor::test::samplesIn(store.chart(query)), 6);
 
-  const CommandResult none = monitor(images(8), {"--every", "0", "--regions", "none"});
-  ASSERT_EQ(none.exit_code, 0) << none.err;
+  const CommandResult none = succeeded(monitor(images(8), {"--every", "0", "--regions", "none"}));
   EXPECT_EQ(pixels().size(), 6U) << "without new ones";
   EXPECT_THAT(monitor(images(9), {"--every", "0"}).err, Not(HasSubstr("measures the regions")));
 }
@@ -530,9 +508,7 @@ TEST_F(MonitorCommand, RegionsThatMakeNoSenseAreRefused) {
   const std::string file = folder_ / "r.json", pictures = images(1);
   std::ofstream(file)
       << R"({"regions": [{"name": "tree", "width": 60, "height": 40, "polygons": [[[0, 0], [90, 0], [9, 9]]]}]})";
-  const CommandResult outside = monitor(pictures, {"--regions", file});
-  EXPECT_EQ(outside.exit_code, 1);
-  EXPECT_THAT(outside.err, HasSubstr("r.json': region 'tree' reaches out of its picture"));
+  expectFailure(monitor(pictures, {"--regions", file}), 1, {"r.json': region 'tree' reaches out of its picture"});
   EXPECT_FALSE(fs::exists(database_));
   EXPECT_THAT(monitor(pictures, {"--alarm", "tree:gcc<0.3"}).err, HasSubstr("there is no region 'tree'"));
   EXPECT_EQ(monitor("demo:", {"--recompute", "all"}).exit_code, 2);
@@ -542,8 +518,7 @@ TEST_F(MonitorCommand, RegionsThatMakeNoSenseAreRefused) {
 TEST_F(MonitorCommand, AWatchFileComesBackAsItWas) {
   const monitor::Watch all = monitor::test::everyField(folder_.path());
   std::ofstream(folder_ / "yard.toml") << monitor::watchText(all);
-  const CommandResult printed = mpmCommand({"monitor", "--watch", folder_ / "yard.toml", "--print-watch"});
-  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const CommandResult printed = succeeded(mpmCommand({"monitor", "--watch", folder_ / "yard.toml", "--print-watch"}));
   EXPECT_EQ(printed.out, monitor::watchText(all));
   const CommandResult other =
       mpmCommand({"monitor", "0", "--watch", folder_ / "yard.toml", "--alarm", "sky<5", "--print-watch"});
@@ -565,8 +540,7 @@ TEST_F(MonitorCommand, WatchesWhatAFileSays) {
                                          << more;
     return mpmCommand({"monitor", "--watch", folder_ / "yard.toml"});
   };
-  const CommandResult result = watch("reduce = 'mpm:blocks=1,2'\nlat = 48.5\nlon = 11.25\n");
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(watch("reduce = 'mpm:blocks=1,2'\nlat = 48.5\nlon = 11.25\n"));
   const monitor::StoreReader stored(database_);
   EXPECT_EQ(stored.sources().at(0).samples, 3);
   EXPECT_EQ(stored.sessions(1).at(0).latitude, 48.5);

@@ -10,19 +10,13 @@
 
 #include "monitor/samples.h"
 #include "support/file_size_limit.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::FileSizeLimit;
-using mpm::test::TemporaryFolder;
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 constexpr UnixMs kNewYear = 1'767'225'600'000;  // 2026-01-01 00:00 UTC, and there
@@ -36,7 +30,7 @@ std::vector<std::string> cellsOf(const std::string& line) {
   return cells;
 }
 
-class PhenoCamTest : public ::testing::Test {
+class PhenoCamTest : public InFolder {
  protected:
   // Of the regions, in their order; green decides gcc, the sum of R, G and B is 300.
   Sample sampleWith(UnixMs time, double green, const std::string& picture = "yard/a.jpg", std::size_t regions = 1) {
@@ -47,11 +41,7 @@ class PhenoCamTest : public ::testing::Test {
     return sample;
   }
   void store(const std::vector<vision::Region>& regions, const std::vector<Sample>& samples) {
-    StoreWriter writer(database_);
-    writer.setRegions("camera 0", regions);
-    writer.beginSession(session());
-    for (const Sample& sample : samples) writer.append(sample);
-    EXPECT_TRUE(writer.flush());
+    record(database_, samples, session(), regions);
   }
   std::vector<std::string> write() {
     std::filesystem::create_directory(out_);
@@ -74,7 +64,6 @@ class PhenoCamTest : public ::testing::Test {
     return rows;
   }
 
-  TemporaryFolder folder_;
   std::string database_ = folder_ / "a.db", out_ = folder_ / "out";
 };
 

@@ -132,10 +132,9 @@ TEST(QualityWatch, SaysThatPicturesBecameBadAndGoodAgain) {
   for (int i = 0; i < 5; ++i) add(kDark, true);
   for (int i = 0; i < 3; ++i) add(kDark, std::nullopt);
   for (int i = 0; i < 3; ++i) add(kFogged, true);
-  EXPECT_THAT(messages,
-              ::testing::ElementsAre("the pictures are blurred: reports leave them out", "the pictures are good again",
-                                     "the pictures are dark: reports leave them out",
-                                     "the pictures are covered or fogged: reports leave them out"));
+  EXPECT_THAT(messages, ElementsAre("the pictures are blurred: reports leave them out", "the pictures are good again",
+                                    "the pictures are dark: reports leave them out",
+                                    "the pictures are covered or fogged: reports leave them out"));
 }
 
 std::string textOf(int flags) {

@@ -7,15 +7,12 @@
 #include <opencv2/imgproc.hpp>
 
 #include "monitor/samples.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::TemporaryFolder;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
+using RecorderTest = InFolder;
 
 InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
   InferenceResult result;
@@ -38,7 +35,20 @@ InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
   return result;
 }
 
-TEST(Recorder, MakesASampleOfAResult) {
+cv::Mat sceneOf(int rows, int columns) {
+  cv::Mat scene(rows, columns, CV_8UC3);
+  cv::RNG(5).fill(scene, cv::RNG::UNIFORM, 0, 256);
+  cv::GaussianBlur(scene, scene, {}, 3);
+  return scene;
+}
+
+std::vector<Event> eventsButBeats(const StoreReader& reader) {
+  auto events = allEvents(reader);
+  std::erase_if(events, [](const Event& event) { return event.kind == EventKind::kHeartbeat; });
+  return events;
+}
+
+TEST_F(RecorderTest, MakesASampleOfAResult) {
   Recorder recorder({.source = "camera 0", .night = NightByBrightness{}}, nullptr);
   InferenceResult result = resultAt(0);
   result.frame.file = "street/noon.v2.jpg";
@@ -46,15 +56,15 @@ TEST(Recorder, MakesASampleOfAResult) {
   ASSERT_TRUE(sample);
   EXPECT_EQ(sample->picture, "noon.v2.jpg");
   EXPECT_EQ(sample->time, kNoon);
-  EXPECT_THAT(sample->token_counts, ::testing::ElementsAre(16, 12, 9));
-  EXPECT_THAT(sample->whole().areas, ::testing::ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
+  EXPECT_THAT(sample->token_counts, ElementsAre(16, 12, 9));
+  EXPECT_THAT(sample->whole().areas, ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
   EXPECT_NEAR(sample->brightness(), 30, 1e-9);
   EXPECT_EQ(sample->night, true);
   EXPECT_EQ(sample->whole().value("dropped"), 5);
   EXPECT_EQ(recorder.add(resultAt(1000), 7)->whole().value("dropped"), 2);
 }
 
-TEST(Recorder, OneSamplePerInterval) {
+TEST_F(RecorderTest, OneSamplePerInterval) {
   EXPECT_MPM_ERROR(Recorder({.source = "camera 0", .every_s = -1}, nullptr), "negative");
   Recorder recorder({.source = "camera 0", .every_s = 1}, nullptr);
   int samples = 0;
@@ -74,18 +84,17 @@ TEST(Recorder, OneSamplePerInterval) {
   }
 }
 
-TEST(Recorder, ANewModelOrScheduleIsANewSession) {
-  const TemporaryFolder folder;
+TEST_F(RecorderTest, ANewModelOrScheduleIsANewSession) {
   {
-    StoreWriter store(folder / "a.db");
+    StoreWriter store(path_);
     Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .night = NightBySun{48.1, 11.6}}, &store);
     for (int session : {1, 1, 2, 2, 2, 1}) recorder.add(resultAt(session, session), 0);
   }
-  const StoreReader reader(folder / "a.db");
+  const StoreReader reader(path_);
   const auto sessions = reader.sessions(1);
   ASSERT_THAT(sessions, SizeIs(3));
   EXPECT_THAT(sessions[0].source, HasSubstr("***"));
-  EXPECT_THAT(sessions[0].classes, ::testing::ElementsAre("road", "car", "class_2"));
+  EXPECT_THAT(sessions[0].classes, ElementsAre("road", "car", "class_2"));
   EXPECT_EQ(sessions[0].model_digest, "00000000000000a1");
   EXPECT_EQ(sessions[0].reduce, "mpm:blocks=1,2");
   EXPECT_EQ(sessions[0].tokens, 16);
@@ -93,23 +102,18 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   EXPECT_EQ(sessions[0].longitude, 11.6);
   for (const SessionRecord& session : sessions) EXPECT_TRUE(session.ended);
   EXPECT_THAT(allSamples(reader), SizeIs(6));
-  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  const auto events = allEvents(reader);
   ASSERT_THAT(events, SizeIs(2)) << "the first one took nothing over";
   EXPECT_EQ(events[0].kind, EventKind::kSession);
   EXPECT_EQ(events[0].message, "'m.onnx' takes over, reduction mpm:blocks=1,2");
 }
 
-TEST(Recorder, AViewThatMovesIsAnEvent) {
-  const TemporaryFolder folder;
-  cv::Mat scene(200, 300, CV_8UC3);
-  cv::theRNG().state = 5;
-  cv::randu(scene, 0, 256);
-  cv::GaussianBlur(scene, scene, {}, 3);
-  const std::string path = folder / "a.db";
+TEST_F(RecorderTest, AViewThatMovesIsAnEvent) {
+  const cv::Mat scene = sceneOf(200, 300);
   // An hour in which the view moves by this. Returns the last sample.
   const auto watch = [&](int right, int down, const std::string& file) {
-    std::filesystem::remove(path);
-    StoreWriter store(path);
+    std::filesystem::remove(path_);
+    StoreWriter store(path_);
     Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = !file.empty(), .quality = {.sharp = 0}},
                       &store);
     std::optional<Sample> sample;
@@ -125,9 +129,8 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   };
   for (const char* file : {"", "folder/a.png"}) {
     watch(15, -8, file);
-    const StoreReader reader(path);
-    auto events = reader.events(1, INT64_MIN, INT64_MAX);
-    std::erase_if(events, [](const Event& event) { return event.kind == EventKind::kHeartbeat; });
+    const StoreReader reader(path_);
+    const auto events = eventsButBeats(reader);
     ASSERT_THAT(events, SizeIs(1));
     EXPECT_EQ(events[0].kind, EventKind::kView);
     EXPECT_STREQ(toString(events[0].kind), "view");
@@ -140,9 +143,8 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   ASSERT_TRUE(last.motion);
   EXPECT_NEAR(last.motion->right, 4, 0.3);
   EXPECT_NEAR(last.motion->down, 2, 0.3);
-  const StoreReader reader(path);
-  auto events = reader.events(1, INT64_MIN, INT64_MAX);
-  std::erase_if(events, [](const Event& event) { return event.kind == EventKind::kHeartbeat; });
+  const StoreReader reader(path_);
+  const auto events = eventsButBeats(reader);
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].severity, Severity::kInfo);
   EXPECT_THAT(events[0].message, HasSubstr("the camera was moved a little: what it shows moved 4 px right and 2 px d"));
@@ -150,23 +152,19 @@ TEST(Recorder, AViewThatMovesIsAnEvent) {
   EXPECT_FALSE(allSamples(reader).front().motion) << "the view is not known yet";
 }
 
-TEST(Recorder, KnowsTheViewOfAnEarlierWatch) {
-  const TemporaryFolder folder;
-  cv::Mat scene(160, 240, CV_8UC3);
-  cv::theRNG().state = 5;
-  cv::randu(scene, 0, 256);
-  cv::GaussianBlur(scene, scene, {}, 3);
+TEST_F(RecorderTest, KnowsTheViewOfAnEarlierWatch) {
+  const cv::Mat scene = sceneOf(160, 240);
   InferenceResult result = resultAt(0);
   result.frame.image = scene;
   {
-    StoreWriter store(folder / "a.db");
+    StoreWriter store(path_);
     Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
     for (int minute = 0; minute < 12; ++minute) {
       result.frame.time = kNoon + minute * kMinuteMs;
       recorder.add(result, 0);
     }
   }
-  const StoreReader reader(folder / "a.db");
+  const StoreReader reader(path_);
   EXPECT_FALSE(reader.view("camera 1"));
   const auto view = reader.view("camera 0");
   ASSERT_TRUE(view);
@@ -200,7 +198,7 @@ TEST(Recorder, KnowsTheViewOfAnEarlierWatch) {
   EXPECT_NEAR(tree(recorder.measure(result)), 1, 0.01) << "of an earlier picture";
 }
 
-TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
+TEST_F(RecorderTest, AreaAlarmsFollowTheNamesOfANewModel) {
   std::vector<std::string> reported;
   RecorderOptions options{.source = "camera 0", .every_s = 0};
   options.alarms.alarms = {parseAlarm("sky>20")};
@@ -222,7 +220,7 @@ TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
   addWith({"road", "sky", "car"});
   EXPECT_THAT(reported, SizeIs(0));
   addWith({"road", "car", "sky"});
-  EXPECT_THAT(reported, ::testing::ElementsAre("area of sky 25 % above 20 % for 0 min"));
+  EXPECT_THAT(reported, ElementsAre("area of sky 25 % above 20 % for 0 min"));
   addWith({"road", "car", "sea"});
   addWith({"road", "sea"});
   ASSERT_THAT(reported, SizeIs(2)) << "once";
@@ -233,17 +231,15 @@ TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
   EXPECT_EQ(reported.back(), "the model has no class 'tree': its alarm rests") << "other alarms, the same model";
 }
 
-TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
-  const TemporaryFolder folder;
+TEST_F(RecorderTest, ClockJumpsAndAlarmsBecomeEvents) {
   std::vector<Event> reported;
   {
-    StoreWriter store(folder / "a.db");
+    StoreWriter store(path_);
     RecorderOptions options{.source = "camera 0", .every_s = 0};
     options.alarms.alarms = {parseAlarm("no-frame>10"), parseAlarm("tokens<10")};
     options.alarms.minutes = 0;
     Recorder recorder(options, &store, [&](const Event& event) { reported.push_back(event); });
-    CaptureStatus status;
-    status.frame_age_s = 0;
+    CaptureStatus status{.frame_age_s = 0};
     recorder.add(resultAt(0), 0);
     recorder.tick(status, kNoon, 0);
     recorder.tick(status, kNoon + 1000 - 2 * kHourMs, 1000);
@@ -255,12 +251,11 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
   EXPECT_EQ(reported[1].kind, EventKind::kClock);
   EXPECT_EQ(reported[1].message, "the clock went back by 2 h");
   EXPECT_THAT(reported[2].message, HasSubstr("no frame for 10 s"));
-  EXPECT_THAT(StoreReader(folder / "a.db").events(1, INT64_MIN, INT64_MAX), SizeIs(3));
+  EXPECT_THAT(allEvents(StoreReader(path_)), SizeIs(3));
 }
 
 // A watch in pieces, one process for each sample, says the same as one that goes on.
-TEST(Recorder, GoesOnWhereAnEarlierWatchEnded) {
-  const TemporaryFolder folder;
+TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
   const auto messages = [&](const std::string& name, bool in_pieces) {
     RecorderOptions options{.source = "camera 0", .every_s = 60};
     options.alarms = {.alarms = {parseAlarm("brightness>100"), parseAlarm("car<20")}, .minutes = 2.5};
@@ -269,15 +264,15 @@ TEST(Recorder, GoesOnWhereAnEarlierWatchEnded) {
     const auto tell = [&](const Event& event) {
       if (event.kind != EventKind::kHeartbeat) said.push_back(std::to_string(event.time - kNoon) + event.message);
     };
-    std::optional<StoreWriter> store(folder / name);
+    std::optional<StoreWriter> store(folder_ / name);
     std::optional<Recorder> recorder(std::in_place, options, &*store, tell);
     int minute = 0;
     for (const int grey : {30, 120, 120, 120, 120, 120, 30, 120, 30, 5, 5, 5, 30, 30}) {
       const std::int64_t ms = minute++ * kMinuteMs;
       if (in_pieces && minute > 1) {
         store.reset();
-        const StoreReader before(folder / name);
-        store.emplace(folder / name);
+        const StoreReader before(folder_ / name);
+        store.emplace(folder_ / name);
         recorder.emplace(options, &*store, tell);
         recorder->resume(before.lastSamples(1, 100), before.sessions(1), kNoon + ms, ms);
       }
@@ -295,7 +290,7 @@ TEST(Recorder, GoesOnWhereAnEarlierWatchEnded) {
 }
 
 // A dead man's switch: it says something while samples come, and nothing otherwise.
-TEST(Recorder, AHeartbeatComesOnceADayWhileSamplesCome) {
+TEST_F(RecorderTest, AHeartbeatComesOnceADayWhileSamplesCome) {
   for (const bool archive : {false, true}) {
     std::vector<std::string> beats;
     Recorder recorder({.source = "camera 0", .every_s = 0, .archive = archive}, nullptr, [&](const Event& event) {
@@ -315,7 +310,7 @@ TEST(Recorder, AHeartbeatComesOnceADayWhileSamplesCome) {
 }
 
 // Key frames come when they are due, not when it is the turn of a sample.
-TEST(Recorder, AnAgreementWaitsForTheNextSample) {
+TEST_F(RecorderTest, AnAgreementWaitsForTheNextSample) {
   Recorder recorder({.source = "camera 0", .every_s = 1}, nullptr);
   const auto add = [&](std::int64_t ms, const ReuseReport& report) {
     InferenceResult result = resultAt(ms);
@@ -332,14 +327,12 @@ TEST(Recorder, AnAgreementWaitsForTheNextSample) {
   EXPECT_EQ(recorder.add(resultAt(3000), 0)->whole().value("rows"), std::nullopt) << "reuse is off";
 }
 
-TEST(Recorder, AFallingAgreementIsAnEvent) {
-  const TemporaryFolder folder;
+TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
   const auto eventsOf = [&](const std::string& spec, const std::vector<double>& agreements) {
     std::vector<Event> events;
-    const std::string path = folder / "a.db";
-    std::filesystem::remove(path);
+    std::filesystem::remove(path_);
     {
-      StoreWriter store(path);
+      StoreWriter store(path_);
       Recorder recorder({.source = "camera 0", .every_s = 60}, &store,
                         [&](const Event& event) { events.push_back(event); });
       std::int64_t ms = 0;
@@ -352,7 +345,7 @@ TEST(Recorder, AFallingAgreementIsAnEvent) {
           recorder.add(result, 0);
         }
     }
-    EXPECT_EQ(StoreReader(path).events(1, INT64_MIN, INT64_MAX), events);
+    EXPECT_EQ(allEvents(StoreReader(path_)), events);
     return events;
   };
   const std::vector<double> low(ReuseWatch::kInARow, 94), high(20, 95.5);
@@ -378,7 +371,7 @@ TEST(Recorder, AFallingAgreementIsAnEvent) {
   EXPECT_THAT(eventsOf("threshold=12", low).at(0).message, HasSubstr("choose a lower threshold"));
 }
 
-TEST(Recorder, OtherRulesWhileItRuns) {
+TEST_F(RecorderTest, OtherRulesWhileItRuns) {
   std::vector<Event> reported;
   RecorderOptions options{.source = "camera 0", .every_s = 0};
   options.alarms.alarms = {parseAlarm("tokens<10")};

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/error.hpp"

@@ -11,16 +11,11 @@
 #include "monitor/store/averages.h"
 #include "monitor/store/export.h"
 #include "mpm/error.hpp"
-#include "support/temporary_folder.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::TemporaryFolder;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using StoredRegions = InFolder;
 
 Sample withRegion(UnixMs time, double green, std::int64_t region = 0) {
   Sample sample = sampleAt(time);
@@ -47,11 +42,9 @@ InferenceResult resultOf(const cv::Mat& image, UnixMs time) {
   return result;
 }
 
-TEST(StoredRegions, AChangedRegionIsANewOne) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(StoredRegions, AChangedRegionIsANewOne) {
   {
-    StoreWriter writer(path);
+    StoreWriter writer(path_);
     writer.setRegions("camera 0", {regionNamed("tree"), regionNamed("lake", 20)});
     writer.beginSession(session());
     writer.append(withRegion(kNoon, 80, 0));
@@ -62,7 +55,7 @@ TEST(StoredRegions, AChangedRegionIsANewOne) {
     writer.append(withRegion(kNoon + 3 * kSecondMs, 99, 0));
     ASSERT_TRUE(writer.flush());
   }
-  const StoreReader reader(path);
+  const StoreReader reader(path_);
   std::vector<std::int64_t> ids;
   for (const Sample& sample : allSamples(reader)) ids.push_back(sample.regions.at(1).region);
   EXPECT_THAT(ids, ElementsAre(1, 3, 2, 1)) << "one that comes back is the same";
@@ -75,21 +68,13 @@ TEST(StoredRegions, AChangedRegionIsANewOne) {
   EXPECT_THAT(reader.regions("camera 1"), IsEmpty());
 }
 
-TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  {
-    StoreWriter writer(path);
-    writer.setRegions("camera 0", {regionNamed("tree"), regionNamed("tree", 9), regionNamed("lake")});
-    writer.beginSession(session());
-    for (int i = 0; i < 4; ++i) {
-      Sample sample = withRegion(kNoon + i * kSecondMs, 50 + 25 * (i % 2), i / 2);
-      sample.regions.push_back(regionOf(2, {0, 250, 0}, 999, {{3, 1.0}}));
-      writer.append(sample);
-    }
-    writer.append(sampleAt(kNoon + 4 * kSecondMs));
-    ASSERT_TRUE(writer.flush());
+TEST_F(StoredRegions, ChartJoinsRegionsOfOneName) {
+  std::vector<Sample> stored = {sampleAt(kNoon + 4 * kSecondMs)};
+  for (int i = 0; i < 4; ++i) {
+    stored.push_back(withRegion(kNoon + i * kSecondMs, 50 + 25 * (i % 2), i / 2));
+    stored.back().regions.push_back(regionOf(2, {0, 250, 0}, 999, {{3, 1.0}}));
   }
+  record(path_, stored, session(), {regionNamed("tree"), regionNamed("tree", 9), regionNamed("lake")});
   ChartQuery query{.source = 1, .from = kNoon, .to = kNoon + kMinuteMs};
   for (const char* key : {"gcc", "rcc", "exg", "red", "green", "blue", "brightness", "tokens"})
     query.series.push_back({.quantity = key, .region = "tree"});
@@ -120,40 +105,30 @@ TEST(StoredRegions, ChartJoinsRegionsOfOneName) {
     EXPECT_EQ(all[10].samples, 0);
     EXPECT_EQ(all[11].max, 377) << "not of a region";
   };
-  check(StoreReader(path).chart(query));
-  runSql(path, "DELETE FROM sample; DELETE FROM region_sample");
+  check(StoreReader(path_).chart(query));
+  runSql(path_, "DELETE FROM sample; DELETE FROM region_sample");
   query.from = kNoon - kDayMs;
-  check(StoreReader(path).chart(query));  // from the sums
+  check(StoreReader(path_).chart(query));  // from the sums
 }
 
-TEST(StoredRegions, ViewHasTheirValues) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  {
-    StoreWriter writer(path);
-    writer.setRegions("camera 0", {regionNamed("tree")});
-    writer.beginSession(session());
-    writer.append(withRegion(kNoon, 50));
-    ASSERT_TRUE(writer.flush());
-  }
+TEST_F(StoredRegions, ViewHasTheirValues) {
+  record(path_, {withRegion(kNoon, 50)}, session(), {regionNamed("tree")});
   EXPECT_EQ(
       runSql(
-          path,
+          path_,
           "SELECT time_utc || ' ' || source || ' ' || region_name || ' ' || gcc || ' ' || rcc || ' ' || exg || ' ' ||"
           " tokens || ' ' || json_extract(areas, '$.3') || ' ' || json_extract(classes, '$[3]')"
           " FROM region_values WHERE region_name <> ''"),
       "2026-06-01 12:00:00 camera 0 tree 0.25 0.5 -50.0 7.5 0.5 tree");
 }
 
-TEST(StoredRegions, RecorderMeasuresAndRemembersThem) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(StoredRegions, RecorderMeasuresAndRemembersThem) {
   cv::Mat image(48, 64, CV_8UC3, cv::Scalar(10, 30, 20));
   image(cv::Rect(0, 0, 10, 10)).setTo(cv::Scalar(50, 100, 50));
   vision::Region stamp{
       .name = "stamp", .ignore = true, .size = {64, 48}, .polygons = {{{0, 24}, {63, 24}, {63, 47}, {0, 47}}}};
   {
-    StoreWriter store(path);
+    StoreWriter store(path_);
     std::vector<std::string> messages;
     Recorder recorder({.source = "camera 0", .every_s = 0}, &store,
                       [&](const Event& event) { messages.push_back(event.message); });
@@ -174,30 +149,21 @@ TEST(StoredRegions, RecorderMeasuresAndRemembersThem) {
     EXPECT_THROW(recorder.setRegions({regionNamed("a"), regionNamed("a")}), Error);
     ASSERT_TRUE(store.flush());
   }
-  const StoreReader reader(path);
+  const StoreReader reader(path_);
   EXPECT_THAT(allSamples(reader), SizeIs(4));
   EXPECT_EQ(currentRegions(reader, "camera 0").at(0).name, "odd");
   EXPECT_TRUE(reader.regions("camera 0").at(0).region.ignore);
 }
 
-TEST(StoredRegions, ExportsNameTheirColumns) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  {
-    StoreWriter writer(path);
-    writer.setRegions("camera 0", {regionNamed("old, tree")});
-    writer.beginSession(session());
-    Sample sample = withRegion(kNoon, 50);
-    sample.picture = "noon.jpg";
-    writer.append(sample);
-    writer.append(sampleAt(kNoon + kSecondMs));
-    ASSERT_TRUE(writer.flush());
-  }
-  const StoreReader reader(path);
+TEST_F(StoredRegions, ExportsNameTheirColumns) {
+  Sample first = withRegion(kNoon, 50);
+  first.picture = "noon.jpg";
+  record(path_, {first, sampleAt(kNoon + kSecondMs)}, session(), {regionNamed("old, tree")});
+  const StoreReader reader(path_);
   const auto lines = [&](ExportFormat format) {
-    exportSamples(reader, {.format = format, .source = 1}, folder / "out");
+    exportSamples(reader, {.format = format, .source = 1}, folder_ / "out");
     std::vector<std::string> all;
-    std::ifstream file(folder / "out");
+    std::ifstream file(folder_ / "out");
     for (std::string line; std::getline(file, line);) all.push_back(line);
     return all;
   };

@@ -8,10 +8,25 @@
 #include <vector>
 
 #include "monitor/store/store.h"
+#include "support/temporary_folder.h"
 
 namespace mpm::monitor::test {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
 inline constexpr UnixMs kNoon = 1'780'315'200'000;  // 2026-06-01 12:00:00 UTC
+
+/// A test with a folder of its own, and the database it makes there.
+class InFolder : public ::testing::Test {
+ protected:
+  const mpm::test::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "a.db";
+};
 
 /// A grey picture of brightness 100.
 inline Sample sampleAt(UnixMs time, double tokens = 377, std::optional<bool> night = false, FrameFacts facts = {}) {
@@ -23,6 +38,10 @@ inline Sample sampleAt(UnixMs time, double tokens = 377, std::optional<bool> nig
   sample.whole() = evaluate({.pixels = 100, .mean = {100, 100, 100}, .tokens = tokens, .frame = &facts});
   sample.whole().areas = {{0, 0.75}, {3, 0.25}};
   return sample;
+}
+
+inline Event eventAt(UnixMs time, const std::string& message) {
+  return {time, EventKind::kSource, Severity::kInfo, message};
 }
 
 /// `index`: of the regions that are watched.
@@ -52,9 +71,19 @@ inline vision::Region regionNamed(const std::string& name, double left = 0) {
   return {.name = name, .size = {64, 48}, .polygons = {{{left, 0}, {left + 9, 0}, {left + 9, 9}, {left, 9}}}};
 }
 
+/// A writer whose session has begun.
+struct RunningWriter : StoreWriter {
+  explicit RunningWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {})
+      : StoreWriter(path, std::move(options), std::move(on_event)) {
+    beginSession(session());
+  }
+};
+
 /// Writes these samples as one session, into a file that may be there.
-inline void record(const std::string& path, const std::vector<Sample>& samples, const SessionInfo& info = session()) {
+inline void record(const std::string& path, const std::vector<Sample>& samples, const SessionInfo& info = session(),
+                   const std::vector<vision::Region>& regions = {}) {
   StoreWriter writer(path);
+  if (!regions.empty()) writer.setRegions(info.source, regions);
   writer.beginSession(info);
   for (const Sample& sample : samples) writer.append(sample);
   ASSERT_TRUE(writer.flush());
@@ -75,6 +104,26 @@ inline std::vector<Sample> allSamples(const StoreReader& store, std::int64_t sou
     return true;
   });
   return samples;
+}
+
+/// How many samples of its first source are committed in a database that another program may be making.
+inline std::int64_t samplesStored(const std::string& database) {
+  try {
+    const auto sources = StoreReader(database).sources();
+    return sources.empty() ? 0 : sources[0].samples;
+  } catch (const Error&) {
+    return 0;  // not even the tables
+  }
+}
+
+inline std::vector<Event> allEvents(const StoreReader& store, std::int64_t source = 1) {
+  return store.events(source, INT64_MIN, INT64_MAX);
+}
+
+inline std::vector<std::string> messagesOf(const std::vector<Event>& events) {
+  std::vector<std::string> messages;
+  for (const Event& event : events) messages.push_back(event.message);
+  return messages;
 }
 
 }  // namespace mpm::monitor::test

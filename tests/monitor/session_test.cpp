@@ -14,9 +14,7 @@
 #include "monitor/models.h"
 #include "monitor/samples.h"
 #include "monitor/wait.h"
-#include "mpm/error.hpp"
 #include "support/gate.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
@@ -24,12 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using mpm::test::Gate;
-using mpm::test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 const std::string kCamera = "rtsp://anna:geheim@yard/1";  // nothing is opened: the factories below are
 
@@ -40,9 +34,8 @@ std::optional<vision::Frame> frame(int call) {
   return vision::Frame{.image = image, .name = "x", .source = "camera", .index = call};
 }
 
-class SessionTest : public ::testing::Test {
+class SessionTest : public InFolder {
  protected:
-  TemporaryFolder folder_;
   std::string database_ = folder_ / "a.db";
   std::atomic<UnixMs> clock_ = kNoon;
   Collected<Event> events_;
@@ -53,9 +46,7 @@ class SessionTest : public ::testing::Test {
   std::unique_ptr<Session> session_;
 
   SessionOptions options() {
-    SessionOptions options;
-    options.model = kModel;
-    options.database = database_;
+    SessionOptions options{.model = kModel, .database = database_};
     options.now = [this] { return clock_.load(); };
     options.inference.read.convert.reduce = mpmBefore({1, 2});
     options.inference.threads = 1;
@@ -88,11 +79,6 @@ class SessionTest : public ::testing::Test {
     session_.reset();
     return StoreReader(database_);
   }
-  static std::vector<std::string> messagesOf(const StoreReader& reader) {
-    std::vector<std::string> messages;
-    for (const Event& event : reader.events(1, INT64_MIN, INT64_MAX)) messages.push_back(event.message);
-    return messages;
-  }
 };
 
 TEST_F(SessionTest, StartsAndStopsAndGoesOnWithAnotherSource) {
@@ -121,7 +107,7 @@ TEST_F(SessionTest, StartsAndStopsAndGoesOnWithAnotherSource) {
   EXPECT_EQ(reader.sources()[0].samples + reader.sources()[1].samples, static_cast<std::int64_t>(samples_.size()));
   EXPECT_TRUE(reader.sessions(1).at(0).ended);
   EXPECT_TRUE(reader.sessions(2).at(0).ended);
-  EXPECT_THAT(messagesOf(reader), Contains("Live"));
+  EXPECT_THAT(messagesOf(allEvents(reader)), Contains("Live"));
 }
 
 TEST_F(SessionTest, FramesOfAClosedSourceAreNoSamplesOfTheNext) {
@@ -156,7 +142,7 @@ TEST_F(SessionTest, ASourceThatHangsIsReportedAndOpenedAgain) {
   }));
   session_->close();
   EXPECT_TRUE(session_->finish(60));
-  EXPECT_THAT(messagesOf(stored()), Contains(HasSubstr("Retrying (1, ")));
+  EXPECT_THAT(messagesOf(allEvents(stored())), Contains(HasSubstr("Retrying (1, ")));
 }
 
 TEST_F(SessionTest, ADiskThatIsNotThereYetCostsNoSample) {
@@ -383,7 +369,7 @@ TEST_F(SessionTest, RulesChangeWhileItRuns) {
   session_->tick();
   clock_ -= kHourMs;
   session_->tick();
-  EXPECT_THAT(messagesOf(stored()), Contains("the clock went back by 60 min"));
+  EXPECT_THAT(messagesOf(allEvents(stored())), Contains("the clock went back by 60 min"));
 }
 
 TEST_F(SessionTest, WithoutADatabaseItOnlyShows) {
@@ -428,7 +414,7 @@ TEST_F(SessionTest, EventsOfThePastRunNoCommand) {
   session_->addEvent({clock_ - 2 * kHourMs, EventKind::kAlarm, Severity::kWarning, "in a picture of the past"});
   EXPECT_TRUE(session_->finish(60));
   EXPECT_THAT(readFile(log), AllOf(HasSubstr("too many cars\n"), Not(HasSubstr("in a picture of the past"))));
-  EXPECT_THAT(messagesOf(stored()), Contains("in a picture of the past"));
+  EXPECT_THAT(messagesOf(allEvents(stored())), Contains("in a picture of the past"));
 }
 
 }  // namespace

@@ -11,14 +11,15 @@
 #include "base/atomic_file.h"
 #include "monitor/samples.h"
 #include "monitor/wait.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
+using SnapshotTest = InFolder;
+using SnapshotWriterTest = InFolder;
+
 namespace fs = std::filesystem;
-using mpm::test::TemporaryFolder;
 
 InferenceResult result(UnixMs time) {
   InferenceResult result;
@@ -32,15 +33,14 @@ InferenceResult result(UnixMs time) {
   return result;
 }
 
-TEST(Snapshot, WritesTheFrameTheOverlayAndWhatIsKnown) {
-  const TemporaryFolder folder;
+TEST_F(SnapshotTest, WritesTheFrameTheOverlayAndWhatIsKnown) {
   const std::string path =
-      writeSnapshot(folder / "shots", result(kNoon + 250), sampleAt(kNoon + 250), "rtsp://u:hunter2@cam");
-  EXPECT_EQ(path, folder / "shots/2026-06-01T12-00-00.250Z.png");
+      writeSnapshot(folder_ / "shots", result(kNoon + 250), sampleAt(kNoon + 250), "rtsp://u:hunter2@cam");
+  EXPECT_EQ(path, folder_ / "shots/2026-06-01T12-00-00.250Z.png");
   EXPECT_EQ(cv::imread(path).at<cv::Vec3b>(3, 3), cv::Vec3b(10, 20, 30)) << "clean";
-  EXPECT_NE(cv::imread(folder / "shots/2026-06-01T12-00-00.250Z_overlay.png").at<cv::Vec3b>(3, 3),
+  EXPECT_NE(cv::imread(folder_ / "shots/2026-06-01T12-00-00.250Z_overlay.png").at<cv::Vec3b>(3, 3),
             cv::Vec3b(10, 20, 30));
-  const auto json = nlohmann::json::parse(readFile(folder / "shots/2026-06-01T12-00-00.250Z.json"));
+  const auto json = nlohmann::json::parse(readFile(folder_ / "shots/2026-06-01T12-00-00.250Z.json"));
   EXPECT_EQ(json["token_counts"], nlohmann::json({660, 491, 377}));
   EXPECT_EQ(json["reduce"], "mpm:blocks=2,5");
   EXPECT_EQ(json["source"], "rtsp://***@cam");
@@ -48,15 +48,14 @@ TEST(Snapshot, WritesTheFrameTheOverlayAndWhatIsKnown) {
   EXPECT_MPM_ERROR(writeSnapshot("/dev/null/x", result(kNoon), sampleAt(kNoon), "0"), "/dev/null/x");
 }
 
-TEST(Snapshot, WritesSegmentsAndDepth) {
-  const TemporaryFolder folder;
+TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
   InferenceResult segments = result(kNoon);
   segments.estimate.task = Task::kInstance;
   segments.estimate.ids = cv::Mat::zeros(8, 8, CV_16U);
   segments.estimate.ids.colRange(0, 4).setTo(1);
   segments.estimate.segments = {{.id = 1, .label = 2, .score = 0.9, .area = 32}};
-  writeSnapshot(folder.path(), segments, sampleAt(kNoon), "0");
-  const std::string stem = folder / "2026-06-01T12-00-00.000Z";
+  writeSnapshot(folder_.path(), segments, sampleAt(kNoon), "0");
+  const std::string stem = folder_ / "2026-06-01T12-00-00.000Z";
   EXPECT_EQ(cv::countNonZero(cv::imread(stem + "_segments.png", cv::IMREAD_UNCHANGED) == 1), 32);
   EXPECT_NE(cv::imread(stem + "_overlay.png").at<cv::Vec3b>(3, 1), cv::Vec3b(10, 20, 30));
   const auto list = nlohmann::json::parse(std::ifstream(stem + "_segments.json"));
@@ -69,8 +68,8 @@ TEST(Snapshot, WritesSegmentsAndDepth) {
   depth.estimate.depth = cv::Mat(8, 8, CV_32F, cv::Scalar(2));
   depth.estimate.depth.at<float>(3, 3) = 4;
   depth.estimate.depth_range = depthRange(depth.estimate.depth);
-  writeSnapshot(folder.path(), depth, sampleAt(kNoon + kDayMs), "0");
-  const std::string next = folder / "2026-06-02T12-00-00.000Z";
+  writeSnapshot(folder_.path(), depth, sampleAt(kNoon + kDayMs), "0");
+  const std::string next = folder_ / "2026-06-02T12-00-00.000Z";
   const cv::Mat pixels = cv::imread(next + "_depth.png", cv::IMREAD_UNCHANGED);
   ASSERT_EQ(pixels.type(), CV_16U);
   const auto json = nlohmann::json::parse(std::ifstream(next + ".json"));
@@ -79,51 +78,48 @@ TEST(Snapshot, WritesSegmentsAndDepth) {
               1e-3);
   EXPECT_GT(cv::imread(next + "_depth_colors.png").rows, 8) << "the legend below";
   EXPECT_FALSE(fs::exists(next + "_overlay.png"));
-  writeSnapshot(folder.path(), result(kNoon + 2 * kDayMs), sampleAt(kNoon + 2 * kDayMs), "0");
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 2 * kDayMs, 0.1, 0), 9) << "five and four files";
+  writeSnapshot(folder_.path(), result(kNoon + 2 * kDayMs), sampleAt(kNoon + 2 * kDayMs), "0");
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 2 * kDayMs, 0.1, 0), 9) << "five and four files";
 }
 
 // As a folder inside somebody else's private one, or on a disk that fails: the system does not even say what it is.
-TEST(Snapshot, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
-  const TemporaryFolder folder;
-  const std::string unseen = folder / std::string(300, 'x');
+TEST_F(SnapshotTest, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
+  const std::string unseen = folder_ / std::string(300, 'x');
   // The name alone has 300 characters, so the line may be longer than others.
-  const auto saying = [](const char* part) { return ::testing::ThrowsMessage<Error>(::testing::HasSubstr(part)); };
+  const auto saying = [](const char* part) { return ::testing::ThrowsMessage<Error>(HasSubstr(part)); };
   EXPECT_THAT([&] { writeSnapshot(unseen, result(kNoon), sampleAt(kNoon), "0"); }, saying("cannot make the folder"));
   EXPECT_THAT([&] { forgetSnapshots(unseen, kNoon, 1, 0); }, saying("cannot read folder"));
   EXPECT_THAT([&] { (void)freeMegabytes(unseen); }, saying("cannot read the free space"));
 }
 
-TEST(Snapshot, ForgetsOldOnesAndNothingElse) {
-  const TemporaryFolder folder;
+TEST_F(SnapshotTest, ForgetsOldOnesAndNothingElse) {
   for (int day = 0; day < 5; ++day)
-    writeSnapshot(folder.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), "0");
-  std::ofstream(folder / "2020-notes.txt") << "mine";
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 4 * kDayMs, 1.5, 0), 9) << "three of five, three files each";
-  EXPECT_TRUE(fs::exists(folder / "2020-notes.txt"));
-  EXPECT_TRUE(fs::exists(folder / "2026-06-05T12-00-00.250Z.png") ||
-              fs::exists(folder / "2026-06-05T12-00-00.000Z.png"));
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 4 * kDayMs, 0, 0), 0);
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 4 * kDayMs, 0, 1e15), 3) << "a disk that is never free enough";
-  EXPECT_TRUE(fs::exists(folder / "2020-notes.txt"));
+    writeSnapshot(folder_.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), "0");
+  std::ofstream(folder_ / "2020-notes.txt") << "mine";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 1.5, 0), 9) << "three of five, three files each";
+  EXPECT_TRUE(fs::exists(folder_ / "2020-notes.txt"));
+  EXPECT_TRUE(fs::exists(folder_ / "2026-06-05T12-00-00.250Z.png") ||
+              fs::exists(folder_ / "2026-06-05T12-00-00.000Z.png"));
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 0), 0);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 1e15), 3) << "a disk that is never free enough";
+  EXPECT_TRUE(fs::exists(folder_ / "2020-notes.txt"));
 }
 
-TEST(Snapshot, SeveralSourcesMayShareAFolder) {
-  const TemporaryFolder folder;
+TEST_F(SnapshotTest, SeveralSourcesMayShareAFolder) {
   for (int day = 0; day < 4; ++day)
     for (const char* source : {"rtsp://u:hunter2@yard", "street"})
-      writeSnapshot(folder.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), source);
-  const auto files = [&] { return std::distance(fs::directory_iterator(folder.path()), {}); };
+      writeSnapshot(folder_.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), source);
+  const auto files = [&] { return std::distance(fs::directory_iterator(folder_.path()), {}); };
   EXPECT_EQ(files(), 24) << "of the same moment, none in another's place";
-  writeSnapshot(folder.path(), result(kNoon), sampleAt(kNoon), "street");
+  writeSnapshot(folder_.path(), result(kNoon), sampleAt(kNoon), "street");
   EXPECT_EQ(files(), 24) << "again is once";
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 1.5, 0, "rtsp://u:hunter2@yard"), 6);
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 0, 1e15, "rtsp://u:hunter2@yard"), 3);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1.5, 0, "rtsp://u:hunter2@yard"), 6);
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, "rtsp://u:hunter2@yard"), 3);
   EXPECT_EQ(files(), 15) << "all of the other, and the newest";
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 0, 1e15, "garden"), 0);
-  std::ofstream(folder / "2020-01-01T00-00-00.000Z.json") << "half a";
-  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 1, 0, "street"), 6);
-  EXPECT_TRUE(fs::exists(folder / "2020-01-01T00-00-00.000Z.json")) << "nobody knows whose it is";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, "garden"), 0);
+  std::ofstream(folder_ / "2020-01-01T00-00-00.000Z.json") << "half a";
+  EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1, 0, "street"), 6);
+  EXPECT_TRUE(fs::exists(folder_ / "2020-01-01T00-00-00.000Z.json")) << "nobody knows whose it is";
 }
 
 // A writer and what it reported.
@@ -170,112 +166,102 @@ std::ptrdiff_t filesIn(const std::string& folder, const std::string& ending) {
   return files;
 }
 
-TEST(SnapshotWriter, ATimeLapseTakesAPictureEverySoOften) {
-  const TemporaryFolder folder;
-  Writing writing({.folder = folder / "shots", .every_minutes = 10});
+TEST_F(SnapshotWriterTest, ATimeLapseTakesAPictureEverySoOften) {
+  Writing writing({.folder = folder_ / "shots", .every_minutes = 10});
   for (int minute = 0; minute <= 25; ++minute)
     writing.addAt(kNoon + minute * kMinuteMs, 1 + minute * kMinuteMs, minute % 10 == 0 ? 1 : 0);
   ASSERT_EQ(writing.written.size(), 3u);
   EXPECT_EQ(writing.written.all()[1],
-            std::pair(folder / "shots/2026-06-01T12-10-00.000Z.png", SnapshotWriter::Occasion::kTimeLapse));
-  EXPECT_EQ(filesIn(folder / "shots", "_overlay.png"), 3);
+            std::pair(folder_ / "shots/2026-06-01T12-10-00.000Z.png", SnapshotWriter::Occasion::kTimeLapse));
+  EXPECT_EQ(filesIn(folder_ / "shots", "_overlay.png"), 3);
 }
 
-TEST(SnapshotWriter, ARecordingHasEveryFrameAndItsSource) {
-  const TemporaryFolder folder;
-  Writing writing({.folder = folder.path()});
+TEST_F(SnapshotWriterTest, ARecordingHasEveryFrameAndItsSource) {
+  Writing writing({.folder = folder_.path()});
   writing.addAt(kNoon - 40, 1, 0);
   writing.writer.setRecording(true);
   for (int i = 0; i < 3; ++i) writing.addAt(kNoon + i * 40, i * 40);
   EXPECT_EQ(writing.writer.recording().written, 3);
   EXPECT_EQ(writing.writer.recording().left_out, 0);
-  EXPECT_EQ(nlohmann::json::parse(readFile(folder / "2026-06-01T12-00-00.040Z.json"))["source"], "0");
+  EXPECT_EQ(nlohmann::json::parse(readFile(folder_ / "2026-06-01T12-00-00.040Z.json"))["source"], "0");
   writing.writer.setRecording(false);
   writing.addAt(kNoon + 1000, 1000, 0);
   writing.takeAt(kNoon + 2000);  // behind what was shown before
-  EXPECT_EQ(filesIn(folder.path(), ".png"), 3 + 2);
-  EXPECT_EQ(filesIn(folder.path(), "_overlay.png"), 1) << "of the one that was asked for";
+  EXPECT_EQ(filesIn(folder_.path(), ".png"), 3 + 2);
+  EXPECT_EQ(filesIn(folder_.path(), "_overlay.png"), 1) << "of the one that was asked for";
 }
 
-TEST(SnapshotWriter, APictureHasTheChosenColoursAndTheNight) {
-  const TemporaryFolder folder;
-  Writing writing({.folder = folder.path()});
+TEST_F(SnapshotWriterTest, APictureHasTheChosenColoursAndTheNight) {
+  Writing writing({.folder = folder_.path()});
   writing.writer.setStyle({.opacity = 1, .colors = {{7, 8, 9}, {}, {}, {}}});
   writing.takeAt(kNoon);
-  const std::string stem = folder / "2026-06-01T12-00-00.000Z";
+  const std::string stem = folder_ / "2026-06-01T12-00-00.000Z";
   EXPECT_EQ(cv::imread(stem + "_overlay.png").at<cv::Vec3b>(3, 3), cv::Vec3b(7, 8, 9));
   EXPECT_EQ(nlohmann::json::parse(readFile(stem + ".json"))["night"], false);
 }
 
-TEST(SnapshotWriter, RetentionRemovesTheOld) {
-  const TemporaryFolder folder;
-  Writing writing({.folder = folder.path(), .keep_days = 10});
+TEST_F(SnapshotWriterTest, RetentionRemovesTheOld) {
+  Writing writing({.folder = folder_.path(), .keep_days = 10});
   for (const int day : {0, 10, 25, 30}) writing.takeAt(kNoon + day * kDayMs);
-  EXPECT_EQ(filesIn(folder.path(), ".json"), 4) << "each time the clock may be wrong";
-  writeSnapshot(folder.path(), result(kNoon), sampleAt(kNoon), "street");
-  Writing again({.folder = folder.path(), .keep_days = 10});
+  EXPECT_EQ(filesIn(folder_.path(), ".json"), 4) << "each time the clock may be wrong";
+  writeSnapshot(folder_.path(), result(kNoon), sampleAt(kNoon), "street");
+  Writing again({.folder = folder_.path(), .keep_days = 10});
   again.takeAt(kNoon + 30 * kDayMs + kHourMs);
-  EXPECT_EQ(filesIn(folder.path(), ".json"), 3 + 1) << "of another source";
-  EXPECT_THAT(again.removed.all(), ::testing::ElementsAre(6)) << "two pictures of three files";
+  EXPECT_EQ(filesIn(folder_.path(), ".json"), 3 + 1) << "of another source";
+  EXPECT_THAT(again.removed.all(), ElementsAre(6)) << "two pictures of three files";
 }
 
-TEST(SnapshotWriter, AClockThatIsWrongMakesNoPictureOld) {
-  const TemporaryFolder folder;
+TEST_F(SnapshotWriterTest, AClockThatIsWrongMakesNoPictureOld) {
   const UnixMs year = 365 * kDayMs;
   {
-    Writing writing({.folder = folder.path(), .keep_days = 10});
+    Writing writing({.folder = folder_.path(), .keep_days = 10});
     writing.takeAt(kNoon);
     writing.takeAt(kNoon + 1000);
     writing.takeAt(kNoon + 12 * year);
-    EXPECT_EQ(filesIn(folder.path(), ".json"), 3) << "it jumps while the program runs";
+    EXPECT_EQ(filesIn(folder_.path(), ".json"), 3) << "it jumps while the program runs";
   }
-  fs::remove(folder / "2038-05-29T12-00-00.000Z.json");
-  fs::remove(folder / "2038-05-29T12-00-00.000Z.png");
-  fs::remove(folder / "2038-05-29T12-00-00.000Z_overlay.png");
-  Writing writing({.folder = folder.path(), .keep_days = 10});
+  fs::remove(folder_ / "2038-05-29T12-00-00.000Z.json");
+  fs::remove(folder_ / "2038-05-29T12-00-00.000Z.png");
+  fs::remove(folder_ / "2038-05-29T12-00-00.000Z_overlay.png");
+  Writing writing({.folder = folder_.path(), .keep_days = 10});
   writing.takeAt(kNoon + 12 * year + 1000);
-  EXPECT_EQ(filesIn(folder.path(), ".json"), 3) << "it is still wrong when it begins anew";
+  EXPECT_EQ(filesIn(folder_.path(), ".json"), 3) << "it is still wrong when it begins anew";
 }
 
-TEST(SnapshotWriter, AFrameOfTheFutureMakesNoPictureOld) {  // of a demo
-  const TemporaryFolder folder;
-  Writing writing({.folder = folder.path(), .keep_days = 10}, [] { return kNoon + 2000; });
+TEST_F(SnapshotWriterTest, AFrameOfTheFutureMakesNoPictureOld) {  // of a demo
+  Writing writing({.folder = folder_.path(), .keep_days = 10}, [] { return kNoon + 2000; });
   writing.takeAt(kNoon);
   writing.takeAt(kNoon + 11 * kDayMs);
   writing.takeAt(kNoon + 12 * kDayMs);
-  EXPECT_EQ(filesIn(folder.path(), ".json"), 3);
+  EXPECT_EQ(filesIn(folder_.path(), ".json"), 3);
 }
 
-TEST(SnapshotWriter, TheNewestPictureStaysHoweverFullTheDisk) {
-  const TemporaryFolder folder;
-  Writing writing({.folder = folder.path(), .min_free_megabytes = 1e12});
+TEST_F(SnapshotWriterTest, TheNewestPictureStaysHoweverFullTheDisk) {
+  Writing writing({.folder = folder_.path(), .min_free_megabytes = 1e12});
   for (const int second : {1, 2, 3}) writing.takeAt(kNoon + second * 1000);
-  EXPECT_EQ(filesIn(folder.path(), ".json"), 2) << "the last, and the one before it, which was there when it came";
-  EXPECT_THAT(writing.removed.all(), ::testing::ElementsAre(3));
+  EXPECT_EQ(filesIn(folder_.path(), ".json"), 2) << "the last, and the one before it, which was there when it came";
+  EXPECT_THAT(writing.removed.all(), ElementsAre(3));
 }
 
-TEST(SnapshotWriter, RecordingsAndTimeLapsesLeaveAReserve) {
-  const TemporaryFolder folder;
-  Writing writing({.folder = folder.path(), .every_minutes = 0, .reserve_megabytes = 1e12});
+TEST_F(SnapshotWriterTest, RecordingsAndTimeLapsesLeaveAReserve) {
+  Writing writing({.folder = folder_.path(), .every_minutes = 0, .reserve_megabytes = 1e12});
   writing.addAt(kNoon, 1);
   writing.writer.setRecording(true);
   writing.addAt(kNoon, 1, 2);
   ASSERT_EQ(writing.failed.size(), 3u);
-  for (const auto& [problem, occasion] : writing.failed.all())
-    EXPECT_THAT(problem, ::testing::HasSubstr("MB are free at"));
-  EXPECT_THAT(writing.written.all(), ::testing::SizeIs(0));
+  for (const auto& [problem, occasion] : writing.failed.all()) EXPECT_THAT(problem, HasSubstr("MB are free at"));
+  EXPECT_THAT(writing.written.all(), SizeIs(0));
   writing.takeAt(kNoon);
-  EXPECT_THAT(writing.written.all(), ::testing::SizeIs(1)) << "what a person asks for";
+  EXPECT_THAT(writing.written.all(), SizeIs(1)) << "what a person asks for";
 }
 
-TEST(SnapshotWriter, AFolderThatCannotBeMadeIsTriedAgain) {
-  const TemporaryFolder folder;
-  std::ofstream(folder / "file") << "x";
-  Writing writing({.folder = folder / "file/shots", .every_minutes = 0});
+TEST_F(SnapshotWriterTest, AFolderThatCannotBeMadeIsTriedAgain) {
+  std::ofstream(folder_ / "file") << "x";
+  Writing writing({.folder = folder_ / "file/shots", .every_minutes = 0});
   writing.addAt(kNoon, 1);
   ASSERT_EQ(writing.failed.size(), 1u);
-  EXPECT_THAT(writing.failed.all()[0].first, ::testing::HasSubstr("file/shots"));
-  fs::remove(folder / "file");
+  EXPECT_THAT(writing.failed.all()[0].first, HasSubstr("file/shots"));
+  fs::remove(folder_ / "file");
   writing.addAt(kNoon + 1000, 1001);
   EXPECT_EQ(writing.written.size(), 1u);
 }

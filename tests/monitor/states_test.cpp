@@ -2,28 +2,21 @@
 // States from the model's tokens to the chart.
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "base/atomic_file.h"
 #include "monitor/recorder.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/statistics/state_watch.h"
 #include "monitor/store/export.h"
 #include "monitor/store/merge.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::TemporaryFolder;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::SizeIs;
+using StoredStates = InFolder;
 
 constexpr const char* kDigest = "00000000000000a1";
 
@@ -158,10 +151,9 @@ void recordStates(const std::string& path, const std::string& source = "camera 0
   ASSERT_TRUE(writer.flush());
 }
 
-TEST(StoredStates, ComeBackWithTheirChangesAndEvents) {
-  const TemporaryFolder folder;
-  recordStates(folder / "a.db");
-  const StoreReader reader(folder / "a.db");
+TEST_F(StoredStates, ComeBackWithTheirChangesAndEvents) {
+  recordStates(path_);
+  const StoreReader reader(path_);
   const std::vector<Sample> samples = allSamples(reader);
   ASSERT_THAT(samples, SizeIs(8));
   EXPECT_EQ(samples[0].states.at(0).counted, "");
@@ -185,7 +177,7 @@ TEST(StoredStates, ComeBackWithTheirChangesAndEvents) {
 
 // What lies between pictures that are minutes apart is not known: each sure one counts, and one that is not changes
 // nothing. A camera at one sample a second waits for agreement.
-TEST(StoredStates, EachSurePictureOfASparseArchiveCounts) {
+TEST_F(StoredStates, EachSurePictureOfASparseArchiveCounts) {
   const auto countedBy = [](double every_s, bool archive, UnixMs step) {
     Recorder recorder({.every_s = every_s, .archive = archive, .states = {.heads = {gate()}}}, nullptr);
     std::vector<std::string> counted;
@@ -202,15 +194,12 @@ TEST(StoredStates, EachSurePictureOfASparseArchiveCounts) {
       << "only the first has none before";
 }
 
-TEST(StoredStates, ExportsAndTheViewHaveThem) {
-  const TemporaryFolder folder;
-  recordStates(folder / "a.db");
-  const StoreReader reader(folder / "a.db");
+TEST_F(StoredStates, ExportsAndTheViewHaveThem) {
+  recordStates(path_);
+  const StoreReader reader(path_);
   const auto text = [&](ExportFormat format) {
-    exportSamples(reader, {.format = format, .source = 1}, folder / "out");
-    std::ostringstream all;
-    all << std::ifstream(folder / "out").rdbuf();
-    return all.str();
+    exportSamples(reader, {.format = format, .source = 1}, folder_ / "out");
+    return readFile(folder_ / "out");
   };
   const std::string csv = text(ExportFormat::kCsv), json = text(ExportFormat::kJsonLines);
   EXPECT_THAT(csv, HasSubstr(",state_gate,state_gate_probability,state_gate_sure,state_gate_counted\n"));
@@ -219,15 +208,14 @@ TEST(StoredStates, ExportsAndTheViewHaveThem) {
   const auto first = nlohmann::json::parse(json.substr(0, json.find('\n')))["states"]["gate"];
   EXPECT_EQ(first["state"], "closed");
   EXPECT_TRUE(first["counted"].is_null());
-  EXPECT_EQ(runSql(folder / "a.db", "SELECT count(*) FROM state_values WHERE name = 'gate' AND counted = 'open'"), "3");
+  EXPECT_EQ(runSql(path_, "SELECT count(*) FROM state_values WHERE name = 'gate' AND counted = 'open'"), "3");
 }
 
-TEST(StoredStates, PartsTogetherHaveThose) {
-  const TemporaryFolder folder;
-  recordStates(folder / "a.db");
-  recordStates(folder / "b.db", "camera 0", kNoon + kHourMs);
-  mergeDatabases({folder / "a.db", folder / "b.db"}, folder / "all.db");
-  const StoreReader reader(folder / "all.db");
+TEST_F(StoredStates, PartsTogetherHaveThose) {
+  recordStates(path_);
+  recordStates(folder_ / "b.db", "camera 0", kNoon + kHourMs);
+  mergeDatabases({path_, folder_ / "b.db"}, folder_ / "all.db");
+  const StoreReader reader(folder_ / "all.db");
   ASSERT_THAT(allSamples(reader), SizeIs(16));
   EXPECT_EQ(allSamples(reader)[15].states.at(0).counted, "open");
   EXPECT_THAT(reader.states(1, kNoon, kNoon + 2 * kHourMs).at(0).changes, SizeIs(6));

@@ -12,16 +12,12 @@
 #include "monitor/store/damage.h"
 #include "monitor/store/store.h"
 #include "monitor/wait.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 constexpr std::size_t kPage = 4096;
 
@@ -35,17 +31,14 @@ void damageHeader(const std::string& path) { overwrite(path, 0, kPage, '\0'); }
 void damageSchema(const std::string& path) { overwrite(path, 100, kPage - 100, '\xff'); }
 void damageTables(const std::string& path) { overwrite(path, kPage, fs::file_size(path) - kPage, '\xff'); }
 
-class StoreDamage : public ::testing::Test {
+class StoreDamage : public InFolder {
  protected:
-  const mpm::test::TemporaryFolder folder_;
-  const std::string path_ = folder_ / "a.db", aside_ = path_ + ".damaged-2026-06-01T12-00-00Z";
+  const std::string aside_ = path_ + ".damaged-2026-06-01T12-00-00Z";
   Collected<std::string> reported_;
 
   std::unique_ptr<StoreWriter> writer(const std::string& path) {
-    StoreOptions options;
-    options.retry_s = 0.01;
-    options.now = [] { return kNoon; };
-    return std::make_unique<StoreWriter>(path, options, [&](const Event& event) { reported_.add(event.message); });
+    return std::make_unique<StoreWriter>(path, StoreOptions{.retry_s = 0.01, .now = [] { return kNoon; }},
+                                         [&](const Event& event) { reported_.add(event.message); });
   }
   // A sample at noon.
   void makeDatabase() {
@@ -71,7 +64,7 @@ class StoreDamage : public ::testing::Test {
     const StoreReader reader(path_);
     ASSERT_THAT(allSamples(reader), SizeIs(1));
     EXPECT_EQ(allSamples(reader)[0].time, kNoon + 1000);
-    const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+    const auto events = allEvents(reader);
     ASSERT_THAT(events, SizeIs(1));
     EXPECT_THAT(events[0].message, HasSubstr("'" + path_ + "' is damaged and was renamed to '" + aside_ + "'"));
     EXPECT_EQ(events[0].message, reported_.all().back());

@@ -16,15 +16,13 @@
 #include "monitor/store/store.h"
 #include "monitor/wait.h"
 #include "support/file_size_limit.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::FileSizeLimit;
-using mpm::test::TemporaryFolder;
-using ::testing::HasSubstr;
+using StoreFaults = InFolder;
 
 // Starts the victim, kills it some time after its first commit. Returns how many samples it knew to be committed.
 std::int64_t runAndKill(const std::string& path, std::size_t first, int microseconds) {
@@ -58,15 +56,13 @@ std::int64_t runAndKill(const std::string& path, std::size_t first, int microsec
   return committed;
 }
 
-TEST(StoreFaults, AKillLosesNothingThatWasCommitted) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(StoreFaults, AKillLosesNothingThatWasCommitted) {
   std::mt19937 random(7);
   std::size_t before = 0;
   for (int round = 0; round < 25; ++round) {
-    const std::int64_t committed = runAndKill(path, before, std::uniform_int_distribution(0, 60000)(random));
+    const std::int64_t committed = runAndKill(path_, before, std::uniform_int_distribution(0, 60000)(random));
     ASSERT_GT(committed, 0);
-    const StoreReader reader(path);  // opens, as it is, right after the kill
+    const StoreReader reader(path_);  // opens, as it is, right after the kill
     const auto samples = allSamples(reader);
     ASSERT_GE(samples.size(), before + static_cast<std::size_t>(committed)) << "round " << round;
     for (std::size_t i = 0; i < samples.size(); ++i)
@@ -75,10 +71,10 @@ TEST(StoreFaults, AKillLosesNothingThatWasCommitted) {
     for (const HourOfTokens& hour : reader.hoursOfTokens(1, INT64_MIN, INT64_MAX))
       for (const auto& [tokens, count] : hour.occurrences) in_hours += count;
     ASSERT_EQ(in_hours, static_cast<std::int64_t>(samples.size()));
-    ASSERT_EQ(runSql(path, "PRAGMA integrity_check"), "ok");
+    ASSERT_EQ(runSql(path_, "PRAGMA integrity_check"), "ok");
     before = samples.size();
   }
-  EXPECT_EQ(StoreReader(path).sessions(1).size(), 25u);
+  EXPECT_EQ(StoreReader(path_).sessions(1).size(), 25u);
 }
 
 void fillDisk(const std::string& ballast) {
@@ -91,13 +87,8 @@ void fillDisk(const std::string& ballast) {
 void expectSurvivesFullDisk(const std::string& path, const std::function<void()>& fill,
                             const std::function<void()>& free) {
   Collected<Event> reported;
-  StoreOptions options;
-  options.commit_s = 0.001;
-  options.retry_s = 0.01;
-  options.report_s = 0;
-  options.max_pending = 3000;
-  StoreWriter writer(path, options, [&](const Event& event) { reported.add(event); });
-  writer.beginSession(session());
+  RunningWriter writer(path, {.commit_s = 0.001, .retry_s = 0.01, .report_s = 0, .max_pending = 3000},
+                       [&](const Event& event) { reported.add(event); });
   int number = 0;
   for (; number < 50; ++number) writer.append(sampleAt(kNoon + number * 1000));
   ASSERT_TRUE(writer.flush());
@@ -132,42 +123,36 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   ASSERT_TRUE(writer.flush());  // the event of its own
   const StoreReader reader(path);
   EXPECT_EQ(allSamples(reader).size(), static_cast<std::size_t>(number)) << "what waited in memory was written";
-  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  const auto events = allEvents(reader);
   ASSERT_EQ(events.size(), when_full.size() + 1);
-  EXPECT_THAT(events[events.size() - 2].message, ::testing::HasSubstr("cannot write"));
-  EXPECT_THAT(events.back().message, ::testing::HasSubstr("writing again"));
+  EXPECT_THAT(events[events.size() - 2].message, HasSubstr("cannot write"));
+  EXPECT_THAT(events.back().message, HasSubstr("writing again"));
   EXPECT_EQ(runSql(path, "PRAGMA integrity_check"), "ok");
 }
 
-TEST(StoreFaults, AFullDiskStopsTheWritingUntilThereIsSpace) {
-  const TemporaryFolder folder;
+TEST_F(StoreFaults, AFullDiskStopsTheWritingUntilThereIsSpace) {
   std::optional<FileSizeLimit> full;
   expectSurvivesFullDisk(
-      folder / "a.db", [&] { full.emplace(200'000); }, [&] { full.reset(); });
+      path_, [&] { full.emplace(200'000); }, [&] { full.reset(); });
 }
 
-TEST(StoreFaults, AFullFileSystemStopsWritingUntilThereIsSpace) {
-  const TemporaryFolder folder;
-  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+TEST_F(StoreFaults, AFullFileSystemStopsWritingUntilThereIsSpace) {
+  if (::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") != 0)
     GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
-  const std::string ballast = folder / "ballast";
+  const std::string ballast = folder_ / "ballast";
   expectSurvivesFullDisk(
-      folder / "a.db", [&] { fillDisk(ballast); }, [&] { std::filesystem::remove(ballast); });
-  ::umount2(folder.path().c_str(), MNT_DETACH);
+      path_, [&] { fillDisk(ballast); }, [&] { std::filesystem::remove(ballast); });
+  ::umount2(folder_.path().c_str(), MNT_DETACH);
 }
 
-TEST(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
-  const TemporaryFolder folder;
-  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+TEST_F(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
+  if (::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") != 0)
     GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
-  const std::string ballast = folder / "ballast";
+  const std::string ballast = folder_ / "ballast";
   for (const char* name : {"a.db", "a.db", "b.db"}) {  // one that is made later, one that is there, again a new one
     fillDisk(ballast);
     Collected<Event> reported;
-    StoreOptions options;
-    options.retry_s = 0.01;
-    StoreWriter writer(folder / name, options, [&](const Event& event) { reported.add(event); });
-    writer.beginSession(session());
+    RunningWriter writer(folder_ / name, {.retry_s = 0.01}, [&](const Event& event) { reported.add(event); });
     writer.append(sampleAt(kNoon));
     EXPECT_FALSE(writer.flush());
     EXPECT_FALSE(writer.status().writing);
@@ -175,18 +160,13 @@ TEST(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
     EXPECT_THAT(reported.all()[0].message, ::testing::AllOf(HasSubstr(name), HasSubstr("full")));
     std::filesystem::remove(ballast);
     while (!writer.flush()) ::usleep(1000);
-    EXPECT_FALSE(allSamples(StoreReader(folder / name)).empty());
+    EXPECT_FALSE(allSamples(StoreReader(folder_ / name)).empty());
   }
-  ::umount2(folder.path().c_str(), MNT_DETACH);
+  ::umount2(folder_.path().c_str(), MNT_DETACH);
 }
 
-TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
-  const TemporaryFolder folder;
-  StoreOptions options;
-  options.retry_s = 3600;
-  options.max_pending = 100;
-  StoreWriter writer(folder / "a.db", options);
-  writer.beginSession(session());
+TEST_F(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
+  RunningWriter writer(path_, {.retry_s = 3600, .max_pending = 100});
   ASSERT_TRUE(writer.flush());
   std::optional<FileSizeLimit> full(0);
   for (int i = 0; i < 1000; ++i) writer.append(sampleAt(kNoon + i * 1000));
@@ -196,21 +176,15 @@ TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
   EXPECT_EQ(writer.status().lost, 1900);
   full.reset();
   ASSERT_TRUE(writer.flush());
-  const auto samples = allSamples(StoreReader(folder / "a.db"));
+  const auto samples = allSamples(StoreReader(path_));
   ASSERT_EQ(samples.size(), 100u);
   EXPECT_EQ(samples.front().time, kNoon + 1900 * 1000) << "the newest are kept";
 }
 
 // Another program that holds the lock of the database looks like a disk that takes its time.
-TEST(StoreFaults, ADiskThatDoesNotAnswerBoundsTheMemory) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(StoreFaults, ADiskThatDoesNotAnswerBoundsTheMemory) {
   Collected<Event> reported;
-  StoreOptions options;
-  options.commit_s = options.retry_s = 0.001;
-  options.patience_s = 0.05;
-  options.max_pending = 100;
-  StoreWriter writer(path, options);
+  StoreWriter writer(path_, {.commit_s = 0.001, .retry_s = 0.001, .patience_s = 0.05, .max_pending = 100});
   Recorder recorder({.source = "camera 0"}, &writer, [&](const Event& event) { reported.add(event); });
   writer.beginSession(session());
   ASSERT_TRUE(writer.flush());
@@ -218,7 +192,7 @@ TEST(StoreFaults, ADiskThatDoesNotAnswerBoundsTheMemory) {
   EXPECT_TRUE(reported.all().empty());
 
   sqlite3* other = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
   writer.append(sampleAt(kNoon));
   EXPECT_FALSE(writer.flush(0.1)) << "it waits no longer than it was reported to";
@@ -239,33 +213,26 @@ TEST(StoreFaults, ADiskThatDoesNotAnswerBoundsTheMemory) {
   }));
   EXPECT_TRUE(writer.status().writing);
   EXPECT_FALSE(writer.status().stuck());
-  EXPECT_EQ(allSamples(StoreReader(path)).back().time, kNoon + 1000 * 1000) << "the newest are kept";
-  WriterStatus for_long;
-  for_long.busy_s = 600;
-  EXPECT_TRUE(for_long.stuck());
+  EXPECT_EQ(allSamples(StoreReader(path_)).back().time, kNoon + 1000 * 1000) << "the newest are kept";
+  EXPECT_TRUE(WriterStatus{.busy_s = 600}.stuck());
 }
 
 // Of a file that is taken away for a moment, as of a disk that has room for a few samples again and again.
-TEST(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
   for (double report_s : {3600.0, 0.1}) {
     Collected<Event> reported;
-    StoreOptions options;
-    options.retry_s = 0.01;
-    options.report_s = report_s;
-    StoreWriter writer(path, options, [&](const Event& event) { reported.add(event); });
-    writer.beginSession(session());
+    RunningWriter writer(path_, {.retry_s = 0.01, .report_s = report_s},
+                         [&](const Event& event) { reported.add(event); });
     ASSERT_TRUE(writer.flush());
     const auto takeAway = [&] {
-      std::filesystem::rename(path, folder / "b.db");
+      std::filesystem::rename(path_, folder_ / "b.db");
       writer.append(sampleAt(kNoon));
       EXPECT_FALSE(writer.flush());
       EXPECT_THAT(writer.status().problem, HasSubstr("a.db"));
-      EXPECT_FALSE(std::filesystem::exists(path)) << "its disk may have been unplugged";
+      EXPECT_FALSE(std::filesystem::exists(path_)) << "its disk may have been unplugged";
     };
     const auto bringBack = [&] {
-      std::filesystem::rename(folder / "b.db", path);
+      std::filesystem::rename(folder_ / "b.db", path_);
       while (!writer.flush()) ::usleep(1000);
     };
     takeAway();
@@ -284,56 +251,49 @@ TEST(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
       while (reported.all().size() < 4) ::usleep(1000);
     }
   }
-  EXPECT_EQ(allSamples(StoreReader(path)).size(), 6u + 2u);
-  EXPECT_EQ(StoreReader(path).sessions(1).size(), 2u) << "of two writers";
+  EXPECT_EQ(allSamples(StoreReader(path_)).size(), 6u + 2u);
+  EXPECT_EQ(StoreReader(path_).sessions(1).size(), 2u) << "of two writers";
 }
 
-TEST(StoreFaults, ADamagedSumStopsNoSamples) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  record(path, {sampleAt(kNoon)});
-  runSql(path, "UPDATE bucket SET series = x'01'; UPDATE hour_of_tokens SET occurrences = x'ff'");
-  record(path, {sampleAt(kNoon + 1000)});
-  EXPECT_EQ(allSamples(StoreReader(path)).size(), 2u);
+TEST_F(StoreFaults, ADamagedSumStopsNoSamples) {
+  record(path_, {sampleAt(kNoon)});
+  runSql(path_, "UPDATE bucket SET series = x'01'; UPDATE hour_of_tokens SET occurrences = x'ff'");
+  record(path_, {sampleAt(kNoon + 1000)});
+  EXPECT_EQ(allSamples(StoreReader(path_)).size(), 2u);
 }
 
-TEST(StoreFaults, AnotherFileInItsPlaceStopsTheStore) {
+TEST_F(StoreFaults, AnotherFileInItsPlaceStopsTheStore) {
   namespace fs = std::filesystem;
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  const auto letter = [&] { std::ofstream(path) << "a letter"; };
-  const auto ours = [&] { StoreWriter(folder / "b.db").beginSession(session("another camera")); };
+  const auto letter = [&] { std::ofstream(path_) << "a letter"; };
+  const auto ours = [&] { StoreWriter(folder_ / "b.db").beginSession(session("another camera")); };
   for (const std::function<void()>& replace : {std::function<void()>(letter), std::function<void()>(ours)}) {
-    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path + ending);
-    StoreOptions options;
-    options.retry_s = 0.01;
-    StoreWriter writer(path, options);
-    writer.beginSession(session());
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path_ + ending);
+    RunningWriter writer(path_, {.retry_s = 0.01});
     ASSERT_TRUE(writer.flush());
-    for (const char* ending : {"", "-wal", "-shm"}) fs::rename(path + ending, folder / "away" + ending);
+    for (const char* ending : {"", "-wal", "-shm"}) fs::rename(path_ + ending, folder_ / "away" + ending);
     replace();
-    if (fs::exists(folder / "b.db")) fs::rename(folder / "b.db", path);
-    const auto size = fs::file_size(path);
+    if (fs::exists(folder_ / "b.db")) fs::rename(folder_ / "b.db", path_);
+    const auto size = fs::file_size(path_);
     writer.append(sampleAt(kNoon));
     ASSERT_TRUE(eventually([&] { return !writer.flush() && writer.status().stopped; }));
-    EXPECT_THAT(writer.status().problem, HasSubstr(path));
-    EXPECT_EQ(fs::file_size(path), size);
-    EXPECT_EQ(StoreReader(folder / "away").sessions(1).size(), 1u) << "with what was in its log";
+    EXPECT_THAT(writer.status().problem, HasSubstr(path_));
+    EXPECT_EQ(fs::file_size(path_), size);
+    EXPECT_EQ(StoreReader(folder_ / "away").sessions(1).size(), 1u) << "with what was in its log";
   }
 }
 
-TEST(StoreFaults, AFileThatMayNotBeWrittenIsRefused) {
+TEST_F(StoreFaults, AFileThatMayNotBeWrittenIsRefused) {
   namespace fs = std::filesystem;
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  { const StoreWriter made(path); }
-  fs::permissions(path, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
-  fs::permissions(folder.path(), fs::perms::all);
+  {
+    const StoreWriter made(path_);
+  }
+  fs::permissions(path_, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
+  fs::permissions(folder_.path(), fs::perms::all);
   const bool root = ::geteuid() == 0;  // whom no mode of a file keeps out
   if (root && ::seteuid(65534) != 0) GTEST_SKIP() << "cannot become another user";
-  EXPECT_MPM_ERROR(StoreWriter{path}, "may not be written by this user");
+  EXPECT_MPM_ERROR(StoreWriter{path_}, "may not be written by this user");
   ASSERT_TRUE(!root || ::seteuid(0) == 0);
-  EXPECT_MPM_ERROR(StoreWriter{folder / "none/a.db"}, "there is no folder");
+  EXPECT_MPM_ERROR(StoreWriter{folder_ / "none/a.db"}, "there is no folder");
 }
 
 }  // namespace

@@ -16,23 +16,18 @@
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/merge.h"
-#include "monitor/store/retention.h"
 #include "monitor/wait.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::TemporaryFolder;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+using ::testing::DoubleNear;
+using MergeDatabases = InFolder;
+using ReplaceSamples = InFolder;
+using Store = InFolder;
 
-TEST(Store, GivesBackWhatWasPutIn) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(Store, GivesBackWhatWasPutIn) {
   FrameFacts facts{.dropped = 7, .rows = 0.125, .agreement = 98.75};
   facts.quality = {.sharpness = 41.5, .contrast = 12.25, .saturated = 0.125, .flags = kBlurred};
   Sample odd = sampleAt(kNoon + 250, 376.5, std::nullopt, facts);
@@ -42,7 +37,7 @@ TEST(Store, GivesBackWhatWasPutIn) {
   odd.regions.push_back(regionOf(2, {1, 2, 3}, {}, {}, "sky"));
   odd.regions.push_back(regionOf(3, {1, 2, 3}));
   {
-    StoreWriter writer(path);
+    StoreWriter writer(path_);
     writer.setRegions("camera 0", {regionNamed("lake"), regionNamed("tree"), regionNamed("sky")});
     writer.beginSession(session());
     writer.append(sampleAt(kNoon, 377, true));
@@ -51,13 +46,11 @@ TEST(Store, GivesBackWhatWasPutIn) {
     EXPECT_TRUE(writer.flush());
     EXPECT_EQ(writer.status().samples, 2);
   }
-  const StoreReader reader(path);
+  const StoreReader reader(path_);
   const auto sources = reader.sources();
   ASSERT_THAT(sources, SizeIs(1));
-  EXPECT_EQ(sources[0].name, "camera 0");
-  EXPECT_EQ(sources[0].samples, 2);
-  EXPECT_EQ(sources[0].first, kNoon);
-  EXPECT_EQ(sources[0].last, kNoon + 250);
+  EXPECT_EQ(std::tuple(sources[0].name, sources[0].samples, sources[0].first, sources[0].last),
+            std::tuple("camera 0", 2, kNoon, kNoon + 250));
 
   const auto samples = allSamples(reader);
   ASSERT_THAT(samples, SizeIs(2));
@@ -67,11 +60,8 @@ TEST(Store, GivesBackWhatWasPutIn) {
   EXPECT_FALSE(samples[0].motion);
   EXPECT_THAT(samples[0].regions, SizeIs(1));
   EXPECT_EQ(samples[0].whole().value("rows"), std::nullopt) << "reuse is off";
-  ASSERT_TRUE(samples[1].motion);
-  EXPECT_EQ(samples[1].motion->right, 3.5);
-  EXPECT_EQ(samples[1].motion->down, -2);
-  EXPECT_EQ(samples[1].motion->turn, 0.25);
-  EXPECT_EQ(samples[1].motion->zoom, 1.03125);
+  const ViewMotion& moved = samples[1].motion.value();
+  EXPECT_EQ(std::tuple(moved.right, moved.down, moved.turn, moved.zoom), std::tuple(3.5, -2, 0.25, 1.03125));
   ASSERT_THAT(samples[1].regions, SizeIs(3)) << "there is no fourth region";
   EXPECT_EQ(samples[1].regions[1].region, 2);
   for (std::size_t r = 0; r < 3; ++r) {
@@ -80,9 +70,7 @@ TEST(Store, GivesBackWhatWasPutIn) {
       EXPECT_EQ(samples[1].regions[r].value(q), odd.regions[r].value(q)) << r << " " << quantities()[q].key;
   }
   EXPECT_THAT(samples[1].regions[1].areas, ElementsAre(std::pair(0, 0.25), std::pair(3, 0.75)));
-  ASSERT_THAT(samples[1].whole().areas, SizeIs(2));
-  EXPECT_EQ(samples[1].whole().areas[1].first, 149);
-  EXPECT_NEAR(samples[1].whole().areas[1].second, 0.9, 1e-7);
+  EXPECT_THAT(samples[1].whole().areas, ElementsAre(Pair(2, DoubleNear(0.1, 1e-7)), Pair(149, DoubleNear(0.9, 1e-7))));
   EXPECT_LT(samples[0].id, samples[1].id);
 
   const auto sessions = reader.sessions(1);
@@ -92,28 +80,23 @@ TEST(Store, GivesBackWhatWasPutIn) {
   EXPECT_EQ(sessions[0].model_digest, session().model_digest);
   EXPECT_FALSE(sessions[0].cross_validation);
   EXPECT_TRUE(sessions[0].ended) << "a clean end is written";
-  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
-  ASSERT_THAT(events, SizeIs(1));
-  EXPECT_EQ(events[0].kind, EventKind::kAlarm);
-  EXPECT_EQ(events[0].severity, Severity::kWarning);
-  EXPECT_EQ(events[0].message, "tokens 500 above 450");
+  const Event event = allEvents(reader).at(0);
+  EXPECT_EQ(std::tuple(event.kind, event.severity, event.message),
+            std::tuple(EventKind::kAlarm, Severity::kWarning, "tokens 500 above 450"));
 }
 
 // Write-ahead logging: readers do not wait for the writer, and a cut of power leaves the last commit.
-TEST(Store, KeepsAWriteAheadLog) {
-  const TemporaryFolder folder;
-  const StoreWriter writer(folder / "a.db");
-  EXPECT_TRUE(std::ifstream(folder / "a.db-wal").good());
-  EXPECT_EQ(runSql(folder / "a.db", "PRAGMA journal_mode"), "wal");
+TEST_F(Store, KeepsAWriteAheadLog) {
+  const StoreWriter writer(path_);
+  EXPECT_TRUE(std::ifstream(folder_ / "a.db-wal").good());
+  EXPECT_EQ(runSql(path_, "PRAGMA journal_mode"), "wal");
 }
 
-TEST(Store, IsReadWhileItIsWritten) {
-  const TemporaryFolder folder;
-  StoreWriter writer(folder / "a.db");
-  writer.beginSession(session());
+TEST_F(Store, IsReadWhileItIsWritten) {
+  RunningWriter writer(path_);
   writer.append(sampleAt(kNoon));
   ASSERT_TRUE(writer.flush());
-  const StoreReader reader(folder / "a.db");
+  const StoreReader reader(path_);
   EXPECT_THAT(allSamples(reader), SizeIs(1));
   writer.append(sampleAt(kNoon + 1000));
   ASSERT_TRUE(writer.flush());
@@ -122,32 +105,24 @@ TEST(Store, IsReadWhileItIsWritten) {
 }
 
 // A monitor that is started twice stores nothing twice.
-TEST(Store, ASecondWriterIsRefused) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  auto first = std::make_unique<StoreWriter>(path);
+TEST_F(Store, ASecondWriterIsRefused) {
+  auto first = std::make_unique<StoreWriter>(path_);
   first->beginSession(session());
   ASSERT_TRUE(first->flush());
-  std::filesystem::create_symlink("a.db", folder / "link.db");
+  std::filesystem::create_symlink("a.db", folder_ / "link.db");
   for (const char* name : {"a.db", "link.db"})
-    EXPECT_MPM_ERROR(StoreWriter{folder / name}, "another program stores in '" + (folder / name) + "'");
-  StoreOptions later;
-  later.open_at_once = false;
-  const StoreWriter second(path, later);
+    EXPECT_MPM_ERROR(StoreWriter{folder_ / name}, "another program stores in '" + (folder_ / name) + "'");
+  const StoreWriter second(path_, {.open_at_once = false});
   ASSERT_TRUE(eventually([&] { return second.status().stopped; }));
-  EXPECT_FALSE(StoreReader(path).sessions(1).at(0).ended) << "the first one's session goes on";
+  EXPECT_FALSE(StoreReader(path_).sessions(1).at(0).ended) << "the first one's session goes on";
   first.reset();
-  const StoreWriter third(path);
+  const StoreWriter third(path_);
 }
 
-TEST(Store, CommitsAtMostOncePerInterval) {
-  const TemporaryFolder folder;
-  StoreOptions options;
-  options.commit_s = 3600;
-  StoreWriter writer(folder / "a.db", options);
-  writer.beginSession(session());
+TEST_F(Store, CommitsAtMostOncePerInterval) {
+  RunningWriter writer(path_, {.commit_s = 3600});
   ASSERT_TRUE(writer.flush());
-  const StoreReader reader(folder / "a.db");
+  const StoreReader reader(path_);
   for (int i = 0; i < 1000; ++i) writer.append(sampleAt(kNoon + i));
   EXPECT_THAT(allSamples(reader), SizeIs(0)) << "the next commit is an hour away";
   EXPECT_EQ(writer.status().pending, 1000);
@@ -155,11 +130,9 @@ TEST(Store, CommitsAtMostOncePerInterval) {
   EXPECT_EQ(allSamples(reader).size(), 1000u);
 }
 
-TEST(Store, SamplesKeepTheirOrderWhenTheClockGoesBack) {
-  const TemporaryFolder folder;
-  record(folder / "a.db",
-         {sampleAt(kNoon), sampleAt(kNoon + 1000), sampleAt(kNoon - kHourMs), sampleAt(kNoon - kHourMs + 1000)});
-  const StoreReader reader(folder / "a.db");
+TEST_F(Store, SamplesKeepTheirOrderWhenTheClockGoesBack) {
+  record(path_, {sampleAt(kNoon), sampleAt(kNoon + 1000), sampleAt(kNoon - kHourMs), sampleAt(kNoon - kHourMs + 1000)});
+  const StoreReader reader(path_);
   auto by_id = allSamples(reader);
   std::sort(by_id.begin(), by_id.end(), [](const Sample& a, const Sample& b) { return a.id < b.id; });
   ASSERT_THAT(by_id, SizeIs(4));
@@ -168,30 +141,24 @@ TEST(Store, SamplesKeepTheirOrderWhenTheClockGoesBack) {
   EXPECT_EQ(samplesIn(reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX})), 4);
 }
 
-TEST(Store, RefusesWhatItDoesNotKnow) {
-  const TemporaryFolder folder;
-  EXPECT_MPM_ERROR(StoreReader{folder / "none.db"}, "there is no database");
-  std::ofstream(folder / "text.db") << "This is a letter to somebody, and long enough to be taken for a header.\n"
-                                       "It goes on for a while, so that the first page of it is more than a page.\n";
-  EXPECT_MPM_ERROR(StoreReader{folder / "text.db"}, "is not a database");
-  EXPECT_MPM_ERROR(StoreWriter{folder / "text.db"}, "is not a database");
-  runSql(folder / "other.db", "CREATE TABLE song(title TEXT)");
-  EXPECT_MPM_ERROR(StoreWriter{folder / "other.db"}, "another program");
-  EXPECT_MPM_ERROR(StoreReader{folder / "other.db"}, "another program");
-  { const StoreWriter writer(folder / "new.db"); }
-  runSql(folder / "new.db", "PRAGMA user_version = 99");
-  EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "has schema 99, this program knows schema 4");
-  EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "has schema 99, this program knows schema 4");
-  EXPECT_MPM_ERROR(StoreWriter{folder / "no/such/folder/a.db"}, "no/such/folder/a.db");
+TEST_F(Store, RefusesWhatItDoesNotKnow) {
+  EXPECT_MPM_ERROR(StoreReader{folder_ / "none.db"}, "there is no database");
+  std::ofstream(folder_ / "text.db") << "This is a letter to somebody, and long enough to be taken for a header.\n"
+                                        "It goes on for a while, so that the first page of it is more than a page.\n";
+  EXPECT_MPM_ERROR(StoreReader{folder_ / "text.db"}, "is not a database");
+  EXPECT_MPM_ERROR(StoreWriter{folder_ / "text.db"}, "is not a database");
+  runSql(folder_ / "other.db", "CREATE TABLE song(title TEXT)");
+  EXPECT_MPM_ERROR(StoreWriter{folder_ / "other.db"}, "another program");
+  EXPECT_MPM_ERROR(StoreReader{folder_ / "other.db"}, "another program");
+  { const StoreWriter writer(folder_ / "new.db"); }
+  runSql(folder_ / "new.db", "PRAGMA user_version = 99");
+  EXPECT_MPM_ERROR(StoreWriter{folder_ / "new.db"}, "has schema 99, this program knows schema 4");
+  EXPECT_MPM_ERROR(StoreReader{folder_ / "new.db"}, "has schema 99, this program knows schema 4");
+  EXPECT_MPM_ERROR(StoreWriter{folder_ / "no/such/folder/a.db"}, "no/such/folder/a.db");
 }
 
-TEST(Store, ForgetsByAgeButKeepsHours) {
-  const TemporaryFolder folder;
-  StoreOptions options;
-  options.keep_days = 2;
-  options.maintenance_s = 0.01;
-  options.now = [] { return kNoon + 10 * kDayMs; };
-  StoreWriter writer(folder / "a.db", options);
+TEST_F(Store, ForgetsByAgeButKeepsHours) {
+  StoreWriter writer(path_, {.keep_days = 2, .maintenance_s = 0.01, .now = [] { return kNoon + 10 * kDayMs; }});
   writer.setRegions("camera 0", {regionNamed("tree")});
   writer.beginSession(session());
   for (int minute = 0; minute < 10 * 24 * 60; ++minute) {
@@ -200,17 +167,17 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
     sample.states = {{.name = "gate", .state = "open"}};
     writer.append(sample);
   }
-  writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "old"});
-  writer.append(Event{kNoon + 9 * kDayMs, EventKind::kSource, Severity::kInfo, "young"});
+  writer.append(eventAt(kNoon, "old"));
+  writer.append(eventAt(kNoon + 9 * kDayMs, "young"));
   ASSERT_TRUE(writer.flush());
-  const StoreReader reader(folder / "a.db");
+  const StoreReader reader(path_);
   for (int i = 0; i < 2000 && reader.events(1, INT64_MIN, INT64_MAX, 100000).front().message == "old"; ++i) {
-    writer.append(Event{kNoon + 9 * kDayMs, EventKind::kSource, Severity::kInfo, "tick"});  // it looks when it writes
+    writer.append(eventAt(kNoon + 9 * kDayMs, "tick"));  // it looks when it writes
     ASSERT_TRUE(writer.flush());
   }
   EXPECT_EQ(reader.sources()[0].samples, 2 * 24 * 60);
   for (const char* table : {"region_sample WHERE region > 0", "region_sample WHERE region = 0", "state_sample"})
-    EXPECT_EQ(runSql(folder / "a.db", std::string("SELECT count(*) FROM ") + table), std::to_string(2 * 24 * 60));
+    EXPECT_EQ(runSql(path_, std::string("SELECT count(*) FROM ") + table), std::to_string(2 * 24 * 60));
   EXPECT_EQ(allSamples(reader)[0].time, kNoon + 8 * kDayMs);
   const auto events = reader.events(1, INT64_MIN, INT64_MAX, 100000);
   EXPECT_EQ(events.front().message, "young");
@@ -222,63 +189,47 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
 }
 
 // What a power cut leaves for certain is the file without its -wal.
-TEST(Store, MaintenanceMovesSamplesFromTheLogIntoTheFile) {
-  const TemporaryFolder folder;
-  StoreOptions options;
-  options.maintenance_s = 0.001;
-  StoreWriter writer(folder / "a.db", options);
-  writer.beginSession(session());
+TEST_F(Store, MaintenanceMovesSamplesFromTheLogIntoTheFile) {
+  RunningWriter writer(path_, {.maintenance_s = 0.001});
   writer.append(sampleAt(kNoon));
   EXPECT_TRUE(eventually([&] {
-    writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "tick"});  // it looks when it writes
+    writer.append(eventAt(kNoon, "tick"));  // it looks when it writes
     EXPECT_TRUE(writer.flush());
-    std::filesystem::copy_file(folder / "a.db", folder / "copy.db", std::filesystem::copy_options::overwrite_existing);
-    try {
-      return allSamples(StoreReader(folder / "copy.db")).size() == 1;
-    } catch (const Error&) {  // not even the tables
-      return false;
-    }
+    std::filesystem::copy_file(path_, folder_ / "copy.db", std::filesystem::copy_options::overwrite_existing);
+    return samplesStored(folder_ / "copy.db") == 1;
   }));
 }
 
-TEST(Store, ForgetsByAgeOnlyWhatIsItsOwn) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  StoreOptions options;
-  options.now = [] { return kNoon + 10 * kDayMs; };
+TEST_F(Store, ForgetsByAgeOnlyWhatIsItsOwn) {
+  StoreOptions options{.now = [] { return kNoon + 10 * kDayMs; }};
   const auto fill = [&](StoreWriter& writer, const std::string& source) {
     writer.beginSession(session(source));
     writer.append(sampleAt(kNoon));
     writer.append(sampleAt(kNoon + 9 * kDayMs + kDayMs / 2));
-    writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "old"});
+    writer.append(eventAt(kNoon, "old"));
     ASSERT_TRUE(writer.flush());
   };
   {
-    StoreWriter other(path, options);
+    StoreWriter other(path_, options);
     fill(other, "camera 0");
   }
   options.keep_days = 2;
   options.maintenance_s = 0.01;
-  StoreWriter writer(path, options);
+  StoreWriter writer(path_, options);
   fill(writer, "camera 1");
-  const StoreReader reader(path);
+  const StoreReader reader(path_);
   ASSERT_TRUE(eventually([&] {
-    return allSamples(reader, 2).size() == 1 && reader.events(2, INT64_MIN, INT64_MAX).empty() &&
-           runSql(path, "SELECT count(*) FROM bucket WHERE source = 2 AND width_ms = 60000") == "1";
+    return allSamples(reader, 2).size() == 1 && allEvents(reader, 2).empty() &&
+           runSql(path_, "SELECT count(*) FROM bucket WHERE source = 2 AND width_ms = 60000") == "1";
   }));
-  EXPECT_THAT(allSamples(reader, 1), SizeIs(2));
-  EXPECT_THAT(reader.events(1, INT64_MIN, INT64_MAX), SizeIs(1));
-  EXPECT_EQ(runSql(path, "SELECT count(*) FROM bucket WHERE source = 1 AND width_ms = 60000"), "2");
+  EXPECT_THAT(allSamples(reader), SizeIs(2));
+  EXPECT_THAT(allEvents(reader), SizeIs(1));
+  EXPECT_EQ(runSql(path_, "SELECT count(*) FROM bucket WHERE source = 1 AND width_ms = 60000"), "2");
 }
 
-TEST(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
   std::atomic<UnixMs> now = kNoon + 200 * kDayMs;
-  StoreOptions options;
-  options.keep_days = 365;
-  options.maintenance_s = 0.001;
-  options.now = [&] { return now.load(); };
+  const StoreOptions options{.keep_days = 365, .maintenance_s = 0.001, .now = [&] { return now.load(); }};
   const auto run = [&](StoreWriter& writer) {
     for (int i = 0; i < 20; ++i) {
       writer.append(sampleAt(now));
@@ -287,8 +238,7 @@ TEST(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
     }
   };
   {
-    StoreWriter writer(path, options);
-    writer.beginSession(session());
+    RunningWriter writer(path_, options);
     writer.append(sampleAt(kNoon));
     run(writer);
     now += 400 * kDayMs;
@@ -299,14 +249,13 @@ TEST(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
     run(writer);
   }
   {  // killed and begun anew while it is wrong
-    StoreWriter writer(path, options);
-    writer.beginSession(session());
+    RunningWriter writer(path_, options);
     run(writer);
   }
-  EXPECT_EQ(allSamples(StoreReader(path)).front().time, kNoon);
+  EXPECT_EQ(allSamples(StoreReader(path_)).front().time, kNoon);
 }
 
-TEST(Store, TheClockIsBelievedAfterAnHour) {
+TEST_F(Store, TheClockIsBelievedAfterAnHour) {
   SettledClock clock(kNoon);
   EXPECT_TRUE(clock.believes(kNoon + 20 * kHourMs, 0)) << "a night without power";
   EXPECT_TRUE(clock.believes(kNoon + 20 * kHourMs + 3 * kDayMs, 3 * kDayMs));
@@ -320,24 +269,17 @@ TEST(Store, TheClockIsBelievedAfterAnHour) {
   EXPECT_TRUE(SettledClock(std::nullopt).believes(kNoon, 0));
 }
 
-TEST(Store, ForgetsTheOldestBeyondItsSize) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  StoreOptions options;
-  options.max_megabytes = 1;
-  options.maintenance_s = 0.01;
-  options.now = [] { return kNoon + 100 * kHourMs; };
-  StoreWriter writer(path, options);
-  writer.beginSession(session());
+TEST_F(Store, ForgetsTheOldestBeyondItsSize) {
+  RunningWriter writer(path_, {.max_megabytes = 1, .maintenance_s = 0.01, .now = [] { return kNoon + 100 * kHourMs; }});
   constexpr int kSamples = 100 * 360;  // one in 10 s for 100 hours: several megabytes
   for (int block = 0; block < 36; ++block) {
     for (int i = block * 1000; i < (block + 1) * 1000; ++i) writer.append(sampleAt(kNoon + i * 10 * kSecondMs));
     ASSERT_TRUE(writer.flush());
   }
-  const auto used = [&] { return std::stoll(runSql(path, "PRAGMA page_count")) * 4096; };
-  const StoreReader reader(path);
+  const auto used = [&] { return std::stoll(runSql(path_, "PRAGMA page_count")) * 4096; };
+  const StoreReader reader(path_);
   for (int i = 0; i < 2000 && used() > 1'000'000; ++i) {
-    writer.append(Event{kNoon + 100 * kHourMs, EventKind::kSource, Severity::kInfo, "tick"});
+    writer.append(eventAt(kNoon + 100 * kHourMs, "tick"));
     ASSERT_TRUE(writer.flush());
   }
   EXPECT_LE(used(), 1'000'000);
@@ -347,38 +289,35 @@ TEST(Store, ForgetsTheOldestBeyondItsSize) {
   EXPECT_EQ(samples.back().time, kNoon + (kSamples - 1) * 10 * kSecondMs) << "the newest stay";
 }
 
-TEST(Store, KeepsNoCredentials) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
+TEST_F(Store, KeepsNoCredentials) {
   {
-    StoreWriter writer(path);
+    StoreWriter writer(path_);
     writer.beginSession(session("rtsp://admin:hunter2@10.0.0.7/stream?token=s3cret"));
     writer.append(sampleAt(kNoon));
     writer.append(Event{kNoon, EventKind::kSource, Severity::kError,
                         "cannot open rtsp://admin:hunter2@10.0.0.7/stream?token=s3cret: no answer"});
   }
-  const std::string bytes = readFile(path);
+  const std::string bytes = readFile(path_);
   EXPECT_NE(bytes.find("10.0.0.7"), std::string::npos) << "the rest is kept";
   for (const char* secret : {"hunter2", "s3cret", "admin"}) EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
-  EXPECT_THAT(StoreReader(path).sources()[0].name, HasSubstr("***"));
+  EXPECT_THAT(StoreReader(path_).sources()[0].name, HasSubstr("***"));
 }
 
-TEST(Store, ReadsFromAMediumThatCannotBeWritten) {
-  const TemporaryFolder folder;
-  const std::string inside = folder / "ro", path = inside + "/a.db";
+TEST_F(Store, ReadsFromAMediumThatCannotBeWritten) {
+  const std::string inside = folder_ / "ro", file = inside + "/a.db";
   ASSERT_EQ(::mkdir(inside.c_str(), 0700), 0);
-  record(path, {sampleAt(kNoon)});
-  ::chmod(path.c_str(), 0400);
+  record(file, {sampleAt(kNoon)});
+  ::chmod(file.c_str(), 0400);
   ::chmod(inside.c_str(), 0500);
   const bool root = ::geteuid() == 0;
   if (root) {  // may write anyway: look at it as somebody else
-    ::chmod(folder.path().c_str(), 0755);
-    ::chmod(path.c_str(), 0444);
+    ::chmod(folder_.path().c_str(), 0755);
+    ::chmod(file.c_str(), 0444);
     ::chmod(inside.c_str(), 0555);
     ASSERT_EQ(::seteuid(65534), 0);
   }
   {
-    const StoreReader reader(path);
+    const StoreReader reader(file);
     EXPECT_THAT(allSamples(reader), SizeIs(1));
     EXPECT_FALSE(reader.current()) << "a writer that comes back would not be seen";
   }
@@ -388,69 +327,60 @@ TEST(Store, ReadsFromAMediumThatCannotBeWritten) {
   ::chmod(inside.c_str(), 0700);
 }
 
-TEST(Store, AReaderKnowsThatItsFileWasReplaced) {
-  const TemporaryFolder folder;
-  record(folder / "a.db", {sampleAt(kNoon)});
-  const StoreReader reader(folder / "a.db");
+TEST_F(Store, AReaderKnowsThatItsFileWasReplaced) {
+  record(path_, {sampleAt(kNoon)});
+  const StoreReader reader(path_);
   EXPECT_TRUE(reader.current());
-  record(folder / "b.db", {sampleAt(kNoon)});
+  record(folder_ / "b.db", {sampleAt(kNoon)});
   EXPECT_TRUE(reader.current());
-  ASSERT_EQ(std::rename((folder / "b.db").c_str(), (folder / "a.db").c_str()), 0);
+  ASSERT_EQ(std::rename((folder_ / "b.db").c_str(), (path_).c_str()), 0);
   EXPECT_FALSE(reader.current());
 }
 
-TEST(Store, AKilledSessionEndsWithItsLastSample) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  StoreOptions options;
+TEST_F(Store, AKilledSessionEndsWithItsLastSample) {
   UnixMs now = kNoon;
-  options.now = [&] { return now; };
+  const StoreOptions options{.now = [&] { return now; }};
   for (int run = 0; run < 3; ++run) {
     {
-      StoreWriter writer(path, options);
-      writer.beginSession(session());
+      RunningWriter writer(path_, options);
       for (int i = 0; i < 5; ++i) writer.append(sampleAt(now + i * 1000));
     }
-    runSql(path, "UPDATE session SET ended_ms = NULL WHERE id = " + std::to_string(run + 1));
+    runSql(path_, "UPDATE session SET ended_ms = NULL WHERE id = " + std::to_string(run + 1));
     now = run == 0 ? 70'000 : kNoon + kHourMs;  // a boot without a clock, and one with
   }
-  { StoreWriter(path, options).beginSession(session("camera 1")); }
-  EXPECT_FALSE(StoreReader(path).sessions(1).at(2).ended) << "when its source is watched again";
-  { StoreWriter(path, options).beginSession(session()); }
-  const auto sessions = StoreReader(path).sessions(1);
+  { StoreWriter(path_, options).beginSession(session("camera 1")); }
+  EXPECT_FALSE(StoreReader(path_).sessions(1).at(2).ended) << "when its source is watched again";
+  { StoreWriter(path_, options).beginSession(session()); }
+  const auto sessions = StoreReader(path_).sessions(1);
   ASSERT_THAT(sessions, SizeIs(4));
   EXPECT_EQ(sessions[0].ended, kNoon + 4000);
   EXPECT_EQ(sessions[1].ended, 74'000);
   EXPECT_EQ(sessions[2].ended, kNoon + kHourMs + 4000);
 }
 
-TEST(Store, EventsBelongToTheSourceThatIsWatched) {
-  const TemporaryFolder folder;
+TEST_F(Store, EventsBelongToTheSourceThatIsWatched) {
   {
-    StoreWriter writer(folder / "a.db");
+    StoreWriter writer(path_);
     writer.beginSession(session("camera 0"));
     writer.setSource("camera 1");
-    writer.append(Event{kNoon, EventKind::kSource, Severity::kWarning, "of nobody known"});
+    writer.append(eventAt(kNoon, "of nobody known"));
     writer.beginSession(session("camera 1"));
     writer.setSource("camera 0");
-    writer.append(Event{kNoon, EventKind::kSource, Severity::kWarning, "of camera 0"});
+    writer.append(eventAt(kNoon, "of camera 0"));
   }
-  const StoreReader reader(folder / "a.db");
-  EXPECT_THAT(reader.events(1, INT64_MIN, INT64_MAX), SizeIs(2));
-  const auto second = reader.events(2, INT64_MIN, INT64_MAX);
-  ASSERT_THAT(second, SizeIs(1));
-  EXPECT_EQ(second[0].message, "of nobody known");
+  const StoreReader reader(path_);
+  EXPECT_THAT(allEvents(reader), SizeIs(2));
+  EXPECT_THAT(messagesOf(allEvents(reader, 2)), ElementsAre("of nobody known"));
 }
 
-TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
-  const TemporaryFolder folder;
-  StoreWriter writer(folder / "a.db");
+TEST_F(Store, AnotherModelAtTheSamePathIsNotTheSame) {
+  StoreWriter writer(path_);
   const auto run = [&](const SessionInfo& info) {
     writer.beginSession(info);
     writer.append(sampleAt(kNoon));
     EXPECT_TRUE(writer.flush());
     std::int64_t samples = 0;
-    for (const HourOfTokens& hour : StoreReader(folder / "a.db").hoursOfTokens(1, INT64_MIN, INT64_MAX))
+    for (const HourOfTokens& hour : StoreReader(path_).hoursOfTokens(1, INT64_MIN, INT64_MAX))
       for (const auto& [tokens, count] : hour.occurrences) samples += count;
     return samples;
   };
@@ -471,14 +401,12 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   EXPECT_EQ(run(session()), 3);
 }
 
-TEST(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
-  const TemporaryFolder folder;
-  StoreWriter writer(folder / "a.db");
-  writer.beginSession(session());
+TEST_F(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
+  std::vector<Sample> samples;
   for (int hour = 0; hour < 72; ++hour)
-    writer.append(sampleAt(kNoon + hour * kHourMs, 400 + hour / 24 * 5 + hour % 24, hour % 24 >= 12));
-  ASSERT_TRUE(writer.flush());
-  const StoreReader reader(folder / "a.db");
+    samples.push_back(sampleAt(kNoon + hour * kHourMs, 400 + hour / 24 * 5 + hour % 24, hour % 24 >= 12));
+  record(path_, samples);
+  const StoreReader reader(path_);
   const UnixMs end = kNoon + 72 * kHourMs;
   const DayNightStatistics whole = reader.dayNight(1, INT64_MIN, end), day = reader.dayNight(1, end - kDayMs, end);
   ASSERT_TRUE(whole.night_change && day.night_change);
@@ -488,27 +416,19 @@ TEST(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
 }
 
 // A sample an hour for four days, and an hour of twilight with two dark and two bright ones.
-TEST(Store, AnotherNightRuleJudgesWhatIsStored) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  const auto store = [&](UnixMs time, double tokens, double brightness, std::optional<bool> night,
-                         StoreWriter& writer) {
-    Sample sample = sampleAt(time, tokens, night);
-    sample.whole().set("brightness", brightness);
-    writer.append(sample);
+TEST_F(Store, AnotherNightRuleJudgesWhatIsStored) {
+  std::vector<Sample> samples;
+  const auto add = [&](UnixMs time, double tokens, bool dark, std::optional<bool> night) {
+    samples.push_back(sampleAt(time, tokens, night));
+    samples.back().whole().set("brightness", dark ? 52 : 120);
   };
-  {
-    StoreWriter writer(path);
-    writer.beginSession(session());
-    for (int hour = 0; hour < 96; ++hour) {
-      const bool dark = hour % 24 >= 6 && hour % 24 < 18;  // from 18 to 6 o'clock
-      store(kNoon + hour * kHourMs, dark ? 400 : 300, dark ? 52 : 120, hour < 48 ? std::optional(true) : std::nullopt,
-            writer);
-    }
-    for (int i = 0; i < 4; ++i) store(kNoon + 96 * kHourMs + i * kMinuteMs, 350, i < 2 ? 52 : 120, true, writer);
-    ASSERT_TRUE(writer.flush());
+  for (int hour = 0; hour < 96; ++hour) {
+    const bool dark = hour % 24 >= 6 && hour % 24 < 18;  // from 18 to 6 o'clock
+    add(kNoon + hour * kHourMs, dark ? 400 : 300, dark, hour < 48 ? std::optional(true) : std::nullopt);
   }
-  StoreReader reader(path);
+  for (int i = 0; i < 4; ++i) add(kNoon + 96 * kHourMs + i * kMinuteMs, 350, i < 2, true);
+  record(path_, samples);
+  StoreReader reader(path_);
   const auto pooled = [&](const NightRule& rule) {
     reader.setNightRule(rule);
     const DayNightStatistics found = reader.dayNight(1, INT64_MIN, INT64_MAX);
@@ -533,52 +453,42 @@ TEST(Store, AnotherNightRuleJudgesWhatIsStored) {
   EXPECT_EQ(pooled(NightBySun{.latitude = 0, .longitude = 0}), (std::array<std::int64_t, 2>{56, 44}));
   EXPECT_EQ(pooled(NightBySun{.latitude = 0, .longitude = 180}), (std::array<std::int64_t, 2>{52, 48}));
 
-  runSql(path, "DELETE FROM sample");  // as retention does; the sums stay
+  runSql(path_, "DELETE FROM sample");  // as retention does; the sums stay
   EXPECT_EQ(pooled(dark), (std::array<std::int64_t, 2>{52, 48})) << "the twilight by its mean";
   EXPECT_EQ(nights(), 48.5) << "of minutes";
 }
 
-TEST(Store, EventsOfASourceAndOfNoneByTime) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  { const StoreWriter made(path); }
-  runSql(path,
+TEST_F(Store, EventsOfASourceAndOfNoneByTime) {
+  { const StoreWriter made(path_); }
+  runSql(path_,
          "INSERT INTO source(id, name) VALUES (1, 'camera 0'), (2, 'camera 1');"
          "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)"
          " INSERT INTO event(source, time_ms, kind, severity, message)"
          " SELECT nullif(i % 3, 0), i / 2, 1, 0, i FROM n");
-  const StoreReader reader(path);
-  std::vector<std::string> messages;
-  for (const Event& event : reader.events(1, 0, 450, 6)) messages.push_back(event.message);
-  EXPECT_THAT(messages, ElementsAre("891", "892", "894", "895", "897", "898"));
+  const StoreReader reader(path_);
+  EXPECT_THAT(messagesOf(reader.events(1, 0, 450, 6)), ElementsAre("891", "892", "894", "895", "897", "898"));
   EXPECT_EQ(reader.events(1, 0, 450, 10000).size(), 600u);
   EXPECT_EQ(reader.events(2, 0, 1000, 10000).size(), 667u);
 }
 
-TEST(Store, AnArchiveOutlivesEveryLimit) {
-  const TemporaryFolder folder;
-  StoreOptions options;
-  options.keep_days = 2;
-  options.max_megabytes = 0.001;
-  options.maintenance_s = 0.01;
-  options.now = [] { return kNoon + 4000 * kDayMs; };
-  StoreWriter writer(folder / "a.db", options);
+TEST_F(Store, AnArchiveOutlivesEveryLimit) {
+  StoreWriter writer(path_, {.keep_days = 2, .max_megabytes = 0.001, .maintenance_s = 0.01, .now = [] {
+                               return kNoon + 4000 * kDayMs;
+                             }});
   writer.beginSession(session("camera 0"));
   writer.append(sampleAt(kNoon));
   writer.beginSession(session("archive"), kNoon);
   for (int i = 0; i < 50; ++i) writer.append(sampleAt(kNoon + i * kDayMs));
   ASSERT_TRUE(writer.flush());
-  const StoreReader reader(folder / "a.db");
-  for (int i = 0; i < 2000 && !allSamples(reader, 1).empty(); ++i) ::usleep(5000);
-  EXPECT_THAT(allSamples(reader, 1), SizeIs(0)) << "of the camera";
+  const StoreReader reader(path_);
+  EXPECT_TRUE(eventually([&] { return allSamples(reader, 1).empty(); })) << "of the camera";
   ::usleep(100'000);
   EXPECT_THAT(allSamples(reader, 2), SizeIs(50));
   EXPECT_EQ(reader.hoursOfTokens(2, 0, INT64_MAX).size(), 50u);
   EXPECT_TRUE(reader.sources().at(1).archive);
 }
 
-TEST(Store, APictureOfAnArchiveIsStoredOnce) {
-  const TemporaryFolder folder;
+TEST_F(Store, APictureOfAnArchiveIsStoredOnce) {
   const auto picture = [](UnixMs time, const char* name, std::int64_t digest = 0) {
     Sample sample = sampleAt(time);
     sample.picture = name;
@@ -586,7 +496,7 @@ TEST(Store, APictureOfAnArchiveIsStoredOnce) {
     return sample;
   };
   for (int start = 0; start < 2; ++start) {
-    StoreWriter writer(folder / "a.db");
+    StoreWriter writer(path_);
     writer.beginSession(session("archive"), kNoon);
     for (const char* name : {"a.jpg", "b.jpg", "a.jpg"}) writer.append(picture(kNoon, name));
     for (const int digest : {0, 7, 8, 7})
@@ -594,7 +504,7 @@ TEST(Store, APictureOfAnArchiveIsStoredOnce) {
     for (const int digest : {7, 8, 7, 0}) writer.append(picture(kNoon + kDayMs, "c.jpg", digest));
     writer.append(picture(kNoon + kDayMs, "a.jpg"));
   }
-  const StoreReader reader(folder / "a.db");
+  const StoreReader reader(path_);
   EXPECT_THAT(allSamples(reader), SizeIs(5));
   EXPECT_EQ(samplesIn(reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}})), 5);
   const SessionRecord session = reader.sessions(1).at(0);
@@ -602,10 +512,9 @@ TEST(Store, APictureOfAnArchiveIsStoredOnce) {
   EXPECT_EQ(session.ended, kNoon + kDayMs);
 }
 
-TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
-  const TemporaryFolder folder;
+TEST_F(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   for (int part = 0; part < 2; ++part) {
-    const std::string path = folder / ("part" + std::to_string(part) + ".db");
+    const std::string path = folder_ / ("part" + std::to_string(part) + ".db");
     {
       StoreWriter writer(path);
       if (part == 1) {
@@ -622,8 +531,8 @@ TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
            "INSERT INTO region_sample(sample, region, areas) SELECT s.id, r.id, '{}' FROM sample s JOIN region r "
            "USING(source)");
   }
-  mergeDatabases({folder / "part0.db", folder / "part1.db"}, folder / "all.db");
-  const StoreReader reader(folder / "all.db");
+  mergeDatabases({folder_ / "part0.db", folder_ / "part1.db"}, folder_ / "all.db");
+  const StoreReader reader(folder_ / "all.db");
   const auto sources = reader.sources();
   ASSERT_EQ(sources.size(), 2u);
   EXPECT_TRUE(sources[0].archive);
@@ -637,17 +546,16 @@ TEST(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   }
   EXPECT_THAT(allSamples(reader, sources[1].id), SizeIs(1));
   EXPECT_EQ(reader.hoursOfTokens(sources[0].id, 0, INT64_MAX).size(), 2u);
-  EXPECT_MPM_ERROR(mergeDatabases({folder / "none.db"}, folder / "more.db"), "none.db");
-  EXPECT_FALSE(std::filesystem::exists(folder / "more.db"));
-  const std::string part = folder / "part0.db", more = folder / "more.db";
-  EXPECT_MPM_ERROR(mergeDatabases({part}, folder / "all.db"), "all.db");
+  EXPECT_MPM_ERROR(mergeDatabases({folder_ / "none.db"}, folder_ / "more.db"), "none.db");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "more.db"));
+  const std::string part = folder_ / "part0.db", more = folder_ / "more.db";
+  EXPECT_MPM_ERROR(mergeDatabases({part}, folder_ / "all.db"), "all.db");
   runSql(part, "UPDATE sample SET picture = 'a.png', picture_digest = 7");
   EXPECT_MPM_ERROR(mergeDatabases({part, part}, more), "holds what another part holds: picture 'a.png'");
 }
 
 // An archive of three pictures, of which two are measured again, with another model and other regions.
-TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
-  const TemporaryFolder folder;
+TEST_F(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
   const auto record = [&](const std::string& path, const std::string& digest, const std::string& region, int pictures,
                           double tokens) {
     StoreWriter writer(path);
@@ -663,18 +571,18 @@ TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
       writer.append(Event{sample.time, EventKind::kAlarm, Severity::kWarning, digest});
     }
   };
-  record(folder / "a.db", "old", "tree", 3, 300);
-  record(folder / "again.db", "new", "lake", 2, 200);
+  record(folder_ / "a.db", "old", "tree", 3, 300);
+  record(folder_ / "again.db", "new", "lake", 2, 200);
   {
-    StoreWriter writer(folder / "a.db");
+    StoreWriter writer(folder_ / "a.db");
     writer.beginSession(session("other"));
     writer.append(sampleAt(kNoon, 100));
-    writer.replaceSamples(folder / "again.db");
+    writer.replaceSamples(folder_ / "again.db");
     writer.beginSession(session("other"));
     writer.append(sampleAt(kNoon + kHourMs, 101));
   }
-  EXPECT_FALSE(std::filesystem::exists(folder / "again.db"));
-  const StoreReader reader(folder / "a.db");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "again.db"));
+  const StoreReader reader(folder_ / "a.db");
   ASSERT_THAT(reader.sources(), SizeIs(2));
   const auto samples = allSamples(reader);
   ASSERT_THAT(samples, SizeIs(3));
@@ -688,9 +596,9 @@ TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
     EXPECT_EQ(samples[i].regions[1].name, i < 2 ? "lake" : "tree");
   }
   EXPECT_EQ(vision::namesOf(currentRegions(reader, "archive")), std::vector<std::string>{"lake"});
-  EXPECT_EQ(runSql(folder / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region = 0"), "9.0")
+  EXPECT_EQ(runSql(folder_ / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region = 0"), "9.0")
       << "three in minutes, hours and days";
-  EXPECT_EQ(runSql(folder / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region > 0"), "9.0");
+  EXPECT_EQ(runSql(folder_ / "a.db", "SELECT total(samples) FROM bucket WHERE source = 1 AND region > 0"), "9.0");
   double sum = 0;
   for (const ChartBucket& bucket :
        reader.chart({.source = 1, .from = 0, .to = INT64_MAX, .series = {{.quantity = "tokens"}}}).buckets)
@@ -700,34 +608,27 @@ TEST(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
   for (const HourOfTokens& hour : reader.hoursOfTokens(1, 0, INT64_MAX))
     for (const auto& [tokens_of, times] : hour.occurrences) counted += tokens_of * static_cast<double>(times);
   EXPECT_EQ(counted, 401) << "of the sessions that are like the latest";
-  std::vector<std::string> messages;
-  for (const Event& event : reader.events(1, 0, INT64_MAX)) messages.push_back(event.message);
-  EXPECT_EQ(messages, (std::vector<std::string>{"new", "new", "old"}));
+  EXPECT_THAT(messagesOf(allEvents(reader)), ElementsAre("new", "new", "old"));
   EXPECT_THAT(allSamples(reader, 2), SizeIs(2)) << "of another source, also what came behind";
 
   // All pictures: the new session gets the number of the old one.
-  record(folder / "b.db", "old", "tree", 2, 300);
-  record(folder / "again.db", "new", "tree", 2, 200);
-  StoreWriter(folder / "b.db").replaceSamples(folder / "again.db");
-  EXPECT_EQ(runSql(folder / "b.db", "SELECT model_digest FROM session"), "new");
-  EXPECT_EQ(runSql(folder / "b.db", "SELECT total(samples) FROM bucket WHERE region = 0"), "6.0");
-  EXPECT_EQ(runSql(folder / "b.db", "SELECT total(length(occurrences)) FROM hour_of_tokens"), "16.0");
+  record(folder_ / "b.db", "old", "tree", 2, 300);
+  record(folder_ / "again.db", "new", "tree", 2, 200);
+  StoreWriter(folder_ / "b.db").replaceSamples(folder_ / "again.db");
+  EXPECT_EQ(runSql(folder_ / "b.db", "SELECT model_digest FROM session"), "new");
+  EXPECT_EQ(runSql(folder_ / "b.db", "SELECT total(samples) FROM bucket WHERE region = 0"), "6.0");
+  EXPECT_EQ(runSql(folder_ / "b.db", "SELECT total(length(occurrences)) FROM hour_of_tokens"), "16.0");
 }
 
-TEST(Store, RetentionCanBeChangedWhileItRuns) {
-  const TemporaryFolder folder;
-  StoreOptions options;
-  options.now = [] { return kNoon + 100 * kDayMs; };
-  StoreWriter writer(folder / "a.db", options);
-  writer.beginSession(session());
+TEST_F(Store, RetentionCanBeChangedWhileItRuns) {
+  RunningWriter writer(path_, {.now = [] { return kNoon + 100 * kDayMs; }});
   writer.append(sampleAt(kNoon));
   writer.append(sampleAt(kNoon + 99 * kDayMs));
   ASSERT_TRUE(writer.flush());
-  const StoreReader reader(folder / "a.db");
+  const StoreReader reader(path_);
   ASSERT_THAT(allSamples(reader), SizeIs(2));
   writer.setRetention(30, 0);
-  for (int i = 0; i < 2000 && allSamples(reader).size() > 1; ++i) ::usleep(5000);
-  ASSERT_THAT(allSamples(reader), SizeIs(1));
+  ASSERT_TRUE(eventually([&] { return allSamples(reader).size() == 1; }));
   EXPECT_EQ(allSamples(reader)[0].time, kNoon + 99 * kDayMs);
 }
 

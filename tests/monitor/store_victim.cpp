@@ -12,10 +12,7 @@
 int main(int argc, char** argv) {
   using namespace mpm::monitor;
   if (argc != 3) return 2;
-  StoreOptions options;
-  options.commit_s = 0.02;
-  options.maintenance_s = 0.05;
-  StoreWriter store(argv[1], options);
+  StoreWriter store(argv[1], {.commit_s = 0.02, .maintenance_s = 0.05});
   SessionInfo session;
   session.source = "camera 0";
   store.beginSession(session);

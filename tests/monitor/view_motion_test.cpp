@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "monitor/moving_camera.h"
 

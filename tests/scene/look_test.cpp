@@ -14,11 +14,7 @@ namespace {
 constexpr double kForenoon = 1782028800;  // 2026-06-21T08:00
 
 StreetOptions varied(std::uint64_t seed, double variety = 1) {
-  StreetOptions options;
-  options.seed = seed;
-  options.size = {240, 168};
-  options.variety = variety;
-  return options;
+  return {.seed = seed, .size = {240, 168}, .variety = variety};
 }
 
 // Published numbers are those of the usual streets. Measured before Look existed; other maths libraries may round

@@ -18,11 +18,7 @@ constexpr double kMidnight = 1782086400;  // 2026-06-22T00:00
 constexpr double kWinter = 1797854400;    // 2026-12-21T12:00
 
 StreetOptions small(std::uint64_t seed, Weather weather = Weather::kClear) {
-  StreetOptions options;
-  options.seed = seed;
-  options.size = {240, 168};
-  options.weather = weather;
-  return options;
+  return {.seed = seed, .size = {240, 168}, .weather = weather};
 }
 
 bool same(const Rendering& a, const Rendering& b) {
@@ -215,8 +211,7 @@ TEST(Street, FilmHasItsFrames) {
 }
 
 TEST(Street, RefusesBadOptions) {
-  StreetOptions options;
-  options.size = {0, 10};
+  StreetOptions options{.size = {0, 10}};
   EXPECT_THROW(Street street(options), Error);
 }
 

@@ -6,9 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 
-#include "mpm/error.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/labels/labelled_picture.h"

@@ -3,9 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <set>
-
 #include "vision/labels/label_progress.h"
 
 namespace mpm::vision {

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
 
+#include "base/atomic_file.h"
 #include "support/png.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -122,8 +122,7 @@ TEST_F(Refusals, OfSources) {
   if (!writer.isOpened()) GTEST_SKIP() << "this OpenCV writes no video";
   for (int i = 0; i < 3; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80)));
   writer.release();
-  std::ifstream file(folder_ / "a.avi", std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::string bytes = readFile(folder_ / "a.avi");
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.find("movi")) + 12, bytes.end(), 'x');
   EXPECT_MPM_ERROR(openSource(write("b.avi", bytes))->next(), "b.avi");
 }

@@ -5,7 +5,6 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "mpm/error.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"

@@ -70,9 +70,7 @@ TEST(Night, MeanAndVarianceAreThoseOfTheModel) {
 TEST(Night, WithoutNoiseItOnlyDims) {
   cv::Mat ramp(1, 256, CV_8U);
   for (int i = 0; i < 256; ++i) ramp.data[i] = static_cast<std::uint8_t>(i);
-  NightOptions options;
-  options.electrons = 1e7;
-  options.thermal = 0;
+  NightOptions options{.electrons = 1e7, .thermal = 0};
   const cv::Mat night = simulateNight(ramp, options);
   for (int i = 0; i < 256; ++i) EXPECT_NEAR(night.data[i], 0.25 * i, 0.6) << i;
 }

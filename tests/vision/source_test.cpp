@@ -31,37 +31,39 @@ cv::Mat plain(int gray) { return cv::Mat(12, 16, CV_8UC3, cv::Scalar::all(gray))
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-TEST(OpenSource, GivesOneImage) {
-  const test::TemporaryFolder folder;
-  cv::imwrite(folder / "street.v2.png", plain(9));
-  const auto source = openSource(folder / "street.v2.png");
+class OpenSource : public ::testing::Test {
+ protected:
+  const test::TemporaryFolder folder_;
+};
+
+TEST_F(OpenSource, GivesOneImage) {
+  cv::imwrite(folder_ / "street.v2.png", plain(9));
+  const auto source = openSource(folder_ / "street.v2.png");
   EXPECT_EQ(source->size(), 1);
   const auto frame = source->next();
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->name, "street.v2");
-  EXPECT_EQ(frame->source, folder / "street.v2.png");
+  EXPECT_EQ(frame->source, folder_ / "street.v2.png");
   EXPECT_EQ(frame->index, 0);
   EXPECT_EQ(frame->image.at<cv::Vec3b>(3, 3), cv::Vec3b::all(9));
   EXPECT_FALSE(source->next());
   EXPECT_FALSE(source->next());
 }
 
-TEST(OpenSource, PassesOverALinkToItself) {
-  const test::TemporaryFolder folder;
-  std::filesystem::create_symlink("round.png", folder / "round.png");
-  EXPECT_MPM_ERROR(openSource(folder.path()), "holds no image");
-  cv::imwrite(folder / "a.png", plain(1));
-  EXPECT_EQ(openSource(folder.path())->size(), 1);
+TEST_F(OpenSource, PassesOverALinkToItself) {
+  std::filesystem::create_symlink("round.png", folder_ / "round.png");
+  EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");
+  cv::imwrite(folder_ / "a.png", plain(1));
+  EXPECT_EQ(openSource(folder_.path())->size(), 1);
 }
 
-TEST(OpenSource, GivesTheImagesOfAFolderByName) {
-  const test::TemporaryFolder folder;
+TEST_F(OpenSource, GivesTheImagesOfAFolderByName) {
   for (const char* name : {"b.png", "a.bmp", "c.PNG", ".hidden.png"}) {
-    cv::imwrite(folder / "x.png", plain(1));
-    std::filesystem::rename(folder / "x.png", folder / name);
+    cv::imwrite(folder_ / "x.png", plain(1));
+    std::filesystem::rename(folder_ / "x.png", folder_ / name);
   }
-  write(folder / "notes.txt", "no image");
-  const auto source = openSource(folder.path());
+  write(folder_ / "notes.txt", "no image");
+  const auto source = openSource(folder_.path());
   EXPECT_EQ(source->size(), 3);
   for (int i = 0; i < 3; ++i) {
     const auto frame = source->next();
@@ -72,20 +74,18 @@ TEST(OpenSource, GivesTheImagesOfAFolderByName) {
   EXPECT_FALSE(source->next());
 }
 
-TEST(OpenSource, ExpandsAGlobUnlessAFileHasThatName) {
-  const test::TemporaryFolder folder;
-  for (const char* name : {"b1.png", "b2.png", "c1.png", "a[1].png"}) cv::imwrite(folder / name, plain(1));
-  EXPECT_EQ(openSource(folder / "b*.png")->size(), 2);
-  EXPECT_EQ(openSource(folder / "a[1].png")->size(), 1);
-  EXPECT_MPM_ERROR(openSource(folder / "z*.png"), "no file matches");
+TEST_F(OpenSource, ExpandsAGlobUnlessAFileHasThatName) {
+  for (const char* name : {"b1.png", "b2.png", "c1.png", "a[1].png"}) cv::imwrite(folder_ / name, plain(1));
+  EXPECT_EQ(openSource(folder_ / "b*.png")->size(), 2);
+  EXPECT_EQ(openSource(folder_ / "a[1].png")->size(), 1);
+  EXPECT_MPM_ERROR(openSource(folder_ / "z*.png"), "no file matches");
 }
 
-TEST(OpenSource, TurnsEveryImageInto8BitBgr) {
-  const test::TemporaryFolder folder;
-  cv::imwrite(folder / "a.png", cv::Mat(4, 4, CV_8U, cv::Scalar(77)));
-  cv::imwrite(folder / "b.png", cv::Mat(4, 4, CV_8UC4, cv::Scalar(1, 2, 3, 4)));
-  cv::imwrite(folder / "c.png", cv::Mat(4, 4, CV_16U, cv::Scalar(77 * 257)));
-  const auto source = openSource(folder.path());
+TEST_F(OpenSource, TurnsEveryImageInto8BitBgr) {
+  cv::imwrite(folder_ / "a.png", cv::Mat(4, 4, CV_8U, cv::Scalar(77)));
+  cv::imwrite(folder_ / "b.png", cv::Mat(4, 4, CV_8UC4, cv::Scalar(1, 2, 3, 4)));
+  cv::imwrite(folder_ / "c.png", cv::Mat(4, 4, CV_16U, cv::Scalar(77 * 257)));
+  const auto source = openSource(folder_.path());
   for (const cv::Vec3b& expected : {cv::Vec3b(77, 77, 77), cv::Vec3b(1, 2, 3), cv::Vec3b(77, 77, 77)}) {
     const auto frame = source->next();
     ASSERT_TRUE(frame);
@@ -94,53 +94,50 @@ TEST(OpenSource, TurnsEveryImageInto8BitBgr) {
   }
 }
 
-TEST(OpenSource, NamesTheImageThatDoesNotDecode) {
-  const test::TemporaryFolder folder;
-  cv::imwrite(folder / "a.png", plain(1));
-  write(folder / "b.png", "not a picture");
-  const auto source = openSource(folder.path());
+TEST_F(OpenSource, NamesTheImageThatDoesNotDecode) {
+  cv::imwrite(folder_ / "a.png", plain(1));
+  write(folder_ / "b.png", "not a picture");
+  const auto source = openSource(folder_.path());
   EXPECT_TRUE(source->next());
-  EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder / "b.png") + "'");
-  EXPECT_MPM_ERROR(openSource(folder / "b.png")->next(), "cannot read image '" + (folder / "b.png") + "'");
+  EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder_ / "b.png") + "'");
+  EXPECT_MPM_ERROR(openSource(folder_ / "b.png")->next(), "cannot read image '" + (folder_ / "b.png") + "'");
 }
 
-TEST(OpenSource, LeavesOutImagesThatDoNotDecodeIfAsked) {
-  const test::TemporaryFolder folder;
-  for (const char* name : {"a.png", "d.png"}) cv::imwrite(folder / name, plain(1));
-  write(folder / "b.png", "not a picture");
-  write(folder / "c.jpg", "\xff\xd8\xff");
+TEST_F(OpenSource, LeavesOutImagesThatDoNotDecodeIfAsked) {
+  for (const char* name : {"a.png", "d.png"}) cv::imwrite(folder_ / name, plain(1));
+  write(folder_ / "b.png", "not a picture");
+  write(folder_ / "c.jpg", "\xff\xd8\xff");
   std::vector<std::string> left_out;
   const SourceOptions options{.on_unreadable = [&](const std::string& why) { left_out.push_back(why); }};
-  const auto source = openSource(folder.path(), options);
+  const auto source = openSource(folder_.path(), options);
   EXPECT_EQ(source->next()->name, "a");
   const auto last = source->next();
   EXPECT_EQ(last->name, "d");
   EXPECT_EQ(last->index, 3);
   EXPECT_FALSE(source->next());
-  EXPECT_THAT(left_out, ElementsAre(HasSubstr("cannot read image '" + (folder / "b.png") + "'"),
-                                    HasSubstr("cannot read image '" + (folder / "c.jpg") + "': the file is cut off")));
-  const auto alone = openSource(folder / "b*.png", options);
+  EXPECT_THAT(left_out, ElementsAre(HasSubstr("cannot read image '" + (folder_ / "b.png") + "'"),
+                                    HasSubstr("cannot read image '" + (folder_ / "c.jpg") + "': the file is cut off")));
+  const auto alone = openSource(folder_ / "b*.png", options);
   EXPECT_MPM_ERROR(alone->next(), "cannot read image");
 }
 
-TEST(OpenSource, DamagedPngsAreRefusedInOneLine) {
-  const test::TemporaryFolder folder;
+TEST_F(OpenSource, DamagedPngsAreRefusedInOneLine) {
   cv::Mat noise(8, 8, CV_8UC3);
   cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
-  cv::imwrite(folder / "a.png", noise);
-  const std::string whole = readFile(folder / "a.png"), profile("\0\0\0\4iCCPx\0\0y\xe9\xe8\xfd\xff", 16);
+  cv::imwrite(folder_ / "a.png", noise);
+  const std::string whole = readFile(folder_ / "a.png"), profile("\0\0\0\4iCCPx\0\0y\xe9\xe8\xfd\xff", 16);
   ::testing::internal::CaptureStderr();
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string flipped = whole;
     flipped[i] = static_cast<char>(flipped[i] ^ 1 << i % 8);
     for (const std::string& damaged : {flipped, whole.substr(0, i)}) {
-      write(folder / "a.png", damaged);
+      write(folder_ / "a.png", damaged);
       const std::string why = i < 8 ? "" : ": the file is damaged or cut off";  // without its signature it is no PNG
-      EXPECT_MPM_ERROR(openSource(folder / "a.png")->next(), "'" + (folder / "a.png") + "'" + why);
+      EXPECT_MPM_ERROR(openSource(folder_ / "a.png")->next(), "'" + (folder_ / "a.png") + "'" + why);
     }
   }
-  write(folder / "a.png", whole.substr(0, 33) + profile + whole.substr(33));
-  EXPECT_EQ(cv::norm(openSource(folder / "a.png")->next()->image, noise), 0) << "a profile that is none";
+  write(folder_ / "a.png", whole.substr(0, 33) + profile + whole.substr(33));
+  EXPECT_EQ(cv::norm(openSource(folder_ / "a.png")->next()->image, noise), 0) << "a profile that is none";
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "libpng writes to the terminal";
 }
 
@@ -150,11 +147,10 @@ std::string withPixels(const std::string& whole, const std::string& pixels) {
          whole.substr(whole.find("IEND") - 4);
 }
 
-TEST(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
-  const test::TemporaryFolder folder;
-  cv::imwrite(folder / "whole.png", plain(1));
-  cv::imwrite(folder / "whole.bmp", plain(1));
-  const std::string png = readFile(folder / "whole.png"), bmp = readFile(folder / "whole.bmp");
+TEST_F(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
+  cv::imwrite(folder_ / "whole.png", plain(1));
+  cv::imwrite(folder_ / "whole.bmp", plain(1));
+  const std::string png = readFile(folder_ / "whole.png"), bmp = readFile(folder_ / "whole.bmp");
   const std::vector<std::pair<std::string, std::string>> pictures = {
       {"cut.ppm", "P6\n100 100\n255\nabc"},
       {"negative.ppm", "P6\n-5 100\n255\nabc"},
@@ -164,9 +160,9 @@ TEST(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
       {"nonsense.png", withPixels(png, "nonsense")},
       {"empty.png", withPixels(png, "")}};
   for (const auto& [name, bytes] : pictures) {
-    write(folder / name, bytes);
+    write(folder_ / name, bytes);
     ::testing::internal::CaptureStderr();
-    EXPECT_MPM_ERROR(openSource(folder / name)->next(), "'" + (folder / name) + "': damaged, or not an image");
+    EXPECT_MPM_ERROR(openSource(folder_ / name)->next(), "'" + (folder_ / name) + "': damaged, or not an image");
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << name;
   }
   ::testing::internal::CaptureStderr();
@@ -175,47 +171,45 @@ TEST(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "and words") << "the streams are given back";
 }
 
-TEST(OpenSource, RefusesATruncatedJpeg) {
-  const test::TemporaryFolder folder;
+TEST_F(OpenSource, RefusesATruncatedJpeg) {
   cv::Mat noise(64, 64, CV_8UC3);
   cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
-  cv::imwrite(folder / "small.jpg", noise(cv::Rect(0, 0, 16, 16)));
-  const std::string thumbnail = readFile(folder / "small.jpg");
+  cv::imwrite(folder_ / "small.jpg", noise(cv::Rect(0, 0, 16, 16)));
+  const std::string thumbnail = readFile(folder_ / "small.jpg");
   for (const int progressive : {0, 1}) {
-    cv::imwrite(folder / "a.jpg", noise, {cv::IMWRITE_JPEG_PROGRESSIVE, progressive, cv::IMWRITE_JPEG_RST_INTERVAL, 3});
+    cv::imwrite(folder_ / "a.jpg", noise,
+                {cv::IMWRITE_JPEG_PROGRESSIVE, progressive, cv::IMWRITE_JPEG_RST_INTERVAL, 3});
     // A thumbnail has an end of its own.
     const std::string length = {static_cast<char>((thumbnail.size() + 2) >> 8),
                                 static_cast<char>((thumbnail.size() + 2) & 0xff)};
-    const std::string whole = readFile(folder / "a.jpg").insert(2, "\xff\xe5" + length + thumbnail);
+    const std::string whole = readFile(folder_ / "a.jpg").insert(2, "\xff\xe5" + length + thumbnail);
     for (const char* behind : {"", "\xff\xff", "anything"}) {
-      write(folder / "a.jpg", whole + behind);
-      EXPECT_TRUE(openSource(folder / "a.jpg")->next());
+      write(folder_ / "a.jpg", whole + behind);
+      EXPECT_TRUE(openSource(folder_ / "a.jpg")->next());
     }
     for (const std::size_t left : {whole.size() - 1, whole.size() - 2, whole.size() / 2, thumbnail.size() + 6}) {
-      write(folder / "a.jpg", whole.substr(0, left));
-      EXPECT_MPM_ERROR(openSource(folder / "a.jpg")->next(), "the file is cut off before its end");
+      write(folder_ / "a.jpg", whole.substr(0, left));
+      EXPECT_MPM_ERROR(openSource(folder_ / "a.jpg")->next(), "the file is cut off before its end");
     }
   }
 }
 
-TEST(OpenSource, TurnsAPictureAsExifSaysUnlessAskedNotTo) {
-  const test::TemporaryFolder folder;
-  cv::imwrite(folder / "a.jpg", plain(9));
-  test::setExifOrientation(folder / "a.jpg", 6);
-  EXPECT_EQ(openSource(folder / "a.jpg")->next()->image.size(), cv::Size(12, 16));
-  EXPECT_EQ(openSource(folder / "a.jpg", {.apply_exif_rotation = false})->next()->image.size(), cv::Size(16, 12));
+TEST_F(OpenSource, TurnsAPictureAsExifSaysUnlessAskedNotTo) {
+  cv::imwrite(folder_ / "a.jpg", plain(9));
+  test::setExifOrientation(folder_ / "a.jpg", 6);
+  EXPECT_EQ(openSource(folder_ / "a.jpg")->next()->image.size(), cv::Size(12, 16));
+  EXPECT_EQ(openSource(folder_ / "a.jpg", {.apply_exif_rotation = false})->next()->image.size(), cv::Size(16, 12));
 }
 
-TEST(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {
-  const test::TemporaryFolder folder;
+TEST_F(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {
   cv::VideoWriter writer;
-  if (!writer.open(folder / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
+  if (!writer.open(folder_ / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
     GTEST_SKIP() << "this OpenCV writes no video";
   writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80)));
   writer.release();
-  std::filesystem::rename(folder / "clip.avi", folder / "tcp:12:30.avi");
+  std::filesystem::rename(folder_ / "clip.avi", folder_ / "tcp:12:30.avi");
   const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(folder.path());
+  std::filesystem::current_path(folder_.path());
   const auto frame = openSource("tcp:12:30.avi")->next();
   std::filesystem::current_path(before);
   ASSERT_TRUE(frame);
@@ -235,14 +229,13 @@ TEST(SourceFiles, AreThoseThatAreRead) {
   EXPECT_MPM_ERROR(sourceFiles(parseSourceSpec(folder / "*.jpg")), "no file matches");
 }
 
-TEST(OpenSource, GivesTheFramesOfAVideo) {
-  const test::TemporaryFolder folder;
+TEST_F(OpenSource, GivesTheFramesOfAVideo) {
   cv::VideoWriter writer;
-  if (!writer.open(folder / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
+  if (!writer.open(folder_ / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
     GTEST_SKIP() << "this OpenCV writes no video";
   for (int i = 0; i < 3; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80 * i)));
   writer.release();
-  const auto source = openSource(folder / "clip.avi");
+  const auto source = openSource(folder_ / "clip.avi");
   EXPECT_EQ(source->size(), 3);
   for (int i = 0; i < 3; ++i) {
     const auto frame = source->next();
@@ -255,36 +248,34 @@ TEST(OpenSource, GivesTheFramesOfAVideo) {
   EXPECT_FALSE(source->next());
 }
 
-TEST(OpenSource, RefusesWhatIsNoSource) {
-  const test::TemporaryFolder folder;
+TEST_F(OpenSource, RefusesWhatIsNoSource) {
   EXPECT_MPM_ERROR(openSource(""), "the source is empty");
-  EXPECT_MPM_ERROR(openSource(folder / "missing.png"), "there is no file or folder");
-  EXPECT_MPM_ERROR(openSource(folder.path()), "holds no image");
+  EXPECT_MPM_ERROR(openSource(folder_ / "missing.png"), "there is no file or folder");
+  EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");
   EXPECT_MPM_ERROR(openSource("ftp://host/video.mp4"), "'ftp://' is not supported");
-  write(folder / "empty.mp4", "");
-  EXPECT_MPM_ERROR(openSource(folder / "empty.mp4"), "is empty");
-  write(folder / "text_01.txt", "These are words.");
-  EXPECT_MPM_ERROR(openSource(folder / "text_01.txt"), "neither an image nor a video");
-  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_MPM_ERROR(openSource(folder / "pipe"), "neither a file nor a folder");
+  write(folder_ / "empty.mp4", "");
+  EXPECT_MPM_ERROR(openSource(folder_ / "empty.mp4"), "is empty");
+  write(folder_ / "text_01.txt", "These are words.");
+  EXPECT_MPM_ERROR(openSource(folder_ / "text_01.txt"), "neither an image nor a video");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_MPM_ERROR(openSource(folder_ / "pipe"), "neither a file nor a folder");
 }
 
-TEST(OpenSource, DemoNeedsTheRenderer) {
+TEST_F(OpenSource, DemoNeedsTheRenderer) {
   setDemoSource({});
   EXPECT_MPM_ERROR(openSource("demo:street?frames=2"),
                    "'demo:street?frames=2': this program was built without the renderer");
   scene::registerDemoSource();
 }
 
-TEST(OpenSource, TellsAModelFromAPicture) {
-  const test::TemporaryFolder folder;
-  write(folder / "vit.onnx", "weights");
-  EXPECT_MPM_ERROR(openSource(folder / "vit.onnx"), "'" + (folder / "vit.onnx") + "' is a model");
-  EXPECT_MPM_ERROR(openSource(folder / "vit.onnx"), "--model");
+TEST_F(OpenSource, TellsAModelFromAPicture) {
+  write(folder_ / "vit.onnx", "weights");
+  EXPECT_MPM_ERROR(openSource(folder_ / "vit.onnx"), "'" + (folder_ / "vit.onnx") + "' is a model");
+  EXPECT_MPM_ERROR(openSource(folder_ / "vit.onnx"), "--model");
 }
 
 // Files of root that others may not read, seen by somebody else.
-class WithoutPermission : public ::testing::Test {
+class WithoutPermission : public OpenSource {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
@@ -293,8 +284,6 @@ class WithoutPermission : public ::testing::Test {
   }
   void TearDown() override { (void)::seteuid(::getuid()); }
   void becomeNobody() { ASSERT_EQ(::seteuid(65534), 0); }
-
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(WithoutPermission, AFileSaysSo) {
@@ -320,7 +309,7 @@ TEST_F(WithoutPermission, ACameraNamesItsGroup) {
             "no permission for " + (folder_ / "b.png") + ": add this user to the group video");
 }
 
-TEST(OpenSource, SaysWhatKeepsACameraFromOpening) {
+TEST_F(OpenSource, SaysWhatKeepsACameraFromOpening) {
   EXPECT_MPM_ERROR(openSource("97"), "cannot open camera 97: there is no /dev/video97");
   EXPECT_MPM_ERROR(openSource("/dev/video97"), "cannot open camera /dev/video97: there is no /dev/video97");
   EXPECT_MPM_ERROR(openSource("/dev/null"),
@@ -328,19 +317,17 @@ TEST(OpenSource, SaysWhatKeepsACameraFromOpening) {
 }
 
 // Port 9 of this machine: nobody answers there, at once.
-TEST(OpenSource, AnAddressIsShownWithoutItsPasswordAndWithHelp) {
+TEST_F(OpenSource, AnAddressIsShownWithoutItsPasswordAndWithHelp) {
   for (const char* part : {"cannot open rtsp://***@127.0.0.1:9/live", "OPENCV_FFMPEG_LOGLEVEL"})
     EXPECT_MPM_ERROR(openSource("rtsp://me:secret@127.0.0.1:9/live"), part);
 }
 
-TEST(OpenSource, EndsOnRequest) {
-  const test::TemporaryFolder folder;
-  cv::imwrite(folder / "a.png", plain(1));
-  cv::imwrite(folder / "b.png", plain(1));
+TEST_F(OpenSource, EndsOnRequest) {
+  cv::imwrite(folder_ / "a.png", plain(1));
+  cv::imwrite(folder_ / "b.png", plain(1));
   std::atomic<bool> stop = false;
-  SourceOptions options;
-  options.stop = &stop;
-  const auto source = openSource(folder.path(), options);
+  SourceOptions options{.stop = &stop};
+  const auto source = openSource(folder_.path(), options);
   EXPECT_TRUE(source->next());
   stop = true;
   EXPECT_FALSE(source->next());
