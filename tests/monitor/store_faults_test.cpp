@@ -130,6 +130,25 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   EXPECT_EQ(runSql(path, "PRAGMA integrity_check"), "ok");
 }
 
+// A power cut takes what was not synced, which is the write-ahead log.
+TEST_F(StoreFaults, WithoutItsLogTheFileHasWhatMaintenanceSynced) {
+  StoreOptions options;
+  options.maintenance_s = 0.01;
+  StoreWriter writer(path_, options);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  ASSERT_TRUE(writer.flush());
+  const std::string copy = folder_ / "b.db";
+  EXPECT_TRUE(eventually([&] {
+    std::filesystem::copy_file(path_, copy, std::filesystem::copy_options::overwrite_existing);
+    try {
+      return allSamples(StoreReader(copy)).size() == 1;
+    } catch (const Error&) {  // it was copied in the middle of the sync
+      return false;
+    }
+  }));
+}
+
 TEST_F(StoreFaults, AFullDiskStopsTheWritingUntilThereIsSpace) {
   std::optional<FileSizeLimit> full;
   expectSurvivesFullDisk(
