@@ -109,7 +109,7 @@ QStringList PictureStore::filesOf(const QString& source, int at_most) const {
 void PictureStore::save(std::function<QImage()> make, const QString& path) {
   thread_.run([this, make = std::move(make), path] {
     QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || !make().save(&file, "PNG") || !file.commit())
+    if (!make().save(&file, "PNG") || !file.commit())  // save() opens it
       throw Error(tr("%1 cannot be written: %2").arg(path, file.errorString()).toStdString());
     thread_.answer([this, path] { emit saved(path); });
   });

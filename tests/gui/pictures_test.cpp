@@ -132,7 +132,7 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
   other.labels(cv::Rect(0, 0, 12, 16)).setTo(0);
   monitor::InferenceResult of_two_sizes = result;
   of_two_sizes.compared->estimate.labels = other.labels.colRange(0, 12);
-  EXPECT_FALSE(makeLiveFrame(std::move(of_two_sizes))->comparison->agreement);
+  EXPECT_TRUE(makeLiveFrame(std::move(of_two_sizes))->comparison->picture.empty());
   const LiveFramePtr frame = makeLiveFrame(std::move(result));
   ASSERT_TRUE(frame->comparison);
   EXPECT_EQ(frame->comparison->agreement, 50);

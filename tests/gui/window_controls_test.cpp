@@ -303,6 +303,9 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 40);
   EXPECT_TRUE(wait([&] { return !textIn<DayNightPanel>().contains("not samples of both"); }))
       << textIn<DayNightPanel>();
+  const auto before = textIn<DayNightPanel>();
+  emit sources->activated(sources->currentIndex());
+  EXPECT_NE(textIn<DayNightPanel>(), before) << "what was another source's is not seen until the answer comes";
   trigger("close");
   watching().tick();
   settle();
