@@ -70,17 +70,16 @@ def rows_of(mpm, folder, size):
     full, tome, cts = (gflop_of(mpm, model, 512, reduction) for reduction in (
         "none", f"tome:count={18 if size == 'L' else 40}:head=restored", f"cts:policy={policy}:share={103 / 256}:head=restored"))
     assert cts[1] == CTS_TOKENS, cts
-    saved = [100 * (1 - merged / whole) for whole, merged in ((paper["none"], paper["tome"]), (full[0], tome[0]))]
-    rows = [f"| Seg-{size}/16 | {paper['none']} | {full[0]:.1f} | {paper['tome']} | {tome[0]:.1f} | {saved[0]:.0f} % | {saved[1]:.0f} % | {cts[0]:.1f} |"]
+    share = [100 * (1 - merged / whole) for whole, merged in ((paper["none"], paper["tome"]), (full[0], tome[0]))]
+    rows = [f"| Seg-{size}/16 | {paper['none']} | {full[0]:.1f} | {paper['tome']} | {tome[0]:.1f} | {share[0]:.0f} % | {share[1]:.0f} % | {cts[0]:.1f} |"]
     pairs = {f"full of {size}": (paper["none"], full[0]), f"ToMe of {size}": (paper["tome"], tome[0])}
     if size == "L":
-        counts = {name: gflop_of(mpm, model, 640, reduction) for name, (_, reduction) in EXPEDIT.items()}
-        of_full = EXPEDIT["full"][0], counts["full"][0] / 2
-        for name, (theirs, _) in EXPEDIT.items():
-            ours, tokens = counts[name][0] / 2, counts[name][1]
-            less = (of_full[0] - theirs, of_full[1] - ours) if name != "full" else of_full
-            rows.append(f"| {name} | {theirs} | {ours:.1f} | " + ("| |" if name == "full" else "{:.1f} | {:.1f} |".format(*less)) + f" {tokens:.0f} |")
-            pairs[name] = less
+        for name, (theirs, reduction) in EXPEDIT.items():
+            ours, tokens = gflop_of(mpm, model, 640, reduction)
+            of_full = (theirs, ours / 2) if reduction == "none" else of_full
+            pairs[name] = (of_full[0] - theirs, of_full[1] - ours / 2) if reduction != "none" else of_full
+            saved = " | " if reduction == "none" else "{:.1f} | {:.1f}".format(*pairs[name])
+            rows.append(f"| {name} | {theirs} | {ours / 2:.1f} | {saved} | {tokens:.0f} |")
     return rows, [name for name, (theirs, ours) in pairs.items() if abs(ours / theirs - 1) > 0.03]
 
 
