@@ -9,7 +9,8 @@ namespace mpm::monitor::test {
 
 /// A watch that says something in every field, with files in `folder`.
 inline Watch everyField(const std::string& folder) {
-  return {.source = "rtsp://camera/it's \"1\"",
+  return {.name = "yard_1-b",
+          .source = "rtsp://camera/it's \"1\"",
           .model = folder + "/a vit.onnx",
           .reduce = "gradual:count=48",
           .refine = "guided",

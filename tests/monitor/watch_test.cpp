@@ -54,6 +54,8 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
       {"[[camera]]\nreduce = \"most\"\n", "line 2: reduce: "},
       {"[[camera]]\ndb = \"\"\n", "line 2: db: expected a text"},
       {"[[camera]]\ndb = \"a.db\"\ndb = \"b.db\"\n", "line 3: "},
+      {"[[camera]]\nname = \"Yard\"\n", "line 2: name: 'Yard' is no name of a camera"},
+      {"[[camera]]\nsource = '0'\n[[camera]]\nname = 'video0'\n", "line 3: a camera above is named 'video0' too"},
       {"every = 1\n[[camera]]\n", "line 1: 'every' stands outside of a camera"},
       {"[camera]\nevery = 1\n", "line 1: 'camera' stands outside of a camera"},
       {"[[camera]\n", "line 1: "},
@@ -75,6 +77,22 @@ TEST_F(WatchFile, RelativePathsCountFromItsFolder) {
   EXPECT_EQ(watch.times, "list:" + folder_ / "t.csv");
   EXPECT_EQ(watch.states, std::vector<std::string>{folder_ / "s/gate.json"});
   EXPECT_EQ(read("[[camera]]\nsource = '0'\n").source, "0");
+}
+
+TEST(Watch, ACameraIsNamedAfterItsSource) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"0", "video0"},
+      {"/dev/video12", "video12"},
+      {"rtsp://anna:geheim@Yard.local:554/stream?channel=1", "yard-local-554-stream-channel-1"},
+      {"http://yard/1/", "yard-1"},
+      {"demo:street?weather=rain", "demo-street-weather-rain"},
+      {"demo:", "demo"},
+      {"/films/Süd Tor.mp4", "s-d-tor-mp4"},
+      {"", "camera"},
+      {"Ä", "camera"}};
+  for (const auto& [source, name] : cases) EXPECT_EQ(cameraName({.source = source}), name) << source;
+  EXPECT_EQ(cameraName({.name = "gate", .source = "0"}), "gate");
+  EXPECT_EQ(cameraName({.source = "http://" + std::string(100, 'a')}), std::string(64, 'a'));
 }
 
 TEST(Watch, MoreCountsInPlace) {

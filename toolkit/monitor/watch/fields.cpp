@@ -13,6 +13,7 @@
 #include "monitor/watch/watch.h"
 #include "mpm/options.hpp"
 #include "mpm/reuse.hpp"
+#include "vision/sources/source_spec.h"
 #include "vision/times/picture_times.h"
 
 // Marks a text that the app translates (gui/i18n/update.cmake).
@@ -25,6 +26,15 @@ namespace {
 template <auto Read>
 void readBy(const std::string& text) {
   (void)Read(text);
+}
+
+constexpr std::size_t kMaxName = 64;
+
+bool isOfName(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
+
+void checkName(const std::string& text) {
+  if (text.size() > kMaxName || !std::all_of(text.begin(), text.end(), isOfName))
+    throw Error("'" + visibleText(text) + "' is no name of a camera: at most 64 of a-z, 0-9, - and _");
 }
 
 void checkTimes(const std::string& text) {
@@ -49,6 +59,8 @@ std::vector<WatchField> allFields() {
        "the built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a "
        "password",
        ""},
+      {"name", &W::name, kOptionsGroup, "NAME", "How messages, pages and topics name this camera: a-z, 0-9, - and _",
+       "made from the source", 0, 0, checkName},
       {"model", &W::model, kOptionsGroup, "M.onnx", "A plain ViT as ONNX, converted in memory, or a converted one",
        "MPM_MODEL of the environment, else the default model ('mpm info' names it)", 0, 0, nullptr, kFile},
       {"db", &W::db, kOptionsGroup, "FILE", "The SQLite database to write; an existing one is continued", "", 0, 0,
@@ -205,6 +217,28 @@ const std::vector<WatchField>& watchFields() {
 const WatchField& watchField(const std::string& key) {
   const auto& all = watchFields();
   return *std::find_if(all.begin(), all.end(), [&](const WatchField& field) { return field.key == key; });
+}
+
+std::string cameraName(const Watch& watch) {
+  if (!watch.name.empty()) return watch.name;
+  const vision::SourceSpec source = vision::parseSourceSpec(watch.source);
+  std::string text = source.name();
+  using enum vision::SourceKind;
+  if (source.kind == kUrl)
+    text.erase(0, std::max(text.find("://") + 3, text.find('@') + 1));
+  else if (source.kind != kDemo && source.kind != kPipeline)
+    text.erase(0, text.find_last_of('/') + 1);
+  std::string name;
+  for (const char c : text) {
+    const char lower = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (isOfName(lower))
+      name += lower;
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  name.resize(std::min(name.size(), kMaxName));
+  while (name.ends_with('-')) name.pop_back();
+  return name.empty() ? "camera" : name;
 }
 
 void take(Watch& watch, const Watch& more) {

@@ -15,7 +15,7 @@ namespace mpm::monitor {
 /// The settings of one camera: a table [[camera]] of a watch file. An empty text or list, a number without
 /// value and a flag that is off mean the default.
 struct Watch {
-  std::string source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{}, db{};
+  std::string name{}, source{}, model{}, reduce{}, refine{}, reuse{}, input_size{}, precision{}, device{}, db{};
   std::optional<double> threads{}, min_score{}, min_overlap{}, every{}, timeout{};
   std::string times{}, time_zone{}, start{};
   bool follow = false;
@@ -85,6 +85,10 @@ class WatchError : public Error {
   bool in_file;
 };
 
+/// Watch::name, else one made from the source: "/dev/video0" gives "video0", "rtsp://yard/1" gives "yard-1". It matches
+/// [a-z0-9_-]{1,64}: topics, pages and metrics name the camera by it.
+std::string cameraName(const Watch& watch);
+
 /// A watch as a file has it.
 struct WrittenWatch {
   Watch watch{};
@@ -92,7 +96,8 @@ struct WrittenWatch {
 };
 
 /// The cameras of a watch file, at least one. Throws mpm::Error, which names file, line and key, for what is no TOML,
-/// an unknown key, a value of another type or out of range, and a text that its field does not understand.
+/// an unknown key, a value of another type or out of range, a text that its field does not understand, and two cameras
+/// of one name.
 std::vector<WrittenWatch> readWatches(const std::string& path);
 
 /// The text of a watch file of one camera: the fields that say something. `explained`: the others follow as comments,

@@ -160,7 +160,15 @@ std::vector<WrittenWatch> readWatches(const std::string& path) {
     if (key.str() != "camera" || !tables || !tables->is_array_of_tables())
       throw Error(lineOf(file, key.source()) + ": '" + visibleText(key.str()) +
                   "' stands outside of a camera: write [[camera]] above its keys" + kListed);
-    for (const toml::node& table : *tables) cameras.push_back(readWatch(*table.as_table(), file, folder));
+    for (const toml::node& table : *tables) {
+      WrittenWatch camera = readWatch(*table.as_table(), file, folder);
+      const std::string name = cameraName(camera.watch);
+      for (const WrittenWatch& other : cameras)
+        if (cameraName(other.watch) == name)
+          throw Error(lineOf(file, table.source()) + ": a camera above is named '" + name +
+                      "' too: give each a 'name' of its own");
+      cameras.push_back(std::move(camera));
+    }
   }
   if (cameras.empty()) throw Error(file + " has no camera: begin it with the line [[camera]]" + kListed);
   return cameras;
