@@ -70,11 +70,17 @@ std::vector<std::string> regionNames(const WatchOptions& watch, const std::strin
   }
 }
 
-// An alarm of a class, a region or a state that there is not is a typing error, reported at once. A service
-// (NOTIFY_SOCKET) goes on after a restart with a model that was replaced: the alarm rests until a model knows the
-// class.
-void checkAlarms(const SessionOptions& session, const WatchOptions& watch) {
+// An alarm or a blur of a class, a region or a state that there is not is a typing error, reported at once. A service
+// (NOTIFY_SOCKET) goes on after a restart with a model that was replaced: the alarm rests, and all is blurred, until a
+// model knows the class.
+void checkNames(const SessionOptions& session, const WatchOptions& watch) {
   std::optional<std::vector<std::string>> classes, regions;
+  const auto needClass = [&](const char* field, const std::string& name) {
+    if (std::getenv("NOTIFY_SOCKET")) return;
+    if (!classes) classes = vision::classNames(readModelInfo(session.model, session.inference.read.convert));
+    if (std::find(classes->begin(), classes->end(), name) == classes->end())
+      throw WatchError(field, "the model has no class '" + name + "' ('mpm info' lists them)");
+  };
   const auto& heads = watch.states.heads;
   for (const Alarm& alarm : watch.alarms.alarms) {
     const auto head =
@@ -87,11 +93,9 @@ void checkAlarms(const SessionOptions& session, const WatchOptions& watch) {
     if (!alarm.region.empty() && std::find(regions->begin(), regions->end(), alarm.region) == regions->end())
       throw WatchError("alarm", "there is no region '" + alarm.region + "'" +
                                     (regions->empty() ? ": give a file with --regions" : ""));
-    if (!alarm.isArea() || std::getenv("NOTIFY_SOCKET")) continue;
-    if (!classes) classes = vision::classNames(readModelInfo(session.model, session.inference.read.convert));
-    if (std::find(classes->begin(), classes->end(), alarm.quantity) == classes->end())
-      throw WatchError("alarm", "the model has no class '" + alarm.quantity + "' ('mpm info' lists them)");
+    if (alarm.isArea()) needClass("alarm", alarm.quantity);
   }
+  for (const std::string& name : watch.privacy.blurred) needClass("blur", name);
 }
 
 void checkStates(const Watch& watch, const WatchOptions& options, const std::string& model) {
@@ -170,7 +174,7 @@ int monitorSource(const MonitorArguments& arguments) {
         WatchOptions watched = watchOptions(said);
         session.model = chosenModel(session.model);
         checkStates(said, watched, session.model);
-        checkAlarms(session, watched);
+        checkNames(session, watched);
         return std::pair(std::move(session), std::move(watched));
       },
       all.places);

@@ -13,6 +13,7 @@
 #include "base/number_text.h"
 #include "charts/chart_picture.h"
 #include "cli/camera_options.h"
+#include "cli/film.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
 #include "evaluation/numbers.h"
@@ -44,6 +45,8 @@ struct ReportArguments {
   ExportFormat format = ExportFormat::kCsv;
   double days = 0;       // 0: all
   monitor::Watch night;  // its fields of day and night
+  FilmOptions film;
+  std::string film_moment = "noon";
   bool json = false, brief = false;
 };
 
@@ -442,6 +445,19 @@ std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOption
   return samples;
 }
 
+void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, const ReportArguments& arguments) {
+  FilmOptions film = arguments.film;
+  if (film.overlay && film.folder.empty())
+    throw UsageError("--film-overlay needs snapshots: name their folder with --pictures");
+  film.from = span.from;
+  film.to = span.to;
+  film.ahead_of_utc = arguments.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs;
+  film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
+  const FilmDays days = writeFilm(store, source, film);
+  printNote("wrote " + film.path + ": " + counted(days.shown, "day") +
+            (days.without > 0 ? "; " + counted(days.without, "day") + " between them without a picture" : ""));
+}
+
 int report(const ReportArguments& arguments) {
   // The files of a database stand beside what a link to it leads to.
   Inputs inputs;
@@ -453,6 +469,7 @@ int report(const ReportArguments& arguments) {
   requireOutput("--merge", arguments.merged, inputs);
   requireOutput("--export", arguments.export_path, inputs);
   requireOutput("--chart", arguments.chart_path, inputs);
+  requireOutput("--film", arguments.film.path, inputs);
   const std::string ending = std::filesystem::path(arguments.chart_path).extension().string();
   if (!ending.empty() && ending != ".png" && ending != ".PNG")
     throw UsageError("--chart writes PNG: '" + arguments.chart_path + "' must end in .png");
@@ -474,7 +491,8 @@ int report(const ReportArguments& arguments) {
   StoreReader store(database);
   store.setNightRule(orOptionError([&] { return nightRule(arguments.night); }));
   const auto sources = chosenSources(store, arguments.source);
-  const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.folder.empty();
+  const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.folder.empty() ||
+                      !arguments.film.path.empty();
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
@@ -496,6 +514,7 @@ int report(const ReportArguments& arguments) {
                              : exportSamples(store, options, arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
   }
+  if (!arguments.film.path.empty()) makeFilm(store, source, exported, arguments);
   if (!arguments.chart_path.empty()) {
     vision::writePicture(arguments.chart_path, chartOf(store, SourceReport(store, source, arguments.days)));
     printNote("wrote " + arguments.chart_path);
@@ -534,6 +553,21 @@ Verb addReport(CLI::App& mpm) {
       ->group("Options");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
             "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement");
+  addOption(
+      *verb, "--film", arguments->film.path, "FILE.mp4",
+      "Make a video of one stored picture a day: of an archive, or of the snapshots in --pictures. Flagged pictures "
+      "are left out")
+      ->group("Film");
+  addOption(*verb, "--pictures", arguments->film.folder, "DIR", "The folder of snapshots of 'mpm monitor'")
+      ->group("Film");
+  addOption(*verb, "--film-at", arguments->film_moment, "WHEN",
+            "The picture of a day: noon (the sun is highest; 12:00 where the place of the camera is not known), 13:30, "
+            "sun:20 (nearest to 20 degrees in the morning) or sun:20:evening. Default: noon")
+      ->group("Film");
+  verb->add_flag("--film-overlay", arguments->film.overlay, "Show the stored overlay of each snapshot")->group("Film");
+  verb->add_flag("--film-date", arguments->film.date, "Write the date into each picture")->group("Film");
+  addNumber(*verb, "--film-rate", arguments->film.frame_rate, "DAYS", 0.1, 120, "Days per second. Default: 10")
+      ->group("Film");
   CLI::Option* const json = verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->add_flag("--brief", arguments->brief,
                  "One line per source: last sample, gaps, bad pictures, states, alarms, size of the database")
@@ -555,6 +589,7 @@ Examples:
   mpm report yard.db --days 1 --brief                         is all well?
   mpm report part1.db part2.db --merge all.db
   mpm report street.db --format phenocam --out phenocam       roistats, 1-day and 3-day files of each region
+  mpm report yard.db --film season.mp4 --pictures snapshots --film-date
   mpm report street.db --night-brightness 70                  judge day and night of what is stored anew
 )");
   return {verb, [arguments] { return report(*arguments); }};

@@ -39,6 +39,8 @@ inline Watch everyField(const std::string& folder) {
           .states = {folder + "/gate.json", folder + "/lamps.json"},
           .state_after = 4,
           .snapshots = folder + "/shots",
+          .hide = folder + "/windows.json",
+          .blur = {"person", "car"},
           .keep = 365,
           .max_size = 2000,
           .snapshot_every = 15,

@@ -98,6 +98,38 @@ TEST_F(MonitorCommand, StoresOneSampleFromATimer) {
   EXPECT_THAT(none.err, HasSubstr("mpm monitor: error: cannot open camera /dev/video99"));
 }
 
+TEST_F(MonitorCommand, HidesInPicturesAndMeasuresWhatIsThere) {
+  std::ofstream(folder_ / "hide.json")
+      << R"({"regions": [{"name": "window", "width": 60, "height": 40, "polygons": [[[0, 0], [19, 0], [19, 9], [0, 9]]]}]})";
+  const auto samples = [&](const std::string& database, std::vector<std::string> more) {
+    database_ = folder_ / database;
+    std::vector<nlohmann::json> lines;
+    more.insert(more.end(), {"--every", "0", "--json"});
+    for (auto& line : succeeded(monitor(images(2), more)).jsonLines())
+      if (!line.contains("event")) (void)line.erase("inference_ms"), lines.push_back(line);
+    return lines;
+  };
+  const std::string shots = folder_ / "shots";
+  const auto plain = samples("plain.db", {});
+  EXPECT_EQ(samples("hidden.db", {"--hide", folder_ / "hide.json", "--snapshots", shots, "--snapshot-every", "0"}),
+            plain);
+  int pictures = 0;
+  for (const auto& file : fs::directory_iterator(shots)) {
+    if (file.path().extension() != ".png") continue;
+    ++pictures;
+    const cv::Mat picture = cv::imread(file.path());
+    const bool overlay = file.path().string().ends_with("_overlay.png");
+    const cv::Scalar mean = cv::mean(picture(cv::Rect(0, 0, 20, 10))),
+                     rest = cv::mean(picture(cv::Rect(20, 0, 40, 40)));
+    EXPECT_LT(mean[0] + mean[1] + mean[2], overlay ? 3 * 128 : 1) << file.path();
+    EXPECT_GT(rest[0] + rest[1] + rest[2], 3 * 20);
+  }
+  EXPECT_EQ(pictures, 4);
+  expectFailure(monitor(folder_ / "in", {"--blur", "no such class"}), 2, {"--blur", "no class 'no such class'"});
+  const std::string name = plain[0]["area_fraction"].begin().key();
+  EXPECT_EQ(samples("blurred.db", {"--blur", name, "--snapshots", folder_ / "blurred"}), plain);
+}
+
 TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   fs::create_directory(folder_ / "in");
   for (int i = 0; i < 6; ++i) {

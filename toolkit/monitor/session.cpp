@@ -43,6 +43,9 @@ struct OpenSource {
   bool counted = false;  // all its frames are to be samples
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
+  std::mutex hiding{};
+  std::optional<Privacy> privacy{};  // guarded by `hiding`
+  ViewMotion place{};                // of the last sample; the model's thread's
   std::atomic<std::int64_t> samples = 0;
   CaptureThread capture;
 };
@@ -146,15 +149,23 @@ struct Session::Impl {
     // ArchiveOptions::show_last gives a stored picture once more.
     if (ours && !file.empty() && now->before->state(file, result.frame.time) == vision::Done::kYes)
       result.repeated = true;
+    if (ours && !result.repeated) sample = now->recorder->add(result, now->capture.status().dropped);
+    const bool recorded = sample.has_value();
+    if (recorded) now->place = sample->place;
+    if (!sample && callbacks.on_frame) sample = measure(result);
+    if (ours) hide(result, *now);  // measured are the pixels as they were
     if (ours && !result.repeated) {
-      sample = now->recorder->add(result, now->capture.status().dropped);
-      snapshots->add(result, sample ? &*sample : nullptr, now->source);
-      now->samples += sample.has_value();
-      if (sample && callbacks.on_sample) callbacks.on_sample(*sample, result);
+      snapshots->add(result, recorded ? &*sample : nullptr, now->source);
+      now->samples += recorded;
+      if (recorded && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
     if (!callbacks.on_frame) return;
-    if (!sample) sample = measure(result);
     callbacks.on_frame(std::move(result), std::move(*sample));
+  }
+
+  static void hide(InferenceResult& result, OpenSource& of) {
+    const std::lock_guard lock(of.hiding);
+    if (of.privacy) result.frame.image = of.privacy->hidden(result, of.place);
   }
 
   Sample measure(const InferenceResult& result) const {
@@ -288,6 +299,10 @@ void Session::open(const WatchOptions& options) {
                      .capture = CaptureThread(std::move(factory), capture, impl_->frames,
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (store) store->setSource(name);
+  if (options.privacy.on()) {
+    watch->privacy.emplace(options.privacy);
+    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, options.privacy.text()});
+  }
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream);
@@ -359,6 +374,11 @@ void Session::setRules(const WatchOptions& rules) {
   recorder.setNightRule(rules.night);
   recorder.setAlarms(rules.alarms, impl_->options.now());
   recorder.setQuality(rules.quality);
+  const std::lock_guard lock(impl_->watch->hiding);
+  if (rules.privacy.on())
+    impl_->watch->privacy.emplace(rules.privacy);
+  else
+    impl_->watch->privacy.reset();
 }
 
 void Session::setRegions(const std::vector<vision::Region>& regions) {

@@ -9,6 +9,7 @@
 
 #include "monitor/capture/capture.h"
 #include "monitor/capture/inference.h"
+#include "monitor/privacy.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
@@ -50,6 +51,7 @@ struct WatchOptions {
   AlarmOptions alarms{};
   QualityOptions quality{};
   StateOptions states{};
+  PrivacyOptions privacy{};  ///< of all pictures that leave the session: callbacks, snapshots, recordings
   /// Measured in each sample. nullopt: those that the database has for the source.
   std::optional<std::vector<vision::Region>> regions{};
   SourceFactory factory{};  ///< opens the source instead of vision::openSource(); for tests
@@ -119,7 +121,7 @@ class Session {
   /// The file of the model that runs, or that is read first; a file that cannot be read does not count.
   std::string model() const;
 
-  /// Replaces night rule, alarms and quality of the open source, from now on.
+  /// Replaces night rule, alarms, quality and privacy of the open source, from now on.
   void setRules(const WatchOptions& rules);
   /// Replaces the regions of the open source from the next sample on; stored at once. Throws mpm::Error as
   /// vision::check().

@@ -104,6 +104,17 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
   return stem + ".png";
 }
 
+std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source) {
+  constexpr std::string_view kFacts = "Z.json";
+  std::vector<Snapshot> result;
+  for (const std::string& name : snapshotFiles(folder)) {
+    const std::string stem = (fs::path(folder) / name.substr(0, name.find("Z") + 1)).string();
+    if (name.ends_with(kFacts) && sourceOf(stem) == vision::redactCredentials(source))
+      result.push_back({timeOf(name), stem});
+  }
+  return result;
+}
+
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
                     const std::string& source) {
   const std::vector<std::string> names = snapshotFiles(folder);

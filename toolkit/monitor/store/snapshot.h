@@ -26,6 +26,15 @@ struct OverlayStyle {
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
                           const std::string& source, const OverlayStyle& style = {});
 
+/// A picture of a folder of snapshots.
+struct Snapshot {
+  UnixMs time = 0;     ///< of its frame, to the second
+  std::string stem{};  ///< its files without their endings: ".png", "_overlay.png", ".json"
+};
+
+/// Those of the source with this name, by time. Throws mpm::Error.
+std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source);
+
 /// Removes snapshots (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones while the
 /// disk has less than `min_free_megabytes`; 0: no such limit. With `source` only those of that source, by their
 /// NAME.json: several monitors may write into one folder. The newest always stays. Returns the number of removed files.

@@ -160,6 +160,13 @@ std::vector<WatchField> allFields() {
       {"min-free", &W::min_free, kKeepGroup, "MB",
        MPM_SAID("watch", "Delete the oldest snapshots of this source while their disk has less free space"), "0, none",
        0, 1e9, nullptr, kNone, MPM_SAID("watch", "Forget the oldest pictures to leave free"), 500},
+      {"hide", &W::hide, kPrivacyGroup, "FILE",
+       "Black out these parts in every picture that is written, sent or shown: a file as of --regions", "", 0, 0,
+       nullptr, kFile},
+      {"blur", &W::blur, kPrivacyGroup, "CLASS ...",
+       "Blur what the model takes for one of these classes there, such as person or car; what it misses stays visible "
+       "(docs/monitor.md)",
+       ""},
       {"alarm", &W::alarm, kAlarmsGroup, "SPEC ...",
        MPM_SAID(
            "watch",

@@ -25,6 +25,8 @@ struct Watch {
   std::vector<std::string> states{};
   std::optional<double> state_after{};
   std::string snapshots{};
+  std::string hide{};
+  std::vector<std::string> blur{};
   std::optional<double> keep{}, max_size{}, snapshot_every{}, keep_snapshots{}, min_free{};
   std::vector<std::string> alarm{};
   std::optional<double> alarm_minutes{};
@@ -37,7 +39,7 @@ struct Watch {
 inline constexpr const char *kOptionsGroup = "Options", *kMergingGroup = "How tokens merge",
                             *kNetworkGroup = "Network and computer", *kTimesGroup = "Times of pictures",
                             *kDayNightGroup = "Day and night", *kRegionsGroup = "Regions", *kStatesGroup = "States",
-                            *kKeepGroup = "What is kept", *kAlarmsGroup = "Alarms";
+                            *kKeepGroup = "What is kept", *kPrivacyGroup = "Privacy", *kAlarmsGroup = "Alarms";
 
 /// One field of a Watch. Its words are written here and nowhere else.
 struct WatchField {

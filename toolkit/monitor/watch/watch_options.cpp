@@ -165,10 +165,13 @@ WatchOptions watchOptions(const Watch& watch) {
   if (!watch.quality.empty()) options.quality = of("quality", [&] { return parseQuality(watch.quality); });
   options.states = stateOptions(watch);
   if (watch.regions == "none") options.regions.emplace();
-  if (!watch.regions.empty() && watch.regions != "none") {
+  const auto read = [&](const char* key, const std::string& path) {
     const int zone = timeOptions(watch).time_zone.value_or(vision::machineTimeZone());
-    options.regions = of("regions", [&] { return vision::readRegions(watch.regions, zone * kMinuteMs); });
-  }
+    return of(key, [&] { return vision::readRegions(path, zone * kMinuteMs); });
+  };
+  if (!watch.regions.empty() && watch.regions != "none") options.regions = read("regions", watch.regions);
+  if (!watch.hide.empty()) options.privacy.hidden = read("hide", watch.hide);
+  options.privacy.blurred = watch.blur;
   return options;
 }
 

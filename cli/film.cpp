@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/film.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <optional>
+
+#include "base/json_file.h"
+#include "cli/video_file.h"
+#include "monitor/statistics/day_night.h"
+#include "monitor/store/snapshot.h"
+#include "mpm/error.hpp"
+#include "vision/pictures/lettering.h"
+#include "vision/pictures/read_picture.h"
+#include "vision/sources/source.h"
+
+namespace mpm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using By = FilmMoment::By;
+
+struct Picture {
+  UnixMs time;
+  std::string path;
+};
+
+// By day, counted from 1970.
+using Days = std::map<UnixMs, std::vector<Picture>>;
+
+UnixMs dayOf(UnixMs time) { return (time >= 0 ? time : time - kDayMs + 1) / kDayMs; }
+
+class PictureOfADay {
+ public:
+  PictureOfADay(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options)
+      : moment_(options.moment), ahead_(options.ahead_of_utc) {
+    for (const monitor::SessionRecord& session : store.sessions(source.id))
+      if (session.latitude && session.longitude) place_ = {{*session.latitude, *session.longitude}};
+    if (place_ || moment_.by == By::kClock) return;
+    if (moment_.by != By::kHighestSun)
+      throw Error(
+          "the height of the sun needs the place of the camera, which its samples do not have: name a time, "
+          "such as --film-at 12:00");
+    moment_ = {By::kClock, 12 * 60};
+  }
+
+  // Those that come into question, the best first.
+  std::vector<Picture> ranked(const std::vector<Picture>& pictures) const {
+    std::vector<std::pair<double, Picture>> order;
+    for (const Picture& one : pictures)
+      if (const auto away = distance(one.time)) order.emplace_back(*away, one);
+    std::ranges::stable_sort(order, {}, [](const auto& one) { return one.first; });
+    std::vector<Picture> result;
+    for (auto& [away, picture] : order) result.push_back(std::move(picture));
+    return result;
+  }
+
+ private:
+  std::optional<double> distance(UnixMs time) const {
+    if (moment_.by == By::kClock) {
+      const UnixMs local = time + ahead_;
+      return std::abs(static_cast<double>(local - dayOf(local) * kDayMs) / kMinuteMs - moment_.value);
+    }
+    const auto height = [&](UnixMs at) { return monitor::sunElevation(at, place_->first, place_->second); };
+    if (moment_.by == By::kHighestSun) return -height(time);
+    if ((height(time + kMinuteMs) > height(time)) != (moment_.by == By::kRisingSun)) return std::nullopt;
+    return std::abs(height(time) - moment_.value);
+  }
+
+  FilmMoment moment_;
+  UnixMs ahead_;
+  std::optional<std::pair<double, double>> place_;  // latitude, longitude
+};
+
+Days storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source,
+                    const FilmOptions& options) {
+  Days days;
+  const auto add = [&](UnixMs time, const std::string& path) {
+    if (time >= options.from && time < options.to) days[dayOf(time + options.ahead_of_utc)].push_back({time, path});
+  };
+  if (!options.folder.empty()) {
+    for (const monitor::Snapshot& one : monitor::snapshots(options.folder, source.name)) add(one.time, one.stem);
+    return days;
+  }
+  if (!source.archive)
+    throw Error("the samples of '" + source.name +
+                "' have no pictures: name the folder of its snapshots with --pictures");
+  std::map<std::string, std::string> paths;
+  for (const std::string& path : vision::sourceFiles(vision::parseSourceSpec(source.name)))
+    paths[fs::path(path).filename().string()] = path;
+  store.samples(source.id, options.from, options.to, [&](const monitor::Sample& sample) {
+    const auto path = paths.find(sample.picture);
+    if (path != paths.end() && !sample.flagged()) add(sample.time, path->second);
+    return true;
+  });
+  return days;
+}
+
+// Snapshots say it themselves: their samples may be forgotten.
+bool flagged(const std::string& stem) {
+  const auto flag = readJsonFile(stem + ".json").find("flagged");
+  return flag && flag->json().is_number() && flag->number() != 0;
+}
+
+cv::Mat fitted(const cv::Mat& picture, cv::Size size) {
+  if (picture.size() == size) return picture;
+  const double scale =
+      std::min(static_cast<double>(size.width) / picture.cols, static_cast<double>(size.height) / picture.rows);
+  const cv::Size inner(std::clamp(static_cast<int>(std::lround(picture.cols * scale)), 1, size.width),
+                       std::clamp(static_cast<int>(std::lround(picture.rows * scale)), 1, size.height));
+  cv::Mat result(size, CV_8UC3, cv::Scalar::all(0));
+  cv::resize(picture, result(cv::Rect({(size.width - inner.width) / 2, (size.height - inner.height) / 2}, inner)),
+             inner, 0, 0, cv::INTER_AREA);
+  return result;
+}
+
+void writeDate(cv::Mat& picture, const std::string& date) {
+  const double height = std::max(9.0, picture.rows / 40.0);
+  cv::Mat corner = picture(cv::Rect(0, 0, picture.cols, std::min(picture.rows, static_cast<int>(2.4 * height)))), large;
+  cv::resize(corner, large, {}, vision::kSupersampling, vision::kSupersampling);
+  for (const auto& [away, color] : {std::pair(1.0, cv::Scalar::all(0)), {0.0, cv::Scalar::all(255)}})
+    vision::write(large, date, 0.6 * height + away, 1.6 * height + away, 0, height, color);
+  vision::reduced(large).copyTo(corner);
+}
+
+}  // namespace
+
+FilmMoment parseFilmMoment(const std::string& text) {
+  if (text == "noon") return {};
+  int hour = 0, minute = 0, end = -1;
+  const auto whole = [&] { return end == static_cast<int>(text.size()); };
+  if (std::sscanf(text.c_str(), "%2d:%2d%n", &hour, &minute, &end) == 2 && whole() && hour >= 0 && hour < 24 &&
+      minute >= 0 && minute < 60)
+    return {By::kClock, hour * 60.0 + minute};
+  double height = 0;
+  const int read = std::sscanf(text.c_str(), "sun:%lf%n", &height, &(end = -1));
+  const std::string rest = read == 1 ? text.substr(static_cast<std::size_t>(end)) : "?";
+  if (std::abs(height) < 90 && rest.empty()) return {By::kRisingSun, height};
+  if (std::abs(height) < 90 && rest == ":evening") return {By::kSinkingSun, height};
+  throw Error("'" + text +
+              "' is neither noon, a time of the day such as 13:30, nor a height of the sun in degrees such as "
+              "sun:20 or sun:20:evening");
+}
+
+FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
+  const PictureOfADay moment(store, source, options);
+  const Days days = storedPictures(store, source, options);
+  VideoFile film(options.path, options.frame_rate);
+  const bool snapshots = !options.folder.empty();
+  const std::string ending = !snapshots ? "" : options.overlay ? "_overlay.png" : ".png";
+  cv::Size size;
+  FilmDays result;
+  UnixMs first = 0, last = 0;
+  for (const auto& [day, pictures] : days) {
+    const std::vector<Picture> ranked = moment.ranked(pictures);
+    const auto chosen = std::ranges::find_if(ranked, [&](const Picture& one) {
+      return !snapshots || (fs::exists(one.path + ending) && !flagged(one.path));
+    });
+    if (chosen == ranked.end()) continue;
+    cv::Mat picture = vision::readPictureFile(chosen->path + ending, cv::IMREAD_COLOR);
+    if (size.empty()) size = picture.size();
+    picture = fitted(picture, size);
+    if (options.date) writeDate(picture, isoTime(day * kDayMs).substr(0, 10));
+    film.add(picture, chosen->path + ending);
+    first = result.shown++ == 0 ? day : first;
+    last = day;
+  }
+  if (result.shown == 0)
+    throw Error("there is no picture of '" + source.name + "' for a film" +
+                (snapshots ? " in '" + options.folder + "'" : ""));
+  film.finish();
+  result.without = static_cast<int>(last - first + 1) - result.shown;
+  return result;
+}
+
+}  // namespace mpm::cli

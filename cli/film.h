@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "monitor/store/store.h"
+
+namespace mpm::cli {
+
+/// Which picture of a day a film shows.
+struct FilmMoment {
+  enum class By { kHighestSun, kClock, kRisingSun, kSinkingSun };
+  By by = By::kHighestSun;
+  double value = 0;  ///< kClock: minute of the day; kRisingSun, kSinkingSun: height of the sun in degrees
+};
+
+/// "noon", "13:30", "sun:20" (in the morning), "sun:20:evening". Throws mpm::Error for another text.
+FilmMoment parseFilmMoment(const std::string& text);
+
+struct FilmOptions {
+  std::string path;         ///< .mp4, .mkv, .mov or .avi
+  std::string folder;       ///< of the snapshots; empty: the pictures of an archive themselves
+  FilmMoment moment;        ///< where it needs the sun, the source has a place
+  bool overlay = false;     ///< the overlay that was stored with a snapshot, in place of its picture
+  bool date = false;        ///< written into each picture
+  double frame_rate = 10;   ///< pictures, that is days, per second
+  UnixMs ahead_of_utc = 0;  ///< of the days and dates
+  UnixMs from = 0, to = 0;  ///< pictures in [from, to)
+};
+
+/// What a film shows of its time.
+struct FilmDays {
+  int shown = 0;
+  int without = 0;  ///< days between the first and the last that have no picture, or flagged ones alone
+};
+
+/// One stored picture a day of a source as a video, which is there whole or not at all. Flagged pictures are left out.
+/// All pictures get the size of the first one, with black bars where their shape is another. Throws mpm::Error when
+/// there is no picture, or one cannot be read.
+FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options);
+
+}  // namespace mpm::cli

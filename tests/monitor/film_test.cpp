@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// `mpm report --film`: which picture of each day it shows, and how.
+
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+
+#include "cli/command.h"
+#include "samples.h"
+#include "vision/times/written_time.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::CommandResult, mpm::test::expectFailure, mpm::test::mpmCommand, mpm::test::succeeded;
+
+class Film : public InFolder {
+ protected:
+  void picture(const std::string& path, int grey, cv::Size size = {64, 48}) const {
+    ASSERT_TRUE(cv::imwrite(path, cv::Mat(size, CV_8UC3, cv::Scalar::all(grey))));
+  }
+  // Grey is the hour, ten times; of the second day's picture of noon the sample is flagged, and the third day has none.
+  void makeArchive(bool with_place) const {
+    std::filesystem::create_directory(archive_);
+    SessionInfo info = session(archive_);
+    if (with_place) info.latitude = 48, info.longitude = -5;
+    StoreWriter writer(path_);
+    writer.beginSession(info, timeOf(1, 6));
+    for (const int day : {1, 2, 4})
+      for (const int hour : {6, 9, 12, 15, 18}) {
+        Sample sample = sampleAt(timeOf(day, hour));
+        sample.picture = std::to_string(day) + "_" + std::to_string(hour) + ".png";
+        sample.whole().set("flagged", day == 2 && hour == 12 ? 1 : 0);
+        picture(archive_ + "/" + sample.picture, 10 * hour, day == 4 ? cv::Size(32, 48) : cv::Size(64, 48));
+        writer.append(sample);
+      }
+    ASSERT_TRUE(writer.flush());
+  }
+  static UnixMs timeOf(int day, int hour) { return kNoon + (day - 1) * kDayMs + (hour - 12) * kHourMs; }
+
+  CommandResult film(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"report", path_, "--film", video_});
+    more.insert(more.end(), {"--brief", "--time-zone", zone_});
+    return mpmCommand(more);
+  }
+  // Of each picture of the video, at its middle, to the next ten.
+  std::vector<int> greys(const std::vector<std::string>& more) const {
+    EXPECT_EQ(succeeded(film(more)).exit_code, 0);
+    cv::VideoCapture video(video_);
+    std::vector<int> greys;
+    for (cv::Mat frame; video.read(frame); last_ = frame.clone()) {
+      greys.push_back(static_cast<int>(std::lround(frame.at<cv::Vec3b>(24, frame.cols / 2)[1] / 10.0)) * 10);
+    }
+    return greys;
+  }
+
+  const std::string archive_ = folder_ / "archive", video_ = folder_ / "film.avi";
+  std::string zone_ = "UTC";
+  mutable cv::Mat last_;
+};
+
+TEST_F(Film, ShowsThePictureOfEachDayNearestToATimeWithoutThoseLeftOut) {
+  makeArchive(false);
+  EXPECT_THAT(film({}).err, HasSubstr("3 days; 1 day between them without a picture"));
+  EXPECT_THAT(greys({}), ElementsAre(120, 90, 120)) << "of two pictures as near, the first";
+  EXPECT_EQ(last_.size(), cv::Size(64, 48));
+  EXPECT_LT(last_.at<cv::Vec3b>(24, 5)[1], 20) << "the last one is narrower: it has bars";
+  EXPECT_THAT(greys({"--film-at", "16:31"}), ElementsAre(180, 180, 180));
+  EXPECT_THAT(greys({"--film-at", "12:00", "--days", "2"}), ElementsAre(120)) << "counted from the last sample";
+  zone_ = "+03:00";
+  EXPECT_THAT(greys({"--film-at", "12:00"}), ElementsAre(90, 90, 90));
+}
+
+TEST_F(Film, ShowsThePictureOfAHeightOfTheSun) {
+  makeArchive(true);
+  EXPECT_THAT(greys({}), ElementsAre(120, 150, 120)) << "at 5 degrees west the sun is higher at 15 than at 9 of UTC";
+  EXPECT_THAT(greys({"--film-at", "sun:18"}), ElementsAre(60, 60, 60));
+  EXPECT_THAT(greys({"--film-at", "sun:18:evening"}), ElementsAre(180, 180, 180));
+}
+
+TEST_F(Film, ShowsSnapshotsOfItsSource) {
+  record(path_, {sampleAt(timeOf(1, 12)), sampleAt(timeOf(3, 12))});
+  const std::string folder = folder_ / "snapshots";
+  std::filesystem::create_directory(folder);
+  const auto snapshot = [&](int day, int hour, const std::string& facts) {
+    const std::string stem = folder + "/" + fileTime(timeOf(day, hour), true);
+    std::ofstream(stem + ".json") << facts;
+    picture(stem + ".png", 10 * hour, {640, 480});
+    picture(stem + "_overlay.png", 100 + 10 * hour, {64, 48});
+  };
+  snapshot(1, 12, R"({"source": "camera 0", "flagged": 0.0})");
+  snapshot(2, 12, R"({"source": "camera 0", "flagged": 1.0})");
+  snapshot(2, 10, R"({"source": "camera 0", "flagged": null})");
+  snapshot(3, 12, R"({"source": "camera 1"})");
+  snapshot(3, 11, R"({"source": "camera 0"})");
+  EXPECT_THAT(greys({"--pictures", folder, "--film-overlay"}), ElementsAre(220, 200, 210));
+  cv::VideoCapture video(video_);
+  EXPECT_EQ(video.get(cv::CAP_PROP_FPS), 10);
+
+  succeeded(film({"--pictures", folder, "--film-date"}));
+  cv::Mat frame;
+  ASSERT_TRUE(cv::VideoCapture(video_).read(frame));
+  EXPECT_EQ(frame.size(), cv::Size(640, 480));
+  double darkest = 0, brightest = 0;
+  cv::Mat corner, rest;
+  cv::extractChannel(frame(cv::Rect(0, 0, 160, 40)), corner, 1);
+  cv::extractChannel(frame(cv::Rect(0, 40, 640, 440)), rest, 1);
+  cv::minMaxLoc(corner, &darkest, &brightest);
+  EXPECT_TRUE(darkest < 60 && brightest > 200) << "white letters with a dark edge";
+  cv::minMaxLoc(rest, &darkest, &brightest);
+  EXPECT_TRUE(darkest > 110 && brightest < 130);
+}
+
+TEST_F(Film, RefusesWhatItCannotShow) {
+  record(path_, {sampleAt(kNoon)});
+  expectFailure(film({}), 1, {"camera 0", "--pictures"});
+  expectFailure(film({"--pictures", folder_.path()}), 1, {"no picture of 'camera 0'", folder_.path()});
+  expectFailure(film({"--pictures", folder_.path(), "--film-at", "sun:10"}), 1,
+                {"place of the camera", "--film-at 12:00"});
+  for (const char* moment : {"late", "24:00", "12:60", "12", "sun:", "sun:90", "sun:5:night"})
+    expectFailure(film({"--film-at", moment}), 2, {moment, "neither noon"});
+  expectFailure(film({"--film-overlay"}), 2, {"--film-overlay", "--pictures"});
+  EXPECT_FALSE(std::filesystem::exists(video_));
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

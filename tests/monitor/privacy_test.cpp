@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is hidden in pictures, pixel by pixel; how much of persons and cars stays visible on the built-in street.
+#include "monitor/privacy.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <opencv2/imgproc.hpp>
+
+#include "monitor/samples.h"
+#include "mpm/estimator.hpp"
+#include "scene/demo_source.h"
+#include "support/throws_with.h"
+#include "vision/labels/classes.h"
+#include "vision/sources/source.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+constexpr int kRoad = 0, kPerson = 1, kCar = 2;
+
+// A result of a model that tells road, person and car; all is road.
+InferenceResult resultOf(cv::Size size, std::int64_t steady) {
+  auto model = std::make_shared<ModelInfo>();
+  model->classes = 3;
+  model->facts.classes = {{.name = "road"}, {.name = "person"}, {.name = "car"}};
+  InferenceResult result;
+  result.model = model;
+  result.frame.steady = steady;
+  result.frame.time = kNoon + steady;
+  result.frame.image.create(size, CV_8UC3);
+  cv::RNG(1).fill(result.frame.image, cv::RNG::UNIFORM, 0, 256);
+  result.estimate.labels = cv::Mat(size, CV_8U, cv::Scalar::all(kRoad));
+  return result;
+}
+
+// 255 where a picture is another than that of the result.
+cv::Mat changed(const InferenceResult& result, const cv::Mat& hidden) {
+  cv::Mat difference, channels[3];
+  cv::absdiff(result.frame.image, hidden, difference);
+  cv::split(difference, channels);
+  return (channels[0] | channels[1] | channels[2]) > 0;
+}
+
+double distanceTo(const cv::Mat& changed, cv::Point from) {
+  double far = 0;
+  for (int y = 0; y < changed.rows; ++y)
+    for (int x = 0; x < changed.cols; ++x)
+      if (changed.at<uchar>(y, x)) far = std::max(far, cv::norm(cv::Point(x, y) - from));
+  return far;
+}
+
+TEST(Privacy, BlursEachPixelOfItsClassesWithAMargin) {
+  constexpr double kNoise = 0.95;  // of the pixels of noise, at least this share changes
+  for (const cv::Size size : {cv::Size(64, 48), cv::Size(61, 47), cv::Size(640, 360), cv::Size(7, 5)})
+    for (const int label : {kPerson, kCar})
+      for (const cv::Point at : {cv::Point(0, 0), cv::Point(size.width - 1, size.height - 1),
+                                 cv::Point(size.width / 2, 0), cv::Point(size.width / 3, size.height / 3)}) {
+        SCOPED_TRACE(::testing::Message() << size << " " << label << " at " << at);
+        Privacy privacy({.blurred = {"person", "car"}});
+        InferenceResult result = resultOf(size, 0);
+        const cv::Mat before = result.frame.image.clone();
+        result.estimate.labels.at<uchar>(at) = static_cast<uchar>(label);
+        const cv::Mat where = changed(result, privacy.hidden(result, {}));
+        EXPECT_EQ(cv::norm(before, result.frame.image, cv::NORM_INF), 0) << "the picture that was measured";
+        const double margin = 0.02 * std::max(size.width, size.height);
+        const cv::Rect around = cv::Rect(at - cv::Point(static_cast<int>(margin), static_cast<int>(margin)),
+                                         cv::Size(2 * static_cast<int>(margin) + 1, 2 * static_cast<int>(margin) + 1)) &
+                                cv::Rect({}, size);
+        EXPECT_GE(cv::countNonZero(where(around)), kNoise * around.area());
+        EXPECT_LE(distanceTo(where, at), 2 * (margin + 24)) << "no more than a few cells beyond";
+      }
+  Privacy privacy({.blurred = {"car"}});
+  InferenceResult result = resultOf({64, 48}, 0);
+  result.estimate.labels.setTo(kPerson);
+  EXPECT_EQ(cv::countNonZero(changed(result, privacy.hidden(result, {}))), 0);
+}
+
+TEST(Privacy, RemembersForSeconds) {
+  Privacy privacy({.blurred = {"person"}, .memory_s = 3});
+  InferenceResult result = resultOf({64, 48}, 10'000);
+  result.estimate.labels.at<uchar>(20, 20) = kPerson;
+  const int pixels = cv::countNonZero(changed(result, privacy.hidden(result, {})));
+  EXPECT_GT(pixels, 0);
+  for (const auto& [steady, stays] : {std::pair(11'000, true), {13'000, true}, {13'001, false}, {20'000, false}}) {
+    const InferenceResult later = resultOf({64, 48}, steady);
+    EXPECT_EQ(cv::countNonZero(changed(later, privacy.hidden(later, {}))) == pixels, stays) << steady;
+  }
+  const InferenceResult larger = resultOf({128, 96}, 20'500);
+  EXPECT_EQ(cv::countNonZero(changed(larger, privacy.hidden(larger, {}))), 0);
+}
+
+TEST(Privacy, BlursAllWhereClassesCannotBeTold) {
+  InferenceResult without = resultOf({64, 48}, 0);
+  without.estimate.labels.release();
+  EXPECT_GT(cv::countNonZero(changed(without, Privacy({.blurred = {"car"}}).hidden(without, {}))), 64 * 48 * 0.95);
+  const InferenceResult other = resultOf({64, 48}, 0);
+  EXPECT_GT(cv::countNonZero(changed(other, Privacy({.blurred = {"person", "dog"}}).hidden(other, {}))),
+            64 * 48 * 0.95);
+}
+
+TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
+  vision::Region window = regionNamed("window");  // 10x10 px of 64x48
+  window.to = kNoon + 100;
+  Privacy privacy({.hidden = {window}});
+  const auto black = [&](const InferenceResult& result, const ViewMotion& place) {
+    const cv::Mat hidden = privacy.hidden(result, place);
+    return std::pair(cv::countNonZero(changed(result, hidden)), cv::countNonZero(hidden.reshape(1)));
+  };
+  const auto [pixels, bright] = black(resultOf({64, 48}, 0), {});
+  EXPECT_EQ(pixels, 100);
+  EXPECT_NEAR(bright, 3 * (64 * 48 - 100), 64);
+  EXPECT_EQ(black(resultOf({128, 96}, 0), {}).first, 19 * 19) << "from centre to centre, as the picture scales";
+  EXPECT_EQ(black(resultOf({64, 48}, 0), {.right = -4}).first, 60);
+  EXPECT_EQ(black(resultOf({64, 48}, 100), {}).first, 0) << "no longer valid";
+  EXPECT_EQ((PrivacyOptions{.hidden = {window}, .blurred = {"car", "person"}}).text(),
+            "pictures hide window and blur car, person");
+  const PrivacyOptions nothing{.hidden = {{.name = "nothing", .size = {64, 48}}}};
+  EXPECT_MPM_ERROR(Privacy(nothing), "nothing");
+}
+
+// docs/monitor.md has the printed numbers.
+TEST(PrivacyOnTheStreet, LongShareThatStaysVisible) {
+  scene::registerDemoSource();
+  Estimator estimator(std::string(MPM_SOURCE_DIR) + "/models/street_vit_t16.onnx");
+  const auto model = std::make_shared<const ModelInfo>(estimator.model());
+  const auto names = vision::classNames(*model);
+  struct Visible {
+    std::int64_t pixels = 0, visible = 0;
+    int things = 0, seen = 0;  // seen: a quarter of it and more stays visible
+  };
+  std::map<std::string, Visible> table;
+  Visible others;
+  const auto source =
+      vision::openSource(vision::parseSourceSpec("demo:street?seed=1..8&weather=auto&step=1314000&frames=24"));
+  while (const auto frame = source->next()) {
+    InferenceResult result;
+    result.frame.image = frame->image;
+    result.estimate = estimator.estimate(frame->image);
+    result.model = model;
+    Privacy privacy({.blurred = {"person", "cyclist", "car"}});  // no memory of another frame
+    const cv::Mat where = changed(result, privacy.hidden(result, {}));
+    const auto labelOf = [&](const char* name) {
+      return static_cast<int>(std::ranges::find(names, name) - names.begin());
+    };
+    const cv::Mat other = (frame->labels != labelOf("person")) & (frame->labels != labelOf("cyclist")) &
+                          (frame->labels != labelOf("car"));
+    others.pixels += cv::countNonZero(other);
+    others.visible += cv::countNonZero(other & ~where);
+    for (const char* name : {"person", "car"}) {
+      cv::Mat things, statistics, middles;
+      const int count = cv::connectedComponentsWithStats(frame->labels == labelOf(name), things, statistics, middles);
+      for (int thing = 1; thing < count; ++thing) {
+        const int area = statistics.at<int>(thing, cv::CC_STAT_AREA);
+        const char* size = area < 100 ? "below 100 px" : area < 1000 ? "100 to 1000 px" : "1000 px and more";
+        const int visible = cv::countNonZero((things == thing) & ~where);
+        Visible& row = table[std::string(name) + ", " + size + (frame->night.value_or(false) ? ", night" : ", day")];
+        row.pixels += area;
+        row.visible += visible;
+        ++row.things;
+        row.seen += 4 * visible >= area;
+      }
+    }
+  }
+  for (const auto& [what, row] : table)
+    std::printf("%-32s %5d things, %5.1f %% of their pixels visible, %5.1f %% of them by a quarter and more\n",
+                what.c_str(), row.things, 100.0 * static_cast<double>(row.visible) / static_cast<double>(row.pixels),
+                100.0 * row.seen / row.things);
+  std::printf("all else: %.1f %% of the pixels visible\n",
+              100.0 * static_cast<double>(others.visible) / static_cast<double>(others.pixels));
+  const auto share = [&](const std::string& what) {
+    return static_cast<double>(table[what].visible) / static_cast<double>(table[what].pixels);
+  };
+  EXPECT_LT(share("car, 1000 px and more, day"), 0.02);
+  EXPECT_LT(share("person, 1000 px and more, day"), 0.1);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

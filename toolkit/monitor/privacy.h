@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "monitor/capture/inference.h"
+#include "monitor/store/sample.h"
+#include "vision/regions/region.h"
+
+namespace mpm::monitor {
+
+/// What no picture may show that is written, sent or seen. It is no guarantee: what the model misses stays visible.
+struct PrivacyOptions {
+  std::vector<vision::Region> hidden{};  ///< black, where and when they are valid; they follow the view
+  std::vector<std::string> blurred{};    ///< classes of the model, blurred with a margin
+  double margin = 0.02;                  ///< of the blur, a share of the longer side of the picture
+  double memory_s = 3;                   ///< what was of such a class stays blurred so long, as the model may miss it
+
+  bool on() const { return !hidden.empty() || !blurred.empty(); }
+  std::string text() const;  ///< "pictures hide window and blur car, person"
+};
+
+/// Hides parts of the pictures of one source, one after the other. Not thread-safe.
+class Privacy {
+ public:
+  /// Throws mpm::Error as vision::check().
+  explicit Privacy(PrivacyOptions options);
+
+  /// The picture of a result, with a copy of its pixels in which everything is hidden that has to be; `place`: where
+  /// the view has moved. A picture is blurred as a whole where classes cannot be told: the model lacks one of
+  /// them or gives no labels.
+  cv::Mat hidden(const InferenceResult& result, const ViewMotion& place);
+
+ private:
+  const cv::Mat& seen(const InferenceResult& result, cv::Size cells);
+
+  PrivacyOptions options_;
+  cv::Mat seen_;  // CV_64F, by cells of the picture: when one of the classes was last seen there, steady ms
+};
+
+}  // namespace mpm::monitor
