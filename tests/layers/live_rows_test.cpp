@@ -8,7 +8,8 @@
 #include <limits>
 #include <map>
 
-#include "layers/reference_net.h"
+#include <opencv2/dnn.hpp>
+
 #include "mpm/read_net.hpp"
 
 namespace mpm {
@@ -123,6 +124,18 @@ TEST_F(OneLayer, AttentionPoolsEveryMemberOfEveryCluster) {
     }
     for (int j = 0; j < width; ++j) EXPECT_NEAR(y.at<float>(b, j), sums[j] / total, 1e-5);
   }
+}
+
+TEST_F(OneLayer, PoolingIsThatOfTheRestoredGrid) {
+  const int dim = 5, patches = 7;
+  const cv::Mat x = normal({2, 2 + patches, dim}, 36), state = states(patches, {4, 7});  // 4 rows of 4, 1, 1, 1 patches
+  const cv::Mat mean = forward(*layer("PoolTokens", {}, {{"special_tokens", 2}}), {x, state}, {2, dim});
+  for (int b = 0; b < 2; ++b)
+    for (int c = 0; c < dim; ++c) {
+      float sum = 0;
+      for (int i = 0; i < patches; ++i) sum += x.ptr<float>(b, 2 + (b == 0 && i > 3 ? 0 : i))[c];
+      EXPECT_NEAR(mean.at<float>(b, c), sum / patches, 1e-6) << b;
+    }
 }
 
 TEST_F(OneLayer, PrependedTokensAreInFrontOfTheLiveRows) {
@@ -268,6 +281,13 @@ TEST_F(OneLayer, TokensOfAnotherDimAreAnError) {
   block[2] = matrix(8, 24);
   EXPECT_THAT(refusal(*layer("TransformerBlock", block), {tokens, state}, output),
               HasSubstr("constant 2 is {8, 24}, expected {24, 8}"));
+}
+
+TEST_F(OneLayer, ANanIsAnErrorThatNamesTheImage) {
+  cv::Mat tokens = normal({2, 7, 9}, 1);
+  tokens.ptr<float>(1, 3)[5] = kNaN;
+  EXPECT_THAT(refusal(*layer("MutualPairMerge"), {tokens, states(6, {4, 5})}, {2, 7, 9}),
+              HasSubstr("layer 'one/layer' (ai.mpm.MutualPairMerge): a token of image 1 holds a NaN"));
 }
 
 TEST_F(OneLayer, WindowsAndPositionsOfOtherRowsAreAnError) {

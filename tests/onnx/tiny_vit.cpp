@@ -269,18 +269,49 @@ Values TinyVit::scores(const Values& image, int grid_h, int grid_w, const std::v
     return linear(hidden, "mlp").values;
   }
   if (dialect_.head != HeadStyle::kMask) return linear(patches, "head").values;
-  Reference x = stacked(linear(patches, "decoder"), Reference({floats("classes"), dialect_.classes, kDim}));
+  Reference x = decoderInput(encoded);
   for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i));
-  x = norm(x, normWeights("decoder.norm", 1e-5f));
+  return maskScoresOf(x);
+}
+
+Reference TinyVit::decoderInput(const Reference& encoded) const {
+  return stacked(linear(encoded.rowRange(dialect_.special, encoded.rows), "decoder"),
+                 Reference({floats("classes"), dialect_.classes, kDim}));
+}
+
+Values TinyVit::maskScoresOf(const Reference& decoded) const {
+  const Reference x = norm(decoded, normWeights("decoder.norm", 1e-5f));
+  const int patches = x.rows - dialect_.classes;
   const auto turned = [&](const char* name) {  // the graph multiplies rows by the matrix as it is stored
     std::vector<float> matrix(kDim * kDim);
     for (int i = 0; i < kDim * kDim; ++i) matrix[i % kDim * kDim + i / kDim] = floats(name)[i];
     return matrix;
   };
   const std::vector<float> of_classes = turned("proj_classes"), of_patches = turned("proj_patch");
-  return maskScores(x.rowRange(patches.rows, x.rows), x.rowRange(0, patches.rows), {of_classes.data(), kDim, kDim},
+  return maskScores(x.rowRange(patches, x.rows), x.rowRange(0, patches), {of_classes.data(), kDim, kDim},
                     {of_patches.data(), kDim, kDim}, normWeights("mask", 1e-3f))
       .values;
+}
+
+std::vector<Values> TinyVit::scoresOfFrames(const std::vector<Values>& images,
+                                            const std::vector<std::vector<int>>& changed) const {
+  std::vector<Values> results;
+  std::vector<Reference> kept(dialect_.blocks + 1, {dialect_.special + kTokens, kDim}),  // inputs of the blocks
+      kept_head(3, {kTokens + dialect_.classes, kDim});                                  // and outputs of the last one
+  for (std::size_t f = 0; f < images.size(); ++f) {
+    const auto update = [&](Reference& to, const Reference& from, int first) {  // patches begin there
+      for (int row = 0; row < to.rows; ++row)
+        if (row < first || row >= first + kTokens || std::ranges::count(changed[f], row - first) > 0)
+          for (int c = 0; c < kDim; ++c) to.at(row, c) = from.at(row, c);
+    };
+    update(kept[0], streams(images[f], kGridH, kGridW)[0], dialect_.special);
+    for (int i = 0; i < dialect_.blocks; ++i)
+      update(kept[i + 1], block(kept[i], "block" + std::to_string(i)), dialect_.special);
+    update(kept_head[0], decoderInput(norm(kept.back(), normWeights("norm", 1e-6f))), 0);
+    for (int i = 0; i < 2; ++i) update(kept_head[i + 1], block(kept_head[i], "decoder" + std::to_string(i)), 0);
+    results.push_back(maskScoresOf(kept_head[2]));
+  }
+  return results;
 }
 
 std::vector<Values> TinyVit::evaluate(const Values& image) const {

@@ -89,6 +89,10 @@ class TinyVit {
   /// the 2x2 windows of patches, by their number in raster order, that share a token.
   std::vector<double> scores(const std::vector<double>& image, int grid_h, int grid_w,
                              const std::vector<int>& shared = {}) const;
+  /// Scores {patches, classes} of a mask transformer for successive images, each with the patches that are computed:
+  /// the rows of all others stay as they are in every block (docs/reuse.md). The first image computes all.
+  std::vector<std::vector<double>> scoresOfFrames(const std::vector<std::vector<double>>& images,
+                                                  const std::vector<std::vector<int>>& changed) const;
 
  private:
   friend class TinyVitWriter;
@@ -107,6 +111,9 @@ class TinyVit {
   std::vector<Reference> streams(const Values& image, int grid_h, int grid_w,
                                  const std::vector<int>& shared = {}) const;
   Reference encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared = {}) const;
+  /// Input of the mask transformer's first block, patches in front of classes; and what it makes of its last block.
+  Reference decoderInput(const Reference& encoded) const;
+  Values maskScoresOf(const Reference& decoded) const;
 
   Dialect dialect_;
   std::map<std::string, Values> weights_;             ///< as the graph has them
