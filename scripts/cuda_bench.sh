@@ -9,6 +9,8 @@
 #   know the order of their operands: run it again with --check-warpgroup-mma no.
 # --skip-torch: without PyTorch.
 # --seconds N: end within N seconds (default 570). Steps that do not fit are left out and listed.
+# MPM_GTEST: folder with the sources of GoogleTest, where it is not installed (default /usr/src/googletest, Debian's
+#   libgtest-dev). Without it the tests cannot run.
 # MPM_OUT: folder for table.txt and logs.tar.gz, both written after every step (default build-cuda-bench/out).
 set -uo pipefail
 usage() { echo "usage: $0 [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]" >&2; exit 2; }
@@ -74,7 +76,8 @@ PYTHON
 )
 # --fresh: the folder may be a copy from another machine.
 step configure 90 cmake --fresh -S bench/cuda -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90a}" -DMPM_CUBLASLT_ROOT="$cublas" || exit 1
+  -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90a}" -DMPM_CUBLASLT_ROOT="$cublas" \
+  -DMPM_GTEST="${MPM_GTEST:-/usr/src/googletest}" || exit 1
 step build 240 cmake --build "$build" --parallel "$(nproc)" -- "${keep_going[@]}"
 export MPM_REQUIRE_GPU=1  # without a GPU the tests fail instead of being skipped
 # One process per suite, because a faulty kernel ends all work of its process on the device. A suite that fails runs again with
