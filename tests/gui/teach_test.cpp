@@ -165,26 +165,15 @@ TEST_F(TeachOnePicture, APictureWithoutLabelsIsNotDarkened) {
   EXPECT_EQ(painted(1), painted(0)) << "the model does not know it";
 }
 
-// As swatches of both themes, and from what the picture shows; two classes would have had two blues.
-TEST_F(TeachOnePicture, ColoursOfNewClassesAreToldApart) {
-  for (const char* name : {"road", "sky", "tree", "wall"}) addClass(name);
-  const auto& classes = state().classes.classes;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    const auto& rgb = classes[i].rgb;
-    ASSERT_TRUE(rgb);
-    const QColor color((*rgb)[0], (*rgb)[1], (*rgb)[2]);
-    for (const Theme& theme : {lightTheme(), darkTheme()}) EXPECT_GE(contrast(color, theme.panel), 1.9) << i;
-    std::vector<cv::Vec3b> before;
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto& other = *classes[j].rgb;
-      before.push_back({other[2], other[1], other[0]});
-    }
-    EXPECT_EQ(vision::newClassColor(classes[i].name, before, canvas()->frame()->image()),
-              cv::Vec3b((*rgb)[2], (*rgb)[1], (*rgb)[0]));
-  }
+// How new classes differ: tests/vision/class_colors_test.cpp.
+TEST_F(TeachOnePicture, NewClassesHaveColoursOfTheirOwnOrOfTheModel) {
+  addClass("road");
   const LegendModel& legend = *part<LegendModel>();
   addClass(qUtf8Printable(legend.name(2)));
-  const auto& rgb = *state().classes.classes.back().rgb;
+  const auto& classes = state().classes.classes;
+  ASSERT_TRUE(classes[0].rgb && classes[1].rgb);
+  EXPECT_NE(classes[0].rgb, classes[1].rgb);
+  const auto& rgb = *classes[1].rgb;
   EXPECT_EQ(QColor(rgb[0], rgb[1], rgb[2]), legend.color(2)) << "a class of the model has one colour everywhere";
 }
 

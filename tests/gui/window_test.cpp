@@ -585,31 +585,6 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   setFont(100);
 }
 
-// Of the pixels on the screen: a border between clusters is drawn on it, and none inside a cluster.
-TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
-  ASSERT_TRUE(openAndPause());
-  const MergeView* view = part<MergeView>();
-  const MergeLookup& lookup = frame()->lookup;
-  const QImage picture = shot(part<MergeView>());
-  const auto fill = mergeFill(lookup, 2, MergeColoring::kMean, frame()->patch_colors);
-  const QRectF area = view->viewport().pictureRect();
-  const int columns = lookup.grid().width;
-  int borders = 0, insides = 0;
-  for (int token = 0; token < lookup.tokens(); ++token) {
-    if (token % columns + 1 == columns) continue;
-    const int x = static_cast<int>(std::lround(area.left() + area.width() * (token % columns + 1) / columns));
-    const int y = static_cast<int>(area.top() + area.height() * (token / columns + 0.5) / lookup.grid().height);
-    const QColor seen = picture.pixelColor(x, y), bare = QColor(fill[token + 1]);
-    const bool border = lookup.cluster(2, token) != lookup.cluster(2, token + 1);
-    ++(border ? borders : insides);
-    const double share = border ? 170 / 255.0 : 0;
-    EXPECT_NEAR(seen.red(), bare.red() + share * (255 - bare.red()), 3) << token;
-    EXPECT_NEAR(seen.blue(), bare.blue() + share * (255 - bare.blue()), 3) << token;
-  }
-  EXPECT_GT(borders, 0);
-  EXPECT_GT(insides, 0);
-}
-
 // Words above the picture say what its cells are, others for the bare grid, none where there is no room for them.
 TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
   ASSERT_TRUE(openAndPause());
@@ -636,35 +611,6 @@ TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
   trigger("previous_insertion");
   trigger("previous_insertion");
   EXPECT_NE(above({360, 700}), merged);
-}
-
-TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
-  ASSERT_TRUE(openAndPause());
-  const MergeLookup& lookup = frame()->lookup;
-  int token = 0;
-  while (lookup.size(2, token) < 2) ++token;
-  const auto yellow = [](const QColor& c) { return c.red() > 220 && c.green() > 180 && c.blue() < 110; };
-  part<PatchSelection>()->togglePin(token);
-  settle();
-  for (PictureView* view :
-       {static_cast<PictureView*>(part<ImageView>()), static_cast<PictureView*>(part<MergeView>())}) {
-    const QImage picture = shot(view);
-    const QRectF area = view->viewport().pictureRect();
-    const auto at = [&](double x, double y) {
-      const QPoint point(static_cast<int>(std::round(area.left() + area.width() * x / lookup.grid().width)),
-                         static_cast<int>(std::round(area.top() + area.height() * y / lookup.grid().height)));
-      return picture.pixelColor(std::clamp(point.x(), 1, picture.width() - 2),
-                                std::clamp(point.y(), 1, picture.height() - 2));
-    };
-    for (const GridLine& line : clusterOutline(lookup, 2, lookup.cluster(2, token)))
-      EXPECT_TRUE(yellow(at((line.x1 + line.x2) / 2.0, (line.y1 + line.y2) / 2.0)))
-          << view->metaObject()->className() << ' ' << line.x1 << ',' << line.y1;
-    int elsewhere = 0;
-    for (int other = 0; other < lookup.tokens(); ++other)
-      if (lookup.cluster(2, other) != lookup.cluster(2, token))
-        elsewhere += yellow(at(other % lookup.grid().width + 0.5, other / lookup.grid().width + 0.25));
-    EXPECT_EQ(elsewhere, 0) << view->metaObject()->className();
-  }
 }
 
 }  // namespace

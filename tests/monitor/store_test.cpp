@@ -188,18 +188,6 @@ TEST_F(Store, ForgetsByAgeButKeepsHours) {
   EXPECT_EQ(chart.buckets.size(), 240u);
 }
 
-// What a power cut leaves for certain is the file without its -wal.
-TEST_F(Store, MaintenanceMovesSamplesFromTheLogIntoTheFile) {
-  RunningWriter writer(path_, {.maintenance_s = 0.001});
-  writer.append(sampleAt(kNoon));
-  EXPECT_TRUE(eventually([&] {
-    writer.append(eventAt(kNoon, "tick"));  // it looks when it writes
-    EXPECT_TRUE(writer.flush());
-    std::filesystem::copy_file(path_, folder_ / "copy.db", std::filesystem::copy_options::overwrite_existing);
-    return samplesStored(folder_ / "copy.db") == 1;
-  }));
-}
-
 TEST_F(Store, ForgetsByAgeOnlyWhatIsItsOwn) {
   StoreOptions options{.now = [] { return kNoon + 10 * kDayMs; }};
   const auto fill = [&](StoreWriter& writer, const std::string& source) {
