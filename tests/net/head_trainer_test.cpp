@@ -13,6 +13,7 @@
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
+#include "net/head_training.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -178,6 +179,26 @@ TEST_F(HeadTrainerTest, RefusesWhatMakesNoSense) {
   tokens.convertTo(doubles, CV_64F);
   for (const cv::Mat& other : {doubles, tokens.rowRange(1, tokens.rows), tokens.colRange(1, tokens.cols).clone()})
     EXPECT_MPM_ERROR(trainer_.predict(right, other), "not those of a picture");
+}
+
+// The algorithm as its paper writes it down, element by element.
+TEST(AdamW, StepsAreThoseOfDoubleLoops) {
+  std::vector<float> weights = {1, -2, 0.5f, 3};
+  std::vector<double> expected(weights.begin(), weights.end()), mean(4), square(4);
+  AdamW adam({true, false, true, false}, 0.05);
+  for (int step = 1; step <= 30; ++step) {
+    std::vector<float> gradient(4);
+    for (int i = 0; i < 4; ++i) {
+      gradient[i] = static_cast<float>((step * 7 + i * 3) % 11 - 4) * 0.1f;
+      mean[i] = 0.9 * mean[i] + 0.1 * gradient[i];
+      square[i] = 0.98 * square[i] + 0.02 * gradient[i] * gradient[i];
+      if (i % 2 == 0) expected[i] -= 5e-3 * 0.05 * expected[i];
+      expected[i] -=
+          5e-3 * (mean[i] / (1 - std::pow(0.9, step))) / (std::sqrt(square[i] / (1 - std::pow(0.98, step))) + 1e-8);
+    }
+    adam.step(weights.data(), gradient.data(), 5e-3);
+  }
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(weights[i], expected[i], 2e-6) << i;
 }
 
 }  // namespace
