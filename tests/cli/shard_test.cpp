@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -167,11 +170,10 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
 TEST_F(Shards, OnlyOneProcessHasAManifest) {
   const std::string manifest = folder_ / "manifest.jsonl";
   std::ofstream(manifest).close();
-  const std::string holder = "flock " + manifest + " sh -c 'touch " + std::string(folder_ / "held") +
-                             " && sleep 5' & while ! test -e " + std::string(folder_ / "held") +
-                             "; do sleep 0.05; done";
-  ASSERT_EQ(std::system(holder.c_str()), 0);
+  const int held = ::open(manifest.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(held, LOCK_EX | LOCK_NB), 0);
   expectFailure(eval({"--resume", manifest}), 1, {"another process"});
+  ::close(held);
 }
 
 TEST_F(Shards, NeedNamedImages) {
