@@ -41,11 +41,12 @@ struct MonitorArguments {
   Shard shard;
 };
 
-// The camera of a watch file, with what the options say in its place.
-WrittenWatch writtenWatch(const MonitorArguments& arguments) {
+// The camera of a watch file, with what the options say in its place. Sets `tables` to those of the file.
+WrittenWatch writtenWatch(const MonitorArguments& arguments, FileTables& tables) {
   WrittenWatch written;
   if (!arguments.file.empty()) {
-    const auto cameras = orUsageError([&] { return readWatches(arguments.file); });
+    const auto [cameras, others] = orUsageError([&] { return readWatches(arguments.file); });
+    tables = others;
     if (cameras.size() > 1)
       throw UsageError("'" + arguments.file + "' has " + counted(static_cast<std::int64_t>(cameras.size()), "camera") +
                        ": 'mpm monitor' watches one, give each a file of its own");
@@ -155,16 +156,19 @@ int measureArchiveAgain(const SessionOptions& session, const WatchOptions& watch
 }
 
 int monitorSource(const MonitorArguments& arguments) {
-  const WrittenWatch all = writtenWatch(arguments);
+  FileTables tables;
+  const WrittenWatch all = writtenWatch(arguments, tables);
   const Watch& said = all.watch;
   if (arguments.print) {
     Watch shown = said;
     shown.source = vision::redactCredentials(shown.source);
-    std::string text = watchText(shown, true);
+    std::string text = watchText({shown}, tables, true);
     text.pop_back();  // printData() ends the line
     printData(text);
     return kOk;
   }
+  if (tables.mqtt != Mqtt()) throw UsageError("'" + arguments.file + "', [mqtt]: this build has no libmosquitto");
+  if (tables.webhook != Webhook()) throw UsageError("'" + arguments.file + "', [webhook]: this build has no libcurl");
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
   if (!arguments.shard.isWhole() && kind != vision::SourceKind::kFolder && kind != vision::SourceKind::kGlob)
     throw UsageError("--shard needs a folder or a glob");

@@ -44,7 +44,9 @@ WatchRules::Known& WatchRules::of(const QString& source) {
   known.watch.source = key.toStdString();
   if (sourceSpec(source).kind != SourceKind::kDemo) known.watch.night = "brightness";
   if (const QString path = file(source); QFile::exists(path)) try {
-      known.watch = monitor::readWatches(path.toStdString()).front().watch;
+      const monitor::WatchFile read = monitor::readWatches(path.toStdString());
+      known.watch = read.cameras.front().watch;
+      known.tables = read.tables;
     } catch (const Error& error) {
       known.damaged = true;
       const QString why = tr("%1. Until it is mended, what is chosen counts for this run only");
@@ -76,8 +78,9 @@ void WatchRules::interpret(Known& known) {
 }
 
 void WatchRules::write(const QString& source, const Watch& watch) {
-  if (of(source).damaged) return;
-  settings_->run([path = file(source).toStdString(), text = monitor::watchText(watch)] {
+  const Known& known = of(source);
+  if (known.damaged) return;
+  settings_->run([path = file(source).toStdString(), text = monitor::watchText({watch}, known.tables)] {
     program::makeFolder(QFileInfo(QString::fromStdString(path)).path().toStdString());
     writeFileAtomically(path, text, true);
   });

@@ -58,6 +58,7 @@ class WatchRules : public QObject {
  private:
   struct Known {
     monitor::Watch watch;
+    monitor::FileTables tables;     // stay as they are: only `mpm monitor` does what they say
     monitor::WatchOptions options;  // what of it makes sense
     bool damaged = false;           // the file cannot be read, and stays as it is
   };

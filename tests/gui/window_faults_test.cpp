@@ -113,7 +113,7 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "unplugged"); }));
   ASSERT_TRUE(logged("unplugged"));
-  QStringList texts = {log(), window_->windowTitle(), QString::fromStdString(monitor::watchText(watching().watch())),
+  QStringList texts = {log(), window_->windowTitle(), QString::fromStdString(monitor::watchText({watching().watch()})),
                        notice(), part<ImageView>()->banner()};
   for (const QLabel* label : window_->findChildren<QLabel*>()) texts << label->text() << label->toolTip();
   for (const QAbstractButton* button : window_->findChildren<QAbstractButton*>())

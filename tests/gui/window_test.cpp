@@ -205,7 +205,7 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   const auto said = [&] {
     monitor::Watch read;
     try {
-      read = monitor::readWatches(path.toStdString()).front().watch;
+      read = monitor::readWatches(path.toStdString()).cameras.front().watch;
     } catch (const Error&) {  // it is not written yet
     }
     return read;
@@ -221,7 +221,7 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   const QByteArray printed = shell.readAllStandardOutput();
   EXPECT_THAT(printed, Begins(content(path).trimmed().left(40)));
   std::ofstream(file("again.toml").toStdString()) << printed;
-  EXPECT_EQ(monitor::readWatches(file("again.toml").toStdString()).front().watch, watching().watch());
+  EXPECT_EQ(monitor::readWatches(file("again.toml").toStdString()).cameras.front().watch, watching().watch());
 }
 
 TEST_F(Window, SharpensEdgesAndSaysSoInTheWatch) {

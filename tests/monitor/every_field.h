@@ -52,4 +52,11 @@ inline Watch everyField(const std::string& folder) {
           .on_event = "sh -c 'echo \"$MPM_EVENT_KIND\\n\"'"};
 }
 
+/// The same of the tables that are about all cameras, as TOML.
+inline constexpr char kEveryTable[] =
+    "[mqtt]\naddress = 'broker:1884'\nprefix = 'yard'\nuser = 'me'\npassword-file = '/password'\n"
+    "ca-file = '/ca.pem'\ntls = true\ndiscovery = 'ha'\npicture = true\n"
+    "[webhook]\nurl = 'https://receiver/1'\nurl-file = '/url'\ntoken-file = '/token'\nca-file = '/ca.pem'\n"
+    "picture = true\n";
+
 }  // namespace mpm::monitor::test

@@ -24,7 +24,7 @@ class WatchFile : public ::testing::Test {
 
   Watch read(const std::string& text) {
     std::ofstream(file_) << text;
-    return readWatches(file_).front().watch;
+    return readWatches(file_).cameras.front().watch;
   }
 };
 
@@ -32,11 +32,27 @@ TEST_F(WatchFile, HoldsEveryField) {
   const Watch all = everyField(folder_.path());
   for (const WatchField& field : watchFields())
     std::visit([&](auto member) { EXPECT_NE(all.*member, Watch().*member) << field.key; }, field.member);
-  EXPECT_EQ(read(watchText(all)), all);
-  EXPECT_EQ(read(watchText(all, true)), all);
-  EXPECT_EQ(watchText(read(watchText(all))), watchText(all));
-  const Watch none = read(watchText({}, true));
+  EXPECT_EQ(read(watchText({all})), all);
+  EXPECT_EQ(read(watchText({all}, {}, true)), all);
+  EXPECT_EQ(watchText({read(watchText({all}))}), watchText({all}));
+  const Watch none = read(watchText({Watch()}, {}, true));
   EXPECT_EQ(none, Watch()) << "comments say nothing";
+}
+
+TEST_F(WatchFile, HoldsSeveralCamerasAndWhatIsAboutAll) {
+  const std::string cameras = watchText({{.source = "0", .db = "/a.db"}, everyField(folder_.path())});
+  std::ofstream(file_) << cameras << kEveryTable;
+  const auto [watches, tables] = readWatches(file_);
+  EXPECT_EQ(watchText({watches.at(0).watch, watches.at(1).watch}, tables), cameras + kEveryTable);
+  const auto expectEvery = [](const auto& table) {
+    for (const auto& field : fieldsOf<std::decay_t<decltype(table)>>())
+      std::visit(
+          [&](auto member) { EXPECT_TRUE(table.*member != std::decay_t<decltype(table.*member)>()) << field.key; },
+          field.member);
+  };
+  expectEvery(tables.mqtt);
+  expectEvery(tables.webhook);
+  EXPECT_THAT(watchText({Watch()}, {}, true), HasSubstr("\n# [webhook]\n# url = URL\n#   POST each"));
 }
 
 // Each is refused with the line and the key.
@@ -59,10 +75,16 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
       {"every = 1\n[[camera]]\n", "line 1: 'every' stands outside of a camera"},
       {"[camera]\nevery = 1\n", "line 1: 'camera' stands outside of a camera"},
       {"[[camera]\n", "line 1: "},
+      {"[mqtt]\nhost = 'a'\n", "line 2: there is no key 'host'"},
+      {"[mqtt]\naddress = 'a:x'\n", "line 2: address: 'a:x' is no address such as"},
+      {"[mqtt]\naddress = '[::1'\n", "line 2: address: '[::1' is no address"},
+      {"[mqtt]\nprefix = 'a/b'\n", "line 2: prefix: 'a/b' has other letters than"},
+      {"[[mqtt]]\naddress = 'a'\n", "line 1: 'mqtt' stands outside"},
+      {"[webhook]\nurl = 'file:///etc'\n", "line 2: url: 'file:///etc' does not begin with https://"},
       {"# nothing\n", "yard.toml' has no camera"}};
   for (const auto& [text, why] : cases) EXPECT_MPM_ERROR(read(text), why) << text;
   EXPECT_MPM_ERROR(readWatches(folder_ / "none.toml"), "none.toml");
-  EXPECT_MPM_ERROR(watchText({.db = "\xff.db"}), "UTF-8");
+  EXPECT_MPM_ERROR(watchText({{.db = "\xff.db"}}), "UTF-8");
 }
 
 TEST_F(WatchFile, RelativePathsCountFromItsFolder) {

@@ -10,6 +10,7 @@
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
+#include "monitor/tell/address.h"
 #include "monitor/watch/watch.h"
 #include "mpm/options.hpp"
 #include "mpm/reuse.hpp"
@@ -45,12 +46,26 @@ void checkStart(const std::string& text) {
   if (!vision::readTime(text)) throw Error("'" + visibleText(text) + "' is no time such as 2013-07-08T05:54:13+02:00");
 }
 
+// Of the letters of a topic: one level, no wildcard.
+void checkTopic(const std::string& text) {
+  if (topicName(text) != text) throw Error("'" + visibleText(text) + "' has other letters than a-z, A-Z, 0-9, _ and -");
+}
+
+void checkWebUrl(const std::string& text) {
+  if (!text.starts_with("http://") && !text.starts_with("https://"))
+    throw Error("'" + visibleText(text) + "' does not begin with https:// or http://");
+}
+
 // The words of the choices that the app shows.
 [[maybe_unused]] constexpr const char* kChoices[] = {MPM_SAID("watch", "none"), MPM_SAID("watch", "sun"),
                                                      MPM_SAID("watch", "brightness"), MPM_SAID("watch", "hours")};
 
+template <typename Table>
+std::vector<TableField<Table>> allFields();
+
+template <>
 std::vector<WatchField> allFields() {
-  using enum WatchField::Path;
+  using enum FieldPath;
   using W = Watch;
   constexpr double kManyDays = 1e6;
   return {
@@ -190,36 +205,87 @@ std::vector<WatchField> allFields() {
        "", 0, 0, readBy<parseCommand>, kNone, MPM_SAID("watch", "Run for each event")}};
 }
 
+template <>
+std::vector<TableField<Mqtt>> allFields() {
+  using enum FieldPath;
+  using T = Mqtt;
+  return {
+      {"address", &T::address, "mqtt", "HOST:PORT",
+       "The broker that is told of states, events and summaries (docs/tell.md). Port by default: 1883, with TLS 8883",
+       "", 0, 0, readBy<parseAddress>},
+      {"prefix", &T::prefix, "mqtt", "NAME", "What the topics of this program begin with", "mpm", 0, 0, checkTopic},
+      {"user", &T::user, "mqtt", "NAME", "The user at the broker", ""},
+      {"password-file", &T::password_file, "mqtt", "FILE", "The password of this user is the first line of it", "", 0,
+       0, nullptr, kFile},
+      {"ca-file", &T::ca_file, "mqtt", "FILE",
+       "TLS: the certificate (PEM) that signed that of the broker, which is always verified", "", 0, 0, nullptr, kFile},
+      {"tls", &T::tls, "mqtt", "true", "TLS with the certificate authorities of this machine", ""},
+      {"discovery", &T::discovery, "mqtt", "NAME",
+       "What the topics of Home Assistant's discovery begin with; none: no discovery", "homeassistant", 0, 0,
+       checkTopic},
+      {"picture", &T::picture, "mqtt", "true", "Send the last overlay of each camera too", ""}};
+}
+
+template <>
+std::vector<TableField<Webhook>> allFields() {
+  using enum FieldPath;
+  using T = Webhook;
+  return {{"url", &T::url, "webhook", "URL", "POST each event and summary there, as JSON (docs/tell.md)", "", 0, 0,
+           checkWebUrl},
+          {"url-file", &T::url_file, "webhook", "FILE",
+           "The same, for a URL with a password or token: it is the first line of this file", "", 0, 0, nullptr, kFile},
+          {"token-file", &T::token_file, "webhook", "FILE",
+           "The first line of this file is sent as 'Authorization: Bearer ...'", "", 0, 0, nullptr, kFile},
+          {"ca-file", &T::ca_file, "webhook", "FILE",
+           "The certificate (PEM) that signed that of the server, which is always verified",
+           "the certificate authorities of this machine", 0, 0, nullptr, kFile},
+          {"picture", &T::picture, "webhook", "true", "Add the last overlay of the camera, as base64", ""}};
+}
+
 }  // namespace
 
-std::string WatchField::help() const { return words + (*usual ? std::string(". Default: ") + usual : ""); }
+template <typename Table>
+std::string TableField<Table>::help() const {
+  return words + (*usual ? std::string(". Default: ") + usual : "");
+}
 
-std::vector<std::string> WatchField::choices() const {
+template <typename Table>
+std::vector<std::string> TableField<Table>::choices() const {
   std::vector<std::string> result;
   std::istringstream all(unit);
-  if (!check && std::holds_alternative<std::string Watch::*>(member) &&
+  if (!check && std::holds_alternative<std::string Table::*>(member) &&
       std::string(unit).find('|') != std::string::npos)
     for (std::string word; std::getline(all, word, '|');) result.push_back(word);
   return result;
 }
 
-void WatchField::validate(const std::string& text) const {
+template <typename Table>
+void TableField<Table>::validate(const std::string& text) const {
   if (check) check(text);
   const auto known = choices();
   if (!known.empty() && std::find(known.begin(), known.end(), text) == known.end())
     throw Error("'" + visibleText(text) + "' is not one of " + unit);
 }
 
-void WatchField::validate(double number) const {
+template <typename Table>
+void TableField<Table>::validate(double number) const {
   if (!(number >= min && number <= max))
     throw Error(numberText(number) + " is not a number from " + numberText(min) +
                 (max < 1e6 ? " to " + numberText(max) : " upwards"));
 }
 
-const std::vector<WatchField>& watchFields() {
-  static const std::vector<WatchField> fields = allFields();
+template <typename Table>
+const std::vector<TableField<Table>>& fieldsOf() {
+  static const std::vector<TableField<Table>> fields = allFields<Table>();
   return fields;
 }
+
+template struct TableField<Watch>;
+template struct TableField<Mqtt>;
+template struct TableField<Webhook>;
+template const std::vector<TableField<Watch>>& fieldsOf();
+template const std::vector<TableField<Mqtt>>& fieldsOf();
+template const std::vector<TableField<Webhook>>& fieldsOf();
 
 const WatchField& watchField(const std::string& key) {
   const auto& all = watchFields();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One notation for what is watched, and how: the options of `mpm monitor`, a watch file, the dialogs of the app.
+// One notation for what is watched, how, and who is told: the options of `mpm monitor`, a watch file, the dialogs of
+// the app.
 #pragma once
 
 #include <map>
@@ -35,30 +36,52 @@ struct Watch {
   friend bool operator==(const Watch&, const Watch&) = default;
 };
 
+/// The broker that is told of all cameras of the file: the table [mqtt] of a watch file.
+struct Mqtt {
+  std::string address{}, prefix{}, user{}, password_file{}, ca_file{};
+  bool tls = false;
+  std::string discovery{};
+  bool picture = false;
+
+  friend bool operator==(const Mqtt&, const Mqtt&) = default;
+};
+
+/// The server that gets each event of all cameras of the file: the table [webhook] of a watch file.
+struct Webhook {
+  std::string url{}, url_file{}, token_file{}, ca_file{};
+  bool picture = false;
+
+  friend bool operator==(const Webhook&, const Webhook&) = default;
+};
+
 // Headings of the help and of a watch file.
 inline constexpr const char *kOptionsGroup = "Options", *kMergingGroup = "How tokens merge",
                             *kNetworkGroup = "Network and computer", *kTimesGroup = "Times of pictures",
                             *kDayNightGroup = "Day and night", *kRegionsGroup = "Regions", *kStatesGroup = "States",
                             *kKeepGroup = "What is kept", *kPrivacyGroup = "Privacy", *kAlarmsGroup = "Alarms";
 
-/// One field of a Watch. Its words are written here and nowhere else.
-struct WatchField {
-  using Member = std::variant<std::string Watch::*, std::optional<double> Watch::*, std::vector<std::string> Watch::*,
-                              bool Watch::*>;
-  enum class Path { kNone, kFile, kList };
+/// A path: a relative one counts from the folder of the watch file.
+enum class FieldPath { kNone, kFile, kList };
 
-  std::string key;  ///< in a watch file; the option of `mpm monitor` is "--key", that of "source" its argument
+/// One field of a table of a watch file. Its words are written here and nowhere else.
+template <typename Table>
+struct TableField {
+  using Member = std::variant<std::string Table::*, std::optional<double> Table::*, std::vector<std::string> Table::*,
+                              bool Table::*>;
+  using Path = FieldPath;
+
+  std::string key;  ///< in a watch file; of a camera, the option of `mpm monitor` is "--key", or the argument SOURCE
   Member member;
-  const char* group;
+  const char* group;        ///< the heading of the help; of a table other than a camera: its name in the file
   const char* unit;         ///< what the help calls the value: "SECONDS"; of a choice all its words: "none|guided"
   const char* words;        ///< what it says: a sentence or two, without its default
   const char* usual;        ///< the default; empty: there is none to speak of
   double min = 0, max = 0;  ///< of a number
   void (*check)(const std::string& text) = nullptr;  ///< of each text; throws mpm::Error
-  Path path = Path::kNone;                           ///< a relative one counts from the folder of the watch file
-  const char* label = "";                            ///< in a dialog of the app; empty: it is asked elsewhere
-  double start = 0;                                  ///< what the app proposes for a number
-  int digits = 0;                                    ///< of it, after the point
+  Path path = Path::kNone;
+  const char* label = "";  ///< in a dialog of the app; empty: it is asked elsewhere
+  double start = 0;        ///< what the app proposes for a number
+  int digits = 0;          ///< of it, after the point
 
   /// `words` with its default, for a help text.
   std::string help() const;
@@ -68,9 +91,12 @@ struct WatchField {
   void validate(double number) const;
   std::vector<std::string> choices() const;  ///< empty: any text
 };
+using WatchField = TableField<Watch>;
 
-/// All fields, in the order of a watch file.
-const std::vector<WatchField>& watchFields();
+/// All fields of a table, in the order of a watch file.
+template <typename Table>
+const std::vector<TableField<Table>>& fieldsOf();
+inline const std::vector<WatchField>& watchFields() { return fieldsOf<Watch>(); }
 /// The field of this key, which must exist.
 const WatchField& watchField(const std::string& key);
 
@@ -97,13 +123,26 @@ struct WrittenWatch {
   std::map<std::string, std::string> places{};  ///< by key: "'yard.toml', line 3: every"
 };
 
-/// The cameras of a watch file, at least one. Throws mpm::Error, which names file, line and key, for what is no TOML,
-/// an unknown key, a value of another type or out of range, a text that its field does not understand, and two cameras
-/// of one name.
-std::vector<WrittenWatch> readWatches(const std::string& path);
+/// The tables of a watch file that are about all its cameras.
+struct FileTables {
+  Mqtt mqtt{};
+  Webhook webhook{};
 
-/// The text of a watch file of one camera: the fields that say something. `explained`: the others follow as comments,
-/// each with its words. Throws mpm::Error for a text that is not UTF-8.
-std::string watchText(const Watch& watch, bool explained = false);
+  friend bool operator==(const FileTables&, const FileTables&) = default;
+};
+
+/// A watch file: its cameras, at least one, and what is about all of them.
+struct WatchFile {
+  std::vector<WrittenWatch> cameras{};
+  FileTables tables{};
+};
+
+/// Throws mpm::Error, which names file, line and key, for what is no TOML, an unknown table or key, a value of another
+/// type or out of range, a text that its field does not understand, and two cameras of one name.
+WatchFile readWatches(const std::string& path);
+
+/// The text of a watch file: the fields that say something. `explained`: the others follow as comments, each with its
+/// words. Throws mpm::Error for a text that is not UTF-8.
+std::string watchText(const std::vector<Watch>& cameras, const FileTables& tables = {}, bool explained = false);
 
 }  // namespace mpm::monitor

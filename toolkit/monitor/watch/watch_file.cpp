@@ -3,8 +3,10 @@
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <type_traits>
 
 #include "base/atomic_file.h"
 #include "base/json_file.h"
@@ -32,27 +34,28 @@ T valueOf(const toml::node& node, const char* expected) {
   return *value;
 }
 
-// Reads the value of one field into a watch whose file is in `folder`.
+// Reads the value of one field into a table of a file that is in `folder`.
+template <typename Table>
 class Taking {
  public:
-  Taking(const WatchField& field, const toml::node& node, const std::string& folder, Watch& watch)
-      : field_(field), node_(node), folder_(folder), watch_(watch) {}
+  Taking(const TableField<Table>& field, const toml::node& node, const std::string& folder, Table& table)
+      : field_(field), node_(node), folder_(folder), table_(table) {}
 
-  void operator()(std::string Watch::*member) const { watch_.*member = textOf(node_); }
+  void operator()(std::string Table::*member) const { table_.*member = textOf(node_); }
 
-  void operator()(bool Watch::*member) const { watch_.*member = valueOf<bool>(node_, "true or false"); }
+  void operator()(bool Table::*member) const { table_.*member = valueOf<bool>(node_, "true or false"); }
 
-  void operator()(std::optional<double> Watch::*member) const {
+  void operator()(std::optional<double> Table::*member) const {
     const auto number = node_.is_number() ? node_.value<double>() : std::nullopt;
     if (!number) throw Error("expected a number");
     field_.validate(*number);
-    watch_.*member = number;
+    table_.*member = number;
   }
 
-  void operator()(std::vector<std::string> Watch::*member) const {
+  void operator()(std::vector<std::string> Table::*member) const {
     const toml::array* const all = node_.as_array();
     if (!all) throw Error("expected a list of texts: [\"...\", \"...\"]");
-    for (const toml::node& one : *all) (watch_.*member).push_back(textOf(one));
+    for (const toml::node& one : *all) (table_.*member).push_back(textOf(one));
   }
 
  private:
@@ -61,9 +64,9 @@ class Taking {
     if (text.empty() || text.find('\0') != std::string::npos) throw Error("expected a text, here is none");
     if (field_.key == "source") return placed(text, isFile(text));
     const std::string list = "list:";
-    if (field_.path == WatchField::Path::kList && text.starts_with(list)) text = list + placed(text.substr(5), true);
+    if (field_.path == FieldPath::kList && text.starts_with(list)) text = list + placed(text.substr(5), true);
     field_.validate(text);
-    return placed(text, field_.path == WatchField::Path::kFile && !(field_.key == "regions" && text == "none"));
+    return placed(text, field_.path == FieldPath::kFile && !(field_.key == "regions" && text == "none"));
   }
 
   std::string placed(const std::string& text, bool path) const {
@@ -77,29 +80,38 @@ class Taking {
            (kind == kFolder || kind == kImage || kind == kVideo || kind == kGlob);
   }
 
-  const WatchField& field_;
+  const TableField<Table>& field_;
   const toml::node& node_;
   const std::string& folder_;
-  Watch& watch_;
+  Table& table_;
 };
 
-WrittenWatch readWatch(const toml::table& table, const std::string& file, const std::string& folder) {
-  WrittenWatch written;
-  for (const auto& [key, node] : table) {
+// Returns where each key stands.
+template <typename Table>
+std::map<std::string, std::string> readTable(const toml::table& keys, const std::string& file,
+                                             const std::string& folder, Table& table) {
+  std::map<std::string, std::string> places;
+  for (const auto& [key, node] : keys) {
     const std::string name(key.str());
     const std::string place = lineOf(file, key.source()) + ": ";
-    const auto& fields = watchFields();
-    const auto field =
-        std::find_if(fields.begin(), fields.end(), [&](const WatchField& one) { return one.key == name; });
+    const auto& fields = fieldsOf<Table>();
+    const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.key == name; });
     if (field == fields.end()) throw Error(place + "there is no key '" + visibleText(name) + "'" + kListed);
-    written.places[name] = place + name;
+    places[name] = place + name;
     try {
-      std::visit(Taking(*field, node, folder, written.watch), field->member);
+      std::visit(Taking<Table>(*field, node, folder, table), field->member);
     } catch (const Error& error) {
       throw Error(place + name + ": " + error.what());
     }
   }
-  return written;
+  return places;
+}
+
+// Calls `work` with each table that is about all cameras.
+template <typename Tables, typename Work>
+void eachTable(Tables& tables, Work work) {
+  work(tables.mqtt);
+  work(tables.webhook);
 }
 
 // A key and its value as TOML.
@@ -118,72 +130,95 @@ const std::string& checked(const std::string& text) {
   return text;
 }
 
+template <typename Table>
 struct Printing {
-  const WatchField& field;
-  const Watch& watch;
+  const TableField<Table>& field;
+  const Table& table;
   std::ostream& out;
   // Whether the field says something.
-  bool operator()(std::string Watch::*member) const {
-    const std::string& text = checked(watch.*member);
+  bool operator()(std::string Table::*member) const {
+    const std::string& text = checked(table.*member);
     if (!text.empty()) print(out, field.key, toml::value<std::string>(text));
     return !text.empty();
   }
-  bool operator()(bool Watch::*member) const {
-    if (watch.*member) print(out, field.key, toml::value<bool>(true));
-    return watch.*member;
+  bool operator()(bool Table::*member) const {
+    if (table.*member) print(out, field.key, toml::value<bool>(true));
+    return table.*member;
   }
-  bool operator()(std::optional<double> Watch::*member) const {
-    const auto& number = watch.*member;
+  bool operator()(std::optional<double> Table::*member) const {
+    const auto& number = table.*member;
     if (!number) return false;
     out << field.key << " = " << numberText(*number) << '\n';
     return true;
   }
-  bool operator()(std::vector<std::string> Watch::*member) const {
+  bool operator()(std::vector<std::string> Table::*member) const {
     toml::array all;
-    for (const std::string& text : watch.*member) all.push_back(checked(text));
+    for (const std::string& text : table.*member) all.push_back(checked(text));
     if (!all.empty()) print(out, field.key, all);
     return !all.empty();
   }
 };
 
+// A table that says nothing is a comment as a whole.
+template <typename Table>
+void print(std::ostream& out, const std::string& heading, const Table& table, bool explained) {
+  std::ostringstream keys;
+  bool said = false;
+  for (const auto& field : fieldsOf<Table>()) {
+    const bool says = std::visit(Printing<Table>{field, table, keys}, field.member);
+    said = said || says;
+    if (says || !explained) continue;
+    std::istringstream words(field.help());
+    keys << "# " << field.key << " = " << field.unit;
+    for (std::string line; std::getline(words, line);) keys << "\n#   " << line;
+    keys << '\n';
+  }
+  const bool camera = std::is_same_v<Table, Watch>;
+  if (said || explained || camera) out << (said || camera ? "" : "# ") << heading << '\n' << keys.str();
+}
+
 }  // namespace
 
-std::vector<WrittenWatch> readWatches(const std::string& path) {
+WatchFile readWatches(const std::string& path) {
   const std::string file = "'" + visibleText(path, 1000) + "'";
   const toml::parse_result parsed = toml::parse(readFile(path, kMostBytes));
   if (!parsed)
     throw Error(lineOf(file, parsed.error().source()) + ": " + visibleText(parsed.error().description(), 300));
   const std::string folder = fs::absolute(path).parent_path().string();
-  std::vector<WrittenWatch> cameras;
+  WatchFile read;
   for (const auto& [key, node] : parsed.table()) {
-    const toml::array* const tables = node.as_array();
-    if (key.str() != "camera" || !tables || !tables->is_array_of_tables())
+    const toml::array* const cameras = node.as_array();
+    bool known = key.str() == "camera" && cameras && cameras->is_array_of_tables();
+    if (known)
+      for (const toml::node& table : *cameras) {
+        WrittenWatch camera;
+        camera.places = readTable(*table.as_table(), file, folder, camera.watch);
+        const std::string name = cameraName(camera.watch);
+        for (const WrittenWatch& other : read.cameras)
+          if (cameraName(other.watch) == name)
+            throw Error(lineOf(file, table.source()) + ": a camera above is named '" + name +
+                        "' too: give each a 'name' of its own");
+        read.cameras.push_back(std::move(camera));
+      }
+    eachTable(read.tables, [&](auto& table) {
+      if (key.str() != fieldsOf<std::decay_t<decltype(table)>>().front().group || !node.is_table()) return;
+      (void)readTable(*node.as_table(), file, folder, table);
+      known = true;
+    });
+    if (!known)
       throw Error(lineOf(file, key.source()) + ": '" + visibleText(key.str()) +
                   "' stands outside of a camera: write [[camera]] above its keys" + kListed);
-    for (const toml::node& table : *tables) {
-      WrittenWatch camera = readWatch(*table.as_table(), file, folder);
-      const std::string name = cameraName(camera.watch);
-      for (const WrittenWatch& other : cameras)
-        if (cameraName(other.watch) == name)
-          throw Error(lineOf(file, table.source()) + ": a camera above is named '" + name +
-                      "' too: give each a 'name' of its own");
-      cameras.push_back(std::move(camera));
-    }
   }
-  if (cameras.empty()) throw Error(file + " has no camera: begin it with the line [[camera]]" + kListed);
-  return cameras;
+  if (read.cameras.empty()) throw Error(file + " has no camera: begin it with the line [[camera]]" + kListed);
+  return read;
 }
 
-std::string watchText(const Watch& watch, bool explained) {
+std::string watchText(const std::vector<Watch>& cameras, const FileTables& tables, bool explained) {
   std::ostringstream out;
-  out << "[[camera]]\n";
-  for (const WatchField& field : watchFields()) {
-    if (std::visit(Printing{field, watch, out}, field.member) || !explained) continue;
-    std::istringstream words(field.help());
-    out << "# " << field.key << " = " << field.unit;
-    for (std::string line; std::getline(words, line);) out << "\n#   " << line;
-    out << '\n';
-  }
+  for (const Watch& camera : cameras) print(out, "[[camera]]", camera, explained);
+  eachTable(tables, [&](const auto& table) {
+    print(out, std::string("[") + fieldsOf<std::decay_t<decltype(table)>>().front().group + "]", table, explained);
+  });
   return out.str();
 }
 

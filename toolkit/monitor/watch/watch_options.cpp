@@ -17,7 +17,7 @@ auto of(const char* key, Work&& work) {
   try {
     return work();
   } catch (const Error& error) {
-    throw WatchError(key, error.what(), watchField(key).path != WatchField::Path::kNone);
+    throw WatchError(key, error.what(), watchField(key).path != FieldPath::kNone);
   }
 }
 
