@@ -14,7 +14,7 @@ namespace mpm::monitor {
 namespace {
 
 constexpr int kCell = 8;     // px: blur is decided for cells of this size
-constexpr int kAcross = 40;  // a blurred picture has at most this many colours in its width
+constexpr int kAcross = 24;  // a blurred picture has at most this many colours in its width
 constexpr double kNever = -1e18;
 
 // Indices of the classes in this model; empty where it lacks one.
@@ -55,7 +55,7 @@ const cv::Mat& Privacy::seen(const InferenceResult& result, cv::Size cells) {
   const cv::Mat& labels = result.estimate.labels;
   const auto indices = indicesOf(options_.blurred, *result.model);
   if (seen_.size() != cells) seen_ = cv::Mat(cells, CV_64F, cv::Scalar::all(kNever));
-  const auto now = static_cast<double>(result.frame.steady);
+  const auto now = static_cast<double>(result.frame.time);
   if (labels.empty() || indices.empty()) {
     seen_.setTo(now);
     return seen_;
@@ -76,9 +76,12 @@ cv::Mat Privacy::hidden(const InferenceResult& result, const ViewMotion& place) 
   cv::Mat image = result.frame.image.clone();
   if (!options_.blurred.empty()) {
     const cv::Size cells((image.cols + kCell - 1) / kCell, (image.rows + kCell - 1) / kCell);
-    const double since = static_cast<double>(result.frame.steady) - options_.memory_s * kSecondMs;
+    // By the time of the pictures, which may be hours apart or come faster than they were taken.
+    const auto now = static_cast<double>(result.frame.time);
+    const cv::Mat& last = seen(result, cells);
     cv::Mat where;
-    cv::resize(seen(result, cells) >= since, where, image.size(), 0, 0, cv::INTER_NEAREST);
+    cv::resize((last <= now) & (last >= now - options_.memory_s * kSecondMs), where, image.size(), 0, 0,
+               cv::INTER_NEAREST);
     if (cv::countNonZero(where) > 0) blurred(image).copyTo(image, where);
   }
   for (const vision::Region& region : options_.hidden)

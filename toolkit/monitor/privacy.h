@@ -39,7 +39,7 @@ class Privacy {
   const cv::Mat& seen(const InferenceResult& result, cv::Size cells);
 
   PrivacyOptions options_;
-  cv::Mat seen_;  // CV_64F, by cells of the picture: when one of the classes was last seen there, steady ms
+  cv::Mat seen_;  // CV_64F, by cells of the picture: when one of the classes was last seen there, UnixMs
 };
 
 }  // namespace mpm::monitor
