@@ -7,9 +7,10 @@
 #include <functional>
 #include <limits>
 #include <map>
-
 #include <opencv2/dnn.hpp>
 
+#include "kernels/block_weights.h"
+#include "kernels/reference.h"
 #include "mpm/read_net.hpp"
 
 namespace mpm {
@@ -26,7 +27,7 @@ class OneLayer : public testing::Test {
 
   // With the attributes that one op or another demands; `constants` are its blobs.
   static cv::Ptr<cv::dnn::Layer> layer(const std::string& type, const std::vector<cv::Mat>& constants = {},
-                                       const std::map<std::string, int>& attributes = {}) {
+                                       const std::map<std::string, double>& attributes = {}) {
     cv::dnn::LayerParams params;
     params.name = "one/layer";
     params.type = "ai.mpm." + type;
@@ -36,7 +37,8 @@ class OneLayer : public testing::Test {
     params.set("scale", 1.);
     params.set("activation", "relu");
     params.set("mode", "mean");
-    for (const auto& [name, value] : attributes) params.set(name, value);
+    for (const auto& [name, value] : attributes)
+      value == std::floor(value) ? params.set(name, static_cast<int>(value)) : params.set(name, value);
     params.blobs = constants;
     return cv::dnn::LayerFactory::createLayerInstance(params.type, params);
   }
@@ -97,6 +99,43 @@ void expectEveryLiveRow(cv::dnn::Layer& layer, const cv::Mat& x, const cv::Mat& 
 }
 
 const std::vector<std::vector<int>> kUnequalCounts = {{62, 129}, {63, 198}, {64, 199}, {199, 1}};
+
+// Large and all different, so that no two can be exchanged.
+TEST_F(OneLayer, EachNormOfABlockHasItsEpsilon) {
+  test::BlockOptions options;
+  options.qk_norm = options.mlp_norm = true;
+  options.activation = Activation::kRelu;
+  const test::BlockWeights weights(options);
+  TransformerBlockSpec spec = weights.spec();
+  spec.scale = 1;
+  spec.norm1.eps = 0.1F, spec.norm2.eps = 0.2F, spec.mlp_norm_weights.eps = 0.4F;
+  spec.q_norm.eps = spec.k_norm.eps = 0.3F;
+  std::vector<cv::Mat> constants;
+  const auto add = [&](const float* values, int rows, int columns = 1) {
+    constants.emplace_back(rows, columns, CV_32F, const_cast<float*>(values));
+  };
+  const auto norm = [&](const NormWeights& of, int size) { add(of.weight, size), add(of.bias, size); };
+  const auto linear = [&](const LinearWeights& of) {
+    add(of.weight.data, of.weight.rows, of.weight.cols), add(of.bias, of.weight.rows);
+  };
+  norm(spec.norm1, spec.dim), linear(spec.qkv), norm(spec.q_norm, spec.head_dim), norm(spec.k_norm, spec.head_dim);
+  linear(spec.proj), norm(spec.norm2, spec.dim), linear(spec.fc1), norm(spec.mlp_norm_weights, options.hidden);
+  linear(spec.fc2);
+  const cv::Mat x = normal({1, 7, spec.dim}, 45);
+  const cv::Mat y = forward(*layer("TransformerBlock", constants,
+                                   {{"heads", spec.heads},
+                                    {"head_dim", spec.head_dim},
+                                    {"key_bias", 0},
+                                    {"qk_norm", 1},
+                                    {"mlp_norm", 1},
+                                    {"norm1_eps", 0.1},
+                                    {"norm2_eps", 0.2},
+                                    {"qk_norm_eps", 0.3},
+                                    {"mlp_norm_eps", 0.4}}),
+                            {x, states(6, {6})}, {1, 7, spec.dim});
+  const MatrixView<const float> rows(x.ptr<float>(), 7, spec.dim);
+  EXPECT_LE(test::maxError({y.ptr<float>(), 7, spec.dim}, test::block(spec, test::Reference(rows), nullptr)), 1e-4);
+}
 
 TEST_F(OneLayer, AttentionPoolsEveryMemberOfEveryCluster) {
   const int dim = 6, width = 4, patches = 9;

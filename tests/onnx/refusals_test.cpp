@@ -253,8 +253,8 @@ Change rotated(double cosine, double sine, double faster = 1) {
   return both(behind("MatMul#3<0", turned(1)), behind("MatMul#3<1<0", turned(faster)));
 }
 
-/// A query of constants: the keys are the rows of `k`, {1, 2, 16, 12}.
-Make constantQuery(const Make& k) { return in("MatMul", {weights({1, 2, 12, 12}), k}); }
+/// Queries of constants: the keys are the columns of `k`, {1, 2, 12, 16}.
+Make constantQuery(const Make& k, long queries = 12) { return in("MatMul", {weights({1, 2, queries, 12}), k}); }
 
 struct Case {
   const char* name;
@@ -294,6 +294,26 @@ const Case kEncoders[] = {
      "a constant added to logits that are not of all tokens"},
     {"BiasInsideWindows", kWindows, behind("Softmax<0", of("Add", {x, weights({3, 3})})), "odd' (Add)",
      "a constant added to logits that are not of all tokens"},
+    {"BiasOfSomeQueries", kOneHead,
+     both(behind("MatMul#3<0", part(2, 0, 8)),
+          behind("Softmax<0",
+                 [](GraphBuilder& g, const std::string& logits) {
+                   const std::string half = of("Add", {x, weights({8, 16})})(g, logits);
+                   return g.node("Concat", {half, half}, {{"axis", 2L}});
+                 })),
+     "odd' (Add)", "a constant added to logits that are not of all tokens"},
+    {"BiasOfAConstantQuery", kSeparate,
+     behind("MatMul#3<1",
+            in("Slice", {of("Add", {constantQuery(x, 16), weights({16, 16})}), ints({0}), ints({12}), ints({2})})),
+     "odd' (Add)", "a constant added to logits that are not of all tokens"},
+    {"FactorPerHeadOfAConstantQuery", kSeparate,
+     behind("MatMul#3<1", of("Mul", {constantQuery(x), weights({2, 1, 1})})), "odd' (Mul)",
+     "attention logits times a constant matrix"},
+    {"SomeKeysOfOneHead", kOneHead, kFewKeys, "MatMul", "attention to 8 of 16 tokens"},
+    {"MaskedQueriesInAnotherOp", kSeparate, behind("MatMul#3<0", of("Abs", {in("Mul", {x, weights({1, 1, 16, 12})})})),
+     "odd' (Abs)", "tokens times a constant that differs from token to token"},
+    {"MeanOverImages", kPlain, behind(kNorm, of("ReduceMean", {x}, {{"axes", Longs{0}}})), "odd",
+     "a mean over other axes than the tokens"},
     {"SomeKeys", kSeparate, kFewKeys, "MatMul", "attention of 16 to 8 of 16 tokens"},
     {"PatchesLeftOut", kPlain, behind("Concat", taken({0, 1, 2, 3, 4, 6, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 1)), "",
      "found patches left out or repeated"},
@@ -343,7 +363,7 @@ const Case kEncoders[] = {
     {"ImageOfMoreAxes", kPlain, behind("Conv<0", firstOf(of("Add", {x, weights({1, 1, 1, 1, 1})}))), "odd",
      "a constant that differs from pixel to pixel"},
     {"SharedKeys", kAttention, headsByNumber(2, 1), "Attention", "keys shared by several heads"},
-    {"NoNumberOfHeads", kAttention, headsByNumber(0, 2), "Attention", "keys shared by several heads"},
+    {"NoNumberOfHeads", kAttention, headsByNumber(0, 0), "Attention", "keys shared by several heads"},
     {"HeadsThatDoNotDivideTheFeatures", kAttention, headsByNumber(5, 5), "Attention", "keys shared by several heads"},
     {"KeysOfAnotherShape", kAttention, input("Attention", 1, valueOf("Attention<1<0")), "Attention",
      "q, k and v of different shapes"},
@@ -464,8 +484,10 @@ TEST_F(Refusal, EinsumsThatAreNoAttention) {
   for (const char* equation : {"bqhd,bkhd->bqk", "bqhd,bkhd->bhdqk", "bqhd,bqhd->bqhd", "bqhd,bkhe->bhqk",
                                "bqhd,bkgd->bhqkg", "bqhd,bkhd->bhkq"})
     expectRefused("Einsum", equation, none, kEinsumRefused);
-  expectRefused("Einsum", "bqhd,khd->bhqk", behind("Einsum<1", in("Reshape", {x, ints({16, 2, 12})})), kEinsumRefused);
-  expectRefused("Einsum", "qhd,bkhd->bhqk", behind("Einsum<0", in("Reshape", {x, ints({16, 2, 12})})), kEinsumRefused);
+  dialect.heads = 1;
+  expectRefused("Einsum", "bqhd,khd->hbqk", behind("Einsum<1", in("Reshape", {x, ints({16, 1, 24})})), kEinsumRefused);
+  dialect.heads = 2;
+  expectRefused("Einsum", "qhd,bkhd->hqbk", behind("Einsum<0", in("Reshape", {x, ints({16, 2, 12})})), kEinsumRefused);
   expectRefused("Einsum", "bqhde,bkhd->bhqk", behind("Einsum<0", in("Unsqueeze", {x, ints({4})})), kEinsumRefused);
   expectRefused("Einsum", "bqhd,bkhd->bhqk", behind("Einsum<1", part(3, 0, 6)), kEinsumRefused);
   expectRefused("Einsum#1", "bhkq,bkhd->bqhd", none, kEinsumRefused);
@@ -769,6 +791,9 @@ TEST_F(Refusal, NoneOfClassScoresInAnotherWay) {
       {"by 4", both(scales, input("Resize", 2, weights({4}, {1, 1, 4, 4}))), "linear"},
       {"by 4.1", both(scales, input("Resize", 2, weights({4}, {1, 1, 4.1, 4}))), "other"},
       {"nearest", text("mode", "nearest"), "other"},
+      {"of channels", input("Resize", 3, ints({1, 18, 12, 20})), "other"},
+      {"of lines",
+       both(input("Resize", 0, in("Reshape", {x, ints({1, 9, 15})})), input("Resize", 3, ints({1, 9, 240}))), "other"},
       {"asymmetric", text("coordinate_transformation_mode", "asymmetric"), "other"},
       {"antialiased", both(set("Resize", {"antialias", 1L}), set("Resize", {"exclude_outside", 1L})), "other"},
       {"argmax over rows", set("ArgMax", {"axis", 2L}), "other"},
@@ -780,6 +805,43 @@ TEST_F(Refusal, NoneOfClassScoresInAnotherWay) {
     change(g);
     g.save(path);
     EXPECT_EQ(convertedHead(), head);
+  }
+}
+
+/// One learned query per head over all tokens is an operator of ours, anything else is left as it is. `keys` and
+/// `values` are {images, heads, tokens, 12}, of linear layers behind the features.
+TEST_F(Refusal, NoneOfAttentionPoolsOfAnotherKind) {
+  const auto heads = [](const Longs& shape) {
+    return in("Transpose", {in("Reshape", {in("MatMul", {x, weights({24, 24})}), ints(shape)})},
+              {{"perm", Longs{0, 2, 1, 3}}});
+  };
+  const auto rowsOf = [](const Make& rows, const Longs& places) {
+    return in("Gather", {rows, ints(places)}, {{"axis", 2L}});
+  };
+  const Make plain = heads({1, 16, 2, 12}), windows = heads({4, 4, 2, 12});
+  const Make scaled = in("Mul", {plain, weights({1, 1, 1, 12})}), half = rowsOf(plain, {0, 1, 2, 3, 4, 5, 6, 7}),
+             turned = rowsOf(plain, {1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+  const Longs one = {1, 2, 1, 12};
+  const std::tuple<Longs, Make, Make, bool> cases[] = {{one, plain, plain, true},
+                                                       {{1, 2, 2, 12}, plain, plain, false},
+                                                       {{1, 1, 1, 12}, plain, plain, false},
+                                                       {{4, 2, 1, 12}, windows, windows, false},
+                                                       {one, scaled, plain, false},
+                                                       {one, plain, scaled, false},
+                                                       {one, turned, plain, false},
+                                                       {one, plain, turned, false},
+                                                       {one, half, half, false}};
+  for (int i = 0; const auto& [query, keys, values, is_ours] : cases) {
+    SCOPED_TRACE(i++);
+    GraphBuilder g = TinyVit(dialect).graph();
+    const Make columns = in("Transpose", {keys}, {{"perm", Longs{0, 1, 3, 2}}});
+    const Make shares = in("Softmax", {in("MatMul", {weights(query), columns})}, {{"axis", 3L}});
+    const Make pooled = in("Transpose", {in("MatMul", {shares, values})}, {{"perm", Longs{0, 2, 1, 3}}});
+    g.model().mutable_graph()->mutable_output(0)->set_name(in("Reshape", {pooled, ints({1, -1})})(g, "features"));
+    g.save(path);
+    const onnx::ModelProto converted = convertedModel(path, options);
+    const auto ours = [](const onnx::NodeProto& each) { return each.op_type() == "AttentionPool"; };
+    EXPECT_EQ(std::ranges::any_of(converted.graph().node(), ours), is_ours);
   }
 }
 
@@ -883,6 +945,11 @@ const HeadCase kHeads[] = {
     {"PoolBesideTheMap",
      of("MaxPool", {mapOf}, {{"kernel_shape", Longs{2, 1}}, {"strides", Longs{1, 3}}, {"ceil_mode", 1L}}),
      "a pool whose last window lies beside the map"},
+    {"PlacesBehindTheLastOfTheirOwn",
+     of("GatherND", {in("Reshape", {x, ints({1, 1, 384})}), in("Cast", {weights({1, 1}, {0})}, {{"to", 7L}})},
+        {{"batch_dims", 2L}}),
+     "indices within the rank"},
+    {"PadOfTooFewSides", of("Pad", {x, ints({0, 0, 0, 0})}), "a tensor of unknown shape"},
     {"CastLikeIntegers", of("CastLike", {x, ints({1})}), "a tensor of unknown shape"},
     {"ResizeBetweenCornersToAFractionOfAPixel",
      resize({mapOf, absent, weights({4}, {1, 1, 1, 1.9})},
