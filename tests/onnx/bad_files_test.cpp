@@ -68,9 +68,9 @@ TEST_F(BadFile, Text) {
 
 TEST_F(BadFile, CutOffAnywhere) {
   const std::string bytes = goodBytes();
-  for (std::size_t length = 1; length < bytes.size(); length = length * 5 / 4 + 7) {
-    write(bytes.substr(0, length));
-    EXPECT_MPM_ERROR(convertModel(path, options), "not an ONNX model, or cut off") << length;
+  for (std::size_t missing = 1; missing < bytes.size(); missing = missing * 5 / 4 + 7) {
+    write(bytes.substr(0, bytes.size() - missing));
+    EXPECT_MPM_ERROR(convertModel(path, options), "not an ONNX model, or cut off") << missing;
   }
 }
 
