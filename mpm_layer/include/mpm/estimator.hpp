@@ -128,12 +128,17 @@ class MPM_API Estimator {
   /// it when another source follows. An image of another size and an error do the same.
   void reset();
 
+  /// Another Estimator on the net of this one, for another camera: it only has memory of its own for what
+  /// EstimatorOptions::reuse keeps of earlier frames. Use all Estimators of a net from one thread at a time.
+  Estimator another() const;
+
   const ModelInfo& model() const;
   /// The task that estimate() solves; nullopt: it returns what the net gives.
   std::optional<Task> task() const;
 
  private:
   struct Impl;
+  explicit Estimator(std::unique_ptr<Impl> impl);
   Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };

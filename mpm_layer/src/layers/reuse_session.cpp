@@ -39,7 +39,7 @@ std::shared_ptr<ReuseSession> ReuseSession::join(int number) {
 }
 
 float* ReuseSession::keep(const std::string& layer, std::size_t floats) {
-  Kept& kept = kept_[layer];
+  Kept& kept = (*memory)[layer];
   if (kept.floats != floats) {
     kept = {};
     std::fill_n(kept.memory.atLeast(floats), floats, 0.f);
@@ -50,12 +50,12 @@ float* ReuseSession::keep(const std::string& layer, std::size_t floats) {
 
 std::size_t ReuseSession::bytes() const {
   std::size_t floats = 0;
-  for (const auto& [layer, kept] : kept_) floats += kept.floats;
+  for (const auto& [layer, kept] : *memory) floats += kept.floats;
   return floats * sizeof(float);
 }
 
 void ReuseSession::reset() {
-  kept_.clear();
+  memory->clear();
   changed.reset();
 }
 

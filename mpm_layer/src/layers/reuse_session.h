@@ -26,19 +26,20 @@ class ReuseSession {
   /// Patches that the next forward() computes, ascending. nullopt: all of them (a key frame).
   std::optional<std::vector<int>> changed;
 
+  struct Kept {
+    Scratch<float> memory;
+    std::size_t floats = 0;
+  };
+  /// What the layers keep, by their names: of the frames of one camera. The next forward() goes on from it.
+  using Memory = std::map<std::string, Kept>;
+  std::shared_ptr<Memory> memory = std::make_shared<Memory>();
+
   /// Memory of a layer, aligned to a cache line: zeros at first and when `floats` is another number than before.
   float* keep(const std::string& layer, std::size_t floats);
   /// Bytes that all layers keep.
   std::size_t bytes() const;
   /// Frees what is kept. The next forward() computes everything.
   void reset();
-
- private:
-  struct Kept {
-    Scratch<float> memory;
-    std::size_t floats = 0;
-  };
-  std::map<std::string, Kept> kept_;
 };
 
 }  // namespace mpm

@@ -48,8 +48,8 @@ Estimate cloned(Estimate estimate) {
   return estimate;
 }
 
-void requirePatches(const std::vector<int>& patches, const ImageNet& net) {
-  if (!net.reuses()) throw Error("patches that changed are for an Estimator that reuses rows");
+void requirePatches(const std::vector<int>& patches, const ImageNet& net, bool reuses) {
+  if (!reuses) throw Error("patches that changed are for an Estimator that reuses rows");
   const int count = net.info().tokens();
   for (std::size_t i = 0; i < patches.size(); ++i)
     if (patches[i] < 0 || patches[i] >= count || (i > 0 && patches[i] <= patches[i - 1]))
@@ -108,17 +108,17 @@ cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments)
   return map;
 }
 
-struct Estimator::Impl {
+namespace {
+
+// A net and what solves its task.
+struct Solver {
   std::optional<Task> task;
   ImageNet net;  // sets the task
   std::optional<LabelMaker> labels;
   std::optional<SegmentMaker> segments;
   bool features;
-  Estimate last;  // of the frame before, in a net that reuses rows
-  StopWatch clock;
-  double elapsed = 0;  // s, of the clock
 
-  Impl(const std::string& model, const EstimatorOptions& options)
+  Solver(const std::string& model, const EstimatorOptions& options)
       : net(model, options,
             [&](onnx::GraphProto& graph, const ModelInfo& info) {
               task = taskOf(info, options.task);
@@ -138,38 +138,6 @@ struct Estimator::Impl {
     if (isSegmentTask(task)) segments.emplace(net, options, *task);
   }
 
-  /// A frame of a fixed camera: what did not change is that of earlier frames.
-  void reuse(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches, Estimate& result) {
-    ReuseReport report;
-    const ReuseGate::Frame frame = net.look(image, seconds, patches, result.ms);
-    report.key_frame = frame.key || frame.due;
-    report.threshold = net.gate().threshold();
-    report.rows = static_cast<double>(frame.changed.size()) / net.info().tokens();
-    if (!frame.key) report.patches = frame.changed;
-    if (frame.changed.empty()) {
-      const StageTimes ms = result.ms;
-      result = cloned(last);
-      result.ms = ms;
-    } else {
-      run(image, result);
-    }
-    if (frame.due) {
-      Estimate whole;
-      whole.task = result.task;
-      whole.grid = result.grid;
-      whole.ms = result.ms;
-      net.computeAll();
-      run(image, whole);
-      report.agreement = agreementPercent(result, whole);
-      report.rows = 1;
-      if (report.agreement) net.gate().compared(*report.agreement);
-      result = whole;
-    }
-    report.kept_bytes = net.keptBytes();
-    last = cloned(result);
-    result.reuse = report;
-  }
-
   void run(const cv::Mat& image, Estimate& result) {
     runTask(image, result);
     if (features) result.features = net.tokensOf(net.answers() - 1);
@@ -185,11 +153,55 @@ struct Estimator::Impl {
   }
 };
 
+}  // namespace
+
+struct Estimator::Impl {
+  std::shared_ptr<Solver> solver;
+  std::optional<FrameMemory> memory = solver->net.newMemory();  // nullopt: the net reuses no rows
+  Estimate last{};                                              // of the frame before, with `memory`
+  StopWatch clock{};
+  double elapsed = 0;  // s, of the clock
+
+  /// A frame of a fixed camera: what did not change is that of earlier frames.
+  void reuse(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches, Estimate& result) {
+    ImageNet& net = solver->net;
+    ReuseReport report;
+    const ReuseGate::Frame frame = net.look(*memory, image, seconds, patches, result.ms);
+    report.key_frame = frame.key || frame.due;
+    report.threshold = memory->gate.threshold();
+    report.rows = static_cast<double>(frame.changed.size()) / net.info().tokens();
+    if (!frame.key) report.patches = frame.changed;
+    if (frame.changed.empty()) {
+      const StageTimes ms = result.ms;
+      result = cloned(last);
+      result.ms = ms;
+    } else {
+      solver->run(image, result);
+    }
+    if (frame.due) {
+      Estimate whole;
+      whole.task = result.task;
+      whole.grid = result.grid;
+      whole.ms = result.ms;
+      net.computeAll();
+      solver->run(image, whole);
+      report.agreement = agreementPercent(result, whole);
+      report.rows = 1;
+      if (report.agreement) memory->gate.compared(*report.agreement);
+      result = whole;
+    }
+    report.kept_bytes = net.keptBytes();
+    last = cloned(result);
+    result.reuse = report;
+  }
+};
+
 Estimator::Estimator(const std::string& model, const EstimatorOptions& options)
     : impl_(withOurErrors([&] {
         options.validate();
-        return std::make_unique<Impl>(model, options);
+        return std::unique_ptr<Impl>(new Impl{std::make_shared<Solver>(model, options)});
       })) {}
+Estimator::Estimator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Estimator::~Estimator() = default;
 Estimator::Estimator(Estimator&&) noexcept = default;
 Estimator& Estimator::operator=(Estimator&&) noexcept = default;
@@ -199,23 +211,27 @@ Estimator::Impl& Estimator::impl() const {
   return *impl_;
 }
 
-const ModelInfo& Estimator::model() const { return impl().net.info(); }
-std::optional<Task> Estimator::task() const { return impl().task; }
+Estimator Estimator::another() const { return Estimator(std::unique_ptr<Impl>(new Impl{impl().solver})); }
+
+const ModelInfo& Estimator::model() const { return impl().solver->net.info(); }
+std::optional<Task> Estimator::task() const { return impl().solver->task; }
 
 Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds,
                              const std::optional<std::vector<int>>& patches) {
   if (image.empty()) throw Error("the image is empty");
   if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
-  if (patches) requirePatches(*patches, impl().net);
+  Impl& own = impl();
+  Solver& solver = *own.solver;
+  if (patches) requirePatches(*patches, solver.net, own.memory.has_value());
   StopWatch watch;
   Estimate result;
-  result.task = impl().task;
-  result.grid = impl().net.info().grid;
+  result.task = solver.task;
+  result.grid = solver.net.info().grid;
   try {
     withOurErrors([&] {
-      if (!impl().net.reuses()) return impl().run(image, result);
-      impl().elapsed += impl().clock.lap() / 1000;
-      impl().reuse(image, seconds.value_or(impl().elapsed), patches, result);
+      if (!own.memory) return solver.run(image, result);
+      own.elapsed += own.clock.lap() / 1000;
+      own.reuse(image, seconds.value_or(own.elapsed), patches, result);
     });
   } catch (const Error&) {
     reset();  // what is kept may be half of one frame and half of another
@@ -226,8 +242,8 @@ Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds
 }
 
 void Estimator::reset() {
-  if (!impl().net.reuses()) return;
-  impl().net.reset();
+  if (!impl().memory) return;
+  impl().memory->reset();
   impl().last = {};
 }
 

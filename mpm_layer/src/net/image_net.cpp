@@ -54,7 +54,7 @@ std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
 }
 
 ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, const ChooseOutputs& answers)
-    : path_(model), threads_(options.threads) {
+    : path_(model), threads_(options.threads), reuse_options_(options.reuse) {
   const auto choose = [&](onnx::GraphProto& graph, const ModelInfo& found) {
     std::vector<std::string> names = answers(graph, found);
     answers_ = names.size();
@@ -65,7 +65,6 @@ ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, co
     return names;
   };
   LoadedNet loaded = readNet(model, options.read, choose, options.reuse.on ? &reuse_ : nullptr);
-  if (options.reuse.on) gate_.emplace(options.reuse, reuse_.places);
   net_ = loaded.net;
   info_ = std::move(loaded.info);
   normalize_ = Normalizer(info_.facts);
@@ -84,13 +83,19 @@ void ImageNet::fit(const cv::Mat& image, StageTimes& ms) {
   ms.preprocess += watch.lap();
 }
 
-ReuseGate::Frame ImageNet::look(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches,
-                                StageTimes& ms) {
-  if (image.size() != looked_at_) reset();
-  looked_at_ = image.size();
+std::optional<FrameMemory> ImageNet::newMemory() const {
+  if (!reuse_options_.on) return std::nullopt;
+  return FrameMemory{ReuseGate(reuse_options_, reuse_.places)};
+}
+
+ReuseGate::Frame ImageNet::look(FrameMemory& memory, const cv::Mat& image, double seconds,
+                                const std::optional<std::vector<int>>& patches, StageTimes& ms) {
+  if (image.size() != memory.size) memory.reset();
+  memory.size = image.size();
+  reuse_.session->memory = memory.rows;
   fit(image, ms);
   StopWatch watch;
-  ReuseGate::Frame frame = gate_->look(fitting_, seconds, parallel_, patches);
+  ReuseGate::Frame frame = memory.gate.look(fitting_, seconds, parallel_, patches);
   if (frame.key)
     computeAll();
   else
@@ -99,13 +104,8 @@ ReuseGate::Frame ImageNet::look(const cv::Mat& image, double seconds, const std:
   return frame;
 }
 
-void ImageNet::reset() {
-  gate_->reset();
-  reuse_.session->reset();
-}
-
 void ImageNet::run(const cv::Mat& image, RunReport& report) {
-  if (!reuses()) fit(image, report.ms);
+  if (!reuse_options_.on) fit(image, report.ms);
   forward(fitting_, report.ms);
   takeMaps(report);
   addTokens(report, 1);

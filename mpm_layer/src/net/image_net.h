@@ -73,6 +73,19 @@ class ThreadCount {
   int own_, before_;
 };
 
+/// What a net that reuses rows keeps of the frames of one camera.
+struct FrameMemory {
+  ReuseGate gate;
+  std::shared_ptr<ReuseSession::Memory> rows = std::make_shared<ReuseSession::Memory>();
+  cv::Size size{};  ///< of the last image
+
+  /// Forgets earlier frames.
+  void reset() {
+    gate.reset();
+    rows->clear();
+  }
+};
+
 /// A net that takes images: preprocessing, one pass, and the report of it.
 class ImageNet {
  public:
@@ -88,16 +101,13 @@ class ImageNet {
   /// that reuses rows, the image is that of look().
   void run(const cv::Mat& image, RunReport& report);
 
-  /// Whether the net reuses rows of earlier frames. Then look() comes before each run().
-  bool reuses() const { return gate_.has_value(); }
-  /// Which patches of `image` changed since the last frames, or `patches`; the next run() computes these.
-  ReuseGate::Frame look(const cv::Mat& image, double seconds, const std::optional<std::vector<int>>& patches,
-                        StageTimes& ms);
+  /// Memory of no frame yet; nullopt: the net does not reuse rows. With it, look() comes before each run().
+  std::optional<FrameMemory> newMemory() const;
+  /// Which patches of `image` changed since the last frames in `memory`, or `patches`; the next run() computes these.
+  ReuseGate::Frame look(FrameMemory& memory, const cv::Mat& image, double seconds,
+                        const std::optional<std::vector<int>>& patches, StageTimes& ms);
   /// The next run() computes everything.
   void computeAll() { reuse_.session->changed.reset(); }
-  /// Forgets earlier frames.
-  void reset();
-  ReuseGate& gate() { return *gate_; }
   std::size_t keptBytes() const { return reuse_.session->bytes(); }
 
   /// Runs `image`, of the size of the network input. Adds the times to `ms`.
@@ -135,9 +145,8 @@ class ImageNet {
   OpenCvParallel parallel_;
   cv::Mat resized_, planes_;
   cv::Mat fitting_;  // the image or resized_
+  Reuse reuse_options_;
   ReuseNet reuse_;
-  std::optional<ReuseGate> gate_;
-  cv::Size looked_at_;                         // size of the image of the last look()
   std::unique_ptr<DeviceImage> device_image_;  // instead of planes_
 };
 
