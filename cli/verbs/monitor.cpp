@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <cctype>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "cli/camera_options.h"
 #include "cli/shard.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/numbers.h"
-#include "monitor/event_command.h"
+#include "monitor/fleet.h"
 #include "monitor/measure_again.h"
 #include "monitor/service_notify.h"
-#include "monitor/session.h"
 #include "monitor/store/export.h"
 #include "monitor/watch/watch_options.h"
 #include "mpm/convert.hpp"
@@ -41,24 +43,39 @@ struct MonitorArguments {
   Shard shard;
 };
 
-// The camera of a watch file, with what the options say in its place. Sets `tables` to those of the file.
-WrittenWatch writtenWatch(const MonitorArguments& arguments, FileTables& tables) {
-  WrittenWatch written;
-  if (!arguments.file.empty()) {
-    const auto [cameras, others] = orUsageError([&] { return readWatches(arguments.file); });
-    tables = others;
-    if (cameras.size() > 1)
-      throw UsageError("'" + arguments.file + "' has " + counted(static_cast<std::int64_t>(cameras.size()), "camera") +
-                       ": 'mpm monitor' watches one, give each a file of its own");
-    written = cameras.front();
-  }
+// The source of a camera with a password, in the environment: MPM_SOURCE_YARD_1 of "yard-1".
+std::string sourceOf(const std::string& name) {
+  std::string variable = "MPM_SOURCE_" + name;
+  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const char* const source = std::getenv(variable.c_str());
+  return source ? source : "";
+}
+
+// A watch file, with what the options say in place of keys of its cameras.
+WatchFile watchFile(const MonitorArguments& arguments) {
+  WatchFile file{.cameras = std::vector<WrittenWatch>(1)};
+  if (!arguments.file.empty()) file = orUsageError([&] { return readWatches(arguments.file); });
+  auto& cameras = file.cameras;
+  if (file.tables.mqtt != Mqtt()) throw UsageError("'" + arguments.file + "', [mqtt]: this build has no libmosquitto");
+  if (file.tables.webhook != Webhook())
+    throw UsageError("'" + arguments.file + "', [webhook]: this build has no libcurl");
   Watch given = arguments.watch;
   if (arguments.reduce) given.reduce = toString(*arguments.reduce);
-  std::erase_if(written.places, [&](const auto& place) {
-    return std::visit([&](auto member) { return given.*member != Watch().*member; }, watchField(place.first).member);
-  });
-  take(written.watch, given);
-  return written;
+  const bool several = cameras.size() > 1;
+  if (several && !(given.source + given.name + given.db).empty())
+    throw UsageError("'" + arguments.file + "' has " + counted(static_cast<std::int64_t>(cameras.size()), "camera") +
+                     ": SOURCE, MPM_SOURCE, --name and --db are for one");
+  if (several && (arguments.recompute || !arguments.shard.isWhole()))
+    throw UsageError("--recompute and --shard are for one camera");
+  for (WrittenWatch& written : cameras) {
+    std::erase_if(written.places, [&](const auto& place) {
+      return std::visit([&](auto member) { return given.*member != Watch().*member; }, watchField(place.first).member);
+    });
+    if (const std::string& name = written.watch.name; !name.empty() && given.source.empty())
+      if (const std::string source = sourceOf(name); !source.empty()) written.watch.source = source;
+    take(written.watch, given);
+  }
+  return file;
 }
 
 // Those that will be measured: of the file, or those that the database has.
@@ -114,14 +131,17 @@ Json eventJson(const Event& event) {
           {"message", event.message}};
 }
 
-std::string statusText(const SessionStatus& status, const std::optional<Sample>& sample) {
+std::string statusText(const CameraStatus& camera) {
+  const SessionStatus& status = camera.session;
+  if (camera.over) return camera.failure.empty() ? "over" : "not watched: " + camera.failure;
   std::string text = monitor::toString(status.source);
   if (status.inference.loading) text += "  loading the model";
   if (status.source.fps > 0) text += "  " + fixed(status.source.fps, 1) + " fps in";
-  if (sample) {
-    text += "  " + fixed(status.inference.p50_ms, 1) + " ms  tokens " + tokensText(sample->token_counts);
-    if (sample->night) text += *sample->night ? "  night" : "  day";
+  if (camera.sample) {
+    text += "  " + fixed(status.inference.p50_ms, 1) + " ms  tokens " + tokensText(camera.sample->token_counts);
+    if (camera.sample->night) text += *camera.sample->night ? "  night" : "  day";
   }
+  if (!status.store) return text;
   return text + "  " + std::to_string(status.store->samples) +
          (status.store->writing ? " samples" : " samples, NOT WRITING");
 }
@@ -155,38 +175,28 @@ int measureArchiveAgain(const SessionOptions& session, const WatchOptions& watch
   return kOk;
 }
 
-int monitorSource(const MonitorArguments& arguments) {
-  FileTables tables;
-  const WrittenWatch all = writtenWatch(arguments, tables);
-  const Watch& said = all.watch;
-  if (arguments.print) {
-    Watch shown = said;
-    shown.source = vision::redactCredentials(shown.source);
-    std::string text = watchText({shown}, tables, true);
-    text.pop_back();  // printData() ends the line
-    printData(text);
-    return kOk;
-  }
-  if (tables.mqtt != Mqtt()) throw UsageError("'" + arguments.file + "', [mqtt]: this build has no libmosquitto");
-  if (tables.webhook != Webhook()) throw UsageError("'" + arguments.file + "', [webhook]: this build has no libcurl");
+Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) {
+  const Watch& said = written.watch;
+  Camera camera{.name = cameraName(said), .said = said, .once = arguments.once};
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
   if (!arguments.shard.isWhole() && kind != vision::SourceKind::kFolder && kind != vision::SourceKind::kGlob)
     throw UsageError("--shard needs a folder or a glob");
-  auto [options, watch] = orOptionError(
+  WatchOptions& watch = camera.watch;
+  SessionOptions& session = camera.session;
+  orOptionError(
       [&] {
-        SessionOptions session = sessionOptions(said);
-        WatchOptions watched = watchOptions(said);
+        session = sessionOptions(said);
+        watch = watchOptions(said);
+        camera.files = namedFiles(said);
         session.model = chosenModel(session.model);
-        checkStates(said, watched, session.model);
-        checkNames(session, watched);
-        return std::pair(std::move(session), std::move(watched));
+        checkStates(said, watch, session.model);
+        checkNames(session, watch);
       },
-      all.places);
+      written.places);
   if (!arguments.shard.isWhole())
     watch.chosen = [shard = arguments.shard](const std::string& path) { return shard.contains(path); };
-  if (watch.archive) requireAllFrames(options.inference.reuse, arguments.shard, false);
-  noteSlowPrecision(options.inference.read.convert.precision);
-  if (arguments.recompute) return measureArchiveAgain(options, watch);
+  if (watch.archive) requireAllFrames(session.inference.reuse, arguments.shard, false);
+  if (watch.archive) session.choose_reuse = false;  // pictures are far apart, and after a kill some are left out
   if (arguments.once && (watch.archive || (!watch.source.isLive() && kind != vision::SourceKind::kDemo)))
     throw UsageError("--once is for a camera; files are read to their end");
   if (arguments.once) {
@@ -194,124 +204,173 @@ int monitorSource(const MonitorArguments& arguments) {
     watch.adapt_s = 1;
     watch.every_s = std::max(watch.every_s, 60.0);  // runs are minutes apart: each sample counts alone
   }
+  return camera;
+}
 
-  ServiceNotify service;
-  std::mutex mutex;
-  // For stdout (data) or stderr. This thread prints them: where a terminal is stopped (Ctrl-S), or a reader is slow,
-  // only this one waits, and storing goes on. Guarded by the mutex.
-  std::vector<std::pair<bool, std::string>> lines;
-  std::optional<Sample> last;        // guarded by the mutex
-  std::string load_problem;          // guarded by the mutex
-  std::atomic<bool> ready = false;   // the first model is there
-  std::atomic<bool> failed = false;  // the source: the command reports it once, at its end
-  std::vector<std::string> names;    // of the classes; of the model's thread
-  int names_of = 0;                  // InferenceResult::session
-
-  Session::Callbacks callbacks;
-  callbacks.on_event = [&](const Event& event) {
-    if (event.kind == EventKind::kSource && failed) return;
-    const std::lock_guard lock(mutex);
-    if (event.kind == EventKind::kModel && !ready)
-      load_problem = event.message;
-    else
-      lines.emplace_back(arguments.json, arguments.json ? toLine(eventJson(event))
-                                                        : isoTime(event.time) + "  " + monitor::toString(event.kind) +
-                                                              ": " + event.message);
-  };
-  callbacks.on_state = [&](const CaptureStatus& status) {
-    failed = status.state == CaptureState::kEnded && !status.message.empty();
-  };
-  callbacks.on_sample = [&](const Sample& sample, const InferenceResult& result) {
-    if (std::exchange(names_of, result.session) != result.session) names = vision::classNames(*result.model);
-    const std::lock_guard lock(mutex);
-    if (arguments.json) lines.emplace_back(true, toLine(toJson(sample, names, toString(result.model->reduction))));
-    last = sample;
-  };
-  if (watch.archive) options.choose_reuse = false;  // pictures are far apart, and after a kill some are left out
-  std::optional<Session> session;
-  session.emplace(options, callbacks);
-  InferenceStatus loading = session->status().inference;
-  for (; loading.loading && !interrupted(); loading = session->status().inference) std::this_thread::sleep_for(10ms);
-  if (!loading.ready && !interrupted()) {
-    const std::lock_guard lock(mutex);
-    throw Error(load_problem.empty() ? "cannot load '" + options.model + "'" : load_problem);
+std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenWatch>& written) {
+  std::vector<Camera> cameras;
+  for (const WrittenWatch& one : written) {
+    const std::string which = written.size() > 1 ? "camera '" + cameraName(one.watch) + "': " : "";
+    Camera camera;
+    try {
+      camera = cameraOf(arguments, one);
+    } catch (const UsageError& error) {
+      throw UsageError(which + error.what());
+    } catch (const Error& error) {
+      throw Error(which + error.what());
+    }
+    for (const Camera& other : cameras)
+      if (sameFile(other.session.database, camera.session.database))
+        throw UsageError("cameras '" + other.name + "' and '" + camera.name + "' would both write '" +
+                         camera.session.database + "': give each a 'db' of its own; 'mpm report' reads several");
+    cameras.push_back(std::move(camera));
   }
-  ready = true;
-  session->open(watch);
-  service.ready();
+  return cameras;
+}
 
-  std::string failure, output_failure;
-  std::optional<Progress> progress;  // of an archive
-  std::int64_t progressed = 0;
-  const auto print = [&](const std::string& status) {
+// The output of `mpm monitor`, on one thread: where a terminal is stopped (Ctrl-S), or a reader is slow, only this
+// thread waits, and storing goes on.
+class Lines {
+ public:
+  void add(bool data, std::string line) {
+    const std::lock_guard lock(mutex_);
+    lines_.emplace_back(data, std::move(line));
+  }
+  // Then the status, on a terminal. nullopt: something else draws there, unless lines wait.
+  void print(const std::optional<std::string>& status) {
     std::vector<std::pair<bool, std::string>> waiting;
     {
-      const std::lock_guard lock(mutex);
-      waiting.swap(lines);
+      const std::lock_guard lock(mutex_);
+      waiting.swap(lines_);
     }
-    if (progress && waiting.empty()) return;
+    if (!status && waiting.empty()) return;
     const char* const clear = stderrIsTerminal() ? "\r\033[K" : "";
     std::fputs(clear, stderr);
     for (const auto& [data, line] : waiting) {
       try {
         if (!data) printNote(line);
-        if (data && output_failure.empty()) printData(line);
+        if (data && failure.empty()) printData(line);
       } catch (const Error& error) {
-        output_failure = error.what();
-        session->addEvent({unixNow(), EventKind::kStorage, Severity::kError, output_failure + "; storing goes on"});
+        failure = error.what();
       }
     }
-    if (*clear) std::fputs(status.c_str(), stderr);
+    if (*clear && status) std::fputs(status->c_str(), stderr);
+  }
+
+  std::string failure;  // of the output
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<bool, std::string>> lines_;  // for stdout (data) or stderr
+};
+
+// SIGHUP: read the watch file again.
+std::atomic<bool> reload = false;
+
+std::string readAgain(const MonitorArguments& arguments, Fleet& fleet) {
+  try {
+    const auto [started, restarted, ended, unchanged] = fleet.set(camerasOf(arguments, watchFile(arguments).cameras));
+    return arguments.file + " was read again: " + std::to_string(started) + " new, " + std::to_string(restarted) +
+           " restarted, " + std::to_string(ended) + " ended, " + std::to_string(unchanged) + " unchanged";
+  } catch (const std::exception& error) {
+    return "nothing changes: " + messageOf(error);
+  }
+}
+
+int monitorCameras(const MonitorArguments& arguments) {
+  const auto [written, tables] = watchFile(arguments);
+  if (arguments.print) {
+    std::vector<Watch> shown;
+    for (const WrittenWatch& one : written)
+      shown.emplace_back(one.watch).source = vision::redactCredentials(one.watch.source);
+    std::string text = watchText(shown, tables, true);
+    text.pop_back();  // printData() ends the line
+    printData(text);
+    return kOk;
+  }
+  std::vector<Camera> cameras = camerasOf(arguments, written);
+  noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
+  if (arguments.recompute) return measureArchiveAgain(cameras.front().session, cameras.front().watch);
+  // of an archive, which is watched alone
+  const bool counts = cameras.size() == 1 && cameras.front().watch.archive && !cameras.front().watch.archive->follow;
+
+  ServiceNotify service;
+  Lines lines;
+  std::atomic<bool> several = cameras.size() > 1;
+  Fleet::Callbacks callbacks;
+  callbacks.on_event = [&](const Camera& camera, const Event& event) {
+    Json line = {{"camera", camera.name}};
+    line.update(eventJson(event));
+    lines.add(arguments.json, arguments.json ? toLine(line)
+                                             : isoTime(event.time) + "  " + (several ? camera.name + "  " : "") +
+                                                   monitor::toString(event.kind) + ": " + event.message);
   };
-  std::int64_t next_tick = 0;
-  while (!interrupted()) {
-    const SessionStatus status = session->status();
-    std::string text;
-    bool sampled = false;
-    {
-      const std::lock_guard lock(mutex);
-      text = statusText(status, last);
-      sampled = last.has_value();
+  if (arguments.json)
+    callbacks.on_sample = [&](const Camera& camera, const Sample& sample, const InferenceResult& result) {
+      Json line = {{"camera", camera.name}};
+      line.update(toJson(sample, vision::classNames(*result.model), toString(result.model->reduction)));
+      lines.add(true, toLine(line));
+    };
+  if (!arguments.file.empty()) std::signal(SIGHUP, [](int) { reload = true; });
+  Fleet fleet(std::move(callbacks));
+  fleet.set(std::move(cameras));
+
+  std::optional<Progress> progress;
+  std::int64_t progressed = 0, next_status = 0;
+  bool ready = false, said = false;  // `said`: that lines of the output are missing
+  const bool terminal = stderrIsTerminal();
+  std::vector<CameraStatus> now;
+  const auto all = [&](bool CameraStatus::*is) {
+    return std::all_of(now.begin(), now.end(), [&](const CameraStatus& one) { return one.*is; });
+  };
+  for (;; std::this_thread::sleep_for(100ms)) {
+    now = fleet.status();
+    const bool works = std::any_of(now.begin(), now.end(), [](const auto& one) { return one.failure.empty(); });
+    if (works && all(&CameraStatus::started) && !std::exchange(ready, true)) service.ready();
+    const auto shown = static_cast<std::size_t>(steadyNow() / 3000) % now.size();
+    std::string text = statusText(now[shown]), states;
+    if (now.size() > 1)
+      text = "[" + std::to_string(shown + 1) + "/" + std::to_string(now.size()) + "] " + now[shown].name + "  " + text;
+    if (const std::int64_t steady = steadyNow(); steady >= next_status) {
+      next_status = steady + 1000;
+      for (const CameraStatus& one : now) states += (states.empty() ? "" : " | ") + one.name + "  " + statusText(one);
+      service.status(now.size() > 1 ? states : text);
     }
-    if (const std::int64_t now = steadyNow(); now >= next_tick) {
-      next_tick = now + 1000;
-      session->tick();
-      service.status(text);
+    if (!stuck(now)) service.alive();
+    const CaptureStatus& source = now.front().session.source;
+    if (counts && source.of > 0 && !progress)
+      progress.emplace(stderrIsTerminal(), static_cast<int>(source.of), "picture");
+    lines.print(progress ? std::nullopt : std::optional(text));
+    for (; progress && progressed < now.front().session.inference.processed; ++progressed) progress->step();
+    if (!lines.failure.empty() && !std::exchange(said, true))
+      fleet.addEvent({unixNow(), EventKind::kStorage, Severity::kError, lines.failure + "; storing goes on"});
+    if (interrupted() || all(&CameraStatus::over)) break;
+    if (reload.exchange(false)) {
+      if (terminal && !stderrIsTerminal()) break;  // it was closed
+      lines.add(false, readAgain(arguments, fleet));
+      several = several || fleet.status().size() > 1;
     }
-    if (!status.stuck()) service.alive();
-    const bool counts = watch.archive && !watch.archive->follow && status.source.of > 0;
-    print(counts ? "" : text);
-    if (counts && !progress) progress.emplace(stderrIsTerminal(), static_cast<int>(status.source.of), "picture");
-    for (; counts && progressed < status.inference.processed; ++progressed) progress->step();
-    const bool silent = status.source.attempt > 0 || status.source.state == CaptureState::kStalled;
-    if (status.finished || status.store->stopped || (arguments.once && (sampled || silent))) {
-      if (!sampled || !arguments.once) failure = status.source.message;
-      if (arguments.once && !sampled && failure.empty()) failure = "no frame came";
-      break;
-    }
-    std::this_thread::sleep_for(100ms);
   }
   progress.reset();
   service.stopping();
-  const bool all_stored = session->finish(kPatienceS);
-  const WriterStatus written = *session->status().store;
-  print("");
-  if (written.stopped) {
-    failure = written.problem;
-  } else if (!all_stored) {
-    const bool hangs = written.busy_s > kPatienceS / 2;
-    failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
-              (hangs ? "the disk of '" + options.database + "' does not answer" : written.problem);
-    if (hangs) {  // so would the destructor of the session
-      printError("mpm monitor", failure);
-      std::_Exit(kRuntimeError);
-    }
+  const bool ended = fleet.finish();
+  lines.print("");
+  std::vector<std::string> failures;
+  for (const CameraStatus& one : now = fleet.status()) {
+    if (!one.failure.empty()) failures.push_back((several ? one.name + ": " : "") + one.failure);
+    if (!one.session.store) continue;
+    const WriterStatus& store = *one.session.store;
+    if (!arguments.json && store.pending == 0 && (store.samples > 0 || one.failure.empty()))
+      printNote(storedText(store.samples, one.database));
   }
-  session.reset();
-  if (failure.empty()) failure = output_failure;
-  if (!arguments.json && all_stored && (written.samples > 0 || failure.empty()))
-    printNote(storedText(written.samples, options.database));
-  if (!failure.empty()) throw Error(failure);
+  if (!ended && failures.empty()) failures.emplace_back("a disk does not answer");
+  if (!lines.failure.empty()) failures.push_back(lines.failure);
+  for (; failures.size() > 1; failures.pop_back()) printError("mpm monitor", failures.back());
+  if (!ended) {  // the destructor of the fleet would wait for the disk
+    printError("mpm monitor", failures.front());
+    std::_Exit(kRuntimeError);
+  }
+  if (!failures.empty()) throw Error(failures.front());
   return kOk;
 }
 
@@ -352,7 +411,7 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor --watch yard.toml --once                             one sample, from a timer\n"
       "  mpm monitor archive/ --db archive.db --lat 48.1 --lon 11.6       pictures with times in EXIF or name\n"
       "  mpm report street.db\n");
-  return {verb, [arguments] { return monitorSource(*arguments); }};
+  return {verb, [arguments] { return monitorCameras(*arguments); }};
 }
 
 }  // namespace mpm::cli

@@ -211,7 +211,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
       impl->frames, impl->options.model, impl->options.inference,
       InferenceWorker::Callbacks{.on_result = [impl](InferenceResult result) { impl->take(std::move(result)); },
                                  .on_event = [impl](const Event& event) { impl->post(event); }},
-      impl->options.choose_reuse);
+      impl->options.choose_reuse, impl->options.models);
   impl->worker->setFollowFile(true);
 }
 

@@ -22,14 +22,15 @@ namespace mpm::monitor {
 
 /// Options that stay the same from source to source.
 struct SessionOptions {
-  std::string model{};                    ///< empty: frames wait for setModel()
-  EstimatorOptions inference{};           ///< of every model; its reduction is that of the first one
-  bool choose_reuse = false;              ///< as in InferenceWorker
-  std::string database{};                 ///< empty: nothing is stored
-  StoreOptions store{};                   ///< its `now` is replaced by the one below
-  SnapshotOptions snapshots{};            ///< without a folder: no pictures
-  std::vector<std::string> on_event{};    ///< as setEventCommand()
-  std::function<UnixMs()> now = unixNow;  ///< the wall clock
+  std::string model{};                     ///< empty: frames wait for setModel()
+  EstimatorOptions inference{};            ///< of every model; its reduction is that of the first one
+  bool choose_reuse = false;               ///< as in InferenceWorker
+  std::shared_ptr<SharedModels> models{};  ///< the same
+  std::string database{};                  ///< empty: nothing is stored
+  StoreOptions store{};                    ///< its `now` is replaced by the one below
+  SnapshotOptions snapshots{};             ///< without a folder: no pictures
+  std::vector<std::string> on_event{};     ///< as setEventCommand()
+  std::function<UnixMs()> now = unixNow;   ///< the wall clock
 };
 
 /// The source to watch, and how.
@@ -73,10 +74,10 @@ struct SessionStatus {
 /// One program's watch over its sources, one at a time: capture, model, samples, alarms, events, pictures, retention.
 /// `mpm monitor` and the app drive it.
 ///
-/// Threads: all methods but status() are called on one thread. None waits for a source, a model or a disk, except the
-/// constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come from other threads, several at
-/// a time, and on the caller's thread in tick(), setAlarms() and the constructor. They may call status() and save();
-/// none comes after the destructor.
+/// Threads: all methods but status() and addEvent() are called on one thread. None waits for a source, a model or a
+/// disk, except the constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come from other
+/// threads, several at a time, and on the caller's thread in tick(), setAlarms() and the constructor. They may call
+/// status() and save(); none comes after the destructor.
 class Session {
  public:
   struct Callbacks {

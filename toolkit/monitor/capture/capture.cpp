@@ -82,7 +82,7 @@ struct CaptureThread::Impl {
   bool reported = false;             // `message` was among them before
   std::deque<std::int64_t> outages;  // steady, of the last hour: when one that had settled was lost
   bool back_reported = false;        // that frames came, since the source last settled
-  std::int64_t in = 0, of = 0;
+  std::int64_t in = 0, of = 0, stalls = 0, reconnects = 0;
   double usual_step_s = 0;                      // between frames of one attempt
   std::int64_t live_since = 0, last_frame = 0;  // steady, of this attempt; 0: no frame yet, or none since it stalled
   std::int64_t hang_since = 0;  // steady; 0: none hung when the last attempt failed, or a frame came since
@@ -147,6 +147,7 @@ struct CaptureThread::Impl {
       }
       if (state == CaptureState::kLive && silent >= stall) {
         state = CaptureState::kStalled;
+        ++stalls;
         reported = reportedBefore("stalled");
         live_since = 0;
       }
@@ -196,6 +197,7 @@ struct CaptureThread::Impl {
                            .needed = options.lossless};
     // Only an image is named after its file alone.
     if (std::filesystem::path(frame.source).stem() == captured.name) captured.file = std::move(frame.source);
+    if (last && last_frame == 0) ++reconnects;
     if (const auto before = std::exchange(last_frame, captured.steady); before > 0) {
       const double step = static_cast<double>(captured.steady - before) / 1000;
       usual_step_s = usual_step_s == 0 ? step : 0.8 * usual_step_s + 0.2 * step;
@@ -278,6 +280,8 @@ struct CaptureThread::Impl {
     status.of = of;
     status.dropped = frames->dropped() - dropped_before;
     if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
+    status.stalls = stalls;
+    status.reconnects = reconnects;
     status.fps = arrivals.perSecond(now);
     status.hanging = hanging();
     if (hang_since > 0 && hanging() > 0) status.hang_s = static_cast<double>(now - hang_since) / 1000;

@@ -26,7 +26,7 @@ constexpr std::int64_t kLookAtFileMs = 2000, kRepeatErrorMs = 60000;
 
 // A model that is ready, and what it was made from.
 struct Loaded {
-  Estimator estimator;
+  std::shared_ptr<Estimator> estimator;
   std::shared_ptr<const ModelInfo> info;
   std::string path;
   std::string digest;
@@ -61,6 +61,7 @@ void ReuseStatus::add(const ReuseReport& report) {
 
 struct InferenceWorker::Impl {
   std::shared_ptr<FrameMailbox> frames;
+  std::shared_ptr<SharedModels> models;
   Callbacks callbacks;
   bool choose_reuse = false;
   std::optional<Refine> first_refine;  // of the options at the start
@@ -84,7 +85,7 @@ struct InferenceWorker::Impl {
   std::int64_t busy_since = 0;
   std::pair<int, int> reuse_of;  // session and stream of status.reuse
 
-  // Used by the worker's thread alone.
+  // Used by the worker's thread, and by that of the models while the former waits.
   std::unique_ptr<Loaded> current, previous;  // previous: until `current` gave its first result
   std::unique_ptr<Loaded> other;              // with the reduction to compare with
   int loaded_version = 0, sessions = 0;
@@ -111,7 +112,7 @@ struct InferenceWorker::Impl {
       }
       if (now.version != loaded_version) load(now);
       if (now.follow) followFile(now);
-      if (repeated && current) process(std::move(*repeated), true);
+      if (repeated && current) process(stop, std::move(repeated));
       if (now.paused || !current) continue;
       if (const std::int64_t early = next_due - steadyNow(); now.interval_s > 0 && early > 0) {
         std::unique_lock lock(mutex);
@@ -119,41 +120,47 @@ struct InferenceWorker::Impl {
                          [&] { return wanted.version != loaded_version; });
         continue;
       }
-      std::optional<CapturedFrame> frame = outdated ? std::exchange(outdated, std::nullopt) : frames->take(100ms);
-      if (!frame) continue;
-      if (now.interval_s > 0) {
-        const auto step = static_cast<std::int64_t>(now.interval_s * 1000);
-        const std::int64_t taken = steadyNow();
-        next_due = taken - next_due < step ? next_due + step : taken + step;
-      }
-      process(std::move(*frame), false);
+      if (outdated || frames->wait(100ms)) process(stop, std::nullopt, now.interval_s);
     }
   }
 
-  void process(CapturedFrame frame, bool repeated) {
-    const int stream = frame.stream;
-    {
-      const std::lock_guard lock(mutex);
-      busy_since = steadyNow();
-    }
-    estimateAndDeliver(std::move(frame), repeated);
+  // Waits for a turn. nullopt: takes the latest frame in it.
+  void process(const std::stop_token& stop, std::optional<CapturedFrame> frame, double interval_s = 0) {
+    const bool repeated = frame.has_value();
+    int stream = 0;
+    std::optional<InferenceResult> result;
+    models->run(stop, [&] {
+      if (!frame) frame = outdated ? std::exchange(outdated, std::nullopt) : frames->tryTake();
+      if (!frame) return;
+      stream = frame->stream;
+      const std::int64_t taken = steadyNow();
+      if (const auto step = static_cast<std::int64_t>(interval_s * 1000); step > 0)
+        next_due = taken - next_due < step ? next_due + step : taken + step;
+      {
+        const std::lock_guard lock(mutex);
+        busy_since = taken;
+      }
+      result = compute(std::move(*frame), repeated);
+    });
+    if (!frame) return;
+    if (result) deliver(std::move(*result));
     const std::lock_guard lock(mutex);
     busy_since = 0;
     if (!repeated && !outdated && stream == wanted.stream) ++status.done;
   }
 
-  static std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest,
-                                      bool choose_reuse) {
-    Estimator estimator(path, options);
-    auto info = std::make_shared<ModelInfo>(estimator.model());
+  std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest,
+                               bool with_choice) const {
+    auto estimator = models->open(path, digest, options);
+    auto info = std::make_shared<ModelInfo>(estimator->model());
     info->facts.refine = options.refine.value_or(info->facts.refine);
     auto loaded = std::make_unique<Loaded>(
         Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert, options.reuse});
-    if (!choose_reuse || loaded->info->reduction.method != ReductionMethod::kNone) return loaded;
+    if (!with_choice || loaded->info->reduction.method != ReductionMethod::kNone) return loaded;
     EstimatorOptions reusing = options;
     reusing.reuse.on = true;
     try {
-      loaded->estimator = Estimator(path, reusing);
+      loaded->estimator = models->open(path, loaded->digest, reusing);
       loaded->reuse = reusing.reuse;
     } catch (const Error&) {  // docs/reuse.md, "What cannot reuse rows": it runs without
     }
@@ -208,14 +215,15 @@ struct InferenceWorker::Impl {
     load(again);
   }
 
-  void estimateAndDeliver(CapturedFrame frame, bool repeated) {
+  // The result of a frame, unless it fails or is out of date.
+  std::optional<InferenceResult> compute(CapturedFrame frame, bool repeated) {
     const int version = loaded_version;
     std::optional<Reduction> compare;
     {
       const std::lock_guard lock(mutex);
       if (frame.stream != wanted.stream) {
         ++status.stale;
-        return;
+        return std::nullopt;
       }
       compare = wanted.compare;
     }
@@ -234,7 +242,7 @@ struct InferenceWorker::Impl {
       postOnce("inference failed: " + error);
       const std::lock_guard lock(mutex);
       ++status.failed;
-      return;
+      return std::nullopt;
     }
     previous.reset();
     if (current->session == 0) current->session = ++sessions;
@@ -246,27 +254,29 @@ struct InferenceWorker::Impl {
     result.reuse = current->reuse;
     result.session = current->session;
     result.repeated = repeated;
-    {
-      const std::lock_guard lock(mutex);
-      const bool other_stream = wanted.stream != result.frame.stream;
-      if (wanted.version != version || other_stream) {
-        if (other_stream || repeated || !result.frame.needed)
-          ++status.stale;
-        else
-          outdated = std::move(result.frame);
-        return;
-      }
-      ++status.processed;
-      if (const auto of = std::pair(result.session, result.frame.stream); of != std::exchange(reuse_of, of))
-        status.reuse.reset();
-      if (const auto& report = result.estimate.reuse; report && !repeated) {
-        if (!status.reuse) status.reuse.emplace();
-        status.reuse->add(*report);
-      }
-      latencies.push_back(result.estimate.ms.total);
-      if (latencies.size() > kLatencies) latencies.pop_front();
-      results.add(steadyNow());
+    const std::lock_guard lock(mutex);
+    const bool other_stream = wanted.stream != result.frame.stream;
+    if (wanted.version != version || other_stream) {
+      if (other_stream || repeated || !result.frame.needed)
+        ++status.stale;
+      else
+        outdated = std::move(result.frame);
+      return std::nullopt;
     }
+    ++status.processed;
+    if (const auto of = std::pair(result.session, result.frame.stream); of != std::exchange(reuse_of, of))
+      status.reuse.reset();
+    if (const auto& report = result.estimate.reuse; report && !repeated) {
+      if (!status.reuse) status.reuse.emplace();
+      status.reuse->add(*report);
+    }
+    latencies.push_back(result.estimate.ms.total);
+    if (latencies.size() > kLatencies) latencies.pop_front();
+    results.add(steadyNow());
+    return result;
+  }
+
+  void deliver(InferenceResult result) {
     try {
       if (callbacks.on_result) callbacks.on_result(std::move(result));
     } catch (const std::exception& problem) {
@@ -277,8 +287,8 @@ struct InferenceWorker::Impl {
   // The error, or nothing.
   static std::string estimate(Loaded& model, const CapturedFrame& frame, Estimate& result) {
     try {
-      if (frame.stream != std::exchange(model.stream, frame.stream)) model.estimator.reset();
-      result = model.estimator.estimate(frame.image, static_cast<double>(frame.time) / 1000);
+      if (frame.stream != std::exchange(model.stream, frame.stream)) model.estimator->reset();
+      result = model.estimator->estimate(frame.image, static_cast<double>(frame.time) / 1000);
       return {};
     } catch (const std::exception& error) {
       const std::string what = error.what();
@@ -299,7 +309,7 @@ struct InferenceWorker::Impl {
         options.reuse = {};
         other = read(current->path, options, current->digest, false);
       }
-      return ComparedResult{other->estimator.estimate(image), variant};
+      return ComparedResult{other->estimator->estimate(image), variant};
     } catch (const std::exception& error) {
       {
         const std::lock_guard lock(mutex);
@@ -345,11 +355,12 @@ struct InferenceWorker::Impl {
 };
 
 InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
-                                 Callbacks callbacks, bool choose_reuse)
+                                 Callbacks callbacks, bool choose_reuse, std::shared_ptr<SharedModels> models)
     : impl_(std::make_unique<Impl>()) {
   options.read.validate();
   options.labels = true;
   impl_->frames = std::move(frames);
+  impl_->models = models ? std::move(models) : std::make_shared<SharedModels>();
   impl_->callbacks = std::move(callbacks);
   impl_->choose_reuse = choose_reuse;
   impl_->first_refine = options.refine;

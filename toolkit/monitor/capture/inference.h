@@ -9,6 +9,7 @@
 
 #include "charts/chart.h"
 #include "monitor/capture/capture.h"
+#include "monitor/capture/shared_models.h"
 #include "monitor/store/event.h"
 #include "mpm/estimator.hpp"
 #include "mpm/model_info.hpp"
@@ -60,23 +61,24 @@ struct InferenceStatus {
   std::string no_comparison;              ///< why it was given up; empty: it was not
 };
 
-/// Runs an Estimator on its own thread over the frames of a mailbox. Changes take effect on the next frame, or on one
-/// that is given again with repeat(); of the results before, at most the one that is being delivered still comes. A
-/// frame in work is computed again with the change where CapturedFrame::needed, and is dropped otherwise. An error
-/// never ends the thread: a model that cannot be read, or that fails on its first frame, is an event, and the one
-/// before goes on.
+/// Runs a model over the frames of a mailbox, in its turn among the workers of one SharedModels; in each turn it takes
+/// the latest frame. Loading and delivery are on a thread of its own, and keep no other worker waiting. Changes take
+/// effect on the next frame, or on one that is given again with repeat(); of the results before, at most the one that
+/// is being delivered still comes. A frame in work is computed again with the change where CapturedFrame::needed, and
+/// is dropped otherwise. An error never ends the thread: a model that cannot be read, or that fails on its first frame,
+/// is an event, and the one before goes on.
 class InferenceWorker {
  public:
-  struct Callbacks {  ///< called on the worker's thread
+  struct Callbacks {  ///< called while the worker waits; on_result on its thread, on_event also on that of the models
     std::function<void(InferenceResult)> on_result;
     std::function<void(const Event&)> on_event;
   };
 
   /// `model` may be empty: frames wait until setModel(). Returns at once; a model that cannot be read is an event.
   /// `choose_reuse`: `options.reuse` is on for a model that does not merge and can reuse rows. It is off for one that
-  /// merges: its counts of tokens are to be those of each frame alone.
+  /// merges: its counts of tokens are to be those of each frame alone. `models` null: its own.
   InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
-                  Callbacks callbacks, bool choose_reuse = false);
+                  Callbacks callbacks, bool choose_reuse = false, std::shared_ptr<SharedModels> models = {});
   ~InferenceWorker();  ///< waits for the current frame
   InferenceWorker(const InferenceWorker&) = delete;
   InferenceWorker& operator=(const InferenceWorker&) = delete;

@@ -10,8 +10,8 @@
 
 namespace mpm::monitor {
 
-/// One slot between two threads; the latest value wins. All methods may be called from any thread; none but take() and
-/// waitEmpty() waits, and none allocates.
+/// One slot between two threads; the latest value wins. All methods may be called from any thread; none but take(),
+/// wait() and waitEmpty() waits, and none allocates.
 template <typename T>
 class Mailbox {
  public:
@@ -36,6 +36,14 @@ class Mailbox {
     lock.unlock();
     changed_.notify_all();
     return value;
+  }
+
+  /// As take(), but leaves the value in the slot, where a later one may replace it. False: there is none.
+  bool wait(std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [&] { return slot_ || closed_ || woken_; });
+    woken_ = false;
+    return slot_.has_value();
   }
 
   std::optional<T> tryTake() { return take(std::chrono::milliseconds(0)); }

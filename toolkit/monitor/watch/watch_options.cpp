@@ -2,7 +2,9 @@
 #include "monitor/watch/watch_options.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "monitor/event_command.h"
 #include "vision/sources/source.h"
@@ -173,6 +175,16 @@ WatchOptions watchOptions(const Watch& watch) {
   if (!watch.hide.empty()) options.privacy.hidden = read("hide", watch.hide);
   options.privacy.blurred = watch.blur;
   return options;
+}
+
+std::string namedFiles(const Watch& watch) {
+  std::vector<std::string> paths = watch.states;
+  paths.push_back(watch.regions);
+  if (watch.times.starts_with("list:")) paths.push_back(watch.times.substr(5));
+  std::string all;
+  for (const std::string& path : paths)
+    if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) all += readFile(path) + '\n';
+  return all;
 }
 
 SessionOptions sessionOptions(const Watch& watch) {

@@ -23,6 +23,9 @@ SnapshotOptions snapshotOptions(const Watch& watch);
 /// WatchError.
 WatchOptions watchOptions(const Watch& watch);
 
+/// The content of the files of regions, states and times that a watch names: other content is another watch.
+std::string namedFiles(const Watch& watch);
+
 /// Checks the rest of a watch: the model by its name, the database, what runs for each event. Throws WatchError, also
 /// for a source that can never be opened.
 SessionOptions sessionOptions(const Watch& watch);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cameras with sources that the test holds in its hands.
+#include "monitor/fleet.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "monitor/fake_source.h"
+#include "monitor/models.h"
+#include "monitor/samples.h"
+#include "monitor/wait.h"
+#include "mpm/error.hpp"
+#include "support/gate.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::Gate;
+using ::testing::Contains;
+
+std::optional<vision::Frame> frame(int call, int every_ms = 2) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(every_ms));
+  return vision::Frame{
+      .image = cv::Mat(48, 96, CV_8UC3, cv::Scalar::all(call % 200)), .name = "x", .source = "camera", .index = call};
+}
+
+class FleetTest : public InFolder {
+ protected:
+  Collected<std::pair<std::string, std::string>> events_;  // camera, message
+  std::map<std::string, std::atomic<int>> samples_, opened_;
+  std::unique_ptr<Fleet> fleet_ = std::make_unique<Fleet>(
+      Fleet::Callbacks{.on_event =
+                           [this](const Camera& camera, const Event& event) {
+                             events_.add({camera.name, event.message});
+                           },
+                       .on_sample = [this](const Camera& camera, const Sample&,
+                                           const InferenceResult&) { ++samples_.at(camera.name); }});
+
+  Camera camera(
+      const std::string& name,
+      std::function<std::optional<vision::Frame>(int)> next = [](int call) { return frame(call); }) {
+    samples_[name], opened_[name];
+    Camera camera{
+        .name = name, .said = {.name = name}, .session = {.model = kModel, .database = folder_ / (name + ".db")}};
+    camera.session.inference.read.convert.reduce = mpmBefore({1, 2});
+    camera.session.inference.threads = 1;
+    camera.session.store.commit_s = 0.01;
+    camera.watch = {.source = vision::parseSourceSpec("rtsp://" + name + "/1"),
+                    .every_s = 0,
+                    .timeout_s = 0.3,
+                    .factory = [&opened = opened_.at(name), next](const vision::SourceOptions&) {
+                      ++opened;
+                      return std::make_unique<FakeSource>(next);
+                    }};
+    return camera;
+  }
+  CameraStatus status(const std::string& name) const {
+    for (CameraStatus& one : fleet_->status())
+      if (one.name == name) return std::move(one);
+    return {};
+  }
+  bool gives(const std::string& name, int more = 5) {
+    const int before = samples_.at(name);
+    return eventually([&] { return samples_.at(name) >= before + more; });
+  }
+};
+
+// One hangs for ever, one floods, one dies and returns, the model of one is damaged: the others go on.
+TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
+  Gate gate;
+  Camera broken = camera("broken");
+  broken.session.model = "none.onnx";
+  std::vector<Camera> cameras;
+  cameras.push_back(camera("hangs", [&](int call) {
+    if (call == 3) gate.wait();
+    return frame(call);
+  }));
+  cameras.push_back(camera("floods", [](int call) { return frame(call, 0); }));
+  cameras.push_back(camera("dies", [](int call) { return call == 20 ? std::nullopt : frame(call); }));
+  cameras.push_back(std::move(broken));
+  for (const char* name : {"a", "b", "c", "d"}) cameras.push_back(camera(name));
+  const Fleet::Changes changes = fleet_->set(std::move(cameras));
+  EXPECT_EQ(changes.started, 8);
+  ASSERT_TRUE(eventually([&] { return status("hangs").session.source.state == CaptureState::kRetrying; }));
+  ASSERT_TRUE(eventually([&] { return status("dies").session.source.reconnects > 0; }));
+  ASSERT_TRUE(eventually([&] { return status("broken").over; }));
+  for (const char* name : {"floods", "dies", "a", "b", "c", "d"}) EXPECT_TRUE(gives(name)) << name;
+  EXPECT_TRUE(status("broken").started) << "nothing waits for it";
+  EXPECT_THAT(status("broken").failure, ::testing::HasSubstr("none.onnx"));
+  EXPECT_THAT(events_.all(), Contains(::testing::Pair("broken", ::testing::HasSubstr("tried again every 30 s"))));
+  EXPECT_EQ(status("a").session.source.stalls + status("a").session.source.reconnects, 0);
+  EXPECT_EQ(status("a").database, folder_ / "a.db");
+  EXPECT_TRUE(status("a").sample);
+  EXPECT_FALSE(stuck(fleet_->status()));
+  gate.open();
+  EXPECT_TRUE(fleet_->finish());
+  const int before = samples_.at("a");
+  EXPECT_EQ(StoreReader(folder_ / "a.db").sources().at(0).samples, before);
+}
+
+TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
+  fleet_->set([&] {
+    std::vector<Camera> all;
+    for (const char* name : {"stays", "changes", "leaves"}) all.push_back(camera(name));
+    return all;
+  }());
+  for (const char* name : {"stays", "changes", "leaves"}) ASSERT_TRUE(gives(name));
+  Camera changed = camera("changes"), heir = camera("heir");
+  changed.said.every = 1;
+  heir.session.database = folder_ / "leaves.db";  // which must be closed before
+  const auto [started, restarted, ended, unchanged] =
+      fleet_->set({std::move(changed), camera("stays"), std::move(heir)});
+  EXPECT_EQ((std::vector{started, restarted, ended, unchanged}), (std::vector{1, 1, 1, 1}));
+  EXPECT_EQ(fleet_->status().at(1).name, "stays") << "in the order of the file";
+  for (const char* name : {"stays", "heir"}) EXPECT_TRUE(gives(name));
+  ASSERT_TRUE(eventually([&] { return opened_.at("changes") == 2; }));
+  EXPECT_TRUE(gives("changes"));
+  EXPECT_EQ(opened_.at("stays"), 1);
+  EXPECT_EQ(status("leaves").name, "");
+  EXPECT_THAT(events_.all(), Not(Contains(::testing::Pair("heir", ::testing::HasSubstr("not watched")))));
+  fleet_.reset();
+  EXPECT_EQ(StoreReader(folder_ / "stays.db").sessions(1).size(), 1u) << "without a gap";
+  EXPECT_EQ(StoreReader(folder_ / "changes.db").sessions(1).size(), 2u);
+}
+
+TEST_F(FleetTest, OneThatFailedIsTriedAtOnceWhenTheFileIsReadAgain) {
+  auto other = std::make_unique<StoreWriter>(folder_ / "locked.db");
+  const auto both = [&] {
+    std::vector<Camera> all;
+    for (const char* name : {"locked", "free"}) all.push_back(camera(name));
+    return all;
+  };
+  fleet_->set(both());
+  ASSERT_TRUE(eventually([&] { return status("locked").over; }));
+  EXPECT_THAT(status("locked").failure, ::testing::HasSubstr("another program stores in"));
+  ASSERT_TRUE(gives("free"));
+  other.reset();
+  const Fleet::Changes changes = fleet_->set(both());
+  EXPECT_EQ(changes.restarted, 1);
+  EXPECT_EQ(changes.unchanged, 1);
+  EXPECT_TRUE(gives("locked"));
+}
+
+TEST_F(FleetTest, OneSampleOfEach) {
+  std::vector<Camera> all;
+  all.push_back(camera("gives"));
+  all.push_back(camera("dark", [](int) -> std::optional<vision::Frame> { throw Error("no light"); }));
+  for (Camera& one : all) one.once = true;
+  all[0].watch.every_s = 60;
+  fleet_->set(std::move(all));
+  ASSERT_TRUE(eventually([&] { return status("gives").over && status("dark").over; }));
+  EXPECT_EQ(samples_.at("gives"), 1);
+  EXPECT_EQ(status("gives").failure, "");
+  EXPECT_EQ(status("dark").failure, "no light");
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/fleet.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kPatienceS = 20;   // at the end of a camera, for a disk that may not answer
+constexpr auto kAllPatience = 40s;  // for all of them: also for the command of events and the frame in work
+constexpr auto kLook = 100ms, kRetry = 30000ms;
+
+bool isSame(const Camera& a, const Camera& b) {
+  return a.name == b.name && a.said == b.said && a.files == b.files && a.once == b.once;
+}
+
+// What the threads of the cameras share.
+struct Shared {
+  Fleet::Callbacks callbacks;
+  std::shared_ptr<SharedModels> models = std::make_shared<SharedModels>();
+  std::atomic<std::size_t> cameras = 0;
+  std::mutex mutex;
+  std::condition_variable_any changed;  // with the mutex: each change of what it guards
+
+  bool alone() const { return cameras == 1; }  // when that camera ends, the program does
+
+  template <typename Change>
+  void set(Change&& change) {
+    {
+      const std::lock_guard lock(mutex);
+      change();
+    }
+    changed.notify_all();
+  }
+};
+
+// Watches one camera on a thread of its own.
+class Watching {
+ public:
+  // `before`: those that have its database until they have ended.
+  Watching(Camera watched, Shared& shared, std::vector<std::shared_ptr<const Watching>> before)
+      : camera(std::move(watched)), shared_(shared), before_(std::move(before)) {
+    status_.name = camera.name;
+    status_.source = camera.watch.source.name();
+    status_.database = camera.session.database;
+    camera.session.models = shared_.models;
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  void stop() { thread_.request_stop(); }
+
+  // With the mutex of Shared.
+  CameraStatus status() const {
+    CameraStatus now = status_;
+    if (session_) now.session = session_->status();
+    const std::lock_guard lock(mutex_);
+    now.sample = sample_;
+    return now;
+  }
+  void addEvent(const Event& event) const {
+    if (session_) session_->addEvent(event);
+  }
+  bool failed() const { return status_.over && !status_.failure.empty(); }
+  bool ended() const { return ended_; }  // the thread is about to return
+  bool hangs() const { return hangs_; }  // the disk does
+
+  Camera camera;
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::string reported;
+    {
+      std::unique_lock lock(shared_.mutex);
+      shared_.changed.wait(lock, stop, [&] {
+        return std::all_of(before_.begin(), before_.end(), [](const auto& one) { return one->ended(); });
+      });
+    }
+    before_.clear();
+    while (!stop.stop_requested()) {
+      std::string problem;
+      try {
+        watch(stop);
+      } catch (const std::exception& error) {
+        problem = error.what();
+      }
+      const bool again = !problem.empty() && !shared_.alone() && !camera.once && !stop.stop_requested();
+      if (again && std::exchange(reported, problem) != problem)
+        report({unixNow(), EventKind::kSource, Severity::kError,
+                "not watched: " + problem + "; it is tried again every 30 s"});
+      shared_.set([&] {
+        if (!problem.empty()) status_.failure = problem;
+        status_.started = status_.over = true;
+      });
+      if (!again) break;
+      pause(stop, kRetry);
+    }
+    shared_.set([&] { status_.over = ended_ = true; });
+  }
+
+  // An error that is thrown may be gone at the next attempt.
+  void watch(const std::stop_token& stop) {
+    opened_ = lost_ = false;
+    Session session(camera.session, callbacks());
+    const std::shared_ptr<void> hiding(nullptr, [&](void*) { shared_.set([&] { session_ = nullptr; }); });
+    shared_.set([&] { session_ = &session; });
+    InferenceStatus loading = session.status().inference;
+    for (; loading.loading && !stop.stop_requested(); loading = session.status().inference) pause(stop, 10ms);
+    if (stop.stop_requested()) return;
+    if (!loading.ready) {
+      const std::lock_guard lock(mutex_);
+      throw Error(model_problem_.empty() ? "cannot load '" + camera.session.model + "'" : model_problem_);
+    }
+    opened_ = true;
+    session.open(camera.watch);
+    shared_.set([&] {
+      status_.started = true;
+      status_.over = false;
+      status_.failure.clear();
+    });
+    std::string failure;
+    for (std::int64_t next_tick = 0; !stop.stop_requested(); pause(stop, kLook)) {
+      const SessionStatus now = session.status();
+      if (const std::int64_t steady = steadyNow(); steady >= next_tick) {
+        next_tick = steady + 1000;
+        session.tick();
+      }
+      const bool sampled = hasSample(), silent = now.source.attempt > 0 || now.source.state == CaptureState::kStalled;
+      if (!now.finished && !now.store->stopped && !(camera.once && (sampled || silent))) continue;
+      if (!sampled || !camera.once) failure = now.source.message;
+      if (camera.once && !sampled && failure.empty()) failure = "no frame came";
+      break;
+    }
+    shared_.set([&] { status_.session = std::exchange(session_, nullptr)->status(); });
+    const bool all_stored = session.finish(kPatienceS);
+    const WriterStatus written = *session.status().store;
+    const bool hangs = !written.stopped && !all_stored && written.busy_s > kPatienceS / 2;
+    if (!written.stopped && !all_stored)
+      failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
+                (hangs ? "the disk of '" + camera.session.database + "' does not answer" : written.problem);
+    shared_.set([&] {
+      status_.session.store = written;
+      status_.failure = failure;
+      status_.over = true;
+      hangs_ = hangs;
+    });
+    if (written.stopped) throw Error(written.problem);
+  }
+
+  Session::Callbacks callbacks() {
+    Session::Callbacks callbacks;
+    callbacks.on_event = [this](const Event& event) {
+      // What ends the command is its error, and is said once.
+      if (shared_.alone() && event.kind == EventKind::kSource && lost_) return;
+      if (event.kind == EventKind::kModel && !opened_) {
+        const std::lock_guard lock(mutex_);
+        model_problem_ = event.message;
+        return;
+      }
+      report(event);
+    };
+    callbacks.on_state = [this](const CaptureStatus& state) {
+      lost_ = state.state == CaptureState::kEnded && !state.message.empty();
+    };
+    callbacks.on_sample = [this](const Sample& sample, const InferenceResult& result) {
+      {
+        const std::lock_guard lock(mutex_);
+        sample_ = sample;
+      }
+      if (shared_.callbacks.on_sample) shared_.callbacks.on_sample(camera, sample, result);
+    };
+    return callbacks;
+  }
+
+  void report(const Event& event) const {
+    if (shared_.callbacks.on_event) shared_.callbacks.on_event(camera, event);
+  }
+  bool hasSample() const {
+    const std::lock_guard lock(mutex_);
+    return sample_.has_value();
+  }
+  void pause(const std::stop_token& stop, std::chrono::milliseconds time) const {
+    std::unique_lock lock(shared_.mutex);
+    shared_.changed.wait_for(lock, stop, time, [] { return false; });
+  }
+
+  Shared& shared_;
+  std::vector<std::shared_ptr<const Watching>> before_;
+  // Guarded by the mutex of Shared.
+  Session* session_ = nullptr;
+  CameraStatus status_;
+  bool ended_ = false, hangs_ = false;
+
+  mutable std::mutex mutex_;  // of the next two
+  std::optional<Sample> sample_;
+  std::string model_problem_;
+  std::atomic<bool> opened_ = false;  // the model was there
+  std::atomic<bool> lost_ = false;    // the source failed for good
+  std::jthread thread_;               // last: it uses the others
+};
+
+}  // namespace
+
+bool stuck(const std::vector<CameraStatus>& cameras) {
+  const auto hangs = [](const CameraStatus& one) { return one.session.stuck(); };
+  return std::any_of(cameras.begin(), cameras.end(), [](const auto& one) { return one.session.inference.stuck(); }) ||
+         (!cameras.empty() && std::all_of(cameras.begin(), cameras.end(), hangs));
+}
+
+struct Fleet::Impl {
+  Shared shared;
+  std::vector<std::shared_ptr<Watching>> cameras;  // of set(); guarded by the mutex of `shared`
+  std::vector<std::shared_ptr<Watching>> leaving;  // until their threads have ended
+};
+
+Fleet::Fleet(Callbacks callbacks) : impl_(std::make_unique<Impl>()) { impl_->shared.callbacks = std::move(callbacks); }
+
+Fleet::~Fleet() { finish(); }
+
+Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
+  Changes changes;
+  Shared& shared = impl_->shared;
+  auto& leaving = impl_->leaving;
+  const std::lock_guard lock(shared.mutex);
+  std::erase_if(leaving, [](const auto& one) { return one->ended(); });
+  shared.cameras = cameras.size();
+  auto others = std::exchange(impl_->cameras, {});
+  std::vector<std::shared_ptr<Watching>> kept(cameras.size());
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    const auto same = std::find_if(others.begin(), others.end(),
+                                   [&](const auto& one) { return isSame(one->camera, cameras[i]) && !one->failed(); });
+    if (same == others.end()) continue;
+    kept[i] = *same;
+    others.erase(same);
+    ++changes.unchanged;
+  }
+  changes.ended = static_cast<int>(others.size());
+  for (const auto& one : others) {
+    one->stop();
+    leaving.push_back(one);
+  }
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    if (kept[i]) continue;
+    Camera& camera = cameras[i];
+    const bool was =
+        std::any_of(others.begin(), others.end(), [&](const auto& one) { return one->camera.name == camera.name; });
+    ++(was ? changes.restarted : changes.started);
+    changes.ended -= was;
+    std::vector<std::shared_ptr<const Watching>> before;
+    std::copy_if(leaving.begin(), leaving.end(), std::back_inserter(before),
+                 [&](const auto& one) { return sameFile(one->camera.session.database, camera.session.database); });
+    kept[i] = std::make_shared<Watching>(std::move(camera), shared, std::move(before));
+  }
+  impl_->cameras = std::move(kept);
+  return changes;
+}
+
+std::vector<CameraStatus> Fleet::status() const {
+  const std::lock_guard lock(impl_->shared.mutex);
+  std::vector<CameraStatus> all;
+  for (const auto& one : impl_->cameras) all.push_back(one->status());
+  return all;
+}
+
+void Fleet::addEvent(const Event& event) {
+  const std::lock_guard lock(impl_->shared.mutex);
+  for (const auto& one : impl_->cameras) one->addEvent(event);
+}
+
+bool Fleet::finish() {
+  std::unique_lock lock(impl_->shared.mutex);
+  auto all = impl_->leaving;
+  all.insert(all.end(), impl_->cameras.begin(), impl_->cameras.end());
+  for (const auto& one : all) one->stop();
+  const auto is = [&](auto quality) { return std::all_of(all.begin(), all.end(), quality); };
+  impl_->shared.changed.wait_for(lock, kAllPatience,
+                                 [&] { return is([](const auto& one) { return one->ended() || one->hangs(); }); });
+  return is([](const auto& one) { return one->ended(); });
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/session.h"
+#include "monitor/watch/watch.h"
+
+namespace mpm::monitor {
+
+/// One camera of a Fleet.
+struct Camera {
+  std::string name{};        ///< cameraName()
+  Watch said{};              ///< what the two below were made from
+  std::string files{};       ///< namedFiles(said)
+  SessionOptions session{};  ///< with a database; its `models` is that of the Fleet
+  WatchOptions watch{};
+  bool once = false;  ///< it ends with its first sample, or when none comes
+};
+
+struct CameraStatus {
+  std::string name{}, source{}, database{};  ///< `source` as SourceSpec::name()
+  SessionStatus session{};                   ///< the last one, if it ended or failed
+  std::optional<Sample> sample{};            ///< the last one of this process
+  bool started = false;                      ///< the model is there and the source was opened, or this failed
+  bool over = false;                         ///< it is watched no more, or not until it is tried again
+  std::string failure{};                     ///< why it could not be watched to its end
+};
+
+/// True when only a new process can help: the thread of the models hangs, or each camera does.
+bool stuck(const std::vector<CameraStatus>& cameras);
+
+/// Watches several cameras: a Session on a thread of its own for each, which share their models (SharedModels). What a
+/// camera, its disk or its database does keeps no other one waiting. One that fails is tried again every 30 s, unless
+/// it is alone.
+///
+/// Threads: status() may be called on any thread, the other methods on one.
+class Fleet {
+ public:
+  struct Callbacks {  ///< called on other threads, several at a time; none comes after finish()
+    std::function<void(const Camera&, const Event&)> on_event{};
+    std::function<void(const Camera&, const Sample&, const InferenceResult&)> on_sample{};
+  };
+  struct Changes {
+    int started = 0, restarted = 0, ended = 0, unchanged = 0;
+  };
+
+  explicit Fleet(Callbacks callbacks);
+  ~Fleet();  ///< finish(), however long the disks take
+
+  /// Watches these from now on, each with a name and a database of its own. A camera that is as before goes on without
+  /// a gap, unless it failed. Does not wait: a camera whose database another one has begins when that one has ended.
+  Changes set(std::vector<Camera> cameras);
+
+  /// Stores and reports an event of each camera that is watched now.
+  void addEvent(const Event& event);
+
+  /// The cameras of set(), in their order.
+  std::vector<CameraStatus> status() const;
+
+  /// Ends all cameras and waits until their samples are stored. False: a disk has not answered for a long time, and the
+  /// destructor would wait for it.
+  bool finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm::monitor
