@@ -16,8 +16,6 @@
 namespace mpm::cli {
 namespace {
 
-using Json = nlohmann::json;
-
 /// Numbers for another process, which reads them as a file of this one.
 class SharedNumbers {
  public:
@@ -65,7 +63,7 @@ MergeFunction pythonRule(const Reduction& rule) {
     WorkerProcess process;
     SharedNumbers numbers;
   };
-  const auto asked = [name = rule.function](const Json& answer) {
+  const auto asked = [name = rule.function](const nlohmann::json& answer) {
     if (!answer["ok"].get<bool>()) throw std::runtime_error("rule '" + name + "': " + answer.value("why", "no answer"));
   };
   PythonProgram program = startPython("study/rule.py", {file, rule.function.substr(hash + 1)});
@@ -79,15 +77,15 @@ MergeFunction pythonRule(const Reduction& rule) {
     numbers.add(input.keys);
     numbers.add(input.image);
     numbers.add(input.row_of_patch);
-    const Json answer = state->process.ask({{"numbers", numbers.path()},
-                                            {"rows", input.sizes.size()},
-                                            {"dim", input.rows.size() / input.sizes.size()},
-                                            {"key_width", input.keys.size() / input.sizes.size()},
-                                            {"grid", {input.grid.height, input.grid.width}},
-                                            {"image", {input.image_size.height, input.image_size.width}},
-                                            {"image_values", input.image.size()},
-                                            {"block", input.block}},
-                                           kSeconds);
+    const nlohmann::json answer = state->process.ask({{"numbers", numbers.path()},
+                                                      {"rows", input.sizes.size()},
+                                                      {"dim", input.rows.size() / input.sizes.size()},
+                                                      {"key_width", input.keys.size() / input.sizes.size()},
+                                                      {"grid", {input.grid.height, input.grid.width}},
+                                                      {"image", {input.image_size.height, input.image_size.width}},
+                                                      {"image_values", input.image.size()},
+                                                      {"block", input.block}},
+                                                     kSeconds);
     asked(answer);
     return answer.at("groups").get<std::vector<std::int64_t>>();
   };
