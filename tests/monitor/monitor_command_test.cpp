@@ -312,7 +312,7 @@ TEST_F(MonitorCommand, AFullDiskForItsOutputEndsNoStoring) {
   };
   const CommandResult result =
       monitor("demo:street?size=64x64", {"--every", "0.01", "--json"},
-              {.signal_after_first_line = SIGTERM, .stdout_is_full = true, .signal_when = goesOn});
+              {.signal_after_first_line = SIGTERM, .signal_when = goesOn, .stdout_is_full = true});
   EXPECT_EQ(result.exit_code, 1) << "lines are missing";
   EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
   EXPECT_EQ(events(), 1u);
