@@ -66,6 +66,19 @@ TEST_F(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
   EXPECT_NO_THROW(readNet(path, {.convert = {.precision = Precision::kInt8}})) << "every CPU has int8, fast or not";
 }
 
+TEST_F(ReadNet, TheFirstMergeMapDoesNotDependOnThePrecision) {
+  const auto map = [&](Precision precision, int block, unsigned image) {
+    cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({block}), .precision = precision}}).net;
+    return runNet(net, TinyVit::image(image), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"merge_map"})[0];
+  };
+  bool later_ones_do = false;
+  for (unsigned image = 0; image < 20; ++image) {
+    EXPECT_EQ(map(Precision::kInt8, 0, image), map(Precision::kFp32, 0, image)) << image;
+    later_ones_do = later_ones_do || map(Precision::kInt8, 2, image) != map(Precision::kFp32, 2, image);
+  }
+  EXPECT_TRUE(later_ones_do);
+}
+
 TEST_F(ReadNet, LabelsOfANaNAreAnError) {
   Dialect dialect;
   dialect.head = HeadStyle::kLinear;
