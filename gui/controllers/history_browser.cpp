@@ -112,12 +112,12 @@ void HistoryBrowser::takeSource(qint64 source) {
   emit sourceChanged();
 }
 
-// Fresh samples every 2 s; the statistics every 30. By the steady clock: the other one may be set back.
+// By the steady clock: the other one may be set back.
 void HistoryBrowser::refresh(UnixMs shown) {
   if (!watching_ && foreign_.isEmpty()) return;
   const std::int64_t now = steadyNow();
   if (now < next_chart_) return;
-  next_chart_ = now + 2000;
+  next_chart_ = now + period_;
   // The demo's days pass in minutes: its chart ends at its own present.
   const bool own_time = shown > 0 && std::abs(shown - unixNow()) > kHourMs;
   if (foreign_.isEmpty() && watching_)
@@ -125,7 +125,7 @@ void HistoryBrowser::refresh(UnixMs shown) {
   chart_->refresh();
   if (const auto source = chart_->source(); source && !foreign_.isEmpty()) history_.askEvents(*source);
   if (now < next_statistics_) return;
-  next_statistics_ = now + 30000;
+  next_statistics_ = now + 15 * period_;
   refreshStatistics();
 }
 

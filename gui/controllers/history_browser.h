@@ -44,6 +44,8 @@ class HistoryBrowser : public QObject {
   void setNightRule(const std::optional<monitor::NightRule>& rule);
   /// An event of the source that is watched; kept while another database is on show.
   void add(const monitor::Event& event);
+  /// How often refresh() asks the database, ms; for the statistics 15 times more seldom. Default: 2 s.
+  void setPeriod(std::int64_t ms) { period_ = ms; }
   /// To be called twice a second. `shown`: when the frame on show was taken; 0: there is none.
   void refresh(UnixMs shown);
 
@@ -78,10 +80,10 @@ class HistoryBrowser : public QObject {
   EventsPanel* events_panel_;
   QString watched_;  // last
   bool watching_ = false;
-  QString foreign_;                                    // the path of another program's database on show
-  std::vector<monitor::Event> live_events_;            // of what is watched, ascending
-  std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
-  std::pair<double, double> judged_;                   // the stretch that Day/night shows, s
+  QString foreign_;                                                    // the path of another program's database on show
+  std::vector<monitor::Event> live_events_;                            // of what is watched, ascending
+  std::int64_t period_ = 2000, next_chart_ = 0, next_statistics_ = 0;  // steady ms
+  std::pair<double, double> judged_;                                   // the stretch that Day/night shows, s
 };
 
 }  // namespace mpm::gui

@@ -296,7 +296,7 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   ChartPanel* panel = part<ChartPanel>();
   auto* sources = fieldOf<QComboBox>(panel, "Source whose samples are drawn");
   ASSERT_TRUE(wait([&] { return sources->count() == 2 && panel->source().has_value(); }));
-  ASSERT_TRUE(looks()) << "the demo's time is reported every other second";
+  ASSERT_TRUE(looks()) << "the demo's time is reported with each look";
   sources->setCurrentIndex(sources->findData("/dev/video9", Qt::ToolTipRole));
   emit sources->activated(sources->currentIndex());
   EXPECT_TRUE(wait([&] { return panel->chart()->chart().buckets.size() > 10; }));

@@ -100,6 +100,7 @@ class Window : public ::testing::Test {
   void make(const WindowOptions& options) {
     window_.reset();
     window_ = std::make_unique<MainWindow>(options);
+    part<HistoryBrowser>()->setPeriod(100);
     window_->resize(1280, 800);
     trigger("layout");
     window_->show();
@@ -184,7 +185,7 @@ class Window : public ::testing::Test {
   bool stores() const {
     return wait([&] { return part<ChartPanel>()->source().has_value(); });
   }
-  /// What is stored was looked at twice more, which the window does every other second.
+  /// What is stored was looked at twice more.
   bool looks() const {
     const QSignalSpy sources(part<History>(), &History::sourcesChanged);
     return wait([&] { return sources.count() >= 2; });
