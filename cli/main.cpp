@@ -49,13 +49,14 @@ Ctrl-C once finishes the current frame and ends; twice ends at once.)");
     for (Verb& verb : some) verbs.emplace_back(std::move(verb)).app->group(group);
   };
   add("Every day", {addRun(app), addInfo(app), addConvert(app), addTeach(app)});
-  add("A camera for months", {addMonitor(app), addReport(app)});
+  add("A camera for months", {addMonitor(app), addReport(app), addServe(app)});
   add("Accuracy and speed", {addEval(app), addBench(app), addTune(app), addStudy(app), addDayNight(app)});
   add("Help", {addHelp(app)});
   add("", {addBenchWorker(app)});
   return runProgram(app, argc, argv, [&] {
     for (const Verb& verb : verbs)
       if (verb.app->parsed()) return verb.run();
-    throw UsageError("name a verb: run, info, convert, teach, monitor, report, eval, bench, tune, study or daynight");
+    throw UsageError(
+        "name a verb: run, info, convert, teach, monitor, report, serve, eval, bench, tune, study or daynight");
   });
 }

@@ -6,6 +6,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+# For the tests that open the page of mpm serve in a browser and check its metrics.
+sudo=
+[ "$(id -u)" -eq 0 ] || sudo=sudo
+$sudo apt-get install -q -y --no-install-recommends chromium prometheus
+
 ctest --test-dir build --output-on-failure --label-regex '^long$' "$@"
 info=$(build/bin/mpm info --json)
 for set in $(echo "$info" | tr -d '\n "' | sed -n 's/.*instruction_sets:\[[^],]*,*\([^]]*\)].*/\1/p' | tr , ' '); do

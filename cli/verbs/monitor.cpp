@@ -124,13 +124,6 @@ void checkStates(const Watch& watch, const WatchOptions& options, const std::str
                                      "': run that one, or teach the states again with --model");
 }
 
-Json eventJson(const Event& event) {
-  return {{"time", isoTime(event.time, true)},
-          {"event", monitor::toString(event.kind)},
-          {"severity", monitor::toString(event.severity)},
-          {"message", event.message}};
-}
-
 std::string statusText(const CameraStatus& camera) {
   const SessionStatus& status = camera.session;
   if (camera.over) return camera.failure.empty() ? "over" : "not watched: " + camera.failure;
@@ -300,7 +293,7 @@ int monitorCameras(const MonitorArguments& arguments) {
   Fleet::Callbacks callbacks;
   callbacks.on_event = [&](const Camera& camera, const Event& event) {
     Json line = {{"camera", camera.name}};
-    line.update(eventJson(event));
+    line.update(toJson(event));
     lines.add(arguments.json, arguments.json ? toLine(line)
                                              : isoTime(event.time) + "  " + (several ? camera.name + "  " : "") +
                                                    monitor::toString(event.kind) + ": " + event.message);

@@ -29,6 +29,7 @@ Verb addStudy(CLI::App& mpm);
 Verb addTune(CLI::App& mpm);
 Verb addMonitor(CLI::App& mpm);
 Verb addReport(CLI::App& mpm);
+Verb addServe(CLI::App& mpm);
 Verb addTeach(CLI::App& mpm);
 
 }  // namespace mpm::cli

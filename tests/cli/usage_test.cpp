@@ -25,8 +25,8 @@ TEST(Usage, SaysItsVersion) {
 TEST(Usage, HelpsWithExamplesPerVerbOnATerminal) {
   const CommandResult help = mpmCommand({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const std::string verb :
-       {"convert", "info", "run", "eval", "teach", "daynight", "bench", "tune", "study", "monitor", "report"}) {
+  for (const std::string verb : {"convert", "info", "run", "eval", "teach", "daynight", "bench", "tune", "study",
+                                 "monitor", "report", "serve"}) {
     EXPECT_THAT(help.out, HasSubstr(verb));
     const CommandResult of_verb = mpmCommand({verb, "--help"});
     EXPECT_EQ(of_verb.exit_code, 0);
@@ -35,7 +35,7 @@ TEST(Usage, HelpsWithExamplesPerVerbOnATerminal) {
     EXPECT_EQ(of_verb.err, "");
     for (const std::string& line : of_verb.lines()) EXPECT_LE(line.size(), 120u) << line;
     EXPECT_EQ(of_verb.out.find("--device") != std::string::npos,
-              verb != "convert" && verb != "info" && verb != "report" && verb != "teach")
+              verb != "convert" && verb != "info" && verb != "report" && verb != "serve" && verb != "teach")
         << verb << ": where nets run";
   }
 }

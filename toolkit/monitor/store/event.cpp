@@ -19,4 +19,11 @@ const char* toString(EventKind kind) {
   return index < std::size(kNames) ? kNames[index] : "?";
 }
 
+Json toJson(const Event& event) {
+  return {{"time", isoTime(event.time, true)},
+          {"event", toString(event.kind)},
+          {"severity", toString(event.severity)},
+          {"message", event.message}};
+}
+
 }  // namespace mpm::monitor

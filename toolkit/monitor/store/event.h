@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/json_file.h"
 #include "vision/time.h"
 
 namespace mpm::monitor {
@@ -37,5 +38,8 @@ struct Event {
   std::string message;  ///< one line, without credentials
   friend bool operator==(const Event&, const Event&) = default;
 };
+
+/// {"time", "event", "severity", "message"}: the one form of an event as JSON.
+Json toJson(const Event& event);
 
 }  // namespace mpm::monitor

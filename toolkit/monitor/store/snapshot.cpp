@@ -38,15 +38,6 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
   return toText(json);
 }
 
-// As describe() wrote it; empty: there is none.
-std::string sourceOf(const std::string& stem) {
-  try {
-    return readJsonFile(stem + ".json").at("source").text();
-  } catch (const Error&) {
-    return "";
-  }
-}
-
 // Where a picture of this moment goes: without an ending, in a folder that exists.
 std::string stemFor(const std::string& folder, UnixMs time, const std::string& source) {
   std::error_code error;
@@ -56,7 +47,7 @@ std::string stemFor(const std::string& folder, UnixMs time, const std::string& s
     throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
   for (;; ++time) {
     std::string stem = (fs::path(folder) / fileTime(time, true)).string();
-    if (!fs::exists(stem + ".json", not_seen) || sourceOf(stem) == vision::redactCredentials(source)) return stem;
+    if (!fs::exists(stem + ".json", not_seen) || snapshotSource(stem) == vision::redactCredentials(source)) return stem;
   }
 }
 
@@ -68,19 +59,6 @@ std::string writeRecorded(const std::string& folder, const InferenceResult& resu
   return stem + ".png";
 }
 
-// The names of all files of snapshots, by time.
-std::vector<std::string> snapshotFiles(const std::string& folder) {
-  static const std::regex ours(
-      R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay|_segments|_depth|_depth_colors)?\.(png|json))");
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (const std::string name = entry->path().filename().string(); std::regex_match(name, ours)) names.push_back(name);
-  if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 // To the second; of a name that snapshotFiles() gave.
 UnixMs timeOf(const std::string& name) {
   std::tm parts{};
@@ -89,6 +67,28 @@ UnixMs timeOf(const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<std::string> snapshotFiles(const std::string& folder) {
+  static const std::regex ours(
+      R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay|_segments|_depth|_depth_colors)?\.(png|json))");
+  std::vector<std::string> names;
+  std::error_code error, not_seen;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (const std::string name = entry->path().filename().string();
+        std::regex_match(name, ours) && !entry->is_symlink(not_seen))
+      names.push_back(name);
+  if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string snapshotSource(const std::string& stem) {
+  try {
+    return readJsonFile(stem + ".json").at("source").text();
+  } catch (const Error&) {
+    return "";
+  }
+}
 
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
                           const std::string& source, const OverlayStyle& style) {
@@ -109,7 +109,7 @@ std::vector<Snapshot> snapshots(const std::string& folder, const std::string& so
   std::vector<Snapshot> result;
   for (const std::string& name : snapshotFiles(folder)) {
     const std::string stem = (fs::path(folder) / name.substr(0, name.find("Z") + 1)).string();
-    if (name.ends_with(kFacts) && sourceOf(stem) == vision::redactCredentials(source))
+    if (name.ends_with(kFacts) && snapshotSource(stem) == vision::redactCredentials(source))
       result.push_back({timeOf(name), stem});
   }
   return result;
@@ -119,9 +119,10 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
                     const std::string& source) {
   const std::vector<std::string> names = snapshotFiles(folder);
   std::error_code error;
-  const auto stem = [size = fileTime(now, true).size()](const std::string& name) { return name.substr(0, size); };
+  const auto stem = [](const std::string& name) { return name.substr(0, kSnapshotTime); };
   const auto isOurs = [&](const std::string& name) {
-    return source.empty() || sourceOf((fs::path(folder) / stem(name)).string()) == vision::redactCredentials(source);
+    return source.empty() ||
+           snapshotSource((fs::path(folder) / stem(name)).string()) == vision::redactCredentials(source);
   };
   const auto last = std::find_if(names.rbegin(), names.rend(), isOurs);
   const std::string newest = last == names.rend() ? "" : stem(*last);

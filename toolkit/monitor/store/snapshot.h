@@ -6,6 +6,7 @@
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "monitor/capture/inference.h"
@@ -41,6 +42,13 @@ std::vector<Snapshot> snapshots(const std::string& folder, const std::string& so
 /// Throws mpm::Error.
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
                     const std::string& source = {});
+
+/// The names of all files of snapshots and recordings in a folder, by time. Links do not count. Throws mpm::Error.
+std::vector<std::string> snapshotFiles(const std::string& folder);
+/// How many letters of such a name are its time, as fileTime() writes it.
+inline constexpr std::size_t kSnapshotTime = std::string_view("2026-11-03T17-04-05.250Z").size();
+/// The source of a picture, from its NAME.json; `stem`: the path without its ending. Empty: not known.
+std::string snapshotSource(const std::string& stem);
 
 /// Free space on the disk of an existing folder. Throws mpm::Error.
 double freeMegabytes(const std::string& folder);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/page.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <regex>
+
+#include "base/atomic_file.h"
+#include "monitor/samples.h"
+
+namespace mpm::page {
+namespace {
+
+using namespace monitor::test;
+using monitor::Sample;
+using ::testing::Each, ::testing::StartsWith;
+
+const std::string kName = "<script>alert(\"1\")</script>\\\n";
+
+class PageTest : public InFolder {
+ protected:
+  Page page(std::vector<std::string> databases = {}, UnixMs now = kNoon + kMinuteMs) {
+    if (databases.empty()) databases = {path_};
+    return Page({.databases = databases, .snapshots = {folder_ / "shots"}, .now = [now] { return now; }});
+  }
+  static Json ask(Page& page, const std::string& path, std::map<std::string, std::string> arguments = {},
+                  int status = 200) {
+    const Response response = page.answer({.path = path, .arguments = std::move(arguments), .allowed = true});
+    EXPECT_EQ(response.status, status) << path << " " << response.body;
+    return Json::parse(response.body, nullptr, false);
+  }
+  std::string shot(const std::string& name, const std::string& source, int width = 8) {
+    std::filesystem::create_directory(folder_ / "shots");
+    const std::string stem = folder_ / "shots/" + name;
+    cv::imwrite(stem + ".png", cv::Mat(width / 2, width, CV_8UC3, cv::Scalar(10, 20, 30)));
+    std::ofstream(stem + ".json") << Json{{"source", source}};
+    return stem;
+  }
+};
+
+TEST_F(PageTest, ACameraIsOnlineWhileSamplesCome) {
+  monitor::StoreWriter writer(path_);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  ASSERT_TRUE(writer.flush());
+  const auto state = [&](UnixMs now) {
+    Page shown = page({}, now);
+    return ask(shown, "/api/cameras")["cameras"][0]["state"];
+  };
+  EXPECT_EQ(state(kNoon + 3000 + kMinuteMs), "online") << "samples are meant to come each second";
+  EXPECT_EQ(state(kNoon + 3001 + kMinuteMs), "stalled");
+  writer.endSession();
+  ASSERT_TRUE(writer.flush());
+  EXPECT_EQ(state(kNoon), "ended");
+}
+
+TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
+  Sample sample = sampleAt(kNoon);
+  sample.regions.push_back(regionOf(0, {1, 2, 3}, 8, {{1, 0.5}}, "gate"));
+  record(path_, {sampleAt(kNoon - kMinuteMs, 300), sample}, session(), {regionNamed("gate")});
+  record(folder_ / "b.db", {sampleAt(kNoon, 200)});
+  Page shown = page({path_, folder_ / "b.db", folder_ / "none.db"});
+  const Json json = ask(shown, "/api/cameras");
+  ASSERT_EQ(json["cameras"].size(), 2);
+  EXPECT_EQ(json["cameras"][0]["name"], "camera 0");
+  EXPECT_EQ(json["cameras"][1]["name"], "camera 0 (2)") << "a name is one camera";
+  EXPECT_EQ(json["cameras"][1]["sample"]["tokens"], 200);
+  EXPECT_EQ(json["cameras"][0]["sample"]["tokens"], 377);
+  EXPECT_EQ(json["cameras"][0]["sample"]["regions"]["gate"]["area_fraction"]["car"], 0.5);
+  EXPECT_EQ(json["cameras"][0]["regions"][0]["polygons"][0][1], Json({9, 0}));
+  ASSERT_EQ(json["problems"].size(), 1) << "the others are shown all the same";
+  EXPECT_THAT(json["problems"][0].get<std::string>(), HasSubstr("none.db"));
+}
+
+// By night 100 tokens fewer, and a sample each hour.
+TEST_F(PageTest, SeriesTellDayFromNight) {
+  std::vector<Sample> samples;
+  for (int hour = 0; hour < 20 * 24; ++hour) {
+    const bool night = hour % 24 >= 20;
+    if (hour < 30 || hour >= 40)
+      samples.push_back(sampleAt(kNoon + hour * kHourMs, 400 + hour % 2 - 100 * night, night));
+  }
+  monitor::SessionInfo info = session();
+  info.every_s = 3600;
+  record(path_, samples, info);
+  Page shown = page();
+  const auto series = [&](int days) {
+    return ask(shown, "/api/series",
+               {{"camera", "camera 0"},
+                {"quantity", "tokens"},
+                {"from", isoTime(kNoon)},
+                {"to", isoTime(kNoon + days * kDayMs)}});
+  };
+  const Json all = series(20), week = series(7);
+  EXPECT_EQ(all["columns"], Json({"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"}));
+  EXPECT_EQ(all["bucket_ms"], kDayMs);
+  EXPECT_EQ(all["rows"].size(), 21) << "days of UTC";
+  const Json day = {kNoon + 36 * kHourMs, true, 20, 380.5, 300, 401, 400.5, 300.5};
+  EXPECT_EQ(all["rows"][2], day) << "of its hours four are missing at its beginning: " << all["rows"][2];
+  EXPECT_EQ(all["all"][2], 470);
+  EXPECT_EQ(all["all"][6], 400.5);
+  EXPECT_EQ(all["all"][7], 300.5);
+  EXPECT_EQ(week["rows"].size(), 7 * 24 - 10);
+  EXPECT_EQ(week["rows"][20], Json({kNoon + 20 * kHourMs, false, 1, 300, 300, 300, nullptr, 300}));
+  EXPECT_EQ(
+      ask(shown, "/api/series", {{"camera", "camera 0"}, {"class", "tree"}, {"to", isoTime(kNoon + kDayMs)}})["all"][3],
+      25);
+}
+
+TEST_F(PageTest, WhatMakesNoSenseIsRefused) {
+  record(path_, {sampleAt(kNoon)});
+  Page shown = page();
+  const std::map<std::string, std::string> good = {{"camera", "camera 0"}, {"quantity", "tokens"}};
+  ask(shown, "/api/series", good);
+  const std::tuple<const char*, const char*, int> wrong[] = {
+      {"camera", "<b>", 404},  {"quantity", "unicorn", 400},          {"quantity", "", 400}, {"class", "car", 400},
+      {"region", "gate", 400}, {"from", "2026-06-01T12:01:00Z", 400}, {"to", "noon", 400}};
+  for (const auto& [key, value, status] : wrong) {
+    auto arguments = good;
+    arguments[key] = value;
+    EXPECT_THAT(ask(shown, "/api/series", arguments, status)["error"].get<std::string>(), Not(IsEmpty()));
+  }
+  for (const char* path : {"/api", "/api/camera", "/../page.html", "", "/page.html"}) ask(shown, path, {}, 404);
+}
+
+TEST_F(PageTest, EventsAndStatesAreThoseOfTheSpan) {
+  std::vector<Sample> samples = {sampleAt(kNoon - kHourMs), sampleAt(kNoon)};
+  for (Sample& one : samples)
+    one.states = {{.name = "gate",
+                   .state = kName,
+                   .probability = 0.9,
+                   .sure = true,
+                   .counted = kName,
+                   .changed = &one == &samples[0]}};
+  {
+    RunningWriter writer(path_);
+    for (const Sample& one : samples) writer.append(one);
+    for (const UnixMs time : {kNoon - kDayMs, kNoon - 1}) writer.append(eventAt(time, kName));
+    ASSERT_TRUE(writer.flush());
+  }
+  Page shown = page({}, kNoon + 1);
+  const Json events = ask(shown, "/api/events", {{"camera", "camera 0"}, {"from", isoTime(kNoon - kHourMs)}});
+  EXPECT_EQ(
+      events.back(),
+      Json({{"time", "2026-06-01T11:59:59.999Z"}, {"event", "source"}, {"severity", "info"}, {"message", kName}}));
+  EXPECT_EQ(events.size(), 1);
+  const Json states = ask(shown, "/api/states", {{"camera", "camera 0"}});
+  EXPECT_EQ(states[0]["changes"], Json({{kNoon - kHourMs, kName}}));
+  EXPECT_EQ(states[0]["samples"][kName], 2);
+}
+
+TEST_F(PageTest, OnlyListedPicturesAreServed) {
+  record(path_, {sampleAt(kNoon)});
+  const std::string stem = shot("2026-06-01T12-00-00.250Z", "camera 0", 2000);
+  cv::imwrite(stem + "_overlay.png", cv::Mat(1000, 2000, CV_8UC3, cv::Scalar()));
+  shot("2026-06-01T11-00-00.000Z", "camera 0");
+  shot("2026-06-01T12-00-01.000Z", "camera 1");
+  std::ofstream(folder_ / "secret.png") << "secret";
+  std::filesystem::create_symlink(folder_ / "secret.png", folder_ / "shots/2026-06-01T12-00-02.000Z.png");
+  Page shown = page();
+  const Json list = ask(shown, "/api/snapshots", {{"camera", "camera 0"}});
+  const std::string name = "2026-06-01T12-00-00.250Z", id = name + ".png-0";
+  const Json latest = {{"time", "2026-06-01T12:00:00.250Z"}, {"overlay", name + "_overlay.png-0"}, {"frame", id}};
+  EXPECT_EQ(list, Json({latest, {{"time", "2026-06-01T11:00:00.000Z"}, {"frame", "2026-06-01T11-00-00.000Z.png-0"}}}));
+  EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["pictures"], Json::array({latest}));
+  EXPECT_EQ(ask(shown, "/api/snapshots", {{"camera", "camera 0"}, {"to", "2026-06-01T12:00:00.250Z"}}).size(), 1);
+  const Response whole = shown.answer({.path = "/api/snapshot/" + id, .arguments = {}, .allowed = true});
+  EXPECT_EQ(whole.body, readFile(stem + ".png"));
+  EXPECT_EQ(whole.type, "image/png");
+  const Response small = shown.answer({.path = "/api/snapshot/" + id, .arguments = {{"small", ""}}, .allowed = true});
+  EXPECT_EQ(small.type, "image/jpeg");
+  EXPECT_EQ(cv::imdecode(std::vector<char>(small.body.begin(), small.body.end()), cv::IMREAD_COLOR).size(),
+            cv::Size(800, 400));
+  for (const std::string& other :
+       {name, name + ".png", name + ".json-0", name + ".png-1", id + "/", "/" + id, std::string("../secret.png-0"),
+        std::string("../secret.png"), stem + ".png", std::string("2026-06-01T12-00-02.000Z.png-0"), std::string()})
+    ask(shown, "/api/snapshot/" + other, {}, 404);
+}
+
+TEST_F(PageTest, WhoIsNotAllowedSeesThePageAlone) {
+  record(path_, {sampleAt(kNoon)});
+  shot("2026-06-01T12-00-00.250Z", "camera 0");
+  Page shown = page();
+  for (const char* path :
+       {"/api/cameras", "/api/series", "/api/snapshot/2026-06-01T12-00-00.250Z.png-0", "/metrics", "/x"})
+    EXPECT_EQ(shown.answer({.path = path, .arguments = {{"camera", "camera 0"}}}).status, 401) << path;
+  for (const auto& [path, type] : {std::pair("/", "text/html"),
+                                   {"/page.js", "text/javascript"},
+                                   {"/page.css", "text/css"},
+                                   {"/icon.svg", "image/svg+xml"}}) {
+    const Response response = shown.answer({.path = path, .arguments = {}});
+    EXPECT_THAT(response.type, StartsWith(type));
+    EXPECT_THAT(response.body, HasSubstr("SPDX-License-Identifier"));
+    const std::string body = std::regex_replace(response.body, std::regex("http://www.w3.org/2000/svg"), "");
+    EXPECT_THAT(body, Not(HasSubstr("http"))) << "nothing comes from elsewhere";
+  }
+}
+
+TEST_F(PageTest, MetricsEscapeNames) {
+  monitor::SessionInfo info = session("rtsp://***@camera/\"1\"");
+  info.classes = {kName, "car", "sky", kName};
+  Sample sample =
+      sampleAt(kNoon, 377, false, {.rows = 0.25, .quality = monitor::PictureQuality{.flags = monitor::kBlurred}});
+  record(path_, {sample}, info);
+  Page shown = page();
+  const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+  const std::string camera = R"({camera="rtsp://***@camera/\"1\"")";
+  for (const std::string& line :
+       {"mpm_camera_up" + camera + "} 0\n", "mpm_last_frame_timestamp_seconds" + camera + "} 1780315200\n",
+        "mpm_tokens" + camera + ",region=\"\"} 377\n", "mpm_rows_computed_ratio" + camera + "} 0.25\n",
+        "mpm_picture_flag" + camera + ",flag=\"blurred\"} 1\n", "mpm_picture_flag" + camera + ",flag=\"dark\"} 0\n",
+        "mpm_class_area_ratio" + camera + R"(,class="<script>alert(\"1\")</script>\\\\n",region=""} )"})
+    EXPECT_THAT(text, HasSubstr(line));
+  std::map<std::string, int> names;
+  for (std::size_t at = 0; (at = text.find("# TYPE ", at)) != std::string::npos; ++at)
+    ++names[text.substr(at, text.find('\n', at) - at)];
+  EXPECT_THAT(names, Each(Pair(::testing::_, 1)));
+}
+
+// A year of a sample a minute of each of eight cameras. Prints how long each answer takes.
+TEST(PageSpeed, LongYearOfEightCameras) {
+  const mpm::test::TemporaryFolder folder;
+  constexpr UnixMs kEnd = kNoon, kStart = kEnd - 365 * kDayMs;
+  {
+    monitor::StoreWriter writer(folder / "year.db", {.max_pending = 50'000'000});
+    for (int camera = 0; camera < 8; ++camera) {
+      monitor::SessionInfo info = session("camera " + std::to_string(camera));
+      info.every_s = 60;
+      writer.beginSession(info);
+      for (UnixMs time = kStart; time < kEnd; time += kMinuteMs) {
+        writer.append(sampleAt(time, 300 + static_cast<double>(time / kMinuteMs % 97), time / kHourMs % 24 < 6));
+        if (time % kDayMs == 0 && !writer.flush()) FAIL() << writer.status().problem;
+      }
+    }
+  }
+  std::cout << "database: " << std::filesystem::file_size(folder / "year.db") / 1'000'000 << " MB\n";
+  Page page({.databases = {folder / "year.db"}, .now = [] { return kEnd; }});
+  const auto ask = [&](const std::string& path, std::map<std::string, std::string> arguments = {}) {
+    for (int i = 0; i < 3; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      const Response response = page.answer({.path = path, .arguments = arguments, .allowed = true});
+      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+      EXPECT_EQ(response.status, 200) << response.body;
+      std::cout << path << " " << arguments["from"] << ": " << took.count() << " ms, " << response.body.size()
+                << " bytes\n";
+    }
+  };
+  ask("/api/cameras");
+  ask("/metrics");
+  for (const int days : {1, 7, 30, 365})
+    ask("/api/series", {{"camera", "camera 5"}, {"quantity", "tokens"}, {"from", isoTime(kEnd - days * kDayMs)}});
+  ask("/api/events", {{"camera", "camera 5"}});
+  ask("/api/states", {{"camera", "camera 5"}});
+  ask("/api/snapshots", {{"camera", "camera 5"}});
+}
+
+}  // namespace
+}  // namespace mpm::page

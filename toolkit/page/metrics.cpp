@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <utility>
+
+#include "base/number_text.h"
+#include "base/visible_text.h"
+#include "monitor/quantity.h"
+#include "page/page.h"
+
+namespace mpm::page {
+namespace {
+
+constexpr std::pair<const char*, const char*> kHelp[] = {
+    {"mpm_build_info", "1, with the version of the program."},
+    {"mpm_camera_up", "1 while samples of the camera come."},
+    {"mpm_stored_samples", "Samples that the database keeps one by one."},
+    {"mpm_last_frame_timestamp_seconds", "Time of the last sample, since 1970."},
+    {"mpm_tokens", "Tokens after the last insertion."},
+    {"mpm_class_area_ratio", "Share of the pixels that a class covers."},
+    {"mpm_rows_computed_ratio", "Share of the rows that were computed, with reuse."},
+    {"mpm_picture_flag", "1 while the picture is dark, overexposed, blurred or fogged."},
+    {"mpm_state", "1 for the state that counts."}};
+
+std::string labelText(const std::string& value) {
+  std::string text;
+  for (const char c : visibleText(value, std::string::npos)) {
+    if (c == '\\' || c == '"') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string metricsText(const Json& cameras) {
+  std::map<std::string, std::string> lines;  // by the name of the metric, which a scrape must not name twice
+  std::string camera;
+  const auto add = [&](const std::string& name, const Json& value, std::map<std::string, std::string> labels = {}) {
+    if (value.is_null()) return;
+    if (!camera.empty()) labels["camera"] = camera;
+    std::string text = name;
+    for (char before = '{'; const auto& [label, of] : labels)
+      text += std::exchange(before, ',') + label + "=\"" + labelText(of) + '"';
+    lines[name] += text + "} " + numberText(value.get<double>()) + "\n";
+  };
+  add("mpm_build_info", 1, {{"version", cameras["version"].get<std::string>()}});
+  for (const Json& one : cameras["cameras"]) {
+    camera = one["name"];
+    add("mpm_camera_up", one["state"] == "online" ? 1 : 0);
+    add("mpm_stored_samples", one["samples"]);
+    add("mpm_last_frame_timestamp_seconds", one["last_ms"].get<double>() / 1000);
+    const Json& sample = one["sample"];
+    if (sample.is_null()) continue;
+    const auto addRegion = [&](const std::string& name, const Json& region) {
+      add("mpm_tokens", region["tokens"], {{"region", name}});
+      for (const auto& [of, share] : region["area_fraction"].items())
+        add("mpm_class_area_ratio", share, {{"region", name}, {"class", of}});
+    };
+    addRegion("", sample);
+    for (const auto& [name, region] : sample["regions"].items()) addRegion(name, region);
+    if (!sample["rows"].is_null()) add("mpm_rows_computed_ratio", sample["rows"].get<double>() / 100);
+    for (const char* flag : monitor::kQualityFlags) add("mpm_picture_flag", sample[flag], {{"flag", flag}});
+    for (const auto& [name, of] : sample["states"].items())
+      if (of["counted"].is_string()) add("mpm_state", 1, {{"name", name}, {"state", of["counted"].get<std::string>()}});
+  }
+  std::string text;
+  for (const auto& [name, help] : kHelp)
+    text += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " gauge\n" + lines[name];
+  return text;
+}
+
+}  // namespace mpm::page

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// In place of http_server.cpp where CMake did not find libmicrohttpd.
+#include "mpm/error.hpp"
+#include "page/http_server.h"
+
+namespace mpm::page {
+
+struct HttpServer::Impl {
+  std::string url;
+};
+
+HttpServer::HttpServer(const std::string&, const std::string&, std::function<Response(const Request&)>) {
+  throw Error("this program was built without libmicrohttpd: install libmicrohttpd-dev and build it again");
+}
+HttpServer::~HttpServer() = default;
+const std::string& HttpServer::url() const { return impl_->url; }
+
+}  // namespace mpm::page

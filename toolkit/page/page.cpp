@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "base/atomic_file.h"
+#include "monitor/store/bucket.h"
+#include "monitor/store/store.h"
+#include "mpm/error.hpp"
+#include "mpm/version.hpp"
+#include "page/stored_pictures.h"
+#include "vision/pictures/read_picture.h"
+#include "vision/regions/region_json.h"
+#include "vision/times/written_time.h"
+
+namespace mpm::page {
+namespace {
+
+using namespace monitor;
+
+constexpr int kFineBuckets = 9000;  // hours of a year: day and night are told apart by them
+constexpr int kMaxRows = 400;       // of a chart
+constexpr int kSmallWidth = 800;    // px, of a picture that a phone loads quickly
+constexpr int kMaxPictures = 48, kMaxEvents = 200;
+
+// An answer other than 200.
+struct Refusal : Error {
+  Refusal(int code, const std::string& why) : Error(why), status(code) {}
+  int status;
+};
+
+struct Camera {
+  std::string name;  // of the source; unique on the page
+  const StoreReader* store;
+  SourceRecord source;
+  UnixMs from = 0, to = 0;  // what is asked for
+};
+
+std::string argument(const Request& request, const std::string& name) {
+  const auto found = request.arguments.find(name);
+  return found == request.arguments.end() ? "" : found->second;
+}
+
+UnixMs timeIn(const Request& request, const std::string& name, UnixMs usual) {
+  const std::string text = argument(request, name);
+  const auto time = text.empty() ? usual : vision::timeOfIso(text);
+  if (!time) throw Refusal(400, name + ": '" + visibleText(text) + "' is no time such as 2026-11-03T17:04:05Z");
+  return *time;
+}
+
+// "stalled": no sample came for three intervals and a minute, and no program has ended the session.
+const char* stateOf(const SourceRecord& source, const SessionRecord& session, UnixMs now) {
+  if (source.archive) return "archive";
+  if (session.id == 0 || session.ended) return "ended";
+  return now - source.last > std::llround(3000 * session.every_s) + kMinuteMs ? "stalled" : "online";
+}
+
+// Some buckets as one: of all samples, by day and by night.
+struct Row {
+  UnixMs start = 0;
+  bool gap = false;
+  Spread all{}, day{}, night{};
+
+  void add(const ChartBucket& bucket) {
+    addTo(all, bucket.values[0]);
+    addTo(bucket.night < 0.5 ? day : night, bucket.values[0]);
+  }
+  Json json(const Quantity& quantity) const {
+    Json json = {start, gap, all.samples};
+    for (const double value : {all.mean, all.min, all.max}) json.push_back(rounded(quantity, value));
+    for (const Spread& part : {day, night}) json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
+    return json;
+  }
+};
+
+Json series(const Camera& camera, const Request& request) {
+  const SeriesKey key{argument(request, "quantity"), argument(request, "class"), argument(request, "region")};
+  const Quantity area{.key = "", .label = "", .unit = "%", .digits = 2, .measure = nullptr};
+  const Quantity* const quantity = key.quantity.empty() ? &area : findQuantity(key.quantity);
+  if (!quantity || key.quantity.empty() == key.class_name.empty())
+    throw Refusal(400, "name a quantity of /api/cameras, or a class: quantity=tokens or class=car");
+  const auto regions = camera.store->regions(camera.source.name);
+  if (!key.region.empty() && std::ranges::none_of(regions, [&](auto& one) { return one.region.name == key.region; }))
+    throw Refusal(400, "region: there is no '" + visibleText(key.region) + "'");
+  // A long span has whole days, each with its hours of day and of night; else a bucket is nearly always one of both.
+  const UnixMs span = camera.to - camera.from;
+  const bool by_days = span > 10 * kDayMs;
+  const Chart chart =
+      camera.store->chart({camera.source.id, camera.from, camera.to, {key}, by_days ? kFineBuckets : kMaxRows});
+  const UnixMs unit = std::max(chart.bucket_ms, kDayMs);
+  const UnixMs width = by_days ? (span / kMaxRows + unit - 1) / unit * unit : chart.bucket_ms;
+  Row sum{.start = camera.from};
+  std::vector<Row> rows;
+  for (const ChartBucket& bucket : chart.buckets) {
+    if (bucket.values[0].samples == 0) continue;
+    const UnixMs start = bucketStart(bucket.start, width);
+    if (rows.empty() || rows.back().start != start) rows.push_back({start, bucket.gap_before});
+    rows.back().add(bucket);
+    sum.add(bucket);
+  }
+  Json json = {{"bucket_ms", width}, {"unit", quantity->unit}, {"digits", quantity->digits}};
+  json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"};
+  json["all"] = sum.json(*quantity);
+  json["rows"] = Json::array();
+  for (const Row& row : rows) json["rows"].push_back(row.json(*quantity));
+  return json;
+}
+
+Json events(const Camera& camera, const Request&) {
+  Json list = Json::array();
+  for (const Event& one : camera.store->events(camera.source.id, camera.from, camera.to, kMaxEvents))
+    list.push_back(toJson(one));
+  return list;
+}
+
+Json states(const Camera& camera, const Request&) {
+  Json list = Json::array();
+  for (const StateSeries& one : camera.store->states(camera.source.id, camera.from, camera.to))
+    list.push_back({{"name", one.name}, {"changes", one.changes}, {"samples", one.samples}});
+  return list;
+}
+
+Response toResponse(const Json& json, int status = 200) {
+  return {status, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+}  // namespace
+
+struct Page::Impl {
+  struct Database {
+    std::string path;
+    std::optional<StoreReader> reader{};
+  };
+  PageOptions options;
+  std::vector<Database> databases{};
+  StoredPictures pictures;
+
+  explicit Impl(PageOptions given) : options(std::move(given)), pictures(options.snapshots) {
+    for (const std::string& path : options.databases) databases.push_back({path});
+  }
+
+  // `problems`: gets a line for each database that cannot be read.
+  std::vector<Camera> cameras(Json& problems) {
+    std::vector<Camera> all;
+    for (Database& one : databases) try {
+        if (!one.reader || !one.reader->current()) one.reader.emplace(one.path);
+        for (SourceRecord& source : one.reader->sources()) {
+          std::string name = source.name;
+          for (int copy = 2; std::ranges::find(all, name, &Camera::name) != all.end(); ++copy)
+            name = source.name + " (" + std::to_string(copy) + ")";
+          all.push_back({std::move(name), &*one.reader, std::move(source)});
+        }
+      } catch (const Error& error) {
+        one.reader.reset();
+        problems.push_back(error.what());
+      }
+    return all;
+  }
+
+  Camera asked(const Request& request) {
+    const std::string name = argument(request, "camera");
+    const UnixMs to = timeIn(request, "to", options.now()), from = timeIn(request, "from", to - kDayMs);
+    if (from >= to) throw Refusal(400, "from: it must be before 'to'");
+    Json problems;
+    for (const Camera& one : cameras(problems))
+      if (one.name == name) return {one.name, one.store, one.source, from, to};
+    throw Refusal(404, "camera: there is no '" + visibleText(name) + "'");
+  }
+
+  Json cameraJson(const Camera& camera) {
+    const auto& [name, store, source, from, to] = camera;
+    const std::vector<SessionRecord> sessions = store->sessions(source.id);
+    const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
+    const std::vector<Sample> last = store->lastSamples(source.id, 1);
+    Json regions = Json::array();
+    for (const vision::Region& one : currentRegions(*store, source.name)) {
+      regions.push_back(vision::toJson(one));
+      regions.back().erase("mask");  // thousands of numbers, for an outline that the page does not draw
+    }
+    Json json = {{"name", name}, {"state", stateOf(source, session, options.now())}, {"first_ms", source.first}};
+    json["last_ms"] = source.last;
+    json["samples"] = source.samples;
+    json["model"] = session.model_name;
+    json["classes"] = session.classes;
+    json["regions"] = std::move(regions);
+    json["pictures"] = pictures.latest(source.name, 0, options.now() + kDayMs, 1);
+    json["sample"] = last.empty() ? Json() : toJson(last.back(), session.classes, session.reduce);
+    return json;
+  }
+
+  Json camerasJson() {
+    Json problems = Json::array(), list = Json::array(), table = Json::array();
+    for (const Camera& one : cameras(problems)) list.push_back(cameraJson(one));
+    for (const Quantity& one : quantities())
+      table.push_back({{"key", one.key}, {"label", one.label}, {"unit", one.unit}, {"of_regions", one.ofRegions()}});
+    Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
+    json["quantities"] = std::move(table);
+    json["problems"] = std::move(problems);
+    return json;
+  }
+
+  // As it is stored, or with "small" as a JPEG.
+  Response picture(const std::string& id, bool small) {
+    const auto path = pictures.path(id);
+    if (!path) throw Refusal(404, "no such picture is stored");
+    if (!small) return {200, "image/png", readFile(*path)};
+    cv::Mat image = vision::readPictureFile(*path, cv::IMREAD_COLOR);
+    if (image.cols > kSmallWidth)
+      cv::resize(image, image, {kSmallWidth, std::max(1, image.rows * kSmallWidth / image.cols)}, 0, 0, cv::INTER_AREA);
+    std::vector<unsigned char> bytes;
+    cv::imencode(".jpg", image, bytes, {cv::IMWRITE_JPEG_QUALITY, 85});
+    return {200, "image/jpeg", {bytes.begin(), bytes.end()}};
+  }
+
+  Response answer(const Request& request) {
+    constexpr std::string_view kPicture = "/api/snapshot/";
+    const std::string& path = request.path;
+    if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
+    if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
+    if (path == "/api/cameras") return toResponse(camerasJson());
+    if (path == "/api/series") return toResponse(series(asked(request), request));
+    if (path == "/api/events") return toResponse(events(asked(request), request));
+    if (path == "/api/states") return toResponse(states(asked(request), request));
+    if (path == "/api/snapshots") {
+      const Camera camera = asked(request);
+      return toResponse(pictures.latest(camera.source.name, camera.from, camera.to, kMaxPictures));
+    }
+    if (path.starts_with(kPicture)) return picture(path.substr(kPicture.size()), request.arguments.contains("small"));
+    if (path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metricsText(camerasJson())};
+    throw Refusal(404, "there is nothing under this path");
+  }
+};
+
+Page::Page(PageOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Page::~Page() = default;
+
+Response Page::answer(const Request& request) try { return impl_->answer(request); } catch (const Refusal& refusal) {
+  return toResponse({{"error", refusal.what()}}, refusal.status);
+} catch (const std::exception& error) {
+  return toResponse({{"error", error.what()}}, 500);
+}
+
+}  // namespace mpm::page
