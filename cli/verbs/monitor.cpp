@@ -56,8 +56,9 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   WatchFile file{.cameras = std::vector<WrittenWatch>(1)};
   if (!arguments.file.empty()) file = orUsageError([&] { return readWatches(arguments.file); });
   auto& cameras = file.cameras;
-  if (file.tables.mqtt != Mqtt()) throw UsageError("'" + arguments.file + "', [mqtt]: this build has no libmosquitto");
-  if (file.tables.webhook != Webhook())
+  if (!arguments.print && file.tables.mqtt != Mqtt())
+    throw UsageError("'" + arguments.file + "', [mqtt]: this build has no libmosquitto");
+  if (!arguments.print && file.tables.webhook != Webhook())
     throw UsageError("'" + arguments.file + "', [webhook]: this build has no libcurl");
   Watch given = arguments.watch;
   if (arguments.reduce) given.reduce = toString(*arguments.reduce);
