@@ -56,10 +56,6 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   WatchFile file{.cameras = std::vector<WrittenWatch>(1)};
   if (!arguments.file.empty()) file = orUsageError([&] { return readWatches(arguments.file); });
   auto& cameras = file.cameras;
-  if (!arguments.print && file.tables.mqtt != Mqtt())
-    throw UsageError("'" + arguments.file + "', [mqtt]: this build has no libmosquitto");
-  if (!arguments.print && file.tables.webhook != Webhook())
-    throw UsageError("'" + arguments.file + "', [webhook]: this build has no libcurl");
   Watch given = arguments.watch;
   if (arguments.reduce) given.reduce = toString(*arguments.reduce);
   const bool several = cameras.size() > 1;
@@ -201,7 +197,8 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
   return camera;
 }
 
-std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenWatch>& written) {
+std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vector<WrittenWatch>& written,
+                              const std::shared_ptr<Teller>& teller) {
   std::vector<Camera> cameras;
   for (const WrittenWatch& one : written) {
     const std::string which = written.size() > 1 ? "camera '" + cameraName(one.watch) + "': " : "";
@@ -217,6 +214,8 @@ std::vector<Camera> camerasOf(const MonitorArguments& arguments, const std::vect
       if (sameFile(other.session.database, camera.session.database))
         throw UsageError("cameras '" + other.name + "' and '" + camera.name + "' would both write '" +
                          camera.session.database + "': give each a 'db' of its own; 'mpm report' reads several");
+    camera.session.teller = teller;
+    camera.session.camera = camera.name;
     cameras.push_back(std::move(camera));
   }
   return cameras;
@@ -261,9 +260,10 @@ class Lines {
 // SIGHUP: read the watch file again.
 std::atomic<bool> reload = false;
 
-std::string readAgain(const MonitorArguments& arguments, Fleet& fleet) {
+std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std::shared_ptr<Teller>& teller) {
   try {
-    const auto [started, restarted, ended, unchanged] = fleet.set(camerasOf(arguments, watchFile(arguments).cameras));
+    const auto [started, restarted, ended, unchanged] =
+        fleet.set(camerasOf(arguments, watchFile(arguments).cameras, teller));
     return arguments.file + " was read again: " + std::to_string(started) + " new, " + std::to_string(restarted) +
            " restarted, " + std::to_string(ended) + " ended, " + std::to_string(unchanged) + " unchanged";
   } catch (const std::exception& error) {
@@ -282,7 +282,13 @@ int monitorCameras(const MonitorArguments& arguments) {
     printData(text);
     return kOk;
   }
-  std::vector<Camera> cameras = camerasOf(arguments, written);
+  std::shared_ptr<Teller> teller;  // outlives the fleet
+  if (tables != FileTables() && !arguments.recompute) try {
+      teller = std::make_shared<Teller>(tables);
+    } catch (const Error& error) {
+      throw UsageError("'" + arguments.file + "': " + error.what());
+    }
+  std::vector<Camera> cameras = camerasOf(arguments, written, teller);
   noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
   if (arguments.recompute) return measureArchiveAgain(cameras.front().session, cameras.front().watch);
   // of an archive, which is watched alone
@@ -294,7 +300,7 @@ int monitorCameras(const MonitorArguments& arguments) {
   Fleet::Callbacks callbacks;
   callbacks.on_event = [&](const Camera& camera, const Event& event) {
     Json line = {{"camera", camera.name}};
-    line.update(toJson(event));
+    line.update(monitor::toJson(event));
     lines.add(arguments.json, arguments.json ? toLine(line)
                                              : isoTime(event.time) + "  " + (several ? camera.name + "  " : "") +
                                                    monitor::toString(event.kind) + ": " + event.message);
@@ -341,7 +347,7 @@ int monitorCameras(const MonitorArguments& arguments) {
     if (interrupted() || all(&CameraStatus::over)) break;
     if (reload.exchange(false)) {
       if (terminal && !stderrIsTerminal()) break;  // it was closed
-      lines.add(false, readAgain(arguments, fleet));
+      lines.add(false, readAgain(arguments, fleet, teller));
       several = several || fleet.status().size() > 1;
     }
   }

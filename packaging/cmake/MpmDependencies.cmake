@@ -20,6 +20,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 if(MPM_BUILD_TOOLS)
   pkg_check_modules(EXIF REQUIRED IMPORTED_TARGET libexif)
+  pkg_check_modules(CURL IMPORTED_TARGET libcurl)            # [webhook] of a watch file
+  pkg_check_modules(MOSQUITTO IMPORTED_TARGET libmosquitto)  # [mqtt]
 endif()
 
 set(mpm_gemm ${MPM_GEMM})

@@ -76,11 +76,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 // Returns an error number; 0: `child` runs, as the leader of its own group.
 int start(std::vector<std::string> arguments, const Told& told, pid_t& child) {
-  const Json json = {{"time", isoTime(told.event.time, true)},
-                     {"event", toString(told.event.kind)},
-                     {"severity", toString(told.event.severity)},
-                     {"message", told.event.message},
-                     {"source", told.source}};
+  Json json = toJson(told.event);
+  json["source"] = told.source;
   const int input = inputWith(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (input < 0) return errno;
   posix_spawn_file_actions_t files;

@@ -157,6 +157,7 @@ struct Session::Impl {
     if (ours && !result.repeated) {
       snapshots->add(result, recorded ? &*sample : nullptr, now->source);
       now->samples += recorded;
+      if (recorded && options.teller) options.teller->setPicture(options.camera, result);
       if (recorded && callbacks.on_sample) callbacks.on_sample(*sample, result);
     }
     if (!callbacks.on_frame) return;
@@ -178,6 +179,20 @@ struct Session::Impl {
     if (const auto event = sourceEvent(status, options.now())) post(*event);
   }
 
+  void tellStatus(const CaptureStatus& status) const {
+    if (!options.teller || !store) return;
+    using enum CaptureState;
+    const bool lost = status.state == kRetrying || status.state == kEnded || status.attempt > 0;
+    options.teller->setStatus(options.camera, lost                       ? "lost"
+                                              : status.state == kStalled ? "stalled"
+                                              : !store->status().writing ? "not_writing"
+                                                                         : "online");
+  }
+
+  void stopTelling(double patience_s) const {
+    if (options.teller && store) options.teller->remove(options.camera, patience_s);
+  }
+
   // A picture that a person asked for is answered each time; others fail once until one works again.
   void pictureFailed(const std::string& problem, SnapshotWriter::Occasion occasion) {
     if (occasion == SnapshotWriter::Occasion::kAsked || !std::exchange(picture_failed, true))
@@ -193,7 +208,12 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   if (!impl->options.database.empty()) {
     StoreOptions storing = impl->options.store;
     storing.now = impl->options.now;
+    const auto& teller = impl->options.teller;
+    if (teller) storing.outbox = teller->outbox(impl->options.camera);
     impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
+    if (teller)
+      teller->add(impl->options.camera, impl->options.database, *impl->store,
+                  [impl](const Event& event) { impl->post(event); });
   }
   impl->snapshots.emplace(
       impl->options.snapshots,
@@ -220,6 +240,7 @@ Session::~Session() {
   impl_->frames->close();
   impl_->worker.reset();
   impl_->setCommand({}, 5);
+  impl_->stopTelling(0);
 }
 
 void Session::open(const WatchOptions& options) {
@@ -343,7 +364,10 @@ bool Session::framesCome() const {
 }
 
 void Session::tick() {
-  if (impl_->watch) impl_->watch->recorder->tick(impl_->watch->capture.status(), impl_->options.now(), steadyNow());
+  if (!impl_->watch) return;
+  const CaptureStatus status = impl_->watch->capture.status();
+  impl_->tellStatus(status);
+  impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
 }
 
 void Session::setReduction(const Reduction& variant) { impl_->worker->setReduction(variant); }
@@ -422,7 +446,9 @@ bool Session::finish(double patience_s) {
   impl_->worker.reset();
   impl_->snapshots.reset();
   impl_->setCommand({}, std::min(patience_s, 10.0));
-  return !impl_->store || impl_->store->flush(patience_s);
+  const bool stored = !impl_->store || impl_->store->flush(patience_s);
+  impl_->stopTelling(std::min(patience_s, 5.0));
+  return stored && (!impl_->store || impl_->store->flush(patience_s));  // what was sent is deleted
 }
 
 SessionStatus Session::status() const {

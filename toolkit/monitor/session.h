@@ -16,6 +16,7 @@
 #include "monitor/statistics/state_watch.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
+#include "monitor/tell/teller.h"
 #include "vision/times/archive.h"
 
 namespace mpm::monitor {
@@ -30,6 +31,8 @@ struct SessionOptions {
   StoreOptions store{};                    ///< its `now` is replaced by the one below
   SnapshotOptions snapshots{};             ///< without a folder: no pictures
   std::vector<std::string> on_event{};     ///< as setEventCommand()
+  std::shared_ptr<Teller> teller{};        ///< who is told of what is stored; null: nobody
+  std::string camera{};                    ///< the name for it: cameraName()
   std::function<UnixMs()> now = unixNow;   ///< the wall clock
 };
 

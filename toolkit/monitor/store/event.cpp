@@ -13,8 +13,8 @@ const char* toString(Severity severity) {
 }
 
 const char* toString(EventKind kind) {
-  constexpr const char* kNames[] = {"session", "source", "model",   "storage", "clock", "alarm",    "alarm ended",
-                                    "view",    "reuse",  "quality", "command", "state", "heartbeat"};
+  constexpr const char* kNames[] = {"session", "source", "model",   "storage", "clock", "alarm",     "alarm ended",
+                                    "view",    "reuse",  "quality", "command", "state", "heartbeat", "tell"};
   const auto index = static_cast<unsigned>(kind);
   return index < std::size(kNames) ? kNames[index] : "?";
 }

@@ -26,9 +26,10 @@ enum class EventKind {
   kCommand = 10,    ///< the command that is run for each event fails, or is too slow
   kState = 11,      ///< a region shows another state
   kHeartbeat = 12,  ///< once a day: samples come and are stored
+  kTell = 13,       ///< a broker or server takes no messages, or takes them again
 };
 /// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command",
-/// "state", "heartbeat".
+/// "state", "heartbeat", "tell".
 const char* toString(EventKind kind);
 
 struct Event {

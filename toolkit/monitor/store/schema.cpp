@@ -69,6 +69,15 @@ constexpr const char* kTables =
     "CREATE TABLE hour_of_tokens(session INTEGER NOT NULL, start_ms INTEGER NOT NULL, night INTEGER NOT NULL,"
     "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;";
 
+// What is to be told to others, until they have confirmed it; made in older files too. `latest`: only the last message
+// of its topic counts. `id` is unique in the world.
+constexpr const char* kOutbox =
+    "CREATE TABLE IF NOT EXISTS outbox(number INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  id TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))), channel TEXT NOT NULL, topic TEXT NOT NULL,"
+    "  latest INTEGER NOT NULL, payload TEXT NOT NULL);"
+    "CREATE INDEX IF NOT EXISTS outbox_by_channel ON outbox(channel, number);"
+    "CREATE UNIQUE INDEX IF NOT EXISTS outbox_latest ON outbox(channel, topic) WHERE latest";
+
 constexpr int kFirstValue = 4;    // parameter of RegionRows
 constexpr int kFirstColumn = 13;  // of SampleRows
 
@@ -171,6 +180,7 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA journal_size_limit = 4000000");
     if (fresh) makeTables(database, path);
     addColumns(database);
+    database.execute(kOutbox);
     return std::move(database);
   } catch (const SqliteError& error) {
     if (opened && isDamage(error.code())) opened->keepLog();

@@ -55,6 +55,23 @@ struct ViewReference {
   cv::Mat edges{};      ///< CV_16SC2: edgeDirections() times 4096
 };
 
+/// A message of the outbox: sent in the order of the numbers, and deleted once the other side has confirmed it.
+struct Message {
+  std::string channel{}, topic{};
+  std::string payload{};    ///< a JSON object
+  bool latest = false;      ///< takes the place of the one of its channel and topic that waits
+  std::int64_t number = 0;  ///< given by the store
+  std::string id{};         ///< given by the store, unique in the world: a receiver drops what it has
+};
+
+/// What is put into the outbox: in the transaction of what it tells. Called on the writer's thread.
+struct OutboxOptions {
+  std::function<std::vector<Message>(const Event&)> of_event{};
+  std::function<std::vector<Message>(const Sample&, const SessionInfo&)> of_sample{};
+  std::function<void()> on_stored{};  ///< messages wait
+  int max_waiting = 10000;            ///< of a channel; beyond it the oldest go, which is an event
+};
+
 struct StoreOptions {
   /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
   bool open_at_once = true;
@@ -70,6 +87,7 @@ struct StoreOptions {
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;
+  OutboxOptions outbox{};
 };
 
 struct WriterStatus {
@@ -128,6 +146,9 @@ class StoreWriter {
   /// With a view, that of the source is replaced in the same commit.
   void append(const Sample& sample, const std::optional<ViewReference>& view = {});
   void append(const Event& event);
+
+  /// Messages of this channel up to this number were sent.
+  void forgetSent(const std::string& channel, std::int64_t number);
 
   /// Waits until all that was appended is committed and its events are reported; false when it failed, or took longer
   /// than the limit.
@@ -226,6 +247,9 @@ class StoreReader {
 
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
+
+  /// What waits for a channel, by number; the first `limit` after a number.
+  std::vector<Message> outbox(const std::string& channel, std::int64_t after, int limit) const;
 
   /// Token counts of the whole hours that [from, to) touches, of the sessions whose model (path, name, classes and,
   /// where both know it, digest), tokens and reduction are those of the latest one.

@@ -514,6 +514,19 @@ std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs 
   return events;
 }
 
+std::vector<Message> StoreReader::outbox(const std::string& channel, std::int64_t after, int limit) const {
+  std::vector<Message> messages;
+  Statement rows = impl_->database.prepare(
+      "SELECT channel, topic, payload, latest, number, id FROM outbox WHERE channel = ? AND number > ?"
+      " ORDER BY number LIMIT ?");
+  rows.bind(channel, after, limit);
+  while (rows.step()) {
+    Message& one = messages.emplace_back();
+    rows.read(one.channel, one.topic, one.payload, one.latest, one.number, one.id);
+  }
+  return messages;
+}
+
 std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const {
   Statement rows =
       impl_->database.prepare(std::string("SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN ") +

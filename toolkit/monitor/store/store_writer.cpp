@@ -8,6 +8,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -54,12 +55,18 @@ struct SetRegions {
 struct ReplaceSamples {
   std::string fresh;
 };
-using Operation = std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, ReplaceSamples>;
+struct ForgetSent {
+  std::string channel;
+  std::int64_t number;
+};
+using Operation =
+    std::variant<Sample, Event, ViewReference, BeginSession, SetSource, SetRegions, ReplaceSamples, ForgetSent>;
 
 // Where samples and events go: known once the session's row is written.
 struct Target {
   std::int64_t source = 0, session = 0;  // 0: none
   std::string name;                      // of the source
+  SessionInfo info;                      // of the session
   UnixMs started = 0;                    // the session
   bool archive = false;                  // its times are those of its samples
   UnixMs last = 0;                       // of an archive: of its samples
@@ -72,8 +79,12 @@ struct Target {
 // The writing itself, on one thread.
 class Connection {
  public:
-  Connection(const std::string& path, bool create)
-      : path_(path), database_(openForWriting(path, create)), identity_(identityOf(path)), file_(path) {
+  Connection(const std::string& path, bool create, const OutboxOptions& outbox)
+      : path_(path),
+        outbox_(outbox),
+        database_(openForWriting(path, create)),
+        identity_(identityOf(path)),
+        file_(path) {
     insert_sample_ = database_.prepare(
         "INSERT INTO sample(session, source, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
         " zoomed, picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?12 OR NOT EXISTS"
@@ -84,6 +95,8 @@ class Connection {
     insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
     insert_event_ =
         database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
+    insert_message_ =
+        database_.prepare("INSERT OR REPLACE INTO outbox(channel, topic, latest, payload) VALUES (?, ?, ?, ?)");
   }
 
   // All of `operations` in one transaction, or none. Returns the target that holds afterwards.
@@ -94,14 +107,26 @@ class Connection {
     }
     Transaction transaction(database_);
     AggregateUpdate aggregates;
+    told_.clear();
     if (!std::exchange(knows_target_, true) && !holds(target))
       throw Error("another file took the place of '" + path_ + "'");
     for (const Operation& operation : operations)
       std::visit([&](const auto& what) { write(what, target, aggregates); }, operation);
     aggregates.write(database_);
+    dropped_.clear();
+    for (const std::string& channel : told_) {
+      database_.run(
+          "DELETE FROM outbox WHERE channel = ?1 AND number <= (SELECT number FROM outbox WHERE channel = ?1"
+          " ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+          channel, outbox_.max_waiting);
+      if (sqlite3_changes(database_.handle()) > 0) dropped_ = channel;
+    }
     transaction.commit();
     return target;
   }
+  // The last commit put messages into the outbox; and a channel of which the oldest had to go, or "".
+  bool told() const { return !told_.empty(); }
+  const std::string& dropped() const { return dropped_; }
 
   void replace(const std::string& fresh) {
     // After a kill or a failure behind its commit the other database may be gone.
@@ -152,6 +177,18 @@ class Connection {
       if (one.changed) insert_change_.run(target.source, one.name, sample.time, one.counted);
     }
     aggregates.add(target.source, target.session, sample);
+    if (outbox_.of_sample) put(outbox_.of_sample(sample, target.info));
+  }
+
+  void put(const std::vector<Message>& messages) {
+    for (const Message& one : messages) {
+      insert_message_.run(one.channel, one.topic, one.latest, one.payload);
+      told_.insert(one.channel);
+    }
+  }
+
+  void write(const ForgetSent& sent, Target&, AggregateUpdate&) {
+    database_.run("DELETE FROM outbox WHERE channel = ? AND number <= ?", sent.channel, sent.number);
   }
 
   void write(const ReplaceSamples&, Target&, AggregateUpdate&) {}  // a transaction of its own: replace()
@@ -159,6 +196,7 @@ class Connection {
   void write(const Event& event, Target& target, AggregateUpdate&) {
     insert_event_.run(target.source == 0 ? std::nullopt : std::optional(target.source), event.time,
                       static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
+    if (outbox_.of_event) put(outbox_.of_event(event));
   }
 
   void write(const ViewReference& view, Target& target, AggregateUpdate&) {
@@ -200,6 +238,7 @@ class Connection {
     end(begin.time, target);
     const SessionInfo& info = begin.info;
     target.name = info.source;
+    target.info = info;
     target.started = target.last = begin.time;
     target.archive = begin.archive;
     target.source = idOf(info.source);
@@ -253,11 +292,14 @@ class Connection {
   }
 
   std::string path_;
+  const OutboxOptions& outbox_;
+  std::set<std::string> told_{};  // channels that got messages
+  std::string dropped_{};
   Database database_;
   std::optional<FileIdentity> identity_;
   HeldFile file_;
   bool knows_target_ = false;
-  Statement insert_sample_, insert_state_, insert_change_, insert_event_;
+  Statement insert_sample_, insert_state_, insert_change_, insert_event_, insert_message_;
   std::optional<RegionRows> regions_;
 };
 
@@ -275,7 +317,8 @@ struct StoreWriter::Impl {
   Target target;
   std::optional<SettledClock> clock;  // once a source is known
   bool hopeless = false;
-  bool more = false;  // the last attempt left some of the queue for the next one
+  bool dropping = false;  // the outbox is full, which was reported
+  bool more = false;      // the last attempt left some of the queue for the next one
 
   mutable std::mutex mutex;
   std::condition_variable_any changed;
@@ -389,6 +432,7 @@ struct StoreWriter::Impl {
   }
 
   bool commitPending() {
+    bool told = false;
     std::deque<Operation> batch;
     {
       const std::lock_guard guard(mutex);
@@ -411,7 +455,7 @@ struct StoreWriter::Impl {
       if (const auto* replace = batch.empty() ? nullptr : std::get_if<ReplaceSamples>(&batch.front()))
         connection->replace(replace->fresh);
       else if (!batch.empty())
-        target = connection->commit(batch, target);
+        target = connection->commit(batch, target), told = connection->told();
     } catch (const std::exception& error) {
       if (passes(error))
         giveBack(std::move(batch), error.what());
@@ -432,6 +476,10 @@ struct StoreWriter::Impl {
       }
     }
     if (resumed) report(*resumed);
+    if (told && options.outbox.on_stored) options.outbox.on_stored();
+    if (told && !std::exchange(dropping, !connection->dropped().empty()) && dropping)
+      post(Severity::kWarning, std::to_string(options.outbox.max_waiting) + " messages wait for " +
+                                   connection->dropped() + ": the oldest are dropped from now on");
     // Last: who waits for it finds all events reported.
     change([&] { done += static_cast<std::int64_t>(batch.size()); });
     return true;
@@ -446,7 +494,7 @@ struct StoreWriter::Impl {
     if (connection) return;
     std::string damage = create ? notedDamage() : "";
     try {
-      if (damage.empty()) connection.emplace(path, create);
+      if (damage.empty()) connection.emplace(path, create, options.outbox);
     } catch (const SqliteError& error) {
       if (!create || !isDamage(error.code()) || !isOurs(path)) throw;
       damage = error.what();
@@ -454,7 +502,7 @@ struct StoreWriter::Impl {
     if (!lock) lock.emplace(path);
     if (!damage.empty()) {
       const std::string name = setAside(path, options.now());
-      connection.emplace(path, create);
+      connection.emplace(path, create, options.outbox);
       post(Severity::kError,
            "'" + path + "' is damaged and was renamed to '" + name + "', a new one begins: " + damage);
     }
@@ -610,6 +658,10 @@ void StoreWriter::append(const Event& event) {
   Event shown = event;
   shown.message = vision::redactCredentials(event.message);
   impl_->enqueue(std::move(shown));
+}
+
+void StoreWriter::forgetSent(const std::string& channel, std::int64_t number) {
+  impl_->enqueue(ForgetSent{channel, number});
 }
 
 bool StoreWriter::flush(std::optional<double> limit) {

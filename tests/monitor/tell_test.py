@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is told arrives: tell_test.py VICTIM FOLDER. Real mosquitto, which may be missing, and a receiver of POSTs."""
+import http.server
+import json
+import os
+import pathlib
+import queue
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+VICTIM, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+PATIENCE = 120
+NEEDED = ["mosquitto", "mosquitto_sub", "mosquitto_pub", "mosquitto_passwd", "openssl"]
+os.environ["PATH"] += ":/usr/sbin"
+
+
+def wait(what, done):
+    end = time.monotonic() + PATIENCE
+    while not (result := done()):
+        if time.monotonic() > end:
+            raise AssertionError("waited in vain: " + what)
+        time.sleep(0.05)
+    return result
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return one.getsockname()[1]
+
+
+def once(messages):
+    """The messages without those whose id came before."""
+    return list({m["id"]: m for m in messages}.values())
+
+
+class Lines:
+    """The output of a process, line by line."""
+
+    def __init__(self, stream):
+        self.lines, self.all = queue.Queue(), []
+        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+
+    def _read(self, stream):
+        for line in stream:
+            self.all.append(line.rstrip("\n"))
+            self.lines.put(self.all[-1])
+
+    def until(self, part):
+        while part not in (line := self.lines.get(timeout=PATIENCE)):
+            pass
+        return line
+
+
+class Receiver:
+    """A server that takes POSTs; `answer`: its HTTP status."""
+
+    def __init__(self):
+        self.port, self.got, self.headers, self.answer, self.server = free_port(), [], [], 200, None
+
+    def start(self):
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if receiver.answer == 200:
+                    receiver.got.append(body)
+                receiver.headers.append(self.headers)
+                self.send_response(receiver.answer)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.HTTPServer(("127.0.0.1", self.port), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = FOLDER / self._testMethodName
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        self.running = []
+        self.addCleanup(lambda: [(p.kill(), p.wait()) for p in self.running])
+
+    def file(self, name, text, mode=0o600):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+    def process(self, command, **more):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+        self.running.append(process)
+        return process, Lines(process.stdout)
+
+    def victim(self, tables, *more):
+        watch = self.file("yard.toml", "[[camera]]\nsource = '0'\n" + tables)
+        return self.process([VICTIM, watch, self.folder / "a.db", *more], stdin=subprocess.PIPE)
+
+    def say(self, victim, lines):
+        victim.stdin.write("".join(f"{line}\n" for line in lines))
+        victim.stdin.flush()
+
+    def end(self, victim):
+        victim.stdin.close()
+        self.assertEqual(victim.wait(PATIENCE), 0)
+
+
+class Hook(Case):
+    def test_webhook(self):
+        receiver = Receiver()
+        receiver.start()
+        self.file("token", "geheim\n")
+        tables = f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/x'\ntoken-file = 'token'\n"
+        victim, said = self.victim(tables)
+        self.say(victim, range(300))
+        wait("some", lambda: len(receiver.got) > 20)
+        receiver.stop()
+        self.say(victim, range(300, 400))
+        said.until("cannot send to webhook, messages wait: ")
+        receiver.answer = 503
+        receiver.start()
+        wait("a refusal", lambda: len(receiver.headers) > len(receiver.got))
+        receiver.answer = 200
+        said.until("sends to webhook again")
+        wait("all", lambda: [m for m in receiver.got if m["message"] == "399"])
+        self.assertEqual(len([line for line in said.all if "cannot send" in line]), 1, "one outage is one event")
+        receiver.stop()
+        self.say(victim, [*range(400, 420), "flush"])
+        said.until("flushed")
+        victim.send_signal(signal.SIGKILL)  # between storing and sending
+        victim.wait()
+        receiver.start()
+        self.end(self.victim(tables)[0])
+        messages = [m["message"] for m in once(receiver.got) if m["event"] == "alarm"]
+        self.assertEqual(messages, [str(n) for n in range(420)])
+        self.assertEqual({h["Authorization"] for h in receiver.headers}, {"Bearer geheim"})
+        self.assertEqual(receiver.got[0]["camera"], "yard")
+        self.assertNotIn(b"geheim", (self.folder / "a.db").read_bytes())
+
+    def test_outbox_is_bounded(self):
+        receiver = Receiver()
+        victim, said = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\n", "50")
+        self.say(victim, range(200))
+        said.until("50 messages wait for webhook: the oldest are dropped")
+        receiver.start()
+        self.end(victim)
+        messages = [m["message"] for m in receiver.got if m["event"] == "alarm"]
+        self.assertEqual(messages[-1], "199")
+        self.assertLessEqual(len(messages), 52)
+
+    def test_refusals(self):
+        self.file("open", "x\n", 0o644)
+        self.file("empty", "\n")
+        for tables, why in [("[webhook]\npicture = true\n", "needs either 'url' or 'url-file'"),
+                            ("[webhook]\nurl-file = 'open'\n", "can be read by every user"),
+                            ("[webhook]\nurl-file = 'empty'\n", "has no first line"),
+                            ("[mqtt]\nprefix = 'x'\n", "has no 'address'"),
+                            ("[mqtt]\naddress = 'x'\nca-file = 'none'\n", "none'")]:
+            self.victim(tables)[1].until(why)
+
+
+@unittest.skipIf(any(shutil.which(one) is None for one in NEEDED), "no mosquitto or openssl")
+class Mqtt(Case):
+    def setUp(self):
+        super().setUp()
+        self.port = free_port()
+        self.file("password", "geheim\n")
+        for name in ["own", "other"]:
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+                            f"/CN={name}", "-addext", "subjectAltName=DNS:localhost", "-keyout",
+                            self.folder / f"{name}.key", "-out", self.folder / f"{name}.pem"],
+                           check=True, capture_output=True)
+        subprocess.run(["mosquitto_passwd", "-b", "-c", self.folder / "users", "me", "geheim"], check=True)
+        self.conf = self.file("conf", f"""listener {self.port} 127.0.0.1
+certfile {self.folder}/own.pem
+keyfile {self.folder}/own.key
+allow_anonymous false
+password_file {self.folder}/users
+persistence true
+persistence_location {self.folder}/
+max_queued_messages 0
+user root
+""")
+        self.tables = f"[mqtt]\naddress = 'localhost:{self.port}'\nuser = 'me'\npassword-file = 'password'\n"
+        self.client = ["-h", "localhost", "-p", str(self.port), "-u", "me", "-P", "geheim", "--cafile",
+                       self.folder / "own.pem", "-q", "1"]
+
+    def broker(self):
+        broker, log = self.process(["mosquitto", "-v", "-c", self.conf])
+        log.until("running")
+        return broker, log
+
+    def subscriber(self, name, topic="#"):
+        _, got = self.process(["mosquitto_sub", *self.client, "-c", "-i", name, "-t", topic, "-F", "%r %t %p"])
+        return got
+
+    def test_home_assistant(self):
+        broker, log = self.broker()
+        got = self.subscriber("all")
+        log.until("Sending SUBACK to all")
+        victim, said = self.victim(self.tables + "ca-file = 'own.pem'\n")
+        self.say(victim, ["sample"])
+        config = json.loads(got.until("homeassistant/device/mpm_yard/config").split(" ", 2)[2])
+        self.check(config)
+        self.assertEqual(json.loads(got.until(" mpm/yard/state").split(" ", 2)[2])["tokens"], 64)
+        retained = self.subscriber("late")
+        for topic in ["homeassistant/device/mpm_yard/config", "mpm/available online", "mpm/yard/state"]:
+            wait(topic, lambda part="1 " + topic: any(line.startswith(part) for line in retained.all))
+        before = len([line for line in got.all if "/config " in line])
+        subprocess.run(["mosquitto_pub", *self.client, "-t", "homeassistant/status", "-m", "online"], check=True)
+        wait("again", lambda: len([line for line in got.all if "/config " in line]) > before)
+        self.say(victim, [*range(200)])
+        got.until(" mpm/yard/event ")
+        broker.terminate()  # under load; it saves what it has confirmed
+        broker.wait()
+        self.say(victim, ["sample", *range(200, 250)])
+        said.until("cannot send to mqtt, messages wait: ")
+        self.broker()
+        said.until("sends to mqtt again")
+        wait("the last", lambda: any('"249"' in line for line in got.all))
+        events = [json.loads(line.split(" ", 2)[2]) for line in got.all if " mpm/yard/event " in line]
+        messages = [m["message"] for m in once(events) if m["event"] == "alarm"]
+        self.assertEqual(messages, [str(n) for n in range(250)])
+        victim.kill()
+        got.until("mpm/available offline")  # the last will
+
+    def check(self, config):
+        """Every key of a payload of discovery."""
+        self.assertEqual(set(config), {"device", "origin", "availability", "state_topic", "qos", "components"})
+        self.assertEqual(set(config["device"]), {"identifiers", "name", "manufacturer", "model", "sw_version"})
+        self.assertEqual(set(config["origin"]), {"name", "sw_version", "support_url"})
+        self.assertEqual(config["availability"], [{"topic": "mpm/available", "payload_available": "online",
+                                                   "payload_not_available": "offline"}])
+        self.assertEqual((config["state_topic"], config["qos"]), ("mpm/yard/state", 1))
+        parts = config["components"]
+        for key, part in parts.items():
+            self.assertRegex(key, "^[a-zA-Z0-9_-]+$")
+            self.assertEqual(part["unique_id"], "mpm_yard_" + key)
+            self.assertEqual(part["default_entity_id"], part["platform"] + ".mpm_yard_" + key)
+            self.assertLessEqual(set(part), {"platform", "unique_id", "name", "default_entity_id", "state_class",
+                                             "suggested_display_precision", "value_template", "unit_of_measurement",
+                                             "entity_category", "expire_after", "device_class", "state_topic",
+                                             "event_types"})
+        self.assertEqual(parts["tokens"]["expire_after"], 180)
+        self.assertEqual(parts["tokens"]["value_template"], "{{ value_json.tokens }}")
+        self.assertEqual(parts["area_a_car_s"]["unit_of_measurement"], "%")
+        self.assertIn("area_fraction[\"a car's\"]", parts["area_a_car_s"]["value_template"])
+        self.assertEqual(parts["inference_ms"]["entity_category"], "diagnostic")
+        self.assertEqual(parts["status"]["device_class"], "problem")
+        self.assertIn("alarm", parts["event"]["event_types"])
+        self.assertNotIn("picture", parts)
+
+    def test_a_wrong_secret_is_one_event(self):
+        _, log = self.broker()
+        self.file("password", "falsch\n")
+        _, said = self.victim(self.tables + "ca-file = 'own.pem'\n")
+        self.assertIn("authori", said.until("cannot send to mqtt"))
+        log.until("not authorised")
+        log.until("not authorised")
+        self.assertEqual(len(said.all), 1)
+
+    def test_another_authority_is_refused(self):
+        _, log = self.broker()
+        self.file("password", "geheim\n")
+        _, said = self.victim(self.tables + "ca-file = 'other.pem'\n")
+        self.assertIn("certificate", said.until("cannot send to mqtt").lower())
+        log.until("OpenSSL Error")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2, warnings="ignore")

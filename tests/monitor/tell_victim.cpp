@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include "monitor/tell/teller.h"
+
+// tell_victim WATCH DATABASE [MAX]: tells of the camera "yard" as the tables of a watch file say. Of standard input
+// "sample" is a sample, "flush" waits until all is stored and prints so, any other line is an event. Prints the events
+// of the sending.
+int main(int argc, char** argv) {
+  using namespace mpm::monitor;
+  if (argc < 3) return 2;
+  const auto told = [](const Event& event) { std::cout << event.message << std::endl; };
+  Teller teller(readWatches(argv[1]).tables);
+  OutboxOptions outbox = teller.outbox("yard");
+  if (argc > 3) outbox.max_waiting = std::stoi(argv[3]);
+  StoreWriter store(argv[2], {.commit_s = 0.02, .outbox = outbox}, told);
+  SessionInfo session;
+  session.source = "camera 0";
+  session.classes = {"sky", "a car's"};
+  session.every_s = 60;
+  store.beginSession(session);
+  teller.add("yard", argv[2], store, told);
+  teller.setStatus("yard", "online");
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line == "flush") {
+      store.flush();
+      std::cout << "flushed" << std::endl;
+    } else if (line == "sample") {
+      Sample sample{.time = mpm::unixNow(), .states = {{.name = "gate", .state = "open", .counted = "open"}}};
+      sample.whole().set("tokens", 64);
+      sample.whole().areas = {{1, 0.25}};
+      store.append(sample);
+    } else {
+      store.append(Event{mpm::unixNow(), EventKind::kAlarm, Severity::kWarning, line});
+    }
+  }
+  store.flush();
+  teller.remove("yard", 60);
+  store.flush();
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "monitor/store/store.h"
+#include "monitor/watch/watch.h"
+
+namespace mpm::monitor {
+
+/// A server that is told. One thread uses it, but for `cancelled`.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  /// Looks after the connection. Throws mpm::Error while there is none.
+  virtual void keep() {}
+  /// Returns when the other side has confirmed the message; else throws mpm::Error, after half a minute at most.
+  virtual void send(const Message& message) = 0;
+
+  std::atomic<bool> cancelled = false;  ///< send() gives up soon
+};
+
+/// The payload of a message with its id.
+inline std::string withId(const Message& message) {
+  return "{\"id\":\"" + message.id + "\"," + message.payload.substr(1);
+}
+
+/// The topics of which only the value of now counts: status, picture and discovery of each camera. Thread-safe.
+class CurrentTopics {
+ public:
+  void set(const std::string& topic, std::string payload) {
+    const std::lock_guard lock(mutex_);
+    std::string& last = topics_[topic];
+    if (last == payload) return;
+    last = std::move(payload);
+    changed_[topic] = last;
+  }
+  std::string of(const std::string& topic) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = topics_.find(topic);
+    return found == topics_.end() ? "" : found->second;
+  }
+  /// Those that changed since the last call; `all`: each.
+  std::map<std::string, std::string> take(bool all) {
+    const std::lock_guard lock(mutex_);
+    auto taken = std::exchange(changed_, {});
+    return all ? topics_ : taken;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> topics_, changed_;
+};
+
+inline std::string prefixOf(const Mqtt& mqtt) { return mqtt.prefix.empty() ? "mpm" : mqtt.prefix; }
+inline std::string discoveryOf(const Mqtt& mqtt) { return mqtt.discovery.empty() ? "homeassistant" : mqtt.discovery; }
+
+/// The first line of a file that holds a secret. Throws mpm::Error naming the file, also for one that every user may
+/// read.
+std::string readSecret(const std::string& path);
+
+/// Describes a camera to Home Assistant: the payload of homeassistant/device/NAME/config. `topic`: of the camera;
+/// `available`: topic of the availability; `occurred`: classes of which there is a sensor.
+Json discovery(const std::string& camera, const std::string& topic, const std::string& available,
+               const SessionInfo& session, const Sample& sample, const std::set<int>& occurred, bool picture);
+
+/// Each reads its secrets. Throws mpm::Error for what makes no sense, and where this build lacks the library.
+std::unique_ptr<Channel> openWebhook(const Webhook& options, const CurrentTopics& topics);
+std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics);
+
+}  // namespace mpm::monitor

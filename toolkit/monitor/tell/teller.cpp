@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/tell/teller.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <thread>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/visible_text.h"
+#include "monitor/tell/address.h"
+#include "monitor/tell/channel.h"
+#include "mpm/error.hpp"
+#include "vision/pictures/estimate_files.h"
+#include "vision/pictures/pictures.h"
+
+namespace mpm::monitor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kBatch = 100;
+constexpr std::chrono::seconds kBetween[] = {std::chrono::seconds(1), std::chrono::seconds(2), std::chrono::seconds(5),
+                                             std::chrono::seconds(10), std::chrono::seconds(30)};
+
+bool isPast(UnixMs time) { return time < unixNow() - kHourMs; }
+
+struct Feed {
+  std::string database;
+  StoreWriter* store;
+  std::function<void(const Event&)> report;
+  std::int64_t sent = 0;  // the number of the last message
+};
+
+// The thread that sends through one channel.
+class Sender {
+ public:
+  Sender(std::string name, std::unique_ptr<Channel> channel) : name_(std::move(name)), channel_(std::move(channel)) {}
+  const std::string& name() const { return name_; }
+
+  void add(const std::string& camera, Feed feed) {
+    const std::lock_guard lock(mutex_);
+    feeds_[camera] = std::make_shared<Feed>(std::move(feed));
+    woken_ = true;  // what an earlier run left
+    if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+  }
+
+  void remove(const std::string& camera, Clock::time_point until) {
+    std::unique_lock lock(mutex_);
+    const auto found = feeds_.find(camera);
+    if (found == feeds_.end()) return;
+    woken_ = hurry_ = true;
+    const int rounds = rounds_;
+    changed_.notify_all();
+    // The round that is under way may have looked before the last message came.
+    const auto over = [&] { return rounds_ >= rounds + 2 && (idle_ || failures_ > 0); };
+    changed_.wait_until(lock, until, over);
+    channel_->cancelled = held_ = true;
+    changed_.wait(lock, [&] { return !sending_; });
+    channel_->cancelled = held_ = hurry_ = false;
+    feeds_.erase(found);
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      const int last = static_cast<int>(std::size(kBetween)) - 1;
+      const auto pause = kBetween[std::clamp(failures_ - 1, 0, last)];
+      changed_.wait_for(lock, stop, pause, [&] { return !held_ && (hurry_ || (woken_ && failures_ == 0)); });
+      if (stop.stop_requested()) return;
+      const bool look = std::exchange(woken_, false) || hurry_ || failures_ > 0;
+      const auto feeds = feeds_;
+      sending_ = true;
+      lock.unlock();
+      std::string problem;
+      bool idle = true;
+      try {
+        channel_->keep();
+        if (look)
+          for (const auto& [camera, feed] : feeds) idle = send(*feed) && idle;
+      } catch (const std::exception& error) {
+        problem = error.what();
+      }
+      const bool fails = !problem.empty();
+      if (fails != (failures_ > 0) && !feeds.empty() && !channel_->cancelled)
+        feeds.begin()->second->report({unixNow(), EventKind::kTell, fails ? Severity::kWarning : Severity::kInfo,
+                                       fails
+                                           ? "cannot send to " + name_ + ", messages wait: " + visibleText(problem, 200)
+                                           : "sends to " + name_ + " again"});
+      lock.lock();
+      ++rounds_;
+      failures_ = fails ? failures_ + 1 : 0;
+      idle_ = idle && !fails;
+      woken_ = woken_ || !idle;
+      sending_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  // True when nothing more waits.
+  bool send(Feed& feed) {
+    std::vector<Message> waiting;
+    try {
+      waiting = StoreReader(feed.database).outbox(name_, feed.sent, kBatch);
+    } catch (const Error&) {  // the writer meets the same trouble and reports it
+      return true;
+    }
+    for (const Message& message : waiting) {
+      if (channel_->cancelled) return false;
+      channel_->send(message);
+      feed.store->forgetSent(name_, feed.sent = message.number);
+    }
+    return waiting.size() < kBatch;
+  }
+
+  const std::string name_;
+  const std::unique_ptr<Channel> channel_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<std::string, std::shared_ptr<Feed>> feeds_;  // guarded by the mutex, as is what follows
+  bool woken_ = false, hurry_ = false, held_ = false, sending_ = false, idle_ = false;
+  int failures_ = 0, rounds_ = 0;
+  std::jthread thread_;  // last: it ends before the rest goes
+};
+
+// A JPEG of less than a broker takes.
+std::string jpegOf(cv::Mat picture) {
+  constexpr std::size_t kMost = 1'900'000;
+  std::vector<uchar> bytes;
+  for (cv::imencode(".jpg", picture, bytes); bytes.size() > kMost; cv::imencode(".jpg", picture, bytes))
+    cv::resize(picture, picture, {}, 0.7, 0.7, cv::INTER_AREA);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+std::string readSecret(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0)
+    throw Error("'" + path + "' can be read by every user: chmod o-r it");
+  const std::string text = readFile(path, 1 << 16);
+  const std::string line = text.substr(0, text.find_first_of("\r\n"));
+  if (line.empty()) throw Error("'" + path + "' has no first line");
+  return line;
+}
+
+#ifndef MPM_WITH_CURL
+std::unique_ptr<Channel> openWebhook(const Webhook&, const CurrentTopics&) {
+  throw Error("[webhook]: this build has no libcurl");
+}
+#endif
+#ifndef MPM_WITH_MOSQUITTO
+std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&) {
+  throw Error("[mqtt]: this build has no libmosquitto");
+}
+#endif
+
+struct Teller::Impl {
+  FileTables tables;
+  CurrentTopics topics{};
+  struct Camera {
+    std::set<int> occurred{};             // classes
+    std::optional<std::int64_t> shown{};  // steady time of its picture
+  };
+  std::mutex mutex{};
+  std::map<std::string, Camera> cameras{};  // guarded by the mutex
+  std::vector<std::unique_ptr<Sender>> senders{};
+
+  std::string topicOf(const std::string& camera) const { return prefixOf(tables.mqtt) + "/" + camera; }
+  bool mqtt() const { return tables.mqtt != Mqtt(); }
+};
+
+Teller::Teller(const FileTables& tables) : impl_(new Impl{.tables = tables}) {
+  if (impl_->mqtt()) impl_->senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, impl_->topics)));
+  if (tables.webhook != Webhook())
+    impl_->senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, impl_->topics)));
+}
+
+Teller::~Teller() = default;
+
+OutboxOptions Teller::outbox(const std::string& camera) {
+  const auto text = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  OutboxOptions options;
+  options.of_event = [this, camera, text](const Event& event) {
+    std::vector<Message> messages;
+    if (isPast(event.time)) return messages;
+    Json json = toJson(event);
+    json["camera"] = camera;
+    for (const auto& sender : impl_->senders)
+      messages.push_back({.channel = sender->name(),
+                          .topic = impl_->topicOf(camera) + (sender->name() == "mqtt" ? "/event" : ""),
+                          .payload = text(json)});
+    return messages;
+  };
+  if (impl_->mqtt())
+    options.of_sample = [this, camera, text](const Sample& sample, const SessionInfo& session) {
+      std::vector<Message> messages;
+      if (isPast(sample.time)) return messages;
+      const Mqtt& mqtt = impl_->tables.mqtt;
+      if (mqtt.discovery != "none") {
+        const std::lock_guard lock(impl_->mutex);
+        std::set<int>& occurred = impl_->cameras[camera].occurred;
+        for (const auto& [label, area] : sample.whole().areas) occurred.insert(label);
+        impl_->topics.set(discoveryOf(mqtt) + "/device/" + topicName(impl_->topicOf(camera)) + "/config",
+                          text(discovery(camera, impl_->topicOf(camera), prefixOf(mqtt) + "/available", session, sample,
+                                         occurred, mqtt.picture)));
+      }
+      messages.push_back({.channel = "mqtt",
+                          .topic = impl_->topicOf(camera) + "/state",
+                          .payload = text(toJson(sample, session.classes, session.reduce)),
+                          .latest = true});
+      return messages;
+    };
+  options.on_stored = [this] {
+    for (const auto& sender : impl_->senders) sender->wake();
+  };
+  return options;
+}
+
+void Teller::add(const std::string& camera, const std::string& database, StoreWriter& store,
+                 std::function<void(const Event&)> report) {
+  for (const auto& sender : impl_->senders)
+    sender->add(camera, {.database = database, .store = &store, .report = report});
+}
+
+void Teller::remove(const std::string& camera, double patience_s) {
+  const auto until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience_s));
+  for (const auto& sender : impl_->senders) sender->remove(camera, until);
+}
+
+void Teller::setStatus(const std::string& camera, const std::string& status) {
+  impl_->topics.set(impl_->topicOf(camera) + "/status", status);
+}
+
+void Teller::setPicture(const std::string& camera, const InferenceResult& result) {
+  if (!impl_->tables.mqtt.picture && !impl_->tables.webhook.picture) return;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    auto& shown = impl_->cameras[camera].shown;
+    if (shown && result.frame.steady - *shown < kMinuteMs) return;
+    shown = result.frame.steady;
+  }
+  const auto files = vision::estimateFiles(result.estimate, result.frame.image, *result.model,
+                                           vision::classColors(result.model->facts, result.model->classes));
+  impl_->topics.set(impl_->topicOf(camera) + "/picture",
+                    jpegOf(files.pictures.empty() ? result.frame.image : files.pictures.back().second.clone()));
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <opencv2/core.hpp>
+#include <string>
+
+#include "monitor/capture/inference.h"
+#include "monitor/store/store.h"
+#include "monitor/watch/watch.h"
+
+namespace mpm::monitor {
+
+/// Tells the broker and the server of a watch file what its cameras store: the outbox of each database in order, each
+/// message until it is confirmed, with a thread for each server. After a failure it tries again after 1, 2, 5, 10, then
+/// every 30 s; the failure is an event, and so is its end. Nothing of an event or sample that is older than an hour is
+/// told. Thread-safe.
+class Teller {
+ public:
+  /// Reads the secrets; nothing is sent before add(). Throws mpm::Error for what makes no sense, a file that cannot be
+  /// read, and a table whose library this build lacks.
+  explicit Teller(const FileTables& tables);
+  ~Teller();
+  Teller(const Teller&) = delete;
+  Teller& operator=(const Teller&) = delete;
+
+  /// For the StoreWriter of this camera.
+  OutboxOptions outbox(const std::string& camera);
+  /// Sends what is in the outbox of this camera from now on. `report` gets the events about its sending.
+  void add(const std::string& camera, const std::string& database, StoreWriter& store,
+           std::function<void(const Event&)> report);
+  /// Waits at most this many seconds until its outbox is empty or a server does not take it; then forgets the camera.
+  void remove(const std::string& camera, double patience_s);
+
+  /// "online", "stalled", "lost", "not_writing".
+  void setStatus(const std::string& camera, const std::string& status);
+  /// Takes the overlay of this frame if one is wanted and the last one is a minute old.
+  void setPicture(const std::string& camera, const InferenceResult& result);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm::monitor
