@@ -190,7 +190,7 @@ struct Session::Impl {
   }
 
   void stopTelling(double patience_s) const {
-    if (options.teller && store) options.teller->remove(options.camera, patience_s);
+    if (options.teller && store) options.teller->remove(*store, patience_s);
   }
 
   // A picture that a person asked for is answered each time; others fail once until one works again.
@@ -211,9 +211,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
     const auto& teller = impl->options.teller;
     if (teller) storing.outbox = teller->outbox(impl->options.camera);
     impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
-    if (teller)
-      teller->add(impl->options.camera, impl->options.database, *impl->store,
-                  [impl](const Event& event) { impl->post(event); });
+    if (teller) teller->add(impl->options.database, *impl->store, [impl](const Event& event) { impl->post(event); });
   }
   impl->snapshots.emplace(
       impl->options.snapshots,

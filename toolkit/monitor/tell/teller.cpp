@@ -43,9 +43,10 @@ class Sender {
   Sender(std::string name, std::unique_ptr<Channel> channel) : name_(std::move(name)), channel_(std::move(channel)) {}
   const std::string& name() const { return name_; }
 
-  void add(const std::string& camera, Feed feed) {
+  void add(Feed feed) {
     const std::lock_guard lock(mutex_);
-    feeds_[camera] = std::make_shared<Feed>(std::move(feed));
+    const StoreWriter* const store = feed.store;
+    feeds_[store] = std::make_shared<Feed>(std::move(feed));
     woken_ = true;  // what an earlier run left
     if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -56,9 +57,9 @@ class Sender {
     changed_.notify_all();
   }
 
-  void remove(const std::string& camera, Clock::time_point until) {
+  void remove(const StoreWriter* store, Clock::time_point until) {
     std::unique_lock lock(mutex_);
-    const auto found = feeds_.find(camera);
+    const auto found = feeds_.find(store);
     if (found == feeds_.end()) return;
     woken_ = hurry_ = true;
     const int rounds = rounds_;
@@ -89,7 +90,7 @@ class Sender {
       try {
         channel_->keep();
         if (look)
-          for (const auto& [camera, feed] : feeds) idle = send(*feed) && idle;
+          for (const auto& [store, feed] : feeds) idle = send(*feed) && idle;
       } catch (const std::exception& error) {
         problem = error.what();
       }
@@ -129,7 +130,8 @@ class Sender {
   const std::unique_ptr<Channel> channel_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<std::string, std::shared_ptr<Feed>> feeds_;  // guarded by the mutex, as is what follows
+  // By their stores, as a camera that SIGHUP changes has two for a while. Guarded by the mutex, as is what follows.
+  std::map<const StoreWriter*, std::shared_ptr<Feed>> feeds_;
   bool woken_ = false, hurry_ = false, held_ = false, sending_ = false, idle_ = false;
   int failures_ = 0, rounds_ = 0;
   std::jthread thread_;  // last: it ends before the rest goes
@@ -229,16 +231,14 @@ OutboxOptions Teller::outbox(const std::string& camera) {
   return options;
 }
 
-void Teller::add(const std::string& camera, const std::string& database, StoreWriter& store,
-                 std::function<void(const Event&)> report) {
-  for (const auto& sender : impl_->senders)
-    sender->add(camera, {.database = database, .store = &store, .report = report});
+void Teller::add(const std::string& database, StoreWriter& store, std::function<void(const Event&)> report) {
+  for (const auto& sender : impl_->senders) sender->add({.database = database, .store = &store, .report = report});
 }
 
-void Teller::remove(const std::string& camera, double patience_s) {
+void Teller::remove(const StoreWriter& store, double patience_s) {
   const auto until =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience_s));
-  for (const auto& sender : impl_->senders) sender->remove(camera, until);
+  for (const auto& sender : impl_->senders) sender->remove(&store, until);
 }
 
 void Teller::setStatus(const std::string& camera, const std::string& status) {

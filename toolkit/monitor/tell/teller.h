@@ -27,11 +27,10 @@ class Teller {
 
   /// For the StoreWriter of this camera.
   OutboxOptions outbox(const std::string& camera);
-  /// Sends what is in the outbox of this camera from now on. `report` gets the events about its sending.
-  void add(const std::string& camera, const std::string& database, StoreWriter& store,
-           std::function<void(const Event&)> report);
-  /// Waits at most this many seconds until its outbox is empty or a server does not take it; then forgets the camera.
-  void remove(const std::string& camera, double patience_s);
+  /// Sends what is in the outbox of this database from now on. `report` gets the events about its sending.
+  void add(const std::string& database, StoreWriter& store, std::function<void(const Event&)> report);
+  /// Waits at most this many seconds until its outbox is empty or a server does not take it; then forgets the store.
+  void remove(const StoreWriter& store, double patience_s);
 
   /// "online", "stalled", "lost", "not_writing".
   void setStatus(const std::string& camera, const std::string& status);
