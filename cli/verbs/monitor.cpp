@@ -33,8 +33,6 @@ namespace {
 using namespace monitor;
 using namespace std::chrono_literals;
 
-constexpr double kPatienceS = 20;  // at the end, for a disk that may not answer
-
 struct MonitorArguments {
   Watch watch;                      // what the options say
   std::optional<Reduction> reduce;  // --reduce, --schedule, --attention

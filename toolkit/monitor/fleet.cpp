@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double kPatienceS = 20;   // at the end of a camera, for a disk that may not answer
-constexpr auto kAllPatience = 40s;  // for all of them: also for the command of events and the frame in work
+constexpr double kDiskPatienceS = 20;  // at the end of a camera, for a disk that may not answer
+constexpr auto kAllPatience = 40s;     // for all of them: also for the command of events and the frame in work
 constexpr auto kLook = 100ms, kRetry = 30000ms;
 
 bool isSame(const Camera& a, const Camera& b) {
@@ -142,9 +142,9 @@ class Watching {
       break;
     }
     shared_.set([&] { status_.session = std::exchange(session_, nullptr)->status(); });
-    const bool all_stored = session.finish(kPatienceS);
+    const bool all_stored = session.finish(kDiskPatienceS);
     const WriterStatus written = *session.status().store;
-    const bool hangs = !written.stopped && !all_stored && written.busy_s > kPatienceS / 2;
+    const bool hangs = !written.stopped && !all_stored && written.busy_s > kDiskPatienceS / 2;
     if (!written.stopped && !all_stored)
       failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
                 (hangs ? "the disk of '" + camera.session.database + "' does not answer" : written.problem);
