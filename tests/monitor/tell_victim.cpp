@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   session.classes = {"sky", "a car's"};
   session.every_s = 60;
   store.beginSession(session);
-  teller.add("yard", argv[2], store, told);
+  teller.add(argv[2], store, told);
   teller.setStatus("yard", "online");
   for (std::string line; std::getline(std::cin, line);) {
     if (line == "flush") {
@@ -35,6 +35,6 @@ int main(int argc, char** argv) {
     }
   }
   store.flush();
-  teller.remove("yard", 60);
+  teller.remove(store, 60);
   store.flush();
 }
