@@ -20,7 +20,7 @@ namespace {
 using mpm::test::Gate;
 using ::testing::Contains;
 
-std::optional<vision::Frame> frame(int call, int every_ms = 2) {
+std::optional<vision::Frame> noiseFrame(int call, int every_ms = 2) {
   std::this_thread::sleep_for(std::chrono::milliseconds(every_ms));
   return vision::Frame{
       .image = cv::Mat(48, 96, CV_8UC3, cv::Scalar::all(call % 200)), .name = "x", .source = "camera", .index = call};
@@ -40,7 +40,7 @@ class FleetTest : public InFolder {
 
   Camera camera(
       const std::string& name,
-      std::function<std::optional<vision::Frame>(int)> next = [](int call) { return frame(call); }) {
+      std::function<std::optional<vision::Frame>(int)> next = [](int call) { return noiseFrame(call); }) {
     samples_[name], opened_[name];
     Camera camera{
         .name = name, .said = {.name = name}, .session = {.model = kModel, .database = folder_ / (name + ".db")}};
@@ -75,10 +75,10 @@ TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
   std::vector<Camera> cameras;
   cameras.push_back(camera("hangs", [&](int call) {
     if (call == 3) gate.wait();
-    return frame(call);
+    return noiseFrame(call);
   }));
-  cameras.push_back(camera("floods", [](int call) { return frame(call, 0); }));
-  cameras.push_back(camera("dies", [](int call) { return call == 20 ? std::nullopt : frame(call); }));
+  cameras.push_back(camera("floods", [](int call) { return noiseFrame(call, 0); }));
+  cameras.push_back(camera("dies", [](int call) { return call == 20 ? std::nullopt : noiseFrame(call); }));
   cameras.push_back(std::move(broken));
   for (const char* name : {"a", "b", "c", "d"}) cameras.push_back(camera(name));
   const Fleet::Changes changes = fleet_->set(std::move(cameras));
