@@ -27,7 +27,7 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
     session_->tick();
     if (!frame_)  // no result yet, or no model: show what the camera sees
       if (const auto last = picture_ && !session_->framesCome() ? picture_ : session_->lastFrame())
-        emit frameArrived(makeLiveFrame(*last));
+        emit frameArrived(makeLiveFrame(session_->shown(*last)));
     emit ticked();
   });
   tick_.start(500);
@@ -72,7 +72,7 @@ void LiveMonitor::showPicture(const QString& file, const cv::Mat& image, UnixMs 
   if (session_->status().inference.ready)
     session_->repeat(*picture_);
   else
-    emit frameArrived(makeLiveFrame(*picture_));
+    emit frameArrived(makeLiveFrame(session_->shown(*picture_)));
 }
 
 }  // namespace mpm::gui

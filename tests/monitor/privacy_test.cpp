@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <opencv2/imgproc.hpp>
 
@@ -96,6 +94,12 @@ TEST(Privacy, BlursAllWhereClassesCannotBeTold) {
   InferenceResult without = resultOf({64, 48}, 0);
   without.estimate.labels.release();
   EXPECT_GT(cv::countNonZero(changed(without, Privacy({.blurred = {"car"}}).hidden(without, {}))), 64 * 48 * 0.95);
+  InferenceResult unseen = without;
+  unseen.model.reset();
+  Privacy privacy({.blurred = {"car"}});
+  EXPECT_GT(cv::countNonZero(changed(unseen, privacy.hidden(unseen, {}))), 64 * 48 * 0.95);
+  const InferenceResult first = resultOf({64, 48}, 1);
+  EXPECT_EQ(cv::countNonZero(changed(first, privacy.hidden(first, {}))), 0) << "nothing was seen there";
   const InferenceResult other = resultOf({64, 48}, 0);
   EXPECT_GT(cv::countNonZero(changed(other, Privacy({.blurred = {"person", "dog"}}).hidden(other, {}))),
             64 * 48 * 0.95);

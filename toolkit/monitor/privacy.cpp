@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <opencv2/imgproc.hpp>
 
 #include "base/visible_text.h"
@@ -40,28 +39,21 @@ cv::Mat blurred(const cv::Mat& image) {
 }  // namespace
 
 std::string PrivacyOptions::text() const {
-  const auto list = [](const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? " " : ", ") + visibleText(name);
-    return text;
-  };
-  return "pictures" + (hidden.empty() ? "" : " hide" + list(vision::namesOf(hidden))) +
-         (hidden.empty() || blurred.empty() ? "" : " and") + (blurred.empty() ? "" : " blur" + list(blurred));
+  std::string text;
+  for (const std::string& name : vision::namesOf(hidden)) text += (text.empty() ? " hide " : ", ") + visibleText(name);
+  const std::string blur = text.empty() ? " blur " : " and blur ";
+  for (const std::string& name : blurred) text += (&name == &blurred.front() ? blur : ", ") + visibleText(name);
+  return "pictures" + text;
 }
 
 Privacy::Privacy(PrivacyOptions options) : options_(std::move(options)) { vision::check(options_.hidden); }
 
-const cv::Mat& Privacy::seen(const InferenceResult& result, cv::Size cells) {
-  const cv::Mat& labels = result.estimate.labels;
-  const auto indices = indicesOf(options_.blurred, *result.model);
+// 255 where one of the classes is, or was a moment ago.
+cv::Mat Privacy::where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now) {
+  const cv::Size cells((picture.width + kCell - 1) / kCell, (picture.height + kCell - 1) / kCell);
   if (seen_.size() != cells) seen_ = cv::Mat(cells, CV_64F, cv::Scalar::all(kNever));
-  const auto now = static_cast<double>(result.frame.time);
-  if (labels.empty() || indices.empty()) {
-    seen_.setTo(now);
-    return seen_;
-  }
-  cv::Mat found = cv::Mat::zeros(labels.size(), CV_8U), cell;
-  for (const int index : indices) found |= labels == index;
+  cv::Mat found = cv::Mat::zeros(labels.size(), CV_8U), cell, result;
+  for (const int index : classes) found |= labels == index;
   const int margin = static_cast<int>(std::ceil(options_.margin * std::max(cells.width, cells.height)));
   // The mean of a cell would round a single pixel away.
   const int reach = std::max(1, (labels.cols + cells.width - 1) / cells.width);
@@ -69,20 +61,21 @@ const cv::Mat& Privacy::seen(const InferenceResult& result, cv::Size cells) {
   cv::resize(found, cell, cells, 0, 0, cv::INTER_NEAREST);
   cv::dilate(cell, cell, cv::getStructuringElement(cv::MORPH_ELLIPSE, {2 * margin + 1, 2 * margin + 1}));
   seen_.setTo(now, cell);
-  return seen_;
+  cv::resize((seen_ <= now) & (seen_ >= now - options_.memory_s * kSecondMs), result, picture, 0, 0, cv::INTER_NEAREST);
+  return result;
 }
 
 cv::Mat Privacy::hidden(const InferenceResult& result, const ViewMotion& place) {
   cv::Mat image = result.frame.image.clone();
   if (!options_.blurred.empty()) {
-    const cv::Size cells((image.cols + kCell - 1) / kCell, (image.rows + kCell - 1) / kCell);
+    const cv::Mat& labels = result.estimate.labels;
+    const auto classes = labels.empty() ? std::vector<int>() : indicesOf(options_.blurred, *result.model);
     // By the time of the pictures, which may be hours apart or come faster than they were taken.
-    const auto now = static_cast<double>(result.frame.time);
-    const cv::Mat& last = seen(result, cells);
-    cv::Mat where;
-    cv::resize((last <= now) & (last >= now - options_.memory_s * kSecondMs), where, image.size(), 0, 0,
-               cv::INTER_NEAREST);
-    if (cv::countNonZero(where) > 0) blurred(image).copyTo(image, where);
+    if (classes.empty())
+      image = blurred(image);
+    else if (const cv::Mat mask = where(labels, classes, image.size(), static_cast<double>(result.frame.time));
+             cv::countNonZero(mask) > 0)
+      blurred(image).copyTo(image, mask);
   }
   for (const vision::Region& region : options_.hidden)
     if (region.validAt(result.frame.time)) image.setTo(cv::Scalar::all(0), movedMask(region, image.size(), place));

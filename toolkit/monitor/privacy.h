@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
@@ -32,11 +30,11 @@ class Privacy {
 
   /// The picture of a result, with a copy of its pixels in which everything is hidden that has to be; `place`: where
   /// the view has moved. A picture is blurred as a whole where classes cannot be told: the model lacks one of
-  /// them or gives no labels.
+  /// them or gives no labels, or no model has seen the frame (`model` null).
   cv::Mat hidden(const InferenceResult& result, const ViewMotion& place);
 
  private:
-  const cv::Mat& seen(const InferenceResult& result, cv::Size cells);
+  cv::Mat where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now);
 
   PrivacyOptions options_;
   cv::Mat seen_;  // CV_64F, by cells of the picture: when one of the classes was last seen there, UnixMs

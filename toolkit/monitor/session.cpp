@@ -44,8 +44,8 @@ struct OpenSource {
   std::shared_ptr<const StoredPictures> before;
   std::shared_ptr<Recorder> recorder;
   std::mutex hiding{};
-  std::optional<Privacy> privacy{};  // guarded by `hiding`
-  ViewMotion place{};                // of the last sample; the model's thread's
+  std::optional<Privacy> privacy{};  // guarded by `hiding`, as is the place of the last sample
+  ViewMotion place{};
   std::atomic<std::int64_t> samples = 0;
   CaptureThread capture;
 };
@@ -151,9 +151,8 @@ struct Session::Impl {
       result.repeated = true;
     if (ours && !result.repeated) sample = now->recorder->add(result, now->capture.status().dropped);
     const bool recorded = sample.has_value();
-    if (recorded) now->place = sample->place;
     if (!sample && callbacks.on_frame) sample = measure(result);
-    if (ours) hide(result, *now);  // measured are the pixels as they were
+    if (ours) hide(result, *now, recorded ? &sample->place : nullptr);  // measured are the pixels as they were
     if (ours && !result.repeated) {
       snapshots->add(result, recorded ? &*sample : nullptr, now->source);
       now->samples += recorded;
@@ -164,8 +163,10 @@ struct Session::Impl {
     callbacks.on_frame(std::move(result), std::move(*sample));
   }
 
-  static void hide(InferenceResult& result, OpenSource& of) {
+  // `place`: where the view is now; null: where it was last.
+  static void hide(InferenceResult& result, OpenSource& of, const ViewMotion* place = nullptr) {
     const std::lock_guard lock(of.hiding);
+    if (place) of.place = *place;
     if (of.privacy) result.frame.image = of.privacy->hidden(result, of.place);
   }
 
@@ -351,6 +352,13 @@ std::string Session::source() const { return impl_->watch ? impl_->watch->source
 
 std::optional<CapturedFrame> Session::lastFrame() const {
   return impl_->watch ? impl_->watch->capture.last() : std::nullopt;
+}
+
+CapturedFrame Session::shown(CapturedFrame frame) const {
+  InferenceResult result;
+  result.frame = std::move(frame);
+  if (impl_->watch) Impl::hide(result, *impl_->watch);
+  return std::move(result.frame);
 }
 
 bool Session::owns(const CapturedFrame& frame) const { return impl_->watch && impl_->watch->stream == frame.stream; }

@@ -105,8 +105,10 @@ class Session {
   void close();
   bool isOpen() const;
   std::string source() const;  ///< SourceSpec::name() of the open one; empty: none
-  /// The last frame of the open source, also where no model has seen it yet.
+  /// The last frame of the open source as it came, also where no model has seen it yet.
   std::optional<CapturedFrame> lastFrame() const;
+  /// A frame that no model has seen, with the pixels that may be shown (WatchOptions::privacy).
+  CapturedFrame shown(CapturedFrame frame) const;
   /// A frame of the source that is open now.
   bool owns(const CapturedFrame& frame) const;
   /// Another frame will come by itself: the source is neither paused nor lost nor at its end.
