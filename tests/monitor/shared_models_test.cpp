@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <thread>
 
 #include "monitor/capture/inference.h"
@@ -73,7 +72,7 @@ TEST(SharedModels, EachWaitsBehindThoseThatAskedBefore) {
   threads[2].request_stop();
   EXPECT_TRUE(eventually([&] { return models.waiting() == 3; }));
   held.open();
-  threads.clear();
+  for (std::jthread& one : threads) one.join();  // its destructor would ask it to stop before its turn
   EXPECT_EQ(order.all(), (std::vector{0, 1, 3}));
   EXPECT_THROW(models.run({}, [] { throw Error("no"); }), Error);
   EXPECT_TRUE(models.run({}, [] {})) << "an error ends nothing";

@@ -224,7 +224,7 @@ TEST(PageSpeed, LongYearOfEightCameras) {
   const mpm::test::TemporaryFolder folder;
   constexpr UnixMs kEnd = kNoon, kStart = kEnd - 365 * kDayMs;
   {
-    monitor::StoreWriter writer(folder / "year.db", {.max_pending = 50'000'000});
+    monitor::StoreWriter writer(folder / "year.db", {.commit_s = 0.001, .max_pending = 50'000'000});
     for (int camera = 0; camera < 8; ++camera) {
       monitor::SessionInfo info = session("camera " + std::to_string(camera));
       info.every_s = 60;
