@@ -5,11 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
-#include <optional>
 
 #include "base/json_file.h"
 #include "cli/video_file.h"
@@ -34,55 +32,47 @@ struct Picture {
 // By day, counted from 1970.
 using Days = std::map<UnixMs, std::vector<Picture>>;
 
-UnixMs dayOf(UnixMs time) { return (time >= 0 ? time : time - kDayMs + 1) / kDayMs; }
-
 class PictureOfADay {
  public:
-  PictureOfADay(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options)
-      : moment_(options.moment), ahead_(options.ahead_of_utc) {
-    for (const monitor::SessionRecord& session : store.sessions(source.id))
-      if (session.latitude && session.longitude) place_ = {{*session.latitude, *session.longitude}};
+  explicit PictureOfADay(const FilmOptions& options)
+      : moment_(options.moment), place_(options.place), ahead_(options.ahead_of_utc) {
     if (place_ || moment_.by == By::kClock) return;
     if (moment_.by != By::kHighestSun)
       throw Error(
-          "the height of the sun needs the place of the camera, which its samples do not have: name a time, "
+          "the height of the sun needs the place of the camera, which its samples do not have: give --lat and --lon, "
+          "or name a time, "
           "such as --film-at 12:00");
     moment_ = {By::kClock, 12 * 60};
   }
 
   // Those that come into question, the best first.
-  std::vector<Picture> ranked(const std::vector<Picture>& pictures) const {
-    std::vector<std::pair<double, Picture>> order;
+  std::multimap<double, Picture> ranked(const std::vector<Picture>& pictures) const {
+    std::multimap<double, Picture> order;
     for (const Picture& one : pictures)
-      if (const auto away = distance(one.time)) order.emplace_back(*away, one);
-    std::ranges::stable_sort(order, {}, [](const auto& one) { return one.first; });
-    std::vector<Picture> result;
-    for (auto& [away, picture] : order) result.push_back(std::move(picture));
-    return result;
+      if (const auto away = distance(one.time)) order.emplace(*away, one);
+    return order;
   }
 
  private:
   std::optional<double> distance(UnixMs time) const {
-    if (moment_.by == By::kClock) {
-      const UnixMs local = time + ahead_;
-      return std::abs(static_cast<double>(local - dayOf(local) * kDayMs) / kMinuteMs - moment_.value);
-    }
-    const auto height = [&](UnixMs at) { return monitor::sunElevation(at, place_->first, place_->second); };
+    if (moment_.by == By::kClock)
+      return std::abs(static_cast<double>((time + ahead_) % kDayMs) / kMinuteMs - moment_.value);
+    const auto height = [&](UnixMs at) { return monitor::sunElevation(at, place_->latitude, place_->longitude); };
     if (moment_.by == By::kHighestSun) return -height(time);
     if ((height(time + kMinuteMs) > height(time)) != (moment_.by == By::kRisingSun)) return std::nullopt;
     return std::abs(height(time) - moment_.value);
   }
 
   FilmMoment moment_;
+  std::optional<vision::Place> place_;
   UnixMs ahead_;
-  std::optional<std::pair<double, double>> place_;  // latitude, longitude
 };
 
 Days storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source,
                     const FilmOptions& options) {
   Days days;
   const auto add = [&](UnixMs time, const std::string& path) {
-    if (time >= options.from && time < options.to) days[dayOf(time + options.ahead_of_utc)].push_back({time, path});
+    if (time >= options.from && time < options.to) days[(time + options.ahead_of_utc) / kDayMs].push_back({time, path});
   };
   if (!options.folder.empty()) {
     for (const monitor::Snapshot& one : monitor::snapshots(options.folder, source.name)) add(one.time, one.stem);
@@ -149,7 +139,7 @@ FilmMoment parseFilmMoment(const std::string& text) {
 }
 
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
-  const PictureOfADay moment(store, source, options);
+  const PictureOfADay moment(options);
   const Days days = storedPictures(store, source, options);
   VideoFile film(options.path, options.frame_rate);
   const bool snapshots = !options.folder.empty();
@@ -158,16 +148,17 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   FilmDays result;
   UnixMs first = 0, last = 0;
   for (const auto& [day, pictures] : days) {
-    const std::vector<Picture> ranked = moment.ranked(pictures);
-    const auto chosen = std::ranges::find_if(ranked, [&](const Picture& one) {
-      return !snapshots || (fs::exists(one.path + ending) && !flagged(one.path));
+    const auto ranked = moment.ranked(pictures);
+    const auto chosen = std::ranges::find_if(ranked, [&](const auto& one) {
+      return !snapshots || (fs::exists(one.second.path + ending) && !flagged(one.second.path));
     });
     if (chosen == ranked.end()) continue;
-    cv::Mat picture = vision::readPictureFile(chosen->path + ending, cv::IMREAD_COLOR);
+    const std::string path = chosen->second.path + ending;
+    cv::Mat picture = vision::readPictureFile(path, cv::IMREAD_COLOR);
     if (size.empty()) size = picture.size();
     picture = fitted(picture, size);
     if (options.date) writeDate(picture, isoTime(day * kDayMs).substr(0, 10));
-    film.add(picture, chosen->path + ending);
+    film.add(picture, path);
     first = result.shown++ == 0 ? day : first;
     last = day;
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "monitor/store/store.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 
@@ -18,20 +20,20 @@ struct FilmMoment {
 FilmMoment parseFilmMoment(const std::string& text);
 
 struct FilmOptions {
-  std::string path;         ///< .mp4, .mkv, .mov or .avi
-  std::string folder;       ///< of the snapshots; empty: the pictures of an archive themselves
-  FilmMoment moment;        ///< where it needs the sun, the source has a place
-  bool overlay = false;     ///< the overlay that was stored with a snapshot, in place of its picture
-  bool date = false;        ///< written into each picture
-  double frame_rate = 10;   ///< pictures, that is days, per second
-  UnixMs ahead_of_utc = 0;  ///< of the days and dates
-  UnixMs from = 0, to = 0;  ///< pictures in [from, to)
+  std::string path;    ///< .mp4, .mkv, .mov or .avi
+  std::string folder;  ///< of the snapshots; empty: the pictures of an archive themselves
+  FilmMoment moment;
+  std::optional<vision::Place> place;  ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
+  bool overlay = false;                ///< the overlay that was stored with a snapshot, in place of its picture
+  bool date = false;                   ///< written into each picture
+  double frame_rate = 10;              ///< pictures, that is days, per second
+  UnixMs ahead_of_utc = 0;             ///< of the days and dates
+  UnixMs from = 0, to = 0;             ///< pictures in [from, to)
 };
 
 /// What a film shows of its time.
 struct FilmDays {
-  int shown = 0;
-  int without = 0;  ///< days between the first and the last that have no picture, or flagged ones alone
+  int shown = 0, without = 0;  ///< `without`: between the first and the last, no picture or flagged ones alone
 };
 
 /// One stored picture a day of a source as a video, which is there whole or not at all. Flagged pictures are left out.

@@ -129,6 +129,8 @@ std::string statusText(const CameraStatus& camera) {
     text += "  " + fixed(status.inference.p50_ms, 1) + " ms  tokens " + tokensText(camera.sample->token_counts);
     if (camera.sample->night) text += *camera.sample->night ? "  night" : "  day";
   }
+  if (status.source.stalls + status.source.reconnects > 0)
+    text += "  " + counted(status.source.stalls, "stall") + ", " + counted(status.source.reconnects, "reconnect");
   if (!status.store) return text;
   return text + "  " + std::to_string(status.store->samples) +
          (status.store->writing ? " samples" : " samples, NOT WRITING");

@@ -346,21 +346,27 @@ std::string siteOf(const std::string& source) {
   return fileName((path.has_filename() ? path : path.parent_path()).filename().string());
 }
 
+// Where the camera stands: as the options say, else as its latest session with a place.
+std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecord& source, const monitor::Watch& said) {
+  if (said.lat && said.lon) return vision::Place{*said.lat, *said.lon};
+  std::optional<vision::Place> place;
+  for (const SessionRecord& session : store.sessions(source.id))
+    if (session.latitude && session.longitude) place = {*session.latitude, *session.longitude};
+  return place;
+}
+
 void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Span span,
                         const ReportArguments& arguments) {
-  SessionInfo session;  // the latest says where the camera stands
-  for (const SessionRecord& record : store.sessions(source.id)) session = record;
-  const auto latitude = arguments.night.lat ? arguments.night.lat : session.latitude;
-  const auto longitude = arguments.night.lon ? arguments.night.lon : session.longitude;
-  if (!latitude || !longitude)
+  const auto place = placeOf(store, source, arguments.night);
+  if (!place)
     throw UsageError("PhenoCam's files need the height of the sun: say where the camera stands with --lat and --lon");
   PhenoCamOptions options;
   options.source = source.id;
   options.from = span.from;
   options.to = span.to;
   options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
-  options.latitude = *latitude;
-  options.longitude = *longitude;
+  options.latitude = place->latitude;
+  options.longitude = place->longitude;
   options.ahead_of_utc = arguments.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs;
   makeFolder(arguments.folder);
   for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
@@ -447,10 +453,9 @@ std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOption
 
 void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, const ReportArguments& arguments) {
   FilmOptions film = arguments.film;
-  if (film.overlay && film.folder.empty())
-    throw UsageError("--film-overlay needs snapshots: name their folder with --pictures");
   film.from = span.from;
   film.to = span.to;
+  film.place = placeOf(store, source, arguments.night);
   film.ahead_of_utc = arguments.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs;
   film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
   const FilmDays days = writeFilm(store, source, film);
@@ -564,7 +569,9 @@ Verb addReport(CLI::App& mpm) {
             "The picture of a day: noon (the sun is highest; 12:00 where the place of the camera is not known), 13:30, "
             "sun:20 (nearest to 20 degrees in the morning) or sun:20:evening. Default: noon")
       ->group("Film");
-  verb->add_flag("--film-overlay", arguments->film.overlay, "Show the stored overlay of each snapshot")->group("Film");
+  verb->add_flag("--film-overlay", arguments->film.overlay, "Show the stored overlay of each snapshot")
+      ->needs("--pictures")
+      ->group("Film");
   verb->add_flag("--film-date", arguments->film.date, "Write the date into each picture")->group("Film");
   addNumber(*verb, "--film-rate", arguments->film.frame_rate, "DAYS", 0.1, 120, "Days per second. Default: 10")
       ->group("Film");

@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 #include "samples.h"
-#include "vision/times/written_time.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -77,6 +76,7 @@ TEST_F(Film, ShowsThePictureOfAHeightOfTheSun) {
   EXPECT_THAT(greys({}), ElementsAre(120, 150, 120)) << "at 5 degrees west the sun is higher at 15 than at 9 of UTC";
   EXPECT_THAT(greys({"--film-at", "sun:18"}), ElementsAre(60, 60, 60));
   EXPECT_THAT(greys({"--film-at", "sun:18:evening"}), ElementsAre(180, 180, 180));
+  EXPECT_THAT(greys({"--lat", "48", "--lon", "45"}), ElementsAre(90, 90, 90)) << "the options count";
 }
 
 TEST_F(Film, ShowsSnapshotsOfItsSource) {

@@ -2,8 +2,6 @@
 // Cameras with sources that the test holds in its hands.
 #include "monitor/fleet.h"
 
-#include <gmock/gmock.h>
-
 #include <atomic>
 #include <thread>
 

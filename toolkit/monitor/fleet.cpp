@@ -52,7 +52,6 @@ class Watching {
   Watching(Camera watched, Shared& shared, std::vector<std::shared_ptr<const Watching>> before)
       : camera(std::move(watched)), shared_(shared), before_(std::move(before)) {
     status_.name = camera.name;
-    status_.source = camera.watch.source.name();
     status_.database = camera.session.database;
     camera.session.models = shared_.models;
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });

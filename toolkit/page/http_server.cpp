@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <microhttpd.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
@@ -13,9 +12,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
+#include "monitor/tell/secret.h"
 #include "mpm/error.hpp"
 
 namespace mpm::page {
@@ -50,14 +49,10 @@ std::optional<ip::tcp::endpoint> endpointOf(const std::string& text, std::option
 }
 
 std::string readToken(const std::string& path) {
-  std::string token = readFile(path, 4096);
-  token.resize(std::min(token.find_first_of("\r\n"), token.size()));
+  const std::string token = monitor::readSecret(path);
   if (token.size() < 16 || !std::ranges::all_of(token, [](char c) { return c > ' ' && c <= '~'; }))
     throw Error("the first line of '" + path +
                 "' is no token of 16 or more letters, digits and signs; 'openssl rand -hex 16' makes one");
-  struct stat file {};
-  if (::stat(path.c_str(), &file) == 0 && (file.st_mode & S_IROTH) != 0)
-    throw Error("every user can read the token in '" + path + "': chmod o-r '" + path + "'");
   return token;
 }
 

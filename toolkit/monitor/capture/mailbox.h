@@ -27,18 +27,8 @@ class Mailbox {
     changed_.notify_all();
   }
 
-  /// Waits for a value; nullopt when the time is up, or the mailbox is closed, or wake() was called.
-  std::optional<T> take(std::chrono::milliseconds patience) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [&] { return slot_ || closed_ || woken_; });
-    woken_ = false;
-    std::optional<T> value = std::exchange(slot_, std::nullopt);
-    lock.unlock();
-    changed_.notify_all();
-    return value;
-  }
-
-  /// As take(), but leaves the value in the slot, where a later one may replace it. False: there is none.
+  /// Waits for a value, and leaves it in the slot, where a later one may replace it. False when the time is up, or the
+  /// mailbox is closed, or wake() was called.
   bool wait(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience, [&] { return slot_ || closed_ || woken_; });
@@ -46,7 +36,15 @@ class Mailbox {
     return slot_.has_value();
   }
 
-  std::optional<T> tryTake() { return take(std::chrono::milliseconds(0)); }
+  std::optional<T> tryTake() {
+    std::unique_lock lock(mutex_);
+    std::optional<T> value = std::exchange(slot_, std::nullopt);
+    lock.unlock();
+    changed_.notify_all();
+    return value;
+  }
+
+  std::optional<T> take(std::chrono::milliseconds patience) { return wait(patience) ? tryTake() : std::nullopt; }
 
   /// Waits until the slot is empty: for a producer that may not lose anything. False when the time is up first.
   bool waitEmpty(std::chrono::milliseconds patience) {
@@ -54,7 +52,7 @@ class Mailbox {
     return changed_.wait_for(lock, patience, [&] { return !slot_ || closed_; });
   }
 
-  /// Ends one take() that waits, or the next.
+  /// Ends one wait() that waits, or the next.
   void wake() {
     {
       const std::lock_guard lock(mutex_);
@@ -63,7 +61,7 @@ class Mailbox {
     changed_.notify_all();
   }
 
-  /// Empties the slot (not counted as a drop) and ends every take(), now and later.
+  /// Empties the slot (not counted as a drop) and ends every wait(), now and later.
   void close() {
     std::optional<T> left;
     {

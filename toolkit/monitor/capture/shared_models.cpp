@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture/shared_models.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 

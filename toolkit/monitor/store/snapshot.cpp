@@ -105,11 +105,10 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
 }
 
 std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source) {
-  constexpr std::string_view kFacts = "Z.json";
   std::vector<Snapshot> result;
   for (const std::string& name : snapshotFiles(folder)) {
-    const std::string stem = (fs::path(folder) / name.substr(0, name.find("Z") + 1)).string();
-    if (name.ends_with(kFacts) && snapshotSource(stem) == vision::redactCredentials(source))
+    const std::string stem = (fs::path(folder) / name.substr(0, kSnapshotTime)).string();
+    if (name.ends_with(".json") && snapshotSource(stem) == vision::redactCredentials(source))
       result.push_back({timeOf(name), stem});
   }
   return result;

@@ -2,17 +2,12 @@
 #include "monitor/tell/address.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
-namespace {
-
-constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-
-}  // namespace
 
 HostPort parseAddress(const std::string& text) {
   HostPort address;
@@ -25,18 +20,18 @@ HostPort parseAddress(const std::string& text) {
   }
   bool good = !address.host.empty() && address.host.find_first_of(" /@\t") == std::string::npos;
   if (good && !port.empty()) {
-    const auto [last, error] = std::from_chars(port.data() + 1, port.data() + port.size(), address.port);
-    good = port.front() == ':' && error == std::errc() && last == port.data() + port.size() && address.port > 0 &&
-           address.port < 65536;
+    const auto number = port.front() == ':' ? readNumber<std::uint16_t>(port.substr(1)) : std::nullopt;
+    good = (address.port = number.value_or(0)) > 0;
   }
   if (!good) throw Error("'" + visibleText(text) + "' is no address such as localhost:1883 or [::1]:1883");
   return address;
 }
 
 std::string topicName(const std::string& text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
   std::string name = text;
   for (char& c : name)
-    if (std::string_view(kLetters).find(c) == std::string_view::npos) c = '_';
+    if (kLetters.find(c) == std::string_view::npos) c = '_';
   return name;
 }
 

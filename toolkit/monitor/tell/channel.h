@@ -62,10 +62,6 @@ class CurrentTopics {
 inline std::string prefixOf(const Mqtt& mqtt) { return mqtt.prefix.empty() ? "mpm" : mqtt.prefix; }
 inline std::string discoveryOf(const Mqtt& mqtt) { return mqtt.discovery.empty() ? "homeassistant" : mqtt.discovery; }
 
-/// The first line of a file that holds a secret. Throws mpm::Error naming the file, also for one that every user may
-/// read.
-std::string readSecret(const std::string& path);
-
 /// Describes a camera to Home Assistant: the payload of homeassistant/device/NAME/config. `topic`: of the camera;
 /// `available`: topic of the availability; `occurred`: classes of which there is a sensor.
 Json discovery(const std::string& camera, const std::string& topic, const std::string& available,

@@ -62,9 +62,8 @@ Json discovery(const std::string& camera, const std::string& topic, const std::s
        {"value_template",
         "{{ {'event_type': value_json.event, 'severity': value_json.severity, 'message': value_json.message} | to_json "
         "}}"}});
-  if (picture) {
+  if (picture)
     add("picture", "Picture", "image", {{"image_topic", topic + "/picture"}, {"content_type", "image/jpeg"}});
-  }
   return {
       {"device",
        {{"identifiers", {device}},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/tell/teller.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -11,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
@@ -77,8 +74,7 @@ class Sender {
   void run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (true) {
-      const int last = static_cast<int>(std::size(kBetween)) - 1;
-      const auto pause = kBetween[std::clamp(failures_ - 1, 0, last)];
+      const auto pause = kBetween[std::clamp(failures_ - 1, 0, static_cast<int>(std::size(kBetween)) - 1)];
       changed_.wait_for(lock, stop, pause, [&] { return !held_ && (hurry_ || (woken_ && failures_ == 0)); });
       if (stop.stop_requested()) return;
       const bool look = std::exchange(woken_, false) || hurry_ || failures_ > 0;
@@ -147,16 +143,6 @@ std::string jpegOf(cv::Mat picture) {
 }
 
 }  // namespace
-
-std::string readSecret(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0)
-    throw Error("'" + path + "' can be read by every user: chmod o-r it");
-  const std::string text = readFile(path, 1 << 16);
-  const std::string line = text.substr(0, text.find_first_of("\r\n"));
-  if (line.empty()) throw Error("'" + path + "' has no first line");
-  return line;
-}
 
 #ifndef MPM_WITH_CURL
 std::unique_ptr<Channel> openWebhook(const Webhook&, const CurrentTopics&) {

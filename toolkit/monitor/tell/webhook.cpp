@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.h"
 #include "monitor/tell/channel.h"
+#include "monitor/tell/secret.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

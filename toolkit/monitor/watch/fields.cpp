@@ -211,8 +211,8 @@ std::vector<TableField<Mqtt>> allFields() {
   using T = Mqtt;
   return {
       {"address", &T::address, "mqtt", "HOST:PORT",
-       "The broker that is told of states, events and summaries (docs/tell.md). Port by default: 1883, with TLS 8883",
-       "", 0, 0, readBy<parseAddress>},
+       "The broker that is told of samples and events (docs/tell.md). Port by default: 1883, with TLS 8883", "", 0, 0,
+       readBy<parseAddress>},
       {"prefix", &T::prefix, "mqtt", "NAME", "What the topics of this program begin with", "mpm", 0, 0, checkTopic},
       {"user", &T::user, "mqtt", "NAME", "The user at the broker", ""},
       {"password-file", &T::password_file, "mqtt", "FILE", "The password of this user is the first line of it", "", 0,
@@ -230,8 +230,7 @@ template <>
 std::vector<TableField<Webhook>> allFields() {
   using enum FieldPath;
   using T = Webhook;
-  return {{"url", &T::url, "webhook", "URL", "POST each event and summary there, as JSON (docs/tell.md)", "", 0, 0,
-           checkWebUrl},
+  return {{"url", &T::url, "webhook", "URL", "POST each event there, as JSON (docs/tell.md)", "", 0, 0, checkWebUrl},
           {"url-file", &T::url_file, "webhook", "FILE",
            "The same, for a URL with a password or token: it is the first line of this file", "", 0, 0, nullptr, kFile},
           {"token-file", &T::token_file, "webhook", "FILE",
