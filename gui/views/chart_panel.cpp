@@ -107,7 +107,8 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   });
   connect(history_, &History::statesReady, chart_, &TimeChart::setStates);
   connect(history_, &History::chartReady, this, [this](charts::Chart chart, const monitor::ChartQuery& query) {
-    chart_->setChart(std::move(chart), query.series);
+    // Else what is drawn was changed in between, and the answer to that is on its way.
+    if (query.source == source() && query.series == chart_->quantities()) chart_->setChart(std::move(chart));
   });
   setRegions({});
 }
@@ -155,7 +156,7 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
 }
 
 void ChartPanel::updateSeries() {
-  std::vector<TimeChart::Series> series;
+  std::vector<ChartSeries> series;
   const QString of = region();
   const auto add = [&](charts::SeriesKey key, const QString& name, const char* unit, int decimals, bool sparse,
                        std::optional<std::uint32_t> color) {
@@ -192,7 +193,6 @@ void ChartPanel::setSourceName(const QString& name) {
 void ChartPanel::forgetSources() {
   wanted_.clear();
   takeSources({});
-  chart_->setChart({}, {});
 }
 
 void ChartPanel::setClassColors(ClassColors colors) {
@@ -271,7 +271,7 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   }
   sources_->setCurrentIndex(index);
   if (index < 0 && before) {
-    chart_->setChart({}, {});
+    chart_->setChart({});
     setClasses({});
     setRegions({});
   }
@@ -293,14 +293,12 @@ void ChartPanel::takePicked(qint64 id) {
 
 void ChartPanel::ask(double from, double to, int max_buckets) {
   const auto id = source();
-  if (!id) return;
-  monitor::ChartQuery query{.source = *id,
-                            .from = static_cast<UnixMs>(from * 1000),
-                            .to = static_cast<UnixMs>(to * 1000) + 1,
-                            .max_buckets = max_buckets};
-  for (const auto& series : chart_->series()) query.series.push_back(series.quantity);
-  if (query.series.empty()) return;
-  history_->askChart(query);
+  if (!id || chart_->series().empty()) return;
+  history_->askChart({.source = *id,
+                      .from = static_cast<UnixMs>(from * 1000),
+                      .to = static_cast<UnixMs>(to * 1000) + 1,
+                      .series = chart_->quantities(),
+                      .max_buckets = max_buckets});
 }
 
 std::optional<monitor::SourceRecord> ChartPanel::record() const {

@@ -102,10 +102,8 @@ void ChartScene::layOut(QSizeF size) {
 }
 
 void ChartScene::paint(QPainter& painter, QSizeF size) {
-  const bool fits = std::equal(series.begin(), series.end(), answered.begin(), answered.end(),
-                               [](const ChartSeries& s, const charts::SeriesKey& q) { return s.quantity == q; });
   note.clear();
-  if (chart.buckets.empty() || !fits)
+  if (chart.buckets.empty())
     note = (series.empty() ? tr("Choose what to draw above") : tr("No samples in this stretch of time")).toStdString();
   night_name = tr("night").toStdString();
   band_name = tr("lowest to highest").toStdString();

@@ -14,9 +14,8 @@ using charts::TimeAxis;
 /// The chart of the window: what every chart shows, with a crosshair and marks of stored pictures. A copy of it can be
 /// painted on any thread.
 struct ChartScene : charts::ChartDrawing {
-  std::vector<charts::SeriesKey> answered;  ///< the quantities of `chart`
-  std::vector<double> pictures;             ///< times with a stored picture, s
-  std::optional<double> crosshair;          ///< s
+  std::vector<double> pictures;     ///< times with a stored picture, s
+  std::optional<double> crosshair;  ///< s
   Theme look;
   QFont font;
   QRectF plot;  ///< as layOut() found it

@@ -19,16 +19,23 @@ TimeChart::TimeChart(QWidget* parent) : QWidget(parent) {
   scene_.axis.to = now;
 }
 
-void TimeChart::setSeries(std::vector<Series> series) {
+void TimeChart::setSeries(std::vector<ChartSeries> series) {
+  const auto before = quantities();
   scene_.series = std::move(series);
+  if (quantities() != before) scene_.chart = {};
   layOut();
   ask_.start();
   update();
 }
 
-void TimeChart::setChart(charts::Chart chart, const std::vector<charts::SeriesKey>& quantities) {
+std::vector<charts::SeriesKey> TimeChart::quantities() const {
+  std::vector<charts::SeriesKey> keys;
+  for (const ChartSeries& one : scene_.series) keys.push_back(one.quantity);
+  return keys;
+}
+
+void TimeChart::setChart(charts::Chart chart) {
   scene_.chart = std::move(chart);
-  scene_.answered = quantities;
   update();
 }
 
@@ -44,10 +51,9 @@ void TimeChart::setPictures(std::vector<double> times) {
 }
 
 void TimeChart::setRange(double from, double to) {
-  TimeAxis axis = scene_.axis;
-  axis.from = from;
-  axis.to = std::max(to, from + TimeAxis::kShortest);
-  changeAxis(axis);
+  scene_.axis.from = from;
+  scene_.axis.to = std::max(to, from + TimeAxis::kShortest);
+  changeAxis(scene_.axis);
 }
 
 void TimeChart::setFollowing(bool following) {
@@ -77,8 +83,6 @@ void TimeChart::paintEvent(QPaintEvent*) {
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
   }
 }
-
-QString TimeChart::crosshairText() const { return scene_.crosshairText(); }
 
 void TimeChart::wheelEvent(QWheelEvent* event) {
   setFollowing(false);

@@ -13,13 +13,14 @@ namespace mpm::gui {
 class TimeChart : public QWidget {
   Q_OBJECT
  public:
-  using Series = ChartSeries;
-
   explicit TimeChart(QWidget* parent = nullptr);
 
-  void setSeries(std::vector<Series> series);
-  const std::vector<Series>& series() const { return scene_.series; }
-  void setChart(charts::Chart chart, const std::vector<charts::SeriesKey>& quantities);
+  /// Other quantities than before have no values until setChart().
+  void setSeries(std::vector<ChartSeries> series);
+  const std::vector<ChartSeries>& series() const { return scene_.series; }
+  std::vector<charts::SeriesKey> quantities() const;
+  /// The values of quantities().
+  void setChart(charts::Chart chart);
   const charts::Chart& chart() const { return scene_.chart; }
   void setStates(const std::vector<monitor::StateSeries>& states);
   /// Times, in seconds, that have a stored picture.
@@ -32,7 +33,7 @@ class TimeChart : public QWidget {
   bool following() const { return following_; }
 
   std::optional<double> crosshair() const { return scene_.crosshair; }
-  QString crosshairText() const;
+  QString crosshairText() const { return scene_.crosshairText(); }
 
   /// The lines, axes and marks on show, from which a picture can be drawn.
   const ChartScene& scene() const { return scene_; }
