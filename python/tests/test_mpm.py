@@ -704,7 +704,7 @@ except (mpm.ArgumentError, mpm.FileError, mpm.Error) as error:
 
 
 # A row of the README's table, to 0.1; tests/cli checks all rows.
-def test_camvid():
+def test_camvid_as_cv2_reads_it():
     cv2 = pytest.importorskip("cv2")
     model, folder = SHARED / "models" / "camvid_segmenter_vit_t16.onnx", SHARED / "data" / "camvid_val"
     if not model.exists() or not folder.exists():
