@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "cli/command.h"
 #include "cli/models.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -14,7 +12,6 @@ namespace mpm::test {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 std::vector<std::string> benchArguments(std::vector<std::string> more) {
   more.insert(more.begin(), {"bench", "--model", kSegmenter, "--rounds", "3", "--warm-up", "1", "--threads", "1"});
@@ -31,11 +28,10 @@ std::string besideText(const std::vector<std::string>& command) {
 TEST(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
   const TemporaryFolder folder;
   writeImage(folder / "a.png", 40, 60);
-  const CommandResult result =
+  const CommandResult result = succeeded(
       mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1,2", "--image", folder / "a.png", "--batch", "2",
                                  "--simulate-night", "0.2", "--attention", "proportional", "--json"}),
-                 {.stdin_is_closed = true});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+                 {.stdin_is_closed = true}));
   const auto json = result.json();
   EXPECT_EQ(json["model"]["path"], kSegmenter);
   EXPECT_EQ(json["model"]["digest"].get<std::string>().size(), 16u);
@@ -75,9 +71,9 @@ TEST(Bench, SaysThatABatchRepeatsImages) {
   std::filesystem::create_directories(folder / "images");
   for (int seed = 1; seed <= 2; ++seed) writeImage(folder / ("images/" + std::to_string(seed) + ".png"), 40, 60, seed);
   const auto notesOf = [&](const char* batch) {
-    const CommandResult result = mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none",
-                                             "--image", folder / "images", "--batch", batch, "--json"});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result =
+        succeeded(mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--image",
+                              folder / "images", "--batch", batch, "--json"}));
     return result.err;
   };
   EXPECT_THAT(notesOf("3"), AllOf(HasSubstr("--batch 3"), HasSubstr("has 2 images")));
@@ -86,11 +82,10 @@ TEST(Bench, SaysThatABatchRepeatsImages) {
 
 TEST(Bench, AnotherRuntimeThatCannotRunIsARowThatSaysWhy) {
   const std::string echo = "while read -r line; do printf '{\"ok\": false, \"why\": \"%s\"}\\n' \"$*\"; done";
-  const CommandResult result =
+  const CommandResult result = succeeded(
       mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--threads", "4096", "--json",
                   "--beside", besideText({"/nonexistent"}), "--beside", besideText({"/bin/sh", "-c", "echo no >&2"}),
-                  "--beside", besideText({"/bin/sh", "-c", echo, "worker"})});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+                  "--beside", besideText({"/bin/sh", "-c", echo, "worker"})}));
   const auto json = result.json();
   const std::string threads = std::to_string(cv::getNumberOfCPUs());
   EXPECT_EQ(json["threads"].dump(), threads);
@@ -129,8 +124,7 @@ TEST(Bench, MeasuresAConvertedModelAsItWasMade) {
     return mpmCommand(more);
   };
   for (const std::vector<std::string>& schedule : {std::vector<std::string>{}, {"--schedule", "1,2"}}) {
-    const CommandResult result = benchWith(schedule);
-    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result = succeeded(benchWith(schedule));
     const auto variants = result.json()["variants"];
     ASSERT_EQ(variants.size(), 1u);
     EXPECT_EQ(variants[0]["name"], "mpm mpm:blocks=1,2 fp32");
@@ -144,8 +138,7 @@ TEST(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
   const auto stagesWith = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"bench", "--model", kData + "/hf_depth_anything_dynamo18.onnx", "--rounds", "1",
                                "--reduce", "none", "--json"});
-    const CommandResult result = mpmCommand(more);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result = succeeded(mpmCommand(more));
     return result.json()["variants"][0]["stages"].get<std::map<std::string, double>>();
   };
   const auto stages = stagesWith({"--head"});
@@ -159,9 +152,8 @@ TEST(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
 }
 
 TEST(Bench, BoardIsATableOfAllFastPrecisions) {
-  const CommandResult result =
-      mpmCommand({"bench", "--board", "--input-size", "64x96", "--rounds", "2", "--warm-up", "1", "--threads", "1"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      mpmCommand({"bench", "--board", "--input-size", "64x96", "--rounds", "2", "--warm-up", "1", "--threads", "1"}));
   const auto build = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"];
   const auto lines = result.lines();
   std::size_t rows = 6;
@@ -184,8 +176,7 @@ TEST(Bench, FailsWhenOneOfOursDoes) {
 }
 
 TEST(Bench, PrintsATableOfWhatTheModelHas) {
-  const CommandResult result = mpmCommand(benchArguments({}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand(benchArguments({})));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm none fp32 [^\n]*\nmpm mpm:blocks=2 fp32 "));
   EXPECT_THAT(result.out, HasSubstr("GEMM peak fp32"));
   expectFailure(mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1,7"})), 1, {"1,7", "3 blocks"});

@@ -2,7 +2,6 @@
 #include "cli/command.h"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/resource.h>

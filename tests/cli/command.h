@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,8 @@
 #include <vector>
 
 namespace mpm::test {
+
+using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::Not;
 
 struct CommandOptions {
   std::string program = "mpm";                       ///< of this build

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -11,7 +9,7 @@
 namespace mpm::test {
 namespace {
 
-using ::testing::Contains, ::testing::ElementsAre, ::testing::HasSubstr, ::testing::Not;
+using ::testing::Contains;
 
 /// The words that `command` of a shell prints.
 std::vector<std::string> wordsOf(const std::string& command) {
@@ -29,8 +27,7 @@ class Completion : public ::testing::Test {
  protected:
   /// The script in a file. Skips the test where the shell is not installed.
   std::string script(const std::string& shell) {
-    const CommandResult result = mpmCommand({"--completion", shell});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result = succeeded(mpmCommand({"--completion", shell}));
     std::ofstream(folder_ / shell) << result.out;
     return folder_ / shell;
   }
@@ -83,8 +80,7 @@ TEST_F(Completion, OfZshIsAValidFunction) {
 }
 
 TEST_F(Completion, ManPageHasTheOptionsOfEachVerb) {
-  const CommandResult result = mpmCommand({"--man"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand({"--man"}));
   EXPECT_THAT(result.out, ::testing::StartsWith(".TH mpm 1 "));
   EXPECT_THAT(result.out, HasSubstr("\nmpm run [OPTIONS] [SOURCE...]\n"));
   EXPECT_THAT(result.out, HasSubstr("\\fB\\-o,\\-\\-out\\fR\\fI DIR\\fR\n"));

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -13,14 +11,10 @@
 namespace mpm::test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 TEST(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
   const TemporaryFolder folder;
-  const CommandResult result = mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result =
+      succeeded(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"}));
   EXPECT_EQ(result.out, "") << "data would go there";
   EXPECT_THAT(result.err, HasSubstr("3 blocks"));
   EXPECT_THAT(result.err, HasSubstr("reduction mpm:blocks=1,2"));
@@ -61,9 +55,8 @@ TEST(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
 
 TEST(Convert, ResizesTheInput) {
   const TemporaryFolder folder;
-  const CommandResult result = mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1",
-                                           "--input-size", "48x80", "--output", "logits"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1",
+                                                     "--input-size", "48x80", "--output", "logits"}));
   const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 48}, {"width", 80}}));
   EXPECT_EQ(json["tokens"], 60);
@@ -90,8 +83,7 @@ TEST(Convert, LeavesDevicesAsTheyAre) {
   std::filesystem::create_symlink("/dev/null", folder / "link");
   EXPECT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder / "link", "--schedule", "1"}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
-  const CommandResult piped = mpmCommand({"convert", kSegmenter, "-o", "/dev/stdout", "--schedule", "1"});
-  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  const CommandResult piped = succeeded(mpmCommand({"convert", kSegmenter, "-o", "/dev/stdout", "--schedule", "1"}));
   EXPECT_THAT(piped.out, HasSubstr("ai.mpm"));
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the commands find the CUDA plug-in, and what they say when it is of no use.
-#include <gmock/gmock.h>
-
 #include <filesystem>
 
 #include "cli/command.h"
@@ -11,8 +9,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 const std::string kLibraries = MPM_LIBRARY_DIR "/";
 
@@ -25,14 +21,13 @@ class CudaPlugin : public ::testing::Test {
   }
   /// `auto` is the CPU; `cuda` is one line with these parts, and info prints the same line.
   void expectNoDevice(const std::string& plugin, const std::vector<std::string>& parts) {
-    const CommandResult on_cpu = run("auto", plugin);
-    EXPECT_EQ(on_cpu.exit_code, 0);
+    const CommandResult on_cpu = succeeded(run("auto", plugin));
     EXPECT_EQ(on_cpu.err, run("cpu", plugin).err);
     const CommandResult refused = run("cuda", plugin);
     expectFailure(refused, 1, {"device 'cuda': "});
     expectFailure(refused, 1, parts);
-    const auto info = mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_CUDA_PLUGIN", plugin}}});
-    EXPECT_EQ(info.exit_code, 0);
+    const auto info =
+        succeeded(mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_CUDA_PLUGIN", plugin}}}));
     EXPECT_EQ(info.err, "");
     EXPECT_TRUE(info.json()["mpm"]["cuda_devices"].empty());
     EXPECT_THAT(refused.err, HasSubstr(info.json()["mpm"]["cuda_problem"].get<std::string>()));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that were edited or damaged, and files that are not ours: refused in one line, and left as they are.
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <filesystem>

@@ -42,8 +42,7 @@ class EvalOfADataset : public ::testing::Test {
 };
 
 TEST_F(EvalOfADataset, ReadsItsFoldersAndLabels) {
-  const CommandResult result = eval({"--fit", "resize"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(eval({"--fit", "resize"}));
   const auto json = result.json();
   EXPECT_EQ(json["dataset"], "ade20k");
   EXPECT_EQ(json["images"], 1);
@@ -72,8 +71,7 @@ TEST_F(EvalOfADataset, SlidesTheWindowsOfItsProtocol) {
     cv::Mat picture = cv::imread(path, -1);
     cv::imwrite(path, picture(cv::Rect(0, 0, 24, 24)).clone());
   }
-  const CommandResult result = eval({});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(eval({}));
   const auto json = result.json();
   EXPECT_EQ(json["fit"], "window");
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 512}, {"width", 512}}));

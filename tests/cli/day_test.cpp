@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
-#include <cstdlib>
 #include <filesystem>
 
 #include "cli/command.h"
@@ -11,8 +8,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kDay = "demo:day";
 
@@ -32,8 +27,7 @@ class Day : public ::testing::Test {
 
 // Six hours of it, dawn included.
 TEST_F(Day, IsShownAsATableAndPictures) {
-  const CommandResult result = run({kDay, "--max-frames", "36", "--out", folder_ / "day"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(run({kDay, "--max-frames", "36", "--out", folder_ / "day"}));
   const auto lines = result.lines();
   ASSERT_EQ(lines.size(), 7u);
   EXPECT_THAT(lines[0], HasSubstr("block 2"));
@@ -46,9 +40,8 @@ TEST_F(Day, IsShownAsATableAndPictures) {
 }
 
 TEST_F(Day, WithoutAFolderOnlyTheTableIsShown) {
-  const CommandResult result =
-      mpmCommand({"run", "demo:day?size=64x96", "--max-frames", "2", "--model", model_}, {.folder = folder_.path()});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(
+      mpmCommand({"run", "demo:day?size=64x96", "--max-frames", "2", "--model", model_}, {.folder = folder_.path()}));
   EXPECT_EQ(result.lines().size(), 2u);
   EXPECT_THAT(result.err, HasSubstr("run demo:day --model " + model_ + " --out mpm_day"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "mpm_day"));
@@ -91,12 +84,10 @@ TEST_F(Day, TheChartShadesTheNight) {
 
 TEST_F(Day, WhatIsWrittenIsWhatIsSaid) {
   const std::string chart = folder_ / "chart.png";
-  const CommandResult drawn = run({"demo:street?size=64x64&frames=2", "--chart", chart});
-  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  const CommandResult drawn = succeeded(run({"demo:street?size=64x64&frames=2", "--chart", chart}));
   EXPECT_EQ(drawn.err, "2 frames, " + chart + "\n");
   std::filesystem::remove(chart);
-  const CommandResult day = run({kDay, "--max-frames", "2", "--out", folder_ / "day", "--chart", chart});
-  ASSERT_EQ(day.exit_code, 0) << day.err;
+  const CommandResult day = succeeded(run({kDay, "--max-frames", "2", "--out", folder_ / "day", "--chart", chart}));
   EXPECT_THAT(day.err, HasSubstr("look at   " + chart + "\n"));
   EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "day"));

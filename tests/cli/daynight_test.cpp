@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <cmath>
 
 #include "cli/command.h"
@@ -13,8 +11,7 @@ const std::string kScene = "demo:street?size=96x128&speed=30000&frames=4";
 
 nlohmann::json jsonOf(std::vector<std::string> words) {
   words.insert(words.end(), {"--model", kSegmenter, "--schedule", "1,2", "--json"});
-  const CommandResult result = mpmCommand(words);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand(words));
   return result.jsonLines();
 }
 
@@ -65,8 +62,7 @@ TEST(DayNight, ANightAsItIsIsNoDay) {
 }
 
 TEST(DayNight, PrintsTheDifference) {
-  const CommandResult result = mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "1,2"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "1,2"}));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm:blocks=1,2 night +[0-9.]+ +- +- +- "));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("more tokens than by day after each step: [-0-9.]+ \\("));
 }

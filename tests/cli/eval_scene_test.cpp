@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -12,8 +10,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 // Two streets, noon and midnight of three days.
 const std::string kStreets = "demo:street?seed=5..6&size=64x96&start=2026-03-20T00:00&step=43200&frames=6";
@@ -43,8 +39,7 @@ TEST_F(EvalOfTheScene, ScoresAreThoseOfItsFramesAsFiles) {
       cv::imwrite(folder_ / (std::string(part) + "/images/" + frame->name + ".png"), frame->image);
       cv::imwrite(folder_ / (std::string(part) + "/labels/" + frame->name + ".png"), frame->labels);
     }
-  const CommandResult result = eval({kStreets, "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(eval({kStreets, "--json"}));
   const auto json = result.json();
   EXPECT_EQ(json["images"], 12);
   EXPECT_EQ(json["day"]["images"], 6);
@@ -93,8 +88,7 @@ TEST_F(EvalOfTheScene, SeveralVariantsAreThoseOfOneRunEach) {
   std::vector<std::string> words = {"eval", kStreets, "--model", model_, "--json"};
   const std::size_t common = words.size();
   words.insert(words.end(), variants.begin(), variants.end());
-  const CommandResult result = mpmCommand(words);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand(words));
   const auto rows = result.jsonLines();
   ASSERT_EQ(rows.size(), 8u);
   for (const auto& row : rows) {
@@ -119,8 +113,7 @@ TEST_F(EvalOfTheScene, SeveralVariantsAreThoseOfOneRunEach) {
 // By construction the first frame of a film is computed in full with reuse: it says nothing about the agreement.
 TEST_F(EvalOfTheScene, AgreementLeavesOutTheFirstFrame) {
   const std::string file = folder_ / "lines.jsonl";
-  const CommandResult against = eval({kStreets, "--json", "--reuse", "threshold=0", "--against", "full"});
-  ASSERT_EQ(against.exit_code, 0) << against.err;
+  const CommandResult against = succeeded(eval({kStreets, "--json", "--reuse", "threshold=0", "--against", "full"}));
   EXPECT_EQ(against.json()["images"], 10) << "two films of six frames";
   ASSERT_EQ(mpmCommand({"eval", kStreets, "--model", model_, "--reduce", "none", "--reuse", "off", "--reuse", "auto",
                         "--per-image", file})
@@ -134,8 +127,7 @@ TEST_F(EvalOfTheScene, AgreementLeavesOutTheFirstFrame) {
 }
 
 TEST_F(EvalOfTheScene, PrintsDayAndNightBesideEachOther) {
-  const CommandResult result = eval({kStreets});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(eval({kStreets}));
   EXPECT_THAT(result.lines().front(), ::testing::MatchesRegex("IoU, % +all +day +night"));
   EXPECT_THAT(result.out, HasSubstr("pavement "));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("images +12 +6 +6"));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
 
 #include <cmath>
 #include <filesystem>
@@ -117,10 +116,9 @@ TEST_F(Eval, WritesALinePerImage) {
 // The papers restore the grid before the decoder. On merged rows the labels are the same, and the work is less.
 TEST_F(Eval, AHeadOnTheRestoredGridCostsMore) {
   const std::string file = folder_ / "lines.jsonl";
-  const CommandResult result = mpmCommand({"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels",
-                                           folder_ / "labels", "--reduce", "mpm:blocks=1,2", "--reduce",
-                                           "mpm:blocks=1,2:head=restored", "--json", "--per-image", file});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand(
+      {"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels", folder_ / "labels", "--reduce",
+       "mpm:blocks=1,2", "--reduce", "mpm:blocks=1,2:head=restored", "--json", "--per-image", file}));
   const auto rows = result.jsonLines();
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1]["reduce"], "mpm:blocks=1,2:head=restored");
@@ -136,8 +134,7 @@ TEST_F(Eval, AHeadOnTheRestoredGridCostsMore) {
 }
 
 TEST_F(Eval, SlidesWindows) {
-  const CommandResult result = eval({"--json", "--fit", "window"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(eval({"--json", "--fit", "window"}));
   EXPECT_EQ(result.json()["images"], 2);
   EXPECT_EQ(result.json()["window_stride"], (nlohmann::json{{"height", 30}, {"width", 60}}));
   const auto closer = eval({"--json", "--fit", "window", "--window-stride", "16"}).json();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -12,11 +10,8 @@
 namespace mpm::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 TEST(Info, SaysWhatAModelIsAsJson) {
-  const CommandResult result = mpmCommand({"info", kSegmenter, "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand({"info", kSegmenter, "--json"}));
   EXPECT_EQ(result.err, "");
   EXPECT_EQ(result.lines().size(), 1u);
   const auto json = result.json();
@@ -53,8 +48,7 @@ TEST(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
     for (std::vector<std::string> words :
          std::vector<std::vector<std::string>>{{"run"}, {"bench", "--rounds", "1", "--image"}}) {
       words.insert(words.end(), {folder / "street.png", "--model", kSegmenter, "--precision", "int8"});
-      const CommandResult result = mpmCommand(words, with);
-      ASSERT_EQ(result.exit_code, 0) << result.err;
+      const CommandResult result = succeeded(mpmCommand(words, with));
       const auto first = result.err.find("int8 is no faster than fp32");
       EXPECT_EQ(first == std::string::npos, int8) << result.err;
       EXPECT_EQ(result.err.find("int8 is no faster", first == std::string::npos ? first : first + 1),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // --reduce in every command that takes --schedule.
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <fstream>
 
@@ -11,8 +9,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kSpec = "gradual:blocks=0-2:count=2";
 
@@ -53,8 +49,7 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
   const auto eval = [&](const std::string& rule) {
     return mpmCommand({"eval", image_, "--model", kSegmenter, "--against", "full", "--rule", rule, "--json"});
   };
-  const CommandResult found = eval(file + ":pairs:blocks=1,2:where=inside");
-  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const CommandResult found = succeeded(eval(file + ":pairs:blocks=1,2:where=inside"));
   const auto tokens = found.json()["tokens_mean"].get<std::vector<double>>();
   ASSERT_EQ(tokens.size(), 3u);
   EXPECT_EQ(tokens[1], std::ceil(tokens[0] / 2));

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // --reuse of the commands, on the built-in scene.
-#include <gmock/gmock.h>
-
-#include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 
 #include "cli/command.h"
@@ -11,8 +8,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 const std::string kFrames = "demo:street?seed=5&size=64x96&weather=clear&start=2026-03-20T12:00&step=1&frames=6";
 
@@ -25,9 +20,8 @@ class ReuseCommand : public ::testing::Test {
 };
 
 TEST_F(ReuseCommand, RunSaysAndDrawsWhatItComputed) {
-  const CommandResult result = mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse",
-                                           "threshold=12", "--out", folder_ / "out", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+                                                     "threshold=12", "--out", folder_ / "out", "--json"}));
   const auto lines = result.jsonLines();
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0]["reuse"]["key_frame"], true);
@@ -69,10 +63,9 @@ TEST_F(ReuseCommand, KeyFramesThatAreDueMeasureTheAgreement) {
 }
 
 TEST_F(ReuseCommand, BenchComparesIt) {
-  const CommandResult result =
+  const CommandResult result = succeeded(
       mpmCommand({"bench", "--model", model_, "--image", kFrames, "--reduce", "none", "--reuse", "off", "--reuse",
-                  "threshold=0:flush=0", "--reuse", "threshold=12", "--rounds", "4", "--warm-up", "2", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+                  "threshold=0:flush=0", "--reuse", "threshold=12", "--rounds", "4", "--warm-up", "2", "--json"}));
   const auto rows = result.json()["variants"];
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0]["reuse"], "off");

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -21,8 +20,6 @@
 namespace mpm::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 std::set<std::string> filesIn(const std::string& folder) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
@@ -38,8 +35,7 @@ std::vector<std::string> runArguments(std::vector<std::string> more) {
 TEST(Run, PrintsOneJsonObjectPerFrame) {
   const TemporaryFolder folder;
   for (int i = 0; i < 3; ++i) writeImage(folder / ("street" + std::to_string(i) + ".png"), 40, 60, i);
-  const CommandResult result = mpmCommand(runArguments({folder.path(), "--json"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand(runArguments({folder.path(), "--json"})));
   EXPECT_EQ(result.err, "");
   const auto frames = result.jsonLines();
   ASSERT_EQ(frames.size(), 3u);
@@ -71,8 +67,7 @@ TEST(Run, PrintsOneJsonObjectPerFrame) {
 TEST(Run, WritesLabelsOverlayAndMergeMap) {
   const TemporaryFolder folder;
   writeImage(folder / "a.png", 45, 61);
-  const CommandResult result = mpmCommand(runArguments({folder / "a.png", "--out", folder / "made/here"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand(runArguments({folder / "a.png", "--out", folder / "made/here"})));
   EXPECT_THAT(result.out, HasSubstr("tokens 32 -> "));
   EXPECT_THAT(result.out, HasSubstr(" ms"));
   EXPECT_THAT(result.err, HasSubstr("3 pictures and legend.png in " + (folder / "made/here")));
@@ -95,8 +90,7 @@ TEST(Run, WritesTheMergeMapOfEachInsertionAsData) {
   const TemporaryFolder folder;
   writeImage(folder / "a.png", 45, 61);
   const CommandResult result =
-      mpmCommand(runArguments({folder / "a.png", "--out", folder / "out", "--maps", "--json"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+      succeeded(mpmCommand(runArguments({folder / "a.png", "--out", folder / "out", "--maps", "--json"})));
   cv::Mat before;
   for (int k = 1; k <= 2; ++k) {
     const cv::Mat map = cv::imread(folder / ("out/a_map" + std::to_string(k) + ".png"), cv::IMREAD_UNCHANGED);
@@ -126,8 +120,8 @@ TEST(Run, TheLegendShowsTheColoursOfTheOverlays) {
   MPM_NEEDS_DEMO();
   if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";
   const TemporaryFolder folder;
-  const CommandResult result = mpmCommand({"run", "demo:street?frames=1", "--out", folder / "out", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result =
+      succeeded(mpmCommand({"run", "demo:street?frames=1", "--out", folder / "out", "--json"}));
   const cv::Mat legend = cv::imread(folder / "out/legend.png");
   const auto areas = result.json()["classes"];
   const auto occurring = std::count_if(areas.begin(), areas.end(), [](const auto& area) { return area > 0; });
@@ -214,14 +208,12 @@ TEST(Run, TakesImagesVideosAndGlobsAndStopsInTime) {
   if (!writer.isOpened()) GTEST_SKIP() << "this OpenCV writes no video";
   for (int i = 0; i < 4; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)));
   writer.release();
-  const CommandResult all = mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json"}));
-  ASSERT_EQ(all.exit_code, 0) << all.err;
+  const CommandResult all = succeeded(mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json"})));
   ASSERT_EQ(all.jsonLines().size(), 6u);
   EXPECT_EQ(all.jsonLines()[5]["frame"], 5);
   EXPECT_EQ(all.jsonLines()[5]["source"], folder / "clip.avi");
   const CommandResult some =
-      mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json", "--max-frames", "3"}));
-  EXPECT_EQ(some.exit_code, 0);
+      succeeded(mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json", "--max-frames", "3"})));
   EXPECT_EQ(some.jsonLines().size(), 3u);
 }
 
@@ -244,8 +236,7 @@ TEST(Run, WritesDepth) {
     return mpmCommand(
         {"run", folder / "a.png", "--model", model, "--schedule", schedule, "--out", folder / out, "--json"});
   };
-  const CommandResult result = run(kDepthModel, "out", "1,2");
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(run(kDepthModel, "out", "1,2"));
   const auto line = result.json();
   EXPECT_EQ(line["tokens"].size(), 3u);
   EXPECT_FALSE(line.contains("classes"));
@@ -277,8 +268,8 @@ TEST(Run, WritesSegments) {
     more.insert(more.begin(), {"run", folder / "a.png", "--model", kEomt, "--schedule", "1,2", "--min-score", "0.3"});
     return mpmCommand(more);
   };
-  const CommandResult result = run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder / "out", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result =
+      succeeded(run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder / "out", "--json"}));
   const auto line = result.json();
   EXPECT_EQ(line["outputs"], (nlohmann::json{"a_segments.png", "a_overlay.png", "a_segments.json", "a_merge.png"}));
   EXPECT_TRUE(std::filesystem::exists(folder / "out/legend.png"));

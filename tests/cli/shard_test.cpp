@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -19,7 +18,6 @@ namespace mpm::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 std::vector<nlohmann::json> linesOf(const std::string& path) {
   return CommandResult{.out = readFile(path)}.jsonLines();
@@ -73,15 +71,13 @@ TEST_F(Shards, AddUpToTheWhole) {
   std::set<std::string> seen;
   for (const std::string part : {"1", "2", "3"}) {
     const std::string lines = folder_ / (part + ".jsonl");
-    const CommandResult result = eval({"--json", "--shard", part + "/3", "--per-image", lines});
-    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const CommandResult result = succeeded(eval({"--json", "--shard", part + "/3", "--per-image", lines}));
     EXPECT_EQ(result.json()["shard"], part + "/3");
     combine.push_back(lines);
     for (const nlohmann::json& line : linesOf(lines)) EXPECT_TRUE(seen.insert(line["name"]).second) << line["name"];
   }
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(kImages));
-  const CommandResult combined = mpmCommand(combine);
-  ASSERT_EQ(combined.exit_code, 0) << combined.err;
+  const CommandResult combined = succeeded(mpmCommand(combine));
   EXPECT_EQ(withoutTimes(combined.json()), withoutTimes(eval({"--json"}).json()));
 
   combine.pop_back();
@@ -127,8 +123,7 @@ TEST_F(Shards, AKilledRunGoesOn) {
   expectFailure(run("parts", {"--resume"}), 1, {"line " + std::to_string(before + 2), "is damaged"});
   fs::resize_file(manifest, bytes);
 
-  const CommandResult rest = run("parts", {"--resume"});
-  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  const CommandResult rest = succeeded(run("parts", {"--resume"}));
   EXPECT_EQ(rest.jsonLines().size(), kImages - before) << "nothing is done twice";
   std::set<std::string> names;
   const std::vector<nlohmann::json> lines = linesOf(manifest);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,8 +18,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 // Two streets, three frames each.
 const std::string kFewStreets = "demo:street?seed=5..6&size=64x96&step=43200&frames=3";
@@ -57,8 +52,7 @@ class Study : public ::testing::Test {
 };
 
 TEST_F(Study, MeasuresWhatEvalMeasures) {
-  const CommandResult result = study(small_);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(study(small_));
   EXPECT_THAT(result.out, ::testing::MatchesRegex("reduction +tokens +mIoU % +loss +agreement % +ms +speed-up\n"
                                                   "none .* 0\\.00 +100\\.00 .* 1\\.00\n"
                                                   "mpm:blocks=1 .*\n"
@@ -278,8 +272,7 @@ TEST(StudyColors, DifferInGrey) {
 
 TEST_F(Study, SaysWhatItsReportIsMissing) {
   std::ofstream(folder_ / "matplotlib.py") << "raise ImportError('no matplotlib here')\n";
-  const CommandResult result = study(small_, {.environment = {{"PYTHONPATH", folder_.path()}}});
-  EXPECT_EQ(result.exit_code, 0);
+  const CommandResult result = succeeded(study(small_, {.environment = {{"PYTHONPATH", folder_.path()}}}));
   EXPECT_TRUE(result.out.ends_with("\n" + results_ + "\n")) << result.out;
   EXPECT_THAT(result.err, HasSubstr("no matplotlib here (Debian has python3-matplotlib)"));
   EXPECT_FALSE(std::filesystem::exists(report_));
@@ -321,8 +314,7 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   std::ofstream file(results_, std::ios::trunc);
   for (std::size_t i = 0; i < 4; ++i) file << before[i] << '\n';  // the second image has one line
   file.close();
-  const CommandResult result = study(small_);
-  ASSERT_EQ(result.exit_code, 0);
+  const CommandResult result = succeeded(study(small_));
   EXPECT_THAT(result.err, HasSubstr("the ms are of 2 sessions"));
   auto after = tableLines(results_);
   ASSERT_EQ(after.size(), 18u);

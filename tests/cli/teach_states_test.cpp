@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // States from examples in folders to the report of a watch.
-#include <gmock/gmock.h>
-
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
@@ -17,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
 
@@ -63,9 +58,8 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
     for (int hour = 8; hour < 12; ++hour) write("watched", day, hour, day % 2 == 0);
   const std::string database = folder_ / "a.db";
   const CommandResult watched =
-      mpmCommand({"monitor", folder_ / "watched", "--model", kModel, "--db", database, "--states", gate_, "--time-zone",
-                  "Z", "--state-after", "2", "--alarm", "gate=open", "--json"});
-  ASSERT_EQ(watched.exit_code, 0) << watched.err;
+      succeeded(mpmCommand({"monitor", folder_ / "watched", "--model", kModel, "--db", database, "--states", gate_,
+                            "--time-zone", "Z", "--state-after", "2", "--alarm", "gate=open", "--json"}));
   int alarms = 0, samples = 0, sure = 0;
   for (const auto& line : watched.jsonLines()) {
     if (line.contains("event")) alarms += line["event"] == "alarm";
@@ -75,8 +69,7 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
   }
   EXPECT_EQ(alarms, 2);
   EXPECT_EQ(samples, 16);
-  const CommandResult report = mpmCommand({"report", database, "--chart", folder_ / "a.png"});
-  EXPECT_EQ(report.exit_code, 0) << report.err;
+  const CommandResult report = succeeded(mpmCommand({"report", database, "--chart", folder_ / "a.png"}));
   EXPECT_THAT(report.out, ContainsRegex("samples  changes  sure, %   share of the samples, %\n +gate +16 +[0-9]+ +" +
                                         fixed(100.0 * sure / 16, 1) + " "));
   const auto json = mpmCommand({"report", database, "--json"}).json()["states"]["gate"];
@@ -92,8 +85,7 @@ TEST_F(TeachStates, AWatchStoresWhatWasTaught) {
 
 TEST_F(TeachStates, ShowsTheExamplesThatItGetsWrong) {
   write("examples/closed", 9, 10, true);
-  const CommandResult taught = teach({"--json"});
-  ASSERT_EQ(taught.exit_code, 0) << taught.err;
+  const CommandResult taught = succeeded(teach({"--json"}));
   const auto result = taught.jsonLines().back();
   EXPECT_EQ(result["wrong_pictures"], folder_ / "gate_wrong.jpg");
   EXPECT_FALSE(cv::imread(folder_ / "gate_wrong.jpg").empty());

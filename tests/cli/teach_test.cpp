@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
@@ -19,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 // The classes of the street by other names, and fewer.
 const std::vector<std::string> kNames = {"air", "stone", "ground", "green", "things"};
@@ -87,8 +83,7 @@ class Teach : public ::testing::Test {
 TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   writeStreet("train", "start=2026-06-20T05:00&step=21600", 4, true);
   writeStreet("test", "start=2026-07-09T02:30&step=25200", 6, false);
-  const CommandResult result = teach({"--schedule", "2", "--steps", "60", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(teach({"--schedule", "2", "--steps", "60", "--json"}));
   const auto lines = result.jsonLines();
   EXPECT_EQ(lines[lines.size() - 2], nlohmann::json({{"progress", 1.0}}));
   const nlohmann::json& report = lines.back();
@@ -104,8 +99,7 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
     std::vector<std::string> words = {
         "eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"};
     words.insert(words.end(), more.begin(), more.end());
-    const CommandResult scores = mpmCommand(words);
-    EXPECT_EQ(scores.exit_code, 0) << scores.err;
+    const CommandResult scores = succeeded(mpmCommand(words));
     return scores.json();
   };
   const auto scores = eval({});
@@ -114,10 +108,9 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   for (const std::string& name : kNames) EXPECT_GT(scores["iou"][name], 30) << name << ' ' << scores["iou"];
   EXPECT_EQ(eval({"--schedule", "none"})["reduce"], "none") << "unless another one is named";
 
-  const CommandResult run = mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--out", folder_ / "out"});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const CommandResult converted = mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"});
-  EXPECT_EQ(converted.exit_code, 0) << converted.err;
+  const CommandResult run =
+      succeeded(mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--out", folder_ / "out"}));
+  const CommandResult converted = succeeded(mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"}));
   EXPECT_EQ(mpmCommand({"info", folder_ / "fast.onnx", "--json"}).json()["reduce"], "mpm:blocks=2");
 }
 
@@ -131,8 +124,7 @@ TEST_F(Teach, NamesAPolicyNetworkByItsWholePath) {
       graph.reduceMean(graph.node("AveragePool", {"image"}, {{"kernel_shape", window}, {"strides", window}}), 1));
   const std::string policy = folder_ / "policy.onnx", spec = "cts:policy=" + fs::relative(policy).string();
   graph.save(policy);
-  const CommandResult result = teach({"--reduce", spec, "--steps", "5"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(teach({"--reduce", spec, "--steps", "5"}));
   const auto facts = nlohmann::json::parse(std::ifstream(folder_ / "mine.json"));
   EXPECT_EQ(facts["reduce"], "cts:policy=" + (fs::current_path() / fs::relative(policy)).string());
   EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0);
@@ -143,8 +135,7 @@ TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
   writeFlat("b", {64, 48}, {64, 48}, 0, 1);
   writeFlat("c", {64, 48}, {64, 48}, 2, 255);
   writeClasses({"low", "high", "rare"});
-  const CommandResult result = teach({"--steps", "20"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(teach({"--steps", "20"}));
   EXPECT_THAT(result.out, AllOf(HasSubstr("class "), HasSubstr("mIoU "), HasSubstr("in 3 rounds")));
   EXPECT_THAT(result.out, HasSubstr("labelled in one picture only, so not tested: rare"));
   EXPECT_EQ(result.lines().back(), mine_);
@@ -230,8 +221,7 @@ TEST_F(Teach, ReadsFilesOfLabelMe) {
   std::ofstream(folder_ / "train/labels/b.json") << R"({"imageHeight": 48, "imageWidth": 64, "shapes": [
       {"label": "high", "shape_type": "polygon", "points": [[0, 0], [63, 0], [63.5, 20]]},
       {"label": "low", "shape_type": "linestrip", "points": [[3, 40], [30, 44], [60, 40]]}]})";
-  const CommandResult result = teach({"--steps", "5", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(teach({"--steps", "5", "--json"}));
   EXPECT_EQ(result.jsonLines().back()["pictures"], 2);
 }
 
@@ -243,9 +233,8 @@ TEST_F(Teach, NeedsNoOtherProgram) {
   const CommandOptions alone = {
       .program = fs::relative(folder_ / "mpm", MPM_BINARY_DIR).string(),
       .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}, {"PATH", "/nowhere"}}};
-  const CommandResult result = teach(
-      {"--steps", "3", "--threads", "1", "--model", std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx"}, alone);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(teach(
+      {"--steps", "3", "--threads", "1", "--model", std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx"}, alone));
 }
 
 // Four pictures of CamVid's validation, every 25th, against the other 97: the nine classes that the street has too.
@@ -265,12 +254,10 @@ TEST_F(Teach, CamVidFromFourPictures) {
       for (int x = 0; x < labels.cols; ++x) labels.at<uchar>(y, x) = static_cast<uchar>(kClass[labels.at<uchar>(y, x)]);
     cv::imwrite(folder_ / (part + "/labels/" + name + ".png"), labels);
   }
-  const CommandResult result = teach({"--no-cross-validation"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const CommandResult scores = mpmCommand(
+  const CommandResult result = succeeded(teach({"--no-cross-validation"}));
+  const CommandResult scores = succeeded(mpmCommand(
       {"eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"},
-      {.timeout_s = 280});
-  ASSERT_EQ(scores.exit_code, 0) << scores.err;
+      {.timeout_s = 280}));
   EXPECT_EQ(scores.json()["images"], 97);
   EXPECT_GE(scores.json()["miou"], 71);
   EXPECT_GE(scores.json()["pixel_accuracy"], 94);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <csignal>
 #include <filesystem>
 
@@ -10,8 +8,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 class TuneVerb : public ::testing::Test {
  protected:
@@ -32,8 +28,7 @@ class TuneVerb : public ::testing::Test {
 
 TEST_F(TuneVerb, WritesTheModelOfItsChoice) {
   const CommandResult result =
-      tune({"--agreement", "80", "--reuse", "threshold=12:flush=1", "--json", "-o", folder_ / "tuned.onnx"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+      succeeded(tune({"--agreement", "80", "--reuse", "threshold=12:flush=1", "--json", "-o", folder_ / "tuned.onnx"}));
   const auto json = result.json();
   EXPECT_EQ(json["wanted_agreement"], 80);
   EXPECT_TRUE(json["wanted_loss"].is_null());
@@ -49,8 +44,7 @@ TEST_F(TuneVerb, WritesTheModelOfItsChoice) {
 }
 
 TEST_F(TuneVerb, PrintsTheFrontAndTwoSentences) {
-  const CommandResult result = tune({"--loss", "50", "--labels", folder_ / "labels"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(tune({"--loss", "50", "--labels", folder_ / "labels"}));
   EXPECT_THAT(result.out, HasSubstr("speed-up"));
   EXPECT_THAT(result.out, HasSubstr("loss"));
   EXPECT_THAT(result.out, HasSubstr("chosen"));

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -13,23 +11,18 @@
 namespace mpm::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 TEST(Usage, SaysItsVersion) {
-  const CommandResult result = mpmCommand({"--version"});
-  EXPECT_EQ(result.exit_code, 0);
+  const CommandResult result = succeeded(mpmCommand({"--version"}));
   EXPECT_EQ(result.out, "mpm " MPM_VERSION "\n");
   EXPECT_EQ(result.err, "");
 }
 
 TEST(Usage, HelpsWithExamplesPerVerbOnATerminal) {
-  const CommandResult help = mpmCommand({"--help"});
-  EXPECT_EQ(help.exit_code, 0);
+  const CommandResult help = succeeded(mpmCommand({"--help"}));
   for (const std::string verb : {"convert", "info", "run", "eval", "teach", "daynight", "bench", "tune", "study",
                                  "monitor", "report", "serve"}) {
     EXPECT_THAT(help.out, HasSubstr(verb));
-    const CommandResult of_verb = mpmCommand({verb, "--help"});
-    EXPECT_EQ(of_verb.exit_code, 0);
+    const CommandResult of_verb = succeeded(mpmCommand({verb, "--help"}));
     EXPECT_THAT(of_verb.out, HasSubstr("Example"));
     EXPECT_THAT(of_verb.out, HasSubstr("mpm " + verb + " "));
     EXPECT_EQ(of_verb.err, "");
@@ -65,8 +58,7 @@ TEST(Usage, SuggestsTheNearestWord) {
 TEST(Usage, HelpOfAVerbIsItsHelp) {
   EXPECT_EQ(mpmCommand({"help"}).out, mpmCommand({"--help"}).out);
   for (const char* verb : {"run", "study"}) {
-    const CommandResult help = mpmCommand({"help", verb});
-    EXPECT_EQ(help.exit_code, 0);
+    const CommandResult help = succeeded(mpmCommand({"help", verb}));
     EXPECT_EQ(help.out, mpmCommand({verb, "--help"}).out);
   }
 }

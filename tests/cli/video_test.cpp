@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <csignal>
 #include <filesystem>
 #include <opencv2/imgcodecs.hpp>
@@ -40,8 +38,7 @@ class Video : public ::testing::Test {
 
 TEST_F(Video, ShowsTheOverlayOfEachFrame) {
   const std::string video = folder_ / "out.avi", pictures = folder_ / "pictures";
-  const CommandResult result = run({images_, "--video", video, "--out", pictures, "--only", "overlay"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(run({images_, "--video", video, "--out", pictures, "--only", "overlay"}));
   EXPECT_THAT(result.err, ::testing::HasSubstr(video));
   cv::VideoCapture frames(video);
   EXPECT_EQ(frames.get(cv::CAP_PROP_FPS), 25);
@@ -71,8 +68,7 @@ TEST_F(Video, KeepsTheFrameRateOfItsSource) {
 
 TEST_F(Video, OfDepthShowsItsColours) {
   const std::string video = folder_ / "out.avi";
-  const CommandResult result = mpmCommand({"run", images_, "--model", kDepthModel, "--video", video});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult result = succeeded(mpmCommand({"run", images_, "--model", kDepthModel, "--video", video}));
   cv::Mat frame;
   ASSERT_TRUE(cv::VideoCapture(video).read(frame));
   EXPECT_GE(frame.rows, 48);

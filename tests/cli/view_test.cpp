@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The viewer as far as it goes without a display.
-#include <gmock/gmock.h>
-
 #include <filesystem>
 
 #include "cli/command.h"
@@ -10,8 +8,6 @@
 
 namespace mpm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 class View : public ::testing::Test {
  protected:
@@ -27,8 +23,7 @@ class View : public ::testing::Test {
 };
 
 TEST_F(View, Helps) {
-  const CommandResult help = view({"--help"});
-  EXPECT_EQ(help.exit_code, 0);
+  const CommandResult help = succeeded(view({"--help"}));
   EXPECT_EQ(help.err, "");
   for (const char* part : {"SOURCE", "--model", "--schedule", "Keys:", "mpm-view 0"})
     EXPECT_THAT(help.out, HasSubstr(part));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/dataset.h"
 
-#include <gmock/gmock.h>
-
 #include <filesystem>
 #include <fstream>
 

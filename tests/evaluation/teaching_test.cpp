@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/teaching.h"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
 #include "support/temporary_folder.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/linear.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 
 #include "kernels/each_instruction_set.h"

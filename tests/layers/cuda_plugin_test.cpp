@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/cuda_plugin.h"
 
-#include <gmock/gmock.h>
-
 #include "support/throws_with.h"
 
 namespace mpm {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/statistics/alarms.h"
 
-#include <gmock/gmock.h>
-
 #include "monitor/samples.h"
 #include "support/throws_with.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <csignal>
 #include <filesystem>
 
@@ -16,9 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using monitor::StoreReader;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class ArchiveCommand : public ::testing::Test {
  protected:

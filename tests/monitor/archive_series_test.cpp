@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A year of pictures of the built-in scene, as files, gives what the scene itself gives.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <csignal>

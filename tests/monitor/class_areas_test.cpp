@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/averages.h"
 
-#include <gmock/gmock.h>
-
 #include "monitor/samples.h"
 
 namespace mpm::monitor::test {

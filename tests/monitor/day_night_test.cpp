@@ -2,8 +2,6 @@
 #include "monitor/statistics/day_night.h"
 #include "monitor/clocks.h"
 
-#include <gmock/gmock.h>
-
 #include <cstdlib>
 #include <ctime>
 

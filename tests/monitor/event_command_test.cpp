@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/event_command.h"
 
-#include <gmock/gmock.h>
 #include <signal.h>
 
 #include <cstdlib>

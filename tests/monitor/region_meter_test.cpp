@@ -5,8 +5,6 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "mpm/error.hpp"
-
 namespace mpm::monitor {
 namespace {
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions from the recorder to the chart.
-#include <gmock/gmock.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +8,6 @@
 #include "monitor/sql.h"
 #include "monitor/store/averages.h"
 #include "monitor/store/export.h"
-#include "mpm/error.hpp"
 
 namespace mpm::monitor::test {
 namespace {

@@ -10,7 +10,6 @@
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/gate.h"
-#include "vision/model_digest.h"
 
 namespace mpm::monitor::test {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // States from the model's tokens to the chart.
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"

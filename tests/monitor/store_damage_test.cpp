@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that a power cut or a dying SD card damaged.
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <filesystem>

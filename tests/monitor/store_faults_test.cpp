@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
 #include <spawn.h>
 #include <sys/mount.h>
 #include <sys/wait.h>

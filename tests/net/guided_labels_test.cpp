@@ -2,8 +2,6 @@
 // The guided filter of labels, against plain loops in double precision.
 #include "net/guided_labels.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

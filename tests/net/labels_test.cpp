@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/estimator.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/preprocess.h"
 
-#include <gtest/gtest.h>
-
 #include "support/throws_with.h"
 
 namespace mpm {

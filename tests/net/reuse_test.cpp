@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reuse of rows in whole models: every exported model of tests/data, and the Estimator on frames.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>

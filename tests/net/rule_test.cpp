@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merging by a function of the program: ReadOptions::rule.
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <numeric>
 

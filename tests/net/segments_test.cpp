@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/estimator.hpp"
 
-#include <gmock/gmock.h>
-
 #include <filesystem>
 #include <fstream>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are no model, or a broken one: one clear line each, no crash.
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <functional>
 

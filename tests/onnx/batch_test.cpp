@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several images in one pass: each becomes what it becomes alone.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a converted file looks like, how it is written, and other input sizes.
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every spelling of a ViT that exporters use, through the converter and cv::dnn, against double-precision loops.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <tuple>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that real exporters wrote (tests/data), through the converter and cv::dnn, against ONNX Runtime's outputs and
 // against Mutual Pair Merging in double precision.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <map>

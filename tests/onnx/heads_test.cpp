@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of heads behind the encoder of a real exporter, against ONNX's reference implementation (tests/data/heads).
-#include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
 #include <fstream>

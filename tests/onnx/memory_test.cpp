@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory for reading a model, in addition to its weights. A camera's computer has little memory and keeps the net for
 // months.
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

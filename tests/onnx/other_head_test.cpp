@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heads that are neither of Segmenter's. heads_test.cpp has what their operators compute.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>

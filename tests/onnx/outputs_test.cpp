@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names, shapes and numbers of what a converted model returns.
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <fstream>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/placement.h"
 
-#include <gmock/gmock.h>
-
 #include <map>
 
 #include "mpm/build_info.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Content-aware token sharing: the whole path from a policy network to restored scores, against double loops.
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

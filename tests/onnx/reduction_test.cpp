@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every method of reduction through the converter: what it writes, that the file says it, and that nets run.
-#include <gmock/gmock.h>
-
 #include <fstream>
 
 #include "mpm/mpm.hpp"

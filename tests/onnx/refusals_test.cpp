@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs that are almost a plain ViT: the first node that does not fit is named, and what was expected there.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>

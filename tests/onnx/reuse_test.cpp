@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nets that reuse rows of earlier frames (docs/reuse.md), against double loops. Models of exporters:
 // tests/net/reuse_test.cpp; which groups outlive a frame: tests/merging/kept_groups_test.cpp.
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <opencv2/core/utility.hpp>
 #include <random>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/token_head.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <fstream>
 

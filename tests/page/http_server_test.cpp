@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page/http_server.h"
 
-#include <gmock/gmock.h>
 #include <filesystem>
 #include <fstream>
 

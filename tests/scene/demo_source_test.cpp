@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include "scene/street.h"
 #include "support/throws_with.h"
 #include "vision/sources/source.h"

@@ -2,7 +2,6 @@
 #include "train/segmenter_file.h"
 
 #include <ATen/ATen.h>
-#include <gmock/gmock.h>
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/times/archive.h"
 
-#include <gmock/gmock.h>
-
 #include <atomic>
 #include <filesystem>
 #include <fstream>

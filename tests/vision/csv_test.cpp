@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/csv.h"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>

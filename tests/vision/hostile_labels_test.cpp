@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels that somebody else wrote: each is read, or refused in one line that names the file.
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/label_folder.h"
 
-#include <gmock/gmock.h>
-
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>

@@ -2,7 +2,6 @@
 #include "vision/times/picture_times.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <cstdlib>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/pictures/pictures.h"
 
-#include <gtest/gtest.h>
-
 #include <opencv2/imgcodecs.hpp>
 
 #include "support/file_size_limit.h"

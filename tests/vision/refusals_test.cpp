@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this module refuses: for each refusal the smallest input that needs it.
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/sources/source_spec.h"
 
-#include <gmock/gmock.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulation itself: what it must catch, it catches.
+// The emulation itself: what it must catch, it catches. That lanes, fragments and products are right, the tests of the
+// kernels show.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -120,49 +121,6 @@ TEST(CudaOnHostDeathTest, AccessOutOfSharedMemory) {
   EXPECT_DEATH(launch(readBehindShared, Grid{}, 32, 32 * sizeof(int), Stream(0), to.data()), "AddressSanitizer");
 }
 #endif
-
-void fold(double* to) { to[threadIdx.x] = warpSum(static_cast<double>(threadIdx.x)); }
-
-TEST(CudaOnHost, LanesExchange) {
-  for (unsigned seed = 0; seed < 3; ++seed) {
-    on_host::setSeed(seed);
-    std::vector<double> to(64);
-    launch(fold, Grid{}, 64, 0, Stream(0), to.data());
-    for (int i = 0; i < 64; ++i) EXPECT_EQ(to[static_cast<std::size_t>(i)], i < 32 ? 496.0 : 496.0 + 1024.0);
-  }
-}
-
-// C = A B for A {16, 16} of halves and B^T {8, 16}: loadMatrices and multiplyAdd against plain loops, which holds the
-// fragment layouts of both together.
-void multiplySmall(const Half* a, const Half* b, float* c) {
-  auto* shared = static_cast<Half*>(sharedMemory());
-  const int l = laneIndex();
-  for (int i = l; i < 256; i += 32) shared[i] = a[i];
-  for (int i = l; i < 256; i += 32) shared[256 + i] = i < 128 ? b[i] : Half{0};
-  __syncthreads();
-  unsigned fa[4], fb[4];
-  loadMatrices(fa, shared + (l % 16) * 16 + l / 16 * 8);
-  loadMatrices(fb, shared + 256 + (l % 8 + l / 16 * 8) * 16 + l / 8 % 2 * 8);
-  float sum[4] = {};
-  multiplyAdd<Half>(sum, fa, fb[0], fb[1]);
-  for (int e = 0; e < 4; ++e) c[(l / 4 + e / 2 * 8) * 8 + 2 * (l % 4) + e % 2] = sum[e];
-}
-
-TEST(CudaOnHost, FragmentsMultiply) {
-  std::vector<Half> a(256), b(128);
-  for (int i = 0; i < 256; ++i) a[static_cast<std::size_t>(i)] = fromFloat<Half>(static_cast<float>(i % 23) - 11);
-  for (int i = 0; i < 128; ++i) b[static_cast<std::size_t>(i)] = fromFloat<Half>(static_cast<float>(i * 7 % 19) - 9);
-  const Buffer<Half> device_a = uploaded(Stream(0), a), device_b = uploaded(Stream(0), b);
-  std::vector<float> c(128);
-  launch(multiplySmall, Grid{}, 32, 1024, Stream(0), device_a.data(), device_b.data(), c.data());
-  for (int m = 0; m < 16; ++m)
-    for (int n = 0; n < 8; ++n) {
-      float expected = 0;
-      for (int k = 0; k < 16; ++k)
-        expected += toFloat(a[static_cast<std::size_t>(m * 16 + k)]) * toFloat(b[static_cast<std::size_t>(n * 16 + k)]);
-      EXPECT_EQ(c[static_cast<std::size_t>(m * 8 + n)], expected) << m << ", " << n;
-    }
-}
 
 TEST(CudaOnHost, HalvesRoundToNearestEven) {
   EXPECT_EQ(fromFloat<Half>(1.0f).bits, 0x3c00);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only the emulation can tell: each copy between host and device, and a device that is full.
-#include <gmock/gmock.h>
-
 #include "kernels/cuda/emulation.h"
 #include "layers/cuda/net.h"
 #include "onnx/cuda/device_net.h"
