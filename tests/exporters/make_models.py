@@ -18,6 +18,7 @@ import json
 import logging
 import os
 import pathlib
+import re
 import warnings
 import zlib
 from dataclasses import dataclass, field, replace
@@ -767,42 +768,21 @@ def make(spec, folder):
             "reference": reference.name if reference else None}
 
 
-README = """# Test models from real exporters
-
-Small models with random weights. Each was exported by the tool in the column "exporter". A reference file holds what ONNX Runtime {ort}
-computes for a seeded input. `tests/exporters/make_models.py` writes the models, their references, `models.json` and this page. To change
-them, edit and run that script (`requirements.txt` beside it has the versions). No model is trained, and none is the work of others.
-
-- `NAME.onnx` is the model. `NAME.weights` is its external data, if it has any.
-- `NAME.reference.json` has `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian; times `scale` where
-  there is one). Some also have `mpm`,
-  the result of Mutual Pair Merging (or of `reduce`) in double precision (`tests/exporters/mpm_reference.py`) for a `schedule`: `token_counts` {{B, K + 1}},
-  `merge_map` {{B, K, N}} (composed) and `outputs` (every token restored before the head). The two nearest neighbours of every token
-  differ by at least {margin:g} in cosine similarity.
-- `models.json` is this table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance` times
-  their standard deviation) or `refuse`. The reference of `segmenter_linear_half` is float32 with weights rounded to float16. `hf_vit` declares
-  the axis `size` as dynamic, but its positions fix the grid.
-
-| file | source | exporter | opset | dynamic | verdict | head | special tokens |
-|---|---|---|---|---|---|---|---|
-{rows}
-
-`heads/` holds operators of heads and what ONNX's reference implementation makes of them: see `tests/exporters/make_heads.py`.
-
-`fuzz/` holds modified copies of these files that once crashed the converter.
-"""
+TABLE = "| file | source | exporter | opset | dynamic | verdict | head | special tokens |\n|---|---|---|---|---|---|---|---|\n"
 
 
 def write_lists(folder, entries):
+    """models.json, and README.md with the words of tests/data/README.md."""
     (folder / "models.json").write_text(json.dumps(entries, indent=1) + "\n")
     rows = []
     for e in entries:
         verdict = e["verdict"] + (f": {e['reason']}" if e["reason"] else "")
         head, special = ("", "") if e["verdict"] == "refuse" else (e["head"], e["special_tokens"])
         rows.append(f"| `{e['file']}` | {e['source']} | {e['exporter']} | {e['opset']} | {', '.join(e['dynamic'])} | "
-                    f"{verdict} | {head} | {special} |")
-    (folder / "README.md").write_text("<!-- SPDX-License-Identifier: Apache-2.0 -->\n" + README.format(
-        ort=onnxruntime.__version__, margin=mpm_reference.CLEAR_MARGIN, rows="\n".join(rows)))
+                    f"{verdict} | {head} | {special} |\n")
+    before, behind = (pathlib.Path(__file__).resolve().parents[1] / "data/README.md").read_text().split(TABLE)
+    before = re.sub(r"ONNX Runtime [\d.]+", f"ONNX Runtime {onnxruntime.__version__}", before)
+    (folder / "README.md").write_text(before + TABLE + "".join(rows) + re.sub(r"^(\|.*\n)*", "", behind))
 
 
 def main():
