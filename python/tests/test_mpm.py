@@ -660,8 +660,8 @@ import mpm
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores Ctrl-C
 estimator = mpm.Estimator(sys.argv[1])
 image, labels = np.zeros((40, 70, 3), np.uint8), np.zeros((40, 70), np.uint8)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     mpm.evaluate(itertools.repeat(image), itertools.repeat(labels), estimator)
 except KeyboardInterrupt:
     print("stopped")

@@ -44,12 +44,11 @@ std::optional<vision::Frame> slowly(int call) {
   return frame(call);
 }
 
-// One source, with times that make faults and repairs take milliseconds.
+// One source, which is opened again within milliseconds. A busy machine is no outage: tests of hanging ones set times.
 class Capture : public ::testing::Test {
  protected:
   Capture() {
-    options_.source.timeout_s = 0.1;
-    options_.stall_s = 0.03;
+    options_.source.timeout_s = options_.stall_s = 60;
     options_.backoff_s = {0.01, 0.02};
   }
   void make(SourceFactory factory) {
@@ -138,6 +137,7 @@ TEST_F(Capture, NothingIsTakenWhileACameraAdapts) {
 }
 
 TEST_F(Capture, FilesLoseNoFrameAndEnd) {
+  options_.source.timeout_s = 0.1;
   startFiles([](int call) { return call < 200 ? std::optional(frame(call)) : std::nullopt; });
   for (int i = 1; i <= 200; ++i) {
     const auto taken = frames_->take(std::chrono::minutes(1));
@@ -225,12 +225,13 @@ TEST_F(Capture, ASourceThatDisappearsComesBack) {
 
 TEST_F(Capture, AReadThatHangsForEverIsReplaced) {
   const auto gate = std::make_shared<Gate>();
+  options_.source.timeout_s = 0.1;
+  options_.stall_s = 0.03;
   start([gate](int opened, int call) {
     if (opened <= 2 && call == 3) gate->wait();
     return slowly(call);
   });
-  ASSERT_TRUE(eventually([&] { return status().in > 20; })) << "the third attempt works";
-  EXPECT_EQ(status().hanging, 2);
+  ASSERT_TRUE(eventually([&] { return status().in > 20 && status().hanging == 2; })) << "the third attempt works";
   EXPECT_THAT(sequence(), ::testing::IsSupersetOf({CaptureState::kStalled, CaptureState::kRetrying}));
   gate->open();
   ASSERT_TRUE(eventually([&] { return status().hanging == 0; }));
@@ -239,7 +240,6 @@ TEST_F(Capture, AReadThatHangsForEverIsReplaced) {
 }
 
 TEST_F(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
-  options_.source.timeout_s = 60;
   options_.stall_s = 0.01;
   start([](int, int call) {
     std::this_thread::sleep_for(std::chrono::milliseconds(40));
@@ -271,7 +271,6 @@ TEST_F(Capture, AnOutageIsReportedOnceForEachReason) {
 
 // The address of a single picture, a stream that breaks off again and again: no event a second, for a year.
 TEST_F(Capture, ComingAndGoingIsReportedOnceUntilItSettles) {
-  options_.source.timeout_s = options_.stall_s = 60;  // a busy machine is no outage
   options_.backoff_s = {0.001, 0.002};
   options_.settled_s = 0.2;
   start([](int opened, int call) { return opened <= 20 && call > 1 ? std::nullopt : slowly(call); });
@@ -285,7 +284,6 @@ TEST_F(Capture, ComingAndGoingIsReportedOnceUntilItSettles) {
 
 // A camera that breaks each time after some frames is opened more and more seldom.
 TEST_F(Capture, FramesOfLessThanTheSettlingTimeDoNotResetTheWait) {
-  options_.source.timeout_s = options_.stall_s = 60;
   options_.backoff_s = {0.001, 0.001, 3600};
   options_.settled_s = 60;
   start([](int, int call) { return call < 200 ? slowly(call) : std::nullopt; });
@@ -295,27 +293,25 @@ TEST_F(Capture, FramesOfLessThanTheSettlingTimeDoNotResetTheWait) {
 
 // Motion JPEG over a bad network: frames, then none for a while, on the same connection.
 TEST_F(Capture, StallsAreReportedOnceUntilTheSourceSettles) {
-  options_.source.timeout_s = 60;
-  options_.stall_s = 0.005;
+  options_.stall_s = 0.05;
   options_.settled_s = 0.5;
   const auto stalls = [states = states_] {
     const auto all = states->all();
     return std::ranges::count(all, CaptureState::kStalled, &CaptureStatus::state);
   };
   start([stalls](int, int call) {
-    const bool pause = call % 20 == 19 && stalls() < 20;
-    std::this_thread::sleep_for(std::chrono::milliseconds(pause ? 60 : 1));
+    const bool pause = call % 20 == 19 && stalls() < 5;
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause ? 300 : 1));
     return std::optional(frame(call));
   });
   ASSERT_TRUE(eventually([&] { return reported().size() >= 3; }));
   capture_->stop();
-  EXPECT_GE(stalls(), 20);
+  EXPECT_GE(stalls(), 5);
   EXPECT_THAT(reported(), ::testing::ElementsAre("Live", "Stalled", "Live"));
 }
 
 // Each time it is back for good, as it seems, and lost again.
 TEST_F(Capture, ASourceLostAgainMustSettleForLonger) {
-  options_.stall_s = 60;
   options_.backoff_s = {0.001};
   options_.settled_s = 0.01;
   start([](int, int call) { return call > 40 ? std::nullopt : slowly(call); });
@@ -334,15 +330,15 @@ TEST_F(Capture, OneReadThatHangsCountsUntilAFrameComes) {
     if (!*free) throw Error("the camera is in use");  // by the read that hangs
     return slowly(call);
   });
-  ASSERT_TRUE(eventually([&] { return status().attempt >= 4; }));
-  EXPECT_EQ(status().hanging, 1);
+  ASSERT_TRUE(eventually([&] { return status().attempt >= 4 && status().hanging == 1; }));
   const double hang_s = status().hang_s;
   EXPECT_GT(hang_s, 0);
   EXPECT_TRUE(eventually([&] { return status().hang_s > hang_s; })) << "attempts that fail begin it not anew";
   *free = true;
-  ASSERT_TRUE(eventually([&] { return status().state == CaptureState::kLive; }));
-  EXPECT_EQ(status().hanging, 1);
-  EXPECT_EQ(status().hang_s, 0) << "frames come all the same";
+  ASSERT_TRUE(eventually([&] {
+    const CaptureStatus now = status();
+    return now.state == CaptureState::kLive && now.hanging == 1 && now.hang_s == 0;
+  })) << "frames come all the same";
   EXPECT_FALSE(status().stuck());
   EXPECT_TRUE((CaptureStatus{.message = "", .hang_s = 600}).stuck());
   gate->open();

@@ -31,7 +31,7 @@ class Film : public InFolder {
         Sample sample = sampleAt(timeOf(day, hour));
         sample.picture = std::to_string(day) + "_" + std::to_string(hour) + ".png";
         sample.whole().set("flagged", day == 2 && hour == 12 ? 1 : 0);
-        picture(archive_ + "/" + sample.picture, 10 * hour, day == 4 ? cv::Size(32, 48) : cv::Size(64, 48));
+        picture(archive_ + "/" + sample.picture, 10 * hour, day == 4 ? cv::Size(64, 96) : cv::Size(64, 48));
         writer.append(sample);
       }
     ASSERT_TRUE(writer.flush());
@@ -64,17 +64,20 @@ TEST_F(Film, ShowsThePictureOfEachDayNearestToATimeWithoutThoseLeftOut) {
   EXPECT_THAT(film({}).err, HasSubstr("3 days; 1 day between them without a picture"));
   EXPECT_THAT(greys({}), ElementsAre(120, 90, 120)) << "of two pictures as near, the first";
   EXPECT_EQ(last_.size(), cv::Size(64, 48));
-  EXPECT_LT(last_.at<cv::Vec3b>(24, 5)[1], 20) << "the last one is narrower: it has bars";
+  EXPECT_LT(last_.at<cv::Vec3b>(24, 5)[1], 20) << "the last one is higher: it has bars";
   EXPECT_THAT(greys({"--film-at", "16:31"}), ElementsAre(180, 180, 180));
   EXPECT_THAT(greys({"--film-at", "12:00", "--days", "2"}), ElementsAre(120)) << "counted from the last sample";
   zone_ = "+03:00";
   EXPECT_THAT(greys({"--film-at", "12:00"}), ElementsAre(90, 90, 90));
+  zone_ = "-09:00";
+  EXPECT_THAT(greys({"--film-at", "21:00"}), ElementsAre(60, 60, 180, 60, 180)) << "a morning of UTC is the day before";
 }
 
 TEST_F(Film, ShowsThePictureOfAHeightOfTheSun) {
   makeArchive(true);
   EXPECT_THAT(greys({}), ElementsAre(120, 150, 120)) << "at 5 degrees west the sun is higher at 15 than at 9 of UTC";
   EXPECT_THAT(greys({"--film-at", "sun:18"}), ElementsAre(60, 60, 60));
+  EXPECT_THAT(greys({"--film-at", "sun:50"}), ElementsAre(90, 90, 90));
   EXPECT_THAT(greys({"--film-at", "sun:18:evening"}), ElementsAre(180, 180, 180));
   EXPECT_THAT(greys({"--lat", "48", "--lon", "45"}), ElementsAre(90, 90, 90)) << "the options count";
 }

@@ -2,11 +2,10 @@
 // The whole watch with a source and a clock that the test holds in its hands.
 #include "monitor/session.h"
 
-#include <gmock/gmock.h>
-
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
 #include "monitor/fake_source.h"
@@ -67,7 +66,7 @@ class SessionTest : public InFolder {
             .on_pictures_removed = {}});
   }
   static WatchOptions watch(SourceFactory factory = always(frame), const std::string& source = kCamera) {
-    return {.source = vision::parseSourceSpec(source), .every_s = 0, .timeout_s = 0.5, .factory = std::move(factory)};
+    return {.source = vision::parseSourceSpec(source), .every_s = 0, .timeout_s = 60, .factory = std::move(factory)};
   }
   bool reported(const std::string& part) const {
     const auto all = events_.all();
@@ -125,17 +124,20 @@ TEST_F(SessionTest, ASourceThatHangsIsReportedAndOpenedAgain) {
   const auto gate = std::make_shared<Gate>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
   make();
-  session_->open(watch([=](const vision::SourceOptions&) {
+  WatchOptions impatient = watch([=](const vision::SourceOptions&) {
     const bool hangs = ++*opened == 1;
     return std::make_unique<FakeSource>([=](int call) {
       if (hangs && call == 3) gate->wait();
       return frame(call);
     });
-  }));
+  });
+  impatient.timeout_s = 0.5;
+  session_->open(impatient);
   ASSERT_TRUE(eventually([&] { return reported("Retrying (1, "); }));
-  EXPECT_FALSE(session_->framesCome());
-  ASSERT_TRUE(eventually([&] { return *opened >= 2 && session_->status().source.state == CaptureState::kLive; }));
-  EXPECT_EQ(session_->status().source.hanging, 1);
+  ASSERT_TRUE(eventually([&] {
+    const CaptureStatus now = session_->status().source;
+    return *opened >= 2 && now.state == CaptureState::kLive && now.hanging == 1;
+  }));
   session_->open(watch([gate](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
     gate->wait();
     return nullptr;
@@ -345,8 +347,7 @@ TEST_F(SessionTest, OfACameraOnlySamplesAreSegmented) {
   slow.every_s = 0.1;
   slow.every_frame = slow.samples_only = true;  // the first is for files
   session_->open(slow);
-  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
-  EXPECT_GT(session_->status().source.dropped, 20);
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5 && session_->status().source.dropped > 20; }));
   const std::size_t segmented = frames_.size();
   EXPECT_LE(segmented, samples_.size() + 1) << "one may be in hand";
 }
@@ -384,14 +385,16 @@ TEST_F(SessionTest, WithoutADatabaseItOnlyShows) {
 
 TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   make();
-  session_->open(watch());
-  ASSERT_TRUE(eventually([&] { return frames_.size() >= 2; }));
-  session_->setPaused(true);
+  const auto gate = std::make_shared<Gate>();
+  session_->open(watch(always([gate](int call) {
+    if (call == 5) gate->wait();
+    return frame(call);
+  })));
   ASSERT_TRUE(eventually([&] {
-    const std::size_t before = frames_.size();
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    return frames_.size() == before;
+    const CaptureStatus now = session_->status().source;
+    return now.in == 5 && static_cast<std::int64_t>(frames_.size()) == now.in - now.dropped;
   }));
+  session_->setPaused(true);
   const auto last = session_->lastFrame();
   ASSERT_TRUE(last && session_->owns(*last));
   const std::size_t frames = frames_.size(), samples = samples_.size();
@@ -399,8 +402,42 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   session_->repeat(*last);
   ASSERT_TRUE(eventually([&] { return frames_.size() == frames + 1; }));
   EXPECT_EQ(samples_.size(), samples);
+  gate->open();
   session_->close();
   EXPECT_FALSE(session_->owns(*last));
+}
+
+// Also in a frame that no model has seen, from the moment the rules change.
+TEST_F(SessionTest, WhatIsHiddenIsHiddenAtOnceAndFollowsTheView) {
+  SessionOptions by_minutes = options();  // a view is judged twice a minute at most
+  by_minutes.now = [this] { return clock_ += kMinuteMs; };
+  cv::Mat scene(200, 300, CV_8UC3);
+  cv::RNG(5).fill(scene, cv::RNG::UNIFORM, 0, 256);
+  cv::GaussianBlur(scene, scene, {}, 3);
+  const auto moved = std::make_shared<std::atomic<bool>>(false);
+  const auto black = [](const cv::Mat& image, int x) { return cv::countNonZero(image.col(x).reshape(1)) == 0; };
+  std::atomic<int> pictures = 0;
+  std::atomic<bool> followed = false;
+  Session session(by_minutes, {.on_frame = [&](const InferenceResult& result, const Sample&) {
+                    ++pictures;
+                    if (black(result.frame.image, 84)) followed = true;
+                  }});
+  session.open(watch(always([scene, moved](int call) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const cv::Mat view = scene(cv::Rect(*moved ? 25 : 30, 20, 240, 160)).clone();
+    return std::optional(vision::Frame{.image = view, .name = "x", .source = "camera", .index = call});
+  })));
+  ASSERT_TRUE(eventually([&] { return pictures > 20; }));
+  const CapturedFrame unseen = *session.lastFrame();
+  EXPECT_FALSE(black(session.shown(unseen).image, 40));
+  WatchOptions rules;
+  rules.privacy.hidden = {{.name = "left", .size = {240, 160}, .polygons = {{{0, 0}, {80, 0}, {80, 159}, {0, 159}}}}};
+  session.setRules(rules);
+  EXPECT_TRUE(black(session.shown(unseen).image, 40));
+  EXPECT_FALSE(black(session.shown(unseen).image, 84));
+  EXPECT_FALSE(followed);
+  *moved = true;
+  EXPECT_TRUE(eventually([&] { return followed.load(); }));
 }
 
 TEST_F(SessionTest, EventsOfThePastRunNoCommand) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is told arrives: tell_test.py VICTIM FOLDER. Real mosquitto, which may be missing, and a receiver of POSTs."""
+import base64
 import http.server
 import json
 import os
@@ -8,6 +9,7 @@ import queue
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -123,7 +125,7 @@ class Hook(Case):
         receiver = Receiver()
         receiver.start()
         self.file("token", "geheim\n")
-        tables = f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/x'\ntoken-file = 'token'\n"
+        tables = f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/geheim'\ntoken-file = 'token'\n"
         victim, said = self.victim(tables)
         self.say(victim, range(300))
         wait("some", lambda: len(receiver.got) > 20)
@@ -149,6 +151,23 @@ class Hook(Case):
         self.assertEqual({h["Authorization"] for h in receiver.headers}, {"Bearer geheim"})
         self.assertEqual(receiver.got[0]["camera"], "yard")
         self.assertNotIn(b"geheim", (self.folder / "a.db").read_bytes())
+        self.assertNotIn("geheim", str(said.all))
+        self.assertEqual(sqlite3.connect(self.folder / "a.db").execute("SELECT number FROM outbox").fetchall(), [])
+
+    def test_pictures_are_small_and_a_minute_apart(self):
+        receiver = Receiver()
+        receiver.start()
+        victim, _ = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\npicture = true\n")
+        for time_ms in [0, 59_999, 60_000]:
+            self.say(victim, [f"picture {time_ms}", f"at {time_ms}"])
+            wait("a picture", lambda message=f"at {time_ms}": any(m["message"] == message for m in receiver.got))
+        self.end(victim)
+        first, same, other = [base64.b64decode(m["picture"], validate=True) for m in receiver.got]
+        self.assertEqual(first, same)
+        for one in [first, other]:
+            self.assertEqual((one[:2], one[-2:]), (b"\xff\xd8", b"\xff\xd9"), "a whole JPEG")
+            self.assertLess(len(one), 1_900_001)
+        self.assertNotEqual(first, other)
 
     def test_outbox_is_bounded(self):
         receiver = Receiver()
@@ -211,8 +230,9 @@ user root
         broker, log = self.broker()
         got = self.subscriber("all")
         log.until("Sending SUBACK to all")
-        victim, said = self.victim(self.tables + "ca-file = 'own.pem'\n")
-        self.say(victim, ["sample"])
+        hook = f"[webhook]\nurl = 'http://127.0.0.1:{free_port()}/'\npicture = true\n"
+        victim, said = self.victim(self.tables + "ca-file = 'own.pem'\n" + hook)
+        self.say(victim, ["picture 0", "sample"])
         config = json.loads(got.until("homeassistant/device/mpm_yard/config").split(" ", 2)[2])
         self.check(config)
         self.assertEqual(json.loads(got.until(" mpm/yard/state").split(" ", 2)[2])["tokens"], 64)
@@ -234,6 +254,7 @@ user root
         events = [json.loads(line.split(" ", 2)[2]) for line in got.all if " mpm/yard/event " in line]
         messages = [m["message"] for m in once(events) if m["event"] == "alarm"]
         self.assertEqual(messages, [str(n) for n in range(250)])
+        self.assertFalse([line for line in got.all if "/picture " in line], "it is for the webhook alone")
         victim.kill()
         got.until("mpm/available offline")  # the last will
 

@@ -4,8 +4,8 @@
 #include "monitor/tell/teller.h"
 
 // tell_victim WATCH DATABASE [MAX]: tells of the camera "yard" as the tables of a watch file say. Of standard input
-// "sample" is a sample, "flush" waits until all is stored and prints so, any other line is an event. Prints the events
-// of the sending.
+// "sample" is a sample, "picture MS" one that was taken then, "flush" waits until all is stored and prints so, any
+// other line is an event. Prints the events of the sending.
 int main(int argc, char** argv) {
   using namespace mpm::monitor;
   if (argc < 3) return 2;
@@ -30,6 +30,13 @@ int main(int argc, char** argv) {
       sample.whole().set("tokens", 64);
       sample.whole().areas = {{1, 0.25}};
       store.append(sample);
+    } else if (line.starts_with("picture ")) {
+      InferenceResult result;
+      result.model = std::make_shared<mpm::ModelInfo>();
+      result.frame.steady = std::stoll(line.substr(8));
+      result.frame.image.create(1600, 1600, CV_8UC3);
+      cv::RNG(static_cast<std::uint64_t>(result.frame.steady)).fill(result.frame.image, cv::RNG::UNIFORM, 0, 256);
+      teller.setPicture("yard", result);
     } else {
       store.append(Event{mpm::unixNow(), EventKind::kAlarm, Severity::kWarning, line});
     }

@@ -166,6 +166,7 @@ TEST_F(PageTest, OnlyListedPicturesAreServed) {
   EXPECT_EQ(list, Json({latest, {{"time", "2026-06-01T11:00:00.000Z"}, {"frame", "2026-06-01T11-00-00.000Z.png-0"}}}));
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["pictures"], Json::array({latest}));
   EXPECT_EQ(ask(shown, "/api/snapshots", {{"camera", "camera 0"}, {"to", "2026-06-01T12:00:00.250Z"}}).size(), 1);
+  EXPECT_EQ(ask(shown, "/api/snapshots", {{"camera", "camera 0"}, {"from", "2026-06-01T11:00:00.001Z"}}).size(), 1);
   const Response whole = shown.answer({.path = "/api/snapshot/" + id, .arguments = {}, .allowed = true});
   EXPECT_EQ(whole.body, readFile(stem + ".png"));
   EXPECT_EQ(whole.type, "image/png");
