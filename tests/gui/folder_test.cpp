@@ -80,7 +80,7 @@ TEST_F(Folder, APictureThatIsGoneSaysSo) {
   playToTheEnd(2);
   ASSERT_TRUE(QFile::remove(file("few/00.png")));
   trigger("previous_picture");
-  EXPECT_TRUE(wait([&] { return notice().contains("00.png"); })) << notice();
+  EXPECT_TRUE(noticed("00.png"));
   EXPECT_TRUE(onShow("few/01.png"));
 }
 

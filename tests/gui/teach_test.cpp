@@ -233,7 +233,7 @@ TEST_F(TeachOnePicture, LabelsOfAnotherPictureAreCopied) {
   emit pane()->pictures()->filesChosen({file("small.png")});
   ASSERT_TRUE(wait([&] { return teach()->shown() == "small"; }));
   emit pane()->pictures()->copyRequested(first);
-  EXPECT_TRUE(wait([&] { return notice().contains("another size"); }));
+  EXPECT_TRUE(noticed("another size"));
   EXPECT_EQ(state().labelled.size(), 2);
 }
 
@@ -312,7 +312,7 @@ TEST_F(TeachOnePicture, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   EXPECT_EQ(notice(), TeachCanvas::tr("Add a class first"));
   addClass("road");
   addClass("sky");
-  const auto refused = [&](const char* part_of_line) { return wait([&] { return notice().contains(part_of_line); }); };
+  const auto refused = [&](const char* part_of_line) { return noticed(part_of_line); };
   emit pane()->classes()->added("road");
   EXPECT_TRUE(refused("two classes 'road'"));
   EXPECT_EQ(pane()->classes()->findChild<QListWidget*>()->count(), 2);

@@ -74,7 +74,7 @@ TEST_F(Times, AFolderIsAskedForOnce) {
 TEST_F(Times, APictureThatIsSteppedToHasTheSameTimeEverywhere) {
   measure("dated");
   ASSERT_TRUE(runs());
-  ASSERT_TRUE(wait([&] { return notice() == "3 of 3 pictures are stored"; }));
+  ASSERT_TRUE(noticed("3 of 3 pictures are stored"));
   ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055412"; })) << "the last one";
   trigger("previous_picture");
   ASSERT_TRUE(wait([&] { return frame()->result.frame.name == "20130708_055411"; }));
@@ -124,7 +124,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   QAbstractButton* yes = buttonOf(question, Measuring::tr("Measure again"));
   yes->click();
   EXPECT_TRUE(part<Measuring>()->running());
-  ASSERT_TRUE(wait([&] { return notice() == "3 of 3 pictures are measured again"; })) << notice();
+  ASSERT_TRUE(noticed("3 of 3 pictures are measured again"));
   EXPECT_TRUE(runs()) << "the archive is on show again";
   const auto stored = samples();
   ASSERT_EQ(stored.size(), 3u);

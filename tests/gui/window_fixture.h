@@ -69,6 +69,16 @@ inline QString textOf(const QWidget* panel) {
   return lines.join(QLatin1Char('\n'));
 }
 
+/// What a label said: a text may be replaced before a test reads it.
+class Said : public QObject {
+ public:
+  bool eventFilter(QObject* label, QEvent* event) override {
+    if (event->type() == QEvent::ToolTipChange) all << static_cast<QWidget*>(label)->toolTip();
+    return false;
+  }
+  QStringList all{};
+};
+
 /// A window on a folder of pictures with a model of three blocks: input 32x64, patch 8, four classes.
 class Window : public ::testing::Test {
  protected:
@@ -101,6 +111,7 @@ class Window : public ::testing::Test {
     window_.reset();
     window_ = std::make_unique<MainWindow>(options);
     part<HistoryBrowser>()->setPeriod(100);
+    const_cast<QLabel*>(labelOf(window_.get(), "Notice"))->installEventFilter(&notices_);
     window_->resize(1280, 800);
     trigger("layout");
     window_->show();
@@ -153,6 +164,12 @@ class Window : public ::testing::Test {
   QString status(const char* name) const { return valueOf(part<StatusLine>(), name); }
   /// All of what the status bar just said, of which it may show a part.
   QString notice() const { return labelOf(window_.get(), "Notice")->toolTip(); }
+  /// `piece` comes to be a part of what it says, or was since the last call.
+  bool noticed(const QString& piece) {
+    const bool found = wait([&] { return !notices_.all.filter(piece).isEmpty(); });
+    notices_.all.clear();
+    return found;
+  }
   QString log() const { return part<QPlainTextEdit>()->toPlainText(); }
   monitor::Session& session() const { return window_->live().session(); }
   /// `piece` comes to be a part of the log, or of what a panel says.
@@ -226,6 +243,7 @@ class Window : public ::testing::Test {
   }
 
   QTemporaryDir folder_;
+  Said notices_;
   std::unique_ptr<MainWindow> window_;
   int font_ = 100;
 };

@@ -313,7 +313,7 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
   EXPECT_EQ(drop({file("street/03.png")}), file("street/03.png"));
   const QString other = MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx";
   EXPECT_EQ(drop({file("a.mp4"), other, file("b.mp4")}), file("a.mp4"));
-  EXPECT_THAT(notice(), Begins("One source at a time")) << "b.mp4 was not opened";
+  EXPECT_TRUE(noticed("One source at a time")) << "b.mp4 was not opened";
   EXPECT_TRUE(wait([&] { return session().model() == other.toStdString(); }));
 }
 
@@ -463,10 +463,10 @@ TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {
   make();
   ASSERT_TRUE(stores());
   part<Exports>()->write(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
-  EXPECT_TRUE(wait([&] { return notice().startsWith("No sample lies in that time"); }));
+  EXPECT_TRUE(noticed("No sample lies in that time"));
   EXPECT_FALSE(QFile::exists(file("none.csv")));
   part<Exports>()->write(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
-  EXPECT_TRUE(wait([&] { return notice().contains("no/such/folder.png"); }));
+  EXPECT_TRUE(noticed("no/such/folder.png"));
 }
 
 // To a FIFO, which takes nothing until somebody reads it.
