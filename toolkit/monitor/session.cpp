@@ -254,7 +254,8 @@ void Session::open(const WatchOptions& options) {
   capture.adapt_s = live ? options.adapt_s : 0;
   capture.max_fps = live ? 0 : options.max_fps;
   capture.now = impl_->options.now;
-  capture.source.timeout_s = options.timeout_s;
+  // The scene is rendered here: what keeps it waiting is a busy machine, not a camera to open again.
+  capture.source.timeout_s = options.source.kind == vision::SourceKind::kDemo ? 600 : options.timeout_s;
   capture.name = options.source.nameInMessages();
   capture.source.on_unreadable = [this](const std::string& why) {
     impl_->post({impl_->options.now(), EventKind::kSource, Severity::kWarning, "left out: " + why});
