@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/size_text.h"
 
-#include "mpm/error.hpp"
 #include "support/throws_with.h"
 
 namespace mpm {

@@ -10,7 +10,6 @@
 #include "evaluation/statistics.h"
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
-#include "mpm/error.hpp"
 #include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"

@@ -8,7 +8,6 @@
 #include "kernels/reference.h"
 #include "kernels/scratch.h"
 #include "kernels/threads.h"
-#include "mpm/error.hpp"
 #include "support/throws_with.h"
 
 namespace mpm {

@@ -5,7 +5,6 @@
 
 #include "kernels/random.h"
 #include "merging/merge_tokens.h"
-#include "mpm/error.hpp"
 #include "support/throws_with.h"
 
 namespace mpm {

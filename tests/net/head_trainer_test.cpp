@@ -8,7 +8,6 @@
 
 #include "base/json_file.h"
 #include "mpm/convert.hpp"
-#include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
 #include "net/head_training.h"

@@ -8,7 +8,6 @@
 
 #include "layers/reuse_session.h"
 #include "mpm/convert.hpp"
-#include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "net/custom_outputs.h"
 #include "net/reuse_nodes.h"
