@@ -6,7 +6,6 @@
 #include "cli/models.h"
 #include "support/damaged_model.h"
 #include "support/demo.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

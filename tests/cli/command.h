@@ -10,9 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "support/temporary_folder.h"
+
 namespace mpm::test {
 
 using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::Not;
+
+/// A test with a folder of its own.
+class InFolder : public ::testing::Test {
+ protected:
+  const TemporaryFolder folder_;
+};
 
 struct CommandOptions {
   std::string program = "mpm";                       ///< of this build

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "cli/command.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -6,46 +6,46 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {
 
-TEST(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
-  const TemporaryFolder folder;
+using Convert = InFolder;
+
+TEST_F(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
   const CommandResult result =
-      succeeded(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"}));
+      succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1,2"}));
   EXPECT_EQ(result.out, "") << "data would go there";
   EXPECT_THAT(result.err, HasSubstr("3 blocks"));
   EXPECT_THAT(result.err, HasSubstr("reduction mpm:blocks=1,2"));
 
-  writeImage(folder / "a.png", 40, 50);
-  const auto plain = mpmCommand({"run", folder / "a.png", "--model", kSegmenter, "--schedule", "1,2", "--json"}).json();
-  const auto converted = mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--json"}).json();
+  writeImage(folder_ / "a.png", 40, 50);
+  const auto plain =
+      mpmCommand({"run", folder_ / "a.png", "--model", kSegmenter, "--schedule", "1,2", "--json"}).json();
+  const auto converted = mpmCommand({"run", folder_ / "a.png", "--model", folder_ / "m.onnx", "--json"}).json();
   EXPECT_EQ(plain["tokens"], converted["tokens"]);
   EXPECT_EQ(plain["classes"], converted["classes"]);
 }
 
-TEST(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
-  const TemporaryFolder folder;
+TEST_F(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
   const auto convert = [&](std::vector<std::string> options) {
-    options.insert(options.begin(), {"convert", kSegmenter, "-o", folder / "m.onnx"});
+    options.insert(options.begin(), {"convert", kSegmenter, "-o", folder_ / "m.onnx"});
     return mpmCommand(options);
   };
-  writeImage(folder / "a.png", 40, 50);
-  const auto run = [&] { return mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx"}); };
+  writeImage(folder_ / "a.png", 40, 50);
+  const auto run = [&] { return mpmCommand({"run", folder_ / "a.png", "--model", folder_ / "m.onnx"}); };
   EXPECT_THAT(convert({}).err, HasSubstr("\nassumed: mean and std 0.5"));
   EXPECT_THAT(run().err, HasSubstr("\nassumed: mean and std 0.5"));
-  for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder / name);
-  writeImage(folder / "images/a.png", 40, 50);
-  cv::imwrite(folder / "labels/a.png", cv::Mat::zeros(40, 50, CV_8U));
+  for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder_ / name);
+  writeImage(folder_ / "images/a.png", 40, 50);
+  cv::imwrite(folder_ / "labels/a.png", cv::Mat::zeros(40, 50, CV_8U));
   const auto eval = [&] {
     return mpmCommand(
-        {"eval", "--images", folder / "images", "--labels", folder / "labels", "--model", folder / "m.onnx"});
+        {"eval", "--images", folder_ / "images", "--labels", folder_ / "labels", "--model", folder_ / "m.onnx"});
   };
   EXPECT_THAT(eval().err, HasSubstr("assumed: mean and std 0.5"));
   EXPECT_THAT(convert({"--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"}).err, Not(HasSubstr("assumed")));
-  EXPECT_EQ(mpmCommand({"info", folder / "m.onnx", "--json"}).json()["mean"], (nlohmann::json{0.485, 0.456, 0.406}));
+  EXPECT_EQ(mpmCommand({"info", folder_ / "m.onnx", "--json"}).json()["mean"], (nlohmann::json{0.485, 0.456, 0.406}));
   EXPECT_THAT(run().err + eval().err, Not(HasSubstr("assumed")));
   expectFailure(convert({"--mean", "0.485,0.456,0.406"}), 1, {"mean and std are given together"});
   expectFailure(convert({"--mean", "0.485,0.456", "--std", "1,1,1"}), 2,
@@ -53,22 +53,20 @@ TEST(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
   expectFailure(convert({"--mean", "0,0,0", "--std", "0,1,1"}), 1, {"std is positive"});
 }
 
-TEST(Convert, ResizesTheInput) {
-  const TemporaryFolder folder;
-  const CommandResult result = succeeded(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1",
+TEST_F(Convert, ResizesTheInput) {
+  const CommandResult result = succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1",
                                                      "--input-size", "48x80", "--output", "logits"}));
-  const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
+  const auto json = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 48}, {"width", 80}}));
   EXPECT_EQ(json["tokens"], 60);
 }
 
-TEST(Convert, GivesTheOutputsThatWereAskedFor) {
-  const TemporaryFolder folder;
+TEST_F(Convert, GivesTheOutputsThatWereAskedFor) {
   const std::string model = kData + "/segmenter_linear_ts12.onnx";
   const auto outputs = [&](std::vector<std::string> options) {
-    options.insert(options.begin(), {"convert", model, "-o", folder / "m.onnx", "--schedule", "1"});
+    options.insert(options.begin(), {"convert", model, "-o", folder_ / "m.onnx", "--schedule", "1"});
     EXPECT_EQ(mpmCommand(options).exit_code, 0);
-    onnx::ModelProto converted = modelAt(folder / "m.onnx");
+    onnx::ModelProto converted = modelAt(folder_ / "m.onnx");
     std::vector<std::string> names;
     for (const auto& output : converted.graph().output()) names.push_back(output.name());
     return names;
@@ -78,11 +76,10 @@ TEST(Convert, GivesTheOutputsThatWereAskedFor) {
   EXPECT_THAT(outputs({"--scores"}), ElementsAre("labels", "scores", "merge_map", "token_counts"));
 }
 
-TEST(Convert, LeavesDevicesAsTheyAre) {
-  const TemporaryFolder folder;
-  std::filesystem::create_symlink("/dev/null", folder / "link");
-  EXPECT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder / "link", "--schedule", "1"}).exit_code, 0);
-  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+TEST_F(Convert, LeavesDevicesAsTheyAre) {
+  std::filesystem::create_symlink("/dev/null", folder_ / "link");
+  EXPECT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "link", "--schedule", "1"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
   const CommandResult piped = succeeded(mpmCommand({"convert", kSegmenter, "-o", "/dev/stdout", "--schedule", "1"}));
   EXPECT_THAT(piped.out, HasSubstr("ai.mpm"));
 }

@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/version.hpp"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "onnx/tiny_vit.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/demo.h"
-#include "support/temporary_folder.h"
 #include "vision/default_model.h"
 
 namespace mpm::test {

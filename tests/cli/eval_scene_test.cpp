@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/street_model.h"
-#include "support/temporary_folder.h"
 #include "vision/sources/source.h"
 
 namespace mpm::test {

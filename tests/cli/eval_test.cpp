@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/exif.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

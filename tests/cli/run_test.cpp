@@ -14,11 +14,12 @@
 #include "mpm/mpm.hpp"
 #include "support/demo.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 #include "vision/default_model.h"
 
 namespace mpm::test {
 namespace {
+
+using RunCommand = InFolder;
 
 std::set<std::string> filesIn(const std::string& folder) {
   std::set<std::string> names;
@@ -32,17 +33,16 @@ std::vector<std::string> runArguments(std::vector<std::string> more) {
   return more;
 }
 
-TEST(Run, PrintsOneJsonObjectPerFrame) {
-  const TemporaryFolder folder;
-  for (int i = 0; i < 3; ++i) writeImage(folder / ("street" + std::to_string(i) + ".png"), 40, 60, i);
-  const CommandResult result = succeeded(mpmCommand(runArguments({folder.path(), "--json"})));
+TEST_F(RunCommand, PrintsOneJsonObjectPerFrame) {
+  for (int i = 0; i < 3; ++i) writeImage(folder_ / ("street" + std::to_string(i) + ".png"), 40, 60, i);
+  const CommandResult result = succeeded(mpmCommand(runArguments({folder_.path(), "--json"})));
   EXPECT_EQ(result.err, "");
   const auto frames = result.jsonLines();
   ASSERT_EQ(frames.size(), 3u);
   for (int i = 0; i < 3; ++i) {
     const auto& frame = frames[i];
     EXPECT_EQ(frame["frame"], i);
-    EXPECT_EQ(frame["source"], folder / ("street" + std::to_string(i) + ".png"));
+    EXPECT_EQ(frame["source"], folder_ / ("street" + std::to_string(i) + ".png"));
     EXPECT_EQ(frame["name"], "street" + std::to_string(i));
     for (const char* unknown : {"time", "film", "night", "sun_elevation", "outputs"})
       EXPECT_FALSE(frame.contains(unknown));
@@ -64,36 +64,34 @@ TEST(Run, PrintsOneJsonObjectPerFrame) {
   }
 }
 
-TEST(Run, WritesLabelsOverlayAndMergeMap) {
-  const TemporaryFolder folder;
-  writeImage(folder / "a.png", 45, 61);
-  const CommandResult result = succeeded(mpmCommand(runArguments({folder / "a.png", "--out", folder / "made/here"})));
+TEST_F(RunCommand, WritesLabelsOverlayAndMergeMap) {
+  writeImage(folder_ / "a.png", 45, 61);
+  const CommandResult result = succeeded(mpmCommand(runArguments({folder_ / "a.png", "--out", folder_ / "made/here"})));
   EXPECT_THAT(result.out, HasSubstr("tokens 32 -> "));
   EXPECT_THAT(result.out, HasSubstr(" ms"));
-  EXPECT_THAT(result.err, HasSubstr("3 pictures and legend.png in " + (folder / "made/here")));
-  EXPECT_EQ(filesIn(folder / "made/here"),
+  EXPECT_THAT(result.err, HasSubstr("3 pictures and legend.png in " + (folder_ / "made/here")));
+  EXPECT_EQ(filesIn(folder_ / "made/here"),
             (std::set<std::string>{"a_labels.png", "a_overlay.png", "a_merge.png", "legend.png"}));
-  const cv::Mat labels = cv::imread(folder / "made/here/a_labels.png", cv::IMREAD_UNCHANGED);
+  const cv::Mat labels = cv::imread(folder_ / "made/here/a_labels.png", cv::IMREAD_UNCHANGED);
   EXPECT_EQ(labels.type(), CV_8U);
   EXPECT_EQ(labels.size(), cv::Size(61, 45));
   double highest = 0;
   cv::minMaxLoc(labels, nullptr, &highest);
   EXPECT_LT(highest, 4);
   for (const char* name : {"made/here/a_overlay.png", "made/here/a_merge.png"}) {
-    const cv::Mat picture = cv::imread(folder / name, cv::IMREAD_UNCHANGED);
+    const cv::Mat picture = cv::imread(folder_ / name, cv::IMREAD_UNCHANGED);
     EXPECT_EQ(picture.type(), CV_8UC3);
     EXPECT_EQ(picture.size(), cv::Size(61, 45));
   }
 }
 
-TEST(Run, WritesTheMergeMapOfEachInsertionAsData) {
-  const TemporaryFolder folder;
-  writeImage(folder / "a.png", 45, 61);
+TEST_F(RunCommand, WritesTheMergeMapOfEachInsertionAsData) {
+  writeImage(folder_ / "a.png", 45, 61);
   const CommandResult result =
-      succeeded(mpmCommand(runArguments({folder / "a.png", "--out", folder / "out", "--maps", "--json"})));
+      succeeded(mpmCommand(runArguments({folder_ / "a.png", "--out", folder_ / "out", "--maps", "--json"})));
   cv::Mat before;
   for (int k = 1; k <= 2; ++k) {
-    const cv::Mat map = cv::imread(folder / ("out/a_map" + std::to_string(k) + ".png"), cv::IMREAD_UNCHANGED);
+    const cv::Mat map = cv::imread(folder_ / ("out/a_map" + std::to_string(k) + ".png"), cv::IMREAD_UNCHANGED);
     ASSERT_EQ(map.type(), CV_16U);
     ASSERT_EQ(map.size(), cv::Size(8, 4));
     std::set<int> clusters;
@@ -108,21 +106,20 @@ TEST(Run, WritesTheMergeMapOfEachInsertionAsData) {
     EXPECT_EQ(clusters.size(), result.json()["tokens"][k].get<std::size_t>());
     before = map;
   }
-  EXPECT_EQ(filesIn(folder / "out").count("a_map3.png"), 0u);
+  EXPECT_EQ(filesIn(folder_ / "out").count("a_map3.png"), 0u);
 
-  expectFailure(mpmCommand(runArguments({folder / "a.png", "--maps"})), 2, {"--maps needs --out"});
-  writeImage(folder / "a_map2.png", 32, 64);
-  expectFailure(mpmCommand(runArguments({folder / "a*.png", "--out", folder.path(), "--maps"})), 2,
+  expectFailure(mpmCommand(runArguments({folder_ / "a.png", "--maps"})), 2, {"--maps needs --out"});
+  writeImage(folder_ / "a_map2.png", 32, 64);
+  expectFailure(mpmCommand(runArguments({folder_ / "a*.png", "--out", folder_.path(), "--maps"})), 2,
                 {"a_map2.png", "would replace"});
 }
 
-TEST(Run, TheLegendShowsTheColoursOfTheOverlays) {
+TEST_F(RunCommand, TheLegendShowsTheColoursOfTheOverlays) {
   MPM_NEEDS_DEMO();
   if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";
-  const TemporaryFolder folder;
   const CommandResult result =
-      succeeded(mpmCommand({"run", "demo:street?frames=1", "--out", folder / "out", "--json"}));
-  const cv::Mat legend = cv::imread(folder / "out/legend.png");
+      succeeded(mpmCommand({"run", "demo:street?frames=1", "--out", folder_ / "out", "--json"}));
+  const cv::Mat legend = cv::imread(folder_ / "out/legend.png");
   const auto areas = result.json()["classes"];
   const auto occurring = std::count_if(areas.begin(), areas.end(), [](const auto& area) { return area > 0; });
   EXPECT_NEAR(legend.rows, 24 * static_cast<double>(occurring), 12);
@@ -137,48 +134,45 @@ TEST(Run, TheLegendShowsTheColoursOfTheOverlays) {
   EXPECT_GT(pixelsOf({0x5c, 0x36, 0x36}), 150);
 }
 
-TEST(Run, WritesOnlyTheNamedPictures) {
-  const TemporaryFolder folder;
-  writeImage(folder / "a.png", 32, 64);
+TEST_F(RunCommand, WritesOnlyTheNamedPictures) {
+  writeImage(folder_ / "a.png", 32, 64);
   const auto only = [&](const std::string& names, const std::string& out) {
-    return mpmCommand(runArguments({"--only", names, folder / "a.png", "--out", folder / out}));
+    return mpmCommand(runArguments({"--only", names, folder_ / "a.png", "--out", folder_ / out}));
   };
   ASSERT_EQ(only("overlay", "o").exit_code, 0);
-  EXPECT_EQ(filesIn(folder / "o"), (std::set<std::string>{"a_overlay.png", "legend.png"}));
+  EXPECT_EQ(filesIn(folder_ / "o"), (std::set<std::string>{"a_overlay.png", "legend.png"}));
   ASSERT_EQ(only("labels,merge", "l").exit_code, 0);
-  EXPECT_EQ(filesIn(folder / "l"), (std::set<std::string>{"a_labels.png", "a_merge.png"}));
+  EXPECT_EQ(filesIn(folder_ / "l"), (std::set<std::string>{"a_labels.png", "a_merge.png"}));
   ASSERT_EQ(only("picture", "p").exit_code, 0);
-  EXPECT_EQ(filesIn(folder / "p"), (std::set<std::string>{"a_picture.jpg"}));
-  const cv::Mat kept = cv::imread(folder / "p/a_picture.jpg"), image = cv::imread(folder / "a.png");
+  EXPECT_EQ(filesIn(folder_ / "p"), (std::set<std::string>{"a_picture.jpg"}));
+  const cv::Mat kept = cv::imread(folder_ / "p/a_picture.jpg"), image = cv::imread(folder_ / "a.png");
   EXPECT_LT(cv::norm(kept, image, cv::NORM_L1) / static_cast<double>(3 * image.total()), 5);
   expectFailure(only("depth", "d"), 2, {"--only depth", "are labels, merge, overlay, picture"});
   expectFailure(only("pictures", "d"), 2, {"--only", "pictures"});
-  expectFailure(mpmCommand(runArguments({folder / "a.png", "--only", "overlay"})), 2, {"--only needs --out DIR"});
+  expectFailure(mpmCommand(runArguments({folder_ / "a.png", "--only", "overlay"})), 2, {"--only needs --out DIR"});
 }
 
-TEST(Run, WithoutASourceNamesTheDay) {
-  const TemporaryFolder folder;
-  const CommandResult result = mpmCommand({"run"}, {.folder = folder.path()});
+TEST_F(RunCommand, WithoutASourceNamesTheDay) {
+  const CommandResult result = mpmCommand({"run"}, {.folder = folder_.path()});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, ::testing::StartsWith("Usage: mpm run [OPTIONS] SOURCE...\n"));
   EXPECT_THAT(result.err, HasSubstr("mpm run demo:day --out mpm_day\n"));
-  writeImage(folder / "a.png", 32, 64);
-  EXPECT_THAT(mpmCommand(runArguments({folder / "a.png"})).err, HasSubstr("nothing written: --out DIR"));
-  EXPECT_EQ(filesIn(folder.path()).size(), 1u);
+  writeImage(folder_ / "a.png", 32, 64);
+  EXPECT_THAT(mpmCommand(runArguments({folder_ / "a.png"})).err, HasSubstr("nothing written: --out DIR"));
+  EXPECT_EQ(filesIn(folder_.path()).size(), 1u);
 }
 
-TEST(Run, NumbersFramesThatWouldHaveTheSameName) {
-  const TemporaryFolder folder;
+TEST_F(RunCommand, NumbersFramesThatWouldHaveTheSameName) {
   std::vector<std::string> sources;
   for (const char* name : {"x/a.jpg", "x/a.png", "z/a_2.png"}) {
-    std::filesystem::create_directories(std::filesystem::path(folder / name).parent_path());
-    writeImage(sources.emplace_back(folder / name), 32, 64);
+    std::filesystem::create_directories(std::filesystem::path(folder_ / name).parent_path());
+    writeImage(sources.emplace_back(folder_ / name), 32, 64);
   }
-  sources.insert(sources.end(), {"--out", folder / "out", "--json"});
+  sources.insert(sources.end(), {"--out", folder_ / "out", "--json"});
   const auto frames = mpmCommand(runArguments(sources)).jsonLines();
   ASSERT_EQ(frames.size(), 3u);
-  EXPECT_EQ(filesIn(folder / "out").size(), 10u);
+  EXPECT_EQ(filesIn(folder_ / "out").size(), 10u);
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = std::vector{"a", "a_2", "a_2_2"}[i];
     EXPECT_EQ(frames[i]["source"], sources[i]);
@@ -186,7 +180,7 @@ TEST(Run, NumbersFramesThatWouldHaveTheSameName) {
   }
 }
 
-TEST(Run, TellsTheFramesOfTheSceneApart) {
+TEST_F(RunCommand, TellsTheFramesOfTheSceneApart) {
   MPM_NEEDS_DEMO();
   const std::string streets = "demo:street?seed=5..6&size=64x64&start=2026-03-20T00:00&step=43200.5&frames=2";
   const auto frames = mpmCommand(runArguments({streets, "--json"})).jsonLines();
@@ -201,19 +195,18 @@ TEST(Run, TellsTheFramesOfTheSceneApart) {
   EXPECT_EQ(names.size(), 4u);
 }
 
-TEST(Run, TakesImagesVideosAndGlobsAndStopsInTime) {
-  const TemporaryFolder folder;
-  for (int i = 0; i < 2; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);
-  cv::VideoWriter writer(folder / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
+TEST_F(RunCommand, TakesImagesVideosAndGlobsAndStopsInTime) {
+  for (int i = 0; i < 2; ++i) writeImage(folder_ / ("g" + std::to_string(i) + ".png"), 32, 64, i);
+  cv::VideoWriter writer(folder_ / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
   if (!writer.isOpened()) GTEST_SKIP() << "this OpenCV writes no video";
   for (int i = 0; i < 4; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)));
   writer.release();
-  const CommandResult all = succeeded(mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json"})));
+  const CommandResult all = succeeded(mpmCommand(runArguments({folder_ / "g*.png", folder_ / "clip.avi", "--json"})));
   ASSERT_EQ(all.jsonLines().size(), 6u);
   EXPECT_EQ(all.jsonLines()[5]["frame"], 5);
-  EXPECT_EQ(all.jsonLines()[5]["source"], folder / "clip.avi");
+  EXPECT_EQ(all.jsonLines()[5]["source"], folder_ / "clip.avi");
   const CommandResult some =
-      succeeded(mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json", "--max-frames", "3"})));
+      succeeded(mpmCommand(runArguments({folder_ / "g*.png", folder_ / "clip.avi", "--json", "--max-frames", "3"})));
   EXPECT_EQ(some.jsonLines().size(), 3u);
 }
 
@@ -229,12 +222,11 @@ void expectDepths(const cv::Mat& pixels, const nlohmann::json& depth) {
   EXPECT_LE(depth["median"], depth["max"]);
 }
 
-TEST(Run, WritesDepth) {
-  const TemporaryFolder folder;
-  writeImage(folder / "a.png", 45, 261);
+TEST_F(RunCommand, WritesDepth) {
+  writeImage(folder_ / "a.png", 45, 261);
   const auto run = [&](const std::string& model, const std::string& out, const std::string& schedule) {
     return mpmCommand(
-        {"run", folder / "a.png", "--model", model, "--schedule", schedule, "--out", folder / out, "--json"});
+        {"run", folder_ / "a.png", "--model", model, "--schedule", schedule, "--out", folder_ / out, "--json"});
   };
   const CommandResult result = succeeded(run(kDepthModel, "out", "1,2"));
   const auto line = result.json();
@@ -242,38 +234,37 @@ TEST(Run, WritesDepth) {
   EXPECT_FALSE(line.contains("classes"));
   EXPECT_EQ(line["depth"]["unit"], "relative");
   EXPECT_EQ(line["outputs"], (nlohmann::json{"a_depth.png", "a_depth_colors.png", "a_merge.png"}));
-  const cv::Mat pixels = cv::imread(folder / "out/a_depth.png", cv::IMREAD_UNCHANGED);
+  const cv::Mat pixels = cv::imread(folder_ / "out/a_depth.png", cv::IMREAD_UNCHANGED);
   EXPECT_EQ(pixels.size(), cv::Size(261, 45));
   expectDepths(pixels, line["depth"]);
-  const cv::Mat colors = cv::imread(folder / "out/a_depth_colors.png", cv::IMREAD_UNCHANGED);
+  const cv::Mat colors = cv::imread(folder_ / "out/a_depth_colors.png", cv::IMREAD_UNCHANGED);
   EXPECT_EQ(colors.type(), CV_8UC3);
   EXPECT_EQ(colors.cols, 261);
   EXPECT_GT(colors.rows, 45) << "the legend below";
 
-  std::filesystem::copy_file(kDepthModel, folder / "m.onnx");
-  std::ofstream(folder / "m.json") << R"({"task": "depth", "depth": "metre"})";
-  const auto metres = run(folder / "m.onnx", "metres", "none").json();
+  std::filesystem::copy_file(kDepthModel, folder_ / "m.onnx");
+  std::ofstream(folder_ / "m.json") << R"({"task": "depth", "depth": "metre"})";
+  const auto metres = run(folder_ / "m.onnx", "metres", "none").json();
   EXPECT_EQ(metres["depth"]["unit"], "metre");
   EXPECT_EQ(metres["depth"]["step"], 1.0 / 256);
-  expectDepths(cv::imread(folder / "metres/a_depth.png", cv::IMREAD_UNCHANGED), metres["depth"]);
+  expectDepths(cv::imread(folder_ / "metres/a_depth.png", cv::IMREAD_UNCHANGED), metres["depth"]);
 
-  const CommandResult text = mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx"});
+  const CommandResult text = mpmCommand({"run", folder_ / "a.png", "--model", folder_ / "m.onnx"});
   EXPECT_THAT(text.out, HasSubstr(" m (min / median / max)"));
 }
 
-TEST(Run, WritesSegments) {
-  const TemporaryFolder folder;
-  writeImage(folder / "a.png", 45, 61);
+TEST_F(RunCommand, WritesSegments) {
+  writeImage(folder_ / "a.png", 45, 61);
   const auto run = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"run", folder / "a.png", "--model", kEomt, "--schedule", "1,2", "--min-score", "0.3"});
+    more.insert(more.begin(), {"run", folder_ / "a.png", "--model", kEomt, "--schedule", "1,2", "--min-score", "0.3"});
     return mpmCommand(more);
   };
   const CommandResult result =
-      succeeded(run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder / "out", "--json"}));
+      succeeded(run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder_ / "out", "--json"}));
   const auto line = result.json();
   EXPECT_EQ(line["outputs"], (nlohmann::json{"a_segments.png", "a_overlay.png", "a_segments.json", "a_merge.png"}));
-  EXPECT_TRUE(std::filesystem::exists(folder / "out/legend.png"));
-  const cv::Mat ids = cv::imread(folder / "out/a_segments.png", cv::IMREAD_UNCHANGED);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/legend.png"));
+  const cv::Mat ids = cv::imread(folder_ / "out/a_segments.png", cv::IMREAD_UNCHANGED);
   ASSERT_EQ(ids.type(), CV_16U);
   EXPECT_EQ(ids.size(), cv::Size(61, 45));
   ASSERT_GT(line["segments"].size(), 0u);
@@ -282,39 +273,38 @@ TEST(Run, WritesSegments) {
     EXPECT_THAT(segment["class"], ::testing::StartsWith("class_"));
     EXPECT_EQ(segment["thing"], true);
   }
-  const auto list = nlohmann::json::parse(std::ifstream(folder / "out/a_segments.json"));
+  const auto list = nlohmann::json::parse(std::ifstream(folder_ / "out/a_segments.json"));
   EXPECT_EQ(list["segments"], line["segments"]);
   EXPECT_EQ(list["task"], "panoptic");
   EXPECT_THAT(run({"--task", "instance"}).out, HasSubstr("segment"));
-  EXPECT_TRUE(mpmCommand({"run", folder / "a.png", "--model", kEomt, "--json"}).json().contains("classes"));
+  EXPECT_TRUE(mpmCommand({"run", folder_ / "a.png", "--model", kEomt, "--json"}).json().contains("classes"));
 
   expectFailure(run({}), 2, {"--min-score", "panoptic and instance"});
-  expectFailure(mpmCommand({"run", folder / "a.png", "--model", kDepthModel, "--min-overlap", "0.3"}), 2,
+  expectFailure(mpmCommand({"run", folder_ / "a.png", "--model", kDepthModel, "--min-overlap", "0.3"}), 2,
                 {"--min-overlap"});
   const auto as = [&](const std::string& model, const std::string& task) {
-    return mpmCommand({"run", folder / "a.png", "--model", model, "--task", task});
+    return mpmCommand({"run", folder_ / "a.png", "--model", model, "--task", task});
   };
   expectFailure(as(kSegmenter, "panoptic"), 1, {"gives no segments (its head is 'mask_transformer'"});
   expectFailure(as(kClassifier, "semantic"), 1, {"does not segment (its head is 'classifier')"});
   expectFailure(as(kEomt, "depth"), 1, {"does not estimate depth"});
 }
 
-TEST(Run, WritesWhatAModelWithoutATaskGives) {
-  const TemporaryFolder folder;
+TEST_F(RunCommand, WritesWhatAModelWithoutATaskGives) {
   onnx::ModelProto map = modelAt(kData + "/dpt_ts16.onnx");  // {1, 1, H, W}, no depth by its name
   onnx::GraphProto& graph = *map.mutable_graph();
   graph.mutable_node(graph.node_size() - 1)->set_output(0, "heat");
   graph.mutable_output(0)->set_name("heat");
-  const std::string model = folder / "heat.onnx";
+  const std::string model = folder_ / "heat.onnx";
   std::ofstream(model, std::ios::binary) << map.SerializeAsString();
-  writeImage(folder / "a.png", 40, 60);
+  writeImage(folder_ / "a.png", 40, 60);
   const nlohmann::json line =
-      mpmCommand({"run", folder / "a.png", "--model", model, "--json", "--out", folder / "out"}).json();
+      mpmCommand({"run", folder_ / "a.png", "--model", model, "--json", "--out", folder_ / "out"}).json();
   EXPECT_EQ(line["outputs"], (nlohmann::json{"a_output.png", "a_output.npy", "a_merge.png"}));
   const nlohmann::json& output = line["output"][0];
   const std::vector<int> shape = output["shape"];
   ASSERT_EQ(shape.size(), 4u);
-  const std::string bytes = readFile(folder / "out/a_output.npy");
+  const std::string bytes = readFile(folder_ / "out/a_output.npy");
   EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\0", 8));
   const std::size_t head = 10 + static_cast<unsigned char>(bytes[8]) + 256u * static_cast<unsigned char>(bytes[9]);
   EXPECT_EQ(head % 64, 0u);
@@ -331,45 +321,43 @@ TEST(Run, WritesWhatAModelWithoutATaskGives) {
   LoadedNet net = readNet(model);
   EXPECT_EQ(output["name"], net.info.outputs[0]);
   values.convertTo(expected, CV_8U, 255 / (*most - *least), -255 * *least / (*most - *least));
-  EXPECT_LE(cv::norm(cv::imread(folder / "out/a_output.png", cv::IMREAD_UNCHANGED), expected, cv::NORM_INF), 1);
+  EXPECT_LE(cv::norm(cv::imread(folder_ / "out/a_output.png", cv::IMREAD_UNCHANGED), expected, cv::NORM_INF), 1);
 
-  const nlohmann::json several = mpmCommand({"run", folder / "a.png", "--model", kData + "/hf_yolos_dynamo18.onnx",
-                                             "--json", "--out", folder / "two", "--only", "output2"})
+  const nlohmann::json several = mpmCommand({"run", folder_ / "a.png", "--model", kData + "/hf_yolos_dynamo18.onnx",
+                                             "--json", "--out", folder_ / "two", "--only", "output2"})
                                      .json();
   EXPECT_EQ(several["outputs"], nlohmann::json{"a_output2.npy"});
   EXPECT_EQ(several["output"][1]["name"], "pred_boxes");
 }
 
-TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {
-  const TemporaryFolder folder;
-  for (int i = 0; i < 3; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);
-  EXPECT_EQ(mpmCommand(runArguments({folder.path(), "--json"})).err, "");
-  const CommandResult shown = mpmCommand(runArguments({folder.path(), "--json"}), {.stderr_is_terminal = true});
+TEST_F(RunCommand, KeepsProgressOffAPipeAndShowsItOnATerminal) {
+  for (int i = 0; i < 3; ++i) writeImage(folder_ / ("g" + std::to_string(i) + ".png"), 32, 64, i);
+  EXPECT_EQ(mpmCommand(runArguments({folder_.path(), "--json"})).err, "");
+  const CommandResult shown = mpmCommand(runArguments({folder_.path(), "--json"}), {.stderr_is_terminal = true});
   EXPECT_THAT(shown.err, ::testing::ContainsRegex("frame [12] of 3  [0-9.]+(/s| s each)  [0-9]+ s left"));
   EXPECT_EQ(shown.jsonLines().size(), 3u);
 }
 
-TEST(Run, NeverReplacesItsSources) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder / "s");
-  for (const char* name : {"s/street.png", "s/street_labels.png"}) writeImage(folder / name, 32, 64);
-  std::filesystem::create_directory_symlink("s", folder / "link");
+TEST_F(RunCommand, NeverReplacesItsSources) {
+  std::filesystem::create_directory(folder_ / "s");
+  for (const char* name : {"s/street.png", "s/street_labels.png"}) writeImage(folder_ / name, 32, 64);
+  std::filesystem::create_directory_symlink("s", folder_ / "link");
   const auto run = [&](const std::vector<std::string>& sources, const char* out) {
     std::vector<std::string> arguments = runArguments(sources);
-    arguments.insert(arguments.end(), {"--out", folder / out});
+    arguments.insert(arguments.end(), {"--out", folder_ / out});
     return mpmCommand(arguments);
   };
-  expectFailure(run({folder / "s"}, "s"), 2, {"--out is the source"});
-  expectFailure(run({folder / "s"}, "link"), 2, {"--out is the source"});
-  expectFailure(run({folder / "s/*.png"}, "s"), 2, {"street_labels.png", "would replace"});
-  expectFailure(run({folder / "s/street.png", folder / "link/street_labels.png"}, "s"), 2, {"would replace"});
-  EXPECT_EQ(filesIn(folder / "s").size(), 2u);
-  std::filesystem::create_directory(folder / "t");
-  writeImage(folder / "t/legend.png", 32, 64);
-  expectFailure(run({folder / "t/legend.png"}, "t"), 2, {"legend.png", "would replace"});
-  EXPECT_EQ(run({folder / "s"}, "s/out").exit_code, 0);
-  EXPECT_EQ(run({folder / "s/street_labels.png"}, "s").exit_code, 0) << "street_labels_labels.png is no source";
-  EXPECT_EQ(filesIn(folder / "s").size(), 7u);
+  expectFailure(run({folder_ / "s"}, "s"), 2, {"--out is the source"});
+  expectFailure(run({folder_ / "s"}, "link"), 2, {"--out is the source"});
+  expectFailure(run({folder_ / "s/*.png"}, "s"), 2, {"street_labels.png", "would replace"});
+  expectFailure(run({folder_ / "s/street.png", folder_ / "link/street_labels.png"}, "s"), 2, {"would replace"});
+  EXPECT_EQ(filesIn(folder_ / "s").size(), 2u);
+  std::filesystem::create_directory(folder_ / "t");
+  writeImage(folder_ / "t/legend.png", 32, 64);
+  expectFailure(run({folder_ / "t/legend.png"}, "t"), 2, {"legend.png", "would replace"});
+  EXPECT_EQ(run({folder_ / "s"}, "s/out").exit_code, 0);
+  EXPECT_EQ(run({folder_ / "s/street_labels.png"}, "s").exit_code, 0) << "street_labels_labels.png is no source";
+  EXPECT_EQ(filesIn(folder_ / "s").size(), 7u);
 }
 
 }  // namespace

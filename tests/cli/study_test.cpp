@@ -14,7 +14,6 @@
 #include "cli/models.h"
 #include "cli/street_model.h"
 #include "evaluation/confusion_matrix.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -7,7 +7,6 @@
 #include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "cli/command.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -7,7 +7,6 @@
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "onnx/graph_builder.h"
-#include "support/temporary_folder.h"
 #include "vision/labels/label_map.h"
 #include "vision/sources/source.h"
 

@@ -4,7 +4,6 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

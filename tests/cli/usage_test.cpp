@@ -6,7 +6,6 @@
 #include "cli/models.h"
 #include "mpm/version.hpp"
 #include "support/demo.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

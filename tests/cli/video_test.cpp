@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/demo.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

@@ -7,7 +7,6 @@
 #include "monitor/samples.h"
 #include "monitor/store/store.h"
 #include "support/exif.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {

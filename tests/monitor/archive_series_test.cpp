@@ -18,7 +18,6 @@
 #include "support/demo.h"
 #include "support/exif.h"
 #include "support/formatted_time.h"
-#include "support/temporary_folder.h"
 #include "vision/sources/source.h"
 #include "vision/times/archive.h"
 

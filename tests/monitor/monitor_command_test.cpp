@@ -18,7 +18,6 @@
 #include "monitor/store/store.h"
 #include "mpm/convert.hpp"
 #include "support/demo.h"
-#include "support/temporary_folder.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::test {
@@ -492,6 +491,7 @@ TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
   EXPECT_EQ(report.json()["source"], "rtsp://***@camera/1");
   const CommandResult none = mpmCommand({"report", database_, "--source", "rtsp://admin:hunter2@camera/3"});
   expectFailure(none, 1, {"rtsp://***@camera/3"});
+  expectFailure(mpmCommand({"report", database_, "--export", folder_ / "a.csv"}), 2, {"2 sources: name one"});
   EXPECT_THAT(none.err, Not(HasSubstr("hunter2")));
 }
 
