@@ -2,7 +2,6 @@
 // Speed of the kernels on the sizes of Segmenter: rows 1025 (512 x 512, patch 16), 740 and 540 (after the insertions).
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "kernels/attention.h"

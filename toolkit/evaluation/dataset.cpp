@@ -5,7 +5,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <utility>
 
 #include "mpm/error.hpp"
 

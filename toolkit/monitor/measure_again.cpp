@@ -2,7 +2,6 @@
 #include "monitor/measure_again.h"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <thread>
 

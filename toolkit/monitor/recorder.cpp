@@ -2,7 +2,6 @@
 #include "monitor/recorder.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <utility>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <mutex>
-#include <utility>
 
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"

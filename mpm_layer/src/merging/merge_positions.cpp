@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "merging/merge_positions.h"
 
-#include <algorithm>
-
 namespace mpm {
 
 std::vector<float> patchWeights(std::span<const TokenState<const float>> states) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/preprocess.h"
 
-#include <algorithm>
-
 #include "mpm/error.hpp"
 
 namespace mpm {

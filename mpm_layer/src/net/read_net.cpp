@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/read_net.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>

@@ -3,8 +3,6 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <vector>
-
 namespace mpm {
 
 /// Where the patches of a network input lie, px. Patches may overlap, and reach into a border of zeros.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "monitor/store/sqlite.h"
 #include "vision/time.h"

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "kernels/cpu/rounding.h"
 #include "kernels/cpu/tiles.h"

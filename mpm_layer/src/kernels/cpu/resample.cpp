@@ -2,7 +2,6 @@
 #include "kernels/resample.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "kernels/cpu/highway_targets.h"

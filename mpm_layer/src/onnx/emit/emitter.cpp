@@ -2,7 +2,6 @@
 #include "onnx/emit/emitter.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"

@@ -3,10 +3,8 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <cstdint>
 #include <string>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "onnx/model/node_proto.h"

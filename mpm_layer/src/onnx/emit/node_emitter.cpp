@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "onnx/emit/node_emitter.h"
 #include "onnx/fold/fold.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <numeric>
-#include <string_view>
 
 #include "base/element_functions.h"
 #include "onnx/fold/fold.h"

@@ -2,7 +2,6 @@
 #include "onnx/recognise/trunk.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "onnx/model/data_movement.h"
