@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "merging/merge_rotations.h"
+#include "merging/merge_positions.h"
 
 #include <gtest/gtest.h>
 

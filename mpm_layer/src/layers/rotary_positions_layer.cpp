@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
-#include "merging/merge_rotations.h"
+#include "merging/merge_positions.h"
 
 namespace mpm {
 namespace {
