@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/resample.h"
-#include "layers/device_image.h"
+#include "layers/device_ends.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"

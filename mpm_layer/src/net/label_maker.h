@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "layers/device_labels.h"
+#include "layers/device_ends.h"
 #include "mpm/estimator.hpp"
 #include "net/guided_labels.h"
 #include "net/image_net.h"
