@@ -6,7 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "net/label_maker.h"
-#include "net/segment_maker.h"
+#include "net/segments.h"
 
 namespace mpm {
 namespace {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/read_net.hpp"
 
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -15,13 +20,16 @@
 #include "layers/opencv_error.h"
 #include "layers/ops.h"
 #include "layers/quiet_opencv.h"
+#include "layers/weight_registry.h"
 #include "mpm/error.hpp"
 #include "net/custom_outputs.h"
 #include "net/placement.h"
-#include "net/register_weights.h"
 #include "onnx/converter.h"
+#include "onnx/model/late_weights.h"
 #include "onnx/model/model_file.h"
+#include "onnx/model/node_proto.h"
 #include "onnx/model/outputs.h"
+#include "onnx/model/plain_weights.h"
 
 namespace mpm {
 namespace {
@@ -42,6 +50,60 @@ std::optional<int> chosenDevice(const std::string& text) {
   }
   no("this machine does not have it; it has cpu, " + names);
   return std::nullopt;
+}
+
+/// Moves the weights of the ai.mpm nodes of a converted graph into the registry, where the layers fetch them. Weights
+/// in another form than the converter writes stay in the graph. Throws mpm::Error for a node that already has the
+/// attribute of registered weights. Late weights that other nodes read too are loaded into the graph.
+void registerWeights(onnx::GraphProto& graph, onnx_graph::LateWeights& late, WeightRegistry& waiting) {
+  std::map<std::string, onnx::TensorProto*> weights;
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) weights[tensor.name()] = &tensor;
+  std::map<std::string, int> readers;
+  for (const onnx::NodeProto& node : graph.node())
+    for (const std::string& name : node.input()) ++readers[name];
+  for (const onnx::ValueInfoProto& input : graph.input()) ++readers[input.name()];
+  for (const onnx::ValueInfoProto& output : graph.output()) ++readers[output.name()];
+  std::map<std::string, int> taken;                                  // how many of its readers have each tensor
+  std::map<std::string, std::shared_ptr<const std::string>> shared;  // tensors of several readers
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (!onnx_graph::isOurs(node)) continue;
+    if (onnx_graph::findAttribute(node, WeightRegistry::kAttribute))
+      throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" +
+                  WeightRegistry::kAttribute + "', which no file has: convert the original model again");
+    const auto isWeight = [&](const std::string& name) { return weights.count(name) > 0; };
+    const auto canWait = [&](const std::string& name) {
+      return isWeight(name) && (late.has(*weights[name]) || onnx_graph::isPlain(*weights[name]));
+    };
+    const auto first = std::find_if(node.input().begin(), node.input().end(), isWeight);
+    if (first == node.input().end() || !std::all_of(first, node.input().end(), canWait)) continue;
+    std::vector<WaitingWeight> values;
+    const int activations = static_cast<int>(first - node.input().begin());
+    for (int i = activations; i < node.input_size(); ++i) {
+      const std::string& name = node.input(i);
+      onnx::TensorProto& tensor = *weights[name];
+      const std::vector<int> shape(tensor.dims().begin(), tensor.dims().end());
+      if (late.has(tensor)) {
+        values.push_back({shape, nullptr, late.file, late.offsets.at(name)});
+      } else if (readers[name] == 1) {
+        values.push_back({shape, std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data())), {}, 0});
+      } else {
+        std::shared_ptr<const std::string>& bytes = shared[name];
+        if (!bytes) bytes = std::make_shared<const std::string>(tensor.raw_data());
+        values.push_back({shape, bytes, {}, 0});
+      }
+      ++taken[name];
+    }
+    node.mutable_input()->DeleteSubrange(activations, node.input_size() - activations);
+    onnx_graph::addAttribute(node, {WeightRegistry::kAttribute, std::int64_t{waiting.add(std::move(values))}});
+  }
+  auto& tensors = *graph.mutable_initializer();
+  tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
+                               [&](const onnx::TensorProto& tensor) {
+                                 const auto found = taken.find(tensor.name());
+                                 return found != taken.end() && found->second == readers[tensor.name()];
+                               }),
+                tensors.end());
+  late.load(graph);
 }
 
 /// As many layers at a time as there are threads. Their memory is used again: new pages cost more than the reading.
@@ -101,7 +163,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
     std::vector<cv::Ptr<MpmLayer>> layers;
     {
       WeightRegistry weights;
-      onnx_graph::registerWeights(graph, converted.late, weights);
+      registerWeights(graph, converted.late, weights);
       const std::string bytes = onnx_graph::serialised(std::move(converted.model));
       const opencv::QuietLog quiet;
       net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
