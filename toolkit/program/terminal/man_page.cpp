@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/terminal/man_page.h"
+#include "program/terminal/pages.h"
 
 #include <utility>
 

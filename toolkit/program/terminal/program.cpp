@@ -14,9 +14,8 @@
 #include <vector>
 
 #include "mpm/version.hpp"
-#include "program/terminal/completion.h"
-#include "program/terminal/man_page.h"
 #include "program/terminal/output.h"
+#include "program/terminal/pages.h"
 
 namespace mpm::program {
 namespace {
