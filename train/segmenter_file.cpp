@@ -11,7 +11,7 @@
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "onnx/model/model_file.h"
-#include "onnx/write_model.h"
+#include "onnx/model/model_info_json.h"
 
 namespace mpm::train {
 namespace {

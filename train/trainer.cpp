@@ -7,9 +7,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/class_balance.h"
-#include "base/learning_rate.h"
 #include "base/size_text.h"
+#include "base/training.h"
 #include "learner.h"
 #include "mpm/error.hpp"
 #include "program/paths.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/learning_rate.h"
+#include "base/training.h"
 
 #include <gtest/gtest.h>
 

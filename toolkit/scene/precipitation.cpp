@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "precipitation.h"
+#include "things.h"
 
 #include "vision/draws.h"
 

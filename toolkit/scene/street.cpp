@@ -8,7 +8,6 @@
 #include "heavens.h"
 #include "lens.h"
 #include "opencv_geometry.h"
-#include "precipitation.h"
 #include "sensor.h"
 #include "things.h"
 #include "vision/astronomy.h"

@@ -21,6 +21,9 @@ void drawLamp(Canvas& canvas, const Picture& picture, const Lamp& lamp);
 void drawHalo(const Picture& picture, Vec3 source, Vec3 glow);
 void drawSign(Canvas& canvas, const Picture& picture, const Sign& sign);
 
+/// Rain streaks or snow flakes between the camera and the street.
+void drawPrecipitation(const Picture& picture, std::uint64_t seed, double unix_time);
+
 /// Outlines whose projection along the light is the thing's shade, as boxes {low, high}.
 struct Box {
   Vec3 low, high;

@@ -7,12 +7,12 @@
 #include <limits>
 #include <utility>
 
-#include "base/class_balance.h"
+#include "base/training.h"
 #include "kernels/resample.h"
 #include "net/head_training.h"
 #include "net/image_net.h"
+#include "onnx/model/model_info_json.h"
 #include "onnx/token_head.h"
-#include "onnx/write_model.h"
 
 namespace mpm {
 namespace {

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "base/learning_rate.h"
 #include "base/random.h"
+#include "base/training.h"
 #include "kernels/elementwise.h"
 #include "mpm/error.hpp"
 
