@@ -45,7 +45,7 @@ class PictureOfADay {
     moment_ = {By::kClock, 12 * 60};
   }
 
-  // Those that come into question, the best first.
+  // The pictures that the moment allows, the best first.
   std::multimap<double, Picture> ranked(const std::vector<Picture>& pictures) const {
     std::multimap<double, Picture> order;
     for (const Picture& one : pictures)

@@ -281,7 +281,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   event->accept();
 }
 
-// Also by the desktop, and as the window was when it was closed.
+// The window becomes full-screen also by the desktop, and when it opens as it was closed.
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() != QEvent::WindowStateChange) return;

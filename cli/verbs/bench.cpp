@@ -218,7 +218,7 @@ void measurePeak(Variant& variant) {
   variant.peak_gflops = std::max(variant.peak_gflops, gflops);
 }
 
-// With the labels of the full model, of the round that just ended.
+// Compares the labels of each variant with those of the full model, of the round that just ended.
 void compareLabels(std::vector<Variant>& variants) {
   const auto reference = std::find_if(variants.begin(), variants.end(), [](const Variant& v) {
     return v.runtime == "mpm" && v.reduction == kFullModel && !v.reuse.on && v.precision == "fp32" && !v.labels.empty();

@@ -73,7 +73,7 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   return file;
 }
 
-// Those that will be measured: of the file, or those that the database has.
+// Names of the regions that will be measured: those of the file, else those that the database has.
 std::vector<std::string> regionNames(const WatchOptions& watch, const std::string& database) {
   if (watch.regions) return vision::namesOf(*watch.regions);
   try {

@@ -111,17 +111,17 @@ struct SourceReport {
   std::vector<RegionMeans> regions;  // the first is the whole picture
   std::vector<StateSeries> states;
 
-  // Of the whole picture.
+  // The mean of a quantity, and the areas, of the whole picture.
   Spread value(std::string_view key) const { return regions.empty() ? Spread() : regions.front().value(key); }
   std::vector<ClassArea> areas() const { return regions.empty() ? std::vector<ClassArea>() : regions.front().areas; }
-  // Pictures with this flag.
+  // How many pictures have this flag.
   std::int64_t flagged(std::string_view key) const {
     const Spread pictures = value(key);
     return std::llround(pictures.mean * static_cast<double>(pictures.samples));
   }
 };
 
-// Those that cover most.
+// The classes that cover most of the picture, the largest first.
 std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count) {
   std::erase_if(areas, [](const ClassArea& area) { return area.all == 0; });
   std::ranges::stable_sort(areas, std::ranges::greater(), &ClassArea::all);

@@ -183,7 +183,7 @@ void WatchRules::ask(const QString& source, const QString& title, const char* gr
   openDialog(dialog);
 }
 
-// None is also a choice: else those in the database would count.
+// To have no region is also a choice: without it the regions in the database would count.
 void WatchRules::askRegions(const QString& source, const cv::Mat& picture, UnixMs time) {
   const QString own = file(source).chopped(5) + QStringLiteral(".regions.json");
   auto* dialog = new RegionsDialog(sourceTitle(source), regions(source), picture, time, window_);

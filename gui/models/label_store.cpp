@@ -44,7 +44,7 @@ void LabelStore::announce() {
   });
 }
 
-// Those that are not in memory; and what they add up to.
+// Reads the label maps that are not in memory, and sums up each.
 void LabelStore::readLabels() {
   const int classes = own_->classes().count();
   const QStringList labelled = texts(own_->labelled());

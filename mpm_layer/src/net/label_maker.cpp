@@ -99,7 +99,7 @@ void LabelMaker::runGuided(const cv::Mat& image, const GuidedLabels::Scores& log
   guided_.run(image, info_.classes, radius, scores, labels, net_.parallel());
 }
 
-// Those before the edges of classes are refined.
+// Fills Estimate::scores: the probabilities before the edges of classes are refined.
 void LabelMaker::addScores(const GuidedLabels::Scores& resize, cv::Size size, cv::Mat& result) {
   if (!options_.scores) return;
   result.create(std::vector<int>{info_.classes, size.height, size.width}, CV_32F);

@@ -37,7 +37,7 @@ void cellsOf(const cv::Mat& picture, const PatchPlaces& places, int patch, float
   }
 }
 
-// Of the cells as a vector from middle grey, {length of the difference, cosine similarity}.
+// Takes the cells as vectors from middle grey. Returns {length of the difference, cosine similarity}.
 std::pair<double, double> asVectors(const float* a, const float* b) {
   constexpr double kMiddle = 127.5;
   double squares = 0, product = 0, of_a = 0, of_b = 0;

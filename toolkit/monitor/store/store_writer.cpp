@@ -337,7 +337,7 @@ struct StoreWriter::Impl {
   std::optional<Clock::time_point> reported_at;  // of any outage
   std::jthread thread;                           // last: it commits what waits before the rest goes
 
-  // What others wait for, or look at.
+  // Changes state that other threads wait for or look at.
   template <typename Change>
   void change(Change change) {
     {

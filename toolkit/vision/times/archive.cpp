@@ -76,7 +76,7 @@ class ArchiveSource final : public FrameSource {
     if (options_.on_note) options_.on_note(text);
   }
 
-  // That this goes on: at most twice a second.
+  // Says that the work goes on, at most twice a second.
   void working() {
     if (const auto now = steadyNow(); now - said_ >= 500) {
       said_ = now;

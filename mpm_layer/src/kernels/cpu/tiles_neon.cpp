@@ -28,7 +28,7 @@ using Rows = std::make_index_sequence<kRows>;
 // Keeps gcc 12 from loading the operands of later words first: then the sums would not fit the registers.
 #define MPM_NEXT_WORD asm volatile("" ::: "memory")
 
-// What y is before the sums are added. All loads of a row come first: in pairs they are half the instructions.
+// The values of y before the sums are added. All loads of a row come first: in pairs they are half the instructions.
 template <std::size_t... V>
 MPM_INLINE void startRow(bool accumulate, const float* bias, float* y, std::index_sequence<V...>) {
   const float32x4_t biases[] = {vld1q_f32(bias + 4 * V)...};

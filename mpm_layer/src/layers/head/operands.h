@@ -97,7 +97,7 @@ void forRanges(const Parallel& parallel, std::size_t count, std::size_t width, c
   });
 }
 
-/// The same, body(row) for each of them.
+/// Like forRanges(), but calls body(row) for each row.
 template <typename Body>
 void forRows(const Parallel& parallel, std::size_t count, std::size_t width, const Body& body) {
   forRanges(parallel, count, width, [&](std::size_t begin, std::size_t end) {

@@ -81,7 +81,7 @@ std::int64_t Emitter::maskQueryClasses() const {
   return both && (named || (*masks)[1] == late[0].rows) ? classes->back() - 1 : 0;
 }
 
-/// What the JSON says, else what the head does. Throws mpm::Error when the head cannot do what the JSON says.
+/// The task is that of the JSON, else that of the head. Throws mpm::Error when the head cannot do the JSON's task.
 void Emitter::findTask() {
   const std::string& output = graph_.output_names[0];
   const Shape* shape = graph_.shape(graph_.outputs[0]);

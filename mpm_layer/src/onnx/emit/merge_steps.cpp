@@ -7,7 +7,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-/// What differs from the defaults, and always the groups.
+/// The attributes that differ from the defaults, and always the groups.
 std::vector<Attribute> attributesOf(const MergeRule& rule) {
   const MergeRule usual;
   std::vector<Attribute> attributes;

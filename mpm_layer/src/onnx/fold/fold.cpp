@@ -242,7 +242,7 @@ std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, Fold
   return written(*data, *updates, places);
 }
 
-/// Marks `node` as dead: readers of its output read its input instead.
+/// True for a node whose readers can read its input instead.
 bool doesNothing(const Graph& graph, const Node& node) {
   if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] < 0) return false;
   if (node.op == "Identity" || node.op == "Dropout") return true;

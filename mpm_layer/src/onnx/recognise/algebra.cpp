@@ -125,7 +125,7 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   if (unscaled) {
     auto view = heads(*unscaled);
     if (!view) return std::nullopt;
-    // The same factors for every token, none of them zero.
+    // Every token has the same factors, and none of them is zero.
     const std::vector<float>& factor = cells.blend->factor;
     const auto area = static_cast<std::size_t>(tokens * width), side = static_cast<std::size_t>(width);
     for (std::size_t i = 0; i < factor.size(); ++i) {
