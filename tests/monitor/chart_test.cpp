@@ -87,6 +87,13 @@ TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
     expectBucketsAreTheSamples(chart, samples);
   }
   EXPECT_MPM_ERROR(reader.chart({.source = 1, .from = 0, .to = 1, .series = {}, .max_buckets = 1}), "2 buckets");
+
+  runSql(path_, "DELETE FROM region_sample; DELETE FROM bucket WHERE width_ms = 60000");
+  samples.resize(30 * kDayMs / kStep);
+  const Chart month =
+      reader.chart({.source = 1, .from = kNoon, .to = kNoon + 30 * kDayMs, .series = kTwo, .max_buckets = 730});
+  EXPECT_EQ(month.bucket_ms, kHourMs) << "in so few buckets it reads the sums of hours";
+  expectBucketsAreTheSamples(month, samples);
 }
 
 TEST_F(ChartTest, AnHourShowsEverySample) {

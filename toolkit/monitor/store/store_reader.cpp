@@ -16,8 +16,8 @@
 namespace mpm::monitor {
 namespace {
 
-// Rows that a chart may read: some 20 ms of work.
-constexpr std::int64_t kMaxRows = 20000;
+// Sums and samples that a chart may read: some 30 ms of work.
+constexpr std::int64_t kMaxRows = 20000, kMaxSamples = 4000;
 // Samples that are judged one by one for a comparison of day and night, which is asked for less often.
 constexpr std::int64_t kMaxJudged = 100000;
 
@@ -277,16 +277,21 @@ struct StoreReader::Impl {
         from, to, limit);
   }
 
-  // All samples that are kept. They go oldest first, so the hours behind the first one's are whole, and their sums are
-  // read in milliseconds where counting the rows of a year would take a second.
+  // All samples that are kept. They go oldest first, so the days and hours behind the first one's are whole, and their
+  // sums are read in a millisecond where counting the rows of a year would take a second.
   std::int64_t countSamples(std::int64_t source) const {
     const std::optional<Extent> kept = sampleExtent(source);
     if (!kept) return 0;
-    const UnixMs whole = bucketStart(kept->first, kHourMs) + kHourMs;
-    return database.integer(
-               "SELECT total(samples) FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND region = 0",
-               source, kHourMs, whole) +
-           countSamples(source, kept->first, whole, std::numeric_limits<std::int64_t>::max());
+    const auto wholeFrom = [&](std::int64_t width) { return bucketStart(kept->first, width) + width; };
+    const auto sums = [&](std::int64_t width, UnixMs to) {
+      return database.integer(
+          "SELECT total(samples) FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND start_ms < ? AND"
+          " region = 0",
+          source, width, wholeFrom(width), to);
+    };
+    constexpr auto kNoLimit = std::numeric_limits<std::int64_t>::max();
+    return sums(kDayMs, kNoLimit) + sums(kHourMs, wholeFrom(kDayMs)) +
+           countSamples(source, kept->first, wholeFrom(kHourMs), kNoLimit);
   }
 
   void visit(std::int64_t source, UnixMs from, UnixMs to, SampleRows::With with,
@@ -407,6 +412,7 @@ std::vector<StateSeries> StoreReader::states(std::int64_t source, UnixMs from, U
     if (all.empty() || all.back().name != rows.text(0)) all.push_back({.name = std::string(rows.text(0))});
     all.back().changes.emplace_back(std::max(from, rows.integer(1)), rows.text(2));
   }
+  if (all.empty()) return all;  // no need to look at each sample
   rows = impl_->database.prepare(
       "SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample WHERE source = "
       "? AND"
@@ -432,7 +438,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
 
   // Samples, unless there are too many or retention took some of the stretch.
   const std::optional<Extent> kept = impl_->sampleExtent(query.source);
-  if (kept && kept->first <= from && impl_->countSamples(query.source, from, to, kMaxRows + 1) <= kMaxRows) {
+  if (kept && kept->first <= from && impl_->countSamples(query.source, from, to, kMaxSamples + 1) <= kMaxSamples) {
     ChartBuilder builder(query, sessions(query.source), regions, widthFor(from, to, kSecondMs, query.max_buckets),
                          longest_step);
     using enum SampleRows::With;
@@ -442,13 +448,15 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     });
     return builder.take();
   }
-  std::int64_t level = kDayMs;
+  // The sums of minutes, or of hours where the buckets hold whole ones.
+  const std::int64_t enough = std::min(widthFor(from, to, kMinuteMs, query.max_buckets), kHourMs);
+  std::int64_t level = 0;
   for (std::int64_t width : kBucketWidths) {
+    if (level > 0 && width > enough) break;
     const std::optional<Extent> stored = impl_->bucketExtent(query.source, width);
-    if (!stored || stored->first > bucketStart(from, width) || (to - from) / width > kMaxRows) continue;
-    level = width;
-    break;
+    if (stored && stored->first <= bucketStart(from, width) && (to - from) / width <= kMaxRows) level = width;
   }
+  if (level == 0) level = kDayMs;
   ChartBuilder builder(query, sessions(query.source), regions,
                        widthFor(bucketStart(from, level), to, level, query.max_buckets), longest_step);
   Statement rows = impl_->database.prepare(
