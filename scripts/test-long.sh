@@ -6,10 +6,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# For the tests that open the page of mpm serve in a browser and check its metrics.
+# For the test that opens the page of mpm serve in a browser.
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo=sudo
-$sudo apt-get install -q -y --no-install-recommends chromium prometheus
+$sudo apt-get install -q -y --no-install-recommends chromium
 
 ctest --test-dir build --output-on-failure --label-regex '^long$' "$@"
 info=$(build/bin/mpm info --json)

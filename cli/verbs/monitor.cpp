@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "base/atomic_file.h"
@@ -22,6 +23,7 @@
 #include "monitor/watch/watch_options.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "page/page.h"
 #include "vision/labels/classes.h"
 #include "vision/model_digest.h"
 #include "vision/sources/source.h"
@@ -257,18 +259,63 @@ class Lines {
   std::vector<std::pair<bool, std::string>> lines_;  // for stdout (data) or stderr
 };
 
+// The page of a watch file: the databases of its cameras.
+class WatchedPage {
+ public:
+  explicit WatchedPage(const Fleet& fleet) : fleet_(fleet) {}
+
+  // The page of these cameras from now on. Returns its address as text for a line; throws mpm::Error where it cannot
+  // listen, and then there is none.
+  std::string set(const WebPage& table, const std::vector<Camera>& cameras) {
+    page::PageOptions shown{.live = [this] { return fleet_.status(); }};
+    std::set<std::string> folders;
+    for (const Camera& one : cameras) {
+      shown.databases.push_back(one.session.database);
+      if (!one.session.snapshots.folder.empty()) folders.insert(one.session.snapshots.folder);
+    }
+    shown.snapshots.assign(folders.begin(), folders.end());
+    if (table != std::exchange(table_, table)) server_.reset();
+    {
+      const std::lock_guard lock(mutex_);
+      page_.emplace(std::move(shown));
+    }
+    if (table == WebPage()) return "";
+    if (!server_)
+      server_ = std::make_unique<page::HttpServer>(table.address, table.token_file, [this](const auto& request) {
+        const std::lock_guard lock(mutex_);
+        return page_->answer(request);
+      });
+    return "page: " + server_->url();
+  }
+
+ private:
+  const Fleet& fleet_;
+  WebPage table_{};
+  std::mutex mutex_;
+  std::optional<page::Page> page_;  // guarded by the mutex
+  std::unique_ptr<page::HttpServer> server_;
+};
+
 // SIGHUP: read the watch file again.
 std::atomic<bool> reload = false;
 
-std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std::shared_ptr<Teller>& teller) {
+std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std::shared_ptr<Teller>& teller,
+                      WatchedPage& page) try {
+  const auto [written, tables] = watchFile(arguments);
+  std::vector<Camera> cameras = camerasOf(arguments, written, teller);
+  teller->set(tables);
+  std::string shown;
   try {
-    const auto [started, restarted, ended, unchanged] =
-        fleet.set(camerasOf(arguments, watchFile(arguments).cameras, teller));
-    return arguments.file + " was read again: " + std::to_string(started) + " new, " + std::to_string(restarted) +
-           " restarted, " + std::to_string(ended) + " ended, " + std::to_string(unchanged) + " unchanged";
-  } catch (const std::exception& error) {
-    return "nothing changes: " + messageOf(error);
+    if (!arguments.once) shown = page.set(tables.page, cameras);
+  } catch (const Error& error) {
+    shown = std::string("no page: ") + error.what();
   }
+  const auto [started, restarted, ended, unchanged] = fleet.set(std::move(cameras));
+  return arguments.file + " was read again: " + std::to_string(started) + " new, " + std::to_string(restarted) +
+         " restarted, " + std::to_string(ended) + " ended, " + std::to_string(unchanged) + " unchanged" +
+         (shown.empty() ? "" : "; " + shown);
+} catch (const std::exception& error) {
+  return "nothing changes: " + messageOf(error);
 }
 
 int monitorCameras(const MonitorArguments& arguments) {
@@ -283,11 +330,9 @@ int monitorCameras(const MonitorArguments& arguments) {
     return kOk;
   }
   std::shared_ptr<Teller> teller;  // outlives the fleet
-  if (tables != FileTables() && !arguments.recompute) try {
-      teller = std::make_shared<Teller>(tables);
-    } catch (const Error& error) {
-      throw UsageError("'" + arguments.file + "': " + error.what());
-    }
+  if (!arguments.file.empty() && !arguments.recompute) teller = std::make_shared<Teller>();
+  const std::string in_file = "'" + arguments.file + "': ";
+  if (teller) orUsageError([&] { return teller->set(tables); }, in_file);
   std::vector<Camera> cameras = camerasOf(arguments, written, teller);
   noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
   if (arguments.recompute) return measureArchiveAgain(cameras.front().session, cameras.front().watch);
@@ -313,6 +358,10 @@ int monitorCameras(const MonitorArguments& arguments) {
     };
   if (!arguments.file.empty()) std::signal(SIGHUP, [](int) { reload = true; });
   Fleet fleet(std::move(callbacks));
+  WatchedPage page(fleet);
+  if (!arguments.once)
+    if (const std::string shown = orUsageError([&] { return page.set(tables.page, cameras); }, in_file); !shown.empty())
+      printNote(shown);
   fleet.set(std::move(cameras));
 
   std::optional<Progress> progress;
@@ -347,7 +396,7 @@ int monitorCameras(const MonitorArguments& arguments) {
     if (interrupted() || all(&CameraStatus::over)) break;
     if (reload.exchange(false)) {
       if (terminal && !stderrIsTerminal()) break;  // it was closed
-      lines.add(false, readAgain(arguments, fleet, teller));
+      lines.add(false, readAgain(arguments, fleet, teller, page));
       several = several || fleet.status().size() > 1;
     }
   }

@@ -169,6 +169,19 @@ class Hook(Case):
             self.assertLess(len(one), 1_900_001)
         self.assertNotEqual(first, other)
 
+    def test_another_receiver(self):
+        away, receiver, table = Receiver(), Receiver(), "[webhook]\nurl = 'http://127.0.0.1:%d/'\n"
+        receiver.start()
+        victim, said = self.victim(table % away.port)
+        self.say(victim, range(5))
+        said.until("cannot send to webhook")
+        other, nobody = (self.file(name, "[[camera]]\nsource = '0'\n" + more) for name, more in [("o", table % receiver.port), ("n", "")])
+        self.say(victim, [f"set {other}", *range(5, 10)])
+        wait("all", lambda: [m for m in receiver.got if m["message"] == "9"])
+        self.say(victim, [f"set {nobody}", "alone"])
+        self.end(victim)
+        self.assertEqual([m["message"] for m in once(receiver.got) if m["event"] == "alarm"], [str(n) for n in range(10)])
+
     def test_outbox_is_bounded(self):
         receiver = Receiver()
         victim, said = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\n", "50")

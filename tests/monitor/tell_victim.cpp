@@ -4,13 +4,14 @@
 #include "monitor/tell/teller.h"
 
 // tell_victim WATCH DATABASE [MAX]: tells of the camera "yard" as the tables of a watch file say. Of standard input
-// "sample" is a sample, "picture MS" one that was taken then, "flush" waits until all is stored and prints so, any
-// other line is an event. Prints the events of the sending.
+// "sample" is a sample, "picture MS" one that was taken then, "flush" waits until all is stored and prints so, "set
+// WATCH" takes over the tables of that file, any other line is an event. Prints the events of the sending.
 int main(int argc, char** argv) {
   using namespace mpm::monitor;
   if (argc < 3) return 2;
   const auto told = [](const Event& event) { std::cout << event.message << std::endl; };
-  Teller teller(readWatches(argv[1]).tables);
+  Teller teller;
+  teller.set(readWatches(argv[1]).tables);
   OutboxOptions outbox = teller.outbox("yard");
   if (argc > 3) outbox.max_waiting = std::stoi(argv[3]);
   StoreWriter store(argv[2], {.commit_s = 0.02, .outbox = outbox}, told);
@@ -25,6 +26,9 @@ int main(int argc, char** argv) {
     if (line == "flush") {
       store.flush();
       std::cout << "flushed" << std::endl;
+    } else if (line.starts_with("set ")) {
+      store.flush();
+      teller.set(readWatches(line.substr(4)).tables);
     } else if (line == "sample") {
       Sample sample{.time = mpm::unixNow(), .states = {{.name = "gate", .state = "open", .counted = "open"}}};
       sample.whole().set("tokens", 64);

@@ -17,13 +17,13 @@ namespace {
 using Secret = InFolder;
 
 TEST(Teller, TellsNothingOfThePastAndOnlyTheLatestState) {
-  std::optional<Teller> teller;
+  Teller teller;
   try {
-    teller.emplace(FileTables{.mqtt = {.address = "127.0.0.1:9"}});  // where nobody listens
+    teller.set(FileTables{.mqtt = {.address = "127.0.0.1:9"}});  // where nobody listens
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  const OutboxOptions outbox = teller->outbox("yard");
+  const OutboxOptions outbox = teller.outbox("yard");
   for (const auto& [time, count] : {std::pair(unixNow() - kHourMs - 1, 0u), {unixNow() - kHourMs + kMinuteMs, 1u}}) {
     const auto events = outbox.of_event(eventAt(time, "x")), states = outbox.of_sample(sampleAt(time), session());
     ASSERT_THAT(events, SizeIs(count));

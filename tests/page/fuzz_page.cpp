@@ -5,32 +5,20 @@
 #include <filesystem>
 #include <fstream>
 
-#include "monitor/store/store.h"
+#include "monitor/samples.h"
 #include "page/client.h"
 #include "page/page.h"
-#include "support/temporary_folder.h"
 
 namespace {
 
 constexpr const char *kName = "hidden camera", *kToken = "0123456789abcdef";
-constexpr mpm::UnixMs kTime = 1'780'315'200'000;  // 2026-06-01
 
 // A folder with a database, a picture and a token.
 class Files {
  public:
   Files() {
-    {
-      mpm::monitor::StoreWriter writer(folder_ / "a.db");
-      writer.setRegions(kName, {{.name = "gate", .size = {64, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}});
-      mpm::monitor::SessionInfo session;
-      session.source = kName;
-      session.classes = {"road", "car"};
-      writer.beginSession(session);
-      mpm::monitor::Sample sample;
-      sample.time = kTime;
-      sample.whole().set("tokens", 377);
-      writer.append(sample);
-    }
+    using namespace mpm::monitor::test;
+    record(folder_ / "a.db", {sampleAt(kNoon)}, session(kName), {regionNamed("gate")});
     std::filesystem::create_directory(folder_ / "shots");
     std::ofstream(folder_ / "shots/2026-06-01T12-00-00.000Z.png") << "picture";
     std::ofstream(folder_ / "shots/2026-06-01T12-00-00.000Z.json") << R"({"source": "hidden camera"})";
@@ -39,8 +27,10 @@ class Files {
   }
   std::string token() const { return folder_ / "token"; }
   std::function<mpm::page::Response(const mpm::page::Request&)> answers() const {
-    const auto page = std::make_shared<mpm::page::Page>(mpm::page::PageOptions{
-        .databases = {folder_ / "a.db"}, .snapshots = {folder_ / "shots"}, .now = [] { return kTime + 1; }});
+    const auto page = std::make_shared<mpm::page::Page>(
+        mpm::page::PageOptions{.databases = {folder_ / "a.db"}, .snapshots = {folder_ / "shots"}, .now = [] {
+                                 return mpm::monitor::test::kNoon + 1;
+                               }});
     return [page](const mpm::page::Request& request) { return page->answer(request); };
   }
 

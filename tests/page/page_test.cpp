@@ -74,6 +74,31 @@ TEST_F(PageTest, CamerasHaveTheNumbersOfTheirLastSample) {
   EXPECT_THAT(json["problems"][0].get<std::string>(), HasSubstr("none.db"));
 }
 
+TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
+  record(path_, {sampleAt(kNoon)});
+  monitor::CameraStatus live{.name = "yard", .database = path_, .source = "camera 0"};
+  live.session.source = {.state = monitor::CaptureState::kStalled, .in = 70, .stalls = 3, .reconnects = 2};
+  live.session.inference.by_time = {0, 4, 0, 0, 0, 0, 0, 1};
+  live.session.inference.all_s = 20.5;
+  Page shown({.databases = {path_}, .live = [&] { return std::vector{live}; }});
+  const auto camera = [&](const char* key) { return ask(shown, "/api/cameras")["cameras"][0][key]; };
+  const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+  const std::string yard = "{camera=\"yard\"", seconds = "\nmpm_inference_seconds", bucket = seconds + "_bucket" + yard;
+  for (const std::string& lines :
+       {"total counter\nmpm_frames_total" + yard + "} 70\n# ", "total counter\nmpm_stalls_total" + yard + "} 3\n# ",
+        "mpm_reconnects_total" + yard + "} 2\n", "mpm_outbox_waiting" + yard + "} 0\n",
+        "seconds histogram" + bucket + ",le=\"0.01\"} 0" + bucket + ",le=\"0.03\"} 4" + bucket + ",le=\"0.1\"} 4",
+        bucket + ",le=\"+Inf\"} 5" + seconds + "_count" + yard + "} 5" + seconds + "_sum" + yard + "} 20.5\n"})
+    EXPECT_THAT(text, HasSubstr(lines));
+  EXPECT_EQ(camera("state"), "stalled");
+  live.over = true;
+  EXPECT_EQ(camera("state"), "ended");
+  live.failure = "no such camera";
+  EXPECT_EQ(camera("state"), "lost");
+  live.database = "b.db";
+  EXPECT_EQ(camera("name"), "camera 0") << "another one is watched";
+}
+
 // By night 100 tokens fewer, and a sample each hour.
 TEST_F(PageTest, SeriesTellDayFromNight) {
   std::vector<Sample> samples;
@@ -223,38 +248,27 @@ TEST_F(PageTest, MetricsEscapeNames) {
 // A year of a sample a minute of each of eight cameras. Prints how long each answer takes.
 TEST(PageSpeed, LongYearOfEightCameras) {
   const mpm::test::TemporaryFolder folder;
-  constexpr UnixMs kEnd = kNoon, kStart = kEnd - 365 * kDayMs;
-  {
-    monitor::StoreWriter writer(folder / "year.db", {.commit_s = 0.001, .max_pending = 50'000'000});
-    for (int camera = 0; camera < 8; ++camera) {
-      monitor::SessionInfo info = session("camera " + std::to_string(camera));
-      info.every_s = 60;
-      writer.beginSession(info);
-      for (UnixMs time = kStart; time < kEnd; time += kMinuteMs) {
-        writer.append(sampleAt(time, 300 + static_cast<double>(time / kMinuteMs % 97), time / kHourMs % 24 < 6));
-        if (time % kDayMs == 0 && !writer.flush()) FAIL() << writer.status().problem;
-      }
+  monitor::StoreWriter writer(folder / "year.db", {.commit_s = 0.001, .max_pending = 50'000'000});
+  for (int camera = 0; camera < 8; ++camera) {
+    writer.beginSession(session("camera " + std::to_string(camera)));
+    for (UnixMs time = kNoon - 365 * kDayMs; time < kNoon; time += kMinuteMs) {
+      writer.append(sampleAt(time, 300 + static_cast<double>(time / kMinuteMs % 97), time / kHourMs % 24 < 6));
+      if (time % kDayMs == 0) ASSERT_TRUE(writer.flush());
     }
   }
-  std::cout << "database: " << std::filesystem::file_size(folder / "year.db") / 1'000'000 << " MB\n";
-  Page page({.databases = {folder / "year.db"}, .now = [] { return kEnd; }});
-  const auto ask = [&](const std::string& path, std::map<std::string, std::string> arguments = {}) {
-    for (int i = 0; i < 3; ++i) {
+  ASSERT_TRUE(writer.flush());
+  Page page({.databases = {folder / "year.db"}, .now = [] { return kNoon; }});
+  for (const char* path : {"/api/cameras", "/metrics", "/api/series", "/api/events", "/api/states", "/api/snapshots"})
+    for (const int days : {1, 7, 30, 365}) {
       const auto start = std::chrono::steady_clock::now();
-      const Response response = page.answer({.path = path, .arguments = arguments, .allowed = true});
+      const Response response = page.answer(
+          {.path = path,
+           .arguments = {{"camera", "camera 5"}, {"quantity", "tokens"}, {"from", isoTime(kNoon - days * kDayMs)}},
+           .allowed = true});
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
       EXPECT_EQ(response.status, 200) << response.body;
-      std::cout << path << " " << arguments["from"] << ": " << took.count() << " ms, " << response.body.size()
-                << " bytes\n";
+      std::cout << path << ", " << days << " days: " << took.count() << " ms, " << response.body.size() << " bytes\n";
     }
-  };
-  ask("/api/cameras");
-  ask("/metrics");
-  for (const int days : {1, 7, 30, 365})
-    ask("/api/series", {{"camera", "camera 5"}, {"quantity", "tokens"}, {"from", isoTime(kEnd - days * kDayMs)}});
-  ask("/api/events", {{"camera", "camera 5"}});
-  ask("/api/states", {{"camera", "camera 5"}});
-  ask("/api/snapshots", {{"camera", "camera 5"}});
 }
 
 }  // namespace

@@ -92,6 +92,12 @@ void recall(const std::string& database, const std::string& source, const std::w
 
 bool SessionStatus::stuck() const { return source.stuck() || inference.stuck() || (store && store->stuck()); }
 
+const char* SessionStatus::word() const {
+  using enum CaptureState;
+  if (source.state == kRetrying || source.state == kEnded || source.attempt > 0) return "lost";
+  return source.state == kStalled ? "stalled" : store && !store->writing ? "not_writing" : "online";
+}
+
 struct Session::Impl {
   SessionOptions options;
   Callbacks callbacks;
@@ -181,13 +187,9 @@ struct Session::Impl {
   }
 
   void tellStatus(const CaptureStatus& status) const {
-    if (!options.teller || !store) return;
-    using enum CaptureState;
-    const bool lost = status.state == kRetrying || status.state == kEnded || status.attempt > 0;
-    options.teller->setStatus(options.camera, lost                       ? "lost"
-                                              : status.state == kStalled ? "stalled"
-                                              : !store->status().writing ? "not_writing"
-                                                                         : "online");
+    if (options.teller && store)
+      options.teller->setStatus(options.camera,
+                                SessionStatus{.source = status, .inference = {}, .store = store->status()}.word());
   }
 
   void stopTelling(double patience_s) const {

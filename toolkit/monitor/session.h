@@ -70,6 +70,8 @@ struct SessionStatus {
   /// one. 0: not known.
   std::int64_t pictures = 0, stored = 0;
 
+  /// "online", "stalled", "lost", or "not_writing" (the disk).
+  const char* word() const;
   /// Part of it hangs for good: the supervisor should restart the process.
   bool stuck() const;
 };

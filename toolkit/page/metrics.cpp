@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/number_text.h"
@@ -10,16 +11,22 @@
 namespace mpm::page {
 namespace {
 
-constexpr std::pair<const char*, const char*> kHelp[] = {
-    {"mpm_build_info", "1, with the version of the program."},
-    {"mpm_camera_up", "1 while samples of the camera come."},
-    {"mpm_stored_samples", "Samples that the database keeps one by one."},
-    {"mpm_last_frame_timestamp_seconds", "Time of the last sample, since 1970."},
-    {"mpm_tokens", "Tokens after the last insertion."},
-    {"mpm_class_area_ratio", "Share of the pixels that a class covers."},
-    {"mpm_rows_computed_ratio", "Share of the rows that were computed, with reuse."},
-    {"mpm_picture_flag", "1 while the picture is dark, overexposed, blurred or fogged."},
-    {"mpm_state", "1 for the state that counts."}};
+// Names, types and help.
+constexpr std::tuple<const char*, const char*, const char*> kMetrics[] = {
+    {"mpm_build_info", "gauge", "1, with the version of the program."},
+    {"mpm_camera_up", "gauge", "1 while samples of the camera come."},
+    {"mpm_stored_samples", "gauge", "Samples that the database keeps one by one."},
+    {"mpm_last_frame_timestamp_seconds", "gauge", "Time of the last sample, since 1970."},
+    {"mpm_tokens", "gauge", "Tokens after the last insertion."},
+    {"mpm_class_area_ratio", "gauge", "Share of the pixels that a class covers."},
+    {"mpm_rows_computed_ratio", "gauge", "Share of the rows that were computed, with reuse."},
+    {"mpm_picture_flag", "gauge", "1 while the picture is dark, overexposed, blurred or fogged."},
+    {"mpm_state", "gauge", "1 for the state that counts."},
+    {"mpm_frames_total", "counter", "Frames that came from the camera."},
+    {"mpm_stalls_total", "counter", "How often frames stopped coming."},
+    {"mpm_reconnects_total", "counter", "How often frames came again after a loss."},
+    {"mpm_outbox_waiting", "gauge", "Messages that no broker or server has confirmed yet."},
+    {"mpm_inference_seconds", "histogram", "Time that the model took for a frame."}};
 
 std::string labelText(const std::string& value) {
   std::string text;
@@ -35,10 +42,11 @@ std::string labelText(const std::string& value) {
 std::string metricsText(const Json& cameras) {
   std::map<std::string, std::string> lines;  // by the name of the metric, which a scrape must not name twice
   std::string camera;
-  const auto add = [&](const std::string& name, const Json& value, std::map<std::string, std::string> labels = {}) {
+  const auto add = [&](const std::string& name, const Json& value, std::map<std::string, std::string> labels = {},
+                       const char* part = "") {
     if (value.is_null()) return;
     if (!camera.empty()) labels["camera"] = camera;
-    std::string text = name;
+    std::string text = name + part;
     for (char before = '{'; const auto& [label, of] : labels)
       text += std::exchange(before, ',') + label + "=\"" + labelText(of) + '"';
     lines[name] += text + "} " + numberText(value.get<double>()) + "\n";
@@ -49,6 +57,19 @@ std::string metricsText(const Json& cameras) {
     add("mpm_camera_up", one["state"] == "online" ? 1 : 0);
     add("mpm_stored_samples", one["samples"]);
     add("mpm_last_frame_timestamp_seconds", one["last_ms"].get<double>() / 1000);
+    if (const auto live = one.find("live"); live != one.end()) {
+      for (const char* key : {"frames_total", "stalls_total", "reconnects_total", "outbox_waiting"})
+        add(std::string("mpm_") + key, (*live)[key]);
+      std::int64_t count = 0;
+      for (std::size_t i = 0; i <= monitor::kTimeBounds.size(); ++i) {
+        const bool bounded = i < monitor::kTimeBounds.size();
+        count += (*live)["by_time"][i].get<std::int64_t>();
+        add("mpm_inference_seconds", count, {{"le", bounded ? numberText(monitor::kTimeBounds[i]) : "+Inf"}},
+            "_bucket");
+      }
+      add("mpm_inference_seconds", count, {}, "_count");
+      add("mpm_inference_seconds", (*live)["seconds"], {}, "_sum");
+    }
     const Json& sample = one["sample"];
     if (sample.is_null()) continue;
     const auto addRegion = [&](const std::string& name, const Json& region) {
@@ -64,8 +85,8 @@ std::string metricsText(const Json& cameras) {
       if (of["counted"].is_string()) add("mpm_state", 1, {{"name", name}, {"state", of["counted"].get<std::string>()}});
   }
   std::string text;
-  for (const auto& [name, help] : kHelp)
-    text += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " gauge\n" + lines[name];
+  for (const auto& [name, type, help] : kMetrics)
+    text += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " " + type + "\n" + lines[name];
   return text;
 }
 

@@ -22,7 +22,8 @@ namespace {
 using namespace monitor;
 
 constexpr int kFineBuckets = 9000;  // hours of a year: day and night are told apart by them
-constexpr int kMaxRows = 400;       // of a chart
+constexpr int kMaxRows = 400;       // of a chart, days
+constexpr int kMaxBuckets = 300;    // the same of less than days; so a week has hours, which are read from their sums
 constexpr int kSmallWidth = 800;    // px, of a picture that a phone loads quickly
 constexpr int kMaxPictures = 48, kMaxEvents = 200;
 
@@ -32,11 +33,12 @@ struct Refusal : Error {
   int status;
 };
 
-struct Camera {
-  std::string name;  // of the source; unique on the page
+struct Shown {
+  std::string name;  // of the camera or its source; unique on the page
   const StoreReader* store;
   SourceRecord source;
-  UnixMs from = 0, to = 0;  // what is asked for
+  std::optional<CameraStatus> live{};  // it is watched by this program
+  UnixMs from = 0, to = 0;             // what is asked for
 };
 
 std::string argument(const Request& request, const std::string& name) {
@@ -52,7 +54,9 @@ UnixMs timeIn(const Request& request, const std::string& name, UnixMs usual) {
 }
 
 // "stalled": no sample came for three intervals and a minute, and no program has ended the session.
-const char* stateOf(const SourceRecord& source, const SessionRecord& session, UnixMs now) {
+const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs now) {
+  const auto& [source, live] = std::tie(camera.source, camera.live);
+  if (live) return live->over ? (live->failure.empty() ? "ended" : "lost") : live->session.word();
   if (source.archive) return "archive";
   if (session.id == 0 || session.ended) return "ended";
   return now - source.last > std::llround(3000 * session.every_s) + kMinuteMs ? "stalled" : "online";
@@ -76,7 +80,7 @@ struct Row {
   }
 };
 
-Json series(const Camera& camera, const Request& request) {
+Json series(const Shown& camera, const Request& request) {
   const SeriesKey key{argument(request, "quantity"), argument(request, "class"), argument(request, "region")};
   const Quantity area{.key = "", .label = "", .unit = "%", .digits = 2, .measure = nullptr};
   const Quantity* const quantity = key.quantity.empty() ? &area : findQuantity(key.quantity);
@@ -89,7 +93,7 @@ Json series(const Camera& camera, const Request& request) {
   const UnixMs span = camera.to - camera.from;
   const bool by_days = span > 10 * kDayMs;
   const Chart chart =
-      camera.store->chart({camera.source.id, camera.from, camera.to, {key}, by_days ? kFineBuckets : kMaxRows});
+      camera.store->chart({camera.source.id, camera.from, camera.to, {key}, by_days ? kFineBuckets : kMaxBuckets});
   const UnixMs unit = std::max(chart.bucket_ms, kDayMs);
   const UnixMs width = by_days ? (span / kMaxRows + unit - 1) / unit * unit : chart.bucket_ms;
   Row sum{.start = camera.from};
@@ -109,14 +113,14 @@ Json series(const Camera& camera, const Request& request) {
   return json;
 }
 
-Json events(const Camera& camera, const Request&) {
+Json events(const Shown& camera, const Request&) {
   Json list = Json::array();
   for (const Event& one : camera.store->events(camera.source.id, camera.from, camera.to, kMaxEvents))
     list.push_back(toJson(one));
   return list;
 }
 
-Json states(const Camera& camera, const Request&) {
+Json states(const Shown& camera, const Request&) {
   Json list = Json::array();
   for (const StateSeries& one : camera.store->states(camera.source.id, camera.from, camera.to))
     list.push_back({{"name", one.name}, {"changes", one.changes}, {"samples", one.samples}});
@@ -143,15 +147,20 @@ struct Page::Impl {
   }
 
   // `problems`: gets a line for each database that cannot be read.
-  std::vector<Camera> cameras(Json& problems) {
-    std::vector<Camera> all;
+  std::vector<Shown> cameras(Json& problems) {
+    std::vector<Shown> all;
+    const auto live = options.live ? options.live() : std::vector<CameraStatus>();
     for (Database& one : databases) try {
         if (!one.reader || !one.reader->current()) one.reader.emplace(one.path);
         for (SourceRecord& source : one.reader->sources()) {
-          std::string name = source.name;
-          for (int copy = 2; std::ranges::find(all, name, &Camera::name) != all.end(); ++copy)
-            name = source.name + " (" + std::to_string(copy) + ")";
+          const auto watched = std::ranges::find_if(
+              live, [&](const auto& its) { return its.database == one.path && its.source == source.name; });
+          const std::string usual = watched == live.end() ? source.name : watched->name;
+          std::string name = usual;
+          for (int copy = 2; std::ranges::find(all, name, &Shown::name) != all.end(); ++copy)
+            name = usual + " (" + std::to_string(copy) + ")";
           all.push_back({std::move(name), &*one.reader, std::move(source)});
+          if (watched != live.end()) all.back().live = *watched;
         }
       } catch (const Error& error) {
         one.reader.reset();
@@ -160,18 +169,21 @@ struct Page::Impl {
     return all;
   }
 
-  Camera asked(const Request& request) {
+  Shown asked(const Request& request) {
     const std::string name = argument(request, "camera");
     const UnixMs to = timeIn(request, "to", options.now()), from = timeIn(request, "from", to - kDayMs);
     if (from >= to) throw Refusal(400, "from: it must be before 'to'");
     Json problems;
-    for (const Camera& one : cameras(problems))
-      if (one.name == name) return {one.name, one.store, one.source, from, to};
+    for (Shown& one : cameras(problems))
+      if (one.name == name) {
+        std::tie(one.from, one.to) = std::pair(from, to);
+        return std::move(one);
+      }
     throw Refusal(404, "camera: there is no '" + visibleText(name) + "'");
   }
 
-  Json cameraJson(const Camera& camera) {
-    const auto& [name, store, source, from, to] = camera;
+  Json cameraJson(const Shown& camera) {
+    const auto& [name, store, source, live, from, to] = camera;
     const std::vector<SessionRecord> sessions = store->sessions(source.id);
     const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
     const std::vector<Sample> last = store->lastSamples(source.id, 1);
@@ -180,7 +192,16 @@ struct Page::Impl {
       regions.push_back(vision::toJson(one));
       regions.back().erase("mask");  // thousands of numbers, for an outline that the page does not draw
     }
-    Json json = {{"name", name}, {"state", stateOf(source, session, options.now())}, {"first_ms", source.first}};
+    Json json = {{"name", name}, {"state", stateOf(camera, session, options.now())}, {"first_ms", source.first}};
+    if (live) {
+      const auto& [capture, inference] = std::tie(live->session.source, live->session.inference);
+      json["live"] = {{"frames_total", capture.in},
+                      {"stalls_total", capture.stalls},
+                      {"reconnects_total", capture.reconnects},
+                      {"outbox_waiting", store->waiting()},
+                      {"seconds", inference.all_s},
+                      {"by_time", inference.by_time}};
+    }
     json["last_ms"] = source.last;
     json["samples"] = source.samples;
     json["model"] = session.model_name;
@@ -193,7 +214,7 @@ struct Page::Impl {
 
   Json camerasJson() {
     Json problems = Json::array(), list = Json::array(), table = Json::array();
-    for (const Camera& one : cameras(problems)) list.push_back(cameraJson(one));
+    for (const Shown& one : cameras(problems)) list.push_back(cameraJson(one));
     for (const Quantity& one : quantities())
       table.push_back({{"key", one.key}, {"label", one.label}, {"unit", one.unit}, {"of_regions", one.ofRegions()}});
     Json json = {{"version", MPM_VERSION}, {"now_ms", options.now()}, {"cameras", std::move(list)}};
@@ -225,7 +246,7 @@ struct Page::Impl {
     if (path == "/api/events") return toResponse(events(asked(request), request));
     if (path == "/api/states") return toResponse(states(asked(request), request));
     if (path == "/api/snapshots") {
-      const Camera camera = asked(request);
+      const Shown camera = asked(request);
       return toResponse(pictures.latest(camera.source.name, camera.from, camera.to, kMaxPictures));
     }
     if (path.starts_with(kPicture)) return picture(path.substr(kPicture.size()), request.arguments.contains("small"));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_file.h"
+#include "monitor/fleet.h"
 #include "page/http_server.h"
 #include "vision/time.h"
 
@@ -17,6 +18,8 @@ namespace mpm::page {
 struct PageOptions {
   std::vector<std::string> databases{};  ///< files of monitor::StoreWriter; other programs may write them meanwhile
   std::vector<std::string> snapshots{};  ///< folders of monitor::SnapshotWriter
+  /// The cameras that this program watches into some of these databases: their names, states and counts are shown.
+  std::function<std::vector<monitor::CameraStatus>()> live{};
   std::function<UnixMs()> now = unixNow;
 };
 
@@ -35,8 +38,8 @@ class Page {
   std::unique_ptr<Impl> impl_;
 };
 
-/// /api/cameras in the text format of Prometheus. The numbers are those of the last samples; a region without a name is
-/// the whole picture.
+/// /api/cameras in the text format of Prometheus. The numbers are those of the last samples, and of a camera that this
+/// program watches its counts; a region without a name is the whole picture.
 std::string metricsText(const Json& cameras);
 
 /// A file of the page itself, in the program (embed.cmake): the same for everybody, nothing of a camera.

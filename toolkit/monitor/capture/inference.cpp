@@ -270,6 +270,9 @@ struct InferenceWorker::Impl {
       if (!status.reuse) status.reuse.emplace();
       status.reuse->add(*report);
     }
+    const double seconds = result.estimate.ms.total / 1000;
+    status.all_s += seconds;
+    ++status.by_time[std::lower_bound(kTimeBounds.begin(), kTimeBounds.end(), seconds) - kTimeBounds.begin()];
     latencies.push_back(result.estimate.ms.total);
     if (latencies.size() > kLatencies) latencies.pop_front();
     results.add(steadyNow());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,17 +43,22 @@ struct ReuseStatus {
   void add(const ReuseReport& report);
 };
 
+/// The classes of InferenceStatus::by_time end at these times, seconds; one more is of all that took longer.
+inline constexpr std::array kTimeBounds = {0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0};
+
 struct InferenceStatus {
-  std::int64_t processed = 0;          ///< results delivered
-  std::int64_t done = 0;               ///< frames of this stream that need no more work: delivered, dropped, failed
-  std::int64_t stale = 0;              ///< results dropped, because the reduction, model or stream changed meanwhile
-  std::int64_t failed = 0;             ///< frames that gave an error
-  double p50_ms = 0, p95_ms = 0;       ///< of Estimate::ms.total over the last few hundred frames
-  double fps = 0;                      ///< results per second, over the last seconds
-  std::optional<ReuseStatus> reuse{};  ///< nullopt: no frame yet, or without reuse
-  bool loading = false;                ///< a model is being read
-  bool ready = false;                  ///< there is a model that can run
-  double busy_s = 0;                   ///< how long the current frame has been in work, delivery included; 0: idle
+  std::int64_t processed = 0;     ///< results delivered
+  std::int64_t done = 0;          ///< frames of this stream that need no more work: delivered, dropped, failed
+  std::int64_t stale = 0;         ///< results dropped, because the reduction, model or stream changed meanwhile
+  std::int64_t failed = 0;        ///< frames that gave an error
+  double p50_ms = 0, p95_ms = 0;  ///< of Estimate::ms.total over the last few hundred frames
+  std::array<std::int64_t, kTimeBounds.size() + 1> by_time{};  ///< results by Estimate::ms.total
+  double all_s = 0;                                            ///< the sum of these times
+  double fps = 0;                                              ///< results per second, over the last seconds
+  std::optional<ReuseStatus> reuse{};                          ///< nullopt: no frame yet, or without reuse
+  bool loading = false;                                        ///< a model is being read
+  bool ready = false;                                          ///< there is a model that can run
+  double busy_s = 0;  ///< how long the current frame has been in work, delivery included; 0: idle
   /// One frame has taken two minutes, which never happens: the supervisor should restart the process.
   bool stuck() const { return busy_s >= 120; }
   std::string model;                      ///< the file of the model that is ready; empty: none

@@ -250,6 +250,7 @@ class StoreReader {
 
   /// What waits for a channel, by number; the first `limit` after a number.
   std::vector<Message> outbox(const std::string& channel, std::int64_t after, int limit) const;
+  std::int64_t waiting() const;  ///< messages, for all channels
 
   /// Token counts of the whole hours that [from, to) touches, of the sessions whose model (path, name, classes and,
   /// where both know it, digest), tokens and reduction are those of the latest one.

@@ -535,6 +535,8 @@ std::vector<Message> StoreReader::outbox(const std::string& channel, std::int64_
   return messages;
 }
 
+std::int64_t StoreReader::waiting() const { return impl_->database.integer("SELECT count(*) FROM outbox"); }
+
 std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const {
   Statement rows =
       impl_->database.prepare(std::string("SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN ") +

@@ -38,6 +38,7 @@ struct Feed {
 class Sender {
  public:
   Sender(std::string name, std::unique_ptr<Channel> channel) : name_(std::move(name)), channel_(std::move(channel)) {}
+  ~Sender() { channel_->cancelled = true; }
   const std::string& name() const { return name_; }
 
   void add(Feed feed) {
@@ -156,27 +157,52 @@ std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&) {
 #endif
 
 struct Teller::Impl {
-  FileTables tables;
-  CurrentTopics topics{};
+  // What set() makes of the tables of a file; not changed afterwards.
+  struct Told {
+    FileTables tables{};
+    CurrentTopics topics{};
+    std::vector<std::unique_ptr<Sender>> senders{};
+
+    std::string topicOf(const std::string& camera) const { return prefixOf(tables.mqtt) + "/" + camera; }
+  };
   struct Camera {
     std::set<int> occurred{};             // classes
     std::optional<std::int64_t> shown{};  // steady time of its picture
   };
+  std::mutex setting{};  // before the other one
   std::mutex mutex{};
-  std::map<std::string, Camera> cameras{};  // guarded by the mutex
-  std::vector<std::unique_ptr<Sender>> senders{};
+  std::map<std::string, Camera> cameras{};  // guarded by the mutex, as is what follows
+  std::map<const StoreWriter*, Feed> feeds{};
+  std::shared_ptr<Told> told = std::make_shared<Told>();
 
-  std::string topicOf(const std::string& camera) const { return prefixOf(tables.mqtt) + "/" + camera; }
-  bool mqtt() const { return tables.mqtt != Mqtt(); }
+  std::shared_ptr<Told> now() {
+    const std::lock_guard lock(mutex);
+    return told;
+  }
 };
 
-Teller::Teller(const FileTables& tables) : impl_(new Impl{.tables = tables}) {
-  if (impl_->mqtt()) impl_->senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, impl_->topics)));
-  if (tables.webhook != Webhook())
-    impl_->senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, impl_->topics)));
-}
-
+Teller::Teller() : impl_(new Impl) {}
 Teller::~Teller() = default;
+
+void Teller::set(const FileTables& tables) {
+  const std::lock_guard setting(impl_->setting);
+  if (const auto told = impl_->now(); tables.mqtt == told->tables.mqtt && tables.webhook == told->tables.webhook)
+    return;
+  auto next = std::make_shared<Impl::Told>();
+  next->tables = tables;
+  if (tables.mqtt != Mqtt())
+    next->senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, next->topics)));
+  if (tables.webhook != Webhook())
+    next->senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, next->topics)));
+  std::unique_lock lock(impl_->mutex);
+  for (auto& [name, camera] : impl_->cameras) camera.shown.reset();
+  std::swap(impl_->told, next);
+  lock.unlock();
+  next.reset();  // the broker hears the last will of this connection before the other one says that it is online
+  lock.lock();
+  for (const auto& [store, feed] : impl_->feeds)
+    for (const auto& sender : impl_->told->senders) sender->add(feed);
+}
 
 OutboxOptions Teller::outbox(const std::string& camera) {
   const auto text = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
@@ -186,53 +212,65 @@ OutboxOptions Teller::outbox(const std::string& camera) {
     if (isPast(event.time)) return messages;
     Json json = toJson(event);
     json["camera"] = camera;
-    for (const auto& sender : impl_->senders)
+    const auto told = impl_->now();
+    for (const auto& sender : told->senders)
       messages.push_back({.channel = sender->name(),
-                          .topic = impl_->topicOf(camera) + (sender->name() == "mqtt" ? "/event" : ""),
+                          .topic = told->topicOf(camera) + (sender->name() == "mqtt" ? "/event" : ""),
                           .payload = text(json)});
     return messages;
   };
-  if (impl_->mqtt())
-    options.of_sample = [this, camera, text](const Sample& sample, const SessionInfo& session) {
-      std::vector<Message> messages;
-      if (isPast(sample.time)) return messages;
-      const Mqtt& mqtt = impl_->tables.mqtt;
-      if (mqtt.discovery != "none") {
-        const std::lock_guard lock(impl_->mutex);
-        std::set<int>& occurred = impl_->cameras[camera].occurred;
-        for (const auto& [label, area] : sample.whole().areas) occurred.insert(label);
-        impl_->topics.set(discoveryOf(mqtt) + "/device/" + topicName(impl_->topicOf(camera)) + "/config",
-                          text(discovery(camera, impl_->topicOf(camera), prefixOf(mqtt) + "/available", session, sample,
-                                         occurred, mqtt.picture)));
-      }
-      messages.push_back({.channel = "mqtt",
-                          .topic = impl_->topicOf(camera) + "/state",
-                          .payload = text(toJson(sample, session.classes, session.reduce)),
-                          .latest = true});
-      return messages;
-    };
+  options.of_sample = [this, camera, text](const Sample& sample, const SessionInfo& session) {
+    std::vector<Message> messages;
+    const auto told = impl_->now();
+    const Mqtt& mqtt = told->tables.mqtt;
+    if (mqtt == Mqtt() || isPast(sample.time)) return messages;
+    const std::string topic = told->topicOf(camera);
+    if (mqtt.discovery != "none") {
+      const std::lock_guard lock(impl_->mutex);
+      std::set<int>& occurred = impl_->cameras[camera].occurred;
+      for (const auto& [label, area] : sample.whole().areas) occurred.insert(label);
+      told->topics.set(
+          discoveryOf(mqtt) + "/device/" + topicName(topic) + "/config",
+          text(discovery(camera, topic, prefixOf(mqtt) + "/available", session, sample, occurred, mqtt.picture)));
+    }
+    messages.push_back({.channel = "mqtt",
+                        .topic = topic + "/state",
+                        .payload = text(toJson(sample, session.classes, session.reduce)),
+                        .latest = true});
+    return messages;
+  };
   options.on_stored = [this] {
-    for (const auto& sender : impl_->senders) sender->wake();
+    for (const auto& sender : impl_->now()->senders) sender->wake();
   };
   return options;
 }
 
 void Teller::add(const std::string& database, StoreWriter& store, std::function<void(const Event&)> report) {
-  for (const auto& sender : impl_->senders) sender->add({.database = database, .store = &store, .report = report});
+  const std::lock_guard lock(impl_->mutex);
+  const Feed& feed = impl_->feeds[&store] = {.database = database, .store = &store, .report = std::move(report)};
+  for (const auto& sender : impl_->told->senders) sender->add(feed);
 }
 
 void Teller::remove(const StoreWriter& store, double patience_s) {
   const auto until =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience_s));
-  for (const auto& sender : impl_->senders) sender->remove(&store, until);
+  std::unique_lock setting(impl_->setting);  // else set() might still send of this store when it is gone
+  const auto told = impl_->now();
+  std::unique_lock lock(impl_->mutex);
+  impl_->feeds.erase(&store);
+  lock.unlock();
+  setting.unlock();
+  for (const auto& sender : told->senders) sender->remove(&store, until);
 }
 
 void Teller::setStatus(const std::string& camera, const std::string& status) {
-  impl_->topics.set(impl_->topicOf(camera) + "/status", status);
+  const auto told = impl_->now();
+  told->topics.set(told->topicOf(camera) + "/status", status);
 }
 
 void Teller::setPicture(const std::string& camera, const InferenceResult& result) {
-  if (!impl_->tables.mqtt.picture && !impl_->tables.webhook.picture) return;
+  const auto told = impl_->now();
+  if (!told->tables.mqtt.picture && !told->tables.webhook.picture) return;
   {
     const std::lock_guard lock(impl_->mutex);
     auto& shown = impl_->cameras[camera].shown;
@@ -241,8 +279,8 @@ void Teller::setPicture(const std::string& camera, const InferenceResult& result
   }
   const auto files = vision::estimateFiles(result.estimate, result.frame.image, *result.model,
                                            vision::classColors(result.model->facts, result.model->classes));
-  impl_->topics.set(impl_->topicOf(camera) + "/picture",
-                    jpegOf(files.pictures.empty() ? result.frame.image : files.pictures.back().second.clone()));
+  told->topics.set(told->topicOf(camera) + "/picture",
+                   jpegOf(files.pictures.empty() ? result.frame.image : files.pictures.back().second.clone()));
 }
 
 }  // namespace mpm::monitor

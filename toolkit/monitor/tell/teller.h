@@ -18,13 +18,14 @@ namespace mpm::monitor {
 /// told. Thread-safe.
 class Teller {
  public:
-  /// Reads the secrets; nothing is sent before add(). Throws mpm::Error for what makes no sense, a file that cannot be
-  /// read, and a table whose library this build lacks.
-  explicit Teller(const FileTables& tables);
+  Teller();  ///< tells nobody
   ~Teller();
   Teller(const Teller&) = delete;
   Teller& operator=(const Teller&) = delete;
 
+  /// Who is told from now on; the same tables again change nothing. Reads the secrets. Throws mpm::Error, and changes
+  /// nothing, for what makes no sense, a file that cannot be read, and a table whose library this build lacks.
+  void set(const FileTables& tables);
   /// For the StoreWriter of this camera.
   OutboxOptions outbox(const std::string& camera);
   /// Sends what is in the outbox of this database from now on. `report` gets the events about its sending.

@@ -241,6 +241,18 @@ std::vector<TableField<Webhook>> allFields() {
           {"picture", &T::picture, "webhook", "true", "Add the last overlay of the camera, as base64", ""}};
 }
 
+template <>
+std::vector<TableField<WebPage>> allFields() {
+  using T = WebPage;
+  return {{"address", &T::address, "page", "IP:PORT",
+           "Show the cameras there while they are watched, as 'mpm serve' does (docs/page.md). An address that other "
+           "machines reach needs token-file",
+           ""},
+          {"token-file", &T::token_file, "page", "FILE",
+           "Show cameras only to those who know the first line of this file, 16 characters or more", "", 0, 0, nullptr,
+           FieldPath::kFile}};
+}
+
 }  // namespace
 
 template <typename Table>
@@ -282,9 +294,11 @@ const std::vector<TableField<Table>>& fieldsOf() {
 template struct TableField<Watch>;
 template struct TableField<Mqtt>;
 template struct TableField<Webhook>;
+template struct TableField<WebPage>;
 template const std::vector<TableField<Watch>>& fieldsOf();
 template const std::vector<TableField<Mqtt>>& fieldsOf();
 template const std::vector<TableField<Webhook>>& fieldsOf();
+template const std::vector<TableField<WebPage>>& fieldsOf();
 
 const WatchField& watchField(const std::string& key) {
   const auto& all = watchFields();

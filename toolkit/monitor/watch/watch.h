@@ -54,6 +54,13 @@ struct Webhook {
   friend bool operator==(const Webhook&, const Webhook&) = default;
 };
 
+/// The page that shows all cameras of the file while they are watched: the table [page] of a watch file.
+struct WebPage {
+  std::string address{}, token_file{};
+
+  friend bool operator==(const WebPage&, const WebPage&) = default;
+};
+
 // Headings of the help and of a watch file.
 inline constexpr const char *kOptionsGroup = "Options", *kMergingGroup = "How tokens merge",
                             *kNetworkGroup = "Network and computer", *kTimesGroup = "Times of pictures",
@@ -127,6 +134,7 @@ struct WrittenWatch {
 struct FileTables {
   Mqtt mqtt{};
   Webhook webhook{};
+  WebPage page{};
 
   friend bool operator==(const FileTables&, const FileTables&) = default;
 };

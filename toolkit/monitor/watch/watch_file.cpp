@@ -112,6 +112,7 @@ template <typename Tables, typename Work>
 void eachTable(Tables& tables, Work work) {
   work(tables.mqtt);
   work(tables.webhook);
+  work(tables.page);
 }
 
 // A key and its value as TOML.
