@@ -261,7 +261,7 @@ TEST_F(Tune, RefusesWhatItCannotTune) {
   convertFile(test::kSegmenter, options_.model = folder / "m.onnx", {.reduce = kFullModel});
   EXPECT_MPM_ERROR(tune(pictures_, options_), "is converted already");
   options_.model = test::kClassifier;
-  EXPECT_MPM_ERROR(tune(pictures_, options_), "does not segment");
+  EXPECT_MPM_ERROR(tune(pictures_, options_), "does not segment: nothing to compare");
   options_.model = test::kSegmenter;
   for (const double agreement : {0.0, -1.0, 100.5, std::nan("")}) {
     options_.agreement = agreement;
