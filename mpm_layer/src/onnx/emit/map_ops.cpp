@@ -87,21 +87,17 @@ bool NodeEmitter::resize(const Node& node, const std::string& x, const std::stri
 }
 
 bool NodeEmitter::pad(const Node& node, const std::string& x, const std::string& name) {
-  const Shape& in = *graph_.shape(node.inputs[0]);
+  const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
   const std::string mode = node.text("mode", "constant");
-  const auto pads = integersOf(graph_, node.input(1));
+  const auto pads = padsOf(graph_, node, in.size());
   const Tensor* value = graph_.constant(node.input(2));
-  if (!pads || !isOneOf(mode, {"constant", "reflect", "edge", "wrap"}) || (!value && node.input(2) >= 0)) return false;
-  if (value && value->size() != 1) return false;
-  Integers axes(in.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  axes = integersOf(graph_, node.input(3)).value_or(axes);
+  if (!pads || !isOneOf(mode, {"constant", "reflect", "edge", "wrap"}) ||
+      (value ? value->size() != 1 : node.input(2) >= 0))
+    return false;
   Shape now = in;
-  const Shape& out = *graph_.shape(node.outputs[0]);
   std::string made = x;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::size_t axis = frontAxis(node, axes[i], in.size());
-    const std::int64_t before = (*pads)[i];
+  for (std::size_t axis = 0; axis < in.size(); ++axis) {
+    const std::int64_t before = (*pads)[axis];
     if (out[axis] == in[axis] && before == 0) continue;
     if (in[axis] == 0) return false;
     std::vector<float> indices;

@@ -77,11 +77,7 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
     sum = reduction->step(sum, source->at(static_cast<std::int64_t>(i)));
   }
   const double share = static_cast<double>(source->size()) / static_cast<double>(count);
-  Shape shape;
-  for (std::size_t axis = 0; axis < kept.size(); ++axis) {
-    const bool gone = node.integer("keepdims", 1) == 0 && std::find(axes->begin(), axes->end(), axis) != axes->end();
-    if (!gone) shape.push_back(kept[axis]);
-  }
+  const Shape shape = inferShapes(graph, node)->front();
   std::vector<float> floats(count);
   Integers ints(count);
   for (std::size_t i = 0; i < count; ++i) {
