@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 #include <set>
 
+#include "mpm/error.hpp"
 #include "scene/traffic.h"
 #include "scene/view.h"
 
