@@ -40,8 +40,7 @@ class PictureOfADay {
     if (moment_.by != By::kHighestSun)
       throw Error(
           "the height of the sun needs the place of the camera, which its samples do not have: give --lat and --lon, "
-          "or name a time, "
-          "such as --film-at 12:00");
+          "or name a time, such as --film-at 12:00");
     moment_ = {By::kClock, 12 * 60};
   }
 

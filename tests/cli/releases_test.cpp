@@ -30,7 +30,7 @@ class Release : public ::testing::TestWithParam<std::string> {
   }
   nlohmann::json json(std::vector<std::string> words) const {
     words.push_back("--json");
-    return succeeded(mpmCommand(words)).jsonLines().back();
+    return succeeded(mpmCommand(words)).json();
   }
   TemporaryFolder folder_;
 };

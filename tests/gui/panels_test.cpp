@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/views/look.h"

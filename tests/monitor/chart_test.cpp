@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include <cmath>
 #include <map>
 
@@ -87,13 +86,18 @@ TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
     expectBucketsAreTheSamples(chart, samples);
   }
   EXPECT_MPM_ERROR(reader.chart({.source = 1, .from = 0, .to = 1, .series = {}, .max_buckets = 1}), "2 buckets");
+}
 
-  runSql(path_, "DELETE FROM region_sample; DELETE FROM bucket WHERE width_ms = 60000");
-  samples.resize(30 * kDayMs / kStep);
-  const Chart month =
-      reader.chart({.source = 1, .from = kNoon, .to = kNoon + 30 * kDayMs, .series = kTwo, .max_buckets = 730});
-  EXPECT_EQ(month.bucket_ms, kHourMs) << "in so few buckets it reads the sums of hours";
-  expectBucketsAreTheSamples(month, samples);
+// Four days of a sample a minute are too many to be read one by one.
+TEST_F(ChartTest, ReadsHoursWhereItsBucketsHoldWholeOnes) {
+  std::vector<Sample> samples;
+  for (UnixMs time = kNoon; time < kNoon + 4 * kDayMs; time += kMinuteMs) samples.push_back(sampleAt(time));
+  fill(path_, samples, 60);
+  runSql(path_, "UPDATE bucket SET samples = 7 WHERE width_ms = 60000");
+  for (const auto& [max, factor] : {std::pair(400, 7), {100, 1}, {20, 1}}) {
+    const Chart chart = StoreReader(path_).chart({.source = 1, .to = INT64_MAX, .series = kTwo, .max_buckets = max});
+    EXPECT_EQ(chart.buckets.at(1).samples, factor * chart.bucket_ms / kMinuteMs) << max;
+  }
 }
 
 TEST_F(ChartTest, AnHourShowsEverySample) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
 #include "merging/merge_positions.h"
