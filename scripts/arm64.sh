@@ -3,30 +3,36 @@
 # Builds for 64-bit Arm on x86-64, in a root of Debian 12 for arm64 whose programs run under qemu. Its compiler is the cross
 # compiler of this machine, which runs without qemu: minutes instead of hours. For Debian 12, as root; installs debootstrap,
 # qemu and the cross compiler. The first call makes the root, 3 GB.
-#   scripts/arm64.sh tests [ROOT]       runs the tests of kernels, merging and layers
+#   scripts/arm64.sh tests [ROOT]       runs the tests of kernels, merging, layers and whole nets as on a Raspberry Pi 5 (Cortex-A76),
+#                                       a Raspberry Pi 4 (Cortex-A72) and a CPU with all that qemu knows: hours
 #   scripts/arm64.sh counts [ROOT]      fails when a linear layer or a block takes more instructions per operation of a
 #                                       Cortex-A76 than it should; minutes
-#   scripts/arm64.sh wheel [ROOT]       scripts/wheel.sh: the Python wheel into dist/arm64/, imported and tested
-#   scripts/arm64.sh packages [ROOT]    Debian packages into build-arm64-packages/, without the trainer; tries mpm
+#   scripts/arm64.sh wheel [ROOT]       scripts/wheel.sh: the Python wheel into dist/, imported and tested
+#   scripts/arm64.sh packages [ROOT]    Debian packages into dist/bookworm/, without the trainer; tries mpm
+# CPUS='cortex-a76': the CPUs of the tests.
 set -eu
 cd "$(dirname "$0")/.."
+build='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF
+    cmake --build /build --target'
 # shellcheck disable=SC2016
 case ${1-} in
-  tests) commands='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF
-    cmake --build /build --target mpm_layer kernels_test merging_test layers_test
-    ctest --test-dir /build --output-on-failure -R "^(kernels|merging|layers)\." --parallel "$(nproc)"' ;;
-  counts) commands='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF
-    cmake --build /build --target kernels_work' ;;
-  wheel) commands='sh scripts/wheel.sh dist/arm64' ;;
-  packages) commands='sh scripts/package.sh --minimal build-arm64-packages
-    apt-get install -q -y --no-install-recommends ./build-arm64-packages/*.deb
+  tests) commands="$build"' mpm_layer kernels_test merging_test layers_test onnx_test net_test
+    for cpu in ${CPUS:-cortex-a76 cortex-a72 max}; do
+      echo "== $cpu"
+      QEMU_CPU=$cpu ctest --test-dir /build --output-on-failure -R "^(kernels|merging|layers|onnx|net)\." --parallel "$(nproc)"
+    done' ;;
+  counts) commands="$build kernels_work" ;;
+  wheel) commands='sh scripts/wheel.sh dist' ;;
+  packages) commands='sh scripts/package.sh --minimal dist/bookworm
+    apt-get install -q -y --no-install-recommends ./dist/bookworm/*_arm64.deb ./dist/bookworm/*_all.deb
     mpm run demo:day --out /tmp/day' ;;
   *) echo "usage: scripts/arm64.sh tests|counts|wheel|packages [ROOT]" >&2; exit 2 ;;
 esac
-mkdir -p "${2:-build-arm64-root}"
-root=$(cd "${2:-build-arm64-root}" && pwd)
+root=${2:-build-arm64-root}
+# in_root COMMAND
+in_root() { ARCH=arm64 sh scripts/in-root.sh bookworm "$root" "$1"; }
 
-if [ ! -e "$root/complete" ]; then
+if [ ! -e "$root/cross" ]; then
   apt-get update -q
   apt-get install -q -y --no-install-recommends debootstrap qemu-user-static binfmt-support g++-aarch64-linux-gnu
 fi
@@ -34,12 +40,8 @@ fi
 binfmt=/proc/sys/fs/binfmt_misc
 [ -e $binfmt/status ] || mount -t binfmt_misc binfmt_misc $binfmt
 [ -e $binfmt/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64
-if [ ! -e "$root/complete" ]; then
-  [ -e "$root/etc/debian_version" ] ||
-    debootstrap --arch=arm64 --variant=minbase bookworm "$root" "$(sh scripts/mirror.sh)"
-  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
-  cp -r packaging "$root/srv"
-  chroot "$root" sh -euc 'cd /srv && sh packaging/install.sh --minimal
+if [ ! -e "$root/cross" ]; then
+  in_root 'sh packaging/install.sh --minimal
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libgtest-dev libgmock-dev python3-dev \
       python3-venv'
   # The cross compiler, the libraries that it loads and their loader take the place of the compiler.
@@ -51,15 +53,11 @@ if [ ! -e "$root/complete" ]; then
   cp --parents --dereference $libraries "$root"
   dpkg-query -W -f '${Package}\n' | grep -e '-aarch64-linux-gnu$' -e '-arm64-cross$' | xargs dpkg -L |
     grep -v ^/usr/share | sort -u | tar c --no-recursion -T - | tar x -C "$root"
-  touch "$root/complete"
+  touch "$root/cross"
 fi
-for folder in proc src; do mkdir -p "$root/$folder"; done
-mount --bind . "$root/src"
-mount -t proc proc "$root/proc"
-trap 'umount "$root/src" "$root/proc"' EXIT
-trap 'exit 1' HUP INT TERM
-chroot "$root" sh -euxc "cd /src && $commands"
+in_root "$commands"
 [ "$1" = counts ] || exit 0
+root=$(cd "$root" && pwd)
 
 apt-get install -q -y --no-install-recommends qemu-user gcc libc6-dev
 gcc -O2 -shared -fPIC -o "$root/build/count.so" tests/kernels/count_instructions.c
