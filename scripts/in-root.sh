@@ -16,6 +16,8 @@ if [ ! -e "$root/complete" ]; then
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
   # A mirror may be older than the two weeks for which the lists of sid and experimental are valid.
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/20mirror"
+  cp -r /usr/local/share/ca-certificates "$root/usr/local/share"  # certificates that this machine trusts besides Debian's
+  chroot "$root" update-ca-certificates
   touch "$root/complete"
 fi
 
