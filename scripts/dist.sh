@@ -3,6 +3,7 @@
 # Makes the files of a release from the latest commit, into dist/. Each release of Debian has a root of its own, build-RELEASE-root, 6 GB.
 #   bookworm/, trixie/   apt repositories for Debian 12 and 13: source package, packages, debug symbols, each with a bill of materials
 #   *.whl                Python wheels, for Python 3.11 (Debian 12) and for 3.12 and later (Debian 13)
+#   site/                all pages and the documentation of both APIs (scripts/site.py)
 #   SHA256SUMS           of all of these, with a signature: minisign -V -p minisign.pub -m SHA256SUMS && sha256sum -c SHA256SUMS
 #   scripts/dist.sh [amd64|arm64] [RELEASE...]      default: amd64, bookworm trixie. arm64: bookworm, without the trainer, on x86-64
 # GPG_KEY (scripts/repository.sh) and MINISIGN_KEY, a file, sign. Without them new keys do, which prove nothing to others. Root.
@@ -21,6 +22,7 @@ case $arch in
   *) echo "usage: scripts/dist.sh [amd64|arm64] [RELEASE...]" >&2; exit 2 ;;
 esac
 
+python3 scripts/site.py dist/site
 # The keys of this machine sign again: none of them is in a root.
 for packages in dist/*/Packages; do sh scripts/repository.sh "$(dirname "$packages")"; done
 key=${MINISIGN_KEY-}

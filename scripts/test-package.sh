@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the repository that scripts/package.sh made: lintian, then a fresh root of this release where apt installs from the repository,
+# Tests the repository that scripts/package.sh or scripts/dist.sh made: lintian, then a fresh root where apt installs from the repository,
 # packaging/debian/tests run, all packages are installed again (which runs the scripts of an upgrade) and purged. Root.
-#   scripts/test-package.sh [DIR]      default build-packages/
+#   scripts/test-package.sh [DIR [RELEASE]]      default: build-packages/ and this release; scripts/test-package.sh dist/trixie trixie
 set -eu
 cd "$(dirname "$0")/.."
 dir=$(cd "${1:-build-packages}" && pwd)
@@ -23,4 +23,4 @@ mmdebstrap --variant=apt --include=systemd --format=null \
     apt-get install -q -y --reinstall $packages
     apt-get purge -q -y $packages
     ! find / -xdev \( -path /srv -o -path /proc -o -path \"*/apt\" \) -prune -o -name \"*mpm[-_.]*\" -print | grep ."' \
-  "$(. /etc/os-release && echo "$VERSION_CODENAME")" /dev/null "$(sh scripts/mirror.sh)"
+  "${2:-$(. /etc/os-release && echo "$VERSION_CODENAME")}" /dev/null "$(sh scripts/mirror.sh)"

@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.25)
 file(GLOB files ${SOURCE_DIR}/*.sh ${SOURCE_DIR}/CMakeLists.txt)
 file(GLOB folders LIST_DIRECTORIES true ${SOURCE_DIR}/[a-z]*)
-list(FILTER folders EXCLUDE REGEX "/build[^/]*$")
+list(FILTER folders EXCLUDE REGEX "/(build[^/]*|dist)$")
 foreach(folder IN LISTS folders)
   foreach(pattern h hpp cpp cu cuh cmake py pyi sh in supp)
     file(GLOB_RECURSE found ${folder}/*.${pattern} ${folder}/CMakeLists.txt)
