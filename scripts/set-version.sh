@@ -20,4 +20,4 @@ for file in packaging/debian/lib*"${old%.*}".*; do
 done
 grep -rlE "libmpm-(layer|cuda)${old%.*}" docs packaging tests/package |
   xargs sed -i -E "s/(libmpm[-_](layer|cuda)(\.so\.)?)${old%.*}/\1${new%.*}/g"
-sed -i -E "s/(@Base\\$?\"?) [0-9.]+$/\1 $new/" packaging/debian/*.symbols  # a new library: all that it exports is new
+sed -i -E "/@Base/s/ [0-9.]+$/ $new/" packaging/debian/*.symbols  # a new library: all that it exports is new
