@@ -47,6 +47,29 @@ TEST_F(Window, OnASmallScreenItWasSmallAndIsNotForever) {
   EXPECT_EQ(begin(QRect(0, 0, 500, 400), screen), QSize(500, 400)) << "a person made it so small";
 }
 
+// Those of tests/data/releases, which make.sh there describes.
+TEST_F(Window, ReadsTheSettingsOfEachRelease) {
+  for (const QString& release : QDir(MPM_TEST_DATA_DIR "/releases").entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+    WindowOptions of_release = options();
+    of_release.settings = file("release.ini");
+    QFile::remove(of_release.settings);
+    ASSERT_TRUE(QFile::copy(MPM_TEST_DATA_DIR "/releases/" + release + "/settings.ini", of_release.settings));
+    window_.reset();
+    window_ = std::make_unique<MainWindow>(of_release);
+    EXPECT_EQ(part<LegendModel>()->chosenColors(), (ClassColors{{"sky", "#01fe03"}, {"road, old", "#0203fd"}}));
+    EXPECT_EQ(part<ImageView>()->paint().mode, ViewMode::kCurtain);
+    EXPECT_NEAR(part<ImageView>()->paint().curtain, 0.25, 1e-9);
+    EXPECT_EQ(part<MergeView>()->coloring(), MergeColoring::kSize);
+    EXPECT_FALSE(action("merge_map")->isChecked());
+    EXPECT_EQ(part<ChartPanel>()->state()["view/chart_values"], (QStringList{"merged", "gcc"}));
+    EXPECT_EQ(part<ChartPanel>()->state()["view/chart_region"], "gate");
+    const auto recents = loadRecents(QSettings(of_release.settings, QSettings::IniFormat));
+    ASSERT_EQ(recents.size(), 1);
+    EXPECT_EQ(recents[0].source, "demo:street?frames=2");
+    EXPECT_EQ(recents[0].reduce, "mpm:blocks=2");
+  }
+}
+
 TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
   EXPECT_TRUE(wait([&] { return part<ReductionPanel>()->editor()->blocks() == 3; }));
   part<ReductionPanel>()->editor()->box(2)->click();

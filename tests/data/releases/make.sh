@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the files of a release that later versions must read (tests/cli/releases_test.cpp), before it is tagged:
+# Makes the files of a release that later versions must read (tests/cli/releases_test.cpp, tests/gui/window_test.cpp), before it is tagged:
 #   sh tests/data/releases/make.sh build/bin/mpm tests/data/releases/0.1.0
 set -eu
 mpm=$(realpath "$1")
@@ -28,4 +28,26 @@ echo '{"regions": [{"name": "gate", "width": 96, "height": 64, "polygons": [[[10
   --db watch.db --regions yard.json --states gate.json --alarm 'gate:gcc>0.3' --alarm-minutes 0 --lat 48 --lon 11 \
   --snapshots shots --quality dark=20:pictures=3 --keep 3650 --print-watch | grep -v '^#' >watch.toml
 "$mpm" monitor --watch watch.toml
-cp converted.onnx taught.onnx taught.json gate.json yard.json watch.toml watch.db "$folder"
+cat >settings.ini <<'SETTINGS'
+[General]
+colors=#01fe03 sky, "#0203fd road, old"
+dark=true
+font=120
+
+[view]
+chart_areas=road
+chart_region=gate
+chart_span=week
+chart_values=merged, gcc
+coloring=size
+curtain=0.25
+map=false
+mode=curtain
+opacity=0.75
+SETTINGS
+QT_QPA_PLATFORM=offscreen "$(dirname "$mpm")/mpm-monitor" --settings settings.ini --db none --model vit.onnx 'demo:street?frames=2' &
+until grep -q '^geometry' settings.ini && grep -q '^recent' settings.ini; do sleep 1; done
+kill $!
+wait $!
+sed -i "s|$work/||" settings.ini
+cp settings.ini converted.onnx taught.onnx taught.json gate.json yard.json watch.toml watch.db "$folder"
