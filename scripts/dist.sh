@@ -16,14 +16,15 @@ case $arch in
   amd64)
     [ $# -gt 0 ] || set -- bookworm trixie
     for release; do
-      sh scripts/in-root.sh "$release" "build-$release-root" "sh scripts/package.sh dist/$release && sh scripts/wheel.sh dist"
+      sh scripts/in-root.sh "$release" "build-$release-root" \
+        "sh scripts/package.sh dist/$release; sh scripts/wheel.sh dist; python3 scripts/site.py dist/site"
     done ;;
   arm64) sh scripts/arm64.sh packages && sh scripts/arm64.sh wheel ;;
   *) echo "usage: scripts/dist.sh [amd64|arm64] [RELEASE...]" >&2; exit 2 ;;
 esac
 
-python3 scripts/site.py dist/site
 # The keys of this machine sign again: none of them is in a root.
+apt-get install -q -y --no-install-recommends apt-utils gnupg minisign
 for packages in dist/*/Packages; do sh scripts/repository.sh "$(dirname "$packages")"; done
 key=${MINISIGN_KEY-}
 if [ -z "$key" ]; then
