@@ -12,7 +12,7 @@
 # CPUS='cortex-a76': the CPUs of the tests.
 set -eu
 cd "$(dirname "$0")/.."
-build='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF
+build='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF -DMPM_SHARED_DIR=/none
     cmake --build /build --target'
 # shellcheck disable=SC2016
 case ${1-} in
