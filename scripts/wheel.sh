@@ -46,7 +46,7 @@ auditwheel repair --wheel-dir "$work/repaired" "$work"/raw/*.whl 2>"$work/log" |
 }
 wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
 folder=$(echo "$work"/unpacked/*)
-copied=
+copied='' headers='libboost-dev libhwy-dev nlohmann-json3-dev'
 for library in $libraries; do
   # Debian's opencv_core loads libGLX, and that libX11, which auditwheel expects on every system.
   case $(basename "$library") in
@@ -65,7 +65,24 @@ for library in $libraries; do
 done
 # auditwheel's bill of materials lacks what was copied here, and what is compiled in from headers.
 # shellcheck disable=SC2086
-"$python" packaging/bom.py wheel "$folder" $copied
+"$python" - "$folder" $copied $headers <<'PYTHON'
+import json, os, pathlib, subprocess, sys
+folder, more = pathlib.Path(sys.argv[1]), sys.argv[2:]
+bill, = folder.glob("*.dist-info/sboms/*.cdx.json")
+bom = json.loads(bill.read_text())
+def query(*words): return subprocess.run(["dpkg-query", *words], capture_output=True, text=True).stdout
+for one in more:
+    file = os.path.realpath(one)
+    package = (query("-S", file) or query("-S", file.removeprefix("/usr"))).split(":")[0] if "/" in one else one
+    version = query("-Wf", "${Version}", package) or sys.exit(f"no package has {one}")
+    ref = f"pkg:deb/debian/{package}@{version}"
+    bom["components"].append({"type": "library", "bom-ref": ref, "name": package, "version": version, "purl": ref})
+    bom["dependencies"][0]["dependsOn"].append(ref)
+    bom["dependencies"].append({"ref": ref})
+bill.write_text(json.dumps(bom, indent=1) + "\n")
+files, listed = len(list(folder.glob("*.libs/*"))), len(bom["components"]) - 1 - sum("/" not in one for one in more)
+if files != listed: sys.exit(f"{files} libraries are bundled, and {bill.name} lists {listed}")
+PYTHON
 cmake -DREADELF=readelf "-DFOLDERS=$work/unrepaired;$work/unpacked" -P tests/package/run_paths.cmake
 mkdir "$work/packed"
 wheel pack --dest-dir "$work/packed" "$folder"
