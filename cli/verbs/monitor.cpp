@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -319,6 +321,9 @@ std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std
 }
 
 int monitorCameras(const MonitorArguments& arguments) {
+#ifdef M_ARENA_MAX  // of glibc, which keeps memory for each thread: one comes each time a camera is opened again
+  mallopt(M_ARENA_MAX, 2);
+#endif
   const auto [written, tables] = watchFile(arguments);
   if (arguments.print) {
     std::vector<Watch> shown;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -120,14 +119,6 @@ struct SourceReport {
     return std::llround(pictures.mean * static_cast<double>(pictures.samples));
   }
 };
-
-// The classes that cover most of the picture, the largest first.
-std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count) {
-  std::erase_if(areas, [](const ClassArea& area) { return area.all == 0; });
-  std::ranges::stable_sort(areas, std::ranges::greater(), &ClassArea::all);
-  areas.resize(std::min(areas.size(), count));
-  return areas;
-}
 
 void printAreas(const std::vector<ClassArea>& areas) {
   if (areas.empty()) return;

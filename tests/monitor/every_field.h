@@ -49,7 +49,8 @@ inline Watch everyField(const std::string& folder) {
           .alarm = {"car>20", "tree:gcc<0.35", "tokens>900", "no-frame>60", "gate=open"},
           .alarm_minutes = 0,
           .quality = "dark=20:pictures=3",
-          .on_event = "sh -c 'echo \"$MPM_EVENT_KIND\\n\"'"};
+          .on_event = "sh -c 'echo \"$MPM_EVENT_KIND\\n\"'",
+          .summary = 7};
 }
 
 /// The same of the tables that are about all cameras, as TOML.

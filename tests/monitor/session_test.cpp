@@ -440,6 +440,36 @@ TEST_F(SessionTest, WhatIsHiddenIsHiddenAtOnceAndFollowsTheView) {
   EXPECT_TRUE(eventually([&] { return followed.load(); }));
 }
 
+TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
+  ::setenv("TZ", "UTC", 1);
+  ::tzset();
+  record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
+  SessionOptions telling = options();
+  telling.on_event = {"sh", "-c", "echo \"$MPM_EVENT_KIND\" >> " + (folder_ / "log")};
+  telling.store.commit_s = 1e6;  // the last flush alone stores samples, as in `mpm monitor --once`
+  WatchOptions seven = watch();
+  seven.summary_hour = 7;
+  for (const UnixMs time : {kNoon - 6 * kHourMs, kNoon, kNoon + kHourMs}) {
+    clock_ = time;
+    make(telling);
+    session_->open(seven);
+    const std::size_t before = samples_.size();
+    ASSERT_TRUE(eventually([&] { return samples_.size() > before; }));
+    EXPECT_TRUE(session_->finish(60));
+  }
+  ::unsetenv("TZ");
+  ::tzset();
+  const auto summaries = [](const std::vector<Event>& events) {
+    return std::ranges::count(events, EventKind::kSummary, &Event::kind);
+  };
+  EXPECT_EQ(summaries(events_.all()), 1);
+  EXPECT_EQ(summaries(allEvents(stored())), 1);
+  EXPECT_THAT(messagesOf(allEvents(stored())), Contains(HasSubstr("2026-05-31: 1 sample, ")));
+  const std::string ran = readFile(folder_ / "log");
+  EXPECT_EQ(ran.find("summary"), ran.rfind("summary")) << ran;
+  EXPECT_THAT(ran, HasSubstr("summary"));
+}
+
 TEST_F(SessionTest, EventsOfThePastRunNoCommand) {
   const std::string log = folder_ / "log";
   SessionOptions telling = options();

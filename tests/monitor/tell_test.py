@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told arrives: tell_test.py VICTIM FOLDER. Real mosquitto, which may be missing, and a receiver of POSTs."""
+"""What is told arrives: tell_test.py VICTIM FOLDER MPM MODEL. Real mosquitto, which may be missing, and a receiver of POSTs."""
 import base64
 import http.server
 import json
@@ -16,7 +16,7 @@ import threading
 import time
 import unittest
 
-VICTIM, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+VICTIM, FOLDER, MPM, MODEL = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
 PATIENCE = 120
 NEEDED = ["mosquitto", "mosquitto_sub", "mosquitto_pub", "mosquitto_passwd", "openssl"]
 os.environ["PATH"] += ":/usr/sbin"
@@ -161,8 +161,10 @@ class Hook(Case):
         for time_ms in [0, 59_999, 60_000]:
             self.say(victim, [f"picture {time_ms}", f"at {time_ms}"])
             wait("a picture", lambda message=f"at {time_ms}": any(m["message"] == message for m in receiver.got))
+        self.say(victim, ["summary"])
         self.end(victim)
-        first, same, other = [base64.b64decode(m["picture"], validate=True) for m in receiver.got]
+        self.assertEqual([(m["summary"]["samples"], "picture" in m) for m in receiver.got if m["event"] == "summary"], [(1, True)])
+        first, same, other = [base64.b64decode(m["picture"], validate=True) for m in receiver.got if m["event"] == "alarm"]
         self.assertEqual(first, same)
         for one in [first, other]:
             self.assertEqual((one[:2], one[-2:]), (b"\xff\xd8", b"\xff\xd9"), "a whole JPEG")
@@ -255,8 +257,9 @@ user root
         before = len([line for line in got.all if "/config " in line])
         subprocess.run(["mosquitto_pub", *self.client, "-t", "homeassistant/status", "-m", "online"], check=True)
         wait("again", lambda: len([line for line in got.all if "/config " in line]) > before)
-        self.say(victim, [*range(200)])
-        got.until(" mpm/yard/event ")
+        self.say(victim, ["summary", *range(200)])
+        summary = json.loads(got.until(" mpm/yard/event ").split(" ", 2)[2])
+        self.assertEqual((summary["event"], summary["summary"]["samples"]), ("summary", 1))
         broker.terminate()  # under load; it saves what it has confirmed
         broker.wait()
         self.say(victim, ["sample", *range(200, 250)])
@@ -270,6 +273,23 @@ user root
         self.assertFalse([line for line in got.all if "/picture " in line], "it is for the webhook alone")
         victim.kill()
         got.until("mpm/available offline")  # the last will
+
+    def test_a_camera_that_the_file_names_no_more(self):
+        _, log = self.broker()
+        got = self.subscriber("all", "mpm/+/status")
+        log.until("Sending SUBACK to all")
+        stays, goes = (f"[[camera]]\nname = '{name}'\nsource = 'http://127.0.0.1:{free_port()}/{name}'\nmodel = '{MODEL}'\n"
+                       f"db = '{name}.db'\n" for name in ["stays", "goes"])
+        watch = self.file("watch.toml", stays + goes + self.tables + "ca-file = 'own.pem'\n")
+        monitor, said = self.process([MPM, "monitor", "--watch", watch])
+        wait("both", lambda: all(any(f"/{name}/status lost" in line for line in got.all) for name in ["stays", "goes"]))
+        watch.write_text(watch.read_text().replace(goes, ""))
+        monitor.send_signal(signal.SIGHUP)
+        got.until("mpm/goes/status ended")
+        self.assertFalse([line for line in got.all if "stays/status ended" in line])
+        monitor.terminate()
+        self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+        got.until("mpm/stays/status ended")
 
     def check(self, config):
         """Every key of a payload of discovery."""
@@ -315,4 +335,4 @@ user root
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2, warnings="ignore")
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2, warnings="ignore")

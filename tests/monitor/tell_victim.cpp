@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 
+#include "monitor/daily_summary.h"
 #include "monitor/tell/teller.h"
 
 // tell_victim WATCH DATABASE [MAX]: tells of the camera "yard" as the tables of a watch file say. Of standard input
 // "sample" is a sample, "picture MS" one that was taken then, "flush" waits until all is stored and prints so, "set
-// WATCH" takes over the tables of that file, any other line is an event. Prints the events of the sending.
+// WATCH" takes over the tables of that file, "summary" is a sample of yesterday and its summary, any other line is an
+// event. Prints the events of the sending.
 int main(int argc, char** argv) {
   using namespace mpm::monitor;
   if (argc < 3) return 2;
@@ -29,6 +31,10 @@ int main(int argc, char** argv) {
     } else if (line.starts_with("set ")) {
       store.flush();
       teller.set(readWatches(line.substr(4)).tables);
+    } else if (line == "summary") {
+      store.append(Sample{.time = mpm::unixNow() - mpm::kDayMs});
+      store.flush();
+      store.append(DailySummary(0).due(mpm::unixNow(), argv[2], session.source, "").value());
     } else if (line == "sample") {
       Sample sample{.time = mpm::unixNow(), .states = {{.name = "gate", .state = "open", .counted = "open"}}};
       sample.whole().set("tokens", 64);

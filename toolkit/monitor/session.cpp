@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "monitor/daily_summary.h"
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "mpm/error.hpp"
@@ -47,6 +48,8 @@ struct OpenSource {
   std::optional<Privacy> privacy{};  // guarded by `hiding`, as is the place of the last sample
   ViewMotion place{};
   std::atomic<std::int64_t> samples = 0;
+  std::int64_t opened = steadyNow();
+  std::optional<DailySummary> summary{};  // of the writer's thread
   CaptureThread capture;
 };
 
@@ -186,6 +189,18 @@ struct Session::Impl {
     if (const auto event = sourceEvent(status, options.now())) post(*event);
   }
 
+  // Sums up the day before once it is due: with the first sample, so that there is a picture to go with it, or a minute
+  // later where none comes.
+  void sumUp() {
+    const auto now = current();
+    if (!now || !now->summary || (now->samples == 0 && steadyNow() - now->opened < kMinuteMs)) return;
+    try {
+      if (const auto event = now->summary->due(options.now(), options.database, now->source, options.snapshots.folder))
+        post(*event);
+    } catch (const Error&) {  // the writer meets the same problem and reports it
+    }
+  }
+
   void tellStatus(const CaptureStatus& status) const {
     if (options.teller && store)
       options.teller->setStatus(options.camera,
@@ -193,7 +208,9 @@ struct Session::Impl {
   }
 
   void stopTelling(double patience_s) const {
-    if (options.teller && store) options.teller->remove(*store, patience_s);
+    if (!options.teller || !store) return;
+    options.teller->setStatus(options.camera, "ended");
+    options.teller->remove(*store, patience_s);
   }
 
   // A picture that a person asked for is answered each time; others fail once until one works again.
@@ -211,6 +228,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   if (!impl->options.database.empty()) {
     StoreOptions storing = impl->options.store;
     storing.now = impl->options.now;
+    storing.on_stored = [impl] { impl->sumUp(); };
     const auto& teller = impl->options.teller;
     if (teller) storing.outbox = teller->outbox(impl->options.camera);
     impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
@@ -321,6 +339,7 @@ void Session::open(const WatchOptions& options) {
                      .recorder = recorder,
                      .capture = CaptureThread(std::move(factory), capture, impl_->frames,
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
+  if (options.summary_hour && !archive) watch->summary.emplace(*options.summary_hour);
   if (store) store->setSource(name);
   if (options.privacy.on()) {
     watch->privacy.emplace(options.privacy);
@@ -454,10 +473,12 @@ bool Session::finish(double patience_s) {
   impl_->frames->close();
   impl_->worker.reset();
   impl_->snapshots.reset();
+  const auto flush = [&] { return !impl_->store || impl_->store->flush(patience_s); };
+  bool stored = flush();  // with the last sample a summary may come, for the command, too
   impl_->setCommand({}, std::min(patience_s, 10.0));
-  const bool stored = !impl_->store || impl_->store->flush(patience_s);
+  stored = stored && flush();
   impl_->stopTelling(std::min(patience_s, 5.0));
-  return stored && (!impl_->store || impl_->store->flush(patience_s));  // what was sent is deleted
+  return stored && flush();  // what was sent is deleted
 }
 
 SessionStatus Session::status() const {

@@ -53,6 +53,7 @@ struct WatchOptions {
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
   AlarmOptions alarms{};
+  std::optional<double> summary_hour{};  ///< DailySummary; nullopt: none. Of an archive none is made
   QualityOptions quality{};
   StateOptions states{};
   PrivacyOptions privacy{};  ///< of all pictures that leave the session: callbacks, snapshots, recordings

@@ -155,6 +155,7 @@ struct Page::Impl {
         for (SourceRecord& source : one.reader->sources()) {
           const auto watched = std::ranges::find_if(
               live, [&](const auto& its) { return its.database == one.path && its.source == source.name; });
+          if (options.live && watched == live.end()) continue;  // a source that the database had before
           const std::string usual = watched == live.end() ? source.name : watched->name;
           std::string name = usual;
           for (int copy = 2; std::ranges::find(all, name, &Shown::name) != all.end(); ++copy)

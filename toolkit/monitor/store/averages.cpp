@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "evaluation/cross_validation.h"
 
@@ -64,6 +65,13 @@ std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source,
   return areasIn({""}, store, source, from, to).front();
 }
 
+std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count) {
+  std::erase_if(areas, [](const ClassArea& area) { return area.all == 0; });
+  std::ranges::stable_sort(areas, std::ranges::greater(), &ClassArea::all);
+  areas.resize(std::min(areas.size(), count));
+  return areas;
+}
+
 const Spread& RegionMeans::value(std::string_view key) const {
   return values.at(static_cast<std::size_t>(findQuantity(key) - quantities().data()));
 }
@@ -79,13 +87,17 @@ std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecor
   std::vector<RegionMeans> means;
   for (const std::string& name : names) {
     for (const Quantity& one : quantities()) query.series.push_back({.quantity = one.key, .region = name});
+    const std::vector<Spread> none(quantities().size());
     means.push_back(
-        {.name = name, .values = std::vector<Spread>(quantities().size()), .areas = std::move(areas[means.size()])});
+        {.name = name, .values = none, .day = none, .night = none, .areas = std::move(areas[means.size()])});
   }
   for (const ChartBucket& bucket : store.chart(query).buckets) {
     auto value = bucket.values.begin();
     for (RegionMeans& region : means)
-      for (Spread& all : region.values) addTo(all, *value++);
+      for (std::size_t q = 0; q < region.values.size(); ++q, ++value) {
+        addTo(region.values[q], *value);
+        addTo((bucket.night < 0.5 ? region.day : region.night)[q], *value);
+      }
   }
   std::erase_if(means, [](const RegionMeans& region) { return region.samples() == 0; });
   return means;

@@ -21,11 +21,14 @@ struct ClassArea {
   std::optional<double> iou{};        ///< of the class in the cross-validation
 };
 
+/// Those that cover most of it, the largest first.
+std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count);
+
 /// Means of a region, or of the whole picture, over a span of time.
 struct RegionMeans {
-  std::string name;                ///< empty: the whole picture
-  std::vector<Spread> values{};    ///< by quantities()
-  std::vector<ClassArea> areas{};  ///< as classAreas()
+  std::string name;                              ///< empty: the whole picture
+  std::vector<Spread> values{}, day{}, night{};  ///< by quantities(); of all, of those by day, of those by night
+  std::vector<ClassArea> areas{};                ///< as classAreas()
 
   const Spread& value(std::string_view key) const;
   std::int64_t samples() const { return value("pixels").samples; }

@@ -13,17 +13,20 @@ const char* toString(Severity severity) {
 }
 
 const char* toString(EventKind kind) {
-  constexpr const char* kNames[] = {"session", "source", "model",   "storage", "clock", "alarm",     "alarm ended",
-                                    "view",    "reuse",  "quality", "command", "state", "heartbeat", "tell"};
+  constexpr const char* kNames[] = {"session", "source",      "model",     "storage", "clock",
+                                    "alarm",   "alarm ended", "view",      "reuse",   "quality",
+                                    "command", "state",       "heartbeat", "tell",    "summary"};
   const auto index = static_cast<unsigned>(kind);
   return index < std::size(kNames) ? kNames[index] : "?";
 }
 
 Json toJson(const Event& event) {
-  return {{"time", isoTime(event.time, true)},
-          {"event", toString(event.kind)},
-          {"severity", toString(event.severity)},
-          {"message", event.message}};
+  Json json = {{"time", isoTime(event.time, true)},
+               {"event", toString(event.kind)},
+               {"severity", toString(event.severity)},
+               {"message", event.message}};
+  if (event.facts.is_object()) json.update(event.facts);
+  return json;
 }
 
 }  // namespace mpm::monitor

@@ -27,9 +27,10 @@ enum class EventKind {
   kState = 11,      ///< a region shows another state
   kHeartbeat = 12,  ///< once a day: samples come and are stored
   kTell = 13,       ///< a broker or server takes no messages, or takes them again
+  kSummary = 14,    ///< once a day: DailySummary
 };
 /// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command",
-/// "state", "heartbeat", "tell".
+/// "state", "heartbeat", "tell", "summary".
 const char* toString(EventKind kind);
 
 struct Event {
@@ -37,10 +38,11 @@ struct Event {
   EventKind kind = EventKind::kSession;
   Severity severity = Severity::kInfo;
   std::string message;  ///< one line, without credentials
+  Json facts{};         ///< an object with more for a program that is told; not in the table of events
   friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// {"time", "event", "severity", "message"}: the one form of an event as JSON.
+/// {"time", "event", "severity", "message"} and its facts: the one form of an event as JSON.
 Json toJson(const Event& event);
 
 }  // namespace mpm::monitor

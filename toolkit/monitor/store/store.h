@@ -88,6 +88,7 @@ struct StoreOptions {
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;
   OutboxOptions outbox{};
+  std::function<void()> on_stored{};  ///< after each commit, and each maintenance_s; on the writer's thread
 };
 
 struct WriterStatus {

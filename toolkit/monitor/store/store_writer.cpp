@@ -480,6 +480,7 @@ struct StoreWriter::Impl {
     if (told && !std::exchange(dropping, !connection->dropped().empty()) && dropping)
       post(Severity::kWarning, std::to_string(options.outbox.max_waiting) + " messages wait for " +
                                    connection->dropped() + ": the oldest are dropped from now on");
+    if (options.on_stored) options.on_stored();
     // Last: who waits for it finds all events reported.
     change([&] { done += static_cast<std::int64_t>(batch.size()); });
     return true;

@@ -33,7 +33,7 @@ class Teller {
   /// Waits at most this many seconds until its outbox is empty or a server does not take it; then forgets the store.
   void remove(const StoreWriter& store, double patience_s);
 
-  /// "online", "stalled", "lost", "not_writing".
+  /// "online", "stalled", "lost", "not_writing", "ended".
   void setStatus(const std::string& camera, const std::string& status);
   /// Takes the overlay of this frame if one is wanted and the last one is a minute old.
   void setPicture(const std::string& camera, const InferenceResult& result);

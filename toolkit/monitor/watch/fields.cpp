@@ -202,7 +202,11 @@ std::vector<WatchField> allFields() {
                 "Run this program for each event: a program and its arguments, no shell. The facts are in "
                 "MPM_EVENT_KIND, _SEVERITY, _MESSAGE, _TIME and _SOURCE, and as JSON on its standard input. See "
                 "docs/monitor.md"),
-       "", 0, 0, readBy<parseCommand>, kNone, MPM_SAID("watch", "Run for each event")}};
+       "", 0, 0, readBy<parseCommand>, kNone, MPM_SAID("watch", "Run for each event")},
+      {"summary", &W::summary, kAlarmsGroup, "HOUR",
+       "Sum up the day before, each day at this hour of the local time: an event with means by day and by night, gaps "
+       "and alarms (docs/tell.md)",
+       "none", 0, 23}};
 }
 
 template <>

@@ -32,6 +32,7 @@ struct Watch {
   std::vector<std::string> alarm{};
   std::optional<double> alarm_minutes{};
   std::string quality{}, on_event{};
+  std::optional<double> summary{};
 
   friend bool operator==(const Watch&, const Watch&) = default;
 };

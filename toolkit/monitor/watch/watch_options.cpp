@@ -164,6 +164,7 @@ WatchOptions watchOptions(const Watch& watch) {
     } catch (const Error&) {  // opening it again reports the error
     }
   options.alarms = alarmOptions(watch);
+  options.summary_hour = watch.summary;
   if (!watch.quality.empty()) options.quality = of("quality", [&] { return parseQuality(watch.quality); });
   options.states = stateOptions(watch);
   if (watch.regions == "none") options.regions.emplace();

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/daily_summary.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <ctime>
+
+#include "base/number_text.h"
+#include "monitor/store/averages.h"
+#include "monitor/store/snapshot.h"
+
+namespace mpm::monitor {
+namespace {
+
+constexpr std::size_t kClasses = 20, kClassesInText = 3;
+
+// This hour of the local day that is so many days after that of `time`. `date`: gets this day.
+UnixMs localTime(UnixMs time, int days, double hour, std::string* date = nullptr) {
+  const std::time_t second = static_cast<std::time_t>(time / kSecondMs);
+  std::tm parts{};
+  ::localtime_r(&second, &parts);
+  parts.tm_mday += days;
+  parts.tm_hour = parts.tm_sec = 0;
+  parts.tm_min = static_cast<int>(std::lround(hour * 60));
+  parts.tm_isdst = -1;
+  const UnixMs local = std::mktime(&parts) * kSecondMs;
+  if (date) *date = isoTime(::timegm(&parts) * kSecondMs).substr(0, 10);
+  return local;
+}
+
+// Number and length of the gaps that a chart shows from `from` to `to`. It has the time around, too: a gap may begin or
+// end there.
+std::pair<std::int64_t, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to,
+                                       UnixMs now) {
+  std::pair<std::int64_t, UnixMs> gaps;
+  const auto add = [&](UnixMs begin, UnixMs end) {
+    const UnixMs length = std::min(end, to) - std::max(begin, from);
+    if (length > 0) gaps = {gaps.first + 1, gaps.second + length};
+  };
+  const Chart chart = store.chart({.source = source, .from = from - kDayMs, .to = now + 1});
+  UnixMs last = from;
+  for (const ChartBucket& bucket : chart.buckets) {
+    if (bucket.gap_before || last == from) add(last, bucket.start);
+    last = bucket.start + chart.bucket_ms;
+  }
+  if (now - last > kHourMs) add(last, to);
+  return gaps;
+}
+
+// The path of the first frame from noon on, else of the last one before; empty: there is none.
+std::string pictureOf(const std::string& folder, const std::string& source, UnixMs from, UnixMs to) {
+  std::string path;
+  for (const std::string& name : folder.empty() ? std::vector<std::string>() : snapshotFiles(folder)) {
+    const std::string time = name.substr(0, kSnapshotTime), stem = folder + "/" + time;
+    if (name != time + ".png" || time < fileTime(from, true) || time >= fileTime(to, true)) continue;
+    if (snapshotSource(stem) != source) continue;
+    path = stem + ".png";
+    if (time >= fileTime(from + (to - from) / 2, true)) break;
+  }
+  return path;
+}
+
+struct Part {
+  const char *key, *words;
+  std::vector<Spread> RegionMeans::*values;
+  std::optional<double> (*share)(const ClassArea&);
+};
+const std::vector<Part> kWhole = {
+    {"all", "", &RegionMeans::values, [](const ClassArea& area) { return std::optional(area.all); }}};
+const std::vector<Part> kDayAndNight = {
+    {"day", "by day ", &RegionMeans::day, [](const ClassArea& area) { return area.day; }},
+    {"night", "by night ", &RegionMeans::night, [](const ClassArea& area) { return area.night; }}};
+
+Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now, const std::string& pictures) {
+  std::string date;
+  const UnixMs from = std::max(localTime(now, -1, 0, &date), source.first), to = localTime(now, 0, 0);
+  const std::int64_t samples = store.count(source.id, from, to);
+  const auto [gaps, length] = gapsIn(store, source.id, from, to, now);
+  const auto minutes = std::llround(static_cast<double>(length) / kMinuteMs);
+  const auto alarms = std::ranges::count(store.events(source.id, from, to, INT_MAX), EventKind::kAlarm, &Event::kind);
+  std::string text = date + ": " + counted(samples, "sample") + ", " + counted(gaps, "gap") +
+                     (gaps > 0 ? " of " + counted(minutes, "minute") : "") + ", " + counted(alarms, "alarm");
+  Json facts = {{"date", date}, {"samples", samples}, {"gaps", gaps}, {"gap_minutes", minutes}, {"alarms", alarms}};
+  facts["picture_file"] = pictureOf(pictures, source.name, from, to);
+  const auto regions = regionMeans(store, source, from, to);
+  for (const Part& part : store.hoursOfTokens(source.id, from, to).empty() ? kWhole : kDayAndNight) {
+    Json& json = facts[part.key] = Json::object();
+    for (const RegionMeans& region : regions) {
+      const bool whole = region.name.empty();
+      Json& of = whole ? json : json["regions"][region.name];
+      for (std::size_t q = 0; q < quantities().size(); ++q)
+        if (const Spread& mean = (region.*part.values)[q]; mean.samples > 0)
+          of[quantities()[q].key] = rounded(quantities()[q], mean.mean);
+      if (whole && of.contains("tokens"))
+        text += std::string("; ") + part.words + "tokens " + fixed(of["tokens"].get<double>(), 1);
+      for (std::size_t shown = 0; const ClassArea& area : largest(region.areas, kClasses))
+        if (const auto share = part.share(area)) {
+          of["area_fraction"][area.name] = std::round(*share * 1e4) / 1e4;
+          if (whole && ++shown <= kClassesInText) text += ", " + area.name + " " + fixed(*share * 100, 1) + " %";
+        }
+    }
+  }
+  return {now, EventKind::kSummary, samples > 0 ? Severity::kInfo : Severity::kWarning, text, {{"summary", facts}}};
+}
+
+}  // namespace
+
+std::optional<Event> DailySummary::due(UnixMs now, const std::string& database, const std::string& source,
+                                       const std::string& pictures) {
+  const UnixMs today = localTime(now, 0, 0);
+  if (today == done_ || now < localTime(now, 0, hour_)) return std::nullopt;
+  std::optional<Event> event;
+  const StoreReader store(database);
+  for (const SourceRecord& one : store.sources())
+    if (one.name == source && one.first < today && one.first > 0 &&
+        std::ranges::count(store.events(one.id, today, now + kDayMs, INT_MAX), EventKind::kSummary, &Event::kind) == 0)
+      event = summaryOf(store, one, now, pictures);
+  done_ = today;
+  return event;
+}
+
+}  // namespace mpm::monitor
