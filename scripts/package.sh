@@ -23,6 +23,6 @@ xz --force -T0 -1 "$original"
 cp -r packaging/debian "$tree/debian"
 # 0.1.0-1~deb12 is older than 0.1.0-1~deb13: an upgrade of Debian then installs the packages of its release.
 sed -i "s|@MAINTAINER@|$maintainer|; /^mpm-layer/s/)/~deb$release)/" "$tree/debian/control" "$tree/debian/changelog"
-(cd "$tree" && dpkg-buildpackage --no-sign -J ${profiles:+"-P$profiles"})
+(cd "$tree" && dpkg-buildpackage --no-sign ${profiles:+"-P$profiles"})
 rm -rf "$tree"
 sh scripts/repository.sh "$dir"
