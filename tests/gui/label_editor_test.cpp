@@ -59,6 +59,8 @@ TEST(LabelEditor, WhatChangesNothingIsNoStroke) {
   editor.polygon(QPolygonF({QPointF(1, 1), QPointF(9, 9)}), 1);
   EXPECT_FALSE(editor.end());
   EXPECT_FALSE(editor.canUndo());
+  editor.brush({5, 5}, {5, 5}, 0.3, 1);
+  EXPECT_EQ(count(editor, 1), 1) << "the smallest brush";
 }
 
 TEST(LabelEditor, FillsCellsThatMeetWithoutAGap) {

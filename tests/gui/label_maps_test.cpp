@@ -15,17 +15,17 @@ const std::vector<QRgb> kColors = {qRgb(200, 0, 0), qRgb(0, 200, 0), qRgb(0, 0, 
 TEST(LabelChanges, AreCountedAndPainted) {
   const cv::Mat image(4, 8, CV_8UC3, cv::Scalar::all(80));
   cv::Mat before(4, 8, CV_8U, cv::Scalar(0)), after = before.clone();
-  after.row(1).setTo(1);
-  after.at<uchar>(3, 7) = 2;
+  after.row(1).setTo(2);
+  after.at<uchar>(3, 7) = 1;
   const LabelChanges result = labelChanges(image, before, after, kColors);
   ASSERT_EQ(result.changes.size(), 2U);
   EXPECT_EQ(result.changes[0].from, 0);
-  EXPECT_EQ(result.changes[0].to, 1);
+  EXPECT_EQ(result.changes[0].to, 2);
   EXPECT_EQ(result.changes[0].pixels, 8) << "the largest first";
   EXPECT_EQ(result.changes[1].pixels, 1);
   EXPECT_DOUBLE_EQ(result.share, 9 / 32.0);
-  EXPECT_EQ(result.picture.pixel(2, 1), kColors[1]);
-  EXPECT_EQ(result.picture.pixel(7, 3), kColors[2]);
+  EXPECT_EQ(result.picture.pixel(2, 1), kColors[2]);
+  EXPECT_EQ(result.picture.pixel(7, 3), kColors[1]);
   EXPECT_EQ(result.picture.pixel(0, 0), qRgb(90, 90, 90));
 }
 

@@ -11,6 +11,9 @@
 #include "gui/models/legend_model.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
+#include "gui/models/region_outline.h"
+#include "gui/models/settings_writer.h"
+#include "gui/models/thumbnails.h"
 #include "gui/models/worker.h"
 #include "gui/views/legend_panel.h"
 #include "mpm/error.hpp"
@@ -124,6 +127,8 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
     model.add({i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)});
   EXPECT_EQ(model.rowCount(), EventsModel::kMax);
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMax + 4));
+  model.setEvents(std::vector<monitor::Event>(EventsModel::kMax + 5));
+  EXPECT_EQ(model.rowCount(), EventsModel::kMax);
 }
 
 // The window never waits: work is done on another thread, in its order, and what it throws is said on this one.
@@ -231,6 +236,37 @@ TEST(Sources, FilesAsFileManagersHandThemOver) {
   EXPECT_EQ(localPath("file:///home/a%20b/stra%C3%9Fe.mp4"), "/home/a b/straße.mp4");
   EXPECT_EQ(localPath("/home/a%20b"), "/home/a%20b");
   EXPECT_EQ(localPath("rtsp://a/b"), "rtsp://a/b");
+}
+
+TEST(Settings, EditedByHandAreWithinTheirRange) {
+  QTemporaryDir folder;
+  QSettings settings(folder.filePath("s.ini"), QSettings::IniFormat);
+  for (const auto& [text, expected] : {std::pair("4", 4.), {"1", 1.}, {"5", 2.}, {"0", 2.}, {"nan", 2.}, {"x", 2.}}) {
+    settings.setValue("size", text);
+    EXPECT_EQ(storedNumber(settings, "size", 1, 4, 2), expected) << text;
+  }
+}
+
+TEST(RegionOutline, IsInSharesOfWidthAndHeight) {
+  const RegionOutline outline = outlineOf({.size = {200, 50}, .polygons = {{{0, 0}, {199, 49}, {0, 49}}}});
+  ASSERT_EQ(outline.polygons.size(), 1);
+  EXPECT_EQ(outline.polygons[0][1], QPointF(199.5 / 200, 49.5 / 50));
+}
+
+TEST(Thumbnails, AreSmallAndMadeOnce) {
+  QTemporaryDir folder;
+  for (const auto& [name, size] : {std::pair("wide", QSize(900, 30)), {"tall", {30, 900}}, {"tiny", {3, 2}}})
+    ASSERT_TRUE(QImage(size, QImage::Format_RGB32).save(folder.filePath(QStringLiteral("%1.png").arg(name))));
+  Thumbnails thumbnails(folder.path());
+  QStringList made;
+  QObject::connect(&thumbnails, &Thumbnails::made, [&](const QString& name, const QImage& picture) {
+    made << name;
+    EXPECT_EQ(picture.size().boundedTo(Thumbnails::kSize), picture.size()) << name;
+  });
+  thumbnails.setNames({"wide", "tall"});
+  thumbnails.setNames({"tall", "tiny", "wide"});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return made.contains("tiny"); }, 60000));
+  EXPECT_EQ(made, QStringList({"tall", "wide", "tiny"}));
 }
 
 TEST(ClassColors, ComeBack) {

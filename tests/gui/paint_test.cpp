@@ -136,6 +136,17 @@ TEST(ClassPaint, EnlargesSmoothly) {
   EXPECT_EQ(qRed(s.target.pixel(0, 8)), 0);
   EXPECT_EQ(qRed(s.target.pixel(15, 8)), 200);
   EXPECT_NEAR(qRed(s.target.pixel(8, 8)), 200 * 0.5625, 1.5);  // 9/16 of the way between the two
+  const QImage across = s.target;
+  s.image = s.image.t();
+  s.draw();
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(s.target.pixel(8, i), across.pixel(i, 8)) << "the same from top to bottom";
+}
+
+TEST(ClassPaint, WhatWasKeptForAFrameIsDarker) {
+  Scene s;
+  paintComputed(s.image, {0, 1, 0, 0, 0, 2}, {3, 2}, false, QRectF(0, 0, 16, 16), s.target);
+  for (const QPoint& at : {QPoint(3, 3), {3, 8}, {12, 8}, {3, 13}}) EXPECT_EQ(s.target.pixel(at), qRgb(200, 150, 100));
+  for (const QPoint& at : {QPoint(12, 2), {12, 14}}) EXPECT_LT(qRed(s.target.pixel(at)), 100);
 }
 
 }  // namespace

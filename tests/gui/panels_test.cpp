@@ -584,18 +584,5 @@ TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
   EXPECT_EQ(failed.count(), 0);
 }
 
-TEST(History, ADatabaseThatIsNoneIsSaidOnce) {
-  QTemporaryDir folder;
-  QFile file(folder.filePath("x.db"));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(QByteArray(5000, 'x'));
-  file.close();
-  History history;
-  QSignalSpy failed(&history, &History::failed);
-  history.setDatabase(file.fileName());
-  ASSERT_TRUE(failed.wait(5000));
-  EXPECT_THAT(failed[0][0].toString(), Has("x.db"));
-}
-
 }  // namespace
 }  // namespace mpm::gui

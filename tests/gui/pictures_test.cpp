@@ -117,7 +117,10 @@ TEST(RowAges, CountFramesSinceARowWasComputed) {
   EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(1, 0, 1));
   estimate.reuse->patches = {2};
   EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(2, 1, 0));
+  estimate.grid = {2, 1};
+  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(0, 0)) << "of another model";
   estimate.reuse->key_frame = true;
+  estimate.grid = {1, 3};
   EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(0, 0, 0));
 }
 
@@ -143,6 +146,7 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
   EXPECT_EQ(frame->comparison->other.tokens, 4);
   EXPECT_EQ(frame->comparison->picture.at<cv::Vec3b>(3, 3), cv::Vec3b(0, 140, 255));
   EXPECT_EQ(frame->comparison->picture.at<cv::Vec3b>(3, 20)[0], frame->comparison->picture.at<cv::Vec3b>(3, 20)[2]);
+  EXPECT_EQ(frame->tokenAt({0.4, 0.9}), 4);
   EXPECT_EQ(frame->classOfToken(0), 1);
   EXPECT_EQ(frame->classOfToken(6), std::nullopt);
 }

@@ -9,6 +9,7 @@
 #include <QtWidgets>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/label_store.h"
@@ -54,9 +55,11 @@ TEST_F(Trainer, AnswersTheLastOfSeveralQuestions) {
   LiveTrainer trainer;
   QStringList answered;
   cv::Mat labels;
-  QObject::connect(&trainer, &LiveTrainer::predicted, [&](const QString& picture, const cv::Mat& what) {
+  std::size_t unsure = 0;
+  QObject::connect(&trainer, &LiveTrainer::predicted, [&](const auto& picture, const auto& what, const auto& cells) {
     answered << picture;
     labels = what;
+    unsure = cells.size();
   });
   for (const char* name : {"a", "b", "a", "c"}) trainer.ask(job(), name);
   ASSERT_TRUE(wait([&] { return answered.contains("c"); }));
@@ -64,6 +67,7 @@ TEST_F(Trainer, AnswersTheLastOfSeveralQuestions) {
   const int half = labels.rows / 2, area = half * labels.cols;
   EXPECT_GT(cv::countNonZero(labels.rowRange(0, half) == 0), area * 8 / 10);
   EXPECT_GT(cv::countNonZero(labels.rowRange(half, labels.rows) == 1), area * 8 / 10);
+  EXPECT_LT(unsure, 8U) << "of 16 cells";
 }
 
 // Everything that was read once stays in memory: files that changed behind the app must not matter.
@@ -117,6 +121,39 @@ TEST_F(Trainer, AStrokeReadsNoFileAgain) {
   fs::last_write_time(written_again, fs::last_write_time(written_again) + std::chrono::hours(1));
   trainer.ask(work, "a");
   EXPECT_TRUE(wait([&] { return !problem.isEmpty(); })) << "it is no picture any more";
+}
+
+TEST_F(Trainer, AStrokeThatWaitsForTheDiskIsInTheState) {
+  add("a", true);
+  std::latch gate(1);
+  LabelStore store(folder_.path());
+  std::optional<LabelState> state;
+  QObject::connect(&store, &LabelStore::changed, [&](const LabelState& now) { state = now; });
+  store.open();
+  store.look([&](const vision::LabelFolder&) { gate.wait(); }, {});
+  store.save("a", cv::Mat(64, 64, CV_8U, cv::Scalar(1)));
+  EXPECT_TRUE(wait([&] { return state.has_value(); }));
+  gate.count_down();
+  EXPECT_EQ(cv::countNonZero(state->labels["a"]), 64 * 64);
+}
+
+TEST_F(Trainer, OtherClassesBeginAnew) {
+  for (const char* name : {"a", "b"}) add(name, true);
+  LiveTrainer trainer;
+  QStringList ends;
+  QObject::connect(&trainer, &LiveTrainer::predicted, [&] { ends << "answer"; });
+  QObject::connect(&trainer, &LiveTrainer::failed, [&](const QString& why) { ends << why; });
+  TrainerJob work = job();
+  trainer.ask(work, "a");
+  ASSERT_TRUE(wait([&] { return ends.size() == 2; })) << "with a, and with both";
+  work.classes.classes.push_back({"more"});
+  trainer.ask(work, "a");
+  ASSERT_TRUE(wait([&] { return ends.size() == 3; }));
+  EXPECT_EQ(ends, QStringList({"answer", "answer", "answer"}));
+  work.classes.ignore = 1;  // what was bright
+  trainer.ask(work, "a");
+  ASSERT_TRUE(wait([&] { return ends.size() == 4; }));
+  EXPECT_THAT(ends[3], Has("label two classes"));
 }
 
 TEST_F(Trainer, ComparesFilesBehindThePictureOnShow) {
@@ -233,6 +270,7 @@ TEST_F(Trainer, ReadsTheVerdictOfItsModels) {
   write("v4.onnx", "x");
   const auto models = taughtModels(folder_.path().toStdString());
   ASSERT_EQ(models.size(), 2U);
+  EXPECT_THAT(models[0].path, Has("v2.onnx")) << "the newest";
   const auto first = readTaughtModel(folder_.filePath("v1.onnx").toStdString());
   ASSERT_TRUE(first && first->verdict);
   EXPECT_EQ(first->pictures, 3);

@@ -22,6 +22,8 @@ TEST(Viewport, ZoomKeepsThePointUnderTheMouse) {
   EXPECT_NEAR(zoomed.state().zoom, 5.1, 1e-9);
   EXPECT_NEAR(zoomed.toPicture(mouse).x(), before.x(), 1e-6);
   EXPECT_NEAR(zoomed.toPicture(mouse).y(), before.y(), 1e-6);
+  const Viewport panned({640, 480}, {500, 400}, view.pannedBy({30, -20}));
+  EXPECT_EQ((panned.pictureRect().topLeft() - view.pictureRect().topLeft()).toPoint(), QPoint(30, -20));
 }
 
 TEST(Viewport, NeverShowsBeyondThePictureWhenItIsLarger) {

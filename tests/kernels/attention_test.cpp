@@ -68,11 +68,33 @@ TEST_P(Attention, WiderStridesLeaveWhatIsBetweenRows) {
 }
 
 TEST_P(Attention, LargeLogitsNeitherOverflowNorVanish) {
-  Case c(90, 1, 32);
-  for (float& value : c.q.values) value *= 50;
-  EXPECT_LE(test::maxError(c.run(nullptr).view(), c.expected(nullptr)), 2e-3);
-  for (float& value : c.q.values) value = -value;
-  EXPECT_LE(test::maxError(c.run(nullptr).view(), c.expected(nullptr)), 2e-3);
+  for (const int head_dim : {3, 32}) {
+    Case c(90, 2, head_dim);
+    for (int i = 0; i < 90 * head_dim; ++i) c.k.at(i / head_dim, i % head_dim) = 0;  // of the first head
+    for (const float factor : {50.0f, -1.0f}) {
+      for (float& value : c.q.values) value *= factor;
+      EXPECT_LE(test::maxError(c.run(nullptr).view(), c.expected(nullptr)), 2e-3) << head_dim;
+    }
+  }
+}
+
+TEST_P(Attention, ALargeBiasOfAnyKeyTakesAll) {
+  const Case c(75, 2, 16);
+  for (const int key : {0, 42, 74}) {
+    std::vector<float> bias(75, 0.0f);
+    bias[static_cast<std::size_t>(key)] = 300;
+    const Matrix out = c.run(bias.data());
+    for (int i = 0; i < 75; ++i)
+      for (int j = 0; j < 32; ++j) ASSERT_NEAR(out.at(i, j), c.v.at(key, j), 1e-6) << key;
+  }
+}
+
+TEST_P(Attention, NothingIsLeftOfAnEarlierCall) {
+  Case earlier(130, 2, 16);
+  std::fill(earlier.k.values.begin(), earlier.k.values.end(), std::numeric_limits<float>::quiet_NaN());
+  earlier.run(nullptr);
+  const Case c(67, 2, 16);
+  EXPECT_LE(test::maxError(c.run(nullptr).view(), c.expected(nullptr)), 3e-6);
 }
 
 // Up to 60 (in powers of 2) scores need no maximum: both ways, and the change between them inside one image.

@@ -98,9 +98,20 @@ TEST_P(Convolutions, AreOnnxs) {
   }
 }
 
+TEST(Convolution, ReluKeepsANan) {
+  const float weight = 1, bias = 0, x[] = {NAN, 1};
+  ConvolutionSpec s;
+  s.channels = s.outputs = 1;
+  s.weight = &weight, s.bias = &bias, s.relu_input = true;
+  float y[2] = {};
+  Convolution(s).run({x, 1, 1, 2, 1}, {}, {y, 1, 1, 2, 1}, Serial());
+  EXPECT_TRUE(std::isnan(y[0]) && y[1] == 1);
+}
+
 const Case kCases[] = {{"SamePaddingInABatch", 2, 13, 17, 16, 24, 13, 17, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, ""},
                        {"SinglePixelsToOneChannel", 1, 20, 21, 32, 1, 20, 21, 1, {1, 1}, {1, 1}, {1, 1}, {0, 0}, "a"},
                        {"PaddingBySide", 1, 7, 5, 3, 4, 9, 4, 1, {3, 2}, {1, 1}, {1, 1}, {3, 0}, ""},
+                       {"SinglePixelsAndNoneBelow", 1, 6, 5, 16, 8, 8, 5, 1, {1, 1}, {1, 1}, {1, 1}, {0, 0}, ""},
                        {"StridesAndDilations", 2, 19, 23, 5, 7, 6, 10, 1, {3, 4}, {3, 2}, {2, 1}, {1, 1}, ""},
                        {"WindowBesideTheMap", 1, 2, 3, 4, 4, 6, 7, 1, {2, 2}, {1, 1}, {3, 3}, {4, 4}, ""},
                        {"ReluAndAddends", 2, 10, 14, 64, 64, 10, 14, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, "r++"},

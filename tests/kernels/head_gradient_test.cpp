@@ -102,6 +102,7 @@ TEST(HeadGradient, OfAPictureTwiceIsThatOfOne) {
 TEST(HeadGradient, IgnoresCellsWithoutAClass) {
   HeadBatch batch({8, 16, 4}, 4, 6, 1);
   std::fill(batch.cells[0].begin(), batch.cells[0].end(), std::uint8_t{255});
+  batch.cells[0][3] = 4;  // there are four
   EXPECT_TRUE(std::isnan(batch.gradient(Serial()).loss));
   batch.cells[0][17] = 2;
   const auto found = batch.gradient(Serial());

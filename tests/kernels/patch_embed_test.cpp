@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/threads.h"
@@ -51,6 +53,12 @@ TEST(PatchEmbed, NormBeforePositions) {
     patchEmbed(image.data(), g, PackedLinear(weight.view(), vectors.view().row(0)), position.view(), tokens.view(),
                test::Threads(2), &norm);
     EXPECT_LE(test::maxError(tokens.view(), rows), 2e-5);
+    const int only[] = {3, 41, 90};
+    Matrix some(3, dim);
+    patchEmbed(image.data(), g, PackedLinear(weight.view(), vectors.view().row(0)), position.view(), some.view(),
+               Serial(), &norm, only);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(std::memcmp(some.view().row(i), tokens.view().row(only[i]), dim * sizeof(float)), 0) << only[i];
   }
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/history.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "gui/models/readout.h"
+#include "monitor/samples.h"
+#include "text.h"
+
+namespace mpm::gui {
+namespace {
+
+using monitor::test::kNoon;
+
+constexpr int kPatience = 60000;
+
+class Histories : public monitor::test::InFolder {
+ protected:
+  Histories() {
+    QObject::connect(&history_, &History::failed, [this](const QString& why) { failures_ << why; });
+  }
+  std::optional<monitor::SourceRecord> opens(const std::string& path) {
+    QSignalSpy sources(&history_, &History::sourcesChanged);
+    history_.setDatabase(QString::fromStdString(path));
+    if (!QTest::qWaitFor([&] { return !sources.isEmpty(); }, kPatience)) return std::nullopt;
+    return sources[0][0].value<std::vector<monitor::SourceRecord>>().at(0);
+  }
+
+  QStringList failures_;
+  History history_;
+};
+
+// Two sessions with classes of their own; a sample each minute but for two gaps.
+TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
+  {
+    monitor::StoreWriter writer(path_);
+    const std::pair<const char*, std::vector<int>> sessions[] = {{"road", {0, 1, 2, 60}}, {"ice", {61, 90, 91}}};
+    for (const auto& [name, minutes] : sessions) {
+      monitor::SessionInfo info = monitor::test::session();
+      info.classes = {name};
+      info.every_s = 60;
+      writer.beginSession(info);
+      for (const int minute : minutes) writer.append(monitor::test::sampleAt(kNoon + minute * kMinuteMs));
+    }
+    ASSERT_TRUE(writer.flush());
+  }
+  const auto source = opens(path_);
+  ASSERT_TRUE(source);
+  std::optional<StoredSample> found;
+  QObject::connect(&history_, &History::sampleReady, [&](const StoredSample& sample) { found = sample; });
+  for (const auto& [minute, name] : {std::pair(60, "road"), {61, "ice"}}) {
+    history_.askSample(*source, kNoon + minute * kMinuteMs + kSecondMs, kHourMs);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
+    EXPECT_EQ(found->text, timeText(kNoon + minute * kMinuteMs));
+    EXPECT_EQ(found->areas.value({}).value(name), 0.75);
+    found.reset();
+  }
+  history_.askLast(*source);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
+  EXPECT_THAT(found->text, Has("2 gap(s), the longest of 57 min"));
+}
+
+TEST_F(Histories, ADatabaseThatIsNoneIsSaidOnce) {
+  QFile file(QString::fromStdString(folder_ / "x.db"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly) && file.write(QByteArray(5000, 'x')) > 0);
+  file.close();
+  history_.setDatabase(file.fileName());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !failures_.isEmpty(); }, kPatience));
+  history_.askEvents(1);
+  {
+    monitor::StoreWriter writer(path_);
+    writer.beginSession(monitor::test::session());
+    writer.append(monitor::test::sampleAt(kNoon));
+  }
+  EXPECT_TRUE(opens(path_));
+  ASSERT_EQ(failures_.size(), 1);
+  EXPECT_THAT(failures_[0], Has("x.db"));
+}
+
+}  // namespace
+}  // namespace mpm::gui
