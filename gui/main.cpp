@@ -13,6 +13,7 @@
 #include "gui/views/look.h"
 #include "mpm/version.hpp"
 #include "program/model_options.h"
+#include "program/terminal/program.h"
 #include "scene/demo_source.h"
 #include "vision/default_model.h"
 
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   std::signal(SIGTERM, interrupt);
   CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene",
                    "mpm-monitor");
-  command.get_formatter()->column_width(34);
+  mpm::program::prepare(command);
   std::string source, model, database, pictures, settings, language;
   bool dark = false, light = false, resume = false;
   command
@@ -83,7 +84,6 @@ int main(int argc, char** argv) {
   command.add_flag("--resume-last", resume, "Without a source: go on with the one that was watched last");
   command.add_flag("--dark", dark, "Dark colours");
   command.add_flag("--light", light, "Light colours")->excludes("--dark");
-  command.set_version_flag("--version", MPM_VERSION);
   command.footer(
       "Examples:\n"
       "  mpm-monitor demo:\n"

@@ -103,7 +103,7 @@ void checkNames(const SessionOptions& session, const WatchOptions& watch) {
     const auto head =
         std::find_if(heads.begin(), heads.end(), [&](const auto& one) { return one.name == alarm.quantity; });
     if (!alarm.state.empty() && head == heads.end())
-      throw WatchError("alarm", "no states are named '" + alarm.quantity + "'");
+      throw WatchError("alarm", "no states are named '" + alarm.quantity + "': give their file with --states");
     if (!alarm.state.empty() && head->indexOf(alarm.state) < 0)
       throw WatchError("alarm", "'" + alarm.quantity + "' has no state '" + alarm.state + "'");
     if (!alarm.region.empty() && !regions) regions = regionNames(watch, session.database);

@@ -41,7 +41,7 @@ struct ReportArguments {
   std::vector<std::string> databases;
   std::string merged, source, export_path, chart_path, folder, site;
   std::optional<int> time_zone;  // minutes east of UTC
-  ExportFormat format = ExportFormat::kCsv;
+  std::optional<ExportFormat> format;
   double days = 0;       // 0: all
   monitor::Watch night;  // its fields of day and night
   FilmOptions film;
@@ -193,7 +193,7 @@ void printReport(const SourceReport& report) {
   const std::vector<int> kWidths = {-8, 11, 11, 11, 11, 11, 11, 17};
   const auto line = [](const std::string& text) { printLine("  " + text); };
   printLine(report.source.name);
-  line(isoTime(report.span.from) + " to " + isoTime(report.span.to) + ", " + counted(report.samples, "sample") +
+  line(isoTime(report.span.from) + " to " + isoTime(report.span.to - 1) + ", " + counted(report.samples, "sample") +
        " kept");
   if (const auto& session = report.session)
     line("model " + session->model + ", reduction " + session->reduce + ", " + std::to_string(session->tokens) +
@@ -287,7 +287,7 @@ Json reportJson(const SourceReport& report) {
   const auto& session = report.session;
   Json json = {{"source", report.source.name},
                {"from", isoTime(report.span.from, true)},
-               {"to", isoTime(report.span.to, true)},
+               {"to", isoTime(report.span.to - 1, true)},
                {"samples", report.samples},
                {"model", session ? Json(session->model) : Json(nullptr)},
                {"reduce", session ? Json(session->reduce) : Json(nullptr)},
@@ -473,10 +473,8 @@ int report(const ReportArguments& arguments) {
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");
   const bool phenocam = arguments.format == ExportFormat::kPhenoCam;
-  if (!arguments.folder.empty() && !phenocam)
-    throw UsageError("--out is for --format phenocam; --export names the file of the others");
-  if (!arguments.export_path.empty() && phenocam)
-    throw UsageError("PhenoCam's are three files for each region: name a folder with --out");
+  if (arguments.folder.empty() == phenocam || (arguments.format && arguments.export_path.empty() != phenocam))
+    throw UsageError("--format phenocam needs a folder, --out, and every other format a file, --export");
   std::optional<ScratchFolder> scratch;
   std::string database = arguments.databases.front();
   if (arguments.databases.size() > 1 || !arguments.merged.empty()) {
@@ -503,8 +501,8 @@ int report(const ReportArguments& arguments) {
   const Span exported = arguments.days > 0 ? span : Span{source.first, source.last + 1};
   if (!arguments.folder.empty()) writePhenoCamFiles(store, source, exported, arguments);
   if (!arguments.export_path.empty()) {
-    const ExportOptions options{
-        .format = arguments.format, .source = source.id, .from = exported.from, .to = exported.to};
+    ExportOptions options{.source = source.id, .from = exported.from, .to = exported.to};
+    if (arguments.format) options.format = *arguments.format;
     const auto samples = options.format == ExportFormat::kParquet
                              ? exportParquet(store, options, arguments.export_path)
                              : exportSamples(store, options, arguments.export_path);
@@ -531,7 +529,7 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
   addNumber(*verb, "--days", arguments->days, "N", 0, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
-  addChoice<ExportFormat>(
+  addChoice<std::optional<ExportFormat>>(
       *verb, "--format", arguments->format,
       {{"csv", ExportFormat::kCsv},
        {"phenocam", ExportFormat::kPhenoCam},
@@ -554,18 +552,17 @@ Verb addReport(CLI::App& mpm) {
       "Make a video of one stored picture a day: of an archive, or of the snapshots in --pictures. Flagged pictures "
       "are left out")
       ->group("Film");
-  addOption(*verb, "--pictures", arguments->film.folder, "DIR", "The folder of snapshots of 'mpm monitor'")
-      ->group("Film");
+  addOption(*verb, "--pictures", arguments->film.folder, "DIR", "The folder of snapshots of 'mpm monitor'");
   addOption(*verb, "--film-at", arguments->film_moment, "WHEN",
             "The picture of a day: noon (the sun is highest; 12:00 where the place of the camera is not known), 13:30, "
-            "sun:20 (nearest to 20 degrees in the morning) or sun:20:evening. Default: noon")
-      ->group("Film");
+            "sun:20 (nearest to 20 degrees in the morning) or sun:20:evening. Default: noon");
   verb->add_flag("--film-overlay", arguments->film.overlay, "Show the stored overlay of each snapshot")
       ->needs("--pictures")
       ->group("Film");
-  verb->add_flag("--film-date", arguments->film.date, "Write the date into each picture")->group("Film");
-  addNumber(*verb, "--film-rate", arguments->film.frame_rate, "DAYS", 0.1, 120, "Days per second. Default: 10")
-      ->group("Film");
+  verb->add_flag("--film-date", arguments->film.date, "Write the date into each picture");
+  addNumber(*verb, "--film-rate", arguments->film.frame_rate, "DAYS", 0.1, 120, "Days per second. Default: 10");
+  for (const char* name : {"--pictures", "--film-at", "--film-date", "--film-rate"})
+    verb->get_option(name)->needs("--film")->group("Film");
   CLI::Option* const json = verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->add_flag("--brief", arguments->brief,
                  "One line per source: last sample, gaps, bad pictures, states, alarms, size of the database")

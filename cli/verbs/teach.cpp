@@ -299,7 +299,7 @@ With --json the last line is {"model", "pictures", "reduce", "cross_validation":
 "iou": {name: value}, "pictures": [..], "confusion": [[..]..]}}, in percent. "pictures": of each class, in how many it
 is labelled. "cross_validation" is null where there was none.
 
-With --states the head reads the mean and the deviation of the tokens of a region or of the picture. The test holds out
+With --states the head reads the mean of the tokens of a region or of the picture. The test holds out
 whole days, by the times of the pictures, and says which examples it gets wrong. The result is for mpm monitor.
 
 Examples:

@@ -56,6 +56,7 @@ TEST_F(ArchiveCommand, PicturesAreStoredAtTheirTimes) {
   EXPECT_TRUE(store.sources()[0].archive);
   const auto json = mpmCommand({"report", database_, "--json"}).json();
   EXPECT_EQ(json["from"], "2012-12-31T23:00:00.000Z");
+  EXPECT_EQ(json["to"], "2013-07-08T04:54:13.000Z") << "the last picture";
   EXPECT_EQ(json["samples"], 2);
 }
 

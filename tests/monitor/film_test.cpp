@@ -98,20 +98,16 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   snapshot(3, 12, R"({"source": "camera 1"})");
   snapshot(3, 11, R"({"source": "camera 0"})");
   EXPECT_THAT(greys({"--pictures", folder, "--film-overlay"}), ElementsAre(220, 200, 210));
-  cv::VideoCapture video(video_);
-  EXPECT_EQ(video.get(cv::CAP_PROP_FPS), 10);
+  EXPECT_EQ(cv::VideoCapture(video_).get(cv::CAP_PROP_FPS), 10);
 
   succeeded(film({"--pictures", folder, "--film-date"}));
   cv::Mat frame;
   ASSERT_TRUE(cv::VideoCapture(video_).read(frame));
   EXPECT_EQ(frame.size(), cv::Size(640, 480));
   double darkest = 0, brightest = 0;
-  cv::Mat corner, rest;
-  cv::extractChannel(frame(cv::Rect(0, 0, 160, 40)), corner, 1);
-  cv::extractChannel(frame(cv::Rect(0, 40, 640, 440)), rest, 1);
-  cv::minMaxLoc(corner, &darkest, &brightest);
+  cv::minMaxLoc(frame(cv::Rect(0, 0, 160, 40)).reshape(1), &darkest, &brightest);
   EXPECT_TRUE(darkest < 60 && brightest > 200) << "white letters with a dark edge";
-  cv::minMaxLoc(rest, &darkest, &brightest);
+  cv::minMaxLoc(frame(cv::Rect(0, 40, 640, 440)).reshape(1), &darkest, &brightest);
   EXPECT_TRUE(darkest > 110 && brightest < 130);
 }
 
@@ -124,6 +120,8 @@ TEST_F(Film, RefusesWhatItCannotShow) {
   for (const char* moment : {"late", "24:00", "12:60", "12", "sun:", "sun:90", "sun:5:night"})
     expectFailure(film({"--film-at", moment}), 2, {moment, "neither noon"});
   expectFailure(film({"--film-overlay"}), 2, {"--film-overlay", "--pictures"});
+  for (const char* option : {"--pictures=x", "--film-at=noon", "--film-date", "--film-rate=5"})
+    expectFailure(mpmCommand({"report", path_, option}), 2, {"requires --film"});
   EXPECT_FALSE(std::filesystem::exists(video_));
 }
 

@@ -168,10 +168,12 @@ TEST_F(SnapshotWriterTest, ATimeLapseTakesAPictureEverySoOften) {
   Writing writing({.folder = folder_ / "shots", .every_minutes = 10});
   for (int minute = 0; minute <= 25; ++minute)
     writing.addAt(kNoon + minute * kMinuteMs, 1 + minute * kMinuteMs, minute % 10 == 0 ? 1 : 0);
-  ASSERT_EQ(writing.written.size(), 3u);
+  writing.addAt(kNoon + kHourMs, 1 + 25 * kMinuteMs);  // a video of the past runs faster than the clock
+  writing.addAt(kNoon - kHourMs, 1 + 35 * kMinuteMs);  // the clock of the machine went back
+  ASSERT_EQ(writing.written.size(), 5u);
   EXPECT_EQ(writing.written.all()[1],
             std::pair(folder_ / "shots/2026-06-01T12-10-00.000Z.png", SnapshotWriter::Occasion::kTimeLapse));
-  EXPECT_EQ(filesIn(folder_ / "shots", "_overlay.png"), 3);
+  EXPECT_EQ(filesIn(folder_ / "shots", "_overlay.png"), 5);
 }
 
 TEST_F(SnapshotWriterTest, ARecordingHasEveryFrameAndItsSource) {

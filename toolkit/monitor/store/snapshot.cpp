@@ -165,7 +165,7 @@ struct SnapshotWriter::Impl {
   std::condition_variable_any changed;
   std::deque<Picture> waiting;
   Recording recording;
-  std::optional<std::int64_t> last_lapse;  // steady
+  std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;  // steady, and the time of the picture
 
   // Used by the thread alone.
   std::int64_t next_look = 0;         // for what is too old
@@ -277,8 +277,10 @@ void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, co
   if (impl_->recording.on && !impl_->push({result, {}, source, Occasion::kRecording})) ++impl_->recording.left_out;
   if (!sample || !impl_->options.every_minutes || impl_->options.folder.empty()) return;
   const auto step = static_cast<std::int64_t>(*impl_->options.every_minutes * kMinuteMs);
-  if (impl_->last_lapse && result.frame.steady - *impl_->last_lapse < step) return;
-  if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) impl_->last_lapse = result.frame.steady;
+  const auto& last = impl_->last_lapse;
+  if (last && result.frame.steady - last->first < step && sample->time - last->second < step) return;
+  if (impl_->push({result, *sample, source, Occasion::kTimeLapse}))
+    impl_->last_lapse = {result.frame.steady, sample->time};
 }
 
 bool SnapshotWriter::save(const InferenceResult& result, const Sample& sample, const std::string& source) {
