@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <opencv2/videoio.hpp>
+#include <utility>
 
 #include "mpm/error.hpp"
 #include "vision/sources/sources.h"
@@ -30,8 +31,10 @@ class VideoSource final : public FrameSource {
     }
     const int index = index_++;
     Frame frame{toBgr8(image), frameName(std::filesystem::path(path_).stem().string(), index), path_, index};
-    // A format without times says 0 for each frame.
-    const double ms = capture_.get(cv::CAP_PROP_POS_MSEC);
+    // A format without times says 0 for each frame. OpenCV also says 0 for the last frames of H.264, which come late.
+    double ms = capture_.get(cv::CAP_PROP_POS_MSEC);
+    if (ms <= 0 && last_ms_ > 0) ms = last_ms_ + step_ms_;
+    step_ms_ = ms - std::exchange(last_ms_, ms);
     if (ms > 0 || index == 0) frame.media_time = ms / 1000;
     return frame;
   }
@@ -46,6 +49,7 @@ class VideoSource final : public FrameSource {
   SourceOptions options_;
   cv::VideoCapture capture_;
   int index_ = 0;
+  double last_ms_ = 0, step_ms_ = 0;  // time of the last frame, and from the one before to it
 };
 
 }  // namespace
