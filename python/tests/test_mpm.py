@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import weakref
 
 import numpy as np
@@ -234,7 +235,7 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4, 3))), "got shape (4, 4, 3) of float64"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((0, 4, 3), np.uint8)), "the image is empty"),
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((3, 32, 64), np.float32)), "got shape (3, 32, 64) of float32"),
-    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 8, 8), np.float32)), "(batch, 3, 32, 64) of float32, got"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 8, 64), np.float32)), "(batch, 3, 32, 64) of float32, got"),
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(None), "(batch, 3, 32, 64) of float32, got None"),
     (mpm.Error, lambda: mpm.Net(SEGMENTER, outputs=["logits"]), "no value 'logits'"),
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), ["x"]), "no output 'x'"),
@@ -254,6 +255,7 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.convert(SEGMENTER, "/tmp/mean.onnx", mean=(0.5, 0.5, 0.5)), "given together"),
     (ValueError, lambda: mpm.convert(SEGMENTER, "/tmp/mean.onnx", mean=0.5, std=0.5), "mean is three numbers, got 0.5"),
     (ValueError, lambda: mpm.evaluate([], [], classes="x"), "classes is a whole number, got 'x'"),
+    (ValueError, lambda: mpm.evaluate([np.zeros((2, 2), np.uint8)], [None], classes=2), "a label map is an array"),
     (ValueError, lambda: mpm.evaluate([np.zeros((2, 2), np.uint8)], [], classes=2), "not as many images as label maps"),
 ])
 def test_errors_are_one_line(kind, call, message, capfd):
@@ -374,7 +376,7 @@ def test_a_rule_sees_the_grid_the_map_the_keys_and_the_image(inside):
     else:
         assert seen[1].keys is None
     full = mpm.Estimator(SEGMENTER, schedule=())
-    assert estimator.gflop(result) < full.gflop(full.estimate(picture()))
+    assert 0.0005 < estimator.gflop(result) < full.gflop(full.estimate(picture())) < 0.002
 
 
 def test_what_a_rule_raises_reaches_the_caller():
@@ -481,8 +483,8 @@ def test_net_gives_its_outputs_by_name(tmp_path):
     labels, merge_map, counts = net.forward(images)
     assert labels.shape == (2, 1, *info["input"]) and merge_map.shape == (2, 2, info["tokens"]) and counts.shape == (2, 3)
     assert (merge_map.max(axis=2) + 1 == counts[:, 1:]).all()
-    for i, name in enumerate(net.outputs):
-        np.testing.assert_array_equal(net.forward(images, [name])[0], [labels, merge_map, counts][i])
+    for found, expected in zip(net.forward(images, ["merge_map", "labels"]), (merge_map, labels), strict=True):
+        np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(mpm.Net(converted, outputs=["token_counts"]).forward(images)[0], counts)
     scores = mpm.Net(SEGMENTER, schedule=(1, 2), scores=True)
     assert scores.forward(images, ["scores"])[0].shape == (2, info["tokens"], info["classes"])
@@ -524,6 +526,8 @@ def test_evaluate_counts_as_numpy_does():
     estimator = mpm.Estimator(SEGMENTER)
     image = picture()
     assert mpm.evaluate([image], [estimator.estimate(image).labels], estimator).pixel_accuracy == 1
+    other = types.SimpleNamespace(info={"classes": 2, "ignore": 1}, estimate=lambda one: types.SimpleNamespace(labels=one))
+    assert mpm.evaluate([truth[0] * 0], [truth[0].clip(0, 1)], other).confusion.sum() == (truth[0] == 0).sum()
 
 
 def test_overlay_blends():
