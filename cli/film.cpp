@@ -142,7 +142,7 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   const Days days = storedPictures(store, source, options);
   VideoFile film(options.path, options.frame_rate);
   const bool snapshots = !options.folder.empty();
-  const std::string ending = !snapshots ? "" : options.overlay ? "_overlay.png" : ".png";
+  const std::string ending = snapshots ? options.ending : "";
   cv::Size size;
   FilmDays result;
   UnixMs first = 0, last = 0;

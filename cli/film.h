@@ -24,7 +24,7 @@ struct FilmOptions {
   std::string folder;  ///< of the snapshots; empty: the pictures of an archive themselves
   FilmMoment moment;
   std::optional<vision::Place> place;  ///< of the camera. Without one, noon is 12:00, and no height of the sun is known
-  bool overlay = false;                ///< the overlay that was stored with a snapshot, in place of its picture
+  std::string ending = ".png";         ///< of the file of a snapshot: its picture, or a vision::EstimateFiles
   bool date = false;                   ///< written into each picture
   double frame_rate = 10;              ///< pictures, that is days, per second
   UnixMs ahead_of_utc = 0;             ///< of the days and dates

@@ -27,6 +27,7 @@
 #include "program/paths.h"
 #include "vision/labels/classes.h"
 #include "vision/model_digest.h"
+#include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
@@ -556,9 +557,13 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--film-at", arguments->film_moment, "WHEN",
             "The picture of a day: noon (the sun is highest; 12:00 where the place of the camera is not known), 13:30, "
             "sun:20 (nearest to 20 degrees in the morning) or sun:20:evening. Default: noon");
-  verb->add_flag("--film-overlay", arguments->film.overlay, "Show the stored overlay of each snapshot")
-      ->needs("--pictures")
-      ->group("Film");
+  for (const auto& [option, ending, words] :
+       {std::tuple("--film-overlay", vision::EstimateFiles::kOverlay, "Show the stored overlay of each snapshot"),
+        {"--film-merge-map", vision::EstimateFiles::kMerge, "Show the stored merge map (monitor --merge-maps)"}})
+    verb->add_flag_callback(
+            option, [film = &arguments->film, ending = ending] { film->ending = ending; }, words)
+        ->needs("--pictures")
+        ->group("Film");
   verb->add_flag("--film-date", arguments->film.date, "Write the date into each picture");
   addNumber(*verb, "--film-rate", arguments->film.frame_rate, "DAYS", 0.1, 120, "Days per second. Default: 10");
   for (const char* name : {"--pictures", "--film-at", "--film-date", "--film-rate"})

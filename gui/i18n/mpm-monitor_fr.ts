@@ -3903,5 +3903,13 @@
         <source>Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all year</source>
         <translation>Pour les dates sans décalage&#xa0;: +01:00, ou un fuseau comme Europe/Paris, dont l’heure normale vaut toute l’année</translation>
     </message>
+    <message>
+        <source>Write the merge map of each snapshot as a picture, too</source>
+        <translation>Écrire aussi la carte de fusion de chaque instantané comme image</translation>
+    </message>
+    <message>
+        <source>With a picture of the merge map</source>
+        <translation>Avec une image de la carte de fusion</translation>
+    </message>
 </context>
 </TS>

@@ -39,6 +39,7 @@ inline Watch everyField(const std::string& folder) {
           .states = {folder + "/gate.json", folder + "/lamps.json"},
           .state_after = 4,
           .snapshots = folder + "/shots",
+          .merge_maps = true,
           .hide = folder + "/windows.json",
           .blur = {"person", "car"},
           .keep = 365,

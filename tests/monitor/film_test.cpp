@@ -91,6 +91,7 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
     std::ofstream(stem + ".json") << facts;
     picture(stem + ".png", 10 * hour, {640, 480});
     picture(stem + "_overlay.png", 100 + 10 * hour, {64, 48});
+    picture(stem + "_merge.png", 50 + 10 * hour, {64, 48});
   };
   snapshot(1, 12, R"({"source": "camera 0", "flagged": 0.0})");
   snapshot(2, 12, R"({"source": "camera 0", "flagged": 1.0})");
@@ -98,6 +99,7 @@ TEST_F(Film, ShowsSnapshotsOfItsSource) {
   snapshot(3, 12, R"({"source": "camera 1"})");
   snapshot(3, 11, R"({"source": "camera 0"})");
   EXPECT_THAT(greys({"--pictures", folder, "--film-overlay"}), ElementsAre(220, 200, 210));
+  EXPECT_THAT(greys({"--pictures", folder, "--film-merge-map"}), ElementsAre(170, 150, 160));
   EXPECT_EQ(cv::VideoCapture(video_).get(cv::CAP_PROP_FPS), 10);
 
   succeeded(film({"--pictures", folder, "--film-date"}));

@@ -39,7 +39,7 @@ def recorded(folder):
     start = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() - 2 * 86400))
     database = folder / "a.db"
     done = subprocess.run([MPM, "monitor", f"demo:street?start={start}&step=7200&frames=25&size=112x160", "--model", MODEL, "--db", database,
-                           "--every", "0", "--snapshots", folder / "shots", "--snapshot-every", "0", "--lat", "48", "--lon", "0"],
+                           "--every", "0", "--snapshots", folder / "shots", "--snapshot-every", "0", "--merge-maps", "--lat", "48", "--lon", "0"],
                           capture_output=True, text=True)
     if "scene" in done.stderr and done.returncode != 0:
         print("skipped: built without the scene")
@@ -70,7 +70,7 @@ def main():
             page = browse(detail, "--dump-dom")
             assert "&lt;script&gt;document.title" in page and "<script>document" not in page and "<img src=\"x\"" not in page
             assert f"<title>{camera.replace('&', '&amp;')}</title>" in page, "no name ran as a script"
-            assert "<polyline" in page and ".png-0" in page and "Error: " in page
+            assert "<polyline" in page and ".png-0" in page and "Error: " in page and "Merge map</label>" in page
             pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
             for size in "1280,1600", "390,2600":
                 for light in "", "--force-dark-mode":

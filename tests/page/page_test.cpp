@@ -179,7 +179,8 @@ TEST_F(PageTest, EventsAndStatesAreThoseOfTheSpan) {
 TEST_F(PageTest, OnlyListedPicturesAreServed) {
   record(path_, {sampleAt(kNoon)});
   const std::string stem = shot("2026-06-01T12-00-00.250Z", "camera 0", 2000);
-  cv::imwrite(stem + "_overlay.png", cv::Mat(1000, 2000, CV_8UC3, cv::Scalar()));
+  for (const char* ending : {"_overlay.png", "_depth.png", "_depth_colors.png", "_merge.png"})
+    cv::imwrite(stem + ending, cv::Mat(8, 8, CV_8UC3, cv::Scalar()));
   shot("2026-06-01T11-00-00.000Z", "camera 0");
   shot("2026-06-01T12-00-01.000Z", "camera 1");
   std::ofstream(folder_ / "secret.png") << "secret";
@@ -187,7 +188,11 @@ TEST_F(PageTest, OnlyListedPicturesAreServed) {
   Page shown = page();
   const Json list = ask(shown, "/api/snapshots", {{"camera", "camera 0"}});
   const std::string name = "2026-06-01T12-00-00.250Z", id = name + ".png-0";
-  const Json latest = {{"time", "2026-06-01T12:00:00.250Z"}, {"overlay", name + "_overlay.png-0"}, {"frame", id}};
+  const Json latest = {{"time", "2026-06-01T12:00:00.250Z"},
+                       {"overlay", name + "_overlay.png-0"},
+                       {"merge_map", name + "_merge.png-0"},
+                       {"depth", name + "_depth_colors.png-0"},
+                       {"frame", id}};
   EXPECT_EQ(list, Json({latest, {{"time", "2026-06-01T11:00:00.000Z"}, {"frame", "2026-06-01T11-00-00.000Z.png-0"}}}));
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["pictures"], Json::array({latest}));
   EXPECT_EQ(ask(shown, "/api/snapshots", {{"camera", "camera 0"}, {"to", "2026-06-01T12:00:00.250Z"}}).size(), 1);

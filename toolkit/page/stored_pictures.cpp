@@ -9,8 +9,10 @@ namespace mpm::page {
 namespace {
 
 constexpr std::int64_t kUpdateMs = 10000;  // listing the pictures of a year takes longer than an answer may
-constexpr std::pair<std::string_view, const char*> kViews[] = {
-    {".png", "frame"}, {vision::EstimateFiles::kOverlay, "overlay"}, {vision::EstimateFiles::kDepthColors, "depth"}};
+constexpr std::pair<std::string_view, const char*> kViews[] = {{".png", "frame"},
+                                                               {vision::EstimateFiles::kOverlay, "overlay"},
+                                                               {vision::EstimateFiles::kDepthColors, "depth"},
+                                                               {vision::EstimateFiles::kMerge, "merge_map"}};
 
 }  // namespace
 

@@ -17,8 +17,8 @@ class StoredPictures {
  public:
   explicit StoredPictures(std::vector<std::string> folders) : folders_(std::move(folders)) {}
 
-  /// The latest of a source in [from, to), the newest first: a list of {"time", "frame", "overlay", "depth"}, the last
-  /// three with the id of the picture, where there is one.
+  /// The latest of a source in [from, to), the newest first: a list of {"time", "frame", "overlay", "depth",
+  /// "merge_map"}, the last four with the id of the picture, where there is one.
   Json latest(const std::string& source, UnixMs from, UnixMs to, std::size_t limit);
   /// The path of a picture that is listed under this id; nullopt: none is.
   std::optional<std::string> path(const std::string& id);

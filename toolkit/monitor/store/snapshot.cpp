@@ -70,7 +70,7 @@ UnixMs timeOf(const std::string& name) {
 
 std::vector<std::string> snapshotFiles(const std::string& folder) {
   static const std::regex ours(
-      R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay|_segments|_depth|_depth_colors)?\.(png|json))");
+      R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay|_segments|_depth|_depth_colors|_merge)?\.(png|json))");
   std::vector<std::string> names;
   std::error_code error, not_seen;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
@@ -91,7 +91,7 @@ std::string snapshotSource(const std::string& stem) {
 }
 
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
-                          const std::string& source, const OverlayStyle& style) {
+                          const std::string& source, const OverlayStyle& style, bool merge_map) {
   const std::string stem = stemFor(folder, result.frame.time, source);
   vision::writePicture(stem + ".png", result.frame.image);
   const bool chosen = style.colors.size() >= static_cast<std::size_t>(result.model->classes);
@@ -99,6 +99,9 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
       result.estimate, result.frame.image, *result.model,
       chosen ? style.colors : vision::classColors(result.model->facts, result.model->classes), style.opacity);
   for (const auto& [ending, picture] : files.pictures) vision::writePicture(stem + ending, picture);
+  if (merge_map && !result.estimate.cluster_of_token.empty())
+    vision::writePicture(stem + vision::EstimateFiles::kMerge,
+                         vision::mergePicture(result.frame.image, result.estimate));
   for (const auto& [ending, text] : files.texts) writeFileAtomically(stem + ending, text);
   writeFileAtomically(stem + ".json", describe(result, sample, source));
   return stem + ".png";
@@ -217,9 +220,10 @@ struct SnapshotWriter::Impl {
         throw Error("less than " + std::to_string(std::lround(how.reserve_megabytes)) + " MB are free at '" +
                     how.folder + "': no recording and no time-lapse until there is more");
     }
-    std::string path = picture.occasion == Occasion::kRecording
-                           ? writeRecorded(how.folder, picture.result, picture.source)
-                           : writeSnapshot(how.folder, picture.result, picture.sample, picture.source, drawn);
+    std::string path =
+        picture.occasion == Occasion::kRecording
+            ? writeRecorded(how.folder, picture.result, picture.source)
+            : writeSnapshot(how.folder, picture.result, picture.sample, picture.source, drawn, how.merge_maps);
     if (!problem.empty()) throw Error(problem);
     return path;
   }

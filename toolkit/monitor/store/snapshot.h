@@ -21,11 +21,12 @@ struct OverlayStyle {
   std::vector<cv::Vec3b> colors{};  ///< BGR, by class; fewer than the model has: the model's own
 };
 
-/// Writes the frame as NAME.png, its vision::EstimateFiles and NAME.json beside it. NAME is the time of the frame,
-/// "2026-11-03T17-04-05.250Z", or a little later where another source has that name. Makes the folder. Each file is
-/// complete or absent. Returns the path of NAME.png. Throws mpm::Error.
+/// Writes the frame as NAME.png, its vision::EstimateFiles and NAME.json beside it; with `merge_map` also
+/// vision::mergePicture() if tokens were merged. NAME is the time of the frame, "2026-11-03T17-04-05.250Z", or a little
+/// later where another source has that name. Makes the folder. Each file is complete or absent. Returns the path of
+/// NAME.png. Throws mpm::Error.
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
-                          const std::string& source, const OverlayStyle& style = {});
+                          const std::string& source, const OverlayStyle& style = {}, bool merge_map = false);
 
 /// A picture of a folder of snapshots.
 struct Snapshot {
@@ -60,6 +61,7 @@ struct SnapshotOptions {
   double keep_days = 0;           ///< remove older pictures of the source, unless the clock may be wrong; 0: never
   double min_free_megabytes = 0;  ///< remove its oldest pictures while the disk has less free space; 0: never
   double reserve_megabytes = 0;   ///< time-lapse and recording leave this much of the disk to the samples
+  bool merge_maps = false;        ///< as `merge_map` of writeSnapshot()
 };
 
 /// Snapshots, time-lapse and recording: writes pictures and removes old ones on its own thread. Thread-safe.

@@ -26,6 +26,7 @@ struct Watch {
   std::vector<std::string> states{};
   std::optional<double> state_after{};
   std::string snapshots{};
+  bool merge_maps = false;
   std::string hide{};
   std::vector<std::string> blur{};
   std::optional<double> keep{}, max_size{}, snapshot_every{}, keep_snapshots{}, min_free{};

@@ -145,7 +145,8 @@ SnapshotOptions snapshotOptions(const Watch& watch) {
   return {.folder = watch.snapshots,
           .every_minutes = watch.snapshot_every.value_or(60),
           .keep_days = watch.keep_snapshots.value_or(watch.keep.value_or(0)),
-          .min_free_megabytes = watch.min_free.value_or(0)};
+          .min_free_megabytes = watch.min_free.value_or(0),
+          .merge_maps = watch.merge_maps};
 }
 
 WatchOptions watchOptions(const Watch& watch) {

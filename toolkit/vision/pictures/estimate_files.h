@@ -20,7 +20,7 @@ Json depthJson(const Estimate& estimate, const ModelInfo& model);
 /// The files that programs write of an estimate, by the endings of their names.
 struct EstimateFiles {
   static constexpr const char *kOverlay = "_overlay.png", *kIds = "_segments.png", *kSegments = "_segments.json",
-                              *kDepth = "_depth.png", *kDepthColors = "_depth_colors.png";
+                              *kDepth = "_depth.png", *kDepthColors = "_depth_colors.png", *kMerge = "_merge.png";
 
   std::vector<std::pair<std::string, cv::Mat>> pictures{};
   std::vector<std::pair<std::string, std::string>> texts{};
