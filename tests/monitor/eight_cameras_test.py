@@ -24,7 +24,7 @@ except ImportError as error:
 
 MPM, MODEL, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
 END = time.monotonic() + 60 * float(sys.argv[4] if len(sys.argv) > 4 else 0)
-PATIENCE, TURNS, SHARE = 300, 30, 0.1
+PATIENCE, TURNS, SHARE = 1800, 30, 0.1
 STREAMS = {"yard": 25, "gate": 25, "floods": 200, "hangs": 25, "dies": 25}  # frames a second
 SCENES = {"rain": "demo:street?weather=rain&size=224x320", "snow": "demo:street?seed=2&weather=snow&size=224x320"}
 away = set()  # of "hangs" and "dies"
@@ -78,7 +78,7 @@ class Watching:
         folder = FOLDER / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        text = "".join(f"[[camera]]\nname = '{one}'\nsource = '{source}'\ndb = '{one}.db'\nmodel = '{MODEL}'\nevery = 0\ninput-size = '224x320'\ntimeout = 2\n"
+        text = "".join(f"[[camera]]\nname = '{one}'\nsource = '{source}'\ndb = '{one}.db'\nmodel = '{MODEL}'\nevery = 0\ninput-size = '112x160'\ntimeout = 2\n"
                        for one, source in cameras.items())
         (folder / "watch.toml").write_text(text + "[page]\naddress = '127.0.0.1:0'\n")
         self.folder, self.samples, self.events, self.memory = folder, {one: [] for one in cameras}, [], []
