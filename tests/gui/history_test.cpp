@@ -54,6 +54,7 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
     EXPECT_EQ(found->text, timeText(kNoon + minute * kMinuteMs));
     EXPECT_EQ(found->areas.value({}).value(name), 0.75);
+    EXPECT_EQ(found->areas.value({}).size(), 2) << "none of the other session";
     found.reset();
   }
   history_.askLast(*source);

@@ -71,6 +71,10 @@ TEST(LegendModel, ChecksSoloAndColoursReachThePaint) {
   model.apply(paint);
   EXPECT_TRUE(paint.visible[0] && !paint.visible[1] && paint.visible[2]) << "the solo stays, the mark joins it";
   model.toggleSolo(1);
+  model.setAllVisible(true);
+  model.apply(paint);
+  EXPECT_TRUE(paint.visible[0] && paint.visible[1] && paint.visible[2]) << "all are more than the solo";
+  model.toggleSolo(1);
   model.setClasses(classes({"a", "b"}));
   model.apply(paint);
   EXPECT_TRUE(paint.visible[0] && paint.visible[1]) << "the solo was of another model";
@@ -88,6 +92,8 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   EXPECT_EQ(filter.index(0, 0).data().toString(), "sky");
   filter.sort(LegendModel::kName, Qt::DescendingOrder);
   EXPECT_EQ(filter.index(0, 0).data().toString(), "tree");
+  model.setAreas({{0, 0.5}});
+  EXPECT_EQ(model.index(1, LegendModel::kArea).data().toString(), "0.0 %") << "gone from the picture";
 }
 
 TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {

@@ -135,6 +135,12 @@ TEST_F(Trainer, AStrokeThatWaitsForTheDiskIsInTheState) {
   EXPECT_TRUE(wait([&] { return state.has_value(); }));
   gate.count_down();
   EXPECT_EQ(cv::countNonZero(state->labels["a"]), 64 * 64);
+  store.change([](vision::LabelFolder& folder) { folder.mergeClass(1, 0); });
+  EXPECT_TRUE(wait([&] { return state->classes.count() == 1; }));
+  EXPECT_EQ(cv::countNonZero(state->labels["a"]), 0);
+  store.change([](vision::LabelFolder& folder) { folder.removePicture("a"); });
+  EXPECT_TRUE(wait([&] { return state->pictures.isEmpty(); }));
+  EXPECT_TRUE(state->labels.isEmpty() && state->counts.empty());
 }
 
 TEST_F(Trainer, OtherClassesBeginAnew) {
