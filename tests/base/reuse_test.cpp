@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/reuse.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "mpm/error.hpp"
+#include "support/matchers.h"
 
 namespace mpm {
 namespace {
 
-using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 TEST(ReuseSpec, ReadsAndWritesEveryKey) {

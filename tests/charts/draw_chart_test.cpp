@@ -1,40 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <cstdlib>
 #include <ctime>
 
 #include "charts/axes.h"
 #include "charts/draw_chart.h"
+#include "support/matchers.h"
 
 namespace mpm::charts {
 namespace {
-
-using ::testing::ElementsAre;
 
 Chart chart(std::initializer_list<double> values, std::initializer_list<int> gaps = {}) {
   Chart result;
   result.bucket_ms = 1000;
   int i = 0;
   for (double value : values) {
-    ChartBucket bucket;
-    bucket.start = 1000 * i;
-    bucket.samples = 1;
-    bucket.values = {{1, value, value - 1, value + 1}};
-    bucket.gap_before = std::find(gaps.begin(), gaps.end(), i) != gaps.end();
-    result.buckets.push_back(bucket);
-    ++i;
+    const bool gap = std::find(gaps.begin(), gaps.end(), i) != gaps.end();
+    result.buckets.push_back(
+        {.start = 1000 * i++, .samples = 1, .gap_before = gap, .values = {{1, value, value - 1, value + 1}}});
   }
   return result;
 }
 
-TimeAxis axis(double from, double to) {
-  TimeAxis result;
-  result.from = from;
-  result.to = to;
-  result.width = 1000;
-  return result;
-}
+TimeAxis axis(double from, double to) { return {.from = from, .to = to, .width = 1000}; }
 
 /// Local time is that of this zone, as TZ writes it, while this lives.
 class Zone {
@@ -306,7 +293,7 @@ TEST_F(DrawnChart, NightsAreShadedAndALegendComesWithATitle) {
   EXPECT_NEAR(canvas.nights[0].first[0].x, plot.x + plot.width * 4 / 6, 1);
   EXPECT_NEAR(canvas.nights[0].first[1].x, plot.x + plot.width * 5 / 6, 1);
   EXPECT_EQ(canvas.nights[0].second, 1);
-  EXPECT_THAT(canvas.texts, ::testing::Not(::testing::Contains("night")));
+  EXPECT_THAT(canvas.texts, Not(Contains("night")));
   drawing.title = "A street";
   canvas = draw();
   EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf({"A street", "night", "lowest to highest",
@@ -328,10 +315,10 @@ TEST_F(DrawnChart, ANoteStandsInsteadOfValues) {
   drawing.note = "No samples in this stretch of time";
   EXPECT_EQ(draw().lines.count(drawing.colors.series[0]), 0U);
   drawing.axis.to = 6;
-  EXPECT_THAT(draw().texts, ::testing::Contains(drawing.note));
+  EXPECT_THAT(draw().texts, Contains(drawing.note));
   drawing.chart.buckets.clear();
   drawing.series.clear();
-  EXPECT_THAT(draw().texts, ::testing::Contains(drawing.note)) << "nothing to draw is no error";
+  EXPECT_THAT(draw().texts, Contains(drawing.note)) << "nothing to draw is no error";
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <opencv2/core/utility.hpp>
 
 #include "cli/command.h"
@@ -10,31 +8,29 @@
 namespace mpm::test {
 namespace {
 
-using ::testing::AllOf;
+using Bench = InFolder;
 
-std::vector<std::string> benchArguments(std::vector<std::string> more) {
-  more.insert(more.begin(), {"bench", "--model", kSegmenter, "--rounds", "3", "--warm-up", "1", "--threads", "1"});
-  return more;
+CommandResult bench(const Words& more, const CommandOptions& options = {}) {
+  return mpmCommand(Words{"bench", "--model", kSegmenter, "--rounds", "3", "--warm-up", "1", "--threads", "1"} + more,
+                    options);
 }
 
 /// --beside for a worker that loads nothing and says with which options it was started.
-std::string besideText(const std::vector<std::string>& command) {
+std::string besideText(const Words& command) {
   return nlohmann::json{
       {"name", "other"}, {"runtime", "other"}, {"reduce", "none"}, {"precision", "fp32"}, {"command", command}}
       .dump();
 }
 
-TEST(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
-  const TemporaryFolder folder;
-  writeImage(folder / "a.png", 40, 60);
-  const CommandResult result = succeeded(
-      mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1,2", "--image", folder / "a.png", "--batch", "2",
-                                 "--simulate-night", "0.2", "--attention", "proportional", "--json"}),
-                 {.stdin_is_closed = true}));
-  const auto json = result.json();
+TEST_F(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
+  writeImage(folder_ / "a.png", 40, 60);
+  const auto json = succeeded(bench({"--schedule", "none", "--schedule", "1,2", "--image", folder_ / "a.png", "--batch",
+                                     "2", "--simulate-night", "0.2", "--attention", "proportional", "--json"},
+                                    {.stdin_is_closed = true}))
+                        .json();
   EXPECT_EQ(json["model"]["path"], kSegmenter);
   EXPECT_EQ(json["model"]["digest"].get<std::string>().size(), 16u);
-  EXPECT_EQ(json["image"], folder / "a.png");
+  EXPECT_EQ(json["image"], folder_ / "a.png");
   EXPECT_EQ(json["simulated_night"]["gain"], 0.2);
   EXPECT_EQ(json["input"], nlohmann::json::parse(R"({"height": 32, "width": 64})"));
   EXPECT_EQ((nlohmann::json{json["device"], json["threads"], json["batch"], json["warm_up"], json["rounds"]}),
@@ -65,21 +61,19 @@ TEST(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
   EXPECT_THAT(merged["note"].get<std::string>(), HasSubstr("% of the labels of mpm none fp32"));
 }
 
-TEST(Bench, SaysThatABatchRepeatsImages) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder / "images");
-  for (int seed = 1; seed <= 2; ++seed) writeImage(folder / ("images/" + std::to_string(seed) + ".png"), 40, 60, seed);
+TEST_F(Bench, SaysThatABatchRepeatsImages) {
+  fs::create_directories(folder_ / "images");
+  for (int seed = 1; seed <= 2; ++seed) writeImage(folder_ / ("images/" + std::to_string(seed) + ".png"), 40, 60, seed);
   const auto notesOf = [&](const char* batch) {
-    const CommandResult result =
-        succeeded(mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--image",
-                              folder / "images", "--batch", batch, "--json"}));
-    return result.err;
+    return succeeded(mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--image",
+                                 folder_ / "images", "--batch", batch, "--json"}))
+        .err;
   };
   EXPECT_THAT(notesOf("3"), AllOf(HasSubstr("--batch 3"), HasSubstr("has 2 images")));
   EXPECT_EQ(notesOf("2"), "");
 }
 
-TEST(Bench, AnotherRuntimeThatCannotRunIsARowThatSaysWhy) {
+TEST_F(Bench, AnotherRuntimeThatCannotRunIsARowThatSaysWhy) {
   const std::string echo = "while read -r line; do printf '{\"ok\": false, \"why\": \"%s\"}\\n' \"$*\"; done";
   const CommandResult result = succeeded(
       mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--threads", "4096", "--json",
@@ -96,33 +90,31 @@ TEST(Bench, AnotherRuntimeThatCannotRunIsARowThatSaysWhy) {
   const char* const notes[] = {"could not be started", "it ended without an answer: no"};
   for (std::size_t i = 0; i < 2; ++i) EXPECT_THAT(rows[i + 1]["note"].get<std::string>(), HasSubstr(notes[i]));
   EXPECT_EQ(rows[3]["note"], "--model " + kSegmenter + " --threads " + threads + " --precision fp32 --reduce none");
-  expectFailure(mpmCommand(benchArguments({"--beside", "{}"})), 1, {"--beside", "\"command\""});
+  expectFailure(bench({"--beside", "{}"}), 1, {"--beside", "\"command\""});
 }
 
-TEST(Bench, CompareMakesTheWorkersOfItsRuntimes) {
-  const auto compared = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {kData + "/../../bench/baselines/compare.py", "--mpm", "/bin/echo"});
-    return mpmCommand(more, {.program = std::filesystem::relative("/usr/bin/python3", MPM_BINARY_DIR).string()});
+TEST_F(Bench, CompareMakesTheWorkersOfItsRuntimes) {
+  const auto compared = [](const Words& more) {
+    return mpmCommand(Words{kData + "/../../bench/baselines/compare.py", "--mpm", "/bin/echo"} + more,
+                      {.program = fs::relative("/usr/bin/python3", MPM_BINARY_DIR).string()});
   };
   const std::string out = compared({"--runtimes", "openvino,opencv", "--reduce", "none", "--reduce", "mpm:blocks=1",
                                     "--reduce", "gradual", "--model", "m.onnx"})
                               .out;
-  EXPECT_THAT(out, ::testing::StartsWith("bench --reduce none --reduce mpm:blocks=1 --reduce gradual --precision fp32 "
-                                         "--model m.onnx --beside {\"name\": \"openvino\""));
+  EXPECT_THAT(out, StartsWith("bench --reduce none --reduce mpm:blocks=1 --reduce gradual --precision fp32 "
+                              "--model m.onnx --beside {\"name\": \"openvino\""));
   for (const char* part : {"\"reduce\": \"none\", \"precision\": \"fp32\"", "baselines/opencv_worker.py\"]"})
     EXPECT_THAT(out, HasSubstr(part));
   EXPECT_THAT(compared({"--runtimes", "tvm"}).err, HasSubstr("no runtime tvm"));
 }
 
-TEST(Bench, MeasuresAConvertedModelAsItWasMade) {
-  const TemporaryFolder folder;
-  const std::string model = folder / "converted.onnx";
+TEST_F(Bench, MeasuresAConvertedModelAsItWasMade) {
+  const std::string model = folder_ / "converted.onnx";
   ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", model, "--schedule", "1,2"}).exit_code, 0);
-  const auto benchWith = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"bench", "--model", model, "--rounds", "1", "--json"});
-    return mpmCommand(more);
+  const auto benchWith = [&](const Words& more) {
+    return mpmCommand(Words{"bench", "--model", model, "--rounds", "1", "--json"} + more);
   };
-  for (const std::vector<std::string>& schedule : {std::vector<std::string>{}, {"--schedule", "1,2"}}) {
+  for (const Words& schedule : {Words{}, {"--schedule", "1,2"}}) {
     const CommandResult result = succeeded(benchWith(schedule));
     const auto variants = result.json()["variants"];
     ASSERT_EQ(variants.size(), 1u);
@@ -133,11 +125,12 @@ TEST(Bench, MeasuresAConvertedModelAsItWasMade) {
   expectFailure(benchWith({"--precision", "bf16"}), 1, {"converted with precision fp32", "bf16"});
 }
 
-TEST(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
-  const auto stagesWith = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"bench", "--model", kData + "/hf_depth_anything_dynamo18.onnx", "--rounds", "1",
-                               "--reduce", "none", "--json"});
-    const CommandResult result = succeeded(mpmCommand(more));
+TEST_F(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
+  const auto stagesWith = [](const Words& more) {
+    const CommandResult result =
+        succeeded(mpmCommand(Words{"bench", "--model", kData + "/hf_depth_anything_dynamo18.onnx", "--rounds", "1",
+                                   "--reduce", "none", "--json"} +
+                             more));
     return result.json()["variants"][0]["stages"].get<std::map<std::string, double>>();
   };
   const auto stages = stagesWith({"--head"});
@@ -150,7 +143,7 @@ TEST(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
   EXPECT_EQ(stagesWith({}).size(), 4u) << "nothing of the kind without it";
 }
 
-TEST(Bench, BoardIsATableOfAllFastPrecisions) {
+TEST_F(Bench, BoardIsATableOfAllFastPrecisions) {
   const CommandResult result = succeeded(
       mpmCommand({"bench", "--board", "--input-size", "64x96", "--rounds", "2", "--warm-up", "1", "--threads", "1"}));
   const auto build = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"];
@@ -165,20 +158,20 @@ TEST(Bench, BoardIsATableOfAllFastPrecisions) {
   expectFailure(mpmCommand({"bench", "--board", "--image", "demo:"}), 2, {"--board", "--image"});
 }
 
-TEST(Bench, FailsWhenOneOfOursDoes) {
-  const CommandResult result = mpmCommand(  // tf32 is a GPU's
-      benchArguments({"--schedule", "none", "--precision", "fp32", "--precision", "tf32", "--json"}));
+TEST_F(Bench, FailsWhenOneOfOursDoes) {
+  // tf32 is a GPU's
+  const CommandResult result = bench({"--schedule", "none", "--precision", "fp32", "--precision", "tf32", "--json"});
   expectFailure(result, 1, {"mpm none tf32: "});
   const auto variants = result.json()["variants"];
   EXPECT_GT(variants[0]["ms"]["median"], 0) << "what did run is not lost";
   EXPECT_TRUE(variants[1]["ms"]["median"].is_null());
 }
 
-TEST(Bench, PrintsATableOfWhatTheModelHas) {
-  const CommandResult result = succeeded(mpmCommand(benchArguments({})));
+TEST_F(Bench, PrintsATableOfWhatTheModelHas) {
+  const CommandResult result = succeeded(bench({}));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm none fp32 [^\n]*\nmpm mpm:blocks=2 fp32 "));
   EXPECT_THAT(result.out, HasSubstr("GEMM peak fp32"));
-  expectFailure(mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1,7"})), 1, {"1,7", "3 blocks"});
+  expectFailure(bench({"--schedule", "none", "--schedule", "1,7"}), 1, {"1,7", "3 blocks"});
 }
 
 }  // namespace

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
-
 #include "cli/command.h"
 
 // `mpm eval` on CamVid's validation images, against what PyTorch got: every row of reference/expected.json and of
@@ -13,13 +10,13 @@ const std::string kShared = MPM_SHARED_DIR;
 const std::string kExpected = kShared + "/reference/expected.json";
 
 std::vector<nlohmann::json> expectedRows() {
-  if (!std::filesystem::exists(kExpected)) return {};
+  if (!fs::exists(kExpected)) return {};
   return nlohmann::json::parse(std::ifstream(kExpected))["eval"];
 }
 
 std::vector<nlohmann::json> rowsOfTheFamily() {
   const std::string file = kShared + "/reference/family.json";
-  if (!std::filesystem::exists(file)) return {};
+  if (!fs::exists(file)) return {};
   return nlohmann::json::parse(std::ifstream(file));
 }
 
@@ -30,16 +27,16 @@ std::vector<nlohmann::json> rowsOfPlainAttention() {
 }
 
 CommandResult evaluate(const nlohmann::json& row, const std::string& precision) {
-  std::vector<std::string> words = {"eval",
-                                    "--model",
-                                    kShared + "/models/" + row["model"].get<std::string>(),
-                                    "--images",
-                                    kShared + "/data/camvid_val/images",
-                                    "--labels",
-                                    kShared + "/data/camvid_val/labels",
-                                    "--precision",
-                                    precision,
-                                    "--json"};
+  Words words = {"eval",
+                 "--model",
+                 kShared + "/models/" + row["model"].get<std::string>(),
+                 "--images",
+                 kShared + "/data/camvid_val/images",
+                 "--labels",
+                 kShared + "/data/camvid_val/labels",
+                 "--precision",
+                 precision,
+                 "--json"};
   for (const char* option : {"schedule", "attention", "reduce"})
     if (row.contains(option)) words.insert(words.end(), {std::string("--") + option, row[option]});
   if (row.contains("reduce"))

@@ -6,13 +6,11 @@
 #include <pty.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
-#include <stdexcept>
 
 namespace mpm::test {
 namespace {
@@ -43,7 +41,7 @@ Channel makeTerminal() {
   return channel;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& arguments, const CommandOptions& options, int out, int err) {
+[[noreturn]] void become(const Words& arguments, const CommandOptions& options, int out, int err) {
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   if (options.stdin_is_closed) ::close(STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -66,8 +64,8 @@ Channel makeTerminal() {
 
 }  // namespace
 
-std::vector<std::string> CommandResult::lines() const {
-  std::vector<std::string> result;
+Words CommandResult::lines() const {
+  Words result;
   std::istringstream stream(out);
   for (std::string line; std::getline(stream, line);) result.push_back(line);
   return result;
@@ -79,7 +77,7 @@ std::vector<nlohmann::json> CommandResult::jsonLines() const {
   return result;
 }
 
-CommandResult mpmCommand(const std::vector<std::string>& arguments, const CommandOptions& options) {
+CommandResult mpmCommand(const Words& arguments, const CommandOptions& options) {
   const auto makeOutput = [&] { return options.output_is_stuck ? makeStuckPipe() : makePipe(); };
   const Channel out = makeOutput();
   const Channel err = options.stderr_is_terminal ? makeTerminal() : makeOutput();
@@ -147,12 +145,11 @@ CommandResult succeeded(CommandResult result) {
   return result;
 }
 
-void expectFailure(const CommandResult& result, int exit_code, const std::vector<std::string>& parts) {
-  using ::testing::HasSubstr;
+void expectFailure(const CommandResult& result, int exit_code, const Words& parts) {
   EXPECT_EQ(result.exit_code, exit_code) << result.err;
   for (const std::string& part : parts) EXPECT_THAT(result.err, HasSubstr(part));
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << "one line, not: " << result.err;
-  EXPECT_THAT(result.err, ::testing::Not(HasSubstr("\033")));
+  EXPECT_THAT(result.err, Not(HasSubstr("\033")));
 }
 
 }  // namespace mpm::test

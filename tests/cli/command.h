@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
+#include "support/matchers.h"
 
 namespace mpm::test {
 
-using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::Not;
-
-/// A test with a folder of its own.
-class InFolder : public ::testing::Test {
- protected:
-  const TemporaryFolder folder_;
-};
+using Words = std::vector<std::string>;
+/// One list of words behind the other.
+inline Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
 
 struct CommandOptions {
   std::string program = "mpm";                       ///< of this build
@@ -43,17 +40,17 @@ struct CommandResult {
   int exit_code = -1;  ///< -1: killed by a signal, or by us after the time-out
   std::string out{}, err{};
 
-  std::vector<std::string> lines() const;
+  Words lines() const;
   nlohmann::json json() const { return nlohmann::json::parse(out); }
   std::vector<nlohmann::json> jsonLines() const;
 };
 
 /// Runs `mpm ARGUMENTS...` of this build, or another program of it, and waits for it.
-CommandResult mpmCommand(const std::vector<std::string>& arguments, const CommandOptions& options = {});
+CommandResult mpmCommand(const Words& arguments, const CommandOptions& options = {});
 
 /// The same: the command succeeded.
 CommandResult succeeded(CommandResult result);
 /// The command failed with this exit code and one line on stderr, without escapes, that contains every part.
-void expectFailure(const CommandResult& result, int exit_code, const std::vector<std::string>& parts);
+void expectFailure(const CommandResult& result, int exit_code, const Words& parts);
 
 }  // namespace mpm::test

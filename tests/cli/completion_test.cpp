@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 
 namespace mpm::test {
 namespace {
 
-using ::testing::Contains;
-
 /// The words that `command` of a shell prints.
-std::vector<std::string> wordsOf(const std::string& command) {
+Words wordsOf(const std::string& command) {
   FILE* const pipe = ::popen(command.c_str(), "r");
   std::string text;
   for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
   EXPECT_EQ(::pclose(pipe), 0) << command;
   std::istringstream stream(text);
-  std::vector<std::string> words;
+  Words words;
   for (std::string line; std::getline(stream, line);) words.push_back(line.substr(0, line.find('\t')));
   return words;
 }
 
-class Completion : public ::testing::Test {
+class Completion : public InFolder {
  protected:
   /// The script in a file. Skips the test where the shell is not installed.
   std::string script(const std::string& shell) {
@@ -33,8 +31,6 @@ class Completion : public ::testing::Test {
   static bool has(const std::string& shell) {
     return std::system(("command -v " + shell + " >/dev/null").c_str()) == 0;
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Completion, OfBashKnowsVerbsOptionsChoices) {
@@ -68,9 +64,8 @@ TEST_F(Completion, OfFishKnowsVerbsOptionsChoices) {
 
 TEST_F(Completion, OfZshIsAValidFunction) {
   const std::string file = script("zsh");
-  std::ifstream stream(file);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  EXPECT_THAT(text, ::testing::StartsWith("#compdef mpm\n"));
+  const std::string text = readFile(file);
+  EXPECT_THAT(text, StartsWith("#compdef mpm\n"));
   EXPECT_THAT(text, HasSubstr("'run:Labels, segments or depth of images, videos and cameras'"));
   EXPECT_THAT(text, HasSubstr(":fp32|bf16|tf32|fp16|int8:(fp32 bf16 tf32 fp16 int8)'"));
   if (has("zsh")) {
@@ -80,7 +75,7 @@ TEST_F(Completion, OfZshIsAValidFunction) {
 
 TEST_F(Completion, ManPageHasTheOptionsOfEachVerb) {
   const CommandResult result = succeeded(mpmCommand({"--man"}));
-  EXPECT_THAT(result.out, ::testing::StartsWith(".TH mpm 1 "));
+  EXPECT_THAT(result.out, StartsWith(".TH mpm 1 "));
   EXPECT_THAT(result.out, HasSubstr("\nmpm run [OPTIONS] [SOURCE...]\n"));
   EXPECT_THAT(result.out, HasSubstr("\\fB\\-o,\\-\\-out\\fR\\fI DIR\\fR\n"));
   EXPECT_THAT(result.out, HasSubstr("\n.nf\n  mpm run demo:day \\-\\-out mpm_day\n  mpm run street.png"));

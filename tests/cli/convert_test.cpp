@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
-#include <filesystem>
-
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/onnx_file.h"
@@ -28,17 +24,14 @@ TEST_F(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
 }
 
 TEST_F(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
-  const auto convert = [&](std::vector<std::string> options) {
-    options.insert(options.begin(), {"convert", kSegmenter, "-o", folder_ / "m.onnx"});
-    return mpmCommand(options);
+  const auto convert = [&](const Words& options) {
+    return mpmCommand(Words{"convert", kSegmenter, "-o", folder_ / "m.onnx"} + options);
   };
   writeImage(folder_ / "a.png", 40, 50);
   const auto run = [&] { return mpmCommand({"run", folder_ / "a.png", "--model", folder_ / "m.onnx"}); };
   EXPECT_THAT(convert({}).err, HasSubstr("\nassumed: mean and std 0.5"));
   EXPECT_THAT(run().err, HasSubstr("\nassumed: mean and std 0.5"));
-  for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder_ / name);
-  writeImage(folder_ / "images/a.png", 40, 50);
-  cv::imwrite(folder_ / "labels/a.png", cv::Mat::zeros(40, 50, CV_8U));
+  writeLabelledImages(folder_, 1);
   const auto eval = [&] {
     return mpmCommand(
         {"eval", "--images", folder_ / "images", "--labels", folder_ / "labels", "--model", folder_ / "m.onnx"});
@@ -54,8 +47,8 @@ TEST_F(Convert, TakesMeanAndStdOrSaysThatTheyAreAssumed) {
 }
 
 TEST_F(Convert, ResizesTheInput) {
-  const CommandResult result = succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1",
-                                                     "--input-size", "48x80", "--output", "logits"}));
+  succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1", "--input-size", "48x80",
+                        "--output", "logits"}));
   const auto json = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 48}, {"width", 80}}));
   EXPECT_EQ(json["tokens"], 60);
@@ -63,11 +56,10 @@ TEST_F(Convert, ResizesTheInput) {
 
 TEST_F(Convert, GivesTheOutputsThatWereAskedFor) {
   const std::string model = kData + "/segmenter_linear_ts12.onnx";
-  const auto outputs = [&](std::vector<std::string> options) {
-    options.insert(options.begin(), {"convert", model, "-o", folder_ / "m.onnx", "--schedule", "1"});
-    EXPECT_EQ(mpmCommand(options).exit_code, 0);
+  const auto outputs = [&](const Words& options) {
+    succeeded(mpmCommand(Words{"convert", model, "-o", folder_ / "m.onnx", "--schedule", "1"} + options));
     onnx::ModelProto converted = modelAt(folder_ / "m.onnx");
-    std::vector<std::string> names;
+    Words names;
     for (const auto& output : converted.graph().output()) names.push_back(output.name());
     return names;
   };
@@ -77,9 +69,9 @@ TEST_F(Convert, GivesTheOutputsThatWereAskedFor) {
 }
 
 TEST_F(Convert, LeavesDevicesAsTheyAre) {
-  std::filesystem::create_symlink("/dev/null", folder_ / "link");
+  fs::create_symlink("/dev/null", folder_ / "link");
   EXPECT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "link", "--schedule", "1"}).exit_code, 0);
-  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   const CommandResult piped = succeeded(mpmCommand({"convert", kSegmenter, "-o", "/dev/stdout", "--schedule", "1"}));
   EXPECT_THAT(piped.out, HasSubstr("ai.mpm"));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the commands find the CUDA plug-in, and what they say when it is of no use.
-#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -11,7 +10,7 @@ namespace {
 
 const std::string kLibraries = MPM_LIBRARY_DIR "/";
 
-class CudaPlugin : public ::testing::Test {
+class CudaPlugin : public InFolder {
  protected:
   CudaPlugin() { writeImage(image_, 40, 60); }
   CommandResult run(const std::string& device, const std::string& plugin) {
@@ -19,7 +18,7 @@ class CudaPlugin : public ::testing::Test {
                       {.environment = {{"MPM_CUDA_PLUGIN", plugin}}});
   }
   /// `auto` is the CPU; `cuda` is one line with these parts, and info prints the same line.
-  void expectNoDevice(const std::string& plugin, const std::vector<std::string>& parts) {
+  void expectNoDevice(const std::string& plugin, const Words& parts) {
     const CommandResult on_cpu = succeeded(run("auto", plugin));
     EXPECT_EQ(on_cpu.err, run("cpu", plugin).err);
     const CommandResult refused = run("cuda", plugin);
@@ -35,7 +34,6 @@ class CudaPlugin : public ::testing::Test {
     const auto info = mpmCommand({"info", kSegmenter, "--json"}, {.environment = environment}).json();
     return info["mpm"]["cuda_devices"].empty() ? "" : info["mpm"]["cuda_devices"][0]["name"];
   }
-  const TemporaryFolder folder_;
   const std::string image_ = folder_ / "street.png";
 };
 
@@ -63,14 +61,14 @@ TEST_F(CudaPlugin, IsFoundBesideTheLibrary) {
   GTEST_SKIP() << "AddressSanitizer must be the first library that is loaded";
 #endif
   const std::string library = folder_ / MPM_LIBRARY_SONAME;
-  std::filesystem::copy_file(MPM_LIBRARY, library);
-  std::filesystem::copy_file(kLibraries + "libmpm_cuda_fails.so", folder_ / MPM_CUDA_SONAME);
+  fs::copy_file(MPM_LIBRARY, library);
+  fs::copy_file(kLibraries + "libmpm_cuda_fails.so", folder_ / MPM_CUDA_SONAME);
   EXPECT_EQ(nameOfFirstDevice({{"LD_PRELOAD", library}}), "broken GPU");
 }
 
 TEST_F(CudaPlugin, IsFoundOnTheLoadersPath) {
-  if (std::filesystem::exists(kLibraries + MPM_CUDA_SONAME)) GTEST_SKIP() << "there is one beside the library";
-  std::filesystem::copy_file(kLibraries + "libmpm_cuda_fails.so", folder_ / MPM_CUDA_SONAME);
+  if (fs::exists(kLibraries + MPM_CUDA_SONAME)) GTEST_SKIP() << "there is one beside the library";
+  fs::copy_file(kLibraries + "libmpm_cuda_fails.so", folder_ / MPM_CUDA_SONAME);
   EXPECT_EQ(nameOfFirstDevice({{"LD_LIBRARY_PATH", folder_ / ""}}), "broken GPU");
 }
 

@@ -2,10 +2,6 @@
 // Results that were edited or damaged, and files that are not ours: refused in one line, and left as they are.
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
-
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
@@ -13,32 +9,19 @@
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-class DamagedResults : public ::testing::Test {
+class DamagedResults : public InFolder {
  protected:
-  void SetUp() override {
-    for (const char* name : {"images", "labels"}) fs::create_directory(folder_ / name);
-    for (const char* name : {"a.png", "b.png", "c.png"}) {
-      writeImage(folder_ / (std::string("images/") + name), 40, 70);
-      cv::Mat labels(40, 70, CV_8U);
-      cv::RNG(3).fill(labels, cv::RNG::UNIFORM, 0, 4);
-      cv::imwrite(folder_ / (std::string("labels/") + name), labels);
-    }
+  void SetUp() override { writeLabelledImages(folder_, 3); }
+  CommandResult eval(const Words& more) const {
+    return mpmCommand(
+        Words{"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels", folder_ / "labels", "--json"} +
+        more);
   }
-  CommandResult eval(std::vector<std::string> more) const {
-    more.insert(more.begin(), {"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels",
-                               folder_ / "labels", "--json"});
-    return mpmCommand(more);
+  CommandResult run(const Words& more) const {
+    return mpmCommand(Words{"run", folder_ / "images", "--model", kSegmenter, "--out", folder_ / "out"} + more);
   }
-  CommandResult run(std::vector<std::string> more) const {
-    more.insert(more.begin(), {"run", folder_ / "images", "--model", kSegmenter, "--out", folder_ / "out"});
-    return mpmCommand(more);
-  }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
-
-  TemporaryFolder folder_;
 };
 
 std::string deep() { return std::string(300'000, '[') + std::string(300'000, ']'); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mpm eval --dataset`, on a tiny tree in the format of ADE20K; those of the other sets:
 // tests/evaluation/dataset_test.cpp.
-#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -10,16 +9,11 @@
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
-
-class EvalOfADataset : public ::testing::Test {
+class EvalOfADataset : public InFolder {
  protected:
   // What the model itself says about the image is its label map: a perfect score if the labels are read right.
   void SetUp() override {
-    Dialect dialect;
-    dialect.head = HeadStyle::kLinear;
-    dialect.classes = 150;
-    TinyVit(dialect).save(model_);
+    TinyVit({.head = HeadStyle::kLinear, .classes = 150}).save(model_);
     for (const std::string& path : {image_, labels_}) fs::create_directories(fs::path(path).parent_path());
     writeImage(image_, 24, 40);
     ASSERT_EQ(mpmCommand({"run", image_, "--model", model_, "--schedule", "1,2", "--out", folder_ / "out"}).exit_code,
@@ -29,20 +23,17 @@ class EvalOfADataset : public ::testing::Test {
     cv::imwrite(labels_, labels);
   }
 
-  CommandResult eval(std::vector<std::string> more) const {
-    more.insert(more.begin(),
-                {"eval", "--model", model_, "--schedule", "1,2", "--json", "--dataset", "ade20k", folder_.path()});
-    return mpmCommand(more);
+  CommandResult eval(const Words& more) const {
+    return mpmCommand(
+        Words{"eval", "--model", model_, "--schedule", "1,2", "--json", "--dataset", "ade20k", folder_.path()} + more);
   }
 
-  const TemporaryFolder folder_;
   const std::string model_ = folder_ / "model.onnx", image_ = folder_ / "images/validation/a.jpg",
                     labels_ = folder_ / "annotations/validation/a.png";
 };
 
 TEST_F(EvalOfADataset, ReadsItsFoldersAndLabels) {
-  const CommandResult result = succeeded(eval({"--fit", "resize"}));
-  const auto json = result.json();
+  const auto json = succeeded(eval({"--fit", "resize"})).json();
   EXPECT_EQ(json["dataset"], "ade20k");
   EXPECT_EQ(json["images"], 1);
   EXPECT_EQ(json["miou"], 100);
@@ -70,8 +61,7 @@ TEST_F(EvalOfADataset, SlidesTheWindowsOfItsProtocol) {
     cv::Mat picture = cv::imread(path, -1);
     cv::imwrite(path, picture(cv::Rect(0, 0, 24, 24)).clone());
   }
-  const CommandResult result = succeeded(eval({}));
-  const auto json = result.json();
+  const auto json = succeeded(eval({})).json();
   EXPECT_EQ(json["fit"], "window");
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 512}, {"width", 512}}));
   EXPECT_EQ(json["window_stride"], (nlohmann::json{{"height", 480}, {"width", 480}}));
@@ -80,16 +70,13 @@ TEST_F(EvalOfADataset, SlidesTheWindowsOfItsProtocol) {
 }
 
 TEST(EvalDatasets, RefusesOptionsThatDoNotGoTogether) {
-  const std::pair<std::vector<std::string>, std::vector<std::string>> wrong[] = {
+  const std::pair<Words, Words> wrong[] = {
       {{"--dataset", "kitti", "x"}, {"'kitti' is no data set", "cityscapes"}},
       {{"--dataset", "camvid"}, {"--dataset camvid needs its folder"}},
       {{"--dataset", "camvid", "x", "--ignore", "3"}, {"leave out", "--ignore"}},
       {{"--split", "val", "--images", "x", "--labels", "x"}, {"--split needs"}},
       {{"--short-side", "30", "--images", "x", "--labels", "x", "--model", kSegmenter}, {"needs --fit window"}}};
-  for (auto [words, parts] : wrong) {
-    words.insert(words.begin(), "eval");
-    expectFailure(mpmCommand(words), 2, parts);
-  }
+  for (const auto& [words, parts] : wrong) expectFailure(mpmCommand(Words{"eval"} + words), 2, parts);
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/street_model.h"
@@ -10,17 +8,15 @@ namespace {
 
 constexpr const char* kDay = "demo:day";
 
-class Day : public ::testing::Test {
+class Day : public InFolder {
  protected:
   void SetUp() override { writeStreetModel(model_); }
 
-  CommandResult run(std::vector<std::string> more, const std::string& display = "") const {
-    more.insert(more.begin(), "run");
-    more.insert(more.end(), {"--model", model_, "--schedule", "1,2"});
-    return mpmCommand(more, {.environment = {{"DISPLAY", display}, {"WAYLAND_DISPLAY", ""}}});
+  CommandResult run(const Words& more, const std::string& display = "") const {
+    return mpmCommand(Words{"run"} + more + Words{"--model", model_, "--schedule", "1,2"},
+                      {.environment = {{"DISPLAY", display}, {"WAYLAND_DISPLAY", ""}}});
   }
 
-  TemporaryFolder folder_;
   const std::string model_ = folder_ / "street.onnx";
 };
 
@@ -31,7 +27,7 @@ TEST_F(Day, IsShownAsATableAndPictures) {
   ASSERT_EQ(lines.size(), 7u);
   EXPECT_THAT(lines[0], HasSubstr("block 2"));
   EXPECT_THAT(lines[1], ::testing::MatchesRegex("00:00 +night +15 .* %"));
-  EXPECT_THAT(lines[6], ::testing::StartsWith("05:00"));
+  EXPECT_THAT(lines[6], StartsWith("05:00"));
   for (const char* name : {"day.png", "tokens.png", "dawn_labels.png", "dawn_overlay.png", "dawn_merge.png"})
     EXPECT_FALSE(cv::imread(folder_ / ("day/" + std::string(name))).empty()) << name;
   EXPECT_THAT(result.err, HasSubstr("look at   " + (folder_ / "day/day.png")));
@@ -43,7 +39,7 @@ TEST_F(Day, WithoutAFolderOnlyTheTableIsShown) {
       mpmCommand({"run", "demo:day?size=64x96", "--max-frames", "2", "--model", model_}, {.folder = folder_.path()}));
   EXPECT_EQ(result.lines().size(), 2u);
   EXPECT_THAT(result.err, HasSubstr("run demo:day --model " + model_ + " --out mpm_day"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "mpm_day"));
+  EXPECT_FALSE(fs::exists(folder_ / "mpm_day"));
 }
 
 TEST_F(Day, TheTableHoldsTheMeansOfEachHour) {
@@ -85,11 +81,11 @@ TEST_F(Day, WhatIsWrittenIsWhatIsSaid) {
   const std::string chart = folder_ / "chart.png";
   const CommandResult drawn = succeeded(run({"demo:street?size=64x64&frames=2", "--chart", chart}));
   EXPECT_EQ(drawn.err, "2 frames, " + chart + "\n");
-  std::filesystem::remove(chart);
+  fs::remove(chart);
   const CommandResult day = succeeded(run({kDay, "--max-frames", "2", "--out", folder_ / "day", "--chart", chart}));
   EXPECT_THAT(day.err, HasSubstr("look at   " + chart + "\n"));
   EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
-  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "day"));
+  EXPECT_TRUE(fs::is_empty(folder_ / "day"));
 }
 
 TEST_F(Day, AChartSpansCenturies) {
@@ -102,13 +98,13 @@ TEST_F(Day, AChartSpansCenturies) {
 TEST_F(Day, AChartNeedsTimes) {
   writeImage(folder_ / "a.png", 40, 60);
   expectFailure(run({folder_ / "a.png", "--chart", folder_ / "chart.png"}), 2, {"a.png", "does not know its time"});
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "chart.png"));
+  EXPECT_FALSE(fs::exists(folder_ / "chart.png"));
 }
 
 TEST_F(Day, WhereThereIsADisplayTheHintNamesTheApp) {
-  const bool built = std::filesystem::exists(std::string(MPM_BINARY_DIR) + "/mpm-monitor");
-  const std::vector<std::string> short_day = {kDay, "--max-frames", "1", "--out", folder_ / "out"};
-  EXPECT_THAT(run(short_day).err, ::testing::Not(HasSubstr("mpm-monitor")));
+  const bool built = fs::exists(std::string(MPM_BINARY_DIR) + "/mpm-monitor");
+  const Words short_day = {kDay, "--max-frames", "1", "--out", folder_ / "out"};
+  EXPECT_THAT(run(short_day).err, Not(HasSubstr("mpm-monitor")));
   const std::string hint = run(short_day, ":0").err;
   EXPECT_EQ(hint.find("mpm-monitor --model " + model_) != std::string::npos, built) << hint;
 }

@@ -9,24 +9,19 @@ namespace {
 
 const std::string kScene = "demo:street?size=96x128&speed=30000&frames=4";
 
-nlohmann::json jsonOf(std::vector<std::string> words) {
-  words.insert(words.end(), {"--model", kSegmenter, "--schedule", "1,2", "--json"});
-  const CommandResult result = succeeded(mpmCommand(words));
-  return result.jsonLines();
+nlohmann::json jsonOf(const Words& words) {
+  return succeeded(mpmCommand(words + Words{"--model", kSegmenter, "--schedule", "1,2", "--json"})).jsonLines();
 }
 
 // Images of one street are one observation: the interval is that of six streets, by Student's t.
 TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
   const std::string streets = "demo:street?seed=1..6&size=96x128&start=2026-06-21T12:00&speed=30&frames=3";
-  const std::vector<std::string> night = {"--simulate-night", "0.3", "--electrons", "50", "--thermal", "0.05"};
-  const auto with = [&](std::vector<std::string> words, std::size_t options) {
-    words.insert(words.end(), night.begin(), night.begin() + static_cast<std::ptrdiff_t>(options));
-    return jsonOf(words);
-  };
-  const auto days = with({"run", streets}, 0), nights = with({"run", streets}, 6);
+  const Words run = {"run", streets}, simulated = {"--simulate-night", "0.3"},
+              night = simulated + Words{"--electrons", "50", "--thermal", "0.05"};
+  const auto days = jsonOf(run), nights = jsonOf(run + night);
   ASSERT_EQ(days.size(), 18u);
-  EXPECT_NE(nights[0]["tokens"], with({"run", streets}, 2)[0]["tokens"]) << "more noise changes nothing";
-  const auto rows = with({"daynight", streets}, 6);
+  EXPECT_NE(nights[0]["tokens"], jsonOf(run + simulated)[0]["tokens"]) << "more noise changes nothing";
+  const auto rows = jsonOf(Words{"daynight", streets} + night);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_TRUE(rows[0]["simulated_night"].is_null());
   EXPECT_FALSE(rows[0].contains("miou")) << "there are no labels";

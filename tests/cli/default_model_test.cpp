@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -11,34 +9,31 @@
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
-
 // An installation with nothing but the program.
-class DefaultModel : public ::testing::Test {
+class DefaultModel : public InFolder {
  protected:
   void SetUp() override {
     fs::create_directories(folder_ / "bin");
     fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", program_);
   }
 
-  CommandResult command(const std::vector<std::string>& arguments, const std::string& named = "") const {
+  CommandResult command(const Words& arguments, const std::string& named = "") const {
     return mpmCommand(arguments, {.program = fs::relative(program_, MPM_BINARY_DIR).string(),
                                   .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()},
                                                   {"MPM_MODEL", named}}});
   }
 
-  TemporaryFolder folder_;
   const std::string program_ = folder_ / "bin/mpm";
 };
 
 TEST_F(DefaultModel, WhereThereIsNoneEveryVerbSaysHowToGetOne) {
-  for (const std::vector<std::string>& verb : {std::vector<std::string>{"run", "demo:day"},
-                                               {"run", "a.png"},
-                                               {"info"},
-                                               {"bench"},
-                                               {"daynight", "demo:"},
-                                               {"eval", "--images", "a", "--labels", "b"},
-                                               {"monitor", "0", "--db", folder_ / "a.db"}})
+  for (const Words& verb : {Words{"run", "demo:day"},
+                            {"run", "a.png"},
+                            {"info"},
+                            {"bench"},
+                            {"daynight", "demo:"},
+                            {"eval", "--images", "a", "--labels", "b"},
+                            {"monitor", "0", "--db", folder_ / "a.db"}})
     expectFailure(command(verb), 2, {"no model", "--model", "torch.onnx.export", "mpm convert", verb[0]});
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
@@ -13,33 +11,28 @@ namespace {
 // Two streets, noon and midnight of three days.
 const std::string kStreets = "demo:street?seed=5..6&size=64x96&start=2026-03-20T00:00&step=43200&frames=6";
 
-class EvalOfTheScene : public ::testing::Test {
+class EvalOfTheScene : public InFolder {
  protected:
   void SetUp() override { writeStreetModel(model_); }
 
-  CommandResult eval(std::vector<std::string> more) const {
-    more.insert(more.begin(), "eval");
-    more.insert(more.end(), {"--model", model_, "--schedule", "1,2"});
-    return mpmCommand(more);
+  CommandResult eval(const Words& more) const {
+    return mpmCommand(Words{"eval"} + more + Words{"--model", model_, "--schedule", "1,2"});
   }
 
-  TemporaryFolder folder_;
   const std::string model_ = folder_ / "street.onnx";
 };
 
 // The same frames and labels as files, in folders of their own for day and night.
 TEST_F(EvalOfTheScene, ScoresAreThoseOfItsFramesAsFiles) {
   for (const char* part : {"all", "day", "night"})
-    for (const char* kind : {"images", "labels"})
-      std::filesystem::create_directories(folder_ / (std::string(part) + "/" + kind));
+    for (const char* kind : {"images", "labels"}) fs::create_directories(folder_ / (std::string(part) + "/" + kind));
   const auto source = vision::openSource(kStreets);
   while (const auto frame = source->next())
     for (const char* part : {"all", frame->night.value() ? "night" : "day"}) {
       cv::imwrite(folder_ / (std::string(part) + "/images/" + frame->name + ".png"), frame->image);
       cv::imwrite(folder_ / (std::string(part) + "/labels/" + frame->name + ".png"), frame->labels);
     }
-  const CommandResult result = succeeded(eval({kStreets, "--json"}));
-  const auto json = result.json();
+  const auto json = succeeded(eval({kStreets, "--json"})).json();
   EXPECT_EQ(json["images"], 12);
   EXPECT_EQ(json["day"]["images"], 6);
   EXPECT_EQ(json["night"]["images"], 6);
@@ -54,47 +47,38 @@ TEST_F(EvalOfTheScene, ScoresAreThoseOfItsFramesAsFiles) {
   }
 }
 
-std::vector<std::string> keysOf(const nlohmann::ordered_json& json) {
-  std::vector<std::string> keys;
+Words keysOf(const nlohmann::ordered_json& json) {
+  Words keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   return keys;
 }
 
 // Programs of others read them.
 TEST_F(EvalOfTheScene, KeepsTheKeysOfOneVariant) {
-  const std::vector<std::string> scores = {"images",      "miou",      "pixel_accuracy", "iou",
-                                           "tokens_mean", "tokens_sd", "ms_mean",        "confusion"};
-  std::vector<std::string> keys = {"model",           "reduce",     "precision",  "input",  "fit",
-                                   "window_stride",   "short_side", "dataset",    "ignore", "label_offset",
-                                   "simulated_night", "against",    "reuse_spec", "shard"};
-  for (const std::vector<std::string>& more : {scores, {"day", "night"}})
-    keys.insert(keys.end(), more.begin(), more.end());
+  const Words scores = {"images", "miou", "pixel_accuracy", "iou", "tokens_mean", "tokens_sd", "ms_mean", "confusion"};
+  Words keys = {"model",   "reduce", "precision",    "input",           "fit",     "window_stride", "short_side",
+                "dataset", "ignore", "label_offset", "simulated_night", "against", "reuse_spec",    "shard"};
+  keys = keys + scores + Words{"day", "night"};
   auto json = nlohmann::ordered_json::parse(eval({kStreets, "--json"}).out);
   EXPECT_EQ(keysOf(json), keys);
   EXPECT_EQ(keysOf(json["night"]), scores);
   EXPECT_EQ(keysOf(json["ms_mean"]),
-            (std::vector<std::string>{"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}));
+            (Words{"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}));
   keys.push_back("reuse");
   json = nlohmann::ordered_json::parse(eval({kStreets, "--json", "--reuse", "auto"}).out);
   EXPECT_EQ(keysOf(json), keys);
-  EXPECT_EQ(keysOf(json["reuse"]), (std::vector<std::string>{"rows", "key_frames", "agreement", "share_of_full_ms"}));
+  EXPECT_EQ(keysOf(json["reuse"]), (Words{"rows", "key_frames", "agreement", "share_of_full_ms"}));
 }
 
 TEST_F(EvalOfTheScene, SeveralVariantsAreThoseOfOneRunEach) {
-  const std::vector<std::string> variants = {
-      "--reduce", "none",         "--reduce", "mpm:blocks=1,2",   "--reuse", "off",
-      "--reuse",  "threshold=12", "--day",    "--simulate-night", "0.3"};
-  std::vector<std::string> words = {"eval", kStreets, "--model", model_, "--json"};
-  const std::size_t common = words.size();
-  words.insert(words.end(), variants.begin(), variants.end());
-  const CommandResult result = succeeded(mpmCommand(words));
-  const auto rows = result.jsonLines();
+  const Words common = {"eval", kStreets, "--model", model_, "--json"}, night = {"--simulate-night", "0.3"};
+  const Words variants = {"--reduce", "none",    "--reduce",     "mpm:blocks=1,2", "--reuse",
+                          "off",      "--reuse", "threshold=12", "--day"};
+  const auto rows = succeeded(mpmCommand(common + variants + night)).jsonLines();
   ASSERT_EQ(rows.size(), 8u);
   for (const auto& row : rows) {
-    words.resize(common);
-    words.insert(words.end(), {"--reduce", row["reduce"], "--reuse", row["reuse_spec"]});
-    if (!row["simulated_night"].is_null()) words.insert(words.end(), {"--simulate-night", "0.3"});
-    const auto alone = mpmCommand(words).json();
+    const Words one = common + Words{"--reduce", row["reduce"], "--reuse", row["reuse_spec"]};
+    const auto alone = mpmCommand(row["simulated_night"].is_null() ? one : one + night).json();
     for (const auto& [key, value] : alone.items()) {
       if (key == "reuse") {
         EXPECT_EQ(row[key]["rows"], value["rows"]);

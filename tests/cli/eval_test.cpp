@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <filesystem>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -11,30 +10,27 @@ namespace mpm::test {
 namespace {
 
 // A folder of images, and what the model itself says about them as labels: a perfect score, until something is changed.
-class Eval : public ::testing::Test {
+class Eval : public InFolder {
  protected:
   void SetUp() override {
-    for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder_ / name);
+    for (const char* name : {"images", "labels"}) fs::create_directory(folder_ / name);
     for (int i = 0; i < 2; ++i) writeImage(image(i), 40, 70, i);
     ASSERT_EQ(
         mpmCommand({"run", folder_ / "images", "--model", kSegmenter, "--schedule", "1,2", "--out", folder_ / "out"})
             .exit_code,
         0);
-    for (int i = 0; i < 2; ++i)
-      std::filesystem::copy_file(folder_ / ("out/i" + std::to_string(i) + "_labels.png"), labels(i));
+    for (int i = 0; i < 2; ++i) fs::copy_file(folder_ / ("out/i" + std::to_string(i) + "_labels.png"), labels(i));
   }
 
   std::string image(int i) const { return folder_ / ("images/i" + std::to_string(i) + ".png"); }
   std::string labels(int i) const { return folder_ / ("labels/i" + std::to_string(i) + ".png"); }
   cv::Mat readLabels(int i) const { return cv::imread(labels(i), cv::IMREAD_UNCHANGED); }
 
-  CommandResult eval(std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
-                               "--labels", folder_ / "labels"});
-    return mpmCommand(more);
+  CommandResult eval(const Words& more = {}) const {
+    return mpmCommand(Words{"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
+                            "--labels", folder_ / "labels"} +
+                      more);
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Eval, CountsWhatIsWrongAndNotWhatIsIgnored) {
@@ -114,10 +110,10 @@ TEST_F(Eval, WritesALinePerImage) {
 // The papers restore the grid before the decoder. On merged rows the labels are the same, and the work is less.
 TEST_F(Eval, AHeadOnTheRestoredGridCostsMore) {
   const std::string file = folder_ / "lines.jsonl";
-  const CommandResult result = succeeded(mpmCommand(
-      {"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels", folder_ / "labels", "--reduce",
-       "mpm:blocks=1,2", "--reduce", "mpm:blocks=1,2:head=restored", "--json", "--per-image", file}));
-  const auto rows = result.jsonLines();
+  const auto rows = succeeded(mpmCommand({"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels",
+                                          folder_ / "labels", "--reduce", "mpm:blocks=1,2", "--reduce",
+                                          "mpm:blocks=1,2:head=restored", "--json", "--per-image", file}))
+                        .jsonLines();
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1]["reduce"], "mpm:blocks=1,2:head=restored");
   EXPECT_EQ(rows[0]["confusion"], rows[1]["confusion"]);
@@ -155,7 +151,7 @@ TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   const CommandResult smaller = eval({"--json"});
   expectFailure(smaller, 1, {labels(1), "35 x 20 px", "70 x 40 px"});
   EXPECT_EQ(smaller.out, "");
-  std::filesystem::remove(labels(1));
+  fs::remove(labels(1));
   expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1)});
 }
 
@@ -165,7 +161,7 @@ TEST_F(Eval, ExifTurnsNeitherImageNorLabels) {
     const std::string jpeg = folder_ / ("images/i" + std::to_string(i) + ".jpg");
     cv::imwrite(jpeg, cv::imread(image(i))(square));
     cv::imwrite(labels(i), readLabels(i)(square).clone());
-    std::filesystem::remove(image(i));
+    fs::remove(image(i));
   }
   const auto upright = eval({"--json"}).json();
   setExifOrientation(folder_ / "images/i0.jpg", 6);

@@ -3,10 +3,6 @@
 // run has no such call any more. After each run the files are those of before or the new ones, and the error is one
 // line.
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
-
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
@@ -14,9 +10,7 @@
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
-
-class FaultWalk : public ::testing::Test {
+class FaultWalk : public InFolder {
  protected:
   void SetUp() override {
 #ifdef __SANITIZE_ADDRESS__
@@ -30,7 +24,7 @@ class FaultWalk : public ::testing::Test {
 
   // Runs the command once for each call (or each `step`-th) that can fail, with an empty `out` folder where `before`
   // may put files. Returns how many.
-  int walk(const std::vector<std::string>& arguments, const std::string& kind, const std::function<void()>& before,
+  int walk(const Words& arguments, const std::string& kind, const std::function<void()>& before,
            const std::function<void(const CommandResult&)>& check, int step = 1) {
     const std::string mark = folder_ / "mark";
     for (int call = 1;; call += step) {
@@ -52,7 +46,7 @@ class FaultWalk : public ::testing::Test {
       if (result.exit_code != 0) {
         EXPECT_EQ(result.exit_code, 1) << result.err;
         const auto isError = [](const std::string& line) { return line.find(": error: ") != std::string::npos; };
-        const std::vector<std::string> lines = CommandResult{.out = result.err}.lines();
+        const Words lines = CommandResult{.out = result.err}.lines();
         EXPECT_EQ(std::count_if(lines.begin(), lines.end(), isError), 1) << result.err;
       }
       check(result);
@@ -60,13 +54,12 @@ class FaultWalk : public ::testing::Test {
     }
   }
 
-  TemporaryFolder folder_;
   const std::string out_ = folder_ / "out";
 };
 
 TEST_F(FaultWalk, ConvertLeavesTheOldModelOrTheNewOne) {
   const std::string model = out_ + "/fast.onnx";
-  const std::vector<std::string> convert = {"convert", kSegmenter, "-o", model, "--schedule", "1,2"};
+  const Words convert = {"convert", kSegmenter, "-o", model, "--schedule", "1,2"};
   ASSERT_EQ(mpmCommand(convert).exit_code, 0);
   const std::string whole = readFile(model);
   for (const char* kind : {"MPM_FAIL_FOLDER", "MPM_FAIL_MEMORY"}) {
@@ -107,14 +100,13 @@ class StoringWalk : public FaultWalk, public ::testing::WithParamInterface<int> 
 
 TEST_P(StoringWalk, SamplesThatWereStoredStay) {
   const std::string database = out_ + "/a.db";
-  const std::vector<std::string> monitor = {"monitor", folder_ / "in", "--model",     kSegmenter,
-                                            "--db",    database,       "--time-zone", "+00:00"};
+  const Words monitor = {"monitor", folder_ / "in", "--model", kSegmenter, "--db", database, "--time-zone", "+00:00"};
   const auto samples = [&] { return mpmCommand({"report", database, "--json"}).json()["samples"].get<int>(); };
   const auto check = [&](const CommandResult& result) {
     if (result.exit_code == 0) {
       EXPECT_EQ(samples(), 2) << "what was reported as stored is stored";
     }
-    const CommandResult again = succeeded(mpmCommand(monitor));
+    succeeded(mpmCommand(monitor));
     EXPECT_EQ(samples(), 2) << "the next run stores the rest, and nothing twice";
   };
   EXPECT_GE(walk(

@@ -3,9 +3,7 @@
 // mpm::Error in one line. Run: fuzz_files coco -dict=tests/data/fuzz/json.dict CORPUS tests/data/fuzz/coco
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <opencv2/imgcodecs.hpp>
-#include <string>
 
 #include "base/class_json.h"
 #include "base/device_spec.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
-
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/version.hpp"
@@ -27,7 +24,7 @@ TEST(Info, SaysWhatAModelIsAsJson) {
   EXPECT_GT(json["dim"], 0);
   EXPECT_GT(json["heads"], 0);
   EXPECT_EQ(json["mpm"]["version"], MPM_VERSION);
-  EXPECT_THAT(json["mpm"]["instruction_sets"], ::testing::Contains(json["mpm"]["instruction_set"]));
+  EXPECT_THAT(json["mpm"]["instruction_sets"], Contains(json["mpm"]["instruction_set"]));
   EXPECT_EQ(json["mpm"]["cuda_devices"].empty(), json["mpm"]["cuda_problem"] != "");
 }
 
@@ -44,10 +41,9 @@ TEST(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
     if (set == "avx_vnni" || set == "avx2") {
       EXPECT_EQ(int8, set == "avx_vnni");
     }
-    for (std::vector<std::string> words :
-         std::vector<std::vector<std::string>>{{"run"}, {"bench", "--rounds", "1", "--image"}}) {
-      words.insert(words.end(), {folder / "street.png", "--model", kSegmenter, "--precision", "int8"});
-      const CommandResult result = succeeded(mpmCommand(words, with));
+    for (const Words& verb : {Words{"run"}, {"bench", "--rounds", "1", "--image"}}) {
+      const CommandResult result = succeeded(
+          mpmCommand(verb + Words{folder / "street.png", "--model", kSegmenter, "--precision", "int8"}, with));
       const auto first = result.err.find("int8 is no faster than fp32");
       EXPECT_EQ(first == std::string::npos, int8) << result.err;
       EXPECT_EQ(result.err.find("int8 is no faster", first == std::string::npos ? first : first + 1),
@@ -96,7 +92,7 @@ TEST(Info, PrintsATable) {
 
 TEST(Info, SaysWhichNormalisationIsAssumed) {
   const TemporaryFolder folder;
-  std::filesystem::copy_file(kSegmenter, folder / "m.onnx");
+  fs::copy_file(kSegmenter, folder / "m.onnx");
   EXPECT_THAT(
       mpmCommand({"info", folder / "m.onnx"}).out,
       HasSubstr(

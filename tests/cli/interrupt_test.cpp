@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -10,13 +9,10 @@ namespace mpm::test {
 namespace {
 
 // Thousands of frames, so that a signal after the first always comes in the middle.
-std::vector<std::string> longRun(const TemporaryFolder& folder, std::vector<std::string> more = {}) {
+Words longRun(const TemporaryFolder& folder, const Words& more = {}) {
   writeImage(folder / "a.png", 200, 300);
-  std::vector<std::string> arguments = {"run"};
-  arguments.insert(arguments.end(), 5000, folder / "a.png");
-  arguments.insert(arguments.end(), {"--model", kSegmenter, "--schedule", "1,2", "--json"});
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
+  return Words{"run"} + Words(5000, folder / "a.png") + Words{"--model", kSegmenter, "--schedule", "1,2", "--json"} +
+         more;
 }
 
 TEST(Interrupt, FinishesTheFrameInHand) {
@@ -28,13 +24,9 @@ TEST(Interrupt, FinishesTheFrameInHand) {
     EXPECT_EQ(result.err, "");
     const std::size_t frames = result.jsonLines().size();  // throws on half a line
     EXPECT_LT(frames, 5000u);
-    std::size_t pictures = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder / "out")) {
-      EXPECT_EQ(entry.path().extension(), ".png") << entry.path();
-      EXPECT_FALSE(cv::imread(entry.path().string()).empty()) << entry.path();
-      ++pictures;
-    }
-    EXPECT_EQ(pictures, 3 * frames + 1) << "and the legend";
+    const auto pictures = filesIn(folder / "out");
+    for (const std::string& name : pictures) EXPECT_FALSE(cv::imread(folder / ("out/" + name)).empty()) << name;
+    EXPECT_EQ(pictures.size(), 3 * frames + 1) << "and the legend";
   }
 }
 
@@ -53,7 +45,7 @@ TEST(Interrupt, LeavesTheChartOfAnotherRun) {
                                            "--schedule", "1,2", "--chart", folder / "chart.png"},
                                           {.signal_after_first_line = SIGINT});
   EXPECT_EQ(result.exit_code, 130);
-  EXPECT_THAT(result.err, ::testing::HasSubstr("nothing written"));
+  EXPECT_THAT(result.err, HasSubstr("nothing written"));
   EXPECT_EQ(cv::imread(folder / "chart.png").size(), cv::Size(10, 10));
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <opencv2/imgcodecs.hpp>
-#include <string>
 
 #include "support/pictures.h"
+#include "support/temporary_folder.h"
 
 namespace mpm::test {
 
@@ -18,6 +18,18 @@ inline const std::string kClassifier = kData + "/timm_vit_ts17.onnx";
 /// Writes a picture of smooth colours.
 inline void writeImage(const std::string& path, int height, int width, int seed = 1) {
   cv::imwrite(path, smoothPicture(height, width, seed));
+}
+
+/// Pictures images/street_0.png, images/street_1.png ... and, in the folder `labels`, maps of four random classes.
+inline void writeLabelledImages(const TemporaryFolder& folder, int count) {
+  for (const char* name : {"images", "labels"}) fs::create_directory(folder / name);
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "/street_" + std::to_string(i) + ".png";
+    writeImage(folder / ("images" + name), 40, 70, i);
+    cv::Mat labels(40, 70, CV_8U);
+    cv::RNG(static_cast<unsigned>(i)).fill(labels, cv::RNG::UNIFORM, 0, 4);
+    cv::imwrite(folder / ("labels" + name), labels);
+  }
 }
 
 }  // namespace mpm::test

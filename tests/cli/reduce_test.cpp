@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --reduce in every command that takes --schedule.
 #include <cmath>
-#include <fstream>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -11,14 +10,12 @@ namespace {
 
 constexpr const char* kSpec = "gradual:blocks=0-2:count=2";
 
-class Reduce : public ::testing::Test {
+class Reduce : public InFolder {
  protected:
   Reduce() { writeImage(image_, 32, 64); }
-  CommandResult run(std::vector<std::string> more) {
-    more.insert(more.begin(), {"run", image_, "--model", kSegmenter, "--json"});
-    return mpmCommand(more);
+  CommandResult run(const Words& more) {
+    return mpmCommand(Words{"run", image_, "--model", kSegmenter, "--json"} + more);
   }
-  const TemporaryFolder folder_;
   const std::string image_ = folder_ / "a.png";
 };
 
@@ -65,14 +62,15 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
 }
 
 TEST_F(Reduce, GoesAlone) {
-  for (const char* verb : {"run", "bench", "convert", "eval", "daynight", "monitor"}) {
-    const auto expectUsage = [&](const std::vector<std::string>& options, const std::vector<std::string>& parts) {
-      std::vector<std::string> words = {verb};
-      if (verb == std::string("convert")) words.insert(words.end(), {kSegmenter, "-o", folder_ / "m.onnx"});
-      if (verb == std::string("daynight") || verb == std::string("monitor")) words.push_back(image_);
-      words.insert(words.end(), options.begin(), options.end());
-      SCOPED_TRACE(verb);
-      expectFailure(mpmCommand(words), 2, parts);
+  for (const Words& verb : {Words{"run"},
+                            {"bench"},
+                            {"convert", kSegmenter, "-o", folder_ / "m.onnx"},
+                            {"eval"},
+                            {"daynight", image_},
+                            {"monitor", image_}}) {
+    SCOPED_TRACE(verb[0]);
+    const auto expectUsage = [&](const Words& options, const Words& parts) {
+      expectFailure(mpmCommand(verb + options), 2, parts);
     };
     expectUsage({"--reduce", kSpec, "--schedule", "1"}, {"--reduce", "--schedule"});
     expectUsage({"--reduce", kSpec, "--attention", "plain"}, {"--attention", "--reduce"});

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of each release (tests/data/releases/make.sh) are read by this version as that one read them.
-#include <gmock/gmock.h>
-
-#include <filesystem>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/demo.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> releases() {
-  std::vector<std::string> folders;
+Words releases() {
+  Words folders;
   for (const auto& entry : fs::directory_iterator(kData + "/releases"))
     if (entry.is_directory()) folders.push_back(entry.path());
   return folders;
@@ -28,10 +22,7 @@ class Release : public ::testing::TestWithParam<std::string> {
     fs::copy(GetParam(), folder_.path());
     fs::copy(kSegmenter, folder_ / "vit.onnx");
   }
-  nlohmann::json json(std::vector<std::string> words) const {
-    words.push_back("--json");
-    return succeeded(mpmCommand(words)).json();
-  }
+  nlohmann::json json(const Words& words) const { return succeeded(mpmCommand(words + Words{"--json"})).json(); }
   TemporaryFolder folder_;
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mpm eval --reuse` with street_vit_t16 on six rendered scenes, against what PyTorch gave with the same rule.
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.h"
 
 namespace mpm::test {
@@ -53,13 +51,11 @@ class ReuseEval : public ::testing::TestWithParam<Row> {};
 
 TEST_P(ReuseEval, AgreesWithPyTorch) {
   const Row& row = GetParam();
-  const auto eval = [&](std::vector<std::string> more) {
-    std::vector<std::string> words = {
+  const auto eval = [&](const Words& more) {
+    const Words words = {
         "eval",    std::string("demo:street?size=448x640&") + row.scene, "--reduce", row.reduce, "--reuse", row.reuse,
         "--model", MPM_SOURCE_DIR "/models/street_vit_t16.onnx",         "--json"};
-    words.insert(words.end(), more.begin(), more.end());
-    const CommandResult result = succeeded(mpmCommand(words, {.timeout_s = 280}));
-    return result.json();
+    return succeeded(mpmCommand(words + more, {.timeout_s = 280})).json();
   };
   const auto against = eval({"--against", "full"});
   EXPECT_NEAR(against["reuse"]["rows"], row.rows, 0.03);

@@ -10,24 +10,23 @@ namespace {
 
 const std::string kFrames = "demo:street?seed=5&size=64x96&weather=clear&start=2026-03-20T12:00&step=1&frames=6";
 
-class ReuseCommand : public ::testing::Test {
+class ReuseCommand : public InFolder {
  protected:
   void SetUp() override { writeStreetModel(model_); }
 
-  TemporaryFolder folder_;
   const std::string model_ = folder_ / "street.onnx";
 };
 
 TEST_F(ReuseCommand, RunSaysAndDrawsWhatItComputed) {
-  const CommandResult result = succeeded(mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse",
-                                                     "threshold=12", "--out", folder_ / "out", "--json"}));
-  const auto lines = result.jsonLines();
+  const auto lines = succeeded(mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+                                           "threshold=12", "--out", folder_ / "out", "--json"}))
+                         .jsonLines();
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0]["reuse"]["key_frame"], true);
   for (const auto& line : lines) {
     EXPECT_EQ(line["reuse"]["rows"] == 1, line == lines[0]) << line;
     const std::string name = "street_00000" + std::to_string(line["frame"].get<int>()) + "_computed.png";
-    EXPECT_THAT(line["outputs"].get<std::vector<std::string>>(), ::testing::Contains(name));
+    EXPECT_THAT(line["outputs"].get<Words>(), Contains(name));
     const cv::Mat picture = cv::imread(folder_ / ("out/" + name));
     ASSERT_EQ(picture.size(), cv::Size(96, 64));
     cv::Mat channels[3], other;
@@ -78,10 +77,8 @@ TEST_F(ReuseCommand, BenchComparesIt) {
 }
 
 TEST_F(ReuseCommand, BenchNeedsAFrameForEachRound) {
-  const std::vector<std::string> bench = {"bench", "--model", model_, "--reduce", "none", "--reuse", "auto"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), bench.begin(), bench.end());
-    return mpmCommand(more).err;
+  const auto with = [&](const Words& more) {
+    return mpmCommand(Words{"bench", "--model", model_, "--reduce", "none", "--reuse", "auto"} + more).err;
   };
   EXPECT_THAT(with({"--image", kFrames, "--rounds", "6"}),
               HasSubstr("ends after 6 frames: --rounds 6 and --warm-up 3"));
@@ -89,16 +86,11 @@ TEST_F(ReuseCommand, BenchNeedsAFrameForEachRound) {
 }
 
 TEST_F(ReuseCommand, MisuseIsOneLine) {
-  const std::vector<std::string> run = {"run", kFrames, "--model", model_};
-  const auto with = [&](std::vector<std::string> words, std::vector<std::string> more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return mpmCommand(words);
-  };
-  expectFailure(with(run, {"--reuse", "sometimes"}), 2, {"--reuse", "'sometimes'", "threshold=12"});
-  expectFailure(with(run, {"--reuse", "threshold=300"}), 2, {"--reuse", "threshold '300'", "0 and 255"});
-  expectFailure(with(run, {"--schedule", "none", "--reuse", "auto", "--resume", "--out", folder_ / "out"}), 2,
-                {"--resume"});
-  expectFailure(with(run, {"--reduce", "tome:count=3", "--reuse", "auto"}), 1, {"cannot be reused", "mpm and gradual"});
+  const auto run = [&](const Words& more) { return mpmCommand(Words{"run", kFrames, "--model", model_} + more); };
+  expectFailure(run({"--reuse", "sometimes"}), 2, {"--reuse", "'sometimes'", "threshold=12"});
+  expectFailure(run({"--reuse", "threshold=300"}), 2, {"--reuse", "threshold '300'", "0 and 255"});
+  expectFailure(run({"--schedule", "none", "--reuse", "auto", "--resume", "--out", folder_ / "out"}), 2, {"--resume"});
+  expectFailure(run({"--reduce", "tome:count=3", "--reuse", "auto"}), 1, {"cannot be reused", "mpm and gradual"});
   expectFailure(mpmCommand({"eval", "--against", "full", "--model", model_, "--images", folder_ / ".", "--labels",
                             folder_ / "."}),
                 2, {"--against full", "SOURCE"});

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <opencv2/videoio.hpp>
-#include <set>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -21,21 +16,13 @@ namespace {
 
 using RunCommand = InFolder;
 
-std::set<std::string> filesIn(const std::string& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
-  return names;
-}
-
-std::vector<std::string> runArguments(std::vector<std::string> more) {
-  more.insert(more.begin(), "run");
-  more.insert(more.end(), {"--model", kSegmenter, "--schedule", "1,2"});
-  return more;
+CommandResult run(const Words& more, const CommandOptions& options = {}) {
+  return mpmCommand(Words{"run"} + more + Words{"--model", kSegmenter, "--schedule", "1,2"}, options);
 }
 
 TEST_F(RunCommand, PrintsOneJsonObjectPerFrame) {
   for (int i = 0; i < 3; ++i) writeImage(folder_ / ("street" + std::to_string(i) + ".png"), 40, 60, i);
-  const CommandResult result = succeeded(mpmCommand(runArguments({folder_.path(), "--json"})));
+  const CommandResult result = succeeded(run({folder_.path(), "--json"}));
   EXPECT_EQ(result.err, "");
   const auto frames = result.jsonLines();
   ASSERT_EQ(frames.size(), 3u);
@@ -52,7 +39,7 @@ TEST_F(RunCommand, PrintsOneJsonObjectPerFrame) {
     EXPECT_LT(frame["tokens"][1], 32);
     double area = 0;
     for (const auto& [name, share] : frame["classes"].items()) {
-      EXPECT_THAT(name, ::testing::StartsWith("class_"));
+      EXPECT_THAT(name, StartsWith("class_"));
       area += share.get<double>();
     }
     EXPECT_NEAR(area, 1, 1e-9);
@@ -66,7 +53,7 @@ TEST_F(RunCommand, PrintsOneJsonObjectPerFrame) {
 
 TEST_F(RunCommand, WritesLabelsOverlayAndMergeMap) {
   writeImage(folder_ / "a.png", 45, 61);
-  const CommandResult result = succeeded(mpmCommand(runArguments({folder_ / "a.png", "--out", folder_ / "made/here"})));
+  const CommandResult result = succeeded(run({folder_ / "a.png", "--out", folder_ / "made/here"}));
   EXPECT_THAT(result.out, HasSubstr("tokens 32 -> "));
   EXPECT_THAT(result.out, HasSubstr(" ms"));
   EXPECT_THAT(result.err, HasSubstr("3 pictures and legend.png in " + (folder_ / "made/here")));
@@ -87,8 +74,7 @@ TEST_F(RunCommand, WritesLabelsOverlayAndMergeMap) {
 
 TEST_F(RunCommand, WritesTheMergeMapOfEachInsertionAsData) {
   writeImage(folder_ / "a.png", 45, 61);
-  const CommandResult result =
-      succeeded(mpmCommand(runArguments({folder_ / "a.png", "--out", folder_ / "out", "--maps", "--json"})));
+  const CommandResult result = succeeded(run({folder_ / "a.png", "--out", folder_ / "out", "--maps", "--json"}));
   cv::Mat before;
   for (int k = 1; k <= 2; ++k) {
     const cv::Mat map = cv::imread(folder_ / ("out/a_map" + std::to_string(k) + ".png"), cv::IMREAD_UNCHANGED);
@@ -108,10 +94,9 @@ TEST_F(RunCommand, WritesTheMergeMapOfEachInsertionAsData) {
   }
   EXPECT_EQ(filesIn(folder_ / "out").count("a_map3.png"), 0u);
 
-  expectFailure(mpmCommand(runArguments({folder_ / "a.png", "--maps"})), 2, {"--maps needs --out"});
+  expectFailure(run({folder_ / "a.png", "--maps"}), 2, {"--maps needs --out"});
   writeImage(folder_ / "a_map2.png", 32, 64);
-  expectFailure(mpmCommand(runArguments({folder_ / "a*.png", "--out", folder_.path(), "--maps"})), 2,
-                {"a_map2.png", "would replace"});
+  expectFailure(run({folder_ / "a*.png", "--out", folder_.path(), "--maps"}), 2, {"a_map2.png", "would replace"});
 }
 
 TEST_F(RunCommand, TheLegendShowsTheColoursOfTheOverlays) {
@@ -137,7 +122,7 @@ TEST_F(RunCommand, TheLegendShowsTheColoursOfTheOverlays) {
 TEST_F(RunCommand, WritesOnlyTheNamedPictures) {
   writeImage(folder_ / "a.png", 32, 64);
   const auto only = [&](const std::string& names, const std::string& out) {
-    return mpmCommand(runArguments({"--only", names, folder_ / "a.png", "--out", folder_ / out}));
+    return run({"--only", names, folder_ / "a.png", "--out", folder_ / out});
   };
   ASSERT_EQ(only("overlay", "o").exit_code, 0);
   EXPECT_EQ(filesIn(folder_ / "o"), (std::set<std::string>{"a_overlay.png", "legend.png"}));
@@ -149,28 +134,27 @@ TEST_F(RunCommand, WritesOnlyTheNamedPictures) {
   EXPECT_LT(cv::norm(kept, image, cv::NORM_L1) / static_cast<double>(3 * image.total()), 5);
   expectFailure(only("depth", "d"), 2, {"--only depth", "are labels, merge, overlay, picture"});
   expectFailure(only("pictures", "d"), 2, {"--only", "pictures"});
-  expectFailure(mpmCommand(runArguments({folder_ / "a.png", "--only", "overlay"})), 2, {"--only needs --out DIR"});
+  expectFailure(run({folder_ / "a.png", "--only", "overlay"}), 2, {"--only needs --out DIR"});
 }
 
 TEST_F(RunCommand, WithoutASourceNamesTheDay) {
   const CommandResult result = mpmCommand({"run"}, {.folder = folder_.path()});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, ::testing::StartsWith("Usage: mpm run [OPTIONS] SOURCE...\n"));
+  EXPECT_THAT(result.err, StartsWith("Usage: mpm run [OPTIONS] SOURCE...\n"));
   EXPECT_THAT(result.err, HasSubstr("mpm run demo:day --out mpm_day\n"));
   writeImage(folder_ / "a.png", 32, 64);
-  EXPECT_THAT(mpmCommand(runArguments({folder_ / "a.png"})).err, HasSubstr("nothing written: --out DIR"));
+  EXPECT_THAT(run({folder_ / "a.png"}).err, HasSubstr("nothing written: --out DIR"));
   EXPECT_EQ(filesIn(folder_.path()).size(), 1u);
 }
 
 TEST_F(RunCommand, NumbersFramesThatWouldHaveTheSameName) {
-  std::vector<std::string> sources;
+  Words sources;
   for (const char* name : {"x/a.jpg", "x/a.png", "z/a_2.png"}) {
-    std::filesystem::create_directories(std::filesystem::path(folder_ / name).parent_path());
+    fs::create_directories(fs::path(folder_ / name).parent_path());
     writeImage(sources.emplace_back(folder_ / name), 32, 64);
   }
-  sources.insert(sources.end(), {"--out", folder_ / "out", "--json"});
-  const auto frames = mpmCommand(runArguments(sources)).jsonLines();
+  const auto frames = run(sources + Words{"--out", folder_ / "out", "--json"}).jsonLines();
   ASSERT_EQ(frames.size(), 3u);
   EXPECT_EQ(filesIn(folder_ / "out").size(), 10u);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -183,7 +167,7 @@ TEST_F(RunCommand, NumbersFramesThatWouldHaveTheSameName) {
 TEST_F(RunCommand, TellsTheFramesOfTheSceneApart) {
   MPM_NEEDS_DEMO();
   const std::string streets = "demo:street?seed=5..6&size=64x64&start=2026-03-20T00:00&step=43200.5&frames=2";
-  const auto frames = mpmCommand(runArguments({streets, "--json"})).jsonLines();
+  const auto frames = run({streets, "--json"}).jsonLines();
   ASSERT_EQ(frames.size(), 4u);
   std::set<std::string> names;
   for (int i = 0; i < 4; ++i) {
@@ -201,12 +185,11 @@ TEST_F(RunCommand, TakesImagesVideosAndGlobsAndStopsInTime) {
   if (!writer.isOpened()) GTEST_SKIP() << "this OpenCV writes no video";
   for (int i = 0; i < 4; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)));
   writer.release();
-  const CommandResult all = succeeded(mpmCommand(runArguments({folder_ / "g*.png", folder_ / "clip.avi", "--json"})));
+  const CommandResult all = succeeded(run({folder_ / "g*.png", folder_ / "clip.avi", "--json"}));
   ASSERT_EQ(all.jsonLines().size(), 6u);
   EXPECT_EQ(all.jsonLines()[5]["frame"], 5);
   EXPECT_EQ(all.jsonLines()[5]["source"], folder_ / "clip.avi");
-  const CommandResult some =
-      succeeded(mpmCommand(runArguments({folder_ / "g*.png", folder_ / "clip.avi", "--json", "--max-frames", "3"})));
+  const CommandResult some = succeeded(run({folder_ / "g*.png", folder_ / "clip.avi", "--json", "--max-frames", "3"}));
   EXPECT_EQ(some.jsonLines().size(), 3u);
 }
 
@@ -228,8 +211,7 @@ TEST_F(RunCommand, WritesDepth) {
     return mpmCommand(
         {"run", folder_ / "a.png", "--model", model, "--schedule", schedule, "--out", folder_ / out, "--json"});
   };
-  const CommandResult result = succeeded(run(kDepthModel, "out", "1,2"));
-  const auto line = result.json();
+  const auto line = succeeded(run(kDepthModel, "out", "1,2")).json();
   EXPECT_EQ(line["tokens"].size(), 3u);
   EXPECT_FALSE(line.contains("classes"));
   EXPECT_EQ(line["depth"]["unit"], "relative");
@@ -242,7 +224,7 @@ TEST_F(RunCommand, WritesDepth) {
   EXPECT_EQ(colors.cols, 261);
   EXPECT_GT(colors.rows, 45) << "the legend below";
 
-  std::filesystem::copy_file(kDepthModel, folder_ / "m.onnx");
+  fs::copy_file(kDepthModel, folder_ / "m.onnx");
   std::ofstream(folder_ / "m.json") << R"({"task": "depth", "depth": "metre"})";
   const auto metres = run(folder_ / "m.onnx", "metres", "none").json();
   EXPECT_EQ(metres["depth"]["unit"], "metre");
@@ -255,22 +237,21 @@ TEST_F(RunCommand, WritesDepth) {
 
 TEST_F(RunCommand, WritesSegments) {
   writeImage(folder_ / "a.png", 45, 61);
-  const auto run = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"run", folder_ / "a.png", "--model", kEomt, "--schedule", "1,2", "--min-score", "0.3"});
-    return mpmCommand(more);
+  const auto run = [&](const Words& more) {
+    return mpmCommand(Words{"run", folder_ / "a.png", "--model", kEomt, "--schedule", "1,2", "--min-score", "0.3"} +
+                      more);
   };
-  const CommandResult result =
-      succeeded(run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder_ / "out", "--json"}));
-  const auto line = result.json();
+  const auto line =
+      succeeded(run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder_ / "out", "--json"})).json();
   EXPECT_EQ(line["outputs"], (nlohmann::json{"a_segments.png", "a_overlay.png", "a_segments.json", "a_merge.png"}));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/legend.png"));
+  EXPECT_TRUE(fs::exists(folder_ / "out/legend.png"));
   const cv::Mat ids = cv::imread(folder_ / "out/a_segments.png", cv::IMREAD_UNCHANGED);
   ASSERT_EQ(ids.type(), CV_16U);
   EXPECT_EQ(ids.size(), cv::Size(61, 45));
   ASSERT_GT(line["segments"].size(), 0u);
   for (const auto& segment : line["segments"]) {
     EXPECT_EQ(segment["area"], cv::countNonZero(ids == segment["id"].get<int>()));
-    EXPECT_THAT(segment["class"], ::testing::StartsWith("class_"));
+    EXPECT_THAT(segment["class"], StartsWith("class_"));
     EXPECT_EQ(segment["thing"], true);
   }
   const auto list = nlohmann::json::parse(std::ifstream(folder_ / "out/a_segments.json"));
@@ -332,31 +313,27 @@ TEST_F(RunCommand, WritesWhatAModelWithoutATaskGives) {
 
 TEST_F(RunCommand, KeepsProgressOffAPipeAndShowsItOnATerminal) {
   for (int i = 0; i < 3; ++i) writeImage(folder_ / ("g" + std::to_string(i) + ".png"), 32, 64, i);
-  EXPECT_EQ(mpmCommand(runArguments({folder_.path(), "--json"})).err, "");
-  const CommandResult shown = mpmCommand(runArguments({folder_.path(), "--json"}), {.stderr_is_terminal = true});
+  EXPECT_EQ(run({folder_.path(), "--json"}).err, "");
+  const CommandResult shown = run({folder_.path(), "--json"}, {.stderr_is_terminal = true});
   EXPECT_THAT(shown.err, ::testing::ContainsRegex("frame [12] of 3  [0-9.]+(/s| s each)  [0-9]+ s left"));
   EXPECT_EQ(shown.jsonLines().size(), 3u);
 }
 
 TEST_F(RunCommand, NeverReplacesItsSources) {
-  std::filesystem::create_directory(folder_ / "s");
+  fs::create_directory(folder_ / "s");
   for (const char* name : {"s/street.png", "s/street_labels.png"}) writeImage(folder_ / name, 32, 64);
-  std::filesystem::create_directory_symlink("s", folder_ / "link");
-  const auto run = [&](const std::vector<std::string>& sources, const char* out) {
-    std::vector<std::string> arguments = runArguments(sources);
-    arguments.insert(arguments.end(), {"--out", folder_ / out});
-    return mpmCommand(arguments);
-  };
-  expectFailure(run({folder_ / "s"}, "s"), 2, {"--out is the source"});
-  expectFailure(run({folder_ / "s"}, "link"), 2, {"--out is the source"});
-  expectFailure(run({folder_ / "s/*.png"}, "s"), 2, {"street_labels.png", "would replace"});
-  expectFailure(run({folder_ / "s/street.png", folder_ / "link/street_labels.png"}, "s"), 2, {"would replace"});
+  fs::create_directory_symlink("s", folder_ / "link");
+  const auto into = [&](const char* out, const Words& sources) { return run(sources + Words{"--out", folder_ / out}); };
+  expectFailure(into("s", {folder_ / "s"}), 2, {"--out is the source"});
+  expectFailure(into("link", {folder_ / "s"}), 2, {"--out is the source"});
+  expectFailure(into("s", {folder_ / "s/*.png"}), 2, {"street_labels.png", "would replace"});
+  expectFailure(into("s", {folder_ / "s/street.png", folder_ / "link/street_labels.png"}), 2, {"would replace"});
   EXPECT_EQ(filesIn(folder_ / "s").size(), 2u);
-  std::filesystem::create_directory(folder_ / "t");
+  fs::create_directory(folder_ / "t");
   writeImage(folder_ / "t/legend.png", 32, 64);
-  expectFailure(run({folder_ / "t/legend.png"}, "t"), 2, {"legend.png", "would replace"});
-  EXPECT_EQ(run({folder_ / "s"}, "s/out").exit_code, 0);
-  EXPECT_EQ(run({folder_ / "s/street_labels.png"}, "s").exit_code, 0) << "street_labels_labels.png is no source";
+  expectFailure(into("t", {folder_ / "t/legend.png"}), 2, {"legend.png", "would replace"});
+  EXPECT_EQ(into("s/out", {folder_ / "s"}).exit_code, 0);
+  EXPECT_EQ(into("s", {folder_ / "s/street_labels.png"}).exit_code, 0) << "street_labels_labels.png is no source";
   EXPECT_EQ(filesIn(folder_ / "s").size(), 7u);
 }
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <set>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -15,8 +10,6 @@
 
 namespace mpm::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::vector<nlohmann::json> linesOf(const std::string& path) {
   return CommandResult{.out = readFile(path)}.jsonLines();
@@ -29,30 +22,22 @@ nlohmann::json withoutTimes(nlohmann::json result) {
 }
 
 // Twelve images with labels.
-class Shards : public ::testing::Test {
+class Shards : public InFolder {
  protected:
   static constexpr int kImages = 12;
 
-  void SetUp() override {
-    for (const char* name : {"images", "labels"}) fs::create_directory(folder_ / name);
-    for (int i = 0; i < kImages; ++i) {
-      const std::string name = "street_" + std::to_string(i) + ".png";
-      writeImage(folder_ / ("images/" + name), 40, 70, i);
-      cv::Mat labels(40, 70, CV_8U);
-      cv::RNG(static_cast<unsigned>(i)).fill(labels, cv::RNG::UNIFORM, 0, 4);
-      cv::imwrite(folder_ / ("labels/" + name), labels);
-    }
-  }
+  void SetUp() override { writeLabelledImages(folder_, kImages); }
 
-  CommandResult eval(std::vector<std::string> more) const {
-    more.insert(more.begin(), {"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
-                               "--labels", folder_ / "labels", "--simulate-night", "0.5"});
-    return mpmCommand(more);
+  CommandResult eval(const Words& more) const {
+    return mpmCommand(Words{"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
+                            "--labels", folder_ / "labels", "--simulate-night", "0.5"} +
+                      more);
   }
-  CommandResult run(const std::string& out, std::vector<std::string> more, const CommandOptions& options = {}) const {
-    more.insert(more.begin(), {"run", folder_ / "images", "--model", kSegmenter, "--schedule", "1,2", "--out",
-                               folder_ / out, "--json", "--simulate-night", "0.5"});
-    return mpmCommand(more, options);
+  CommandResult run(const std::string& out, const Words& more, const CommandOptions& options = {}) const {
+    return mpmCommand(Words{"run", folder_ / "images", "--model", kSegmenter, "--schedule", "1,2", "--out",
+                            folder_ / out, "--json", "--simulate-night", "0.5"} +
+                          more,
+                      options);
   }
   // The name and bytes of each picture in a folder.
   std::map<std::string, std::string> pictures(const std::string& name) const {
@@ -61,12 +46,10 @@ class Shards : public ::testing::Test {
       if (entry.path().extension() == ".png") found[entry.path().filename().string()] = readFile(entry.path());
     return found;
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Shards, AddUpToTheWhole) {
-  std::vector<std::string> combine = {"eval", "--json", "--combine"};
+  Words combine = {"eval", "--json", "--combine"};
   std::set<std::string> seen;
   for (const std::string part : {"1", "2", "3"}) {
     const std::string lines = folder_ / (part + ".jsonl");

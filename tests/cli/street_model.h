@@ -3,7 +3,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "onnx/tiny_vit.h"
 #include "scene/street.h"
@@ -13,9 +12,7 @@ namespace mpm::test {
 /// A tiny random ViT of 3 blocks whose classes are those of the scene, as `path` and its facts beside it.
 inline void writeStreetModel(const std::string& path) {
   static_assert(TinyVit::kClasses == scene::kClasses);
-  Dialect dialect;
-  dialect.head = HeadStyle::kLinear;
-  TinyVit(dialect).save(path);
+  TinyVit({.head = HeadStyle::kLinear}).save(path);
   nlohmann::json facts = {{"name", "tiny street"},
                           {"mean", {0.5, 0.5, 0.5}},
                           {"std", {0.5, 0.5, 0.5}},

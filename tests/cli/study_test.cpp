@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <iomanip>
-#include <map>
-#include <set>
 #include <sstream>
 #include <tuple>
 
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/street_model.h"
@@ -21,33 +15,20 @@ namespace {
 // Two streets, three frames each.
 const std::string kFewStreets = "demo:street?seed=5..6&size=64x96&step=43200&frames=3";
 
-std::string fileText(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+Words tableLines(const std::string& path) { return CommandResult{.out = readFile(path)}.lines(); }
 
-std::vector<std::string> tableLines(const std::string& path) {
-  std::istringstream text(fileText(path));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
-class Study : public ::testing::Test {
+class Study : public InFolder {
  protected:
   void SetUp() override { writeStreetModel(model_); }
 
-  CommandResult study(std::vector<std::string> more, const CommandOptions& options = {}) const {
-    more.insert(more.begin(), {"study", source_, "--model", model_, "-o", out_});
-    return mpmCommand(more, options);
+  CommandResult study(const Words& more, const CommandOptions& options = {}) const {
+    return mpmCommand(Words{"study", source_, "--model", model_, "-o", out_} + more, options);
   }
 
-  TemporaryFolder folder_;
   std::string source_ = kFewStreets;
   const std::string model_ = folder_ / "tiny.onnx", out_ = folder_ / "out", results_ = out_ + "/results.jsonl",
                     report_ = out_ + "/report.html";
-  const std::vector<std::string> small_ = {
-      "--reduce", "mpm:blocks=1", "--reduce", "gradual:blocks=0-2:count=2", "--sweep-images", "0"};
+  const Words small_ = {"--reduce", "mpm:blocks=1", "--reduce", "gradual:blocks=0-2:count=2", "--sweep-images", "0"};
 };
 
 TEST_F(Study, MeasuresWhatEvalMeasures) {
@@ -60,8 +41,8 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
                                                   ".*/report.html\n"));
   const auto csv = tableLines(out_ + "/results.csv"), lines = tableLines(out_ + "/summary.jsonl");
   ASSERT_EQ(csv.size(), 4u) << "a header, the full model and two reductions";
-  EXPECT_THAT(csv[0], ::testing::StartsWith("group,model,net,data,dataset,precision,reduce,"));
-  EXPECT_THAT(csv[1], ::testing::StartsWith("tiny_scene_fp32,tiny,linear 24/4 12x20,demo:"));
+  EXPECT_THAT(csv[0], StartsWith("group,model,net,data,dataset,precision,reduce,"));
+  EXPECT_THAT(csv[1], StartsWith("tiny_scene_fp32,tiny,linear 24/4 12x20,demo:"));
   ASSERT_EQ(lines.size(), 3u);
   std::vector<nlohmann::json> rows;
   for (const std::string& line : lines) rows.push_back(nlohmann::json::parse(line));
@@ -100,7 +81,7 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
   for (const auto& row : rows) {
     const auto blocks = row["blocks_ms"].get<std::vector<double>>();
     EXPECT_EQ(blocks.size(), row["head_ms"] > 0 ? 3u : 0u) << "OpenCV may measure no layer times";
-    EXPECT_THAT(blocks, ::testing::Each(::testing::Gt(0.0)));
+    EXPECT_THAT(blocks, Each(::testing::Gt(0.0)));
   }
 }
 
@@ -115,7 +96,7 @@ double meanIouOf(const std::vector<nlohmann::json>& lines, const std::vector<int
     }
   };
   for (const int image : images) {
-    const nlohmann::json& line = lines[static_cast<std::size_t>(image)];
+    const nlohmann::json& line = lines[image];
     count(line[part == "near" ? "confusion_near" : "confusion"], 1);
     if (part == "elsewhere") count(line["confusion_near"], -1);
   }
@@ -198,9 +179,9 @@ INSTANTIATE_TEST_SUITE_P(FramesOfABlock, IntervalsOfStudy, ::testing::Values(1, 
 
 TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {
   ASSERT_EQ(study(small_).exit_code, 0);
-  EXPECT_THAT(fileText(report_), ::testing::Not(HasSubstr("of the paper")));
-  const std::vector<std::string> before = tableLines(results_);
-  std::filesystem::create_directory(folder_ / "ade");
+  EXPECT_THAT(readFile(report_), Not(HasSubstr("of the paper")));
+  const Words before = tableLines(results_);
+  fs::create_directory(folder_ / "ade");
   std::ofstream file(folder_ / "ade/results.jsonl");
   for (int image = 0; image < 2000; ++image)  // as many as ADE20K has
     for (std::size_t variant = 0; variant < 2; ++variant) {
@@ -211,9 +192,9 @@ TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {
     }
   file.close();
   const CommandResult drawn = mpmCommand({kData + "/../../cli/study/report.py", folder_ / "ade"},
-                                         {.program = std::filesystem::relative("/usr/bin/python3", MPM_BINARY_DIR)});
+                                         {.program = fs::relative("/usr/bin/python3", MPM_BINARY_DIR)});
   EXPECT_EQ(drawn.out, "{\"ok\": true}\n") << drawn.err;
-  const std::string html = fileText(folder_ / "ade/report.html");
+  const std::string html = readFile(folder_ / "ade/report.html");
   EXPECT_THAT(html, HasSubstr("<td>Seg-S/16</td><td>45.3</td>"));
   EXPECT_THAT(html, HasSubstr("<td>Seg-S/16, MPM (2,5)</td><td>45.1</td>"));
 }
@@ -221,35 +202,34 @@ TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {
 TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
   const CommandOptions options{.environment = {{"MPM_MODEL", "another one.onnx"}}};
   ASSERT_EQ(study({"--reduce", "mpm:blocks=1", "--sweep-images", "2"}, options).exit_code, 0);
-  const std::string html = fileText(report_);
+  const std::string html = readFile(report_);
   EXPECT_THAT(html, HasSubstr("<td>mpm:blocks=1</td>"));
   EXPECT_THAT(html, HasSubstr("on the Pareto front"));
   EXPECT_THAT(html, HasSubstr("<td>MPM_MODEL=&#x27;another one.onnx&#x27; mpm study "
                               "&#x27;demo:street?seed=5..6&amp;size=64x96&amp;step=43200&amp;frames=3&#x27; --model "))
       << "the command that makes the report";
-  for (const char* outside : {"src=", " href=\"http", "@import", "<script"})
-    EXPECT_THAT(html, ::testing::Not(HasSubstr(outside)));
+  for (const char* outside : {"src=", " href=\"http", "@import", "<script"}) EXPECT_THAT(html, Not(HasSubstr(outside)));
   for (const char* figure : {"time", "gflop", "tokens", "classes", "boundaries", "locality", "batches", "stages",
                              "blocks", "depth_loss", "depth_speed"}) {
     const std::string name = out_ + "/figures/tiny_scene_fp32_" + figure;
-    const std::string svg = fileText(name + ".svg");
+    const std::string svg = readFile(name + ".svg");
     const auto start = svg.find("<svg");
     ASSERT_NE(start, std::string::npos) << name;
     EXPECT_THAT(html, HasSubstr(svg.substr(start))) << name;
     EXPECT_GT(cv::imread(name + ".png").cols, 300 * 6) << name << ": 300 dpi at the width of a page";
-    EXPECT_THAT(fileText(name + ".pdf"), ::testing::StartsWith("%PDF")) << name;
+    EXPECT_THAT(readFile(name + ".pdf"), StartsWith("%PDF")) << name;
   }
-  EXPECT_THAT(fileText(out_ + "/figures/tiny_scene_fp32_classes.svg"), HasSubstr(" *<")) << "a class of few pixels";
+  EXPECT_THAT(readFile(out_ + "/figures/tiny_scene_fp32_classes.svg"), HasSubstr(" *<")) << "a class of few pixels";
   for (const char* said : {"<td>GFLOP, restored</td>", "algm and cts are untrained here"})
     EXPECT_THAT(html, HasSubstr(said));
-  const std::string column = fileText(out_ + "/figures/tiny_scene_fp32_rate_column.pdf"), box = "/MediaBox [ 0 0 ";
+  const std::string column = readFile(out_ + "/figures/tiny_scene_fp32_rate_column.pdf"), box = "/MediaBox [ 0 0 ";
   ASSERT_NE(column.find(box), std::string::npos);
   EXPECT_LT(std::stod(column.substr(column.find(box) + box.size())), 3.6 * 72) << "points of a column";
 }
 
 // By CIE lightness, which is what a print in grey leaves of a colour.
 TEST(StudyColors, DifferInGrey) {
-  const std::string program = fileText(kData + "/../../cli/study/report.py");
+  const std::string program = readFile(kData + "/../../cli/study/report.py");
   const std::size_t colors = program.find("COLORS = {"), end = program.find('}', colors);
   std::vector<float> lightness;
   for (std::size_t at = colors; (at = program.find('#', at + 1)) < end;) {
@@ -274,15 +254,15 @@ TEST_F(Study, SaysWhatItsReportIsMissing) {
   const CommandResult result = succeeded(study(small_, {.environment = {{"PYTHONPATH", folder_.path()}}}));
   EXPECT_TRUE(result.out.ends_with("\n" + results_ + "\n")) << result.out;
   EXPECT_THAT(result.err, HasSubstr("no matplotlib here (Debian has python3-matplotlib)"));
-  EXPECT_FALSE(std::filesystem::exists(report_));
+  EXPECT_FALSE(fs::exists(report_));
   ASSERT_EQ(study(small_).exit_code, 0) << "it is drawn later";
-  EXPECT_TRUE(std::filesystem::exists(report_));
+  EXPECT_TRUE(fs::exists(report_));
 }
 
 // Whatever a line says: the figures stay in the folder.
 TEST_F(Study, NamesInResultsStayInTheFolder) {
   ASSERT_EQ(study(small_).exit_code, 0);
-  const std::vector<std::string> before = tableLines(results_);
+  const Words before = tableLines(results_);
   std::ofstream file(results_);
   for (const std::string& line : before) {
     nlohmann::json json = nlohmann::json::parse(line);
@@ -296,7 +276,7 @@ TEST_F(Study, NamesInResultsStayInTheFolder) {
     EXPECT_EQ(group.find('/'), std::string::npos) << group;
     EXPECT_NE(group.front(), '.') << group;
   }
-  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
     EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("out", "tiny.onnx", "tiny.json"));
 }
 
@@ -334,14 +314,14 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   const auto row = nlohmann::json::parse(tableLines(out_ + "/summary.jsonl").at(0));
   EXPECT_EQ(row["session"], *sessions.rbegin()) << "ms is of the session with most images";
   for (const char* key : {"median_ms", "backbone_ms_high"}) EXPECT_LT(row[key], 1e5) << key;
-  EXPECT_THAT(row["blocks_ms"], ::testing::Each(::testing::Lt(1e5)));
-  EXPECT_THAT(fileText(report_), HasSubstr("<td>" + *sessions.begin() + "</td>"));
+  EXPECT_THAT(row["blocks_ms"], Each(::testing::Lt(1e5)));
+  EXPECT_THAT(readFile(report_), HasSubstr("<td>" + *sessions.begin() + "</td>"));
 
   // Nothing is left to do, and the intervals are the same; another reduction is measured alone.
-  const std::string summary = fileText(out_ + "/summary.jsonl");
+  const std::string summary = readFile(out_ + "/summary.jsonl");
   ASSERT_EQ(study(small_).exit_code, 0);
   EXPECT_EQ(tableLines(results_), after);
-  EXPECT_EQ(fileText(out_ + "/summary.jsonl"), summary);
+  EXPECT_EQ(readFile(out_ + "/summary.jsonl"), summary);
   ASSERT_EQ(study({"--reduce", "tome:count=2", "--sweep-images", "0"}).exit_code, 0);
   after = tableLines(results_);
   ASSERT_EQ(after.size(), 24u);
@@ -354,9 +334,9 @@ TEST_F(Study, PairsOfStepsAreAMap) {
   std::set<std::string> steps;
   for (const std::string& line : tableLines(out_ + "/sweep.jsonl"))
     steps.insert(nlohmann::json::parse(line)["reduce"].get<std::string>());
-  EXPECT_THAT(steps, ::testing::ElementsAre("mpm:blocks=0", "mpm:blocks=0,1", "mpm:blocks=0,2", "mpm:blocks=1",
-                                            "mpm:blocks=1,2", "mpm:blocks=2", "none"));
-  const std::string map = fileText(out_ + "/figures/tiny_scene_fp32_pairs_speed.svg");
+  EXPECT_THAT(steps, ElementsAre("mpm:blocks=0", "mpm:blocks=0,1", "mpm:blocks=0,2", "mpm:blocks=1", "mpm:blocks=1,2",
+                                 "mpm:blocks=2", "none"));
+  const std::string map = readFile(out_ + "/figures/tiny_scene_fp32_pairs_speed.svg");
   for (const auto& line : tableLines(out_ + "/summary.jsonl")) {
     const auto row = nlohmann::json::parse(line);
     if (!row["sweep"] || row["reduce"] == "none") continue;
@@ -367,11 +347,11 @@ TEST_F(Study, PairsOfStepsAreAMap) {
 }
 
 TEST_F(Study, TwoVariantsNeverShareANumber) {
-  std::vector<std::string> many = {"--sweep-images", "0", "--max-frames", "1"};
+  Words many = {"--sweep-images", "0", "--max-frames", "1"};
   for (int count = 1; count <= 17; ++count)
     many.insert(many.end(), {"--reduce", "gradual:blocks=0:similarity=0." + std::to_string(count + 10)});
   ASSERT_EQ(study(many).exit_code, 0);
-  const std::string svg = fileText(out_ + "/figures/tiny_scene_fp32_time.svg");
+  const std::string svg = readFile(out_ + "/figures/tiny_scene_fp32_time.svg");
   for (int number = 2; number <= 18; ++number)
     EXPECT_THAT(svg, HasSubstr(">" + std::to_string(number) + " gradual:blocks=0:similarity=0."));
   EXPECT_THAT(svg, HasSubstr(">1 none<"));

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // States from examples in folders to the report of a watch.
-#include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 
-#include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "cli/command.h"
 
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::ContainsRegex;
 
 const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
 
-class TeachStates : public ::testing::Test {
+class TeachStates : public InFolder {
  protected:
   void SetUp() override {
     std::ofstream(folder_ / "regions.json")
@@ -37,12 +33,10 @@ class TeachStates : public ::testing::Test {
     cv::imwrite(folder_ / (folder + name), picture);
   }
 
-  CommandResult teach(std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"teach", "--states", folder_ / "examples", "--model", kModel, "-o", gate_});
-    return mpmCommand(more);
+  CommandResult teach(const Words& more = {}) const {
+    return mpmCommand(Words{"teach", "--states", folder_ / "examples", "--model", kModel, "-o", gate_} + more);
   }
 
-  TemporaryFolder folder_;
   const std::string gate_ = folder_ / "gate.json";
 };
 

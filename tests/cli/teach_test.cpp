@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/atomic_file.h"
@@ -13,19 +11,16 @@
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
-using ::testing::AllOf;
-
 // The classes of the street by other names, and fewer.
-const std::vector<std::string> kNames = {"air", "stone", "ground", "green", "things"};
+const Words kNames = {"air", "stone", "ground", "green", "things"};
 constexpr int kClassOfStreet[] = {0, 1, 2, 2, 3, 1, 4, 4, 4};
 const std::string kStreet = "demo:street?seed=3&size=240x320&weather=auto";
 
-class Teach : public ::testing::Test {
+class Teach : public InFolder {
  protected:
   void SetUp() override { writeClasses(kNames); }
 
-  void writeClasses(const std::vector<std::string>& names) const {
+  void writeClasses(const Words& names) const {
     nlohmann::json classes = nlohmann::json::array();
     for (const std::string& name : names) classes.push_back({{"name", name}});
     std::ofstream(classes_) << nlohmann::json{{"classes", classes}, {"ignore", 255}};
@@ -48,18 +43,16 @@ class Teach : public ::testing::Test {
     }
   }
 
-  CommandResult teach(std::vector<std::string> more = {}, CommandOptions options = {}) const {
+  CommandResult teach(const Words& more = {}, CommandOptions options = {}) const {
     options.timeout_s = 300;
-    for (const std::string word : {"--images", "train/images", "--labels", "train/labels", "--classes"}) {
-      more.push_back(word.starts_with("train") ? folder_ / word : word);
-    }
-    more.insert(more.end(), {classes_, "-o", mine_});
-    more.insert(more.begin(), "teach");
-    return mpmCommand(more, options);
+    return mpmCommand(Words{"teach", "--images", folder_ / "train/images", "--labels", folder_ / "train/labels",
+                            "--classes", classes_, "-o", mine_} +
+                          more,
+                      options);
   }
 
   // What is wrong is said in one line, and nothing is written.
-  void expectRefusal(const std::vector<std::string>& more, int exit_code, const std::vector<std::string>& parts) const {
+  void expectRefusal(const Words& more, int exit_code, const Words& parts) const {
     expectFailure(teach(more), exit_code, parts);
     EXPECT_FALSE(fs::exists(mine_));
     EXPECT_FALSE(fs::exists(folder_ / "mine.json"));
@@ -74,7 +67,6 @@ class Teach : public ::testing::Test {
     cv::imwrite(folder_ / ("train/labels/" + name + ".png"), map);
   }
 
-  TemporaryFolder folder_;
   const std::string classes_ = folder_ / "classes.json", mine_ = folder_ / "mine.onnx";
 };
 
@@ -82,8 +74,7 @@ class Teach : public ::testing::Test {
 TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   writeStreet("train", "start=2026-06-20T05:00&step=21600", 4, true);
   writeStreet("test", "start=2026-07-09T02:30&step=25200", 6, false);
-  const CommandResult result = succeeded(teach({"--schedule", "2", "--steps", "60", "--json"}));
-  const auto lines = result.jsonLines();
+  const auto lines = succeeded(teach({"--schedule", "2", "--steps", "60", "--json"})).jsonLines();
   EXPECT_EQ(lines[lines.size() - 2], nlohmann::json({{"progress", 1.0}}));
   const nlohmann::json& report = lines.back();
   EXPECT_EQ(report["model"], mine_);
@@ -94,12 +85,11 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
 
   const auto info = mpmCommand({"info", mine_, "--json"}).json();
   EXPECT_EQ(info["reduce"], "mpm:blocks=2") << "the schedule that it was trained with";
-  const auto eval = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words = {
-        "eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"};
-    words.insert(words.end(), more.begin(), more.end());
-    const CommandResult scores = succeeded(mpmCommand(words));
-    return scores.json();
+  const auto eval = [&](const Words& more) {
+    return succeeded(mpmCommand(Words{"eval", "--model", mine_, "--images", folder_ / "test/images", "--labels",
+                                      folder_ / "test/labels", "--json"} +
+                                more))
+        .json();
   };
   const auto scores = eval({});
   EXPECT_EQ(scores["reduce"], "mpm:blocks=2");
@@ -107,9 +97,8 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   for (const std::string& name : kNames) EXPECT_GT(scores["iou"][name], 30) << name << ' ' << scores["iou"];
   EXPECT_EQ(eval({"--schedule", "none"})["reduce"], "none") << "unless another one is named";
 
-  const CommandResult run =
-      succeeded(mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--out", folder_ / "out"}));
-  const CommandResult converted = succeeded(mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"}));
+  succeeded(mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--out", folder_ / "out"}));
+  succeeded(mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"}));
   EXPECT_EQ(mpmCommand({"info", folder_ / "fast.onnx", "--json"}).json()["reduce"], "mpm:blocks=2");
 }
 
@@ -123,7 +112,7 @@ TEST_F(Teach, NamesAPolicyNetworkByItsWholePath) {
       graph.reduceMean(graph.node("AveragePool", {"image"}, {{"kernel_shape", window}, {"strides", window}}), 1));
   const std::string policy = folder_ / "policy.onnx", spec = "cts:policy=" + fs::relative(policy).string();
   graph.save(policy);
-  const CommandResult result = succeeded(teach({"--reduce", spec, "--steps", "5"}));
+  succeeded(teach({"--reduce", spec, "--steps", "5"}));
   const auto facts = nlohmann::json::parse(std::ifstream(folder_ / "mine.json"));
   EXPECT_EQ(facts["reduce"], "cts:policy=" + (fs::current_path() / fs::relative(policy)).string());
   EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0);
@@ -146,38 +135,30 @@ TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
   EXPECT_THAT(teach({"--steps", "5"}).out, HasSubstr("one picture is labelled: a cross-validation needs at least two"));
 }
 
-// It is killed, then interrupted, in the middle of its work. In each part: Teaching.StopsInEachPartOfTheWork.
-TEST_F(Teach, AKillLeavesTheOldModel) {
-  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
-  writeClasses({"low", "high"});
-  ASSERT_EQ(teach({"--steps", "5"}).exit_code, 0);
-  const std::string model = readFile(mine_), json = readFile(folder_ / "mine.json");
-  const auto files = [&] { return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()); };
-  const auto before = files();
-  EXPECT_EQ(teach({"--steps", "100000", "--json"}, {.signal_after_first_line = SIGKILL}).exit_code, -1);
-  EXPECT_EQ(readFile(mine_), model);
-  EXPECT_EQ(readFile(folder_ / "mine.json"), json);
-  const CommandResult stopped = teach({"--steps", "100000", "--json"}, {.signal_after_first_line = SIGINT});
-  EXPECT_EQ(stopped.exit_code, 130);
-  EXPECT_THAT(stopped.err, HasSubstr("nothing is written"));
-  EXPECT_EQ(readFile(mine_), model);
-  EXPECT_EQ(files(), before);
-}
-
-// A disk that is full, and a kill between the two files.
+// It is killed, then interrupted, in the middle of its work, then the disk is full. In each part of the work:
+// Teaching.StopsInEachPartOfTheWork.
 TEST_F(Teach, ModelAndJsonChangeTogether) {
   writeFlat("a", {64, 48}, {64, 48}, 0, 1);
   writeClasses({"low", "high"});
   ASSERT_EQ(teach({"--steps", "5"}).exit_code, 0);
   const std::string model = readFile(mine_), json = readFile(folder_ / "mine.json");
-  const auto files = [&] { return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()); };
-  const auto before = files();
+  const auto before = filesIn(folder_.path());
+  const auto expectNothingNew = [&] {
+    EXPECT_EQ(readFile(mine_), model);
+    EXPECT_EQ(readFile(folder_ / "mine.json"), json);
+    EXPECT_EQ(filesIn(folder_.path()), before);
+  };
+  EXPECT_EQ(teach({"--steps", "100000", "--json"}, {.signal_after_first_line = SIGKILL}).exit_code, -1);
+  expectNothingNew();
+  const CommandResult stopped = teach({"--steps", "100000", "--json"}, {.signal_after_first_line = SIGINT});
+  EXPECT_EQ(stopped.exit_code, 130);
+  EXPECT_THAT(stopped.err, HasSubstr("nothing is written"));
+  expectNothingNew();
   writeClasses({"low", "top"});
   expectFailure(teach({"--steps", "5"}, {.file_size_limit = model.size() / 2}), 1, {"cannot write", "mine.onnx"});
-  EXPECT_EQ(readFile(mine_), model);
-  EXPECT_EQ(readFile(folder_ / "mine.json"), json);
-  EXPECT_EQ(files(), before);
+  expectNothingNew();
 
+  // As after a kill between the two files.
   ASSERT_EQ(teach({"--steps", "5"}).exit_code, 0);
   EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0);
   std::ofstream(mine_, std::ios::binary) << model;
@@ -232,8 +213,8 @@ TEST_F(Teach, NeedsNoOtherProgram) {
   const CommandOptions alone = {
       .program = fs::relative(folder_ / "mpm", MPM_BINARY_DIR).string(),
       .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}, {"PATH", "/nowhere"}}};
-  const CommandResult result = succeeded(teach(
-      {"--steps", "3", "--threads", "1", "--model", std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx"}, alone));
+  succeeded(teach({"--steps", "3", "--threads", "1", "--model", std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx"},
+                  alone));
 }
 
 // Four pictures of CamVid's validation, every 25th, against the other 97: the nine classes that the street has too.
@@ -253,7 +234,7 @@ TEST_F(Teach, CamVidFromFourPictures) {
       for (int x = 0; x < labels.cols; ++x) labels.at<uchar>(y, x) = static_cast<uchar>(kClass[labels.at<uchar>(y, x)]);
     cv::imwrite(folder_ / (part + "/labels/" + name + ".png"), labels);
   }
-  const CommandResult result = succeeded(teach({"--no-cross-validation"}));
+  succeeded(teach({"--no-cross-validation"}));
   const CommandResult scores = succeeded(mpmCommand(
       {"eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"},
       {.timeout_s = 280}));

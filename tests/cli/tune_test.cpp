@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -8,27 +7,18 @@
 namespace mpm::test {
 namespace {
 
-class TuneVerb : public ::testing::Test {
+class TuneVerb : public InFolder {
  protected:
-  void SetUp() override {
-    for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder_ / name);
-    for (int i = 0; i < 10; ++i) {
-      const std::string name = "/i" + std::to_string(i) + ".png";
-      writeImage(folder_ / ("images" + name), 32, 64, i);
-      cv::imwrite(folder_ / ("labels" + name), cv::Mat(32, 64, CV_8U, cv::Scalar(i % 4)));
-    }
+  void SetUp() override { writeLabelledImages(folder_, 10); }
+  CommandResult tune(const Words& more, const CommandOptions& options = {}) const {
+    return mpmCommand(Words{"tune", folder_ / "images", "--model", kSegmenter} + more, options);
   }
-  CommandResult tune(std::vector<std::string> more, const CommandOptions& options = {}) const {
-    more.insert(more.begin(), {"tune", folder_ / "images", "--model", kSegmenter});
-    return mpmCommand(more, options);
-  }
-  TemporaryFolder folder_;
 };
 
 TEST_F(TuneVerb, WritesTheModelOfItsChoice) {
-  const CommandResult result =
-      succeeded(tune({"--agreement", "80", "--reuse", "threshold=12:flush=1", "--json", "-o", folder_ / "tuned.onnx"}));
-  const auto json = result.json();
+  const auto json =
+      succeeded(tune({"--agreement", "80", "--reuse", "threshold=12:flush=1", "--json", "-o", folder_ / "tuned.onnx"}))
+          .json();
   EXPECT_EQ(json["wanted_agreement"], 80);
   EXPECT_TRUE(json["wanted_loss"].is_null());
   EXPECT_EQ(json["searched"].get<int>() + json["held_back"].get<int>(), 10);
@@ -58,7 +48,8 @@ TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
   expectFailure(tune({"--loss", "0.3"}), 2, {"has no labels"});
   expectFailure(tune({"--loss", "0.3", "--agreement", "99"}), 2, {"--loss", "--agreement"});
   expectFailure(tune({"--agreement", "101"}), 2, {"--agreement"});
-  expectFailure(mpmCommand({"tune", folder_ / "images/i1.png", "--model", kSegmenter}), 1, {"at least 8 pictures"});
+  expectFailure(mpmCommand({"tune", folder_ / "images/street_1.png", "--model", kSegmenter}), 1,
+                {"at least 8 pictures"});
 }
 
 TEST_F(TuneVerb, EndsCleanlyWhenInterrupted) {
@@ -67,7 +58,7 @@ TEST_F(TuneVerb, EndsCleanlyWhenInterrupted) {
            {.signal_after_first_line = SIGINT, .signal_at_stderr = "left", .stderr_is_terminal = true});
   EXPECT_EQ(result.exit_code, 130);
   EXPECT_EQ(result.out, "");
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "tuned.onnx"));
+  EXPECT_FALSE(fs::exists(folder_ / "tuned.onnx"));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(Usage, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(Usage, SuggestsTheNearestWord) {
-  const auto expectMeant = [](const std::vector<std::string>& words, const std::string& meant) {
+  const auto expectMeant = [](const Words& words, const std::string& meant) {
     expectFailure(mpmCommand(words), 2, {"did you mean '" + meant + "'?"});
   };
   expectMeant({"rnu", "a.png"}, "run");
@@ -74,7 +74,7 @@ TEST(Usage, DailyOptionsStandFirst) {
     EXPECT_THAT(first, HasSubstr(daily)) << verb;
     for (const char* rare :
          {"--precision", "--threads", "--thermal", "--shard", "--warm-up", "--window-stride", "--maps"})
-      EXPECT_THAT(first, ::testing::Not(HasSubstr(rare))) << verb;
+      EXPECT_THAT(first, Not(HasSubstr(rare))) << verb;
     EXPECT_THAT(help.substr(end), HasSubstr("\nNetwork and computer:\n")) << verb;
   }
 }
@@ -85,9 +85,8 @@ TEST(Usage, AsksForWhatIsMissing) {
 }
 
 TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
-  const auto run = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"run", "missing.png", "--model", "missing.onnx"});
-    return mpmCommand(more);
+  const auto run = [](const Words& more) {
+    return mpmCommand(Words{"run", "missing.png", "--model", "missing.onnx"} + more);
   };
   expectFailure(run({"--schedule", "5,2"}), 2, {"--schedule", "increasing"});
   expectFailure(run({"--schedule", "2,2"}), 2, {"--schedule", "increasing"});
@@ -129,7 +128,7 @@ TEST(Usage, ColoursOnlyATerminalAndOnlyWhenAllowed) {
   EXPECT_THAT(mpmCommand({"run", "a.png"}, {.stderr_is_terminal = true}).err, HasSubstr("\033[1;31m"));
   for (const auto& [name, value] : {std::pair{"NO_COLOR", "1"}, std::pair{"TERM", "dumb"}})
     EXPECT_THAT(mpmCommand({"run", "a.png"}, {.environment = {{name, value}}, .stderr_is_terminal = true}).err,
-                ::testing::Not(HasSubstr("\033")));
+                Not(HasSubstr("\033")));
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <filesystem>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
-#include <set>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -12,33 +9,24 @@
 namespace mpm::test {
 namespace {
 
-class Video : public ::testing::Test {
+class Video : public InFolder {
  protected:
   void SetUp() override {
-    std::filesystem::create_directory(images_);
+    fs::create_directory(images_);
     for (int i = 0; i < 3; ++i) writeImage(images_ + "/i" + std::to_string(i) + ".png", 48, 64, i);
   }
 
-  CommandResult run(std::vector<std::string> more, const CommandOptions& options = {}) const {
-    more.insert(more.begin(), "run");
-    more.insert(more.end(), {"--model", kSegmenter, "--schedule", "1,2"});
-    return mpmCommand(more, options);
-  }
-  std::set<std::string> files() const {
-    std::set<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-      names.insert(entry.path().filename().string());
-    return names;
+  CommandResult run(const Words& more, const CommandOptions& options = {}) const {
+    return mpmCommand(Words{"run"} + more + Words{"--model", kSegmenter, "--schedule", "1,2"}, options);
   }
 
-  TemporaryFolder folder_;
   const std::string images_ = folder_ / "in";
 };
 
 TEST_F(Video, ShowsTheOverlayOfEachFrame) {
   const std::string video = folder_ / "out.avi", pictures = folder_ / "pictures";
   const CommandResult result = succeeded(run({images_, "--video", video, "--out", pictures, "--only", "overlay"}));
-  EXPECT_THAT(result.err, ::testing::HasSubstr(video));
+  EXPECT_THAT(result.err, HasSubstr(video));
   cv::VideoCapture frames(video);
   EXPECT_EQ(frames.get(cv::CAP_PROP_FPS), 25);
   cv::Mat frame;
@@ -49,7 +37,7 @@ TEST_F(Video, ShowsTheOverlayOfEachFrame) {
     EXPECT_LT(cv::norm(frame, overlay, cv::NORM_L1) / static_cast<double>(3 * frame.total()), 12) << "of 255";
   }
   EXPECT_FALSE(frames.read(frame));
-  EXPECT_EQ(files(), (std::set<std::string>{"in", "out.avi", "pictures"}));
+  EXPECT_EQ(filesIn(folder_.path()), (std::set<std::string>{"in", "out.avi", "pictures"}));
 }
 
 TEST_F(Video, KeepsTheFrameRateOfItsSource) {
@@ -67,7 +55,7 @@ TEST_F(Video, KeepsTheFrameRateOfItsSource) {
 
 TEST_F(Video, OfDepthShowsItsColours) {
   const std::string video = folder_ / "out.avi";
-  const CommandResult result = succeeded(mpmCommand({"run", images_, "--model", kDepthModel, "--video", video}));
+  succeeded(mpmCommand({"run", images_, "--model", kDepthModel, "--video", video}));
   cv::Mat frame;
   ASSERT_TRUE(cv::VideoCapture(video).read(frame));
   EXPECT_GE(frame.rows, 48);
@@ -81,13 +69,13 @@ TEST_F(Video, AnErrorLeavesNothingOfIt) {
   expectFailure(run({images_, "--video", folder_ / "none/out.avi"}), 1, {"none/out.avi"});
   expectFailure(mpmCommand({"run", images_, "--model", kClassifier, "--video", video}), 1,
                 {"--video needs a model of"});
-  std::filesystem::remove(images_ + "/j.png");
+  fs::remove(images_ + "/j.png");
   writeImage(images_ + "/thin.png", 48, 1);
   expectFailure(run({images_ + "/thin.png", "--video", folder_ / "out.mp4"}), 1, {"out.mp4", "no codec for 1 x 48 px"});
-  std::filesystem::remove(images_ + "/thin.png");
+  fs::remove(images_ + "/thin.png");
   expectFailure(run({images_, "--video", video}, {.file_size_limit = 3000}), 1, {"out.avi", "the disk may be full"});
   expectFailure(run({images_, "--video", video, "--resume", "--out", folder_ / "out"}), 2, {"--resume", "--video"});
-  EXPECT_EQ(files(), std::set<std::string>{"in"});
+  EXPECT_EQ(filesIn(folder_.path()), std::set<std::string>{"in"});
 }
 
 TEST_F(Video, EndsWithAnInterruptionOfACamera) {
@@ -97,11 +85,11 @@ TEST_F(Video, EndsWithAnInterruptionOfACamera) {
   EXPECT_EQ(endless.exit_code, 130);
   cv::Mat frame;
   EXPECT_TRUE(cv::VideoCapture(video).read(frame));
-  std::filesystem::remove(video);
+  fs::remove(video);
   const CommandResult film =
       run({"demo:street?size=64x96&frames=1000000", "--video", video}, {.signal_after_first_line = SIGINT});
   EXPECT_EQ(film.exit_code, 130);
-  EXPECT_EQ(files(), std::set<std::string>{"in"}) << "a part would pass for the whole film";
+  EXPECT_EQ(filesIn(folder_.path()), std::set<std::string>{"in"}) << "a part would pass for the whole film";
 }
 
 }  // namespace

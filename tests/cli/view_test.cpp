@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The viewer as far as it goes without a display.
-#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -12,11 +11,11 @@ namespace {
 class View : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(std::string(MPM_BINARY_DIR) + "/mpm-view"))
+    if (!fs::exists(std::string(MPM_BINARY_DIR) + "/mpm-view"))
       GTEST_SKIP() << "this OpenCV has no highgui, so there is no mpm-view";
   }
 
-  static CommandResult view(const std::vector<std::string>& arguments) {
+  static CommandResult view(const Words& arguments) {
     return mpmCommand(arguments, {.program = "mpm-view",
                                   .environment = {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"QT_QPA_PLATFORM", ""}}});
   }

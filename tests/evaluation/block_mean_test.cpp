@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/block_mean.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
+
+#include "support/matchers.h"
 
 namespace mpm::evaluation {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(BlockMean, StudentQuantilesOfTheTables) {
   const std::pair<double, double> table[] = {{1, 12.706}, {2, 4.303},  {3, 3.182},   {5, 2.571},

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "support/temporary_folder.h"
@@ -16,7 +15,7 @@ TEST(BoardState, IsWhatLinuxSays) {
   const test::TemporaryFolder folder;
   const std::string root = folder / "root";
   const auto write = [&](const std::string& path, const std::string& text) {
-    std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
+    fs::create_directories(fs::path(root + path).parent_path());
     std::ofstream(root + path) << text;
   };
   const std::string cpu = "/sys/devices/system/cpu/cpu", rapl = "/sys/class/powercap/intel-rapl:";

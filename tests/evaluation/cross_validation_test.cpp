@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/cross_validation.h"
 
-#include <gmock/gmock.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "support/matchers.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::evaluation {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using ::testing::DoubleNear;
 using ::testing::Pointwise;
 
 ConfusionMatrix matrixOf(const std::vector<std::vector<int>>& rows) {

@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/dataset.h"
 
-#include <filesystem>
-#include <fstream>
-
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::evaluation {
 namespace {
 
-using ::testing::ElementsAre;
-
 // An empty file of this name, in folders of its own.
 void touch(const std::string& path) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  fs::create_directories(fs::path(path).parent_path());
   std::ofstream file(path);
 }
 
-class DatasetFiles : public ::testing::Test {
+class DatasetFiles : public test::InFolder {
  protected:
   std::vector<std::string> pairs(Dataset dataset, const std::string& split) const {
     std::vector<std::string> names;
     for (const auto& [image, labels, none] : datasetFiles(dataset, folder_.path(), split))
-      names.push_back(std::filesystem::relative(image, folder_.path()).string() + " " +
-                      std::filesystem::relative(labels, folder_.path()).string());
+      names.push_back(fs::relative(image, folder_.path()).string() + " " +
+                      fs::relative(labels, folder_.path()).string());
     return names;
   }
-  const test::TemporaryFolder folder_;
 };
 
 TEST_F(DatasetFiles, OfAde20k) {

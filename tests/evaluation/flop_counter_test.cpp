@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <onnx/onnx_pb.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "evaluation/flop_counter.h"
-#include "mpm/convert.hpp"
+#include "onnx/graph_builder.h"
 #include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -83,33 +78,17 @@ TEST(FlopCounter, CountsEachPartOfABlockThatMergesInside) {
 }
 
 TEST(FlopCounter, CountsTheEmbeddingOfSharedTokensToo) {
-  // A policy that is a mean over the pixels of each window.
-  onnx::ModelProto policy;
-  policy.add_opset_import()->set_version(17);
-  policy.set_ir_version(8);
-  onnx::GraphProto& graph = *policy.mutable_graph();
-  graph.set_name("policy");
-  graph.add_input()->set_name("image");
   const ModelInfo plain = readModelInfo(kLinear);
-  const auto add = [&](const char* op, const char* in, const char* out, std::vector<std::pair<const char*, int>> axes) {
-    onnx::NodeProto& node = *graph.add_node();
-    node.set_op_type(op);
-    node.add_input(in);
-    node.add_output(out);
-    for (const auto& [name, value] : axes) {
-      onnx::AttributeProto& attribute = *node.add_attribute();
-      attribute.set_name(name);
-      attribute.set_type(onnx::AttributeProto::INTS);
-      for (int i = 0; i < (std::string(name) == "axes" ? 1 : 2); ++i) attribute.add_ints(value);
-    }
-  };
-  const int window = 2 * plain.patch.height;
-  add("AveragePool", "image", "pooled", {{"kernel_shape", window}, {"strides", window}});
-  add("ReduceMean", "pooled", "scores", {{"axes", 1}});
-  graph.add_output()->set_name("scores");
+  const long window = 2 * plain.patch.height;
+  test::GraphBuilder policy(17);  // the mean of each window
+  policy.input("image", {1, 3, 0, 0});
+  const auto pooled =
+      policy.node("AveragePool", {"image"},
+                  {{"kernel_shape", std::vector{window, window}}, {"strides", std::vector{window, window}}});
+  policy.output(policy.reduceMean(pooled, 1));
   const test::TemporaryFolder folder;
   const std::string path = folder / "policy.onnx";
-  std::ofstream(path, std::ios::binary) << policy.SerializeAsString();
+  policy.save(path);
   const auto [bytes, model] = convertModel(kLinear, {.reduce = parseReduction("cts:policy=" + path + ":share=0.5")});
   const double d = model.dim, embedding = 2 * 3.0 * model.patch.height * model.patch.width * d;
   double expected = 32 * embedding + 8 * embedding + linearHeadFlop(model, 20);
@@ -119,7 +98,7 @@ TEST(FlopCounter, CountsTheEmbeddingOfSharedTokensToo) {
 
 TEST(FlopCounter, MeetsThePublishedNumberOfSegmenterTiny) {
   const std::string model = std::string(MPM_SHARED_DIR) + "/models/camvid_segmenter_vit_t16.onnx";
-  if (!std::filesystem::exists(model)) GTEST_SKIP() << "no " << model;
+  if (!fs::exists(model)) GTEST_SKIP() << "no " << model;
   const FlopCounter counter(convertModel(model, {.reduce = kFullModel, .input_size = Size2{512, 512}}).bytes);
   // 25.3 GFLOP with 150 classes (paper, 2 per multiply-add); this one has 11: fewer rows in the head's two blocks.
   const double rows = 1024 + 150, fewer = 1024 + 11, d = 192;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <opencv2/imgproc.hpp>
 #include <set>
 
 #include "evaluation/states.h"
@@ -42,12 +41,8 @@ struct Pool {
     using scene::Weather;
     Estimator estimator(vision::defaultModel(), {.features = true});
     std::map<Weather, scene::Street> streets;
-    for (const Weather weather : {Weather::kRain, Weather::kClear, Weather::kCloudy, Weather::kFog}) {
-      scene::StreetOptions options;
-      options.seed = seed;
-      options.weather = weather;
-      streets.try_emplace(weather, options);
-    }
+    for (const Weather weather : {Weather::kRain, Weather::kClear, Weather::kCloudy, Weather::kFog})
+      streets.try_emplace(weather, scene::StreetOptions{.seed = static_cast<std::uint64_t>(seed), .weather = weather});
     cv::RNG random(33);
     const cv::Mat bay = vision::maskOf(kBay, {640, 448});
     for (int i = 0; i < count; ++i) {
@@ -80,7 +75,7 @@ StateVerdict measure(const Pool& pool, std::size_t question, std::size_t others,
   for (std::size_t i = first; i < first + count; ++i) {
     const StateExample& picture = pool.pictures[i % count];
     const int state = pool.truths[i % count][question];
-    if (found[static_cast<std::size_t>(state)]++ >= kExamples) continue;
+    if (found[state]++ >= kExamples) continue;
     examples.push_back(picture);
     examples.back().state = state;
     features.push_back(pool.pooled[question].row(static_cast<int>(i % count)));

@@ -2,19 +2,17 @@
 #include "evaluation/states.h"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region_json.h"
 
 namespace mpm::evaluation {
 namespace {
 
-namespace fs = std::filesystem;
+using States = test::InFolder;
 
 const StateHead kGate{.name = "gate", .states = {"closed", "open"}};
 
@@ -40,11 +38,11 @@ std::vector<StateExample> examplesOfDays(int days, int of_a_day) {
 cv::Mat tellingFeatures(const std::vector<StateExample>& examples, double noise) {
   cv::Mat pooled = randomRows(static_cast<int>(examples.size()), 6, 3);
   for (int i = 0; i < pooled.rows; ++i)
-    pooled.at<double>(i, 2) = examples[static_cast<std::size_t>(i)].state * 4 + noise * pooled.at<double>(i, 2);
+    pooled.at<double>(i, 2) = examples[i].state * 4 + noise * pooled.at<double>(i, 2);
   return pooled;
 }
 
-TEST(States, PooledTokensAreMeansOfTheRegion) {
+TEST_F(States, PooledTokensAreMeansOfTheRegion) {
   cv::Mat tokens(12, 5, CV_32F), shares(3, 4, CV_32F);
   cv::RNG random(1);
   random.fill(tokens, cv::RNG::NORMAL, 2, 3);
@@ -69,7 +67,7 @@ TEST(States, PooledTokensAreMeansOfTheRegion) {
   EXPECT_MPM_ERROR(poolTokens(tokens, cv::Mat(3, 3, CV_32F, cv::Scalar(1))), "9 patches, but there are 12 tokens");
 }
 
-TEST(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
+TEST_F(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
   const vision::Region left{.name = "left", .size = {80, 40}, .polygons = {{{0, 0}, {39, 0}, {39, 39}, {0, 39}}}};
   const vision::Region stamp{
       .name = "stamp", .ignore = true, .size = {80, 40}, .polygons = {{{0, 0}, {79, 0}, {79, 19}, {0, 19}}}};
@@ -87,7 +85,7 @@ TEST(States, SharesAreOfTheRegionWithoutWhatIsIgnored) {
 }
 
 // Two states at -1 and 1, one of which is shown ten times as often: the border lies in the middle all the same.
-TEST(States, ARareStateCountsAsMuchAsACommonOne) {
+TEST_F(States, ARareStateCountsAsMuchAsACommonOne) {
   constexpr int kCommon = 40, kRare = 4;
   cv::Mat pooled(kCommon + kRare, 1, CV_64F);
   std::vector<int> shown;
@@ -105,7 +103,7 @@ TEST(States, ARareStateCountsAsMuchAsACommonOne) {
   EXPECT_LT(score(1, -0.3), score(0, -0.3)) << "nearer to the common state";
 }
 
-TEST(States, HeldOutDaysAreJudgedWhole) {
+TEST_F(States, HeldOutDaysAreJudgedWhole) {
   // Pictures of a day are almost equal, and nothing but the day tells the state: another day cannot be known.
   const std::vector<StateExample> examples = examplesOfDays(24, 6);
   const cv::Mat of_days = randomRows(24, 30, 5);
@@ -124,14 +122,14 @@ TEST(States, HeldOutDaysAreJudgedWhole) {
   for (int i = 0; i < 144; ++i) {
     const int at = i % 24 * 6 + i / 24;
     mixed.push_back(pooled.row(at));
-    mixed_examples.push_back(untimed[static_cast<std::size_t>(at)]);
+    mixed_examples.push_back(untimed[at]);
   }
   const StateHead leaking = teachStates(kGate, mixed_examples, mixed);
   EXPECT_FALSE(leaking.verdict.by_days);
   EXPECT_GT(leaking.verdict.right(), 0.95);
 }
 
-TEST(States, AStateOfOneDayIsNotTested) {
+TEST_F(States, AStateOfOneDayIsNotTested) {
   std::vector<StateExample> examples = examplesOfDays(4, 3);
   for (StateExample& one : examples) one.state = one.day == 3;
   const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
@@ -139,7 +137,7 @@ TEST(States, AStateOfOneDayIsNotTested) {
   EXPECT_EQ(head.verdict.answers.size(), 9u);
 }
 
-TEST(States, ProbabilityIsHowOftenItIsRight) {
+TEST_F(States, ProbabilityIsHowOftenItIsRight) {
   for (const double noise : {0.5, 1.5, 3.0, 9.0}) {
     SCOPED_TRACE(noise);
     const std::vector<StateExample> examples = examplesOfDays(60, 3);
@@ -154,14 +152,14 @@ TEST(States, ProbabilityIsHowOftenItIsRight) {
   }
 }
 
-TEST(States, NothingIsSureWhereNothingIsTested) {
+TEST_F(States, NothingIsSureWhereNothingIsTested) {
   std::vector<StateExample> examples = examplesOfDays(2, 2);
   const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
   EXPECT_EQ(head.verdict.untested, 4);
   EXPECT_FALSE(readState(head, tellingFeatures(examples, 0.1).row(0)).sure);
 }
 
-TEST(States, PartsWithoutTimesHoldEachState) {
+TEST_F(States, PartsWithoutTimesHoldEachState) {
   std::vector<StateExample> examples = examplesOfDays(2, 7);
   for (StateExample& one : examples) one.day = 0;
   const StateHead head = teachStates(kGate, examples, tellingFeatures(examples, 0.1));
@@ -172,9 +170,8 @@ TEST(States, PartsWithoutTimesHoldEachState) {
   EXPECT_EQ(head.verdict.right(), 1);
 }
 
-TEST(States, FileGivesTheSameAnswers) {
-  const test::TemporaryFolder folder;
-  const std::string path = folder / "gate.json";
+TEST_F(States, FileGivesTheSameAnswers) {
+  const std::string path = folder_ / "gate.json";
   const std::vector<StateExample> examples = examplesOfDays(12, 2);
   StateHead head = kGate;
   head.regions = {{.name = "gate", .size = {64, 48}, .polygons = {{{1, 1}, {40, 1}, {20, 30}}}}};
@@ -195,22 +192,21 @@ TEST(States, FileGivesTheSameAnswers) {
   EXPECT_MPM_ERROR(readStates(path), "states");
 }
 
-TEST(States, TooFewStatesOrExamplesAreOneLine) {
+TEST_F(States, TooFewStatesOrExamplesAreOneLine) {
   std::vector<StateExample> examples = examplesOfDays(2, 2);
   EXPECT_MPM_ERROR(teachStates({.name = "gate", .states = {"open"}}, {}, {}), "fewer than two states");
   examples.pop_back();
   EXPECT_MPM_ERROR(teachStates(kGate, examples, randomRows(3, 4, 1)), "the state 'open' has 1 example");
 }
 
-TEST(States, ExamplesComeFromFoldersAndLists) {
-  const test::TemporaryFolder folder;
+TEST_F(States, ExamplesComeFromFoldersAndLists) {
   for (const char* name :
        {"open/cam_20260301_100000.png", "open/cam_20260302_100000.png", "closed/cam_20260301_235900.png"}) {
-    fs::create_directories(fs::path(folder / name).parent_path());
-    cv::imwrite(folder / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(name[0], 9, 9)));
+    fs::create_directories(fs::path(folder_ / name).parent_path());
+    cv::imwrite(folder_ / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar(name[0], 9, 9)));
   }
   StatesJob job;
-  readStateExamples(folder.path(), {.time_zone = 60}, job);
+  readStateExamples(folder_.path(), {.time_zone = 60}, job);
   EXPECT_EQ(job.states, (std::vector<std::string>{"closed", "open"}));
   ASSERT_EQ(job.examples.size(), 3u);
   std::map<std::string, std::int64_t> days;
@@ -218,7 +214,7 @@ TEST(States, ExamplesComeFromFoldersAndLists) {
   EXPECT_EQ(days["cam_20260301_100000.png"], days["cam_20260301_235900.png"]);  // by the clock of the camera
   EXPECT_EQ(days["cam_20260301_100000.png"] + 1, days["cam_20260302_100000.png"]);
 
-  const std::string csv = folder / "list.csv", json = folder / "list.json";
+  const std::string csv = folder_ / "list.csv", json = folder_ / "list.json";
   std::ofstream(csv)
       << "picture,state\n# a comment\nopen/cam_20260301_100000.png, open\nclosed/cam_20260301_235900.png,closed\n";
   std::ofstream(json) << R"([{"picture": "open/cam_20260301_100000.png", "state": "open"}])";
@@ -232,14 +228,14 @@ TEST(States, ExamplesComeFromFoldersAndLists) {
     std::ofstream(csv) << line << "\n";
     EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "line 1: '" + line + "' is not PICTURE,STATE");
   }
-  EXPECT_MPM_ERROR(readStateExamples(folder / "nowhere", {}, job), "there is no '" + (folder / "nowhere") + "'");
+  EXPECT_MPM_ERROR(readStateExamples(folder_ / "nowhere", {}, job), "there is no '" + (folder_ / "nowhere") + "'");
   StatesJob later = listed;
   later.model = std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx";
   later.regions = {{.name = "gate", .size = {8, 8}, .polygons = {{{0, 0}, {7, 0}, {0, 7}}}, .from = 4'000'000'000'000}};
   later.name = "gate";
   EXPECT_MPM_ERROR(teachStates(later), "'gate' is no region at the time of '" + later.examples[0].file + "'");
   const std::string picture = "open/cam_20260301_100000.png";
-  fs::copy_file(folder / picture, folder / "copy.png");
+  fs::copy_file(folder_ / picture, folder_ / "copy.png");
   std::ofstream(csv) << picture << ",open\nopen/../" << picture << ",open\n";
   EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "100000.png' twice: leave it out once");
   for (const std::string& other : {picture, std::string("copy.png")}) {
@@ -248,7 +244,7 @@ TEST(States, ExamplesComeFromFoldersAndLists) {
   }
   std::ofstream(csv) << "gone.png,open\n";
   EXPECT_MPM_ERROR(readStateExamples(csv, {}, job), "there is no picture");
-  EXPECT_MPM_ERROR(readStateExamples(folder / "open", {}, job), "has no folders of pictures");
+  EXPECT_MPM_ERROR(readStateExamples(folder_ / "open", {}, job), "has no folders of pictures");
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/teaching.h"
 
-#include <filesystem>
-
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -37,7 +35,7 @@ TEST(Teaching, StopsInEachPartOfTheWork) {
     };
     EXPECT_FALSE(teach(job)) << stop;
     EXPECT_EQ(calls, stop) << "nothing is done after it";
-    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << stop;
+    EXPECT_TRUE(fs::is_empty(folder.path())) << stop;
   }
   job.progress = [&](int done, int) { return (last = done) > 0; };
   EXPECT_TRUE(teach(job));

@@ -10,14 +10,10 @@
 #include "evaluation/statistics.h"
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
-#include "support/pictures.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::evaluation {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(ParetoFront, HasWhatNoOtherBeats) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -60,8 +56,8 @@ TEST(Bootstrap, HasTheQuantilesOfAllSamples) {
   for (int i = 0; i < 3125; ++i) {
     double up = 0, down = 0;
     for (int k = 0, rest = i; k < 5; ++k, rest /= 5) {
-      up += a[static_cast<std::size_t>(rest % 5)];
-      down += b[static_cast<std::size_t>(rest % 5)];
+      up += a[rest % 5];
+      down += b[rest % 5];
     }
     every.push_back(up / down);
   }
@@ -114,9 +110,7 @@ class Tune : public ::testing::Test {
 /// Mean over the pictures that the search does not use, with a net of their own for each row.
 void expectMeasured(const TuneRow& row, const std::vector<TunePicture>& pictures, int searched, bool labelled) {
   SCOPED_TRACE(toString(row));
-  EstimatorOptions options;
-  options.task = Task::kSemantic;
-  options.read.convert.reduce = kFullModel;
+  EstimatorOptions options{.read = {.convert = {.reduce = kFullModel}}, .task = Task::kSemantic};
   Estimator full(test::kSegmenter, options);
   options.read.convert.reduce = row.variant;
   Estimator own(test::kSegmenter, options);
@@ -126,7 +120,7 @@ void expectMeasured(const TuneRow& row, const std::vector<TunePicture>& pictures
   const auto size = static_cast<int>(pictures.size());
   for (int i = 0; i < size; ++i) {
     if (isInSpread(i, size, searched)) continue;
-    const TunePicture& picture = pictures[static_cast<std::size_t>(i)];
+    const TunePicture& picture = pictures[i];
     const Estimate one = own.estimate(picture.image), whole = full.estimate(picture.image);
     agreement += 100.0 * cv::countNonZero(one.labels == whole.labels) / static_cast<double>(one.labels.total());
     tokens += one.tokens.back();
@@ -184,7 +178,6 @@ TEST_F(Tune, ChoosesTheFastestThatPasses) {
 }
 
 TEST(Explanation, NamesTheChoiceOrTheFastest) {
-  using ::testing::AllOf, ::testing::HasSubstr;
   TuneResult result;
   result.tried = 7;
   result.held_back = 8;
@@ -206,7 +199,7 @@ TEST(Explanation, NamesTheChoiceOrTheFastest) {
   // A reduction takes more time than it saves where the model is tiny.
   std::swap(result.rows[0], result.rows[1]);
   result.chosen = 0;
-  EXPECT_THAT(explanation(result, options), ::testing::EndsWith("the full model stays."));
+  EXPECT_THAT(explanation(result, options), EndsWith("the full model stays."));
   result.rows[0].reuse = parseReuse("threshold=12");
   EXPECT_THAT(explanation(result, options),
               AllOf(HasSubstr("none --reuse threshold=12 is the fastest that"),

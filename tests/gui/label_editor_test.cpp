@@ -67,7 +67,7 @@ TEST(LabelEditor, FillsCellsThatMeetWithoutAGap) {
   LabelEditor editor(unlabelled(), kIgnore);
   const Size2 grid{3, 7};  // neither side is a multiple
   std::array<int, 21> all{};
-  for (int i = 0; i < 21; ++i) all[static_cast<std::size_t>(i)] = i;
+  for (int i = 0; i < 21; ++i) all[i] = i;
   editor.begin();
   editor.cells(grid, all, 4);
   EXPECT_EQ(count(editor, 4), 40 * 60);

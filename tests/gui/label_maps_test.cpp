@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <QColor>
-
 #include <numeric>
+
+#include "monitor/moving_camera.h"
 
 namespace mpm::gui {
 namespace {
@@ -61,6 +62,53 @@ TEST(LabelChanges, OfMapsOfAnySizeAreThoseOfEachPixel) {
                               [](int sum, const auto& one) { return sum + one.pixels; }),
               changed);
   }
+}
+
+using monitor::ViewMotion;
+
+constexpr int kNoLabel = 255;
+
+cv::Mat labelsOf(cv::Size size) {
+  cv::Mat labels(size, CV_8UC1, cv::Scalar(kNoLabel));
+  cv::ellipse(labels, {size.width / 3, size.height / 2}, {90, 60}, 20, 0, 360, cv::Scalar(1), cv::FILLED);
+  cv::rectangle(labels, cv::Rect(400, 250, 150, 120), cv::Scalar(4), cv::FILLED);
+  return labels;
+}
+
+// Share of the labelled pixels that have the label they should have.
+double agreement(const cv::Mat& labels, const cv::Mat& expected) {
+  const cv::Mat labelled = (labels != kNoLabel) | (expected != kNoLabel), equal = labels == expected;
+  return cv::countNonZero(equal & labelled) / static_cast<double>(cv::countNonZero(labelled));
+}
+
+TEST(MovedLabels, AreWhereTheViewMovedThem) {
+  for (const char* const when : {"2026-06-10T12:00", "2026-06-10T23:30"}) {
+    monitor::test::MovingCamera camera(std::string("seed=3&start=") + when);
+    const cv::Mat from = camera.next().image;
+    for (const ViewMotion& motion :
+         {ViewMotion{.right = 20, .down = -9}, {.turn = 2}, {.zoom = 1.04}, {-12, 7, -1.5, 0.97}}) {
+      const cv::Mat labels = labelsOf(from.size());
+      cv::Mat expected;
+      cv::warpAffine(labels, expected, monitor::matrixOf(motion, from.size()), from.size(), cv::INTER_NEAREST,
+                     cv::BORDER_CONSTANT, cv::Scalar(kNoLabel));
+      const cv::Mat moved = movedLabels(labels, from, camera.view(motion), kNoLabel);
+      ASSERT_FALSE(moved.empty()) << when << ", turned " << motion.turn;
+      EXPECT_GT(agreement(moved, expected), 0.97) << when << ", turned " << motion.turn;
+      EXPECT_LT(agreement(labels, expected), 0.95) << "without it they would be elsewhere";
+    }
+  }
+}
+
+TEST(MovedLabels, StayWhereTheViewStayed) {
+  monitor::test::MovingCamera camera("seed=3&step=3600&start=2026-06-10T09:00");
+  const cv::Mat from = camera.next().image, labels = labelsOf(from.size());
+  EXPECT_TRUE(movedLabels(labels, from, camera.next().image, kNoLabel).empty()) << "an hour later";
+  EXPECT_TRUE(movedLabels(labels, from, camera.view({.right = 90}), kNoLabel).empty()) << "another view";
+  monitor::test::MovingCamera other("seed=8&start=2026-06-10T12:00");
+  EXPECT_TRUE(movedLabels(labels, from, other.next().image, kNoLabel).empty()) << "another street";
+  EXPECT_TRUE(
+      movedLabels(cv::Mat(20, 20, CV_8U), cv::Mat(20, 20, CV_8UC3), cv::Mat(20, 20, CV_8UC3), kNoLabel).empty());
+  EXPECT_TRUE(movedLabels(labels, from(cv::Rect(0, 0, 300, 300)), from, kNoLabel).empty()) << "another size";
 }
 
 }  // namespace

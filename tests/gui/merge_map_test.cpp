@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
 
@@ -9,11 +6,11 @@
 #include "gui/models/merge_lookup.h"
 #include "gui/models/patch_selection.h"
 #include "mpm/error.hpp"
+#include "support/matchers.h"
 
 namespace mpm::gui {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
 // 2 x 3 patches; first 0+1 and 3+5 merge, then those two clusters.

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <opencv2/imgcodecs.hpp>
-
 #include "gui/views/look.h"
 #include "gui/views/source_dialog.h"
-#include "gui/views/watch_rows.h"
 #include "monitor/every_field.h"
-#include "monitor/store/store.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -195,18 +191,14 @@ TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
   DayNightPanel panel(&ask);
   auto* table = childOf<QTableWidget>(&panel);
   EXPECT_TRUE(table->isHidden()) << "no areas yet";
-  const auto headings = [&] {
+  const auto texts = [&](const auto& item) {
     QStringList shown;
     for (int c = 0; c < table->columnCount(); ++c)
-      if (!table->isColumnHidden(c)) shown << table->horizontalHeaderItem(c)->text();
+      if (!table->isColumnHidden(c)) shown << item(c)->text();
     return shown.join(QLatin1Char(' '));
   };
-  const auto cells = [&](int row) {
-    QStringList shown;
-    for (int c = 0; c < table->columnCount(); ++c)
-      if (!table->isColumnHidden(c)) shown << table->item(row, c)->text();
-    return shown.join(QLatin1Char(' '));
-  };
+  const auto headings = [&] { return texts([&](int column) { return table->horizontalHeaderItem(column); }); };
+  const auto cells = [&](int row) { return texts([&](int column) { return table->item(row, column); }); };
   panel.setAreas({{"river", 0.25, 0.3, 0.2}, {"ice", 0.75, 0.7, std::nullopt}});
   EXPECT_FALSE(table->isHidden());
   EXPECT_EQ(headings(), "Class Day Night") << "this model has no cross-validation";
@@ -301,9 +293,7 @@ TEST(WatchDialog, RunsTheCommandOnce) {
     EXPECT_TRUE(QTest::qWaitFor([&] { return labelOf(&dialog, "Result of the test")->text().contains(answer); }, 60000))
         << labelOf(&dialog, "Result of the test")->text();
   }
-  QFile told(file);
-  EXPECT_TRUE(told.open(QIODevice::ReadOnly));
-  EXPECT_EQ(told.readAll(), "alarm\n");
+  EXPECT_EQ(content(file), "alarm\n");
 }
 
 TEST(WatchDialog, SaysWhatCannotBeAccepted) {
@@ -472,9 +462,13 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   QTest::mouseMove(chart, at.toPoint() + QPoint(100, 0));
   QTest::mouseRelease(chart, Qt::LeftButton, {}, at.toPoint() + QPoint(100, 0));
   EXPECT_LT(chart->axis().from, from);
-  panel.showSpan(ChartPanel::Span::kHour);
-  EXPECT_TRUE(chart->following());
-  EXPECT_NEAR(chart->axis().to - chart->axis().from, 3600, 40);
+  for (const auto& [text, hours] : {std::pair("Day", 24), {"Week", 168}, {"All", 36}, {"Hour", 1}}) {
+    buttonOf(&panel, text)->click();
+    EXPECT_TRUE(buttonOf(&panel, text)->isChecked()) << text;
+    EXPECT_NEAR(chart->axis().to - chart->axis().from, hours * 3600, hours * 72) << text;
+    EXPECT_NEAR(chart->axis().to, now, 120) << text;
+    EXPECT_TRUE(chart->following()) << text;
+  }
 
   // As a picture for a file: not one colour.
   chart->setPictures({now - 3600});
@@ -571,12 +565,10 @@ TEST(Exports, WritesOrSaysWhyNot) {
 
 TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
   QTemporaryDir folder;
-  QFile file(folder.filePath("m.db"));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.close();
+  write(folder.filePath("m.db"), "");
   History history;
   QSignalSpy failed(&history, &History::failed), sources(&history, &History::sourcesChanged);
-  history.setDatabase(file.fileName());
+  history.setDatabase(folder.filePath("m.db"));
   EXPECT_FALSE(sources.wait(300));
   database(folder);
   history.askSources();

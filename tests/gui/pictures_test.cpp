@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -112,16 +110,16 @@ TEST(RowAges, CountFramesSinceARowWasComputed) {
   estimate.grid = {1, 3};
   EXPECT_TRUE(ages.add(estimate).empty()) << "without reuse";
   estimate.reuse = ReuseReport{.key_frame = true};
-  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(0, 0, 0));
+  EXPECT_THAT(ages.add(estimate), ElementsAre(0, 0, 0));
   estimate.reuse = ReuseReport{.patches = {1}};
-  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(1, 0, 1));
+  EXPECT_THAT(ages.add(estimate), ElementsAre(1, 0, 1));
   estimate.reuse->patches = {2};
-  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(2, 1, 0));
+  EXPECT_THAT(ages.add(estimate), ElementsAre(2, 1, 0));
   estimate.grid = {2, 1};
-  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(0, 0)) << "of another model";
+  EXPECT_THAT(ages.add(estimate), ElementsAre(0, 0)) << "of another model";
   estimate.reuse->key_frame = true;
   estimate.grid = {1, 3};
-  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(0, 0, 0));
+  EXPECT_THAT(ages.add(estimate), ElementsAre(0, 0, 0));
 }
 
 TEST(LiveFrame, ComparesWithAnotherReduction) {

@@ -2,7 +2,6 @@
 // Regions in the app: they are drawn, changed, kept per source, and come from files.
 
 #include <algorithm>
-#include <optional>
 
 #include "vision/labels/classes.h"
 #include "vision/regions/region_json.h"
@@ -213,7 +212,7 @@ TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   ASSERT_TRUE(wait([&] { return gcc().has_value(); }));
   double low = 1, high = 0;
   for (int i = 0; i < 40; ++i) {
-    const cv::Scalar mean = cv::mean(picture(i, {320, 160}), mask);
+    const cv::Scalar mean = cv::mean(mpm::test::smoothPicture(160, 320, i + 1), mask);
     low = std::min(low, mean[1] / (mean[0] + mean[1] + mean[2]));
     high = std::max(high, mean[1] / (mean[0] + mean[1] + mean[2]));
   }

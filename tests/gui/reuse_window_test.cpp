@@ -18,8 +18,8 @@ class ReuseWindow : public Window {
     make(reusing);
     QDir(folder_.path()).mkpath("yard");
     for (int i = 0; i < 40; ++i) {
-      cv::Mat yard = picture(1, {320, 160});
-      picture(100 + i, {80, 80}).copyTo(yard(cv::Rect(0, 0, 80, 80)));  // 2x2 of 8x4 patches
+      cv::Mat yard = mpm::test::smoothPicture(160, 320, 2);
+      mpm::test::smoothPicture(80, 80, 101 + i).copyTo(yard(cv::Rect(0, 0, 80, 80)));  // 2x2 of 8x4 patches
       cv::imwrite(path("yard/%1.png", i), yard);
     }
     watching().open(file("yard"));

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "gui/views/look.h"
-#include "monitor/store/store.h"
 #include "support/demo.h"
 #include "window_fixture.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include <QTest>
 #include <QtWidgets>
 #include <csignal>
@@ -29,10 +27,8 @@ Outcome start(const QStringList& arguments, const QMap<QString, QString>& enviro
 
 // The path of a file that is no model.
 QString brokenModel(const QTemporaryDir& folder) {
-  QFile file(folder.filePath("broken.onnx"));
-  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write("this is no model");
-  return file.fileName();
+  write(folder.filePath("broken.onnx"), "this is no model");
+  return folder.filePath("broken.onnx");
 }
 
 // Those of a program that leaves the user's settings and data alone.
@@ -69,9 +65,7 @@ constexpr int kPatience = 60000;  // ms
 
 // Before it does, a stop would be the end of a program that had not begun.
 bool catchesTermination(qint64 process) {
-  QFile status(QStringLiteral("/proc/%1/status").arg(process));
-  if (!status.open(QIODevice::ReadOnly)) return false;
-  for (const QByteArray& line : status.readAll().split('\n'))
+  for (const QByteArray& line : content(QStringLiteral("/proc/%1/status").arg(process)).split('\n'))
     if (line.startsWith("SigCgt:")) return (line.mid(7).trimmed().toULongLong(nullptr, 16) >> (SIGTERM - 1) & 1) != 0;
   return false;
 }
@@ -86,17 +80,13 @@ QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked, cons
   process.start(MPM_MONITOR_APP, {"--settings", settings, "--db", "none", asked});
   EXPECT_TRUE(process.waitForStarted());
   EXPECT_TRUE(QTest::qWaitFor([&] { return catchesTermination(process.processId()); }, kPatience));
-  const auto content = [&] {
-    QFile file(settings);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  };
-  EXPECT_TRUE(QTest::qWaitFor([&] { return content().contains(done); }, kPatience)) << content();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return content(settings).contains(done); }, kPatience)) << content(settings);
   process.terminate();
   process.waitForFinished(kPatience);
   EXPECT_EQ(process.state(), QProcess::NotRunning);
   EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
   EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError();
-  return content();
+  return content(settings);
 }
 
 TEST(Start, TakesWhatAFileManagerHandsOver) {

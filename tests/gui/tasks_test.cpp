@@ -105,14 +105,11 @@ TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {
 class SegmentsWindow : public Window {
  protected:
   WindowOptions options() const override {
-    const QString model = file("queries.onnx"), facts = file("queries.json");
-    QFile::copy(MPM_TEST_DATA_DIR "/hf_eomt_ts17.onnx", model);
-    QFile json(facts);
-    if (json.open(QIODevice::WriteOnly))
-      json.write(R"({"task": "panoptic", "classes": [{"name": "road", "color": "#c80000"},
-                     {"name": "car"}, {"name": "tree"}, {"name": "sky"}]})");
     WindowOptions options = Window::options();
-    options.model = model;
+    options.model = file("queries.onnx");
+    QFile::copy(MPM_TEST_DATA_DIR "/hf_eomt_ts17.onnx", options.model);
+    write(file("queries.json"), R"({"task": "panoptic", "classes": [{"name": "road", "color": "#c80000"},
+                                {"name": "car"}, {"name": "tree"}, {"name": "sky"}]})");
     options.inference.min_score = 0.2;
     options.inference.min_overlap = 0.1;
     return options;
@@ -120,9 +117,8 @@ class SegmentsWindow : public Window {
 };
 
 TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
-  cv::Mat noise(48, 96, CV_8UC3);  // the model finds no segments in smooth pictures
-  cv::RNG(3).fill(noise, cv::RNG::UNIFORM, 0, 256);
-  cv::imwrite(file("noise.png").toStdString(), noise);
+  // The model finds no segments in smooth pictures.
+  cv::imwrite(file("noise.png").toStdString(), mpm::test::noisePicture(48, 96));
   watching().open(file("noise.png"));
   ASSERT_TRUE(runs());
   const Estimate& estimate = frame()->result.estimate;

@@ -5,7 +5,6 @@
 
 #include "gui/views/look.h"
 #include "support/demo.h"
-#include "vision/labels/label_folder.h"
 #include "vision/pictures/pictures.h"
 #include "window_fixture.h"
 
@@ -165,7 +164,7 @@ TEST_F(TeachOnePicture, APictureWithoutLabelsIsNotDarkened) {
   EXPECT_EQ(painted(1), painted(0)) << "the model does not know it";
 }
 
-// How new classes differ: tests/vision/class_colors_test.cpp.
+// How new classes differ: tests/vision/classes_test.cpp.
 TEST_F(TeachOnePicture, NewClassesHaveColoursOfTheirOwnOrOfTheModel) {
   addClass("road");
   const LegendModel& legend = *part<LegendModel>();
@@ -229,7 +228,7 @@ TEST_F(TeachOnePicture, LabelsOfAnotherPictureAreCopied) {
   EXPECT_TRUE(wait([&] { return differs(expected) == 0; })) << "what is drawn stays";
   key(Qt::Key_Z, Qt::ControlModifier);
   EXPECT_TRUE(wait([&] { return differs(own) == 0; }));
-  cv::imwrite(file("small.png").toStdString(), picture(1, {160, 80}));
+  cv::imwrite(file("small.png").toStdString(), mpm::test::smoothPicture(80, 160));
   emit pane()->pictures()->filesChosen({file("small.png")});
   ASSERT_TRUE(wait([&] { return teach()->shown() == "small"; }));
   emit pane()->pictures()->copyRequested(first);
@@ -327,9 +326,7 @@ TEST_F(TeachOnePicture, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   // A disk that takes no labels: they stay on the screen, and the next stroke writes them.
   const std::filesystem::path folder = file("m.labels/labels").toStdString();
   std::filesystem::rename(folder, folder.string() + ".away");
-  QFile blocks(file("m.labels/labels"));
-  ASSERT_TRUE(blocks.open(QIODevice::WriteOnly));
-  blocks.close();
+  write(file("m.labels/labels"), "");
   draw(3);
   EXPECT_TRUE(refused("cannot make the folder"));
   ASSERT_TRUE(QFile::remove(file("m.labels/labels")));

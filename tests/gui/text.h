@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gmock/gmock.h>
+#include <QFile>
+#include <fstream>
 
-#include <QString>
-#include <ostream>
+#include "support/matchers.h"
 
 inline std::ostream& operator<<(std::ostream& out, const QString& text) { return out << text.toStdString(); }
 inline std::ostream& operator<<(std::ostream& out, const QByteArray& text) { return out << text.toStdString(); }
@@ -15,6 +15,10 @@ MATCHER_P(Has, piece, "") { return arg.contains(piece); }
 MATCHER_P(Begins, piece, "") { return arg.startsWith(piece); }
 MATCHER_P(Ends, piece, "") { return arg.endsWith(piece); }
 
-using ::testing::Not;
+inline QByteArray content(const QString& name) {
+  QFile file(name);
+  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+inline void write(const QString& name, const char* text) { std::ofstream(name.toStdString()) << text; }
 
 }  // namespace mpm::gui

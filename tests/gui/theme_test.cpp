@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/theme.h"
 
-#include <gtest/gtest.h>
-
 #include <QtWidgets>
 #include <algorithm>
 #include <cstdlib>

@@ -2,8 +2,6 @@
 // Folders of pictures that have a time.
 
 #include "gui/models/readout.h"
-#include "gui/views/times_dialog.h"
-#include "vision/times/written_time.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -103,7 +101,7 @@ TEST_F(Times, TheChartOfAnArchiveAndDayNightShowAllOfIt) {
     return valueOf(panel, "Samples, Day").toInt() + valueOf(panel, "Samples, Night").toInt();
   };
   EXPECT_TRUE(wait([&] { return counted() == 3; })) << textOf(panel);
-  EXPECT_THAT(valueOf(panel, "Stretch"), ::testing::AllOf(Has("6 Jul 2013"), Has("8 Jul 2013"))) << "two days at least";
+  EXPECT_THAT(valueOf(panel, "Stretch"), AllOf(Has("6 Jul 2013"), Has("8 Jul 2013"))) << "two days at least";
   chart->showSpan(ChartPanel::Span::kHour);
   EXPECT_GT(shown().to, static_cast<double>(chart->record()->last) / 1000) << "the last picture is seen";
   chart->chart()->setFollowing(false);

@@ -2,13 +2,10 @@
 // The trainings of the Teach mode, on a small ViT.
 #include "gui/models/trainer.h"
 
-#include <gtest/gtest.h>
-
 #include <QSignalSpy>
 #include <QTest>
 #include <QtWidgets>
 #include <filesystem>
-#include <fstream>
 #include <latch>
 #include <opencv2/imgcodecs.hpp>
 
@@ -261,19 +258,12 @@ TEST_F(Trainer, ATrainingTellsHowFarItIsAndHowItEnds) {
 }
 
 TEST_F(Trainer, ReadsTheVerdictOfItsModels) {
-  const auto write = [&](const char* name, const QByteArray& text) {
-    QFile file(folder_.filePath(name));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(text);
-  };
-  write("v1.onnx", "x");
-  write("v1.json", R"({"classes": [{"name": "ice"}, {"name": "rock"}], "taught": {"pictures": 3, "cross_validation":
+  for (const char* name : {"v1.onnx", "v2.onnx", "v3.onnx", "v4.onnx"}) write(folder_.filePath(name), "x");
+  write(folder_.filePath("v1.json"),
+        R"({"classes": [{"name": "ice"}, {"name": "rock"}], "taught": {"pictures": 3, "cross_validation":
     {"rounds": 3, "miou": 61.5, "pixel_accuracy": 80.1, "iou": {}, "pictures": [3, 1], "confusion": [[90, 10], [5, 5]]}}})");
-  write("v2.onnx", "x");
-  write("v2.json", R"({"taught": {"pictures": 1, "cross_validation": null}})");
-  write("v3.onnx", "x");
-  write("v3.json", R"({"classes": []})");
-  write("v4.onnx", "x");
+  write(folder_.filePath("v2.json"), R"({"taught": {"pictures": 1, "cross_validation": null}})");
+  write(folder_.filePath("v3.json"), R"({"classes": []})");
   const auto models = taughtModels(folder_.path().toStdString());
   ASSERT_EQ(models.size(), 2U);
   EXPECT_THAT(models[0].path, Has("v2.onnx")) << "the newest";
@@ -293,10 +283,7 @@ TEST_F(Trainer, ReadsTheVerdictOfItsModels) {
 TEST_F(Trainer, NonsenseInClassesJsonIsSaid) {
   for (const char* text :
        {"", "[7]", R"({"classes": [{"name": "a"}], "ignore": 255.7})", R"({"classes": {"a": []}})"}) {
-    QFile file(folder_.filePath("classes.json"));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
-    file.write(text);
-    file.close();
+    write(folder_.filePath("classes.json"), text);
     LabelStore store(folder_.path());
     QString why;
     QObject::connect(&store, &LabelStore::failed, [&](const QString& message) { why = message; });

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person does with mouse and keys, and what comes of it.
 
-#include "gui/views/watch_rows.h"
-#include "monitor/store/store.h"
 #include "support/demo.h"
 #include "window_fixture.h"
 
@@ -152,25 +150,6 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   EXPECT_EQ(keys(), (Keys{"merged", "area", "area"})) << "several classes in one chart";
   areas()[2]->trigger();
   EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.class_name), part<LegendModel>()->name(0));
-}
-
-TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
-  const UnixMs now = unixNow();
-  storeSamples(file("street").toStdString(), now - 40 * kDayMs, kDayMs, 40);
-  make();
-  ASSERT_TRUE(openAndWait());
-  ChartPanel* panel = part<ChartPanel>();
-  ASSERT_TRUE(wait([&] { return panel->source().has_value(); }));
-  const auto length = [&] { return panel->chart()->axis().to - panel->chart()->axis().from; };
-  for (const auto& [text, seconds] : {std::pair("Day", 86400.0), std::pair("Week", 7 * 86400.0),
-                                      std::pair("All", 40 * 86400.0), std::pair("Hour", 3600.0)}) {
-    auto* span = buttonOf(panel, text);
-    span->click();
-    EXPECT_TRUE(span->isChecked()) << text;
-    EXPECT_NEAR(length(), seconds, seconds * 0.02) << text;
-    EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(now) / 1000, 120) << text;
-    EXPECT_TRUE(panel->chart()->following()) << text;
-  }
 }
 
 TEST_F(Controls, ActionsSayWhatIsOnShow) {
@@ -338,22 +317,13 @@ TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
 
 TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   ASSERT_TRUE(openAndWait());
-  const auto choose = [&](const char* by, const QString& hours) {
-    WatchDialog* dialog = nullptr;
-    trigger("night");
-    for (auto* one : window_->findChildren<WatchDialog*>())
-      if (one->isVisible()) dialog = one;
-    ASSERT_NE(dialog, nullptr);
-    fieldOf<QLineEdit>(dialog, "Night hours")->setText(hours);
-    auto* rule = fieldOf<QComboBox>(dialog, "Night by");
-    rule->setCurrentIndex(rule->findData(by));
-    QTest::keyClick(dialog, Qt::Key_Return);
-  };
+  auto* dialog = dialogOf<WatchDialog>("night");
   // All day is night but for a minute twelve hours from now.
   const QTime other = QTime::currentTime().addSecs(12 * 3600);
-  const QString format = "HH:mm";
-  const QString hours = other.addSecs(60).toString(format) + QLatin1Char('-') + other.toString(format);
-  choose("hours", hours);
+  fieldOf<QLineEdit>(dialog, "Night hours")->setText(other.addSecs(60).toString("HH:mm-") + other.toString("HH:mm"));
+  auto* rule = fieldOf<QComboBox>(dialog, "Night by");
+  rule->setCurrentIndex(rule->findData("hours"));
+  QTest::keyClick(dialog, Qt::Key_Return);
   ASSERT_EQ(part<WatchRules>()->watch(file("street")).night, "hours");
   EXPECT_THAT(textIn<DayNightPanel>(), Has("Night: from "));
   const monitor::StoreReader reader(file("m.db").toStdString());

@@ -2,15 +2,7 @@
 // What goes wrong while the window runs: sources, models, disks, clocks, power.
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <fstream>
-#include <mutex>
-#include <thread>
 
-#include "gui/views/watch_rows.h"
-#include "mpm/error.hpp"
-#include "support/demo.h"
 #include "wall_clock.h"
 #include "window_fixture.h"
 
@@ -45,8 +37,7 @@ class CameraSource : public vision::FrameSource {
       camera_->freed.wait(lock, [&] { return !camera_->hangs; });  // whatever anyone says, as a driver does
     }
     if (camera_->unplugged) throw Error("unplugged rtsp://anna:geheim@camera/1");
-    cv::Mat image(cv::Size(320, 160) * camera_->scale.load(), CV_8UC3);
-    cv::RNG(static_cast<std::uint64_t>(++number_)).fill(image, cv::RNG::UNIFORM, 0, 256);
+    const cv::Mat image = mpm::test::noisePicture(160 * camera_->scale, 320 * camera_->scale, ++number_);
     return vision::Frame{image, "frame", "camera", number_};
   }
 
@@ -500,8 +491,7 @@ TEST(Opener, GoesOnWithTheModelOfTheSourceOrThatOfTheCommandLine) {
     EXPECT_EQ(opener.recents()[0].model, known) << "another one only stands in for it";
     EXPECT_EQ(opener.recents()[0].reduce, "mpm:blocks=1");
     QSignalSpy back(&opener, &Opener::modelChosen);
-    QFile file(known);
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    write(known, "");
     EXPECT_TRUE(back.wait(kPatience)) << "it came back";
   });
   const struct {

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <QSignalSpy>
 #include <QTest>
-#include <functional>
 #include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 #include <stdexcept>
 
 #include "gui/main_window.h"  // and with it the parts that it makes
 #include "gui/views/times_dialog.h"
 #include "monitor/store/store.h"
+#include "support/pictures.h"
 #include "text.h"
 #include "vision/time.h"
 
@@ -84,17 +81,11 @@ class Window : public ::testing::Test {
  protected:
   void SetUp() override {
     QDir(folder_.path()).mkpath("street");
-    for (int i = 0; i < kPictures; ++i) cv::imwrite(path("street/%1.png", i), picture(i, {320, 160}));
+    for (int i = 0; i < kPictures; ++i)
+      cv::imwrite(path("street/%1.png", i), mpm::test::smoothPicture(160, 320, i + 1));
     make();
   }
   void TearDown() override { window_.reset(); }
-
-  static cv::Mat picture(int seed, cv::Size size) {
-    cv::Mat small(7, 9, CV_8UC3), image;
-    cv::RNG(static_cast<std::uint64_t>(seed) + 1).fill(small, cv::RNG::UNIFORM, 0, 256);
-    cv::resize(small, image, size, 0, 0, cv::INTER_CUBIC);
-    return image;
-  }
 
   virtual WindowOptions options() const {
     WindowOptions options;
@@ -237,10 +228,6 @@ class Window : public ::testing::Test {
   }
   QSlider* opacitySlider() const { return window_->findChild<QToolBar*>()->findChild<QSlider*>(); }
   QImage shot(QWidget* widget) const { return widget->grab().toImage(); }
-  QByteArray content(const QString& name) const {
-    QFile text(name);
-    return text.open(QIODevice::ReadOnly) ? text.readAll() : QByteArray();
-  }
 
   QTemporaryDir folder_;
   Said notices_;

@@ -2,10 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <fstream>
-
 #include "monitor/every_field.h"
-#include "monitor/store/store.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/attention.h"
 
-#include <numbers>
-
 #include "kernels/each_instruction_set.h"
-#include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/threads.h"
 
 namespace mpm {
 namespace {
-
-using test::Matrix;
 
 class Attention : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(Attention);
@@ -26,7 +21,7 @@ struct Case {
       : q(Matrix::normal(rows, head_count * head_dim, 1, 2, gap)),
         k(Matrix::normal(rows, head_count * head_dim, 2, 2, 2 * gap)),
         v(Matrix::normal(rows, head_count * head_dim, 3, 1, 3 * gap)),
-        bias(test::normal(static_cast<std::size_t>(rows), 4)),
+        bias(test::normal(rows, 4)),
         heads(head_count),
         scale(1 / std::sqrt(static_cast<float>(head_dim))) {}
 
@@ -62,8 +57,7 @@ TEST_P(Attention, WiderStridesLeaveWhatIsBetweenRows) {
     const Matrix out = c.run(c.bias.data(), Serial(), gap);
     EXPECT_LE(test::maxError(out.view(), c.expected(c.bias.data())), 3e-6);
     for (int i = 0; i < out.rows; ++i)
-      for (int j = 0; j < gap; ++j)
-        EXPECT_TRUE(std::isnan(out.values[static_cast<std::size_t>(i * out.stride + 40 + j)]));
+      for (int j = 0; j < gap; ++j) EXPECT_TRUE(std::isnan(out.values[i * out.stride + 40 + j]));
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <vector>
 
 #include "kernels/random.h"
 #include "kernels/transformer_block.h"
@@ -29,12 +28,11 @@ struct BlockWeights {
         proj(weights(o.dim, o.heads * o.head_dim, seed + 1)),
         fc1(weights(o.gated ? 2 * o.hidden : o.hidden, o.dim, seed + 2)),
         fc2(weights(o.dim, o.hidden, seed + 3)),
-        qkv_bias(normal(static_cast<std::size_t>(qkv.rows), seed + 4, 0.2f)),
-        proj_bias(normal(static_cast<std::size_t>(proj.rows), seed + 5, 0.2f)),
-        fc1_bias(normal(static_cast<std::size_t>(fc1.rows), seed + 6, 0.2f)),
-        fc2_bias(normal(static_cast<std::size_t>(fc2.rows), seed + 7, 0.2f)),
-        norms(normal(static_cast<std::size_t>(4 * o.dim + 4 * o.head_dim + 2 * o.hidden + 2 * o.heads * o.head_dim),
-                     seed + 8, 0.3f, 1.0f)) {}
+        qkv_bias(normal(qkv.rows, seed + 4, 0.2f)),
+        proj_bias(normal(proj.rows, seed + 5, 0.2f)),
+        fc1_bias(normal(fc1.rows, seed + 6, 0.2f)),
+        fc2_bias(normal(fc2.rows, seed + 7, 0.2f)),
+        norms(normal(4 * o.dim + 4 * o.head_dim + 2 * o.hidden + 2 * o.heads * o.head_dim, seed + 8, 0.3f, 1.0f)) {}
 
   TransformerBlockSpec spec() const {
     const float* next = norms.data();

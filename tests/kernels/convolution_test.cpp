@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "kernels/instruction_set.h"
@@ -28,7 +27,7 @@ struct Case {
 /// Each pixel of x, or of y if transposed, is met by the weights around it.
 std::vector<double> expected(const Case& c, const ConvolutionSpec& s, const std::vector<float>& x,
                              const std::vector<const float*>& addends) {
-  std::vector<double> y(static_cast<std::size_t>(c.batch * c.out_height * c.out_width * c.outputs));
+  std::vector<double> y(c.batch * c.out_height * c.out_width * c.outputs);
   const int in = c.channels / s.groups, out = c.outputs / s.groups;
   for (int b = 0; b < c.batch; ++b)
     for (int row = 0; row < (s.transposed ? c.height : c.out_height); ++row)
@@ -44,9 +43,8 @@ std::vector<double> expected(const Case& c, const ConvolutionSpec& s, const std:
             const int y_row = s.transposed ? other_row : row, y_column = s.transposed ? other_column : column;
             for (int o = 0; o < c.outputs; ++o)
               for (int i = 0; i < in; ++i) {
-                const float value = x[static_cast<std::size_t>(
-                    ((b * c.height + x_row) * c.width + x_column) * c.channels + o / out * in + i)];
-                y[static_cast<std::size_t>(((b * c.out_height + y_row) * c.out_width + y_column) * c.outputs + o)] +=
+                const float value = x[((b * c.height + x_row) * c.width + x_column) * c.channels + o / out * in + i];
+                y[((b * c.out_height + y_row) * c.out_width + y_column) * c.outputs + o] +=
                     static_cast<double>(s.relu_input && value < 0 ? 0 : value) *
                     static_cast<double>(s.weight[((o * in + i) * s.kernel[0] + ky) * s.kernel[1] + kx]);
               }
@@ -79,7 +77,7 @@ TEST_P(Convolutions, AreOnnxs) {
   const std::size_t size = count(c.batch * c.out_height * c.out_width, c.outputs);
   const auto x = test::normal(count(c.batch * c.height * c.width, c.channels), 1);
   const auto weight = test::normal(count(c.outputs, taps), 2, 1 / std::sqrt(static_cast<float>(taps)));
-  const auto bias = test::normal(static_cast<std::size_t>(c.outputs), 3);
+  const auto bias = test::normal(c.outputs, 3);
   s.channels = c.channels, s.outputs = c.outputs, s.weight = weight.data(), s.bias = bias.data();
   const auto addend = test::normal(size, 4);
   const std::vector<const float*> added(std::count(c.with.begin(), c.with.end(), '+'), addend.data());

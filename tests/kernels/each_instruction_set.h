@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "kernels/instruction_set.h"
 
 namespace mpm::test {

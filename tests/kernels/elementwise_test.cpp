@@ -2,18 +2,14 @@
 #include "kernels/elementwise.h"
 
 #include <bit>
-#include <cstdint>
 
 #include "kernels/cpu/rounding.h"
 #include "kernels/each_instruction_set.h"
-#include "kernels/random.h"
 #include "kernels/reference.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
 namespace {
-
-using test::Matrix;
 
 class Elementwise : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(Elementwise);
@@ -25,8 +21,7 @@ TEST_P(Elementwise, NormsOfAnyWidthAndStride) {
   for (const int dim : {1, 2, 3, 5, 7, 11, 13, 16, 17, 31, 64, 97, 192, 193, 768, 1024})
     for (const auto& [gap, rms] : {std::pair(0, false), std::pair(3, false), std::pair(0, true), std::pair(3, true)}) {
       const Matrix x = Matrix::normal(5, dim, 1, 3, gap);
-      const std::vector<float> weight = test::normal(static_cast<std::size_t>(dim), 2),
-                               bias = test::normal(static_cast<std::size_t>(dim), 3);
+      const std::vector<float> weight = test::normal(dim, 2), bias = test::normal(dim, 3);
       Matrix y(5, dim, 2 * gap);
       const NormWeights weights{weight.data(), bias.data(), 0.3f, rms};
       norm(x.view(), weights, y.view());

@@ -14,10 +14,9 @@ inline double logitAt(MatrixView<const float> scores, const AxisResampling& rows
   double sum = 0;
   for (int t = 0; t < rows.taps; ++t)
     for (int u = 0; u < columns.taps; ++u) {
-      const int row = rows.first[static_cast<std::size_t>(y)] + t,
-                column = columns.first[static_cast<std::size_t>(x)] + u;
-      sum += static_cast<double>(rows.weight[static_cast<std::size_t>(y * rows.taps + t)]) *
-             static_cast<double>(columns.weight[static_cast<std::size_t>(x * columns.taps + u)]) *
+      const int row = rows.first[y] + t, column = columns.first[x] + u;
+      sum += static_cast<double>(rows.weight[y * rows.taps + t]) *
+             static_cast<double>(columns.weight[x * columns.taps + u]) *
              static_cast<double>(scores.row(row * columns.inputs + column)[c]);
     }
   return sum;

@@ -10,8 +10,6 @@
 namespace mpm {
 namespace {
 
-using test::Matrix;
-
 double value(const Operand& of, int i, int j) {
   return static_cast<double>(of.transposed ? of.view.row(j)[i] : of.view.row(i)[j]);
 }

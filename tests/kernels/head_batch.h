@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "kernels/elementwise.h"
 #include "kernels/head_gradient.h"
 #include "kernels/random.h"
@@ -20,8 +17,8 @@ struct HeadBatch {
   HeadBatch(HeadShape of, int grid_height, int grid_width, int count = 3)
       : shape(of), height(grid_height), width(grid_width), weights(normal(of.size(), 1, 0.4f)) {
     for (int c = 0; c < of.classes; ++c) class_weights.push_back(0.3f + 0.5f * static_cast<float>(c));
-    for (int i = 0; i < of.dim; ++i) weights[static_cast<std::size_t>(i)] += 1;
-    const std::vector<float> ones(static_cast<std::size_t>(of.dim), 1.0f), zeros(ones.size());
+    for (int i = 0; i < of.dim; ++i) weights[i] += 1;
+    const std::vector<float> ones(of.dim, 1.0f), zeros(ones.size());
     for (int p = 0; p < count; ++p) {
       const auto seed = static_cast<unsigned>(10 + p);
       tokens.push_back(Matrix::normal(height * width, of.dim, seed, 2));

@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 
-#include "kernels/elementwise.h"
 #include "kernels/head_batch.h"
 #include "kernels/reference.h"
 #include "kernels/threads.h"
@@ -37,7 +35,7 @@ double lossOf(const HeadBatch& batch) {
       }
     }
     for (int cell = 0; cell < 16 * scores.rows; ++cell) {
-      const int label = batch.cells[p][static_cast<std::size_t>(cell)];
+      const int label = batch.cells[p][cell];
       if (label == 255) continue;
       const double y = corner(cell / (4 * batch.width), batch.height),
                    x = corner(cell % (4 * batch.width), batch.width);
@@ -50,7 +48,7 @@ double lossOf(const HeadBatch& batch) {
         sum += std::exp(logit);
         if (c == label) own = logit;
       }
-      const auto factor = static_cast<double>(batch.class_weights[static_cast<std::size_t>(label)]);
+      const auto factor = static_cast<double>(batch.class_weights[label]);
       loss += factor * (std::log(sum) - own);
       weights += factor;
     }

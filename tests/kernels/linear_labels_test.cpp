@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/linear_labels.h"
 
-#include <algorithm>
-
 #include "kernels/each_instruction_set.h"
 #include "kernels/random.h"
 #include "kernels/threads.h"
@@ -27,17 +25,16 @@ struct Picture {
 // Values of all classes at a pixel, in double, by the definition.
 std::vector<double> valuesAt(const LinearModels& models, const AxisResampling& rows, const AxisResampling& columns,
                              const Picture& picture, int y, int x) {
-  std::vector<double> values(static_cast<std::size_t>(models.classes));
+  std::vector<double> values(models.classes);
   for (int s = 0; s < rows.taps; ++s)
     for (int t = 0; t < columns.taps; ++t) {
-      const double weight = static_cast<double>(rows.weight[static_cast<std::size_t>(y * rows.taps + s)]) *
-                            static_cast<double>(columns.weight[static_cast<std::size_t>(x * columns.taps + t)]);
+      const double weight = static_cast<double>(rows.weight[y * rows.taps + s]) *
+                            static_cast<double>(columns.weight[x * columns.taps + t]);
       const std::size_t cell = static_cast<std::size_t>(rows.first[y] + s) * models.columns + columns.first[x] + t;
       for (int c = 0; c < models.classes; ++c) {
         const auto of = [&](int v) { return static_cast<double>(models.data[(cell * 4 + v) * models.padded + c]); };
         double value = of(3);
-        for (int v = 0; v < 3; ++v)
-          value += of(v) * picture.values[static_cast<std::size_t>((y * picture.width + x) * 3 + v)] / 255;
+        for (int v = 0; v < 3; ++v) value += of(v) * picture.values[(y * picture.width + x) * 3 + v] / 255;
         values[c] += weight * value;
       }
     }
@@ -62,10 +59,9 @@ TEST_P(LinearLabels, AreTheClassWithTheLargestValue) {
       for (int y = 0; y < h; ++y)
         for (int x = 0; x < w; ++x) {
           const std::vector<double> values = valuesAt(models, y_axis, x_axis, picture, y, x);
-          const auto found = std::find(names.begin(), names.end(), labels[static_cast<std::size_t>(y * w + x)]);
+          const auto found = std::find(names.begin(), names.end(), labels[y * w + x]);
           ASSERT_NE(found, names.end());
-          ASSERT_GE(values[static_cast<std::size_t>(found - names.begin())] + 1e-4,
-                    *std::max_element(values.begin(), values.end()))
+          ASSERT_GE(values[found - names.begin()] + 1e-4, *std::max_element(values.begin(), values.end()))
               << classes << " classes, pixel " << y << ", " << x;
         }
     }

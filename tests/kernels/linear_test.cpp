@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "kernels/each_instruction_set.h"
-#include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/scratch.h"
 #include "kernels/threads.h"
@@ -12,8 +11,6 @@
 
 namespace mpm {
 namespace {
-
-using test::Matrix;
 
 double tolerance(int in, Precision precision = Precision::kFp32) {
   return (precision == Precision::kFp32 ? 5e-6 : 2e-2) * std::sqrt(static_cast<double>(in)) + 1e-6;
@@ -25,7 +22,7 @@ TEST(PackedLinear, MatchesDoublePrecision) {
       for (const int rows : {1, 2, 15, 16, 17, 31, 67, 128}) {
         SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
         const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(rows, in, 2, 1, in % 3);
-        const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
+        const std::vector<float> bias = test::normal(out, 3);
         const test::Reference expected = test::linear(test::Reference(x.view()), {weight.view(), bias.data()});
         Matrix y(rows, out, out % 4);
         PackedLinear(weight.view(), bias.data()).run(x.view(), y.view());
@@ -87,7 +84,7 @@ TEST(PackedLinear, RowsDoNotDependOnTheHeight) {
          {std::pair{192, 576}, {192, 192}, {192, 768}, {768, 192}, {20, 33}, {768, 3072}, {3072, 768}}) {
       if (precision == Precision::kFp16 && !cpuHasFp16()) continue;
       const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(PackedLinear::kMaxRows, in, 2);
-      const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
+      const std::vector<float> bias = test::normal(out, 3);
       const PackedLinear linear(weight.view(), bias.data(), precision);
       const Matrix start = Matrix::normal(PackedLinear::kMaxRows, out, 4);
       Matrix whole = start;
@@ -178,7 +175,7 @@ TEST(PackedLinear, Fp16OfAnyMagnitude) {
         const float size = rows % 2 == 0 ? 1e8f : 1e-8f;
         const Matrix weight = Matrix::normal(out, in, 1, in % 2 == 0 ? 1e6f : 1e-4f, in % 4);
         const Matrix x = Matrix::normal(rows, in, 2, size, in % 3), before = Matrix::normal(rows, out, 4, 1, out % 4);
-        const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
+        const std::vector<float> bias = test::normal(out, 3);
         const bool accumulate = out % 2 == 0;
         Matrix y = before;
         PackedLinear(weight.view(), bias.data(), Precision::kFp16).run(x.view(), y.view(), accumulate);
@@ -189,8 +186,8 @@ TEST(PackedLinear, Fp16OfAnyMagnitude) {
               const double product = static_cast<double>(x.at(i, k)) * static_cast<double>(weight.at(j, k));
               sum += product, magnitude += std::abs(product);
             }
-            const double offset = static_cast<double>(bias[static_cast<std::size_t>(j)]) +
-                                  (accumulate ? static_cast<double>(before.at(i, j)) : 0);
+            const double offset =
+                static_cast<double>(bias[j]) + (accumulate ? static_cast<double>(before.at(i, j)) : 0);
             ASSERT_NEAR(y.at(i, j), sum + offset, 3e-3 * magnitude + 1e-6 * std::abs(offset) + 1e-6) << i << ", " << j;
           }
       }
@@ -220,7 +217,7 @@ struct Int8Rows {
       scales.push_back(largest / 127.0f);
       std::vector<int>& row = values.emplace_back(static_cast<std::size_t>(x.cols), 0);
       for (int j = 0; j < x.cols && largest > 0; ++j)
-        row[static_cast<std::size_t>(j)] = static_cast<int>(std::nearbyint(x.row(i)[j] * (127.0f / largest)));
+        row[j] = static_cast<int>(std::nearbyint(x.row(i)[j] * (127.0f / largest)));
     }
   }
 };
@@ -259,7 +256,7 @@ TEST_P(Int8, IsExactlyItsQuantisation) {
         if (rows > 17 && in * out > 30000) continue;
         SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
         const Matrix weight = Matrix::normal(out, in, 1, 1, in % 4), x = Matrix::normal(rows, in, 2, 1, in % 3);
-        const std::vector<float> bias = test::normal(static_cast<std::size_t>(out), 3);
+        const std::vector<float> bias = test::normal(out, 3);
         expectInt8Product(weight, bias, x, Matrix::normal(rows, out, 4, 1, out % 4), rows % 2 == 0);
       }
 }
@@ -288,7 +285,7 @@ TEST_P(Int8, RowsOfZerosAndOutliers) {
   std::fill(zeros.values.begin(), zeros.values.end(), 0.0f);
   PackedLinear(zeros.view(), bias.data(), Precision::kInt8).run(x.view(), y.view());
   for (int i = 0; i < 5; ++i)
-    for (int j = 0; j < 33; ++j) EXPECT_EQ(y.at(i, j), bias[static_cast<std::size_t>(j)]);
+    for (int j = 0; j < 33; ++j) EXPECT_EQ(y.at(i, j), bias[j]);
 }
 
 TEST_P(Int8, KeepsANanInItsRow) {

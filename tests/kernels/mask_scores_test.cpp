@@ -2,14 +2,11 @@
 #include "kernels/mask_scores.h"
 
 #include "kernels/each_instruction_set.h"
-#include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/threads.h"
 
 namespace mpm {
 namespace {
-
-using test::Matrix;
 
 class MaskScores : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(MaskScores);
@@ -24,8 +21,8 @@ struct Case {
         tokens(Matrix::normal(class_count + rows, dim, 1, 1, 2)),
         patch(Matrix::normal(e, dim, 2, 0.2f)),
         cls(Matrix::normal(e, dim, 3, 0.2f)),
-        weight(test::normal(static_cast<std::size_t>(class_count), 4, 0.3f, 1)),
-        bias(test::normal(static_cast<std::size_t>(class_count), 5)) {}
+        weight(test::normal(class_count, 4, 0.3f, 1)),
+        bias(test::normal(class_count, 5)) {}
 
   Matrix run(const Parallel& parallel) const {
     Matrix scores(tokens.rows - classes, classes, 1);
@@ -54,7 +51,7 @@ TEST_P(MaskScores, ZeroRowStaysZero) {
   Case c(5, 9, 16, 16);
   for (int k = 0; k < 16; ++k) c.tokens.at(7, k) = 0;
   const Matrix scores = c.run(Serial());
-  for (int j = 0; j < 5; ++j) EXPECT_FLOAT_EQ(scores.at(2, j), c.bias[static_cast<std::size_t>(j)]);
+  for (int j = 0; j < 5; ++j) EXPECT_FLOAT_EQ(scores.at(2, j), c.bias[j]);
 }
 
 TEST_P(MaskScores, SameBytesForAnyNumberOfThreads) {

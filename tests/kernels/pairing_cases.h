@@ -28,7 +28,7 @@ inline void expectBest(const Matrix& x, const std::vector<int>& best) {
     double top = -2;
     for (int j = 0; j < x.rows; ++j)
       if (j != i) top = std::max(top, cosine(x, i, j));
-    const int found = best[static_cast<std::size_t>(i)];
+    const int found = best[i];
     ASSERT_NE(found, i);
     ASSERT_GE(found, 0);
     ASSERT_LT(found, x.rows);
@@ -43,7 +43,7 @@ inline void expectPairingRules(const std::function<std::vector<int>(const Matrix
   for (const int dim : {3, 20, 40, 192, 300}) {  // identical rows tie to the lowest
     if (dim > widest) continue;
     Matrix x(170, dim);
-    const std::vector<float> row = normal(static_cast<std::size_t>(dim), 1);
+    const std::vector<float> row = normal(dim, 1);
     for (int i = 0; i < x.rows; ++i) std::copy(row.begin(), row.end(), x.view().row(i));
     std::vector<int> expected(170, 0);
     expected[0] = 1;
@@ -59,7 +59,7 @@ inline void expectPairingRules(const std::function<std::vector<int>(const Matrix
       for (int k = 0; k < dim; ++k) x.at(copy, k) = x.at(5, k);
     const std::vector<int> best = pairs(x);
     EXPECT_EQ(best[5], 60);
-    for (std::size_t c = 1; c < copies.size(); ++c) EXPECT_EQ(best[static_cast<std::size_t>(copies[c])], 5);
+    for (std::size_t c = 1; c < copies.size(); ++c) EXPECT_EQ(best[copies[c]], 5);
     for (const int found : best)
       for (std::size_t c = 2; c < copies.size(); ++c) EXPECT_NE(found, copies[c]);
   }

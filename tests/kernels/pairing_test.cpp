@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/pairing.h"
 
-#include <cmath>
-#include <numeric>
-
 #include "kernels/each_instruction_set.h"
 #include "kernels/pairing_cases.h"
 #include "kernels/threads.h"
@@ -13,13 +10,12 @@ namespace {
 
 using test::cosine;
 using test::expectBest;
-using test::Matrix;
 
 class Pairing : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(Pairing);
 
 std::vector<int> pairs(const Matrix& x, const Parallel& parallel = Serial()) {
-  std::vector<int> best(static_cast<std::size_t>(x.rows), -1);
+  std::vector<int> best(x.rows, -1);
   EXPECT_TRUE(bestNeighbours(x.view(), best, parallel));
   return best;
 }
@@ -101,7 +97,7 @@ TEST_P(Pairing, MatchesOfTwoSetsAreThoseOfDoubleLoops) {
     for (const int dim : {1, 3, 16, 64, 131}) {
       SCOPED_TRACE(::testing::Message() << rows << " with " << columns << " of " << dim);
       const Matrix both = Matrix::normal(rows + columns, dim, static_cast<unsigned>(rows + dim), 1, dim % 3);
-      std::vector<int> best(static_cast<std::size_t>(rows), -1);
+      std::vector<int> best(rows, -1);
       std::vector<float> similarity(best.size());
       ASSERT_TRUE(bestMatches(both.view().rowRange(0, rows), both.view().rowRange(rows, rows + columns), best,
                               similarity, test::Threads(2)));
@@ -141,7 +137,7 @@ TEST_P(Pairing, WindowsAreThoseOfDoubleLoops) {
     for (const int i : members)
       for (const int j : members)
         if (i != j) sum += cosine(x, i, j) / 12;
-    EXPECT_NEAR(similarity[static_cast<std::size_t>(w)], sum, 1e-6) << w;
+    EXPECT_NEAR(similarity[w], sum, 1e-6) << w;
   }
 }
 

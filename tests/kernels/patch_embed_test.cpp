@@ -5,14 +5,11 @@
 
 #include <cstring>
 
-#include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/threads.h"
 
 namespace mpm {
 namespace {
-
-using test::Matrix;
 
 TEST(PatchEmbed, KernelsAndStridesOfAllKinds) {
   for (const PatchGeometry& g : {PatchGeometry{3, 64, 96, 16, 16, 16, 16}, PatchGeometry{3, 33, 47, 8, 8, 8, 8},
@@ -21,7 +18,7 @@ TEST(PatchEmbed, KernelsAndStridesOfAllKinds) {
     SCOPED_TRACE(::testing::Message() << g.height << " x " << g.width << " kernel " << g.kernel_h << " x "
                                       << g.kernel_w);
     const int patches = g.gridHeight() * g.gridWidth(), dim = 24;
-    const std::vector<float> image = test::normal(static_cast<std::size_t>(g.channels * g.height * g.width), 1);
+    const std::vector<float> image = test::normal(g.channels * g.height * g.width, 1);
     const Matrix weight = Matrix::normal(dim, g.channels * g.kernel_h * g.kernel_w, 2, 0.1f);
     const Matrix position = Matrix::normal(patches, dim, 3);
     const PackedLinear packed(weight.view(), nullptr);
@@ -39,7 +36,7 @@ TEST(PatchEmbed, KernelsAndStridesOfAllKinds) {
 TEST(PatchEmbed, NormBeforePositions) {
   const PatchGeometry g{3, 64, 96, 8, 8, 8, 8};
   const int patches = g.gridHeight() * g.gridWidth(), dim = 24;
-  const std::vector<float> image = test::normal(static_cast<std::size_t>(g.channels * g.height * g.width), 1);
+  const std::vector<float> image = test::normal(g.channels * g.height * g.width, 1);
   const Matrix weight = Matrix::normal(dim, g.channels * g.kernel_h * g.kernel_w, 2, 0.1f);
   const Matrix position = Matrix::normal(patches, dim, 3), vectors = Matrix::normal(3, dim, 4);
   for (const bool rms : {false, true}) {

@@ -31,16 +31,20 @@ struct Matrix {
         values(static_cast<std::size_t>(row_count * stride), std::numeric_limits<float>::quiet_NaN()) {}
   static Matrix normal(int rows, int cols, unsigned seed, float sigma = 1.0f, int gap = 0) {
     Matrix matrix(rows, cols, gap);
-    const std::vector<float> source = test::normal(static_cast<std::size_t>(rows * cols), seed, sigma);
+    const std::vector<float> source = test::normal(rows * cols, seed, sigma);
     for (int i = 0; i < rows; ++i)
       std::copy_n(source.begin() + i * cols, cols, matrix.values.begin() + i * matrix.stride);
     return matrix;
   }
 
-  float& at(int i, int j) { return values[static_cast<std::size_t>(i * stride + j)]; }
-  float at(int i, int j) const { return values[static_cast<std::size_t>(i * stride + j)]; }
+  float& at(int i, int j) { return values[i * stride + j]; }
+  float at(int i, int j) const { return values[i * stride + j]; }
   MatrixView<float> view() { return {values.data(), rows, cols, stride}; }
   MatrixView<const float> view() const { return {values.data(), rows, cols, stride}; }
 };
 
 }  // namespace mpm::test
+
+namespace mpm {
+using test::Matrix;
+}

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
-#include <vector>
 
 #include "kernels/elementwise.h"
 #include "kernels/patch_embed.h"
 #include "kernels/random.h"
 #include "kernels/transformer_block.h"
-#include "kernels/view.h"
 #include "kernels/window_attention.h"
 
 /// The kernels as plain loops in double precision: what every test compares with.
@@ -29,8 +25,8 @@ struct Reference {
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < cols; ++j) at(i, j) = static_cast<double>(view.row(i)[j]);
   }
-  double& at(int i, int j) { return values[static_cast<std::size_t>(i * cols + j)]; }
-  double at(int i, int j) const { return values[static_cast<std::size_t>(i * cols + j)]; }
+  double& at(int i, int j) { return values[i * cols + j]; }
+  double at(int i, int j) const { return values[i * cols + j]; }
   Reference rowRange(int begin, int end) const {
     Reference part(end - begin, cols);
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin) * cols, part.values.size(), part.values.begin());
@@ -98,32 +94,31 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
                            const RelativePositions& relative = {}) {
   Reference out(q.rows, q.cols);
   const int e = q.cols / heads;
-  std::vector<double> p(static_cast<std::size_t>(k.rows));
+  std::vector<double> p(k.rows);
   for (int h = 0; h < heads; ++h)
     for (int i = 0; i < q.rows; ++i) {
       double max = -std::numeric_limits<double>::infinity(), sum = 0;
       for (int j = 0; j < k.rows; ++j) {
         double dot = 0;
         for (int c = h * e; c < (h + 1) * e; ++c) dot += q.at(i, c) * k.at(j, c);
-        p[static_cast<std::size_t>(j)] = dot * scale + (key_bias != nullptr ? static_cast<double>(key_bias[j]) : 0.0);
+        p[j] = dot * scale + (key_bias != nullptr ? static_cast<double>(key_bias[j]) : 0.0);
         if (position_bias.entries > 0) {
           const int pair = i * k.rows + j;
           const int entry = position_bias.index != nullptr ? static_cast<int>(position_bias.index[pair]) : pair;
-          p[static_cast<std::size_t>(j)] += static_cast<double>(position_bias.table[h * position_bias.entries + entry]);
+          p[j] += static_cast<double>(position_bias.table[h * position_bias.entries + entry]);
         }
         if (relative.height > 0) {
           const int dy = i / relative.width - j / relative.width, dx = i % relative.width - j % relative.width;
           const float* row = relative.rows + (dy + relative.height - 1) * e;
           const float* column = relative.columns + (dx + relative.width - 1) * e;
           for (int c = 0; c < e; ++c)
-            p[static_cast<std::size_t>(j)] +=
-                q.at(i, h * e + c) * (static_cast<double>(row[c]) + static_cast<double>(column[c]));
+            p[j] += q.at(i, h * e + c) * (static_cast<double>(row[c]) + static_cast<double>(column[c]));
         }
-        max = std::max(max, p[static_cast<std::size_t>(j)]);
+        max = std::max(max, p[j]);
       }
       for (double& value : p) sum += value = std::exp(value - max);
       for (int c = h * e; c < (h + 1) * e; ++c)
-        for (int j = 0; j < k.rows; ++j) out.at(i, c) += p[static_cast<std::size_t>(j)] / sum * v.at(j, c);
+        for (int j = 0; j < k.rows; ++j) out.at(i, c) += p[j] / sum * v.at(j, c);
     }
   return out;
 }

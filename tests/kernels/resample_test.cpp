@@ -11,8 +11,6 @@
 namespace mpm {
 namespace {
 
-using test::Matrix;
-
 class Resample : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(Resample);
 
@@ -23,14 +21,14 @@ double bilinearWeight(int inputs, int outputs, int o, int i) {
 }
 
 double weightOf(const AxisResampling& axis, int o, int i) {
-  const int t = i - axis.first[static_cast<std::size_t>(o)];
-  return t < 0 || t >= axis.taps ? 0 : static_cast<double>(axis.weight[static_cast<std::size_t>(o * axis.taps + t)]);
+  const int t = i - axis.first[o];
+  return t < 0 || t >= axis.taps ? 0 : static_cast<double>(axis.weight[o * axis.taps + t]);
 }
 
 void expectInside(const AxisResampling& axis) {
   for (int o = 0; o < axis.outputs(); ++o) {
-    ASSERT_GE(axis.first[static_cast<std::size_t>(o)], 0);
-    ASSERT_LE(axis.first[static_cast<std::size_t>(o)] + axis.taps, axis.inputs);
+    ASSERT_GE(axis.first[o], 0);
+    ASSERT_LE(axis.first[o] + axis.taps, axis.inputs);
   }
 }
 
@@ -79,7 +77,7 @@ struct Case {
 
   double logit(int y, int x, int c) const { return test::logitAt(scores.view(), rows, columns, y, x, c); }
   std::vector<float> labels(const Parallel& parallel = Serial()) const {
-    std::vector<float> result(static_cast<std::size_t>(rows.outputs() * columns.outputs()), -1.0f);
+    std::vector<float> result(rows.outputs() * columns.outputs(), -1.0f);
     resizeArgmax<float>(scores.view(), rows, columns, {result.data(), rows.outputs(), columns.outputs()}, parallel);
     return result;
   }
@@ -147,20 +145,17 @@ TEST_P(Resample, LabelImagesOfBytesAnyStride) {
   std::vector<unsigned char> bytes(50 * 70, 255);
   resizeArgmax<unsigned char>(c.scores.view(), c.rows, c.columns, {bytes.data(), 50, 61, 70}, Serial());
   for (int y = 0; y < 50; ++y)
-    for (int x = 0; x < 70; ++x)
-      ASSERT_EQ(bytes[static_cast<std::size_t>(y * 70 + x)],
-                x < 61 ? labels[static_cast<std::size_t>(y * 61 + x)] : 255);
+    for (int x = 0; x < 70; ++x) ASSERT_EQ(bytes[y * 70 + x], x < 61 ? labels[y * 61 + x] : 255);
 }
 
 TEST_P(Resample, LogitsMatchDoublesAndGiveTheLabel) {
   for (const Case& c : {Case(4, 5, 12, 33, 40), Case(7, 7, 3, 5, 4, 2), Case(1, 2, 4, 9, 9)}) {
     const int height = c.rows.outputs(), width = c.columns.outputs();
-    std::vector<float> logits(static_cast<std::size_t>(c.classes * height * width));
+    std::vector<float> logits(c.classes * height * width);
     resizeLogits(c.scores.view(), c.rows, c.columns, logits.data(), test::Threads(2));
     for (int k = 0; k < c.classes; ++k)
       for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-          ASSERT_NEAR(logits[static_cast<std::size_t>((k * height + y) * width + x)], c.logit(y, x, k), 2e-6);
+        for (int x = 0; x < width; ++x) ASSERT_NEAR(logits[(k * height + y) * width + x], c.logit(y, x, k), 2e-6);
   }
 }
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/transformer_block.h"
 
-#include <cmath>
 #include <cstring>
-#include <optional>
-#include <random>
 
 #include "kernels/block_weights.h"
 #include "kernels/each_instruction_set.h"
@@ -17,7 +14,6 @@ namespace {
 
 using test::BlockOptions;
 using test::BlockWeights;
-using test::Matrix;
 using test::relativeError;
 
 class Block : public test::EachInstructionSet {};
@@ -70,8 +66,7 @@ TEST_P(Block, ItsPartsGiveTheSameBytesAsTheWhole) {
 
 TEST_P(Block, KeysAreTheMeanOverTheHeads) {
   for (const bool qk_norm : {false, true}) {
-    BlockOptions options;
-    options.qk_norm = qk_norm;
+    const BlockOptions options{.qk_norm = qk_norm};
     const BlockWeights weights(options);
     const TransformerBlockSpec spec = weights.spec();
     const Matrix x = Matrix::normal(150, options.dim, 20);
@@ -95,12 +90,11 @@ TEST_P(Block, RotaryPositionsMatchDoublePrecision) {
       if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
       SCOPED_TRACE(::testing::Message() << c.pairs << " pairs of " << c.head_dim << ", " << c.tables << " tables, "
                                         << c.special << " special rows");
-      BlockOptions options;
-      options.head_dim = c.head_dim;
-      options.special = c.special;
-      options.rotary_tables = c.tables;
-      options.qk_norm = c.qk_norm;
-      options.precision = precision;
+      const BlockOptions options{.head_dim = c.head_dim,
+                                 .special = c.special,
+                                 .rotary_tables = c.tables,
+                                 .qk_norm = c.qk_norm,
+                                 .precision = precision};
       const BlockWeights weights(options);
       const Matrix x = Matrix::normal(c.rows, options.dim, 20),
                    turns = rotations(c.rows - c.special, 2 * c.tables * c.pairs);
@@ -119,9 +113,7 @@ TEST_P(Block, RotaryPositionsMatchDoublePrecision) {
 }
 
 TEST_P(Block, KeysAreOfTheUnrotatedRows) {
-  BlockOptions options;
-  options.special = 1;
-  options.rotary_tables = 1;
+  const BlockOptions options{.special = 1, .rotary_tables = 1};
   const TransformerBlock block(BlockWeights(options).spec());
   const Matrix x = Matrix::normal(50, options.dim, 20), turns = rotations(49, options.head_dim);
   const auto keysWith = [&](MatrixView<const float> rotation) {
@@ -156,9 +148,7 @@ TEST_P(Block, SameBytesForAnyNumberOfThreads) {
 
 // Images of a batch have different row counts; behind them stands what must be neither read nor written.
 TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
-  BlockOptions options;
-  options.special = 1;
-  options.rotary_tables = 1;
+  const BlockOptions options{.special = 1, .rotary_tables = 1};
   const BlockWeights weights(options);
   const TransformerBlock block(weights.spec());
   const std::vector<int> rows = {130, 1, 200, 77};
@@ -171,8 +161,7 @@ TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
   std::vector<Matrix> alone;
   for (std::size_t b = 0; b < rows.size(); ++b) {
     const Matrix image = Matrix::normal(rows[b], dim, static_cast<unsigned>(b) + 30);
-    const std::vector<float> image_bias =
-        test::normal(static_cast<std::size_t>(rows[b]), static_cast<unsigned>(b) + 40);
+    const std::vector<float> image_bias = test::normal(rows[b], static_cast<unsigned>(b) + 40);
     std::copy(image.values.begin(), image.values.end(), x.begin() + static_cast<std::ptrdiff_t>(b * size));
     std::copy(image_bias.begin(), image_bias.end(), bias.begin() + static_cast<std::ptrdiff_t>(b) * capacity);
     const int first = static_cast<int>(b) * (capacity - 1);
@@ -197,7 +186,7 @@ void expectCloseToFp32(Precision precision, double least, double most) {
     for (const int rows : {1, 2, 9, 17, 75, 130, 333}) {
       SCOPED_TRACE(::testing::Message() << rows << " rows, head_dim " << options.head_dim);
       const Matrix x = Matrix::normal(rows, options.dim, 20);
-      const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
+      const std::vector<float> bias = test::normal(rows, 21);
       const Matrix y = run(block, x, bias.data());
       const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
       ASSERT_LE(relativeError(y, expected, x), most);
@@ -245,8 +234,8 @@ TEST_P(Block, KeptRowsAreThoseOfEarlierCalls) {
         std::vector<int> places;
         for (int i = 0; i < rows; ++i)
           if (call == 0 || random() % 4 < call % 4) places.push_back(i);
-        std::vector<float> bias(static_cast<std::size_t>(rows), 0.0f);
-        for (int i = 1; i < rows && call > 4; i += 7) bias[static_cast<std::size_t>(i)] = -INFINITY;
+        std::vector<float> bias(rows, 0.0f);
+        for (int i = 1; i < rows && call > 4; i += 7) bias[i] = -INFINITY;
         const int count = static_cast<int>(places.size());
         const Matrix x = Matrix::normal(count, options.dim, 50 + call);
         for (int i = 0; i < count; ++i) std::copy_n(x.view().row(i), options.dim, all.view().row(places[i]));

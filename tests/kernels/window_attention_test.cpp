@@ -13,7 +13,6 @@ namespace {
 
 using test::BlockOptions;
 using test::BlockWeights;
-using test::Matrix;
 using test::relativeError;
 
 class Windows : public test::EachInstructionSet {};
@@ -42,7 +41,7 @@ TEST_P(Windows, EveryVariationMatchesDoublePrecision) {
 
 TEST_P(Windows, PositionBiasesMatchDoublePrecision) {
   for (const int rows : {1, 3, 67, 130, 257}) {
-    std::vector<float> all(static_cast<std::size_t>(rows));
+    std::vector<float> all(rows);
     std::iota(all.begin(), all.end(), 0.0f);
     for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
       if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
@@ -107,11 +106,7 @@ TEST_P(Windows, RelativePositionsMatchDoublePrecision) {
     for (const float size : {0.2f, 4.0f}) {  // logits with and without a search for their maximum
       SCOPED_TRACE(::testing::Message() << c.grid_h << "x" << c.grid_w << " in windows of " << c.window_h << "x"
                                         << c.window_w << ", positions of size " << size);
-      BlockOptions options;
-      options.heads = c.heads;
-      options.head_dim = c.head_dim;
-      options.biases = c.biases;
-      options.qk_norm = c.qk_norm;
+      const BlockOptions options{.heads = c.heads, .head_dim = c.head_dim, .qk_norm = c.qk_norm, .biases = c.biases};
       const BlockWeights weights(options);
       WindowAttentionSpec spec{weights.spec(), {}, {}, {}};
       const int height = c.window_h > 0 ? c.window_h : c.grid_h, width = c.window_w > 0 ? c.window_w : c.grid_w;

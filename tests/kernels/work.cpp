@@ -4,8 +4,6 @@
 #include <cstdlib>
 
 #include "kernels/block_weights.h"
-#include "kernels/linear.h"
-#include "kernels/transformer_block.h"
 
 int main(int argc, char** argv) {
   using namespace mpm;
@@ -21,13 +19,9 @@ int main(int argc, char** argv) {
     for (int i = 0; i < times; ++i) linear.run(x.view(), y.view());
     return 0;
   }
-  test::BlockOptions options;
-  options.dim = in;
-  options.heads = number(4);
-  options.head_dim = 64;
-  options.hidden = 4 * in;
-  options.precision = precision;
-  const TransformerBlock block(test::BlockWeights(options).spec());
+  const test::BlockWeights weights(
+      {.dim = in, .heads = number(4), .head_dim = 64, .hidden = 4 * in, .precision = precision});
+  const TransformerBlock block(weights.spec());
   for (int i = 0; i < times; ++i)
     block.run({x.values.data(), 1, rows, in, &rows}, nullptr, {y.values.data(), 1, rows, in, &rows}, Serial());
 }

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One layer alone on hand-made tokens and states: how many rows it computes, and which states it refuses.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <map>
-#include <opencv2/dnn.hpp>
 
 #include "kernels/block_weights.h"
 #include "kernels/reference.h"
 #include "mpm/read_net.hpp"
+#include "support/matchers.h"
 
 namespace mpm {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr int kSpecial = 1;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <set>
 
 #include "kernels/random.h"
@@ -27,7 +26,7 @@ struct State {
 
   Partition partition() const {
     std::vector<std::set<int>> groups(kAllPatches);
-    for (int i = 0; i < kAllPatches; ++i) groups[static_cast<std::size_t>(read().clusterOfToken()[i])].insert(i);
+    for (int i = 0; i < kAllPatches; ++i) groups[read().clusterOfToken()[i]].insert(i);
     Partition result(groups.begin(), groups.end());
     result.erase(std::set<int>());
     return result;
@@ -108,15 +107,14 @@ struct Sequence {
     std::vector<int> sizes(kAllPatches);
     for (int i = 0; i < kAllPatches; ++i) {
       ASSERT_LT(state.clusterOfToken()[i], state.data[0]);
-      ++sizes[static_cast<std::size_t>(state.clusterOfToken()[i])];
+      ++sizes[state.clusterOfToken()[i]];
     }
     for (int row = 0; row < state.live(); ++row) ASSERT_EQ(state.clusterSize()[row], sizes[row]) << row;
     ASSERT_EQ(state.computedRows(), static_cast<int>(groups.size()));
     for (int i = 0; i < state.computedRows(); ++i) {
       ASSERT_LT(i > 0 ? state.computedRow(i - 1) : -1, state.computedRow(i));
       for (const int patch : groups[i]) ASSERT_EQ(state.clusterOfToken()[patch], state.computedRow(i));
-      for (int c = 0; c < kWidth; ++c)
-        ASSERT_NEAR(merged.at(kFrontRows + i, c), rows[static_cast<std::size_t>(kFrontRows + i)][c], 1e-6);
+      for (int c = 0; c < kWidth; ++c) ASSERT_NEAR(merged.at(kFrontRows + i, c), rows[kFrontRows + i][c], 1e-6);
     }
   }
 };

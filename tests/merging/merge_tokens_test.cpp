@@ -2,21 +2,14 @@
 // The merging steps of the reduction family, each against its own double loops, and what all of them keep.
 #include "merging/merge_tokens.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <random>
-
 #include "kernels/random.h"
 #include "kernels/threads.h"
 #include "merging/reference_merge.h"
+#include "support/matchers.h"
 
 namespace mpm {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
 using testing::ElementsAreArray;
 
 /// Tokens of one image with its state, and the result of a step.
@@ -35,7 +28,7 @@ struct Image {
     resetState({before.data(), patches});
   }
   static Image random(int patches, int special, int dim, unsigned seed) {
-    return {test::normal(static_cast<std::size_t>((patches + special) * dim), seed, 1, 0.5f), special, dim};
+    return {test::normal((patches + special) * dim, seed, 1, 0.5f), special, dim};
   }
 
   TokenState<const float> state() const { return {before.data(), patches}; }
@@ -79,11 +72,11 @@ void expectKept(const Image& image, bool weighted) {
   const auto before = image.state(), after = image.result();
   ASSERT_GE(after.live(), (before.live() + 1) / 4);
   ASSERT_LE(after.live(), before.live());
-  std::vector<float> members(static_cast<std::size_t>(after.live()));
+  std::vector<float> members(after.live());
   for (int i = 0; i < image.patches; ++i) {
     const float cluster = after.clusterOfToken()[i];
     ASSERT_TRUE(cluster >= 0 && cluster < after.data[0]) << cluster;
-    ++members[static_cast<std::size_t>(cluster)];
+    ++members[cluster];
   }
   EXPECT_THAT(members, ElementsAreArray(after.clusterSize(), after.live()));
   for (int i = 0; i < image.special * image.dim; ++i) EXPECT_EQ(image.merged[i], image.tokens[i]);
@@ -230,9 +223,9 @@ TEST(ScoredWindows, GetTheirSharedRowsAndTheOthersStay) {
         SCOPED_TRACE(testing::Message() << height << "x" << width << " + " << special << ", count " << count);
         const int windows = height * width / 4;
         Image image = Image::random(height * width, special, 12, 4);
-        std::vector<float> scores = test::normal(static_cast<std::size_t>(windows), 8);
+        std::vector<float> scores = test::normal(windows, 8);
         for (float& score : scores) score = std::round(2 * score);  // many ties
-        const std::vector<float> shared = test::normal(static_cast<std::size_t>(windows * 12), 9);
+        const std::vector<float> shared = test::normal(windows * 12, 9);
         const MergeRule rule{.groups = MergeGroups::kScoredWindows, .count = count, .grid_width = width};
         GroupsOfImage found;
         ASSERT_TRUE(findScoredWindows(rule, scores, found));
@@ -312,7 +305,7 @@ TEST_P(AnyStep, RefusesNanAndInfinity) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     for (const int row : {1, 2, 31, 64}) {
       Image image = Image::random(64, 1, 8, 2);
-      image.tokens[static_cast<std::size_t>(row * 8 + 5)] = bad;
+      image.tokens[row * 8 + 5] = bad;
       EXPECT_FALSE(image.merge(GetParam())) << bad << " in row " << row;
     }
   Image image = Image::random(64, 1, 8, 2);

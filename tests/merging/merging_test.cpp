@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/merging.hpp"
 
-#include <limits>
-
 #include "kernels/random.h"
 #include "merging/merge_tokens.h"
 #include "support/throws_with.h"
 
 namespace mpm {
 namespace {
-
-using testing::ElementsAre;
 
 TEST(MutualPairMerge, OneTokenOrNoneIsLeftAlone) {
   EXPECT_THAT(mutualPairMerge(std::vector<float>{1, 2, 3, 4}, 1, 2).map.cluster_of_token, ElementsAre(0));
@@ -46,7 +42,7 @@ TEST(MergeMaps, ComposeIsOneIndexing) {
   EXPECT_EQ(restoreTokens(second.tokens, 2, 10, both), restored_in_steps);
   const auto sizes = clusterSizes(both);
   EXPECT_EQ(static_cast<int>(sizes.size()), both.clusters);
-  EXPECT_THAT(sizes, testing::Each(testing::AllOf(testing::Ge(1), testing::Le(4))));
+  EXPECT_THAT(sizes, Each(AllOf(testing::Ge(1), testing::Le(4))));
   EXPECT_THROW(compose(second.map, first.map), Error);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 /// The merging steps of docs/reduction.md as plain loops in double precision.
@@ -38,11 +37,11 @@ inline MergedRows averaged(const Rows& x, int special, const std::vector<double>
     double total = 0, weights = 0;
     std::vector<double> sum(x[0].size());
     for (const int i : members) {
-      const double size = sizes[static_cast<std::size_t>(i)], weight = weighted ? size : 1;
-      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += weight * x[static_cast<std::size_t>(special + i)][c];
+      const double size = sizes[i], weight = weighted ? size : 1;
+      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += weight * x[special + i][c];
       total += size;
       weights += weight;
-      result.cluster_of_row[static_cast<std::size_t>(i)] = static_cast<int>(result.sizes.size());
+      result.cluster_of_row[i] = static_cast<int>(result.sizes.size());
     }
     for (double& value : sum) value /= weights;
     result.rows.push_back(sum);

@@ -4,9 +4,7 @@
 
 #include <cstdlib>
 #include <new>
-#include <numeric>
 #include <thread>
-#include <vector>
 
 #include "merging/merge_tokens.h"
 

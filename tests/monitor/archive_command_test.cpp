@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/models.h"
 #include "monitor/samples.h"
-#include "monitor/store/store.h"
 #include "support/exif.h"
 
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
 using monitor::StoreReader;
 
-class ArchiveCommand : public ::testing::Test {
+class ArchiveCommand : public InFolder {
  protected:
-  TemporaryFolder folder_;
   std::string database_ = folder_ / "a.db", in_ = folder_ / "in";
 
   void SetUp() override { fs::create_directory(in_); }
 
   void add(const std::string& name, int seed = 0) { writeImage(in_ + "/" + name, 40, 60, seed); }
 
-  CommandResult monitor(const std::string& source, std::vector<std::string> more = {}, CommandOptions options = {}) {
-    std::vector<std::string> arguments = {"monitor", source, "--model", kSegmenter,    "--schedule",
-                                          "1,2",     "--db", database_, "--time-zone", "+01:00"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return mpmCommand(arguments, options);
+  CommandResult monitor(const std::string& source, const Words& more = {}, CommandOptions options = {}) {
+    return mpmCommand(Words{"monitor", source, "--model", kSegmenter, "--schedule", "1,2", "--db", database_,
+                            "--time-zone", "+01:00"} +
+                          more,
+                      options);
   }
 
-  std::vector<std::string> stored() const {
-    std::vector<std::string> lines;
+  Words stored() const {
+    Words lines;
     for (const monitor::Sample& sample : monitor::test::allSamples(StoreReader(database_)))
       lines.push_back(sample.picture + " " + isoTime(sample.time));
     return lines;
@@ -95,8 +91,7 @@ TEST_F(ArchiveCommand, ASourceIsItsAbsolutePath) {
   add("20130708_055413.png", 1);
   writeImage(other + "/in/20130708_055413.png", 40, 60, 2);
   const auto from = [&](const std::string& place, const std::string& source) {
-    const CommandResult result = succeeded(monitor(source, {}, {.folder = place}));
-    return result.err;
+    return succeeded(monitor(source, {}, {.folder = place})).err;
   };
   EXPECT_THAT(from(folder_.path(), "in"), HasSubstr("1 new sample, 1 in"));
   for (const char* same : {"in/", "link", "./other/../in"})
@@ -140,8 +135,7 @@ TEST_F(ArchiveCommand, FollowStoresWhatIsNewUntilASignal) {
     if (looks++ == 0) add("20130708_060000.png");
     return monitor::test::samplesStored(database_) >= 2;
   };
-  const CommandResult result =
-      succeeded(monitor(in_, {"--follow"}, {.signal_after_first_line = SIGTERM, .signal_when = stored_two}));
+  succeeded(monitor(in_, {"--follow"}, {.signal_after_first_line = SIGTERM, .signal_when = stored_two}));
   EXPECT_THAT(stored(), ElementsAre(HasSubstr("055413"), HasSubstr("060000")));
 }
 

@@ -5,16 +5,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <tuple>
-#include <utility>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "monitor/samples.h"
-#include "monitor/store/store.h"
 #include "support/demo.h"
 #include "support/exif.h"
 #include "support/formatted_time.h"
@@ -24,7 +20,6 @@
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
 using monitor::Sample;
 using monitor::StoreReader;
 
@@ -74,19 +69,16 @@ class ArchiveSeries : public ::testing::Test {
     return write(name, [&](UnixMs time) { return formatted(time, form.c_str()); });
   }
 
-  static std::vector<std::string> monitor(const std::string& source, const std::string& database,
-                                          const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"monitor", source,  "--model", kSegmenter, "--schedule", "1,2",     "--db",
-                                          database,  "--lat", "48",      "--lon",    "11",         "--every", "0"};
-    if (!source.starts_with("demo:")) arguments.insert(arguments.end(), {"--time-zone", "UTC"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+  static Words monitor(const std::string& source, const std::string& database, const Words& more = {}) {
+    const Words arguments = {"monitor", source,  "--model", kSegmenter, "--schedule", "1,2",     "--db",
+                             database,  "--lat", "48",      "--lon",    "11",         "--every", "0"};
+    return arguments + (source.starts_with("demo:") ? Words{} : Words{"--time-zone", "UTC"}) + more;
   }
 
-  static std::vector<Row> watched(const std::string& source, const std::vector<std::string>& more = {}) {
+  static std::vector<Row> watched(const std::string& source, const Words& more = {}) {
     const std::string database = *folder / "watched.db";
     fs::remove(database);
-    const CommandResult result = succeeded(mpmCommand(monitor(source, database, more)));
+    succeeded(mpmCommand(monitor(source, database, more)));
     return seriesOf(database);
   }
 };
@@ -143,13 +135,12 @@ TEST_F(ArchiveSeries, ShardsTogetherAreTheWhole) {
   const std::string source = writeNamed("parts", "%Y%m%d_%H%M%S.png"), whole = *folder / "all.db",
                     merged = *folder / "merged.db";
   ASSERT_EQ(mpmCommand(monitor(source, whole)).exit_code, 0);
-  std::vector<std::string> report = {"report"};
+  Words report = {"report"};
   for (const char* part : {"1/3", "2/3", "3/3"}) {
     report.push_back(*folder / ("part" + std::string(part, 1) + ".db"));
     ASSERT_EQ(mpmCommand(monitor(source, report.back(), {"--shard", part})).exit_code, 0);
   }
-  report.insert(report.end(), {"--merge", merged, "--json"});
-  const CommandResult summed = succeeded(mpmCommand(report));
+  const CommandResult summed = succeeded(mpmCommand(report + Words{"--merge", merged, "--json"}));
   EXPECT_EQ(seriesOf(merged), seriesOf(whole));
   const auto one = mpmCommand({"report", whole, "--json"}).json();
   for (const char* key : {"from", "to", "samples", "pooled", "reduce"}) EXPECT_EQ(summed.json()[key], one[key]) << key;

@@ -2,16 +2,14 @@
 #include "monitor/capture/capture.h"
 
 #include <dlfcn.h>
-#include <gmock/gmock.h>
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
 
 #include "monitor/fake_source.h"
 #include "monitor/wait.h"
-#include "mpm/error.hpp"
 #include "support/gate.h"
+#include "support/matchers.h"
 
 // Sanitizers have a pthread_create of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -33,7 +31,6 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::Gate;
-using ::testing::HasSubstr;
 
 vision::Frame frame(int index) {
   return {.image = cv::Mat(2, 2, CV_8UC3, cv::Scalar::all(index % 256)), .name = "x", .source = "x", .index = index};
@@ -180,7 +177,7 @@ TEST_F(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(frames_->take(std::chrono::minutes(1)));
   ASSERT_TRUE(eventually([&] { return status().state == CaptureState::kEnded; }));
   EXPECT_EQ(status().message, "3 of 8 pictures could not be read");
-  EXPECT_THAT(unreadable->all(), ::testing::ElementsAre("b0", "b1", "b2"));
+  EXPECT_THAT(unreadable->all(), ElementsAre("b0", "b1", "b2"));
 }
 
 TEST_F(Capture, AFileThatCannotBeReadEndsWithTheReason) {
@@ -209,7 +206,7 @@ TEST_F(Capture, ASourceThatDisappearsComesBack) {
 
   int attempts = 0;
   for (const CaptureStatus& one : states_->all()) {
-    EXPECT_THAT(toString(one), ::testing::Not(HasSubstr("hunter2")));
+    EXPECT_THAT(toString(one), Not(HasSubstr("hunter2")));
     if (one.state != CaptureState::kRetrying) continue;
     attempts = std::max(attempts, one.attempt);
     EXPECT_LE(one.retry_in_s, 0.02);
@@ -263,8 +260,8 @@ TEST_F(Capture, AnOutageIsReportedOnceForEachReason) {
   capture_->stop();
   const std::vector<std::string> all = reported();
   ASSERT_GE(all.size(), 4u);
-  EXPECT_THAT(all[0], ::testing::AllOf(HasSubstr("Retrying (1,"), HasSubstr("no route")));
-  EXPECT_THAT(all[1], ::testing::AllOf(HasSubstr("Retrying (2,"), HasSubstr("refused")));
+  EXPECT_THAT(all[0], AllOf(HasSubstr("Retrying (1,"), HasSubstr("no route")));
+  EXPECT_THAT(all[1], AllOf(HasSubstr("Retrying (2,"), HasSubstr("refused")));
   EXPECT_EQ(all[2], "Live");
   EXPECT_THAT(all[3], HasSubstr("refused")) << "an outage of its own";
 }
@@ -277,9 +274,7 @@ TEST_F(Capture, ComingAndGoingIsReportedOnceUntilItSettles) {
   ASSERT_TRUE(eventually([&] { return reported().size() >= 3; }));
   EXPECT_GT(*opened_, 20);
   capture_->stop();
-  EXPECT_THAT(reported(),
-              ::testing::ElementsAre("Live", ::testing::AllOf(HasSubstr("Retrying (1,"), HasSubstr("the stream ended")),
-                                     "Live"));
+  EXPECT_THAT(reported(), ElementsAre("Live", AllOf(HasSubstr("Retrying (1,"), HasSubstr("the stream ended")), "Live"));
 }
 
 // A camera that breaks each time after some frames is opened more and more seldom.
@@ -307,7 +302,7 @@ TEST_F(Capture, StallsAreReportedOnceUntilTheSourceSettles) {
   ASSERT_TRUE(eventually([&] { return reported().size() >= 3; }));
   capture_->stop();
   EXPECT_GE(stalls(), 5);
-  EXPECT_THAT(reported(), ::testing::ElementsAre("Live", "Stalled", "Live"));
+  EXPECT_THAT(reported(), ElementsAre("Live", "Stalled", "Live"));
 }
 
 // Each time it is back for good, as it seems, and lost again.

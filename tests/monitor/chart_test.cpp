@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <map>
 
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/store.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {

@@ -4,8 +4,6 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "monitor/samples.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "monitor/watch/watch.h"
 
 namespace mpm::monitor::test {

@@ -3,16 +3,11 @@
 
 #include <algorithm>
 #include <clocale>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/atomic_file.h"
 #include "monitor/samples.h"
-#include "monitor/statistics/day_night.h"
 #include "support/file_size_limit.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
@@ -113,9 +108,9 @@ TEST_F(ExportTest, EachSampleHasTheClassesOfItsOwnModel) {
   record(path_, {sample}, info);
   const auto csv = linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1}));
   ASSERT_EQ(csv.size(), 4u);
-  EXPECT_THAT(csv[0], ::testing::EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
-  EXPECT_THAT(csv[1], ::testing::EndsWith(",75.0000,0.0000,25.0000"));
-  EXPECT_THAT(csv[3], ::testing::EndsWith(",87.5000,12.5000,")) << "it knows no tree";
+  EXPECT_THAT(csv[0], EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
+  EXPECT_THAT(csv[1], EndsWith(",75.0000,0.0000,25.0000"));
+  EXPECT_THAT(csv[3], EndsWith(",87.5000,12.5000,")) << "it knows no tree";
   const auto json = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));
   EXPECT_EQ(nlohmann::json::parse(json[0])["reduce"], "mpm:blocks=2,5");
   EXPECT_EQ(nlohmann::json::parse(json[2])["reduce"], "gradual:blocks=0-7:count=48");
@@ -143,8 +138,7 @@ TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
     EXPECT_GE(reported.back(), share);
     EXPECT_EQ(readFile(path), "before");
   }
-  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-    EXPECT_THAT(entry.path().string(), Not(HasSubstr(".part")));
+  EXPECT_THAT(mpm::test::filesIn(folder_.path()), Each(Not(HasSubstr(".part"))));
   reported.clear();
   EXPECT_EQ(exportSamples(store, {.source = 1}, path, stop_at(2)), kSamples);
   EXPECT_GT(reported.size(), 5u);
@@ -167,8 +161,7 @@ TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
     EXPECT_MPM_ERROR(exportSamples(opened, {.source = 1}, path), "out.csv': File too large");
   }
   EXPECT_EQ(readFile(path), before);
-  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-    EXPECT_THAT(entry.path().string(), Not(HasSubstr(".part")));
+  EXPECT_THAT(mpm::test::filesIn(folder_.path()), Each(Not(HasSubstr(".part"))));
 }
 
 }  // namespace

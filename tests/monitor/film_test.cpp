@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mpm report --film`: which picture of each day it shows, and how.
 
-#include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
 
@@ -12,7 +10,8 @@
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::CommandResult, mpm::test::expectFailure, mpm::test::mpmCommand, mpm::test::succeeded;
+using mpm::test::CommandResult, mpm::test::expectFailure, mpm::test::mpmCommand, mpm::test::succeeded, mpm::test::Words,
+    mpm::test::operator+;
 
 class Film : public InFolder {
  protected:
@@ -21,7 +20,7 @@ class Film : public InFolder {
   }
   // Grey is the hour, ten times; of the second day's picture of noon the sample is flagged, and the third day has none.
   void makeArchive(bool with_place) const {
-    std::filesystem::create_directory(archive_);
+    fs::create_directory(archive_);
     SessionInfo info = session(archive_);
     if (with_place) info.latitude = 48, info.longitude = -5;
     StoreWriter writer(path_);
@@ -38,13 +37,11 @@ class Film : public InFolder {
   }
   static UnixMs timeOf(int day, int hour) { return kNoon + (day - 1) * kDayMs + (hour - 12) * kHourMs; }
 
-  CommandResult film(std::vector<std::string> more) const {
-    more.insert(more.begin(), {"report", path_, "--film", video_});
-    more.insert(more.end(), {"--brief", "--time-zone", zone_});
-    return mpmCommand(more);
+  CommandResult film(const Words& more) const {
+    return mpmCommand(Words{"report", path_, "--film", video_} + more + Words{"--brief", "--time-zone", zone_});
   }
   // Of each picture of the video, at its middle, to the next ten.
-  std::vector<int> greys(const std::vector<std::string>& more) const {
+  std::vector<int> greys(const Words& more) const {
     EXPECT_EQ(succeeded(film(more)).exit_code, 0);
     cv::VideoCapture video(video_);
     std::vector<int> greys;
@@ -85,7 +82,7 @@ TEST_F(Film, ShowsThePictureOfAHeightOfTheSun) {
 TEST_F(Film, ShowsSnapshotsOfItsSource) {
   record(path_, {sampleAt(timeOf(1, 12)), sampleAt(timeOf(3, 12))});
   const std::string folder = folder_ / "snapshots";
-  std::filesystem::create_directory(folder);
+  fs::create_directory(folder);
   const auto snapshot = [&](int day, int hour, const std::string& facts) {
     const std::string stem = folder + "/" + fileTime(timeOf(day, hour), true);
     std::ofstream(stem + ".json") << facts;
@@ -124,7 +121,7 @@ TEST_F(Film, RefusesWhatItCannotShow) {
   expectFailure(film({"--film-overlay"}), 2, {"--film-overlay", "--pictures"});
   for (const char* option : {"--pictures=x", "--film-at=noon", "--film-date", "--film-rate=5"})
     expectFailure(mpmCommand({"report", path_, option}), 2, {"requires --film"});
-  EXPECT_FALSE(std::filesystem::exists(video_));
+  EXPECT_FALSE(fs::exists(video_));
 }
 
 }  // namespace

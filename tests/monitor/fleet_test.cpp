@@ -2,9 +2,6 @@
 // Cameras with sources that the test holds in its hands.
 #include "monitor/fleet.h"
 
-#include <atomic>
-#include <thread>
-
 #include "monitor/fake_source.h"
 #include "monitor/models.h"
 #include "monitor/samples.h"
@@ -15,7 +12,6 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::Gate;
-using ::testing::Contains;
 
 std::optional<vision::Frame> noiseFrame(int call, int every_ms = 2) {
   std::this_thread::sleep_for(std::chrono::milliseconds(every_ms));
@@ -92,8 +88,8 @@ TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
   ASSERT_TRUE(eventually([&] { return status("broken").over; }));
   for (const char* name : {"floods", "dies", "a", "b", "c", "d"}) EXPECT_TRUE(gives(name)) << name;
   EXPECT_TRUE(status("broken").started) << "nothing waits for it";
-  EXPECT_THAT(status("broken").failure, ::testing::HasSubstr("no such file")) << "the reason";
-  EXPECT_THAT(events_.all(), Contains(::testing::Pair("broken", ::testing::HasSubstr("tried again every 30 s"))));
+  EXPECT_THAT(status("broken").failure, HasSubstr("no such file")) << "the reason";
+  EXPECT_THAT(events_.all(), Contains(Pair("broken", HasSubstr("tried again every 30 s"))));
   EXPECT_EQ(status("a").session.source.stalls + status("a").session.source.reconnects, 0);
   EXPECT_EQ(status("a").database, folder_ / "a.db");
   EXPECT_TRUE(status("a").sample);
@@ -128,7 +124,7 @@ TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
   EXPECT_TRUE(gives("changes"));
   EXPECT_EQ(opened_.at("stays"), 1);
   EXPECT_EQ(status("leaves").name, "");
-  EXPECT_THAT(events_.all(), Not(Contains(::testing::Pair("heir", ::testing::HasSubstr("not watched")))));
+  EXPECT_THAT(events_.all(), Not(Contains(Pair("heir", HasSubstr("not watched")))));
   fleet_.reset();
   EXPECT_EQ(StoreReader(folder_ / "stays.db").sessions(1).size(), 1u) << "without a gap";
   EXPECT_EQ(StoreReader(folder_ / "changes.db").sessions(1).size(), 2u);
@@ -143,7 +139,7 @@ TEST_F(FleetTest, OneThatFailedIsTriedAtOnceWhenTheFileIsReadAgain) {
   };
   fleet_->set(both());
   ASSERT_TRUE(eventually([&] { return status("locked").over; }));
-  EXPECT_THAT(status("locked").failure, ::testing::HasSubstr("another program stores in"));
+  EXPECT_THAT(status("locked").failure, HasSubstr("another program stores in"));
   ASSERT_TRUE(gives("free"));
   other.reset();
   const Fleet::Changes changes = fleet_->set(both());

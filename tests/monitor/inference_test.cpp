@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture/inference.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "monitor/models.h"
 #include "monitor/wait.h"
 #include "support/damaged_model.h"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/model_digest.h"
@@ -14,10 +12,8 @@
 namespace mpm::monitor::test {
 namespace {
 
-namespace fs = std::filesystem;
 using mpm::test::TemporaryFolder;
 using mpm::test::writeModelThatOverflows;
-using ::testing::HasSubstr;
 
 class InferenceWorkerTest : public ::testing::Test {
  protected:
@@ -38,8 +34,7 @@ class InferenceWorkerTest : public ::testing::Test {
   }
 
   void put(int stream = 0) {
-    cv::Mat image(48, 96, CV_8UC3);
-    cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
+    const cv::Mat image = mpm::test::noisePicture(48, 96);
     frames_->put({.image = image, .id = ++id_, .stream = stream, .time = 1000 * id_, .steady = steadyNow()});
   }
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -15,7 +12,6 @@
 #include "monitor/every_field.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/store.h"
 #include "mpm/convert.hpp"
 #include "support/demo.h"
 #include "vision/pictures/pictures.h"
@@ -23,12 +19,10 @@
 namespace mpm::test {
 namespace {
 
-namespace fs = std::filesystem;
 using monitor::StoreReader;
 
-class MonitorCommand : public ::testing::Test {
+class MonitorCommand : public InFolder {
  protected:
-  TemporaryFolder folder_;
   std::string database_ = folder_ / "a.db";
 
   std::string images(int count) {
@@ -38,11 +32,9 @@ class MonitorCommand : public ::testing::Test {
     return folder_ / "in";
   }
 
-  CommandResult monitor(const std::string& source, std::vector<std::string> more = {}, CommandOptions options = {}) {
-    std::vector<std::string> arguments = {"monitor",    source, "--model", kSegmenter,
-                                          "--schedule", "1,2",  "--db",    database_};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return mpmCommand(arguments, options);
+  CommandResult monitor(const std::string& source, const Words& more = {}, CommandOptions options = {}) {
+    return mpmCommand(Words{"monitor", source, "--model", kSegmenter, "--schedule", "1,2", "--db", database_} + more,
+                      options);
   }
 };
 
@@ -75,7 +67,7 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
 }
 
 TEST_F(MonitorCommand, StoresOneSampleFromATimer) {
-  const std::vector<std::string> more = {"--once", "--alarm", "tokens>1", "--alarm-minutes", "0", "--json"};
+  const Words more = {"--once", "--alarm", "tokens>1", "--alarm-minutes", "0", "--json"};
   for (int run = 1; run <= 3; ++run) {
     const CommandResult result = succeeded(monitor("demo:street?size=64x96&step=600", more));
     int samples = 0, alarms = 0;
@@ -96,11 +88,10 @@ TEST_F(MonitorCommand, StoresOneSampleFromATimer) {
 TEST_F(MonitorCommand, HidesInPicturesAndMeasuresWhatIsThere) {
   std::ofstream(folder_ / "hide.json")
       << R"({"regions": [{"name": "window", "width": 60, "height": 40, "polygons": [[[0, 0], [19, 0], [19, 9], [0, 9]]]}]})";
-  const auto samples = [&](const std::string& database, std::vector<std::string> more) {
+  const auto samples = [&](const std::string& database, const Words& more) {
     database_ = folder_ / database;
     std::vector<nlohmann::json> lines;
-    more.insert(more.end(), {"--every", "0", "--json"});
-    for (auto& line : succeeded(monitor(images(2), more)).jsonLines())
+    for (auto& line : succeeded(monitor(images(2), more + Words{"--every", "0", "--json"})).jsonLines())
       if (!line.contains("event")) (void)line.erase("inference_ms"), lines.push_back(line);
     return lines;
   };
@@ -143,10 +134,10 @@ TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
   EXPECT_THAT(report.out, HasSubstr(", 6 samples kept\n"));
   EXPECT_THAT(report.out, HasSubstr("  quality: 2 of 6 pictures left out: 2 dark\n"));
   EXPECT_THAT(mpmCommand({"report", database_, "--brief"}).out,
-              ::testing::AllOf(::testing::StartsWith(folder_ / "in: last sample 2026-06-01"),
-                               HasSubstr(", 6 samples, 0 gaps, 33.3 % of "
-                                         "the pictures bad, 0 alarms, "),
-                               ::testing::EndsWith(" MB\n")));
+              AllOf(StartsWith(folder_ / "in: last sample 2026-06-01"),
+                    HasSubstr(", 6 samples, 0 gaps, 33.3 % of "
+                              "the pictures bad, 0 alarms, "),
+                    EndsWith(" MB\n")));
   const auto json = mpmCommand({"report", database_, "--json"}).json()["quality"];
   EXPECT_EQ(json["pictures"], 6);
   EXPECT_EQ(json["left_out"], 2);
@@ -222,17 +213,17 @@ TEST_F(MonitorCommand, TellsSystemdWhatItDoes) {
   const std::string path = folder_ / "notify";
   std::memcpy(address.sun_path, path.data(), path.size());
   ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  const CommandResult result = succeeded(
+  succeeded(
       monitor(images(3), {"--every", "0"}, {.environment = {{"NOTIFY_SOCKET", path}, {"WATCHDOG_USEC", "1000000"}}}));
-  std::vector<std::string> said;
+  Words said;
   char buffer[1024];
   for (ssize_t got; (got = ::recv(listener, buffer, sizeof buffer, 0)) > 0;) said.emplace_back(buffer, got);
   ::close(listener);
   ASSERT_GE(said.size(), 4u);
-  EXPECT_THAT(said, ::testing::Contains("READY=1"));
+  EXPECT_THAT(said, Contains("READY=1"));
   EXPECT_EQ(said.back(), "STOPPING=1");
-  EXPECT_THAT(said, ::testing::Contains("WATCHDOG=1"));
-  EXPECT_THAT(said, ::testing::Contains(::testing::StartsWith("STATUS=")));
+  EXPECT_THAT(said, Contains("WATCHDOG=1"));
+  EXPECT_THAT(said, Contains(StartsWith("STATUS=")));
 }
 
 TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
@@ -245,7 +236,7 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   database_ = folder_ / "a.db";
   expectFailure(mpmCommand({"monitor", "0", "--model", kSegmenter}), 2, {"--db"});
   expectFailure(mpmCommand({"monitor", "--model", kSegmenter, "--db", database_}), 2, {"no source"});
-  const std::tuple<const char*, std::vector<std::string>, const char*> wrong[] = {
+  const std::tuple<const char*, Words, const char*> wrong[] = {
       {"rstp://user:hunter2@camera/1", {}, "'rstp://'"},
       {"0", {"--lat", "48", "--lon", "11", "--night-hours", "21:00-06:00"}, "--night: several rules are given"},
       {"0", {"--night-hours", "evening"}, "evening"},
@@ -312,10 +303,9 @@ TEST_F(MonitorCommand, SamplesOfAClockThatWasWrongAreInNoReport) {
   for (const UnixMs time : {UnixMs{0}, UnixMs{1000}, begin, begin + 1000, begin + 2000, begin + 400 * kDayMs})
     samples.push_back(monitor::test::sampleAt(time));
   monitor::test::record(database_, samples);
-  for (const std::vector<std::string>& days : {std::vector<std::string>{}, {"--days", "1"}}) {
-    std::vector<std::string> words = {"report", database_, "--json", "--export", folder_ / "a.csv"};
-    words.insert(words.end(), days.begin(), days.end());
-    const CommandResult report = succeeded(mpmCommand(words));
+  for (const Words& days : {Words{}, {"--days", "1"}}) {
+    const CommandResult report =
+        succeeded(mpmCommand(Words{"report", database_, "--json", "--export", folder_ / "a.csv"} + days));
     EXPECT_GT(report.json()["from"].get<std::string>(), isoTime(begin - 7 * kDayMs));
     EXPECT_EQ(report.json()["samples"], 3);
     EXPECT_EQ(report.json()["day"]["samples"], 3);
@@ -328,9 +318,8 @@ TEST_F(MonitorCommand, ReportWritesPhenoCamFilesOfRegions) {
   std::ofstream(folder_ / "regions.json")
       << R"({"regions": [{"name": "DB_1000", "width": 60, "height": 40, "polygons": [[[5, 5], [50, 5], [50, 30]]]}]})";
   ASSERT_EQ(monitor(images(3), {"--every", "0", "--regions", folder_ / "regions.json"}).exit_code, 0);
-  const auto report = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"report", database_, "--out", folder_ / "out"});
-    return mpmCommand(more);
+  const auto report = [&](const Words& more) {
+    return mpmCommand(Words{"report", database_, "--out", folder_ / "out"} + more);
   };
   expectFailure(report({}), 2, {"--out", "--format phenocam"});
   expectFailure(report({"--format", "phenocam"}), 2, {"--lat and --lon"});
@@ -374,7 +363,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_NEAR(area, 1, 1e-4);
   EXPECT_TRUE(json["day"].is_null());
   EXPECT_FALSE(json["mean"].contains("rows"));
-  EXPECT_THAT(report.out, ::testing::Not(HasSubstr("reuse:")));
+  EXPECT_THAT(report.out, Not(HasSubstr("reuse:")));
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
   EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and reduction, on 1 day (UTC)"));
   EXPECT_EQ(json["pooled"], nlohmann::json({{"samples", 4}, {"days", 1}}));
@@ -425,12 +414,9 @@ std::vector<double> timesOf(const std::string& database) {
 
 TEST_F(MonitorCommand, TheSceneKeepsThePaceAndGoesOnWhereItEnded) {
   MPM_NEEDS_DEMO();
-  using ::testing::ElementsAre;
-  const auto scene = [&](const std::string& options, std::vector<std::string> more) {
+  const auto scene = [&](const std::string& options, const Words& more) {
     fs::remove(database_);
-    for (int start = 0; start < 2; ++start) {
-      const CommandResult result = succeeded(monitor("demo:street?size=64x64&frames=3" + options, more));
-    }
+    for (int start = 0; start < 2; ++start) succeeded(monitor("demo:street?size=64x64&frames=3" + options, more));
     return timesOf(database_);
   };
   EXPECT_THAT(scene("", {"--every", "0.25"}), ElementsAre(0, 0.25, 0.5, 0.75, 1, 1.25));
@@ -469,9 +455,8 @@ TEST_F(MonitorCommand, AReportNeverReplacesItsDatabase) {
   ASSERT_EQ(monitor(images(2), {"--every", "0"}).exit_code, 0);
   fs::create_symlink("a.db", folder_ / "link.db");
   fs::create_hard_link(database_, folder_ / "other.db");
-  const auto report = [&](const std::string& database, std::vector<std::string> more) {
-    more.insert(more.begin(), {"report", database});
-    return mpmCommand(more);
+  const auto report = [&](const std::string& database, const Words& more) {
+    return mpmCommand(Words{"report", database} + more);
   };
   for (const char* output : {"a.db", "./a.db", "link.db", "other.db", "a.db-wal", "a.db-shm", "a.db-lock"})
     for (const char* database : {"a.db", "link.db"})
@@ -495,8 +480,8 @@ TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
 }
 
 TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
-  const CommandResult result = succeeded(mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--schedule",
-                                                     "1,2", "--db", database_, "--alarm", "class_0>99", images(1)}));
+  succeeded(mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--schedule", "1,2", "--db", database_,
+                        "--alarm", "class_0>99", images(1)}));
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
 }
 
@@ -537,7 +522,7 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
   query.series = {{.quantity = "gcc", .region = "tree"}};
   EXPECT_EQ(monitor::test::samplesIn(store.chart(query)), 6);
 
-  const CommandResult none = succeeded(monitor(images(8), {"--every", "0", "--regions", "none"}));
+  succeeded(monitor(images(8), {"--every", "0", "--regions", "none"}));
   EXPECT_EQ(pixels().size(), 6U) << "without new ones";
   EXPECT_THAT(monitor(images(9), {"--every", "0"}).err, Not(HasSubstr("measures the regions")));
 }
@@ -578,7 +563,7 @@ TEST_F(MonitorCommand, WatchesWhatAFileSays) {
                                          << more;
     return mpmCommand({"monitor", "--watch", folder_ / "yard.toml"});
   };
-  const CommandResult result = succeeded(watch("reduce = 'mpm:blocks=1,2'\nlat = 48.5\nlon = 11.25\n"));
+  succeeded(watch("reduce = 'mpm:blocks=1,2'\nlat = 48.5\nlon = 11.25\n"));
   const monitor::StoreReader stored(database_);
   EXPECT_EQ(stored.sources().at(0).samples, 3);
   EXPECT_EQ(stored.sessions(1).at(0).latitude, 48.5);

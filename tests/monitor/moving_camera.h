@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <opencv2/imgproc.hpp>
-#include <string>
 
 #include "monitor/statistics/view_motion.h"
 #include "vision/sources/source.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/phenocam.h"
 
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <sstream>
 
 #include "monitor/samples.h"
@@ -14,8 +11,6 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::FileSizeLimit;
-using ::testing::EndsWith;
-using ::testing::StartsWith;
 
 constexpr UnixMs kNewYear = 1'767'225'600'000;  // 2026-01-01 00:00 UTC, and there
 constexpr double kLatitude = 35, kLongitude = 0;
@@ -42,7 +37,7 @@ class PhenoCamTest : public InFolder {
     record(database_, samples, session(), regions);
   }
   std::vector<std::string> write() {
-    std::filesystem::create_directory(out_);
+    fs::create_directory(out_);
     return writePhenoCam(StoreReader(database_),
                          {.source = 1, .site = "yard", .latitude = kLatitude, .longitude = kLongitude}, out_);
   }
@@ -100,7 +95,7 @@ TEST_F(PhenoCamTest, DaysHaveQuantilesAndMidday) {
               ElementsAre("2026-01-01", "2026", "1", "5", "2.jpg", "104.00000"));
   EXPECT_THAT(std::vector(days[0].begin() + 16, days[0].begin() + 21),
               ElementsAre("0.32000", "0.01414", "0.32000", "0.33000", "0.33600"));
-  EXPECT_THAT(std::vector(days[0].end() - 5, days[0].end()), ::testing::Each("NA"));
+  EXPECT_THAT(std::vector(days[0].end() - 5, days[0].end()), Each("NA"));
 }
 
 TEST_F(PhenoCamTest, PeriodsBeginWithTheYear) {
@@ -140,7 +135,7 @@ TEST_F(PhenoCamTest, RegionsHaveNamesAndDates) {
 TEST_F(PhenoCamTest, WithoutRegionsIsAnError) {
   store({}, {sampleWith(kNewYear, 100, "a.jpg", 0)});
   EXPECT_MPM_ERROR(write(), "--regions");
-  EXPECT_TRUE(std::filesystem::is_empty(out_));
+  EXPECT_TRUE(fs::is_empty(out_));
 }
 
 TEST_F(PhenoCamTest, AFullDiskIsAnErrorAndLeavesNothing) {
@@ -148,7 +143,7 @@ TEST_F(PhenoCamTest, AFullDiskIsAnErrorAndLeavesNothing) {
   const StoreReader opened(database_);  // which writes a file of its own, the first time
   const FileSizeLimit full(100);
   EXPECT_MPM_ERROR(write(), "File too large");
-  EXPECT_TRUE(std::filesystem::is_empty(out_));
+  EXPECT_TRUE(fs::is_empty(out_));
 }
 
 }  // namespace

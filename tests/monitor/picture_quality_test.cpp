@@ -3,11 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
-#include <map>
 #include <opencv2/imgproc.hpp>
-#include <string>
-#include <vector>
 
 #include "monitor/samples.h"
 #include "support/throws_with.h"

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
-#include <opencv2/imgproc.hpp>
 
 #include "monitor/samples.h"
 #include "mpm/estimator.hpp"
 #include "scene/demo_source.h"
+#include "support/pictures.h"
 #include "support/throws_with.h"
 #include "vision/labels/classes.h"
 #include "vision/sources/source.h"
@@ -27,8 +26,7 @@ InferenceResult resultOf(cv::Size size, UnixMs later) {
   InferenceResult result;
   result.model = model;
   result.frame.time = kNoon + later;
-  result.frame.image.create(size, CV_8UC3);
-  cv::RNG(1).fill(result.frame.image, cv::RNG::UNIFORM, 0, 256);
+  result.frame.image = mpm::test::noisePicture(size.height, size.width, 1);
   result.estimate.labels = cv::Mat(size, CV_8U, cv::Scalar::all(kRoad));
   return result;
 }

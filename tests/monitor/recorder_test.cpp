@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/recorder.h"
 
-#include <filesystem>
-#include <opencv2/imgproc.hpp>
-
 #include "monitor/samples.h"
+#include "support/pictures.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
@@ -34,9 +32,8 @@ InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
 }
 
 cv::Mat sceneOf(int rows, int columns) {
-  cv::Mat scene(rows, columns, CV_8UC3);
-  cv::RNG(5).fill(scene, cv::RNG::UNIFORM, 0, 256);
-  cv::GaussianBlur(scene, scene, {}, 3);
+  cv::Mat scene;
+  cv::GaussianBlur(mpm::test::noisePicture(rows, columns, 5), scene, {}, 3);
   return scene;
 }
 
@@ -110,7 +107,7 @@ TEST_F(RecorderTest, AViewThatMovesIsAnEvent) {
   const cv::Mat scene = sceneOf(200, 300);
   // An hour in which the view moves by this. Returns the last sample.
   const auto watch = [&](int right, int down, const std::string& file) {
-    std::filesystem::remove(path_);
+    fs::remove(path_);
     StoreWriter store(path_);
     Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = !file.empty(), .quality = {.sharp = 0}},
                       &store);
@@ -328,7 +325,7 @@ TEST_F(RecorderTest, AnAgreementWaitsForTheNextSample) {
 TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
   const auto eventsOf = [&](const std::string& spec, const std::vector<double>& agreements) {
     std::vector<Event> events;
-    std::filesystem::remove(path_);
+    fs::remove(path_);
     {
       StoreWriter store(path_);
       Recorder recorder({.source = "camera 0", .every_s = 60}, &store,

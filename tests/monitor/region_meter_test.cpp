@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/statistics/region_meter.h"
 
-#include <gmock/gmock.h>
-
 #include <opencv2/imgproc.hpp>
+
+#include "support/matchers.h"
 
 namespace mpm::monitor {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 const cv::Size kSize{64, 48};
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions from the recorder to the chart.
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "monitor/recorder.h"
 #include "monitor/samples.h"
@@ -167,11 +165,10 @@ TEST_F(StoredRegions, ExportsNameTheirColumns) {
   const auto csv = lines(ExportFormat::kCsv);
   ASSERT_THAT(csv, SizeIs(3));
   EXPECT_THAT(csv[0], HasSubstr(R"(,"region_old, tree_tokens","region_old, tree_gcc",)"));
-  EXPECT_THAT(csv[0],
-              ::testing::EndsWith(R"(,"region_old, tree_area_road_percent","region_old, tree_area_tree_percent")"));
+  EXPECT_THAT(csv[0], EndsWith(R"(,"region_old, tree_area_road_percent","region_old, tree_area_tree_percent")"));
   EXPECT_THAT(csv[1], HasSubstr(",noon.jpg,"));
-  EXPECT_THAT(csv[1], ::testing::EndsWith(",7.5,0.25,0.5,-50,64.95,100,50,50,4,5,6,100,0.0000,50.0000"));
-  EXPECT_THAT(csv[2], ::testing::EndsWith(",,,,,,,,,,,,,,"));
+  EXPECT_THAT(csv[1], EndsWith(",7.5,0.25,0.5,-50,64.95,100,50,50,4,5,6,100,0.0000,50.0000"));
+  EXPECT_THAT(csv[2], EndsWith(",,,,,,,,,,,,,,"));
   const auto json = nlohmann::json::parse(lines(ExportFormat::kJsonLines)[0]);
   EXPECT_EQ(json["regions"]["old, tree"]["gcc"], 0.25);
   EXPECT_EQ(json["regions"]["old, tree"]["area_fraction"]["tree"], 0.5);

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <array>
-#include <string>
-#include <vector>
 
 #include "monitor/store/store.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
+#include "support/matchers.h"
 
 namespace mpm::monitor::test {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::Pair;
-using ::testing::SizeIs;
 
 inline constexpr UnixMs kNoon = 1'780'315'200'000;  // 2026-06-01 12:00:00 UTC
 
 /// A test with a folder of its own, and the database it makes there.
-class InFolder : public ::testing::Test {
+class InFolder : public mpm::test::InFolder {
  protected:
-  const mpm::test::TemporaryFolder folder_;
   const std::string path_ = folder_ / "a.db";
 };
 

@@ -2,10 +2,7 @@
 // The whole watch with a source and a clock that the test holds in its hands.
 #include "monitor/session.h"
 
-#include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
 #include "monitor/fake_source.h"
@@ -14,22 +11,19 @@
 #include "monitor/samples.h"
 #include "monitor/wait.h"
 #include "support/gate.h"
+#include "support/pictures.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-namespace fs = std::filesystem;
 using mpm::test::Gate;
-using ::testing::AllOf;
-using ::testing::Contains;
 
 const std::string kCamera = "rtsp://anna:geheim@yard/1";  // nothing is opened: the factories below are
 
 std::optional<vision::Frame> frame(int call) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  cv::Mat image(48, 96, CV_8UC3);
-  cv::RNG(static_cast<std::uint64_t>(call) + 1).fill(image, cv::RNG::UNIFORM, 0, 256);
+  const cv::Mat image = mpm::test::noisePicture(48, 96, call + 1);
   return vision::Frame{.image = image, .name = "x", .source = "camera", .index = call};
 }
 
@@ -243,7 +237,7 @@ TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
 class ArchiveOfPictures : public SessionTest {
  protected:
   void SetUp() override {
-    std::filesystem::create_directory(folder_ / "pictures");
+    fs::create_directory(folder_ / "pictures");
     for (int i = 0; i < 3; ++i)
       cv::imwrite(folder_ / ("pictures/20130708_05541" + std::to_string(i) + ".png"), frame(i)->image);
   }
@@ -283,7 +277,7 @@ TEST_F(ArchiveOfPictures, ItIsKnownHowManyAreStored) {
     EXPECT_EQ(session_->status().stored, 3);
     EXPECT_THAT(samples_.all(), SizeIs(3)) << "each picture once";
   }
-  std::filesystem::remove(folder_ / "pictures/20130708_055400.png");
+  fs::remove(folder_ / "pictures/20130708_055400.png");
   make();
   session_->open(archive());
   ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
@@ -411,9 +405,8 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
 TEST_F(SessionTest, WhatIsHiddenIsHiddenAtOnceAndFollowsTheView) {
   SessionOptions by_minutes = options();  // a view is judged twice a minute at most
   by_minutes.now = [this] { return clock_ += kMinuteMs; };
-  cv::Mat scene(200, 300, CV_8UC3);
-  cv::RNG(5).fill(scene, cv::RNG::UNIFORM, 0, 256);
-  cv::GaussianBlur(scene, scene, {}, 3);
+  cv::Mat scene;
+  cv::GaussianBlur(mpm::test::noisePicture(200, 300, 5), scene, {}, 3);
   const auto moved = std::make_shared<std::atomic<bool>>(false);
   const auto black = [](const cv::Mat& image, int x) { return cv::countNonZero(image.col(x).reshape(1)) == 0; };
   std::atomic<int> pictures = 0;

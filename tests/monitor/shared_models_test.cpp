@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture/shared_models.h"
 
-#include <gmock/gmock.h>
-
-#include <thread>
-
 #include "monitor/capture/inference.h"
 #include "monitor/models.h"
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/gate.h"
+#include "support/matchers.h"
 
 namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::Gate;
-using ::testing::Each;
 
 EstimatorOptions options(const char* reuse = "off") {
   EstimatorOptions options;

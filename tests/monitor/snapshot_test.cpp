@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/snapshot.h"
 
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/atomic_file.h"
@@ -16,8 +13,6 @@ namespace {
 
 using SnapshotTest = InFolder;
 using SnapshotWriterTest = InFolder;
-
-namespace fs = std::filesystem;
 
 InferenceResult result(UnixMs time) {
   InferenceResult result;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // States from the model's tokens to the chart.
-#include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
 #include "monitor/recorder.h"

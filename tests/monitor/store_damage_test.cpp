@@ -2,21 +2,15 @@
 // A file that a power cut or a dying SD card damaged.
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "base/atomic_file.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store/damage.h"
-#include "monitor/store/store.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kPage = 4096;
 

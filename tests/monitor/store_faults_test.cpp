@@ -2,17 +2,12 @@
 #include <spawn.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <random>
 
 #include "monitor/recorder.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/store.h"
 #include "monitor/wait.h"
 #include "support/file_size_limit.h"
 #include "support/throws_with.h"
@@ -139,7 +134,7 @@ TEST_F(StoreFaults, WithoutItsLogTheFileHasWhatMaintenanceSynced) {
   ASSERT_TRUE(writer.flush());
   const std::string copy = folder_ / "b.db";
   EXPECT_TRUE(eventually([&] {
-    std::filesystem::copy_file(path_, copy, std::filesystem::copy_options::overwrite_existing);
+    fs::copy_file(path_, copy, fs::copy_options::overwrite_existing);
     try {
       return allSamples(StoreReader(copy)).size() == 1;
     } catch (const Error&) {  // it was copied in the middle of the sync
@@ -159,7 +154,7 @@ TEST_F(StoreFaults, AFullFileSystemStopsWritingUntilThereIsSpace) {
     GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
   const std::string ballast = folder_ / "ballast";
   expectSurvivesFullDisk(
-      path_, [&] { fillDisk(ballast); }, [&] { std::filesystem::remove(ballast); });
+      path_, [&] { fillDisk(ballast); }, [&] { fs::remove(ballast); });
   ::umount2(folder_.path().c_str(), MNT_DETACH);
 }
 
@@ -175,8 +170,8 @@ TEST_F(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
     EXPECT_FALSE(writer.flush());
     EXPECT_FALSE(writer.status().writing);
     ASSERT_EQ(reported.all().size(), 1u);
-    EXPECT_THAT(reported.all()[0].message, ::testing::AllOf(HasSubstr(name), HasSubstr("full")));
-    std::filesystem::remove(ballast);
+    EXPECT_THAT(reported.all()[0].message, AllOf(HasSubstr(name), HasSubstr("full")));
+    fs::remove(ballast);
     while (!writer.flush()) ::usleep(1000);
     EXPECT_FALSE(allSamples(StoreReader(folder_ / name)).empty());
   }
@@ -217,7 +212,7 @@ TEST_F(StoreFaults, ADiskThatDoesNotAnswerBoundsTheMemory) {
   ASSERT_TRUE(eventually([&] { return !writer.status().answers; }));
   for (int second = 0; reported.all().empty(); ++second) recorder.tick({}, kNoon, second * 1000);
   EXPECT_EQ(reported.all()[0].severity, Severity::kError);
-  EXPECT_THAT(reported.all()[0].message, ::testing::AllOf(HasSubstr("a.db"), HasSubstr("has not answered for")));
+  EXPECT_THAT(reported.all()[0].message, AllOf(HasSubstr("a.db"), HasSubstr("has not answered for")));
   for (int i = 1; i <= 1000; ++i) writer.append(sampleAt(kNoon + i * 1000));
   EXPECT_LE(writer.status().pending, 200) << "in hand and behind it";
   EXPECT_GE(writer.status().lost, 801);
@@ -243,14 +238,14 @@ TEST_F(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
                          [&](const Event& event) { reported.add(event); });
     ASSERT_TRUE(writer.flush());
     const auto takeAway = [&] {
-      std::filesystem::rename(path_, folder_ / "b.db");
+      fs::rename(path_, folder_ / "b.db");
       writer.append(sampleAt(kNoon));
       EXPECT_FALSE(writer.flush());
       EXPECT_THAT(writer.status().problem, HasSubstr("a.db"));
-      EXPECT_FALSE(std::filesystem::exists(path_)) << "its disk may have been unplugged";
+      EXPECT_FALSE(fs::exists(path_)) << "its disk may have been unplugged";
     };
     const auto bringBack = [&] {
-      std::filesystem::rename(folder_ / "b.db", path_);
+      fs::rename(folder_ / "b.db", path_);
       while (!writer.flush()) ::usleep(1000);
     };
     takeAway();
@@ -281,7 +276,6 @@ TEST_F(StoreFaults, ADamagedSumStopsNoSamples) {
 }
 
 TEST_F(StoreFaults, AnotherFileInItsPlaceStopsTheStore) {
-  namespace fs = std::filesystem;
   const auto letter = [&] { std::ofstream(path_) << "a letter"; };
   const auto ours = [&] { StoreWriter(folder_ / "b.db").beginSession(session("another camera")); };
   for (const std::function<void()>& replace : {std::function<void()>(letter), std::function<void()>(ours)}) {
@@ -301,10 +295,7 @@ TEST_F(StoreFaults, AnotherFileInItsPlaceStopsTheStore) {
 }
 
 TEST_F(StoreFaults, AFileThatMayNotBeWrittenIsRefused) {
-  namespace fs = std::filesystem;
-  {
-    const StoreWriter made(path_);
-  }
+  { const StoreWriter made(path_); }
   fs::permissions(path_, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
   fs::permissions(folder_.path(), fs::perms::all);
   const bool root = ::geteuid() == 0;  // whom no mode of a file keeps out

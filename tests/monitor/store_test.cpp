@@ -2,13 +2,9 @@
 #include "monitor/store/store.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 
 #include "base/atomic_file.h"
 #include "monitor/clocks.h"
@@ -21,7 +17,6 @@
 namespace mpm::monitor::test {
 namespace {
 
-using ::testing::DoubleNear;
 using MergeDatabases = InFolder;
 using ReplaceSamples = InFolder;
 using Store = InFolder;
@@ -108,7 +103,7 @@ TEST_F(Store, ASecondWriterIsRefused) {
   auto first = std::make_unique<StoreWriter>(path_);
   first->beginSession(session());
   ASSERT_TRUE(first->flush());
-  std::filesystem::create_symlink("a.db", folder_ / "link.db");
+  fs::create_symlink("a.db", folder_ / "link.db");
   for (const char* name : {"a.db", "link.db"})
     EXPECT_MPM_ERROR(StoreWriter{folder_ / name}, "another program stores in '" + (folder_ / name) + "'");
   const StoreWriter second(path_, {.open_at_once = false});
@@ -534,7 +529,7 @@ TEST_F(MergeDatabases, PartsWithTheirRegionsBecomeOne) {
   EXPECT_THAT(allSamples(reader, sources[1].id), SizeIs(1));
   EXPECT_EQ(reader.hoursOfTokens(sources[0].id, 0, INT64_MAX).size(), 2u);
   EXPECT_MPM_ERROR(mergeDatabases({folder_ / "none.db"}, folder_ / "more.db"), "none.db");
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "more.db"));
+  EXPECT_FALSE(fs::exists(folder_ / "more.db"));
   const std::string part = folder_ / "part0.db", more = folder_ / "more.db";
   EXPECT_MPM_ERROR(mergeDatabases({part}, folder_ / "all.db"), "all.db");
   runSql(part, "UPDATE sample SET picture = 'a.png', picture_digest = 7");
@@ -568,7 +563,7 @@ TEST_F(ReplaceSamples, TheOldOnesOfThesePicturesGo) {
     writer.beginSession(session("other"));
     writer.append(sampleAt(kNoon + kHourMs, 101));
   }
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "again.db"));
+  EXPECT_FALSE(fs::exists(folder_ / "again.db"));
   const StoreReader reader(folder_ / "a.db");
   ASSERT_THAT(reader.sources(), SizeIs(2));
   const auto samples = allSamples(reader);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <thread>
 
@@ -18,11 +17,8 @@ int main(int argc, char** argv) {
   store.beginSession(session);
   std::int64_t committed = 0;
   for (std::int64_t number = std::atoll(argv[2]);; ++number) {
-    Sample sample;
-    sample.time = number * 1000;
-    sample.token_counts = {100, static_cast<double>(number % 100)};
-    sample.night = false;
-    store.append(sample);
+    store.append(
+        Sample{.time = number * 1000, .night = false, .token_counts = {100, static_cast<double>(number % 100)}});
     if (const std::int64_t now = store.status().samples; now != committed) {
       committed = now;
       if (::write(STDOUT_FILENO, &committed, sizeof committed) != sizeof committed) return 1;

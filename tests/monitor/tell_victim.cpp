@@ -3,6 +3,7 @@
 
 #include "monitor/daily_summary.h"
 #include "monitor/tell/teller.h"
+#include "support/pictures.h"
 
 // tell_victim WATCH DATABASE [MAX]: tells of the camera "yard" as the tables of a watch file say. Of standard input
 // "sample" is a sample, "picture MS" one that was taken then, "flush" waits until all is stored and prints so, "set
@@ -44,8 +45,7 @@ int main(int argc, char** argv) {
       InferenceResult result;
       result.model = std::make_shared<mpm::ModelInfo>();
       result.frame.steady = std::stoll(line.substr(8));
-      result.frame.image.create(1600, 1600, CV_8UC3);
-      cv::RNG(static_cast<std::uint64_t>(result.frame.steady)).fill(result.frame.image, cv::RNG::UNIFORM, 0, 256);
+      result.frame.image = mpm::test::noisePicture(1600, 1600, static_cast<int>(result.frame.steady));
       teller.setPicture("yard", result);
     } else {
       store.append(Event{mpm::unixNow(), EventKind::kAlarm, Severity::kWarning, line});

@@ -2,9 +2,6 @@
 // What is put into the outbox, and the texts around it; tell_test.py looks at the sending.
 #include "monitor/tell/teller.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "monitor/samples.h"
 #include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
@@ -59,7 +56,7 @@ TEST(Teller, AddressesAndTopics) {
 TEST_F(Secret, IsTheFirstLineOfAFileOfItsOwner) {
   const auto secret = [&](const std::string& text, int mode) {
     std::ofstream(path_) << text;
-    std::filesystem::permissions(path_, static_cast<std::filesystem::perms>(mode));
+    fs::permissions(path_, static_cast<fs::perms>(mode));
     return readSecret(path_);
   };
   EXPECT_EQ(secret("geheim\r\nmore\n", 0640), "geheim");

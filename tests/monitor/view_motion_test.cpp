@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <string>
 
 #include "monitor/moving_camera.h"
+#include "support/pictures.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -109,8 +109,7 @@ TEST(ViewMotion, AnotherViewOrNoneIsNotSure) {
     MovingCamera other(std::string("start=2026-06-12T10:00&seed=") + seed);
     EXPECT_FALSE(estimateMotion(before, edgeDirections(other.next().image), {}, kPicture)) << "street " << seed;
   }
-  cv::Mat noise(kPicture, CV_8UC3);
-  cv::RNG(7).fill(noise, cv::RNG::UNIFORM, 0, 256);
+  const cv::Mat noise = mpm::test::noisePicture(kPicture.height, kPicture.width, 7);
   EXPECT_FALSE(estimateMotion(before, edgeDirections(noise), {}, kPicture));
   EXPECT_FALSE(estimateMotion(before, edgeDirections(cv::Mat(kPicture, CV_8UC3, cv::Scalar::all(9))), {}, kPicture));
 }

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string>
-#include <vector>
 
 #include "monitor/moving_camera.h"
 #include "monitor/statistics/region_meter.h"

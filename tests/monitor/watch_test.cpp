@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/watch/watch.h"
 
-#include <filesystem>
 #include <fstream>
 
 #include "monitor/every_field.h"
@@ -13,7 +12,6 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::TemporaryFolder;
-using ::testing::HasSubstr;
 
 class WatchFile : public ::testing::Test {
  protected:
@@ -86,7 +84,7 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(WatchFile, RelativePathsCountFromItsFolder) {
-  std::filesystem::create_directory(folder_ / "pictures");
+  fs::create_directory(folder_ / "pictures");
   const Watch watch = read(
       "[[camera]]\nsource = 'pictures'\nmodel = 'm.onnx'\ndb = '/x/a.db'\nregions = 'none'\ntimes = 'list:t.csv'\n"
       "states = ['s/gate.json']\n");
@@ -175,8 +173,7 @@ TEST(Watch, InferenceComesBack) {
 TEST(Watch, WordsAreWrittenOnce) {
   std::map<std::string, int> found;
   for (const char* module : {"toolkit", "cli", "gui"})
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(std::string(MPM_SOURCE_DIR) + "/" + module)) {
+    for (const auto& entry : fs::recursive_directory_iterator(std::string(MPM_SOURCE_DIR) + "/" + module)) {
       const auto ending = entry.path().extension();
       if (ending != ".cpp" && ending != ".h") continue;
       std::string text;

@@ -45,10 +45,8 @@ class CamVid : public ::testing::TestWithParam<const char*> {
   }
 
   static Estimator segmenter(Schedule schedule, Precision precision = Precision::kFp32) {
-    EstimatorOptions options;
-    options.read.convert.precision = precision;
-    options.read.convert.reduce = mpmBefore(schedule);
-    return Estimator(kShared + "/models/" + GetParam() + ".onnx", options);
+    return Estimator(kShared + "/models/" + GetParam() + ".onnx",
+                     {.read = {.convert = {.reduce = mpmBefore(schedule), .precision = precision}}});
   }
 
   nlohmann::json maps_;
@@ -83,7 +81,7 @@ TEST_P(CamVid, Int8MergesWhatFp32Merges) {
   const auto clusters = [](const std::vector<int>& cluster_of_token) {
     std::map<int, std::pair<int, int>> ends;
     for (int token = 0; token < static_cast<int>(cluster_of_token.size()); ++token)
-      ends.try_emplace(cluster_of_token[static_cast<std::size_t>(token)], token, token).first->second.second = token;
+      ends.try_emplace(cluster_of_token[token], token, token).first->second.second = token;
     std::vector<std::pair<int, int>> of_token;
     for (const int cluster : cluster_of_token) of_token.push_back(ends[cluster]);
     return of_token;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/estimator.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <opencv2/dnn.hpp>
-#include <opencv2/imgproc.hpp>
 
 #include "mpm/convert.hpp"
 #include "support/pictures.h"
@@ -67,7 +65,7 @@ TEST(Depth, ResultsDoNotShareMemoryWithTheNextImage) {
 TEST(Depth, TakesTheTaskAndTheUnitFromTheJson) {
   const test::TemporaryFolder folder;
   const std::string model = folder / "m.onnx", converted = folder / "converted.onnx";
-  std::filesystem::copy_file(kDpt, model);
+  fs::copy_file(kDpt, model);
   std::ofstream(folder / "m.json") << R"({"task": "depth", "depth": "metre"})";
   EXPECT_EQ(Estimator(model).model().facts.depth, DepthUnit::kMetre);
   convertFile(model, converted, {.reduce = mpmBefore({1})});

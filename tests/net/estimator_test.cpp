@@ -2,9 +2,7 @@
 #include "mpm/estimator.hpp"
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include "mpm/head_trainer.hpp"
 #include "mpm/reuse.hpp"
@@ -22,11 +20,7 @@ const std::string kOfDepth = kEstimatorData + "/hf_dpt_depth_ts17.onnx";       /
 const std::string kOfScores = kEstimatorData + "/timm_vit_ts17.onnx";          // a classifier
 
 EstimatorOptions mergingOptions(std::optional<Task> task = {}) {
-  EstimatorOptions options;
-  options.read.convert.reduce = mpmBefore({1, 2});
-  options.inspect = true;
-  options.task = task;
-  return options;
+  return {.read = {.convert = {.reduce = mpmBefore({1, 2})}}, .task = task, .inspect = true};
 }
 
 void expectSimilarities(const RunReport& report) {
@@ -42,7 +36,7 @@ TEST(Estimator, DoesTheTaskOfTheModelUnlessAsked) {
   EXPECT_EQ(Estimator(kOfQueries).task(), Task::kSemantic) << "no JSON says otherwise";
   EXPECT_EQ(Estimator(kOfScores).task(), std::nullopt);
   const mpm::test::TemporaryFolder folder;
-  std::filesystem::copy_file(kOfQueries, folder / "m.onnx");
+  fs::copy_file(kOfQueries, folder / "m.onnx");
   std::ofstream(folder / "m.json") << R"({"task": "instance"})";
   EXPECT_EQ(Estimator(folder / "m.onnx").task(), Task::kInstance);
   EXPECT_EQ(Estimator(folder / "m.onnx", mergingOptions(Task::kSemantic)).task(), Task::kSemantic);
@@ -81,10 +75,7 @@ TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
   const cv::Mat image = test::noisePicture(45, 61);
   for (const auto& [model, fit] :
        {std::pair(kOfLabels, Fit::kResize), {kOfLabels, Fit::kWindow}, {kOfQueries, Fit::kResize}}) {
-    EstimatorOptions options;
-    options.scores = true;
-    options.fit = fit;
-    Estimator estimator(model, options);
+    Estimator estimator(model, {.fit = fit, .scores = true});
     const Estimate result = estimator.estimate(image);
     const std::vector<int> shape(result.scores.size.p, result.scores.size.p + result.scores.dims);
     ASSERT_EQ(shape, (std::vector<int>{estimator.model().classes, image.rows, image.cols}));
@@ -100,17 +91,13 @@ TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
         ASSERT_NEAR(result.scores.at<float>(result.labels.at<std::uint8_t>(y, x), y, x), most, 1e-6);
       }
   }
-  EstimatorOptions options;
-  options.scores = true;
-  EXPECT_MPM_ERROR(Estimator(kOfDepth, options), "no probabilities of classes");
+  EXPECT_MPM_ERROR(Estimator(kOfDepth, {.scores = true}), "no probabilities of classes");
 }
 
 // The oracle: the rows of the last block, taken by the merge map.
 TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
   for (const Reduction& reduce : {kFullModel, mpmBefore({1})}) {
-    EstimatorOptions options{.features = true};
-    options.read.convert.reduce = reduce;
-    Estimator estimator(kOfLabels, options);
+    Estimator estimator(kOfLabels, {.read = {.convert = {.reduce = reduce}}, .features = true});
     const cv::Mat image = test::noisePicture(45, 61);
     const Estimate estimate = estimator.estimate(image);
     HeadTrainer trainer(kOfLabels, reduce);
@@ -119,7 +106,7 @@ TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
     if (reduce == kFullModel) continue;
     const std::vector<int>& clusters = estimate.cluster_of_token.back();
     for (int i = 1; i < estimate.features.rows; ++i) {
-      const auto first = std::find(clusters.begin(), clusters.end(), clusters[static_cast<std::size_t>(i)]);
+      const auto first = std::find(clusters.begin(), clusters.end(), clusters[i]);
       EXPECT_EQ(cv::norm(estimate.features.row(i), estimate.features.row(static_cast<int>(first - clusters.begin()))),
                 0);
     }
@@ -128,8 +115,7 @@ TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
 }
 
 TEST(Estimator, FeaturesOfReusedRowsAreThoseOfTheFrame) {
-  EstimatorOptions options{.features = true};
-  options.read.convert.reduce = kFullModel;
+  EstimatorOptions options{.read = {.convert = {.reduce = kFullModel}}, .features = true};
   Estimator full(kOfLabels, options);
   options.reuse = parseReuse("threshold=0");
   Estimator reusing(kOfLabels, options);

@@ -2,11 +2,8 @@
 // The guided filter of labels, against plain loops in double precision.
 #include "net/guided_labels.h"
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
-#include <vector>
 
 #include "kernels/random.h"
 #include "kernels/threads.h"
@@ -96,7 +93,7 @@ TEST(GuidedLabels, AreThoseOfTheFilter) {
     for (int i = 0; i < kPixels; ++i) guide[v].push_back(picture.at<cv::Vec3b>(i / kW, i % kW)[v] / 255.0);
   for (int c = 0; c < kClassCount; ++c)
     for (int i = 0; i < kPixels; ++i) {
-      probability[c].push_back(std::exp(static_cast<double>(logits[static_cast<std::size_t>(c * kPixels + i)])));
+      probability[c].push_back(std::exp(static_cast<double>(logits[c * kPixels + i])));
       sum[i] += probability[c][i];
     }
   for (int c = 0; c < kClassCount; ++c) {
@@ -143,10 +140,7 @@ TEST(GuidedLabels, OneClassIsEverywhere) {
 class RefinedLabels : public ::testing::Test {
  protected:
   static cv::Mat labels(const std::string& model, std::optional<Refine> refine, Fit fit = Fit::kResize) {
-    EstimatorOptions options;
-    options.refine = refine;
-    options.fit = fit;
-    return Estimator(model, options).estimate(picture_).labels;
+    return Estimator(model, {.fit = fit, .refine = refine}).estimate(picture_).labels;
   }
   static double difference(const cv::Mat& a, const cv::Mat& b) { return cv::norm(a, b, cv::NORM_INF); }
 
@@ -156,7 +150,7 @@ class RefinedLabels : public ::testing::Test {
 TEST_F(RefinedLabels, AreWhatTheModelSaysUnlessAsked) {
   const test::TemporaryFolder folder;
   const std::string own = folder / "own.onnx", converted = folder / "converted.onnx";
-  std::filesystem::copy_file(kMaskModel, own);
+  fs::copy_file(kMaskModel, own);
   std::ofstream(folder / "own.json") << R"({"refine": "guided"})";
   const cv::Mat plain = labels(kMaskModel, std::nullopt), guided = labels(kMaskModel, Refine::kGuided);
   EXPECT_GT(difference(plain, guided), 0);

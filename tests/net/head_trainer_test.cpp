@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/head_trainer.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <opencv2/core/utility.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -11,7 +9,7 @@
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
 #include "net/head_training.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm {
@@ -39,7 +37,7 @@ bool same(const TokenHead& a, const TokenHead& b) {
          a.hidden_bias == b.hidden_bias && a.score_weight == b.score_weight && a.score_bias == b.score_bias;
 }
 
-class HeadTrainerTest : public ::testing::Test {
+class HeadTrainerTest : public test::InFolder {
  protected:
   void SetUp() override {
     trainer_.setClasses(kClasses);
@@ -50,7 +48,6 @@ class HeadTrainerTest : public ::testing::Test {
   HeadTrainer trainer_{kModel};
   std::vector<LabelledTokens> pictures_;
   std::vector<const LabelledTokens*> all_;
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(HeadTrainerTest, TellsPicturesApartThatItHasNotSeen) {

@@ -17,10 +17,7 @@ const std::string kSegmenterModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter
 const std::string kClip = std::string(MPM_TEST_DATA_DIR) + "/hf_clip_ts17.onnx";  // a LayerNorm before its blocks
 
 EstimatorOptions options(Schedule schedule, bool inspect) {
-  EstimatorOptions result;
-  result.read.convert.reduce = mpmBefore(schedule);
-  result.inspect = inspect;
-  return result;
+  return {.read = {.convert = {.reduce = mpmBefore(schedule)}}, .inspect = inspect};
 }
 
 // A value of the net with that schedule for an image of its size.
@@ -116,7 +113,7 @@ TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
     const float best = *std::max_element(row, row + segmenter.model().classes);
     double sum = 0;
     for (int c = 0; c < segmenter.model().classes; ++c) sum += std::exp(static_cast<double>(row[c]) - best);
-    EXPECT_NEAR(inspected.token_score[static_cast<std::size_t>(i)], 1 / sum, 1e-4) << i;
+    EXPECT_NEAR(inspected.token_score[i], 1 / sum, 1e-4) << i;
   }
 }
 

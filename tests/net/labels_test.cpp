@@ -3,31 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-#include <opencv2/imgproc.hpp>
 
-#include "mpm/convert.hpp"
 #include "mpm/read_net.hpp"
+#include "net/windows.h"
 #include "support/damaged_model.h"
-#include "support/onnx_file.h"
+#include "support/in_folder.h"
 #include "support/pictures.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm {
 namespace {
+
+using Labels = test::InFolder;
 
 const std::string kData = MPM_TEST_DATA_DIR;
 const std::string kMask = kData + "/segmenter_mask_ts17.onnx";  // input 32x64, patch 8, 3 blocks, 4 classes
 const std::string kLinear = kData + "/segmenter_linear_ts12.onnx";
 
 EstimatorOptions merging(Schedule schedule, Fit fit = Fit::kResize) {
-  EstimatorOptions options;
-  options.read.convert.reduce = mpmBefore(schedule);
-  options.fit = fit;
-  return options;
+  return {.read = {.convert = {.reduce = mpmBefore(schedule)}}, .fit = fit};
 }
 
 // The protocol written down with OpenCV alone: an image of the net's input size to RGB, 0..1, mean and std 0.5; logits
@@ -111,7 +105,7 @@ void expectSameLabels(const cv::Mat& actual, const cv::Mat& expected) {
 }
 
 // Queries with a mask and a class each: the label with the largest sum of softmax(class) x sigmoid(mask).
-TEST(Labels, FromMaskQueries) {
+TEST_F(Labels, FromMaskQueries) {
   const std::string model = kData + "/hf_eomt_ts17.onnx";  // input 32x32, masks 16x16
   for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
     EstimatorOptions options = merging(schedule);
@@ -152,12 +146,11 @@ TEST(Labels, FromMaskQueries) {
 }
 
 // A head without a name of its own whose output has a channel for each class.
-TEST(Labels, FromAMapOfClasses) {
-  const test::TemporaryFolder folder;
-  const std::string model = folder / "m.onnx";
-  std::filesystem::copy_file(kData + "/hf_dpt_seg_dynamo18.onnx", model);  // input 32x32, 3 maps of 64x64
+TEST_F(Labels, FromAMapOfClasses) {
+  const std::string model = folder_ / "m.onnx";
+  fs::copy_file(kData + "/hf_dpt_seg_dynamo18.onnx", model);  // input 32x32, 3 maps of 64x64
   EXPECT_FALSE(readModelInfo(model).givesLabels());
-  std::ofstream(folder / "m.json") << R"({"task": "semantic"})";
+  std::ofstream(folder_ / "m.json") << R"({"task": "semantic"})";
   for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
     const cv::Mat image = test::smoothPicture(32, 32, 7);
     LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
@@ -172,7 +165,7 @@ TEST(Labels, FromAMapOfClasses) {
             cv::Size(70, 50));
 }
 
-TEST(Labels, AreThoseOfTheProtocolAtAnySize) {
+TEST_F(Labels, AreThoseOfTheProtocolAtAnySize) {
   for (const std::string& model : {kMask, kLinear})
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
       Estimator segmenter(model, merging(schedule));
@@ -187,7 +180,7 @@ TEST(Labels, AreThoseOfTheProtocolAtAnySize) {
     }
 }
 
-TEST(Labels, TellsTokensAndComposedMaps) {
+TEST_F(Labels, TellsTokensAndComposedMaps) {
   Estimator segmenter(kMask, merging({1, 2}));
   const Estimate result = segmenter.estimate(test::smoothPicture(32, 64));
   EXPECT_EQ(result.grid, (Size2{4, 8}));
@@ -208,7 +201,7 @@ TEST(Labels, TellsTokensAndComposedMaps) {
     }
 }
 
-TEST(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
+TEST_F(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
   const cv::Mat first = test::smoothPicture(48, 70, 1), second = test::smoothPicture(48, 70, 2);
   EstimatorOptions options = merging({1, 2});
   options.threads = 1;
@@ -226,7 +219,7 @@ TEST(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
   }
 }
 
-TEST(Labels, StagesAddUpToNoMoreThanTheTotal) {
+TEST_F(Labels, StagesAddUpToNoMoreThanTheTotal) {
   Estimator segmenter(kMask, merging({1, 2}));
   const StageTimes ms = segmenter.estimate(test::smoothPicture(32, 64)).ms;
   for (double stage : {ms.preprocess, ms.backbone, ms.merge, ms.head, ms.postprocess}) EXPECT_GT(stage, 0);
@@ -234,7 +227,7 @@ TEST(Labels, StagesAddUpToNoMoreThanTheTotal) {
   EXPECT_LE(ms.preprocess + ms.backbone + ms.merge + ms.restore + ms.head + ms.postprocess, ms.total * 1.001);
 }
 
-TEST(Labels, OneWindowIsOnePass) {
+TEST_F(Labels, OneWindowIsOnePass) {
   const cv::Mat image = test::smoothPicture(32, 64);
   const Estimate resized = Estimator(kMask, merging({1, 2})).estimate(image);
   const Estimate windows = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
@@ -243,7 +236,7 @@ TEST(Labels, OneWindowIsOnePass) {
   EXPECT_EQ(windows.cluster_of_token, resized.cluster_of_token);
 }
 
-TEST(Labels, WindowsSeeTheImageAtItsOwnScale) {
+TEST_F(Labels, WindowsSeeTheImageAtItsOwnScale) {
   // Where no windows overlap, a pixel's label is that of its own window.
   const cv::Mat image = test::smoothPicture(32, 64 + 60);
   const Estimate both = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
@@ -257,7 +250,7 @@ TEST(Labels, WindowsSeeTheImageAtItsOwnScale) {
   EXPECT_EQ(both.cluster_of_token, left.cluster_of_token) << "of the first window";
 }
 
-TEST(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
+TEST_F(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
   // Windows of 32 x 64: 30 and 60 apart, the last one flush with the end.
   const cv::Mat image = test::smoothPicture(97, 190);
   for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
@@ -278,7 +271,7 @@ TEST(Labels, WindowsOverlapByASixteenthAndAreAveraged) {
   }
 }
 
-TEST(Labels, WindowsHaveTheStrideOfTheOption) {
+TEST_F(Labels, WindowsHaveTheStrideOfTheOption) {
   const cv::Mat image = test::smoothPicture(50, 100);
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
   options.window_stride = 16;
@@ -290,7 +283,7 @@ TEST(Labels, WindowsHaveTheStrideOfTheOption) {
   }
 }
 
-TEST(Labels, ImagesAreResizedBeforeTheWindows) {
+TEST_F(Labels, ImagesAreResizedBeforeTheWindows) {
   EstimatorOptions options = merging({1, 2}, Fit::kWindow);
   options.short_side = 40;
   for (const cv::Size size : {cv::Size(200, 80), cv::Size(50, 20)}) {
@@ -307,7 +300,7 @@ TEST(Labels, ImagesAreResizedBeforeTheWindows) {
                    plainWindowLabels({1, 2}, test::smoothPicture(80, 200), {80, 32}, {0}, {0, 16}));
 }
 
-TEST(Labels, AnImageSmallerThanAWindowKeepsItsAspect) {
+TEST_F(Labels, AnImageSmallerThanAWindowKeepsItsAspect) {
   struct Case {
     cv::Size image, scaled;
     std::vector<int> rows, columns;
@@ -326,7 +319,7 @@ TEST(Labels, AnImageSmallerThanAWindowKeepsItsAspect) {
   }
 }
 
-TEST(Labels, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
+TEST_F(Labels, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
   Estimator segmenter(kMask, merging({1, 2}, Fit::kWindow));
   for (const int width : {2'000'000, 70'000'000}) {  // of the second the sides do not fit into an int
     const cv::Mat image(1, width, CV_8UC3);          // never touched
@@ -334,7 +327,7 @@ TEST(Labels, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
   }
 }
 
-TEST(Labels, RefusesWhatIsNoImage) {
+TEST_F(Labels, RefusesWhatIsNoImage) {
   Estimator segmenter(kMask, merging({1, 2}));
   EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat()), "the image is empty");
   EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat::zeros(32, 64, CV_32FC3)), "8-bit BGR");
@@ -342,19 +335,17 @@ TEST(Labels, RefusesWhatIsNoImage) {
   EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat(std::vector<int>{2, 32, 64}, CV_8UC3, cv::Scalar(0))), "8-bit BGR");
 }
 
-TEST(Labels, RefusesMoreClassesThanALabelMapHolds) {
-  const test::TemporaryFolder folder;
-  test::writeLinearSegmenterWithClasses(kLinear, folder / "256.onnx", 256);
-  test::writeLinearSegmenterWithClasses(kLinear, folder / "257.onnx", 257);
-  EXPECT_EQ(Estimator(folder / "256.onnx", merging({1})).estimate(test::smoothPicture(32, 64)).labels.type(), CV_8U);
-  EXPECT_MPM_ERROR(Estimator(folder / "257.onnx", merging({1})),
+TEST_F(Labels, RefusesMoreClassesThanALabelMapHolds) {
+  test::writeLinearSegmenterWithClasses(kLinear, folder_ / "256.onnx", 256);
+  test::writeLinearSegmenterWithClasses(kLinear, folder_ / "257.onnx", 257);
+  EXPECT_EQ(Estimator(folder_ / "256.onnx", merging({1})).estimate(test::smoothPicture(32, 64)).labels.type(), CV_8U);
+  EXPECT_MPM_ERROR(Estimator(folder_ / "257.onnx", merging({1})),
                    "257.onnx' has 257 classes, but label maps have 8 bits: at most 256");
 }
 
 // Metadata and shapes agree, and the net gives something else.
-TEST(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
-  const test::TemporaryFolder folder;
-  const std::string path = folder / "lie.onnx";
+TEST_F(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
+  const std::string path = folder_ / "lie.onnx";
   onnx::ModelProto model = test::convertedModel(kMask, {.reduce = mpmBefore({1, 2})});
   const auto write = [&] { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); };
   const onnx::ModelProto truth = model;
@@ -376,18 +367,24 @@ TEST(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
   EXPECT_MPM_ERROR(Estimator(path).estimate(test::smoothPicture(32, 64)), "'merge_map' holds");
 }
 
-TEST(Labels, NamesNanInTheNet) {
-  const test::TemporaryFolder folder;
-  test::writeModelThatOverflows(kMask, folder / "overflows.onnx");
-  Estimator full(folder / "overflows.onnx", merging({}));
+TEST_F(Labels, NamesNanInTheNet) {
+  test::writeModelThatOverflows(kMask, folder_ / "overflows.onnx");
+  Estimator full(folder_ / "overflows.onnx", merging({}));
   EXPECT_MPM_ERROR(full.estimate(test::smoothPicture(32, 64)), "scores hold NaN or infinity");
-  Estimator merged(folder / "overflows.onnx", merging({1, 2}));
+  Estimator merged(folder_ / "overflows.onnx", merging({1, 2}));
   EXPECT_MPM_ERROR(merged.estimate(test::smoothPicture(32, 64)), "merge/before_block1");
-  test::writeModelThatOverflows(std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx", folder / "scores.onnx");
-  Estimator of_no_labels(folder / "scores.onnx", merging({}));
+  test::writeModelThatOverflows(std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx", folder_ / "scores.onnx");
+  Estimator of_no_labels(folder_ / "scores.onnx", merging({}));
   EXPECT_MPM_ERROR(of_no_labels.estimate(test::smoothPicture(32, 64)), "hold NaN or infinity");
-  test::writeModelWithNan(kMask, folder / "nan.onnx");
-  EXPECT_MPM_ERROR(Estimator(folder / "nan.onnx", merging({})), "NaN");
+  test::writeModelWithNan(kMask, folder_ / "nan.onnx");
+  EXPECT_MPM_ERROR(Estimator(folder_ / "nan.onnx", merging({})), "NaN");
+}
+
+TEST(WindowStarts, CoverTheLengthAndEndFlush) {
+  EXPECT_THAT(windowStarts(512, 512, 480), ElementsAre(0));
+  EXPECT_THAT(windowStarts(513, 512, 480), ElementsAre(0, 1));
+  EXPECT_THAT(windowStarts(992, 512, 480), ElementsAre(0, 480));
+  EXPECT_THAT(windowStarts(1000, 512, 480), ElementsAre(0, 480, 488));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/preprocess.h"
 
+#include "support/pictures.h"
 #include "support/throws_with.h"
 
 namespace mpm {
@@ -14,9 +15,7 @@ ModelFacts deit() {
 }
 
 TEST(Normalizer, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
-  cv::Mat big(40, 30, CV_8UC3);
-  cv::RNG(3).fill(big, cv::RNG::UNIFORM, 0, 256);
-  const cv::Mat image = big(cv::Rect(3, 2, 21, 35));  // rows that are not contiguous
+  const cv::Mat image = test::noisePicture(40, 30)(cv::Rect(3, 2, 21, 35));  // rows that are not contiguous
   for (const ChannelOrder channels : {ChannelOrder::kRgb, ChannelOrder::kBgr}) {
     ModelFacts facts = deit();
     facts.channels = channels;

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-#include <opencv2/imgproc.hpp>
 #include <random>
 
 #include "kernels/threads.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reuse of rows in whole models: every exported model of tests/data, and the Estimator on frames.
-#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -79,13 +78,10 @@ double worst(const cv::Mat& a, const cv::Mat& b) {
 // A key frame is the full model. On the same image, rows that are computed again are what they were: whichever they
 // are, the outputs stay. So do they when none is.
 TEST(ReuseOfModels, SameImageGivesTheSameOutputs) {
-  const std::set<std::string> refused = {"beit_ts17.onnx",
-                                         "hf_sam_dynamo18.onnx",
-                                         "hf_vitdet_dynamo18.onnx",
-                                         "hf_yolos_dynamo18.onnx",
-                                         "samvit_224_dynamo18.onnx",
-                                         "samvit_ts17.onnx",
-                                         "vit_adapter_no_shapes_dynamo18.onnx"};
+  std::set<std::string> refused;
+  for (const char* name : {"beit_ts17", "hf_sam_dynamo18", "hf_vitdet_dynamo18", "hf_yolos_dynamo18",
+                           "samvit_224_dynamo18", "samvit_ts17", "vit_adapter_no_shapes_dynamo18"})
+    refused.insert(std::string(name) + ".onnx");
   for (const std::string& file : convertibleModels()) {
     SCOPED_TRACE(file);
     if (refused.contains(file)) {
@@ -159,10 +155,7 @@ TEST(ReuseOfModels, OtherReductionsAreRefused) {
 constexpr const char* kSegmenter = "/segmenter_mask_ts17.onnx";  // input 32x64, patch 8
 
 EstimatorOptions reusing(const std::string& spec, const std::string& reduction = "none") {
-  EstimatorOptions options;
-  options.read.convert.reduce = parseReduction(reduction);
-  options.reuse = parseReuse(spec);
-  return options;
+  return {.read = {.convert = {.reduce = parseReduction(reduction)}}, .reuse = parseReuse(spec)};
 }
 
 cv::Mat scene(int seed, int height = 96, int width = 128) { return test::smoothPicture(height, width, seed); }

@@ -37,10 +37,7 @@ Reduction ruleBefore(const Schedule& blocks) {
 }
 
 EstimatorOptions optionsOf(const MergeFunction& rule, const Reduction& reduction) {
-  EstimatorOptions options;
-  options.read.convert.reduce = reduction;
-  options.read.rule = rule;
-  return options;
+  return {.read = {.convert = {.reduce = reduction}, .rule = rule}};
 }
 
 TEST(Rule, OfMutualPairsGivesWhatMpmGives) {
@@ -77,7 +74,7 @@ TEST(Rule, SeesGridMapBlockKeysAndImage) {
         },
         reduction);
     const Estimate found = Estimator(kRuleModel, options).estimate(test::noisePicture(45, 61));
-    EXPECT_THAT(blocks, testing::ElementsAre(1, 2));
+    EXPECT_THAT(blocks, ElementsAre(1, 2));
     ASSERT_EQ(maps.size(), 2u);
     EXPECT_EQ(maps[1], found.cluster_of_token[0]);
   }
@@ -115,7 +112,7 @@ TEST(Rule, InsideABlockCanBeTokenMerging) {
         if (i != j && map[i] == map[j]) patches.push_back(i);
     return patches;
   };
-  EXPECT_THAT(pair(found.cluster_of_token[0]), testing::SizeIs(2));
+  EXPECT_THAT(pair(found.cluster_of_token[0]), SizeIs(2));
   EXPECT_EQ(pair(found.cluster_of_token[0]), pair(expected.cluster_of_token[0]));
 }
 
@@ -135,9 +132,8 @@ TEST(Rule, NeedsItsReductionAndAFunction) {
                    "for the reduction 'rule', not for 'mpm");
   EXPECT_MPM_ERROR(convertFile(kRuleModel, folder / "m.onnx", {.reduce = ruleBefore({1})}),
                    "a function of a program, which no file holds");
-  ConvertOptions options;
-  options.reduce = ruleBefore({99});
-  EXPECT_MPM_ERROR(readNet(kRuleModel, {.convert = options, .rule = mutualPairs}), "block 99 does not exist");
+  const ReadOptions beyond{.convert = {.reduce = ruleBefore({99})}, .rule = mutualPairs};
+  EXPECT_MPM_ERROR(readNet(kRuleModel, beyond), "block 99 does not exist");
 }
 
 }  // namespace

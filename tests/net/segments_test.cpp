@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/estimator.hpp"
 
-#include <filesystem>
 #include <fstream>
 
 #include "layers/opencv_parallel.h"
@@ -60,14 +59,12 @@ class SegmentRules : public ::testing::Test {
 TEST_F(SegmentRules, OfPanopticMapsAreThoseOfTransformers) {
   const EstimatorOptions options{.min_score = 0.7, .min_overlap = 0.6};
   const Found things = run(panopticSegments, options, {true, true, true});
-  EXPECT_THAT(things.ids,
-              ::testing::ElementsAre("11112222", "11112222", "11112222", "11112222", "11113333", "11103333"));
+  EXPECT_THAT(things.ids, ElementsAre("11112222", "11112222", "11112222", "11112222", "11113333", "11103333"));
   expectSegments(things.segments, {{0, 0.992619}, {1, 0.99842}, {1, 0.995716}});
   EXPECT_EQ(things.segments[0].area, 23);
   EXPECT_EQ(things.segments[2].area, 8);
   const Found stuff = run(panopticSegments, options, {true, false, true});
-  EXPECT_THAT(stuff.ids,
-              ::testing::ElementsAre("11112222", "11112222", "11112222", "11112222", "11112222", "11102222"));
+  EXPECT_THAT(stuff.ids, ElementsAre("11112222", "11112222", "11112222", "11112222", "11112222", "11102222"));
   expectSegments(stuff.segments, {{0, 0.992619}, {1, 0.99842}});
   EXPECT_EQ(stuff.segments[1].area, 24);
 }
@@ -75,8 +72,7 @@ TEST_F(SegmentRules, OfPanopticMapsAreThoseOfTransformers) {
 TEST_F(SegmentRules, OfInstanceMapsAreThoseOfTransformers) {
   const EstimatorOptions options{.min_score = 0.6};
   const Found found = run(instanceSegments, options, {true, true, true});
-  EXPECT_THAT(found.ids,
-              ::testing::ElementsAre("44412222", "44412222", "44412222", "44112222", "55553333", "55553333"));
+  EXPECT_THAT(found.ids, ElementsAre("44412222", "44412222", "44412222", "44112222", "55553333", "55553333"));
   expectSegments(found.segments, {{0, 0.874498}, {1, 0.8487}, {1, 0.854957}, {0, 0.704619}, {2, 0.619422}});
   EXPECT_EQ(run(instanceSegments, options, {true, false, true}).segments.size(), 3u) << "stuff has no instances";
   EXPECT_EQ(run(instanceSegments, {.min_score = 0}, {true, true, true}).segments.size(), 6u) << "no object is no class";
@@ -112,7 +108,7 @@ TEST(Segments, FindsSegmentsAtTheSizeOfTheImage) {
         std::vector<std::int64_t> areas(result.segments.size() + 1);
         for (int i = 0; i < size.area(); ++i) ++areas.at(result.ids.at<std::uint16_t>(i / size.width, i % size.width));
         for (const Segment& segment : result.segments) {
-          EXPECT_EQ(segment.area, areas[static_cast<std::size_t>(segment.id)]);
+          EXPECT_EQ(segment.area, areas[segment.id]);
           EXPECT_GE(segment.score, 0.2);
           EXPECT_LT(segment.label, 4);
         }
@@ -126,7 +122,7 @@ TEST(Segments, FindsSegmentsAtTheSizeOfTheImage) {
 TEST(Segments, TakesTheTaskAndTheThingsFromTheJson) {
   const test::TemporaryFolder folder;
   const std::string model = folder / "m.onnx", converted = folder / "converted.onnx";
-  std::filesystem::copy_file(kEomt, model);
+  fs::copy_file(kEomt, model);
   std::ofstream(folder / "m.json") << R"({"task": "instance", "classes": [{"name": "road", "thing": false},
     {"name": "car"}, {"name": "sky", "thing": false}, {"name": "person", "thing": true}]})";
   convertFile(model, converted, {.reduce = mpmBefore({1})});

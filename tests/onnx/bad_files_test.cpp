@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are no model, or a broken one: one clear line each, no crash.
-#include <fstream>
-#include <functional>
 
 #include "mpm/mpm.hpp"
 #include "onnx/model/model_file.h"
 #include "onnx/tiny_vit.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
 namespace {
 
-class BadFile : public ::testing::Test {
+class BadFile : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
   ConvertOptions options;
 
   BadFile() { options.reduce = kFullModel; }
 
   void write(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
   std::string goodBytes() { return TinyVit(Dialect{}).graph().model().SerializeAsString(); }
-  void writeChanged(const std::function<void(onnx::GraphProto&)>& change, Dialect dialect = {}) {
-    GraphBuilder builder = TinyVit(dialect).graph();
-    change(*builder.model().mutable_graph());
+  /// With weights in another file: `value` in place of the location, offset or length of those of `patch.b`.
+  void writeExternal(int entry = 0, const char* value = "external.data") {
+    GraphBuilder builder = TinyVit({.storage = Storage::kExternal}).graph();
+    initializer(*builder.model().mutable_graph(), "patch.b").mutable_external_data(entry)->set_value(value);
     builder.save(path);
   }
   static onnx::TensorProto& initializer(onnx::GraphProto& graph, const std::string& name) {
@@ -44,7 +42,7 @@ class BadFile : public ::testing::Test {
 TEST_F(BadFile, Missing) { expectError("no such file"); }
 
 TEST_F(BadFile, Folder) {
-  path = folder.path();
+  path = folder_.path();
   expectError("it is a folder");
 }
 
@@ -55,7 +53,7 @@ TEST_F(BadFile, Empty) {
 
 TEST_F(BadFile, TooLarge) {
   write("");
-  std::filesystem::resize_file(path, std::uintmax_t{1} << 32);
+  fs::resize_file(path, std::uintmax_t{1} << 32);
   expectError("the file is larger than 2 GiB");
 }
 
@@ -126,22 +124,13 @@ TEST_F(BadFile, OneChangeToAGoodModel) {
        [](Model& m) { m.mutable_graph()->mutable_output(0)->set_name("nothing"); }},
       {"node 'huge' (ConstantOfShape): folding its constants takes more memory than its weights allow",
        [](Model& m) {
-         onnx::TensorProto& sides = *m.mutable_graph()->add_initializer();
-         sides.set_name("sides");
-         sides.set_data_type(onnx::TensorProto::INT64);
-         sides.add_dims(2);
-         for (int i = 0; i < 2; ++i) sides.add_int64_data(1 << 13);
-         onnx::NodeProto& node = *m.mutable_graph()->add_node();
-         node.set_op_type("ConstantOfShape");
-         node.set_name("huge");
-         node.add_input("sides");
-         node.add_output("huge");
+         GraphBuilder builder(m);
+         builder.node("ConstantOfShape", {builder.ints({1 << 13, 1 << 13})}, {}, 1, "huge");
+         m = builder.model();
        }},
   };
   for (const auto& [part, change, storage] : cases) {
-    Dialect dialect;
-    dialect.storage = storage;
-    GraphBuilder builder = TinyVit(dialect).graph();
+    GraphBuilder builder = TinyVit({.storage = storage}).graph();
     change(builder.model());
     builder.save(path);
     SCOPED_TRACE(part);
@@ -150,40 +139,26 @@ TEST_F(BadFile, OneChangeToAGoodModel) {
 }
 
 TEST_F(BadFile, ExternalDataMissingOrShort) {
-  Dialect dialect;
-  dialect.storage = Storage::kExternal;
-  writeChanged([](onnx::GraphProto&) {}, dialect);
+  writeExternal();
   EXPECT_NO_THROW(convertModel(path, options));
-  std::filesystem::resize_file(folder / "external.data", 1000);
+  fs::resize_file(folder_ / "external.data", 1000);
   expectError("external.data' is too short");
-  std::filesystem::remove(folder / "external.data");
+  fs::remove(folder_ / "external.data");
   expectError("external.data' is missing");
 }
 
 TEST_F(BadFile, ExternalDataElsewhere) {
-  Dialect dialect;
-  dialect.storage = Storage::kExternal;
   for (const char* location : {"../external.data", "/etc/passwd", "sub/../../external.data", ""}) {
-    writeChanged(
-        [location](onnx::GraphProto& graph) {
-          initializer(graph, "patch.b").mutable_external_data(0)->set_value(location);
-        },
-        dialect);
+    writeExternal(0, location);
     expectError("expected a file in the model's folder");
   }
-  writeChanged(
-      [](onnx::GraphProto& graph) {
-        initializer(graph, "patch.b").mutable_external_data(1)->set_value("18446744073709551615");
-      },
-      dialect);
-  expectError("is too short");
-  writeChanged(
-      [](onnx::GraphProto& graph) { initializer(graph, "patch.b").mutable_external_data(1)->set_value("12x"); },
-      dialect);
-  expectError("offset '12x', expected a number");
-  writeChanged([](onnx::GraphProto& graph) { initializer(graph, "patch.b").mutable_external_data(2)->set_value("7"); },
-               dialect);
-  expectError("external data of 7 bytes, expected 96");
+  const std::tuple<int, const char*, const char*> wrong[] = {{1, "18446744073709551615", "is too short"},
+                                                             {1, "12x", "offset '12x', expected a number"},
+                                                             {2, "7", "external data of 7 bytes, expected 96"}};
+  for (const auto& [entry, value, part] : wrong) {
+    writeExternal(entry, value);
+    expectError(part);
+  }
   onnx::TensorProto tensor;  // of no file, as in a model of mpm-train
   tensor.set_data_type(onnx::TensorProto::FLOAT);
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
@@ -191,29 +166,6 @@ TEST_F(BadFile, ExternalDataElsewhere) {
   location.set_key("location");
   location.set_value("external.data");
   EXPECT_MPM_ERROR(onnx_graph::readTensor(tensor, {}, "it"), "external data cannot be read for a model in memory");
-}
-
-/// A node y = op(x).
-onnx::NodeProto callOf(const std::string& op, const char* from = "x", const char* to = "y",
-                       const char* domain = "test") {
-  onnx::NodeProto node;
-  node.set_op_type(op);
-  node.set_domain(domain);
-  node.add_input(from);
-  node.add_output(to);
-  return node;
-}
-
-/// A function y = NAME(x) of these nodes.
-onnx::FunctionProto& addFunction(onnx::ModelProto& model, const std::string& name,
-                                 const std::vector<onnx::NodeProto>& nodes, const char* result = "y") {
-  onnx::FunctionProto& function = *model.add_functions();
-  function.set_name(name);
-  function.set_domain("test");
-  function.add_input("x");
-  function.add_output(result);
-  for (const onnx::NodeProto& node : nodes) *function.add_node() = node;
-  return function;
 }
 
 TEST_F(BadFile, FunctionThatCallsItself) {
@@ -240,13 +192,9 @@ onnx::ModelProto twiceAndTwice(const onnx::NodeProto& innermost, int functions) 
 }
 
 TEST_F(BadFile, FunctionsThatMultiply) {
-  onnx::NodeProto constant;
-  constant.set_op_type("Constant");
-  constant.add_output("k");
-  onnx::AttributeProto& value = *constant.add_attribute();
-  value.set_name("value_int");
-  value.set_type(onnx::AttributeProto::INT);
-  value.set_i(1);
+  GraphBuilder builder(17);
+  builder.node("Constant", {}, {{"value_int", 1L}}, 1, "k");
+  onnx::NodeProto constant = builder.model().graph().node(0);
   write(twiceAndTwice(constant, 29).SerializeAsString());  // half a billion calls
   EXPECT_MPM_ERROR(convertModel(path, options), "more than a million nodes");
 
@@ -284,9 +232,9 @@ TEST_F(BadFile, Facts) {
       {R"({"ignore": 300})", "ignore: found 300, expected a whole number from 0 to 255"},
   };
   for (const auto& [text, part] : cases) {
-    std::ofstream(folder / "model.json") << text;
+    std::ofstream(folder_ / "model.json") << text;
     EXPECT_MPM_ERROR(convertModel(path, options), part);
-    EXPECT_MPM_ERROR(convertModel(path, options), folder / "model.json");
+    EXPECT_MPM_ERROR(convertModel(path, options), folder_ / "model.json");
   }
 }
 
@@ -294,9 +242,9 @@ TEST_F(BadFile, JsonNestedTooDeep) {
   for (const std::string& deep : {std::string(500'000, '['), std::string(500'000, '[') + std::string(500'000, ']'),
                                   R"({"mean":)" + std::string(17, '[') + std::string(17, ']') + "}"}) {
     write(goodBytes());
-    std::ofstream(folder / "model.json") << deep;
-    EXPECT_MPM_ERROR(convertModel(path, options), (folder / "model.json") + "' is nested too deep");
-    std::filesystem::remove(folder / "model.json");
+    std::ofstream(folder_ / "model.json") << deep;
+    EXPECT_MPM_ERROR(convertModel(path, options), (folder_ / "model.json") + "' is nested too deep");
+    fs::remove(folder_ / "model.json");
     onnx::ModelProto model = convertedModel(path, options);
     for (auto& entry : *model.mutable_metadata_props())
       if (entry.key() == "mpm.info") entry.set_value(deep);
@@ -306,10 +254,8 @@ TEST_F(BadFile, JsonNestedTooDeep) {
 }
 
 TEST_F(BadFile, FactsWithAnotherNumberOfClasses) {
-  Dialect dialect;
-  dialect.head = HeadStyle::kLinear;
-  TinyVit(dialect).save(path);
-  std::ofstream(folder / "model.json") << R"({"classes": [{"name": "sky", "color": "#0000ff"}]})";
+  TinyVit({.head = HeadStyle::kLinear}).save(path);
+  std::ofstream(folder_ / "model.json") << R"({"classes": [{"name": "sky", "color": "#0000ff"}]})";
   expectError("names 1 classes, the graph has " + std::to_string(TinyVit::kClasses));
 }
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several images in one pass: each becomes what it becomes alone.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 
 #include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -58,40 +54,33 @@ bool takesABatch(const std::string& path, ConvertOptions options) {
   return true;
 }
 
-class Batch : public ::testing::Test {
+class Batch : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
 };
 
 TEST_F(Batch, OfEveryHead) {
   for (const HeadStyle head : {HeadStyle::kFeatures, HeadStyle::kLinear, HeadStyle::kMask, HeadStyle::kClassToken,
                                HeadStyle::kClassSlice, HeadStyle::kMean, HeadStyle::kTap}) {
-    Dialect dialect;
-    dialect.head = head;
-    dialect.symbolic = true;
-    TinyVit(dialect).save(path);
-    ConvertOptions options;
-    options.input_size = Size2{TinyVit::kHeight, TinyVit::kWidth};
-    EXPECT_TRUE(takesABatch(path, options)) << "head " << static_cast<int>(head);
+    TinyVit({.head = head, .symbolic = true}).save(path);
+    EXPECT_TRUE(takesABatch(path, {.input_size = Size2{TinyVit::kHeight, TinyVit::kWidth}}))
+        << "head " << static_cast<int>(head);
   }
 }
 
 TEST_F(Batch, OfWhatExportersWrite) {
   int converted = 0, batched = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(MPM_TEST_DATA_DIR)) {
+  for (const auto& entry : fs::directory_iterator(MPM_TEST_DATA_DIR)) {
     const std::string model = entry.path().string();
     if (entry.path().extension() != ".onnx") continue;
-    ConvertOptions options;
-    options.reduce = mpmBefore({1, 2});
     try {
-      convertModel(model, options);
+      convertModel(model, {.reduce = mpmBefore({1, 2})});
     } catch (const Error&) {
       continue;  // refused: exporter_models_test.cpp says which
     }
     SCOPED_TRACE(model);
     ++converted;
-    batched += takesABatch(model, options);
+    batched += takesABatch(model, {});
   }
   EXPECT_GT(converted, 30);
   EXPECT_EQ(batched, converted);
@@ -107,74 +96,35 @@ TEST_F(Batch, OfAHeadLeftAsItWas) {
   const std::string flat = g.reshape(g.node("GlobalAveragePool", {map}), {1, -1});
   const std::string y =
       g.node("Concat", {flat, g.node("Gather", {"features", g.intScalar(0)}, {{"axis", 1L}})}, {{"axis", 1L}}, 1, "y");
-  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Softmax", {y}, {{"axis", 1L}}, 1, "z"));
+  g.result(g.node("Softmax", {y}, {{"axis", 1L}}, 1, "z"));
   g.save(path);
   EXPECT_TRUE(takesABatch(path, {}));
 }
 
 /// As many channels as images.
 TEST_F(Batch, FixedInTheGraphBeforeAConvolution) {
-  onnx::ModelProto model = modelAt(dataPath("timm_vit_batch2_ts17.onnx"));
-  onnx::GraphProto& graph = *model.mutable_graph();
-  const auto add = [&](const char* op, const std::vector<std::string>& inputs, const char* output) {
-    onnx::NodeProto& node = *graph.add_node();
-    node.set_op_type(op);
-    node.set_name(output);
-    node.add_output(output);
-    for (const std::string& input : inputs) node.add_input(input);
-  };
-  onnx::TensorProto &shape = *graph.add_initializer(), &weight = *graph.add_initializer();
-  shape.set_name("map/shape");
-  shape.set_data_type(onnx::TensorProto::INT64);
-  shape.add_dims(4);
-  for (const int side : {2, 1, 2, 5}) shape.add_int64_data(side);
-  weight.set_name("kernel");
-  weight.set_data_type(onnx::TensorProto::FLOAT);
-  for (const int side : {2, 1, 1, 1}) weight.add_dims(side);
-  for (const float value : {0.5f, -2.0f}) weight.add_float_data(value);
-  add("Reshape", {graph.output(0).name(), "map/shape"}, "map");
-  add("Conv", {"map", "kernel"}, "channels");
-  graph.mutable_output(0)->set_name("channels");
-  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+  const std::string map = g.reshape(g.model().graph().output(0).name(), {2, 1, 2, 5});
+  g.result(g.node("Conv", {map, g.weights("kernel", {2, 1, 1, 1}, {0.5, -2})}));
+  g.save(path);
   EXPECT_TRUE(takesABatch(path, {}));
 }
 
 /// A model exported with two images, and an operator behind it along the axis of the images or of the classes.
-struct Behind {
-  const char* op;
-  std::vector<std::int64_t> operand[2];  ///< its second input, of both axes; empty: none
-};
-
 TEST_F(Batch, FixedInTheGraphAndMixedIsRefused) {
-  const Behind operators[] = {
-      {"Softmax", {}}, {"ReduceMean", {}}, {"ArgMax", {}}, {"TopK", {{1}, {3}}}, {"Pad", {{1, 0, 0, 0}, {0, 1, 0, 0}}}};
-  for (const Behind& behind : operators) {
-    for (const int along : {0, 1}) {
-      onnx::ModelProto model = modelAt(dataPath("timm_vit_batch2_ts17.onnx"));
-      onnx::NodeProto& node = *model.mutable_graph()->add_node();
-      const std::string op = behind.op;
-      node.set_op_type(op);
-      node.set_name("mixes");
-      node.add_input(model.graph().output(0).name());
-      node.add_output("mixed");
-      if (const auto& values = behind.operand[along]; !values.empty()) {
-        onnx::TensorProto& operand = *model.mutable_graph()->add_initializer();
-        operand.set_name("operand");
-        operand.set_data_type(onnx::TensorProto::INT64);
-        operand.add_dims(static_cast<std::int64_t>(values.size()));
-        operand.mutable_int64_data()->Add(values.begin(), values.end());
-        node.add_input("operand");
-      }
-      if (op == "TopK") node.add_output("places");
-      if (op != "Pad") {
-        onnx::AttributeProto& axis = *node.add_attribute();
-        axis.set_name(op == "ReduceMean" ? "axes" : "axis");
-        axis.set_type(op == "ReduceMean" ? onnx::AttributeProto::INTS : onnx::AttributeProto::INT);
-        axis.add_ints(along);
-        axis.set_i(along);
-      }
-      model.mutable_graph()->mutable_output(0)->set_name("mixed");
-      std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  for (const std::string op : {"Softmax", "ReduceMean", "ArgMax", "TopK", "Pad"}) {
+    for (const long along : {0L, 1L}) {
+      GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+      std::vector<std::string> inputs = {g.model().graph().output(0).name()};
+      std::vector<GraphBuilder::Attribute> attributes;
+      if (op == "TopK") inputs.push_back(g.ints({along == 0 ? 1 : 3}));
+      if (op == "Pad") inputs.push_back(g.ints({1 - along, along, 0, 0}));
+      if (op == "ReduceMean")
+        attributes = {{"axes", std::vector<long>{along}}};
+      else if (op != "Pad")
+        attributes = {{"axis", along}};
+      g.result(g.node(op, inputs, attributes, op == "TopK" ? 2 : 1, "mixes"));
+      g.save(path);
       SCOPED_TRACE(op + " along axis " + std::to_string(along));
       if (along == 0)
         EXPECT_MPM_ERROR(convertModel(path, {}),

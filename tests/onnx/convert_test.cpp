@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a converted file looks like, how it is written, and other input sizes.
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <functional>
 
+#include "base/atomic_file.h"
 #include "mpm/mpm.hpp"
 #include "onnx/model/model_info_json.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
 #include "support/file_size_limit.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
 namespace {
 
-class Convert : public ::testing::Test {
+class Convert : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
   Dialect dialect;
   ConvertOptions options;
 
@@ -42,7 +38,7 @@ class Convert : public ::testing::Test {
 
 TEST_F(Convert, NamesAndMetadata) {
   TinyVit(dialect).save(path);
-  std::ofstream(folder / "model.json")
+  std::ofstream(folder_ / "model.json")
       << R"({"name": "tiny", "mean": [0.1, 0.2, 0.3], "input": {"channels": "BGR"}, "ignore": 9})";
   const auto [bytes, info] = convertModel(path, options);
   onnx::ModelProto model;
@@ -53,14 +49,13 @@ TEST_F(Convert, NamesAndMetadata) {
     EXPECT_EQ(node.domain(), "ai.mpm");
     names.push_back(node.name());
   }
-  EXPECT_THAT(
-      names, ::testing::ElementsAre("backbone/patch_embed", "backbone/block0", "merge/before_block1", "backbone/block1",
-                                    "merge/before_block2", "backbone/block2", "backbone/norm",
-                                    ::testing::StartsWith("head/"), "head/class_tokens", "head/block0", "head/block1",
-                                    "head/norm", "head/mask_scores", "restore/scores", "labels", "merge_map"));
+  EXPECT_THAT(names, ElementsAre("backbone/patch_embed", "backbone/block0", "merge/before_block1", "backbone/block1",
+                                 "merge/before_block2", "backbone/block2", "backbone/norm", StartsWith("head/"),
+                                 "head/class_tokens", "head/block0", "head/block1", "head/norm", "head/mask_scores",
+                                 "restore/scores", "labels", "merge_map"));
   std::vector<std::string> outputs;
   for (const auto& output : model.graph().output()) outputs.push_back(output.name());
-  EXPECT_THAT(outputs, ::testing::ElementsAre("labels", "merge_map", "token_counts"));
+  EXPECT_THAT(outputs, ElementsAre("labels", "merge_map", "token_counts"));
   std::map<std::string, std::string> metadata;
   for (const auto& entry : model.metadata_props()) metadata[entry.key()] = entry.value();
   EXPECT_EQ(metadata["mpm.format"], "1");
@@ -81,14 +76,14 @@ TEST_F(Convert, DefaultScheduleIsThatOfThePaper) {
     dialect.blocks = blocks;
     TinyVit(dialect).save(path);
     EXPECT_EQ(readModelInfo(path, options).schedule(), schedule) << blocks;
-    EXPECT_EQ(convertFile(path, folder / "converted.onnx", options).schedule(), schedule) << blocks;
+    EXPECT_EQ(convertFile(path, folder_ / "converted.onnx", options).schedule(), schedule) << blocks;
   }
 }
 
 TEST_F(Convert, MeanAndStdAreOfTheOptionsTheJsonOrAssumed) {
   TinyVit(dialect).save(path);
   EXPECT_TRUE(readModelInfo(path).facts.assumed);
-  const std::string converted = folder / "converted.onnx";
+  const std::string converted = folder_ / "converted.onnx";
   convertFile(path, converted);
   EXPECT_TRUE(readModelInfo(converted).facts.assumed) << "the file does not say it";
   options.mean = {0.1f, 0.2f, 0.3f};
@@ -105,9 +100,9 @@ TEST_F(Convert, MeanAndStdAreOfTheOptionsTheJsonOrAssumed) {
   EXPECT_MPM_ERROR(readModelInfo(converted, options), "cannot be given others");
   options.mean.reset();
   options.deviation.reset();
-  std::ofstream(folder / "model.json") << R"({"mean": [0.1, 0.2, 0.3]})";
+  std::ofstream(folder_ / "model.json") << R"({"mean": [0.1, 0.2, 0.3]})";
   EXPECT_TRUE(readModelInfo(path, options).facts.assumed) << "std";
-  std::ofstream(folder / "model.json") << R"({"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]})";
+  std::ofstream(folder_ / "model.json") << R"({"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]})";
   EXPECT_FALSE(readModelInfo(path, options).facts.assumed);
 }
 
@@ -118,8 +113,8 @@ TEST_F(Convert, InfoOfPlainAndConverted) {
   EXPECT_EQ(plain.opset, 17);
   EXPECT_EQ(plain.facts.name, "model");
   EXPECT_GT(plain.parameters, 10000);
-  const ModelInfo made = convertFile(path, folder / "converted.onnx", options);
-  const ModelInfo converted = readModelInfo(folder / "converted.onnx");
+  const ModelInfo made = convertFile(path, folder_ / "converted.onnx", options);
+  const ModelInfo converted = readModelInfo(folder_ / "converted.onnx");
   EXPECT_TRUE(converted.converted);
   EXPECT_EQ(onnx_graph::toJson(made), onnx_graph::toJson(converted));
   EXPECT_EQ(plain.parameters, converted.parameters);
@@ -127,26 +122,20 @@ TEST_F(Convert, InfoOfPlainAndConverted) {
 
 TEST_F(Convert, ConvertedFilePassesThroughUnchanged) {
   TinyVit(dialect).save(path);
-  convertFile(path, folder / "once.onnx", options);
-  convertFile(folder / "once.onnx", folder / "twice.onnx");
-  const auto bytes = [&](const char* name) {
-    std::ifstream file(folder / name, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  EXPECT_EQ(bytes("once.onnx"), bytes("twice.onnx"));
-  EXPECT_EQ(bytes("once.onnx"), convertModel(path, options).bytes) << "two conversions differ";
+  convertFile(path, folder_ / "once.onnx", options);
+  convertFile(folder_ / "once.onnx", folder_ / "twice.onnx");
+  EXPECT_EQ(readFile(folder_ / "once.onnx"), readFile(folder_ / "twice.onnx"));
+  EXPECT_EQ(readFile(folder_ / "once.onnx"), convertModel(path, options).bytes) << "two conversions differ";
 }
 
 TEST_F(Convert, FullDiskLeavesNothingBehind) {
   TinyVit(dialect).save(path);
-  const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path()), {}); };
-  const auto before = files();
   {
     const FileSizeLimit full(4096);
-    EXPECT_MPM_ERROR(convertFile(path, folder / "out.onnx", options), "cannot write '" + (folder / "out.onnx") + "'");
+    EXPECT_MPM_ERROR(convertFile(path, folder_ / "out.onnx", options), "cannot write '" + (folder_ / "out.onnx") + "'");
   }
-  EXPECT_EQ(files(), before);
-  EXPECT_MPM_ERROR(convertFile(path, folder / "no/such/folder.onnx", options), "cannot write");
+  EXPECT_THAT(filesIn(folder_.path()), ElementsAre("model.onnx"));
+  EXPECT_MPM_ERROR(convertFile(path, folder_ / "no/such/folder.onnx", options), "cannot write");
 }
 
 /// Another input size: positions resized bilinearly, the head on the new grid.
@@ -178,7 +167,7 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
   dialect.resize_in_graph = false;
   TinyVit vit(dialect);
   vit.save(path);
-  std::ofstream(folder / "model.json") << R"({"input": {"height": 12, "width": 20}})";
+  std::ofstream(folder_ / "model.json") << R"({"input": {"height": 12, "width": 20}})";
   options.reduce = kFullModel;
   EXPECT_EQ(readModelInfo(path, options).input, (Size2{12, 20}));
   options.input_size = Size2{16, 24};
@@ -196,7 +185,7 @@ TEST_F(Convert, ScatterElementsOfConstantsIsFolded) {
   const std::string scattered = g.node("ScatterElements", {zeros, rows, values}, {{"axis", 0L}});  // 0 2 0, 1 0 4
   const std::string weighted = g.node("Mul", {scattered, g.weights("w", {2, 3}, {7, 1, 7, 10, 7, 100})});
   const std::string sum = g.node("ReduceMax", {g.reshape(weighted, {6})}, {{"keepdims", 0L}});
-  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Mul", {"features", sum}));
+  g.result(g.node("Mul", {"features", sum}));
   g.save(path);
   expectFeaturesTimes(400);
 }
@@ -209,7 +198,7 @@ TEST_F(Convert, WeightsOfEightBitsHaveAScalePerBlock) {
   const std::string even =
       g.node("Mul", {weights, g.weights("w", {2, 4}, {1, 1, 0.1, 0.1, 0.01, 0.01, 0.001, 0.001})});  // 1, 2, ... 8
   const std::string mean = g.node("ReduceMean", {g.reshape(even, {8})}, {{"keepdims", 0L}});
-  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Mul", {"features", mean}));
+  g.result(g.node("Mul", {"features", mean}));
   g.save(path);
   expectFeaturesTimes(4.5);
 }
@@ -220,7 +209,7 @@ TEST_F(Convert, IntermediateConstantsAreForgotten) {
   std::string x = g.node("ConstantOfShape", {g.ints({2048, 1024})});
   for (int i = 0; i < 20; ++i) x = g.transpose(x, {1, 0});
   const std::string one = g.node("ReduceMean", {x}, {{"keepdims", 0L}});
-  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Add", {"features", one}));
+  g.result(g.node("Add", {"features", one}));
   g.save(path);
   EXPECT_NO_THROW(convertModel(path, {}));
 }
@@ -241,7 +230,7 @@ TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
 }
 
 TEST_F(Convert, MergedPositionsStayInTheFile) {
-  const std::string rotary = dataPath("timm_dinov3_ts17.onnx"), converted = folder / "converted.onnx";
+  const std::string rotary = dataPath("timm_dinov3_ts17.onnx"), converted = folder_ / "converted.onnx";
   options.reduce = parseReduction("mpm:blocks=1:positions=centroid");
   EXPECT_MPM_ERROR(convertModel(dataPath("timm_vit_ts17.onnx"), options), "positions=centroid is for rotary positions");
   convertFile(rotary, converted, options);
@@ -267,8 +256,8 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
       const double sx = std::clamp((x + 0.5) / kRight - 0.5, 0.0, kInW - 1.0);
       const int y0 = std::min(static_cast<int>(sy), kInH - 2), x0 = std::min(static_cast<int>(sx), kInW - 2);
       for (int c = 0; c < kDim; ++c) {
-        const auto at = [&](int r, int k) { return small[static_cast<std::size_t>((c * kInH + r) * kInW + k)]; };
-        large[static_cast<std::size_t>((y * kOutW + x) * kDim + c)] =
+        const auto at = [&](int r, int k) { return small[(c * kInH + r) * kInW + k]; };
+        large[(y * kOutW + x) * kDim + c] =
             (at(y0, x0) * (1 - sx + x0) + at(y0, x0 + 1) * (sx - x0)) * (1 - sy + y0) +
             (at(y0 + 1, x0) * (1 - sx + x0) + at(y0 + 1, x0 + 1) * (sx - x0)) * (sy - y0);
       }
@@ -301,39 +290,7 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
   EXPECT_LT(difference(resized, expected), 1e-5);
 }
 
-TEST_F(Convert, LocalFunctionsArePutInPlace) {
-  dialect.head = HeadStyle::kFeatures;
-  TinyVit vit(dialect);
-  GraphBuilder builder = vit.graph();
-  // Every Softmax becomes a call of a function that holds one, its axis an attribute of the call.
-  onnx::FunctionProto& function = *builder.model().add_functions();
-  function.set_name("Attend");
-  function.set_domain("test");
-  function.add_input("x");
-  function.add_output("y");
-  function.add_attribute("axis");
-  onnx::NodeProto& body = *function.add_node();
-  body.set_op_type("Softmax");
-  body.add_input("x");
-  body.add_output("y");
-  onnx::AttributeProto& axis = *body.add_attribute();
-  axis.set_name("axis");
-  axis.set_type(onnx::AttributeProto::INT);
-  axis.set_ref_attr_name("axis");
-  for (auto& node : *builder.model().mutable_graph()->mutable_node()) {
-    if (node.op_type() != "Softmax") continue;
-    node.set_op_type("Attend");
-    node.set_domain("test");
-  }
-  builder.save(path);
-  options.reduce = kFullModel;
-  cv::dnn::Net net = readNet(path, {.convert = options}).net;
-  const auto image = TinyVit::image(4);
-  const auto found = runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"});
-  EXPECT_LT(difference(found[0], vit.evaluate(image)[0]), 1e-4);
-}
-
-/// Since ONNX 1.13 a function may say what an attribute is that a call leaves out.
+/// Local functions are put in place. Since ONNX 1.13 one may say what an attribute is that a call leaves out.
 TEST_F(Convert, LocalFunctionsHaveDefaults) {
   dialect.head = HeadStyle::kFeatures;
   options.reduce = kFullModel;
@@ -364,15 +321,12 @@ TEST_F(Convert, LocalFunctionsHaveDefaults) {
     return builder;
   };
   GraphBuilder written = changed(false), builder = changed(true);
-  onnx::FunctionProto& function = *builder.model().add_functions();
-  function.set_name("Norm");
-  function.set_domain("test");
-  for (const char* input : {"x", "w", "b"}) function.add_input(input);
-  function.add_output("y");
-  onnx::NodeProto& body = *function.add_node();
-  body.set_op_type("LayerNormalization");
-  for (const char* input : {"x", "w", "b"}) body.add_input(input);
-  body.add_output("y");
+  onnx::FunctionProto& function = addFunction(builder.model(), "Norm", {callOf("LayerNormalization", "x", "y", "")});
+  onnx::NodeProto& body = *function.mutable_node(0);
+  for (const char* input : {"w", "b"}) {
+    function.add_input(input);
+    body.add_input(input);
+  }
   onnx::AttributeProto& reference = *body.add_attribute() = epsilon("epsilon", 0);
   reference.clear_f();
   reference.set_ref_attr_name("eps");
@@ -394,8 +348,8 @@ TEST_F(Convert, TheTaskIsThatOfTheHead) {
 
 TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
   const auto withJson = [&](const std::string& model, const std::string& json) {
-    std::filesystem::copy_file(dataPath(model), path, std::filesystem::copy_options::overwrite_existing);
-    std::ofstream(folder / "model.json") << json;
+    fs::copy_file(dataPath(model), path, fs::copy_options::overwrite_existing);
+    std::ofstream(folder_ / "model.json") << json;
     return readModelInfo(path).task;
   };
   EXPECT_EQ(withJson("segmenter_mask_ts17.onnx", R"({"task": "semantic"})"), Task::kSemantic);
@@ -412,7 +366,7 @@ TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
   EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "panoptic"})"), "which the head 'other'");
   EXPECT_MPM_ERROR(withJson("hf_vitpose_ts17.onnx", R"({"task": "depth"})"), "'heatmaps' is not a map of one channel");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"task": "sleep"})"),
-                   (folder / "model.json") + "': task: task 'sleep' is not semantic, panoptic, instance or depth");
+                   (folder_ / "model.json") + "': task: task 'sleep' is not semantic, panoptic, instance or depth");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"depth": "feet"})"), "depth 'feet' is not metre, relative or");
 }
 

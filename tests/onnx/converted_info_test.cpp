@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converted files whose metadata says something else than their graph.
-#include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "mpm/mpm.hpp"
 #include "onnx/tiny_vit.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -15,19 +13,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-class ConvertedInfo : public ::testing::Test {
+class ConvertedInfo : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
   onnx::ModelProto converted = convert(HeadStyle::kLinear, mpmBefore({1, 2}));
 
   onnx::ModelProto convert(HeadStyle head, const Reduction& reduction) {
-    Dialect dialect;
-    dialect.head = head;
-    TinyVit(dialect).save(folder / "plain.onnx");
-    ConvertOptions options;
-    options.reduce = reduction;
-    return convertedModel(folder / "plain.onnx", options);
+    TinyVit({.head = head}).save(folder_ / "plain.onnx");
+    return convertedModel(folder_ / "plain.onnx", {.reduce = reduction});
   }
   static Json info(const onnx::ModelProto& model) {
     for (const auto& entry : model.metadata_props())
@@ -59,7 +52,7 @@ TEST_F(ConvertedInfo, OfEveryHeadAndScheduleIsThatOfTheGraph) {
                                HeadStyle::kClassToken, HeadStyle::kClassSlice, HeadStyle::kMean, HeadStyle::kTap})
     for (const Schedule& schedule : {Schedule{}, Schedule{0}, Schedule{1, 2}}) {
       write(convert(head, mpmBefore(schedule)));
-      const ModelInfo plain = readModelInfo(folder / "plain.onnx"), info = readModelInfo(path);
+      const ModelInfo plain = readModelInfo(folder_ / "plain.onnx"), info = readModelInfo(path);
       EXPECT_EQ(info.input, plain.input);
       EXPECT_EQ(info.patch, plain.patch);
       EXPECT_EQ(info.grid, plain.grid);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every spelling of a ViT that exporters use, through the converter and cv::dnn, against double-precision loops.
-#include <algorithm>
 #include <tuple>
 
 #include "mpm/mpm.hpp"
@@ -15,114 +14,89 @@ void PrintTo(const Dialect& dialect, std::ostream* out) { *out << dialect.name; 
 
 namespace {
 
-template <typename Change>
-Dialect dialect(const std::string& name, Change change) {
-  Dialect result;
-  result.name = name;
-  change(result);
-  return result;
-}
-
 std::vector<Dialect> dialects() {
   std::vector<Dialect> all;
-  const auto add = [&](const std::string& name, auto change) { all.push_back(dialect(name, change)); };
-  for (const int opset : {11, 12, 13, 14, 15, 16, 17, 18, 19, 20}) {
-    add("opset" + std::to_string(opset), [opset](Dialect& d) {
-      d.opset = opset;
-      d.norm = opset < 17 ? NormStyle::kPow : NormStyle::kOp;
-      d.activation = opset < 20 ? ActivationStyle::kErfHalfLast : ActivationStyle::kErfOp;
-      d.qkv = QkvStyle::kSplitSqueeze;
-      d.head = HeadStyle::kMask;
-    });
-  }
-  for (const auto& [name, style] : {std::pair("pow", NormStyle::kPow),
-                                    {"mul", NormStyle::kMul},
-                                    {"reciprocal", NormStyle::kReciprocal},
-                                    {"powHalf", NormStyle::kPowHalf}}) {
-    add(std::string("norm_") + name, [s = style](Dialect& d) { d.norm = s; });
-  }
-  for (const auto& [name, style] : {std::pair("erfHalfFirst", ActivationStyle::kErfHalfFirst),
-                                    {"erfHalfInside", ActivationStyle::kErfHalfInside},
-                                    {"erfDivided", ActivationStyle::kErfDivided},
-                                    {"tanhPow", ActivationStyle::kTanhPow},
-                                    {"tanhMul", ActivationStyle::kTanhMul},
-                                    {"quick", ActivationStyle::kQuick},
-                                    {"silu", ActivationStyle::kSilu},
-                                    {"relu", ActivationStyle::kRelu}}) {
-    add(std::string("activation_") + name, [s = style](Dialect& d) { d.activation = s; });
-  }
-  add("activation_erfOp", [](Dialect& d) { d.opset = 20, d.activation = ActivationStyle::kErfOp; });
-  add("activation_tanhOp", [](Dialect& d) { d.opset = 20, d.activation = ActivationStyle::kTanhOp; });
-  for (const auto& [name, style] : {std::pair("slice", QkvStyle::kSlice),
-                                    {"chunk", QkvStyle::kChunk},
-                                    {"separate", QkvStyle::kSeparate},
-                                    {"batchedHeads", QkvStyle::kBatchedHeads},
-                                    {"tokensFirst", QkvStyle::kTokensFirst},
-                                    {"einsum", QkvStyle::kEinsum}}) {
-    add(std::string("qkv_") + name, [s = style](Dialect& d) { d.qkv = s; });
-  }
-  add("qkv_attentionOp", [](Dialect& d) { d.opset = 23, d.qkv = QkvStyle::kAttentionOp; });
-  for (const auto& [name, style] : {std::pair("scoresDiv", ScaleStyle::kScoresDiv),
-                                    {"query", ScaleStyle::kQuery},
-                                    {"both", ScaleStyle::kBoth},
-                                    {"none", ScaleStyle::kNone}}) {
-    add(std::string("scale_") + name, [s = style](Dialect& d) { d.scale = s; });
-  }
-  add("bias_absent", [](Dialect& d) { d.qkv_bias = BiasStyle::kAbsent; });
-  add("bias_zero", [](Dialect& d) { d.qkv_bias = BiasStyle::kZero, d.qkv = QkvStyle::kSeparate; });
-  add("bias_addedLater", [](Dialect& d) { d.qkv_bias = BiasStyle::kAddedLater, d.scale = ScaleStyle::kQuery; });
-  add("linear_gemm", [](Dialect& d) { d.linear = LinearStyle::kGemm; });
-  add("linear_gemmPlain", [](Dialect& d) { d.linear = LinearStyle::kGemmPlain, d.qkv_bias = BiasStyle::kAbsent; });
-  add("linear_conv", [](Dialect& d) { d.linear = LinearStyle::kConv; });
-  for (const auto& [name, storage] : {std::pair("half", Storage::kHalf),
-                                      {"double", Storage::kDouble},
-                                      {"floatField", Storage::kFloatField},
-                                      {"constantNode", Storage::kConstantNode},
-                                      {"identity", Storage::kIdentity},
-                                      {"external", Storage::kExternal},
-                                      {"shared", Storage::kShared}}) {
-    add(std::string("storage_") + name, [s = storage](Dialect& d) { d.storage = s, d.head = HeadStyle::kLinear; });
-  }
+  for (const int opset : {11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+    all.push_back({.name = "opset" + std::to_string(opset),
+                   .opset = opset,
+                   .norm = opset < 17 ? NormStyle::kPow : NormStyle::kOp,
+                   .activation = opset < 20 ? ActivationStyle::kErfHalfLast : ActivationStyle::kErfOp,
+                   .qkv = QkvStyle::kSplitSqueeze,
+                   .head = HeadStyle::kMask});
+  const Dialect one_by_one[] = {
+      {.name = "norm_pow", .norm = NormStyle::kPow},
+      {.name = "norm_mul", .norm = NormStyle::kMul},
+      {.name = "norm_reciprocal", .norm = NormStyle::kReciprocal},
+      {.name = "norm_powHalf", .norm = NormStyle::kPowHalf},
+      {.name = "activation_erfHalfFirst", .activation = ActivationStyle::kErfHalfFirst},
+      {.name = "activation_erfHalfInside", .activation = ActivationStyle::kErfHalfInside},
+      {.name = "activation_erfDivided", .activation = ActivationStyle::kErfDivided},
+      {.name = "activation_tanhPow", .activation = ActivationStyle::kTanhPow},
+      {.name = "activation_tanhMul", .activation = ActivationStyle::kTanhMul},
+      {.name = "activation_quick", .activation = ActivationStyle::kQuick},
+      {.name = "activation_silu", .activation = ActivationStyle::kSilu},
+      {.name = "activation_relu", .activation = ActivationStyle::kRelu},
+      {.name = "activation_erfOp", .opset = 20, .activation = ActivationStyle::kErfOp},
+      {.name = "activation_tanhOp", .opset = 20, .activation = ActivationStyle::kTanhOp},
+      {.name = "qkv_slice", .qkv = QkvStyle::kSlice},
+      {.name = "qkv_chunk", .qkv = QkvStyle::kChunk},
+      {.name = "qkv_separate", .qkv = QkvStyle::kSeparate},
+      {.name = "qkv_batchedHeads", .qkv = QkvStyle::kBatchedHeads},
+      {.name = "qkv_tokensFirst", .qkv = QkvStyle::kTokensFirst},
+      {.name = "qkv_einsum", .qkv = QkvStyle::kEinsum},
+      {.name = "qkv_attentionOp", .opset = 23, .qkv = QkvStyle::kAttentionOp},
+      {.name = "scale_scoresDiv", .scale = ScaleStyle::kScoresDiv},
+      {.name = "scale_query", .scale = ScaleStyle::kQuery},
+      {.name = "scale_both", .scale = ScaleStyle::kBoth},
+      {.name = "scale_none", .scale = ScaleStyle::kNone},
+      {.name = "bias_absent", .qkv_bias = BiasStyle::kAbsent},
+      {.name = "bias_zero", .qkv = QkvStyle::kSeparate, .qkv_bias = BiasStyle::kZero},
+      {.name = "bias_addedLater", .scale = ScaleStyle::kQuery, .qkv_bias = BiasStyle::kAddedLater},
+      {.name = "linear_gemm", .linear = LinearStyle::kGemm},
+      {.name = "linear_gemmPlain", .qkv_bias = BiasStyle::kAbsent, .linear = LinearStyle::kGemmPlain},
+      {.name = "linear_conv", .linear = LinearStyle::kConv},
+      {.name = "storage_half", .storage = Storage::kHalf, .head = HeadStyle::kLinear},
+      {.name = "storage_double", .storage = Storage::kDouble, .head = HeadStyle::kLinear},
+      {.name = "storage_floatField", .storage = Storage::kFloatField, .head = HeadStyle::kLinear},
+      {.name = "storage_constantNode", .storage = Storage::kConstantNode, .head = HeadStyle::kLinear},
+      {.name = "storage_identity", .storage = Storage::kIdentity, .head = HeadStyle::kLinear},
+      {.name = "storage_external", .storage = Storage::kExternal, .head = HeadStyle::kLinear},
+      {.name = "storage_shared", .storage = Storage::kShared, .head = HeadStyle::kLinear},
+      {.name = "layerScale", .layer_scale = true},
+      {.name = "qkNorm", .scale = ScaleStyle::kQuery, .qk_norm = true},
+      {.name = "qkNormDecomposed", .norm = NormStyle::kMul, .qkv = QkvStyle::kSeparate, .qk_norm = true},
+      {.name = "qkNormOneHead", .scale = ScaleStyle::kQuery, .heads = 1, .qk_norm = true},
+      {.name = "qkNormOneHeadSeparate", .qkv = QkvStyle::kSeparate, .heads = 1, .qk_norm = true},
+      {.name = "gated", .activation = ActivationStyle::kSilu, .gated = true, .mlp_norm = true},
+      {.name = "gatedFused", .activation = ActivationStyle::kSilu, .gated = true, .gated_fused = true},
+      {.name = "preNorm", .activation = ActivationStyle::kQuick, .pre_norm = true},
+      {.name = "symbolic", .head = HeadStyle::kMask, .symbolic = true},
+      {.name = "normalises", .normalises = true},
+      {.name = "head_linear", .head = HeadStyle::kLinear},
+      {.name = "head_linearConv", .head = HeadStyle::kLinearConv},
+      {.name = "head_mlp", .head = HeadStyle::kMlp},
+      {.name = "head_mask", .head = HeadStyle::kMask},
+      {.name = "head_classToken", .head = HeadStyle::kClassToken},
+      {.name = "head_classSlice", .head = HeadStyle::kClassSlice},
+      {.name = "head_mean", .head = HeadStyle::kMean},
+      {.name = "head_tap", .head = HeadStyle::kTap},
+      {.name = "head_maskTwoTokens", .head = HeadStyle::kMask, .special = 2, .layer_scale = true},
+      {.name = "head_maskNoToken", .position = PositionStyle::kBeforeConcat, .head = HeadStyle::kMask, .special = 0},
+      {.name = "head_mlpQuick", .activation = ActivationStyle::kQuick, .head = HeadStyle::kMlp},
+      {.name = "head_linearNoResize", .head = HeadStyle::kLinear, .resize_in_graph = false},
+      {.name = "l2_reduceL2", .head = HeadStyle::kMask, .l2 = L2Style::kReduceL2},
+      {.name = "l2_reduceL2Clip", .head = HeadStyle::kMask, .l2 = L2Style::kReduceL2Clip},
+      {.name = "l2_lp", .head = HeadStyle::kMask, .l2 = L2Style::kLp},
+      {.name = "l2_reduceL2_opset18", .opset = 18, .head = HeadStyle::kMask, .l2 = L2Style::kReduceL2Clip},
+  };
+  all.insert(all.end(), std::begin(one_by_one), std::end(one_by_one));
   for (const int special : {0, 1, 2, 5}) {
-    for (const auto& [name, style] : {std::pair("afterConcat", PositionStyle::kAfterConcat),
-                                      {"beforeConcat", PositionStyle::kBeforeConcat},
-                                      {"registersLater", PositionStyle::kRegistersLater}}) {
-      if (style == PositionStyle::kRegistersLater && special < 2) continue;
-      add("tokens" + std::to_string(special) + "_" + name,
-          [special, s = style](Dialect& d) { d.special = special, d.position = s; });
-    }
+    const std::string name = "tokens" + std::to_string(special) + "_";
+    all.push_back({.name = name + "afterConcat", .position = PositionStyle::kAfterConcat, .special = special});
+    all.push_back({.name = name + "beforeConcat", .position = PositionStyle::kBeforeConcat, .special = special});
+    if (special < 2) continue;
+    all.push_back({.name = name + "registersLater", .position = PositionStyle::kRegistersLater, .special = special});
   }
-  add("layerScale", [](Dialect& d) { d.layer_scale = true; });
-  add("qkNorm", [](Dialect& d) { d.qk_norm = true, d.scale = ScaleStyle::kQuery; });
-  add("qkNormDecomposed", [](Dialect& d) { d.qk_norm = true, d.norm = NormStyle::kMul, d.qkv = QkvStyle::kSeparate; });
-  add("qkNormOneHead", [](Dialect& d) { d.qk_norm = true, d.heads = 1, d.scale = ScaleStyle::kQuery; });
-  add("qkNormOneHeadSeparate", [](Dialect& d) { d.qk_norm = true, d.heads = 1, d.qkv = QkvStyle::kSeparate; });
-  add("gated", [](Dialect& d) { d.gated = true, d.activation = ActivationStyle::kSilu, d.mlp_norm = true; });
-  add("gatedFused", [](Dialect& d) { d.gated = d.gated_fused = true, d.activation = ActivationStyle::kSilu; });
-  add("preNorm", [](Dialect& d) { d.pre_norm = true, d.activation = ActivationStyle::kQuick; });
-  add("symbolic", [](Dialect& d) { d.symbolic = true, d.head = HeadStyle::kMask; });
-  add("normalises", [](Dialect& d) { d.normalises = true; });
-  for (const auto& [name, style] : {std::pair("linear", HeadStyle::kLinear),
-                                    {"linearConv", HeadStyle::kLinearConv},
-                                    {"mlp", HeadStyle::kMlp},
-                                    {"mask", HeadStyle::kMask},
-                                    {"classToken", HeadStyle::kClassToken},
-                                    {"classSlice", HeadStyle::kClassSlice},
-                                    {"mean", HeadStyle::kMean},
-                                    {"tap", HeadStyle::kTap}}) {
-    add(std::string("head_") + name, [s = style](Dialect& d) { d.head = s; });
-  }
-  add("head_maskTwoTokens", [](Dialect& d) { d.head = HeadStyle::kMask, d.special = 2, d.layer_scale = true; });
-  add("head_maskNoToken",
-      [](Dialect& d) { d.head = HeadStyle::kMask, d.special = 0, d.position = PositionStyle::kBeforeConcat; });
-  add("head_mlpQuick", [](Dialect& d) { d.head = HeadStyle::kMlp, d.activation = ActivationStyle::kQuick; });
-  add("head_linearNoResize", [](Dialect& d) { d.head = HeadStyle::kLinear, d.resize_in_graph = false; });
-  for (const auto& [name, style] :
-       {std::pair("reduceL2", L2Style::kReduceL2), {"reduceL2Clip", L2Style::kReduceL2Clip}, {"lp", L2Style::kLp}}) {
-    add(std::string("l2_") + name, [s = style](Dialect& d) { d.head = HeadStyle::kMask, d.l2 = s; });
-  }
-  add("l2_reduceL2_opset18",
-      [](Dialect& d) { d.head = HeadStyle::kMask, d.l2 = L2Style::kReduceL2Clip, d.opset = 18; });
   return all;
 }
 
@@ -134,9 +108,7 @@ class DialectTest : public ::testing::TestWithParam<Dialect> {
 };
 
 ConvertOptions optionsFor(const Dialect& dialect, Schedule schedule) {
-  ConvertOptions options;
-  options.reduce = mpmBefore(schedule);
-  options.output = Output::kLogits;
+  ConvertOptions options{.reduce = mpmBefore(schedule), .output = Output::kLogits};
   if (dialect.symbolic) options.input_size = Size2{TinyVit::kHeight, TinyVit::kWidth};
   return options;
 }
@@ -162,9 +134,7 @@ TEST_P(DialectTest, ConvertsToTheSameNumbers) {
 TEST(Windows, ComputeTheSameNumbers) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
-  TinyVit vit(dialect("windows", [](Dialect& d) {
-    d.special = 0, d.position = PositionStyle::kBeforeConcat, d.windowed = true, d.layer_scale = true;
-  }));
+  TinyVit vit({.position = PositionStyle::kBeforeConcat, .special = 0, .layer_scale = true, .windowed = true});
   vit.save(path);
   auto [net, info] = readNet(path, {});
   EXPECT_EQ(info.schedule(), Schedule{}) << "what is not asked for";

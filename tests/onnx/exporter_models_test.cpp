@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that real exporters wrote (tests/data), through the converter and cv::dnn, against ONNX Runtime's outputs and
 // against Mutual Pair Merging in double precision.
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -68,11 +67,10 @@ void compare(const std::string& path, const ConvertOptions& options, const Array
       }
     }
     if (!merged) continue;
-    const auto& counts = merged->token_counts[static_cast<std::size_t>(b)];
+    const auto& counts = merged->token_counts[b];
     EXPECT_EQ(found[names.size() - 1], std::vector<double>(counts.begin(), counts.end()));
     std::vector<double> maps;
-    for (const auto& map : merged->merge_map[static_cast<std::size_t>(b)])
-      maps.insert(maps.end(), map.begin(), map.end());
+    for (const auto& map : merged->merge_map[b]) maps.insert(maps.end(), map.begin(), map.end());
     EXPECT_EQ(found[names.size() - 2], maps);
   }
   if (image.rows() == 1 || labels) return;

@@ -6,7 +6,6 @@
 
 #include <random>
 
-#include "mpm/error.hpp"
 #include "onnx/converter.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <vector>
+
+#include "base/atomic_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
@@ -33,8 +31,7 @@ TEST(FuzzReader, MutatedModelsAreModelsOrErrors) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(MPM_TEST_DATA_DIR)) {
     if (entry.path().extension() != ".onnx") continue;
     SCOPED_TRACE(entry.path().filename().string());
-    std::ifstream file(entry.path(), std::ios::binary);
-    const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+    const std::string bytes = mpm::readFile(entry.path());
     ++models;
     for (unsigned seed = 0; seed <= kMutations; ++seed) {
       std::vector<std::uint8_t> data(bytes.begin(), bytes.end());

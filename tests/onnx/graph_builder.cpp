@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -44,6 +43,12 @@ GraphBuilder::GraphBuilder(int opset, Storage storage) : opset_(opset), storage_
   model_.add_opset_import()->set_version(opset);
   model_.mutable_graph()->set_name("test");
 }
+
+GraphBuilder::GraphBuilder(onnx::ModelProto model)
+    : model_(std::move(model)),
+      opset_(static_cast<int>(model_.opset_import(0).version())),
+      storage_(Storage::kFloat),
+      count_(model_.graph().node_size()) {}
 
 void GraphBuilder::input(const std::string& name, const std::vector<long>& shape) {
   onnx::ValueInfoProto& value = *model_.mutable_graph()->add_input();
@@ -210,6 +215,26 @@ void GraphBuilder::save(const std::string& path) {
   model_.SerializeToOstream(&file);
   if (storage_ != Storage::kExternal) return;
   std::ofstream(std::filesystem::path(path).parent_path() / kDataFile, std::ios::binary) << external_;
+}
+
+onnx::NodeProto callOf(const std::string& op, const char* from, const char* to, const char* domain) {
+  onnx::NodeProto node;
+  node.set_op_type(op);
+  node.set_domain(domain);
+  node.add_input(from);
+  node.add_output(to);
+  return node;
+}
+
+onnx::FunctionProto& addFunction(onnx::ModelProto& model, const std::string& name,
+                                 const std::vector<onnx::NodeProto>& nodes, const char* result) {
+  onnx::FunctionProto& function = *model.add_functions();
+  function.set_name(name);
+  function.set_domain("test");
+  function.add_input("x");
+  function.add_output(result);
+  for (const onnx::NodeProto& node : nodes) *function.add_node() = node;
+  return function;
 }
 
 }  // namespace mpm::test

@@ -19,11 +19,15 @@ class GraphBuilder {
   using Attribute = std::pair<const char*, std::variant<long, double, std::string, std::vector<long>>>;
 
   explicit GraphBuilder(int opset, Storage storage = Storage::kFloat);
+  /// Goes on with a model that is there.
+  explicit GraphBuilder(onnx::ModelProto model);
 
   int opset() const { return opset_; }
   /// A side of 0 is symbolic.
   void input(const std::string& name, const std::vector<long>& shape);
   void output(const std::string& name);
+  /// The first output of the graph is this value instead.
+  void result(const std::string& name) { model_.mutable_graph()->mutable_output(0)->set_name(name); }
   /// A node; returns its first output.
   std::string node(const std::string& op, const std::vector<std::string>& inputs,
                    const std::vector<Attribute>& attributes = {}, int outputs = 1, const std::string& name = "");
@@ -66,6 +70,13 @@ class GraphBuilder {
   Storage storage_;
   int count_ = 0;
 };
+
+/// A node y = op(x) of the domain "test", where functions are.
+onnx::NodeProto callOf(const std::string& op, const char* from = "x", const char* to = "y",
+                       const char* domain = "test");
+/// A function y = NAME(x) of these nodes.
+onnx::FunctionProto& addFunction(onnx::ModelProto& model, const std::string& name,
+                                 const std::vector<onnx::NodeProto>& nodes, const char* result = "y");
 
 /// Nearest IEEE half of `value` (round to even), as a number.
 double roundedToHalf(double value);

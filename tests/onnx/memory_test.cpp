@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <string>
 
+#include "base/atomic_file.h"
 #include "mpm/convert.hpp"
 #include "mpm/mpm.hpp"
 #include "onnx/model/graph.h"
@@ -108,9 +108,7 @@ TEST(Memory, LateWeightsAreThoseOfTheFile) {
   EXPECT_TRUE(std::any_of(graph.initializer().begin(), graph.initializer().end(),
                           [&](const onnx::TensorProto& tensor) { return late.has(tensor); }));
   late.load(*model.mutable_graph());
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  EXPECT_EQ(model.SerializeAsString(), parseModel(bytes).SerializeAsString());
+  EXPECT_EQ(model.SerializeAsString(), parseModel(readFile(path)).SerializeAsString());
   std::filesystem::remove(path);
 }
 

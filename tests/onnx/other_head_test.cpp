@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heads that are neither of Segmenter's. heads_test.cpp has what their operators compute.
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <functional>
 
 #include "mpm/mpm.hpp"
-#include "onnx/model/node_proto.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -18,10 +13,9 @@ namespace {
 
 constexpr int kDim = TinyVit::kDim, kTokens = TinyVit::kTokens, kH = TinyVit::kGridH, kW = TinyVit::kGridW;
 
-class OtherHead : public ::testing::Test {
+class OtherHead : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
   Dialect dialect;
 
   /// In the graph: the features of the grid, {1, kDim, kH, kW}.
@@ -30,11 +24,9 @@ class OtherHead : public ::testing::Test {
   }
   std::vector<double> run(GraphBuilder& g, const std::string& output, const std::vector<double>& image,
                           Schedule schedule = {}) {
-    g.model().mutable_graph()->mutable_output(0)->set_name(output);
+    g.result(output);
     g.save(path);
-    ConvertOptions options;
-    options.reduce = mpmBefore(schedule);
-    auto [net, info] = readNet(path, {.convert = options});
+    auto [net, info] = readNet(path, {.convert = {.reduce = mpmBefore(schedule)}});
     EXPECT_EQ(info.head, HeadKind::kOther);
     EXPECT_EQ(info.outputs, std::vector<std::string>{output});
     return runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {output})[0];
@@ -71,11 +63,11 @@ TEST_F(OtherHead, TheJsonSaysThatQueriesHaveClassesAndMasks) {
   GraphBuilder g = TinyVit(dialect).graph();
   const std::string queries = g.node("Tanh", {"features"});
   const std::string masks = g.reshape(g.slice(queries, 2, 0, kTokens), {1, -1, kH, kW});
-  g.model().mutable_graph()->mutable_output(0)->set_name(masks);
+  g.result(masks);
   g.output(queries);
   g.save(path);
   EXPECT_EQ(readModelInfo(path, {}).head, HeadKind::kOther);
-  std::ofstream(folder / "model.json") << R"({"task": "panoptic"})";
+  std::ofstream(folder_ / "model.json") << R"({"task": "panoptic"})";
   const ModelInfo info = readModelInfo(path, {});
   EXPECT_EQ(info.head, HeadKind::kMaskQueries);
   EXPECT_EQ(info.classes, kDim - 1);
@@ -86,14 +78,14 @@ TEST_F(OtherHead, IsTheFullModelUnlessAsked) {
   dialect.blocks = 3;
   GraphBuilder g = TinyVit(dialect).graph();
   g.node("Tanh", {mapOf(g)}, {}, 1, "y");
-  g.model().mutable_graph()->mutable_output(0)->set_name("y");
+  g.result("y");
   g.save(path);
   EXPECT_EQ(readModelInfo(path).head, HeadKind::kOther);
   EXPECT_EQ(readModelInfo(path).schedule(), Schedule{});
   EXPECT_EQ(readModelInfo(path, {.reduce = mpmBefore({1})}).schedule(), Schedule{1});
-  std::ofstream(folder / "model.json") << R"({"reduce": "mpm:blocks=2"})";
+  std::ofstream(folder_ / "model.json") << R"({"reduce": "mpm:blocks=2"})";
   EXPECT_EQ(readModelInfo(path).schedule(), Schedule{2});
-  std::ofstream(folder / "model.json") << R"({"task": "semantic"})";
+  std::ofstream(folder_ / "model.json") << R"({"task": "semantic"})";
   EXPECT_EQ(readModelInfo(path).schedule(), Schedule{2}) << "the schedule of the paper for a task";
 }
 
@@ -141,13 +133,11 @@ TEST_F(OtherHead, WindowsWithSizesOutOfRange) {
     }
   }
   // The same in a converted file.
-  TinyVit(dialect).graph().save(path);
-  onnx::ModelProto model = convertedModel(path);
-  onnx::NodeProto& node = *model.mutable_graph()->add_node();
-  node.set_op_type("Conv");
-  onnx_graph::addAttribute(node, {"group", std::int64_t{two_31}});
-  std::ofstream(path + ".converted", std::ios::binary) << model.SerializeAsString();
-  EXPECT_MPM_ERROR(readNet(path + ".converted", {}), "(Conv): found group 2147483648, expected 1 to 1048576");
+  TinyVit(dialect).save(path);
+  GraphBuilder g(convertedModel(path));
+  g.node("Conv", {}, {{"group", two_31}});
+  g.save(path);
+  EXPECT_MPM_ERROR(readNet(path, {}), "(Conv): found group 2147483648, expected 1 to 1048576");
 }
 
 /// Weights of other groups than those that the node says.
@@ -167,9 +157,7 @@ TEST_F(OtherHead, OneTensorUnderTwoNames) {
   GraphBuilder g = TinyVit(dialect).graph();
   g.output(g.node("Identity", {"features"}, {}, 1, "again"));
   g.save(path);
-  ConvertOptions options;
-  options.reduce = mpmBefore({1});
-  cv::dnn::Net net = readNet(path, {.convert = options}).net;
+  cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({1})}}).net;
   const auto found = runNet(net, TinyVit::image(13), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features", "again"});
   EXPECT_EQ(found[0], found[1]);
   EXPECT_EQ(found[0].size(), static_cast<std::size_t>((dialect.special + kTokens) * kDim));
@@ -193,7 +181,7 @@ TEST_F(OtherHead, LearnedQueriesPoolTheFeatures) {
         double logit = 0;
         for (int c = 0; c < kDim; ++c) logit += 0.05 * (1 + q) * row[c];
         total += std::exp(logit);
-        for (int c = 0; c < kDim; ++c) sums[static_cast<std::size_t>(c)] += std::exp(logit) * row[c];
+        for (int c = 0; c < kDim; ++c) sums[c] += std::exp(logit) * row[c];
       }
       for (const double sum : sums) expected.push_back(sum / total);
     }

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names, shapes and numbers of what a converted model returns.
-#include <algorithm>
-#include <fstream>
 
 #include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
 #include "support/pictures.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
 namespace {
 
-using ::testing::ElementsAre;
-
-class Outputs : public ::testing::Test {
+class Outputs : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
   Dialect dialect;
   const std::vector<int> shape{1, 3, TinyVit::kHeight, TinyVit::kWidth};
 
@@ -135,7 +130,7 @@ TEST_F(Outputs, ComeAloneAllAtOnceOrAsChosen) {
   dialect.head = HeadStyle::kMask;
   save();
   const ConvertOptions options{.reduce = mpmBefore({1, 2})};
-  const std::string converted = folder / "converted.onnx";
+  const std::string converted = folder_ / "converted.onnx";
   convertFile(path, converted, options);
   registerLayers();
   const auto atOnce = [&](cv::dnn::Net net, const std::vector<std::string>& names) {
@@ -227,7 +222,7 @@ TEST_F(Outputs, TheSegmenterReadsEveryConvertedFile) {
       EXPECT_GT(cv::countNonZero(expected.labels != expected.labels.at<unsigned char>(0, 0)), 0);
       options.read.convert.reduce.reset();
       for (const Output output : {Output::kLabels, Output::kLogits}) {
-        const std::string converted = folder / (toString(output) + ".onnx");
+        const std::string converted = folder_ / (toString(output) + ".onnx");
         convertFile(path, converted, {.reduce = mpmBefore({1, 2}), .output = output});
         const Estimate found = Estimator(converted, options).estimate(image);
         EXPECT_EQ(cv::countNonZero(found.labels != expected.labels), 0) << name << " " << toString(output);

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // What reading a net leaves behind in the process, and what it says of a net that OpenCV refuses.
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <limits>
 #include <opencv2/core/utils/logger.hpp>
 #include <thread>
 
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_error.h"
 #include "mpm/mpm.hpp"
+#include "onnx/model/node_proto.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
 namespace {
 
 /// With a plain ViT at `path`.
-class ReadNet : public ::testing::Test {
+class ReadNet : public InFolder {
  protected:
   void SetUp() override { TinyVit(Dialect{}).save(path); }
 
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
 };
 using ReadNetDeathTest = ReadNet;
 using ForwardError = ReadNet;
@@ -44,9 +41,7 @@ TEST_F(ReadNet, InThreadsLeavesTheLogLevelAsItWas) {
 }
 
 TEST_F(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
-  Dialect dialect;
-  dialect.head = HeadStyle::kMask;
-  TinyVit(dialect).save(path);
+  TinyVit({.head = HeadStyle::kMask}).save(path);
   const auto run = [&](int image) {
     cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({1, 2})}}).net;
     std::vector<std::vector<double>> last;
@@ -80,9 +75,7 @@ TEST_F(ReadNet, TheFirstMergeMapDoesNotDependOnThePrecision) {
 }
 
 TEST_F(ReadNet, LabelsOfANaNAreAnError) {
-  Dialect dialect;
-  dialect.head = HeadStyle::kLinear;
-  TinyVit(dialect).save(path);
+  TinyVit({.head = HeadStyle::kLinear}).save(path);
   cv::dnn::Net net = readNet(path, {.convert = {.reduce = kFullModel}}).net;
   const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
   net.setInput(cv::Mat(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN())));
@@ -110,13 +103,9 @@ TEST_F(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
 }
 
 TEST_F(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
-  onnx::ModelProto model = convertedModel(path);
-  onnx::NodeProto& node = *model.mutable_graph()->add_node();
-  node.set_op_type("NoSuchOp");
-  node.set_name("broken");
-  node.add_input(model.graph().output(0).name());
-  node.add_output("x");
-  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  GraphBuilder g(convertedModel(path));
+  g.node("NoSuchOp", {g.model().graph().output(0).name()}, {}, 1, "broken");
+  g.save(path);
   ::testing::internal::CaptureStderr();
   EXPECT_MPM_ERROR(readNet(path), "cannot run what follows the ViT: Node [NoSuchOp@ai.onnx]:(onnx_node!broken)");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "OpenCV logs the error too";
@@ -141,18 +130,14 @@ class FailingLayer : public cv::dnn::Layer {
 // OpenCV's own layers name no node, whether their work fails or their shapes do not fit.
 TEST_F(ForwardError, NamesTheNodeOfOpenCvThatFails) {
   cv::dnn::LayerFactory::registerLayer("Fails", FailingLayer::create);
-  onnx::ModelProto model = convertedModel(path);
-  onnx::GraphProto& graph = *model.mutable_graph();
+  GraphBuilder g(convertedModel(path));
+  onnx::GraphProto& graph = *g.model().mutable_graph();
   for (onnx::NodeProto& other : *graph.mutable_node())
     for (std::string& input : *other.mutable_input())
-      if (input == graph.input(0).name()) input = "broken_image";
-  onnx::NodeProto& node = *graph.add_node();
-  node.set_op_type("Fails");
-  node.set_name("broken");
-  node.add_input(graph.input(0).name());
-  node.add_output("broken_image");
+      if (input == graph.input(0).name()) input = "broken";
+  g.node("Fails", {graph.input(0).name()}, {}, 1, "broken");
   for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
-  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  g.save(path);
   Estimator estimator(path);
   ::testing::internal::CaptureStderr();
   EXPECT_MPM_ERROR(estimator.estimate(cv::Mat(TinyVit::kHeight, TinyVit::kWidth, CV_8UC3)),
@@ -170,12 +155,10 @@ TEST_F(ForwardError, NamesTheNodeOfOpenCvThatFails) {
 }
 
 /// A converted model of several blocks with a head of stock layers, and what its nets say.
-class WeightsPastOpenCv : public ::testing::Test {
+class WeightsPastOpenCv : public InFolder {
  protected:
   void SetUp() override {
-    Dialect dialect;
-    dialect.head = HeadStyle::kMask;
-    TinyVit(dialect).save(plain_);
+    TinyVit({.head = HeadStyle::kMask}).save(plain_);
     model_ = convertedModel(plain_, {.reduce = mpmBefore({1}), .scores = true});
     save();
   }
@@ -196,7 +179,6 @@ class WeightsPastOpenCv : public ::testing::Test {
     throw std::runtime_error("no " + name);
   }
 
-  TemporaryFolder folder_;
   std::string plain_ = folder_ / "plain.onnx", path_ = folder_ / "converted.onnx";
   onnx::ModelProto model_;
 };
@@ -299,10 +281,7 @@ TEST_F(WeightsPastOpenCv, AreThereForALayerThatIsMadeTwice) {
 }
 
 TEST_F(WeightsPastOpenCv, AreNotForFiles) {
-  onnx::AttributeProto& number = *node("TransformerBlock").add_attribute();
-  number.set_name("waiting_weights");
-  number.set_type(onnx::AttributeProto::INT);
-  number.set_i(0);
+  onnx_graph::addAttribute(node("TransformerBlock"), {"waiting_weights", std::int64_t{0}});
   save();
   EXPECT_MPM_ERROR(readNet(path_), "found the attribute 'waiting_weights', which no file has");
   registerLayers();

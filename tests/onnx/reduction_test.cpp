@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every method of reduction through the converter: what it writes, that the file says it, and that nets run.
-#include <fstream>
 
 #include "mpm/mpm.hpp"
 #include "onnx/model/model_info_json.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
 #include "support/pictures.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
 namespace {
 
-class Reductions : public ::testing::Test {
+class Reductions : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx", converted = folder / "converted.onnx";
+  std::string path = folder_ / "model.onnx", converted = folder_ / "converted.onnx";
   ConvertOptions options{.input_size = Size2{16, 24}};  // 4x6 patches
 
-  explicit Reductions(HeadStyle head = HeadStyle::kFeatures) {
-    Dialect dialect;
-    dialect.head = head;
-    dialect.blocks = 5;
-    TinyVit(dialect).save(path);
-  }
+  explicit Reductions(HeadStyle head = HeadStyle::kFeatures) { TinyVit({.head = head, .blocks = 5}).save(path); }
   onnx::ModelProto convert(const std::string& spec) {
     options.reduce = parseReduction(spec);
     convertFile(path, converted, options);
@@ -34,9 +27,7 @@ class Reductions : public ::testing::Test {
   std::vector<std::vector<double>> run(const std::string& spec, const std::vector<std::string>& outputs) {
     options.reduce = parseReduction(spec);
     auto [net, info] = readNet(path, {.convert = options});
-    std::vector<double> image(3 * 16 * 24);
-    for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<double>((i * 7919) % 101) / 50 - 1;
-    return runNet(net, image, {1, 3, 16, 24}, outputs);
+    return runNet(net, TinyVit::image(5, 16, 24), {1, 3, 16, 24}, outputs);
   }
 };
 
@@ -61,12 +52,12 @@ std::string attributeOf(const onnx::ModelProto& model, const std::string& node, 
 
 TEST_F(Reductions, MergesInsideItsBlocksOnly) {
   const onnx::ModelProto model = convert("gradual:blocks=1,3:count=4");
-  EXPECT_THAT(encoderNodes(model),
-              ::testing::ElementsAre("TransformerBlock backbone/block0", "TransformerBlock backbone/block1/attention",
-                                     "MergeTokens merge/in_block1", "TransformerBlock backbone/block1",
-                                     "TransformerBlock backbone/block2", "TransformerBlock backbone/block3/attention",
-                                     "MergeTokens merge/in_block3", "TransformerBlock backbone/block3",
-                                     "TransformerBlock backbone/block4"));
+  EXPECT_THAT(
+      encoderNodes(model),
+      ElementsAre("TransformerBlock backbone/block0", "TransformerBlock backbone/block1/attention",
+                  "MergeTokens merge/in_block1", "TransformerBlock backbone/block1", "TransformerBlock backbone/block2",
+                  "TransformerBlock backbone/block3/attention", "MergeTokens merge/in_block3",
+                  "TransformerBlock backbone/block3", "TransformerBlock backbone/block4"));
   // Attention knows the sizes after the first step.
   for (const auto& [node, key_bias] : {std::pair("backbone/block0", "0"),
                                        {"backbone/block1/attention", "0"},
@@ -126,8 +117,7 @@ TEST_F(Reductions, TravelInTheConvertedFile) {
 
 TEST_F(Reductions, RunInOpenCvsOwnReaderToo) {
   registerLayers();
-  std::vector<double> image(3 * 16 * 24);
-  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<double>((i * 7919) % 101) / 50 - 1;
+  const std::vector<double> image = TinyVit::image(5, 16, 24);
   for (const std::string spec : {"gradual:count=3", "tome:count=2", "algm:threshold=0.1"}) {
     convert(spec);
     auto [ours, info] = readNet(converted);

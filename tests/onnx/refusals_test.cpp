@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs that are almost a plain ViT: the first node that does not fit is named, and what was expected there.
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <functional>
-#include <limits>
 #include <tuple>
 
 #include "mpm/mpm.hpp"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
+#include "support/in_folder.h"
 #include "support/onnx_file.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -180,10 +175,9 @@ Longs counting(long count, const Longs& changes = {}) {
   return values;
 }
 
-class Refusal : public ::testing::Test {
+class Refusal : public InFolder {
  protected:
-  TemporaryFolder folder;
-  std::string path = folder / "model.onnx";
+  std::string path = folder_ / "model.onnx";
   Dialect dialect;
   ConvertOptions options;
 
@@ -202,12 +196,11 @@ class Refusal : public ::testing::Test {
   std::string convertedHead() const { return toString(readModelInfo(path, options).head); }
 };
 
-const Dialect kPlain, kSeparate{.name = "", .qkv = QkvStyle::kSeparate},
-    kOneHead{.name = "", .qkv = QkvStyle::kSeparate, .heads = 1}, kEinsum{.name = "", .qkv = QkvStyle::kEinsum},
-    kQkNorm{.name = "", .qkv = QkvStyle::kSeparate, .qk_norm = true},
-    kAttention{.name = "", .opset = 23, .qkv = QkvStyle::kAttentionOp},
-    kRelu{.name = "", .activation = ActivationStyle::kRelu}, kWindows{.name = "", .special = 0, .windowed = true},
-    kOldest{.name = "", .opset = 12, .norm = NormStyle::kPow}, kConv{.name = "", .linear = LinearStyle::kConv};
+const Dialect kPlain, kSeparate{.qkv = QkvStyle::kSeparate}, kOneHead{.qkv = QkvStyle::kSeparate, .heads = 1},
+    kEinsum{.qkv = QkvStyle::kEinsum}, kQkNorm{.qkv = QkvStyle::kSeparate, .qk_norm = true},
+    kAttention{.opset = 23, .qkv = QkvStyle::kAttentionOp}, kRelu{.activation = ActivationStyle::kRelu},
+    kWindows{.special = 0, .windowed = true}, kOldest{.opset = 12, .norm = NormStyle::kPow},
+    kConv{.linear = LinearStyle::kConv};
 
 /// Cuts the kernels of the patch embedding to so many channels each.
 Change cutEmbedding(long channels) {
@@ -506,7 +499,7 @@ TEST_F(Refusal, Branches) {
         attribute.set_type(onnx::AttributeProto::GRAPH);
         *attribute.mutable_g() = body;
       }
-      g.model().mutable_graph()->mutable_output(0)->set_name("branch");
+      g.result("branch");
     };
   };
   GraphProto one, two, again;
@@ -568,8 +561,7 @@ TEST_F(Refusal, LongNodeNameIsCut) {
 class FileRefusal : public Refusal {
  protected:
   void expectOf(const std::string& file, const Change& change, const std::string& found) {
-    GraphBuilder g(18);
-    g.model() = modelAt(dataPath(file));
+    GraphBuilder g(modelAt(dataPath(file)));
     change(g);
     g.save(path);
     EXPECT_MPM_ERROR(convertModel(path, options), "found " + found);
@@ -694,7 +686,7 @@ TEST_F(Refusal, InteractionsOfSomePatches) {
 TEST_F(Refusal, ConvertedModelAskedForSomethingElse) {
   dialect.head = HeadStyle::kLinear;
   TinyVit(dialect).save(path);
-  const std::string converted = folder / "converted.onnx";
+  const std::string converted = folder_ / "converted.onnx";
   options.reduce = mpmBefore({1});
   convertFile(path, converted, options);
   EXPECT_NO_THROW(convertModel(converted, options));
@@ -760,11 +752,8 @@ TEST_F(Refusal, GraphsWithoutWhatAGraphHas) {
   expect([](GraphBuilder& g) { g.output(g.ints({1})); }, "does not depend on the image");
   expect([](GraphBuilder& g) { g.output(GraphBuilder::other(g.node("Dropout", {"features"}, {}, 2, "d"), 1)); },
          "output 'd#1' is made by nothing that runs at inference");
-  expect(
-      [](GraphBuilder& g) {
-        g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Identity", {"features"}, {}, 1, "merge_map"));
-      },
-      "output 'merge_map', a name that the converted net needs itself");
+  expect([](GraphBuilder& g) { g.result(g.node("Identity", {"features"}, {}, 1, "merge_map")); },
+         "output 'merge_map', a name that the converted net needs itself");
   expect([](GraphBuilder& g) { g.output("features"); },
          "graph output 'features' is listed twice, expected every name once");
 }
@@ -780,7 +769,7 @@ TEST_F(Refusal, ClassScoresOfAnotherSize) {
 /// They are no label map of the size of the input, but OpenCV or our operators compute them. By 4.1 of 3 px is 12 px,
 /// but not those of a Resize to 12 px.
 TEST_F(Refusal, NoneOfClassScoresInAnotherWay) {
-  dialect = {.name = "", .opset = 18, .head = HeadStyle::kLinear, .argmax = true};
+  dialect = {.opset = 18, .head = HeadStyle::kLinear, .argmax = true};
   const auto text = [](const char* name, const char* value) { return set("Resize", {name, std::string(value)}); };
   const Change scales = [](GraphBuilder& g) {
     node(*g.model().mutable_graph(), "Resize").mutable_input()->RemoveLast();
@@ -839,7 +828,7 @@ TEST_F(Refusal, NoneOfAttentionPoolsOfAnotherKind) {
     const Make columns = in("Transpose", {keys}, {{"perm", Longs{0, 1, 3, 2}}});
     const Make shares = in("Softmax", {in("MatMul", {weights(query), columns})}, {{"axis", 3L}});
     const Make pooled = in("Transpose", {in("MatMul", {shares, values})}, {{"perm", Longs{0, 2, 1, 3}}});
-    g.model().mutable_graph()->mutable_output(0)->set_name(in("Reshape", {pooled, ints({1, -1})})(g, "features"));
+    g.result(in("Reshape", {pooled, ints({1, -1})})(g, "features"));
     g.save(path);
     const onnx::ModelProto converted = convertedModel(path, options);
     const auto ours = [](const onnx::NodeProto& each) { return each.op_type() == "AttentionPool"; };
@@ -869,12 +858,12 @@ std::string mapOf(GraphBuilder& g, const std::string& x) {
 }
 
 TEST_F(Refusal, MapsWithoutAChannelForEachClass) {
-  std::ofstream(folder / "model.json") << R"({"task": "semantic"})";
+  std::ofstream(folder_ / "model.json") << R"({"task": "semantic"})";
   for (const Longs& shape : {Longs{1, 1, 24, 15}, Longs{24, 3, 5}})
     expect(
         [&](GraphBuilder& g) {
           const std::string map = g.node("Sigmoid", {g.reshape(mapOf(g, "features"), shape)});
-          g.model().mutable_graph()->mutable_output(0)->set_name(map);
+          g.result(map);
         },
         "is not a map with a channel for each class");
 }
@@ -895,9 +884,7 @@ class RefusedHead : public Refusal, public ::testing::WithParamInterface<HeadCas
 TEST_P(RefusedHead, IsNamed) {
   dialect.opset = GetParam().opset;
   if (dialect.opset < 17) dialect.norm = NormStyle::kPow;
-  const Change head = [](GraphBuilder& g) {
-    g.model().mutable_graph()->mutable_output(0)->set_name(GetParam().odd(g, "features"));
-  };
+  const Change head = [](GraphBuilder& g) { g.result(GetParam().odd(g, "features")); };
   expect(head, GetParam().node, GetParam().found);
 }
 

@@ -3,13 +3,11 @@
 // tests/net/reuse_test.cpp; which groups outlive a frame: tests/merging/kept_groups_test.cpp.
 #include <numeric>
 #include <opencv2/core/utility.hpp>
-#include <random>
-#include <set>
 
 #include "net/custom_outputs.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -17,7 +15,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-class ReusingNet : public ::testing::Test {
+class ReusingNet : public InFolder {
  protected:
   ReusingNet() {
     dialect_.head = HeadStyle::kMask;
@@ -46,7 +44,6 @@ class ReusingNet : public ::testing::Test {
     return result;
   }
 
-  TemporaryFolder folder_;
   const std::string path_ = folder_ / "model.onnx";
   Dialect dialect_;
 };

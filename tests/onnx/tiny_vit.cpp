@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/tiny_vit.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace mpm::test {
 namespace {
 
@@ -24,7 +21,7 @@ Values resized(const Values& map, int h, int w, int channels, int new_h, int new
       const int y0 = static_cast<int>(sy), x0 = static_cast<int>(sx), y1 = std::min(y0 + 1, h - 1),
                 x1 = std::min(x0 + 1, w - 1);
       for (int c = 0; c < channels; ++c) {
-        const auto pixel = [&](int r, int k) { return map[static_cast<std::size_t>((r * w + k) * channels + c)]; };
+        const auto pixel = [&](int r, int k) { return map[(r * w + k) * channels + c]; };
         const double top = pixel(y0, x0) * (1 - (sx - x0)) + pixel(y0, x1) * (sx - x0);
         const double bottom = pixel(y1, x0) * (1 - (sx - x0)) + pixel(y1, x1) * (sx - x0);
         result.push_back(top * (1 - (sy - y0)) + bottom * (sy - y0));
@@ -209,37 +206,36 @@ std::vector<Reference> TinyVit::streams(const Values& image, int grid_h, int gri
       return sum;
     };
     for (int o = 0; o < kDim; ++o) {
-      double value = weight("patch.b")[static_cast<std::size_t>(o)] + mean([&](int down, int right) {
+      double value = weight("patch.b")[o] + mean([&](int down, int right) {
                        const int patch = (row + down) * grid_w + column + right;
-                       return resized_position[static_cast<std::size_t>(patch * kDim + o)];
+                       return resized_position[patch * kDim + o];
                      });
       for (int c = 0; c < 3; ++c) {
         for (int y = 0; y < kPatch; ++y) {
           for (int k = 0; k < kPatch; ++k) {
             double pixel = mean([&](int down, int right) {
               const int pixel_y = row * kPatch + y * side + down, pixel_x = column * kPatch + k * side + right;
-              return image[static_cast<std::size_t>((c * height + pixel_y) * width + pixel_x)];
+              return image[(c * height + pixel_y) * width + pixel_x];
             });
             if (dialect_.normalises) pixel = (pixel - 0.25 * (c + 1)) / (0.5 + 0.125 * c);
-            value += pixel * w[static_cast<std::size_t>(((o * 3 + c) * kPatch + y) * kPatch + k)];
+            value += pixel * w[((o * 3 + c) * kPatch + y) * kPatch + k];
           }
         }
       }
       x.push_back(value);
     }
   };
-  std::vector<int> token_of_patch(static_cast<std::size_t>(grid_h * grid_w), -1);
+  std::vector<int> token_of_patch(grid_h * grid_w, -1);
   int tokens = 0;
   for (const int window : shared) {
     const int row = window / (grid_w / 2) * 2, column = window % (grid_w / 2) * 2;
-    for (int i = 0; i < 4; ++i)
-      token_of_patch[static_cast<std::size_t>((row + i / 2) * grid_w + column + i % 2)] = tokens;
+    for (int i = 0; i < 4; ++i) token_of_patch[(row + i / 2) * grid_w + column + i % 2] = tokens;
     addToken(row, column, 2);
     ++tokens;
   }
   for (int i = 0; i < grid_h * grid_w; ++i) {
-    if (token_of_patch[static_cast<std::size_t>(i)] >= 0) continue;
-    token_of_patch[static_cast<std::size_t>(i)] = tokens++;
+    if (token_of_patch[i] >= 0) continue;
+    token_of_patch[i] = tokens++;
     addToken(i / grid_w, i % grid_w, 1);
   }
   Reference rows(special + tokens, kDim);

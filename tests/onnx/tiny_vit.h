@@ -2,8 +2,6 @@
 #pragma once
 
 #include <map>
-#include <string>
-#include <vector>
 
 #include "kernels/reference.h"
 #include "onnx/graph_builder.h"
@@ -44,7 +42,7 @@ enum class L2Style { kSumSqrt, kReduceL2, kReduceL2Clip, kLp };
 
 /// One way to write down a ViT.
 struct Dialect {
-  std::string name;
+  std::string name{};
   int opset = 17;
   Storage storage = Storage::kFloat;
   NormStyle norm = NormStyle::kOp;

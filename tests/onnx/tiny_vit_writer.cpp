@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "onnx/tiny_vit.h"
 
 namespace mpm::test {
@@ -120,8 +118,7 @@ class TinyVitWriter {
     if (names.size() > 1) stem += "+";
     std::vector<double> turned(w.size());
     for (long o = 0; o < out; ++o) {
-      for (long i = 0; i < in; ++i)
-        turned[static_cast<std::size_t>(i * out + o)] = w[static_cast<std::size_t>(o * in + i)];
+      for (long i = 0; i < in; ++i) turned[i * out + o] = w[o * in + i];
     }
     switch (dialect_.linear) {
       case LinearStyle::kMatMul: {

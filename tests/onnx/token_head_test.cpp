@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/token_head.h"
 
-#include <cmath>
-#include <fstream>
-
 #include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -70,9 +67,8 @@ Values scores(const TokenHead& head, Values x) {
   return linear(hidden, head.score_weight, head.score_bias);
 }
 
-class TokenHeadTest : public ::testing::Test {
+class TokenHeadTest : public InFolder {
  protected:
-  TemporaryFolder folder_;
   const std::string model_ = folder_ / "model.onnx", taught_ = folder_ / "taught.onnx";
 
   void write(const std::string& bytes) const { std::ofstream(taught_, std::ios::binary) << bytes; }
@@ -111,27 +107,19 @@ TEST_P(TokenHeadOfADialect, ScoresTheTokensBehindTheLastBlock) {
   EXPECT_EQ(once.size(), twice.size());
 }
 
-std::vector<Dialect> dialects() {
-  std::vector<Dialect> all;
-  const auto add = [&](const std::string& name, const std::function<void(Dialect&)>& change) {
-    Dialect dialect;
-    change(dialect);
-    dialect.name = name;
-    all.push_back(dialect);
-  };
-  add("features", [](Dialect&) {});
-  add("mask", [](Dialect& d) { d.head = HeadStyle::kMask; });
-  add("opset11", [](Dialect& d) { d.opset = 11, d.norm = NormStyle::kPow, d.head = HeadStyle::kLinear; });
-  add("opset20", [](Dialect& d) { d.opset = 20; });
-  add("noSpecialToken", [](Dialect& d) { d.special = 0, d.position = PositionStyle::kBeforeConcat; });
-  add("registers", [](Dialect& d) { d.special = 5, d.head = HeadStyle::kClassToken; });
-  add("half", [](Dialect& d) { d.storage = Storage::kHalf; });
-  add("external", [](Dialect& d) { d.storage = Storage::kExternal; });
-  add("symbolic", [](Dialect& d) { d.symbolic = true; });
-  return all;
-}
+const Dialect kTaught[] = {
+    {.name = "features"},
+    {.name = "mask", .head = HeadStyle::kMask},
+    {.name = "opset11", .opset = 11, .norm = NormStyle::kPow, .head = HeadStyle::kLinear},
+    {.name = "opset20", .opset = 20},
+    {.name = "noSpecialToken", .position = PositionStyle::kBeforeConcat, .special = 0},
+    {.name = "registers", .head = HeadStyle::kClassToken, .special = 5},
+    {.name = "half", .storage = Storage::kHalf},
+    {.name = "external", .storage = Storage::kExternal},
+    {.name = "symbolic", .symbolic = true},
+};
 
-INSTANTIATE_TEST_SUITE_P(Vit, TokenHeadOfADialect, ::testing::ValuesIn(dialects()),
+INSTANTIATE_TEST_SUITE_P(Vit, TokenHeadOfADialect, ::testing::ValuesIn(kTaught),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST_F(TokenHeadTest, RefusesAConvertedModel) {
@@ -159,9 +147,7 @@ TEST_F(TokenHeadTest, TheJsonSaysHowTokensMergeByDefault) {
 }
 
 TEST_F(TokenHeadTest, AClassNeedsNoColour) {
-  Dialect dialect;
-  dialect.head = HeadStyle::kLinear;
-  TinyVit(dialect).save(model_);
+  TinyVit({.head = HeadStyle::kLinear}).save(model_);
   write(onnx_graph::withTokenHead(model_, randomHead(2)));
   std::ofstream(folder_ / "taught.json") << R"({"classes": [{"name": "a"}, {"name": "b", "color": "#010203"}]})";
   convertFile(taught_, folder_ / "converted.onnx");

@@ -2,8 +2,6 @@
 // The request side of the page: the bytes go to a real server on a database with a camera, a region and a picture,
 // which must answer or close the connection; and to one with a token, which must not say the name of the camera.
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "monitor/samples.h"
 #include "page/client.h"

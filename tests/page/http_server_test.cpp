@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page/http_server.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "page/client.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::page {
 namespace {
 
 using test::Client;
-using ::testing::AllOf, ::testing::HasSubstr, ::testing::IsEmpty, ::testing::MatchesRegex, ::testing::Not,
-    ::testing::StartsWith;
+using ::testing::MatchesRegex;
 
 constexpr const char* kToken = "0123456789abcdef-token";
 
-class HttpServerTest : public ::testing::Test {
+class HttpServerTest : public mpm::test::InFolder {
  protected:
-  std::string tokenFile(const std::string& token = kToken,
-                        std::filesystem::perms mode = std::filesystem::perms::owner_all) {
+  std::string tokenFile(const std::string& token = kToken, fs::perms mode = fs::perms::owner_all) {
     std::ofstream(folder_ / "token") << token << "\nmore\n";
-    std::filesystem::permissions(folder_ / "token", mode);
+    fs::permissions(folder_ / "token", mode);
     return folder_ / "token";
   }
   // Says what it was asked for.
@@ -37,8 +32,6 @@ class HttpServerTest : public ::testing::Test {
     return Client(server.url())
         .exchange("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" + headers + "\r\n");
   }
-
-  const mpm::test::TemporaryFolder folder_;
 };
 
 TEST_F(HttpServerTest, AnswersWithHeadersThatKeepOthersOut) {
@@ -46,14 +39,14 @@ TEST_F(HttpServerTest, AnswersWithHeadersThatKeepOthersOut) {
   EXPECT_THAT(server.url(), MatchesRegex("http://127.0.0.1:[0-9]+/"));
   const std::string answer = get(server, "/a%20b/..%2fc?x=1&y=%3Cb%3E&x=2&z");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
-  EXPECT_THAT(answer, ::testing::EndsWith("\r\n\r\n/a b/../c allowed x=2 y=<b> z="));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\n/a b/../c allowed x=2 y=<b> z="));
   for (const char* line : {"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; ",
                            "X-Frame-Options: DENY\r\n", "X-Content-Type-Options: nosniff\r\n",
                            "Cache-Control: no-store\r\n", "Content-Type: text/plain\r\n"})
     EXPECT_THAT(answer, HasSubstr(line));
   const std::string head =
       Client(server.url()).exchange("HEAD /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-  EXPECT_THAT(head, AllOf(StartsWith("HTTP/1.1 200 "), ::testing::EndsWith("\r\n\r\n")));
+  EXPECT_THAT(head, AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("\r\n\r\n")));
 }
 
 TEST_F(HttpServerTest, TakesNothing) {
@@ -122,7 +115,7 @@ TEST_F(HttpServerTest, HasRoomForSoManyConnections) {
     EXPECT_THAT(slow.back()->receive(), StartsWith("HTTP/1.1 200 "));
     EXPECT_THAT(late.receive(), StartsWith("HTTP/1.1 200 "));
   }
-  EXPECT_THAT(order, ::testing::ElementsAre("/slow", "/late"));
+  EXPECT_THAT(order, ElementsAre("/slow", "/late"));
 }
 
 TEST_F(HttpServerTest, WhatCannotWorkIsSaidAtOnce) {
@@ -140,9 +133,7 @@ TEST_F(HttpServerTest, WhatCannotWorkIsSaidAtOnce) {
   EXPECT_MPM_ERROR(start("127.0.0.1:0", folder_ / "none"), "none");
   EXPECT_MPM_ERROR(start("127.0.0.1:0", tokenFile("0123456789abcde")), "is no token of 16 or more");
   EXPECT_MPM_ERROR(start("127.0.0.1:0", tokenFile("0123456789 abcdef")), "is no token of 16 or more");
-  EXPECT_MPM_ERROR(
-      start("127.0.0.1:0", tokenFile(kToken, std::filesystem::perms::owner_all | std::filesystem::perms::others_read)),
-      "chmod o-r");
+  EXPECT_MPM_ERROR(start("127.0.0.1:0", tokenFile(kToken, fs::perms::owner_all | fs::perms::others_read)), "chmod o-r");
 }
 
 }  // namespace

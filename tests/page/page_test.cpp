@@ -2,8 +2,6 @@
 #include "page/page.h"
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <regex>
 
@@ -15,7 +13,6 @@ namespace {
 
 using namespace monitor::test;
 using monitor::Sample;
-using ::testing::Each, ::testing::StartsWith;
 
 const std::string kName = "<script>alert(\"1\")</script>\\\n";
 
@@ -32,7 +29,7 @@ class PageTest : public InFolder {
     return Json::parse(response.body, nullptr, false);
   }
   std::string shot(const std::string& name, const std::string& source, int width = 8) {
-    std::filesystem::create_directory(folder_ / "shots");
+    fs::create_directory(folder_ / "shots");
     const std::string stem = folder_ / "shots/" + name;
     cv::imwrite(stem + ".png", cv::Mat(width / 2, width, CV_8UC3, cv::Scalar(10, 20, 30)));
     std::ofstream(stem + ".json") << Json{{"source", source}};
@@ -184,7 +181,7 @@ TEST_F(PageTest, OnlyListedPicturesAreServed) {
   shot("2026-06-01T11-00-00.000Z", "camera 0");
   shot("2026-06-01T12-00-01.000Z", "camera 1");
   std::ofstream(folder_ / "secret.png") << "secret";
-  std::filesystem::create_symlink(folder_ / "secret.png", folder_ / "shots/2026-06-01T12-00-02.000Z.png");
+  fs::create_symlink(folder_ / "secret.png", folder_ / "shots/2026-06-01T12-00-02.000Z.png");
   Page shown = page();
   const Json list = ask(shown, "/api/snapshots", {{"camera", "camera 0"}});
   const std::string name = "2026-06-01T12-00-00.250Z", id = name + ".png-0";

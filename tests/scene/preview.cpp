@@ -6,10 +6,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "scene/street.h"

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
-#include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <stdexcept>
-#include <string>
 
 #include "support/onnx_file.h"
 

@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <stdexcept>
-#include <string>
 
 #include "mpm/convert.hpp"
 

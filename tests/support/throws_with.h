@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include "mpm/error.hpp"
+#include "support/matchers.h"
 
 /// `statement` throws mpm::Error with one line of at most 300 characters that contains `part`.
 #define EXPECT_MPM_ERROR(statement, part)                                                                             \

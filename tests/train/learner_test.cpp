@@ -71,7 +71,7 @@ TEST(Learner, TheLossIsTheWeightedMeanOverPixels) {
     EXPECT_NEAR(lossOf(weighted, images, only(labels, label)), loss, 1e-5) << "one class: its weight cancels";
     all += count * loss;
     pixels += count;
-    const double w = weighted.class_weights[static_cast<std::size_t>(label)];
+    const double w = weighted.class_weights[label];
     sum += w * count * loss;
     weight += w * count;
   }
@@ -122,7 +122,7 @@ TEST(Optimizer, AdamWAgainstALoop) {
   Optimizer optimizer(OptimizerKind::kAdamW, kTable, at::kFloat);
   at::Tensor weights = at::randn({kValues});
   std::vector<double> expected(kValues), mean(kValues), square(kValues);
-  for (int i = 0; i < kValues; ++i) expected[static_cast<std::size_t>(i)] = weights[i].item<double>();
+  for (int i = 0; i < kValues; ++i) expected[i] = weights[i].item<double>();
   constexpr double kRate = 0.01;
   for (int step = 1; step <= 2; ++step) {
     at::Tensor gradient = at::randn({kValues}) * (step == 1 ? 3 : 0.01);

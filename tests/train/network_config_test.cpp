@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/network_config.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
+
+#include "support/matchers.h"
 
 namespace mpm::train {
 namespace {
@@ -55,7 +55,7 @@ TEST(InitialWeights, PositionsTellNeighboursFromStrangers) {
   double squares = 0;
   for (int i = 0; i < 192; ++i) squares += row(7, 11)[i] * row(7, 11)[i];
   EXPECT_NEAR(std::sqrt(squares / 192), 0.2, 1e-4);
-  for (int i = 0; i < 192; ++i) EXPECT_EQ(positions[static_cast<std::size_t>(i)], 0);  // the class token is nowhere
+  for (int i = 0; i < 192; ++i) EXPECT_EQ(positions[i], 0);  // the class token is nowhere
 }
 
 TEST(InitialWeights, FollowTheirDistributions) {
@@ -72,8 +72,8 @@ TEST(InitialWeights, FollowTheirDistributions) {
   EXPECT_NEAR(std::sqrt(squares / n), 0.02 * 0.880, 2e-4)
       << "a normal cut at 2 deviations keeps 0.880 of its deviation";
   EXPECT_LE(largest, 0.04f + 1e-6);
-  EXPECT_THAT(weights.at("encoder.blocks.3.norm1.weight").values, testing::Each(1.f));
-  EXPECT_THAT(weights.at("encoder.blocks.3.mlp.fc1.bias").values, testing::Each(0.f));
+  EXPECT_THAT(weights.at("encoder.blocks.3.norm1.weight").values, Each(1.f));
+  EXPECT_THAT(weights.at("encoder.blocks.3.mlp.fc1.bias").values, Each(0.f));
 }
 
 TEST(InitialWeights, FollowTheSeed) {
@@ -90,8 +90,8 @@ TEST(ResizePositions, KeepTheClassTokenAndInterpolateTheRest) {
   positions.values[0] = 100;
   positions.values[1] = 200;
   for (int i = 0; i < 24; ++i) {
-    positions.values[static_cast<std::size_t>(2 + 2 * i)] = static_cast<float>(i % 6);
-    positions.values[static_cast<std::size_t>(3 + 2 * i)] = static_cast<float>(i / 6);
+    positions.values[2 + 2 * i] = static_cast<float>(i % 6);
+    positions.values[3 + 2 * i] = static_cast<float>(i / 6);
   }
   TensorMap weights = {{"encoder.pos_embed", positions}};
   resizePositions(weights, from, from);

@@ -1,42 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <opencv2/dnn.hpp>
 
+#include "cli/command.h"
 #include "mpm/read_net.hpp"
 #include "scene/street.h"
-#include "support/temporary_folder.h"
-#include "train/program.h"
 #include "train/segmenter_file.h"
 
 namespace mpm::train {
 namespace {
 
-namespace fs = std::filesystem;
-using test::mpmTrain;
-using test::ProgramResult;
-using testing::HasSubstr;
+using test::CommandResult;
+using test::Words;
+using test::operator+;
 
-class Program : public testing::Test {
+CommandResult mpmTrain(const Words& arguments, test::CommandOptions options = {}) {
+  options.program = "mpm-train";
+  options.timeout_s = 3000;
+  return mpmCommand(arguments, options);
+}
+
+class Program : public test::InFolder {
  protected:
   // The least that trains: one image of 4 x 6 patches a step.
-  std::vector<std::string> small(const std::string& out, const std::string& steps) const {
+  Words small(const std::string& out, const std::string& steps) const {
     return {"--out",     folder_ / out, "--size",      "64x96", "--batch",     "1", "--steps",  steps, "--warmup", "1",
             "--threads", "1",           "--precision", "fp32",  "--scale-max", "1", "--no-half"};
   }
-  TensorMap written(const std::string& out, const std::string& steps, const std::vector<std::string>& more) const {
-    std::vector<std::string> words = small(out, steps);
-    words.insert(words.end(), more.begin(), more.end());
-    const ProgramResult result = mpmTrain(words);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.out, (folder_ / (out + "/segmenter.onnx")) + "\n");
-    return readSegmenter(folder_ / (out + "/segmenter.onnx")).weights;
+  TensorMap written(const std::string& out, const std::string& steps, const Words& more) const {
+    const std::string model = folder_ / (out + "/segmenter.onnx");
+    EXPECT_EQ(succeeded(mpmTrain(small(out, steps) + more)).out, model + "\n");
+    return readSegmenter(model).weights;
   }
-
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(Program, ASeedGivesTheSameWeightsAndAMeanIsAMean) {
@@ -51,27 +46,21 @@ TEST_F(Program, ASeedGivesTheSameWeightsAndAMeanIsAMean) {
 }
 
 TEST_F(Program, InterruptWritesTheModelAndEnds) {
-  std::vector<std::string> words = small("run", "100000");
-  words.insert(words.end(), {"--save-every", "1"});
+  const Words words = small("run", "100000") + Words{"--save-every", "1"};
   const std::string model = folder_ / "run/segmenter.onnx";
-  const ProgramResult stopped = mpmTrain(words, [&] { return fs::exists(model) ? SIGINT : 0; });
+  const CommandResult stopped =
+      mpmTrain(words, {.signal_after_first_line = SIGINT, .signal_when = [&] { return fs::exists(model); }});
   ASSERT_EQ(stopped.exit_code, 130) << stopped.err;
   EXPECT_EQ(stopped.out, model + "\n");
   EXPECT_THAT(stopped.err, HasSubstr("--init " + model));
   EXPECT_EQ(readSegmenter(model).config.input, (Size2{64, 96}));
-  const ProgramResult second = mpmTrain(words);
-  EXPECT_EQ(second.exit_code, 1);
-  EXPECT_THAT(second.err, HasSubstr("already exists"));
+  expectFailure(mpmTrain(words), 1, {"already exists"});
 }
 
 TEST_F(Program, RefusesWhatMakesNoSense) {
-  const auto fails = [&](const std::vector<std::string>& more, int code, const std::string& part) {
-    std::vector<std::string> words = {"--out", folder_ / "x"};
-    words.insert(words.end(), more.begin(), more.end());
-    const ProgramResult result = mpmTrain(words);
-    EXPECT_EQ(result.exit_code, code) << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(part));
+  const auto fails = [&](const Words& more, int code, const std::string& part) {
+    const CommandResult result = mpmTrain(Words{"--out", folder_ / "x"} + more);
+    expectFailure(result, code, {part});
     EXPECT_EQ(result.out, "");
   };
   const std::vector<std::pair<std::string, std::string>> values = {
@@ -94,19 +83,18 @@ TEST_F(Program, RefusesWhatMakesNoSense) {
   EXPECT_FALSE(fs::exists(folder_ / "x"));
 }
 
+using FromScratch = test::InFolder;
+
 // The way of the default model in small: random weights, the rendered scene, some minutes, ONNX, the library.
-TEST(FromScratch, TheSceneIsLearnedAndTheModelIsWritten) {
-  const test::TemporaryFolder folder;
-  const ProgramResult run =
-      mpmTrain({"--out", folder / "run", "--size", "128x192", "--batch", "8", "--steps", "160", "--warmup", "20",
+TEST_F(FromScratch, TheSceneIsLearnedAndTheModelIsWritten) {
+  const CommandResult run =
+      mpmTrain({"--out", folder_ / "run", "--size", "128x192", "--batch", "8", "--steps", "160", "--warmup", "20",
                 "--average", "0", "--no-half", "--precision", "fp32", "--threads", "1", "--scale-max", "1"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  cv::dnn::Net net = readNet(folder / "run/segmenter.onnx", {.convert = {.reduce = kFullModel}}).net;
+  cv::dnn::Net net = readNet(folder_ / "run/segmenter.onnx", {.convert = {.reduce = kFullModel}}).net;
   double right = 0, pixels = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    scene::StreetOptions options;
-    options.seed = seed;
-    options.size = {192, 128};
+    const scene::StreetOptions options{.seed = seed, .size = {192, 128}};
     const scene::Rendering street = scene::Street(options).render(options.start);
     net.setInput(cv::dnn::blobFromImage(street.image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
     cv::Mat labels = net.forward("labels"), bytes;

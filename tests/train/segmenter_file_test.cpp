@@ -5,8 +5,6 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
-#include <opencv2/dnn.hpp>
-
 #include "base/atomic_file.h"
 #include "mpm/convert.hpp"
 #include "mpm/read_net.hpp"

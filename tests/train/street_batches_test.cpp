@@ -10,14 +10,7 @@ namespace {
 
 constexpr Size2 kSize = {64, 96};
 
-StreetOptions options() {
-  StreetOptions options;
-  options.size = kSize;
-  options.batch = 3;
-  options.per_street = 2;
-  options.scale_max = 1;
-  return options;
-}
+StreetOptions options() { return {.size = kSize, .batch = 3, .per_street = 2, .scale_max = 1}; }
 
 std::vector<Batch> batches(const StreetOptions& options, int count) {
   StreetBatches source(options);
@@ -48,12 +41,10 @@ TEST(StreetBatches, DependOnTheSeedAndNotOnTheThreads) {
   EXPECT_FALSE(same(one[0], batches(other, 1)[0]));
   double largest = 0;
   for (int a = 0; a < 9; ++a) {
-    cv::minMaxLoc(labelsOf(one[static_cast<std::size_t>(a / 3)], a % 3), nullptr, &largest);
+    cv::minMaxLoc(labelsOf(one[a / 3], a % 3), nullptr, &largest);
     EXPECT_LT(largest, scene::kClasses) << a;
     for (int b = 0; b < a; ++b)
-      EXPECT_FALSE(same(imageOf(one[static_cast<std::size_t>(a / 3)], a % 3),
-                        imageOf(one[static_cast<std::size_t>(b / 3)], b % 3)))
-          << a << " " << b;
+      EXPECT_FALSE(same(imageOf(one[a / 3], a % 3), imageOf(one[b / 3], b % 3))) << a << " " << b;
   }
 }
 

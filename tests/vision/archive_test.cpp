@@ -2,28 +2,20 @@
 #include "vision/times/archive.h"
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
-#include <set>
 #include <thread>
 
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::vision {
 namespace {
 
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 constexpr UnixMs kTime = 1'373'262'853'000;  // 2013-07-08 05:54:13 UTC
 
-class Archive : public ::testing::Test {
+class Archive : public test::InFolder {
  protected:
-  test::TemporaryFolder folder_;
   ArchiveOptions archive_{.times = {.time_zone = 0}};
   SourceOptions options_;
   std::vector<std::string> notes_;
@@ -110,9 +102,7 @@ TEST_F(Archive, ShardsOfOneEveryAreTheWhole) {
   const auto whole = frames();
   std::multiset<std::string> parts;
   for (int part = 0; part < 3; ++part) {
-    options_.chosen = [&](const std::string& path) {
-      return std::filesystem::path(path).stem().string().back() % 3 == part;
-    };
+    options_.chosen = [&](const std::string& path) { return fs::path(path).stem().string().back() % 3 == part; };
     for (const std::string& frame : frames()) parts.insert(frame);
   }
   EXPECT_EQ(std::vector<std::string>(parts.begin(), parts.end()), whole);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/classes.h"
 
-#include <gmock/gmock.h>
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+#include <set>
+#include <tuple>
+
+#include "support/matchers.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
 
 TEST(ClassNames, EveryClassHasANameOfItsOwn) {
   ModelInfo model;
@@ -41,6 +44,164 @@ TEST(ClassAreas, AreSharesOfThePixels) {
   EXPECT_THAT(classAreas(labels), ElementsAre(Pair(0, 1 / 20.), Pair(3, 5 / 20.), Pair(255, 14 / 20.)));
   EXPECT_THAT(classAreas(labels(cv::Rect(1, 0, 2, 2))), ElementsAre(Pair(3, 0.5), Pair(255, 0.5))) << "part of a map";
   EXPECT_THAT(classAreas(cv::Mat()), IsEmpty());
+}
+
+TEST(ClassColors, AreThoseOfTheFactsInBgr) {
+  ModelFacts facts;
+  facts.classes = {{"sky", {{1, 2, 3}}}, {"road", {{4, 5, 6}}}};
+  const auto colors = classColors(facts, 2);
+  ASSERT_EQ(colors.size(), 2u);
+  EXPECT_EQ(colors[0], cv::Vec3b(3, 2, 1));
+  EXPECT_EQ(colors[1], cv::Vec3b(6, 5, 4));
+}
+
+TEST(ClassColors, FillUpFromThePaletteWhereFactsNameFewer) {
+  ModelFacts facts;
+  facts.classes = {{"sky", {{1, 2, 3}}}};
+  const auto colors = classColors(facts, 4), palette = classColors({}, 4);
+  ASSERT_EQ(colors.size(), 4u);
+  EXPECT_EQ(colors[0], cv::Vec3b(3, 2, 1));
+  for (int c = 1; c < 4; ++c) EXPECT_EQ(colors[c], palette[c]);
+}
+
+TEST(ClassColors, FillUpFromThePaletteWhereAClassHasNone) {
+  ModelFacts facts;
+  facts.classes = {{"sky"}, {"road", {{4, 5, 6}}}};
+  const auto colors = classColors(facts, 2);
+  EXPECT_EQ(colors[0], classColors({}, 2)[0]);
+  EXPECT_EQ(colors[1], cv::Vec3b(6, 5, 4));
+}
+
+TEST(ClassColors, PaletteDoesNotRepeatForEightBitLabels) {
+  std::set<std::tuple<int, int, int>> seen;
+  for (const cv::Vec3b& color : classColors({}, 256)) seen.insert({color[0], color[1], color[2]});
+  EXPECT_EQ(seen.size(), 256u);
+}
+
+// sRGB 8 bit to CIE L*a*b* as an eye sees it whose matrix of linear RGB is given.
+cv::Vec3f labSeenThrough(const cv::Matx33f& eye, const cv::Vec3b& bgr) {
+  const auto linear = [](int value) {
+    const float v = static_cast<float>(value) / 255;
+    return v <= 0.04045f ? v / 12.92f : std::pow((v + 0.055f) / 1.055f, 2.4f);
+  };
+  cv::Vec3f seen = eye * cv::Vec3f(linear(bgr[2]), linear(bgr[1]), linear(bgr[0]));
+  for (int c = 0; c < 3; ++c) {
+    const float v = std::clamp(seen[c], 0.f, 1.f);
+    seen[c] = v <= 0.0031308f ? v * 12.92f : 1.055f * std::pow(v, 1 / 2.4f) - 0.055f;
+  }
+  cv::Mat one(1, 1, CV_32FC3, cv::Scalar(seen[0], seen[1], seen[2])), lab;
+  cv::cvtColor(one, lab, cv::COLOR_RGB2Lab);
+  return lab.at<cv::Vec3f>(0);
+}
+
+// Eyes after Machado, Oliveira, Fernandes 2009, another model than the one that the palette was chosen by. Two colours
+// 10 apart are reported apart at a glance, 2 apart when they touch.
+TEST(ClassColors, PaletteIsApartForColourBlindEyesToo) {
+  const std::pair<const char*, cv::Matx33f> eyes[] = {
+      {"all cones", cv::Matx33f::eye()},
+      {"protanope",
+       {0.152286f, 1.052583f, -0.204868f, 0.114503f, 0.786281f, 0.099216f, -0.003882f, -0.048116f, 1.051998f}},
+      {"deuteranope",
+       {0.367322f, 0.860646f, -0.227968f, 0.280085f, 0.672501f, 0.047413f, -0.011820f, 0.042940f, 0.968881f}}};
+  const auto colors = classColors({}, 12);
+  for (const auto& [name, eye] : eyes)
+    for (std::size_t i = 0; i < colors.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        EXPECT_GT(cv::norm(labSeenThrough(eye, colors[i]) - labSeenThrough(eye, colors[j])), 10)
+            << name << ": " << colors[i] << " and " << colors[j];
+}
+
+// Four colours as of asphalt, sky, trees and walls, in quarters.
+cv::Mat quarters() {
+  cv::Mat picture(160, 160, CV_8UC3);
+  const cv::Vec3b colors[] = {{120, 120, 125}, {235, 215, 200}, {70, 110, 90}, {60, 85, 130}};
+  for (int i = 0; i < 4; ++i) picture(cv::Rect(80 * (i % 2), 80 * (i / 2), 80, 80)) = cv::Scalar(colors[i]);
+  return picture;
+}
+
+TEST(ClassColors, NewOnesDifferInLightnessAndHue) {
+  std::vector<cv::Vec3b> taken;
+  const auto lab = [](const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); };
+  const auto hue = [&](const cv::Vec3b& bgr) { return std::atan2(lab(bgr)[2], lab(bgr)[1]) * 180 / CV_PI; };
+  for (int i = 0; i < 5; ++i) {
+    const cv::Vec3b color = newClassColor("", taken, quarters());
+    for (const cv::Vec3b& other : taken) {
+      EXPECT_GT(std::abs(lab(color)[0] - lab(other)[0]), 3) << color << other;
+      EXPECT_GT(std::abs(std::remainder(hue(color) - hue(other), 360)), 20) << color << other;
+    }
+    taken.push_back(color);
+  }
+}
+
+TEST(ClassColors, NewOnesDifferFromThePicture) {
+  const auto nearest = [](const std::vector<cv::Vec3b>& colors, const cv::Mat& picture) {
+    double least = 1e9;
+    for (const cv::Vec3b& color : colors)
+      for (int i = 0; i < 4; ++i) {
+        const cv::Vec3b below = picture.at<cv::Vec3b>(i / 2 * 80, i % 2 * 80);
+        least = std::min(
+            least, cv::norm(labSeenThrough(cv::Matx33f::eye(), color) - labSeenThrough(cv::Matx33f::eye(), below)));
+      }
+    return least;
+  };
+  std::vector<cv::Vec3b> taken;
+  for (int i = 0; i < 5; ++i) taken.push_back(newClassColor("", taken, quarters()));
+  EXPECT_GT(nearest(taken, quarters()), 30);
+  const cv::Mat one(160, 160, CV_8UC3, cv::Scalar(newClassColor("", {}, {})));  // what would be taken without a picture
+  EXPECT_GT(nearest({newClassColor("", {}, one)}, one), 60);
+}
+
+TEST(ClassColors, NewOnesAreWhatTheNameSays) {
+  const std::pair<const char*, const char*> names[] = {
+      {"sky", "Ciel bleu"},        {"snow", "neige"},         {"Lake", "l'eau"},         {"grass", "Herbes"},
+      {"trees", "forêt"},          {"road surface", "ROUTE"}, {"buildings", "Bâtiment"}, {"people", "piétons"},
+      {"parked cars", "voitures"}, {"rock", "rochers"}};
+  std::vector<cv::Vec3b> taken;
+  for (const auto& [english, french] : names) {
+    ASSERT_TRUE(usualColor(english)) << english;
+    EXPECT_EQ(usualColor(english), usualColor(french)) << french;
+    const cv::Vec3b color = newClassColor(english, taken, quarters()), usual = *usualColor(english);
+    const auto lab = [](const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); };
+    const double hue = std::atan2(lab(color)[2], lab(color)[1]) - std::atan2(lab(usual)[2], lab(usual)[1]);
+    EXPECT_LT(std::abs(std::remainder(hue, 2 * CV_PI)), 0.8) << english << color;
+    for (const cv::Vec3b& other : taken) EXPECT_GT(cv::norm(lab(color) - lab(other)), 15) << english << color << other;
+    taken.push_back(color);
+  }
+  for (const char* other : {"", "carpet", "office", "Öl", "merge", "\xC3"}) {
+    EXPECT_FALSE(usualColor(other)) << other;
+    EXPECT_EQ(newClassColor(other, taken, quarters()), newClassColor("", taken, quarters()));
+  }
+}
+
+// Two colours 2.3 apart in CIELAB can just be told apart when they touch.
+TEST(ClassColors, NewOnesAreFarFromAnyPictureAndEachOther) {
+  constexpr int kSide = 96, kClasses = 8;
+  const auto apart = [](const cv::Vec3b& a, const cv::Vec3b& b) {
+    return cv::norm(labSeenThrough(cv::Matx33f::eye(), a) - labSeenThrough(cv::Matx33f::eye(), b));
+  };
+  for (int surfaces = 1; surfaces <= 8; ++surfaces)
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      cv::RNG random(100 * seed + static_cast<std::uint64_t>(surfaces));
+      cv::Mat picture(kSide, kSide, CV_8UC3);
+      std::vector<cv::Vec3b> shown, classes;
+      for (int i = 0; i < surfaces; ++i) {
+        shown.emplace_back(random.uniform(0, 256), random.uniform(0, 256), random.uniform(0, 256));
+        picture.colRange(kSide * i / surfaces, kSide * (i + 1) / surfaces).setTo(cv::Scalar(shown.back()));
+      }
+      for (int c = 0; c < kClasses; ++c) {
+        const cv::Vec3b color = newClassColor("", classes, picture);
+        for (const cv::Vec3b& other : classes) EXPECT_GT(apart(color, other), 15) << surfaces << " " << seed;
+        for (const cv::Vec3b& below : shown) EXPECT_GT(apart(color, below), 15) << surfaces << " " << seed;
+        classes.push_back(color);
+      }
+    }
+}
+
+TEST(ClassColors, PaletteGivesAnyNumber) { EXPECT_EQ(classColors({}, 2000).size(), 2000u); }
+
+TEST(ClassColors, TheFirstNDoNotDependOnHowManyWereAskedFor) {
+  const auto few = classColors({}, 11), many = classColors({}, 150);
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
 }
 
 }  // namespace

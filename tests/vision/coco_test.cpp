@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/coco.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/labels/label_folder.h"
+#include "vision/labels/outlines.h"
 
 namespace mpm::vision {
 namespace {
 
-using ::testing::ElementsAre;
-
 const ClassList kRiver{{{"water"}, {"bank"}, {"ice"}}};
 
-class CocoTest : public ::testing::Test {
+class CocoTest : public test::InFolder {
  protected:
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return folder_ / name;
-  }
   // A file with one shape in a picture p.png of 4x6.
   std::string one(const std::string& segmentation, const std::string& category = "5") const {
     return write("one.json", R"({"images": [{"id": 7, "file_name": "a/p.png", "height": 4, "width": 6}],
@@ -32,8 +26,6 @@ class CocoTest : public ::testing::Test {
   cv::Mat read(const std::string& file, cv::Size size = {6, 4}) const {
     return CocoFile(readJsonFile(file)).labels("p", kRiver.classes, 255, size);
   }
-
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(CocoTest, ReadsPolygonsAndRunLengths) {
@@ -129,6 +121,30 @@ TEST_F(CocoTest, ALabelFolderExportsAndImportsIt) {
   EXPECT_EQ(other.classes().classes[1].name, "ice");
   labels.setTo(1, labels == 2);
   EXPECT_EQ(cv::countNonZero(other.labels("p") != labels), 0);
+}
+
+// Blobs with holes, islands in holes, bridges of one pixel and single pixels, at all borders.
+TEST(Outlines, FillsExactlyTheMask) {
+  cv::RNG random(7);
+  for (int i = 0; i < 40; ++i) {
+    cv::Mat noise(3 + i % 11, 2 + i % 17, CV_8U), mask, filled;
+    random.fill(noise, cv::RNG::UNIFORM, 0, 256);
+    cv::resize(noise, noise, {}, i % 4 + 1, i % 3 + 1, cv::INTER_LINEAR);
+    mask = noise > random.uniform(40, 200);
+    filled = cv::Mat::zeros(mask.size(), CV_8U);
+    for (const auto& polygon : outlines(mask))
+      cv::fillPoly(filled, std::vector<std::vector<cv::Point>>{polygon}, cv::Scalar(255));
+    ASSERT_EQ(cv::countNonZero(filled != mask), 0) << i << "\n" << mask;
+  }
+}
+
+TEST(Outlines, ARegionWithoutAHoleIsOnePolygon) {
+  cv::Mat mask = cv::Mat::zeros(30, 40, CV_8U);
+  EXPECT_TRUE(outlines(mask).empty());
+  cv::circle(mask, {20, 15}, 9, cv::Scalar(1), cv::FILLED);
+  EXPECT_EQ(outlines(mask).size(), 1U);
+  cv::circle(mask, {20, 15}, 3, cv::Scalar(0), cv::FILLED);
+  EXPECT_EQ(outlines(mask).size(), 2U) << "a ring is cut once";
 }
 
 }  // namespace

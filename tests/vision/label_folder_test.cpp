@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/label_folder.h"
 
-#include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -12,10 +11,6 @@
 
 namespace mpm::vision {
 namespace {
-
-namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 const cv::Size kSize(12, 8);
 

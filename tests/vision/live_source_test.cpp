@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <functional>
 #include <thread>
 
 #include "support/gate.h"
@@ -11,9 +10,6 @@ namespace {
 
 using test::Gate;
 
-Capture fake(std::function<bool()> open, std::function<bool(cv::Mat&)> read) {
-  return {std::move(open), std::move(read)};
-}
 bool opens() { return true; }
 bool givesNothing(cv::Mat&) { return false; }
 // A read that returns when the gate is opened.
@@ -28,21 +24,24 @@ const SourceOptions kImpatient{.timeout_s = 0.05};
 const LiveDescription kEveryFrame{.shown = "stream x", .stem = "x", .latest_only = false, .end_is_error = false};
 const LiveDescription kCamera{.shown = "camera 3", .stem = "camera3"};
 
-std::unique_ptr<FrameSource> openLive(const Capture& capture, const LiveDescription& description,
-                                      const SourceOptions& options) {
+std::unique_ptr<FrameSource> openLive(const LiveDescription& description, const SourceOptions& options,
+                                      const std::function<bool(cv::Mat&)>& read,
+                                      const std::function<bool()>& open = opens) {
   return openGuarded(
-      description.shown, [=](const SourceOptions&) { return vision::openLive(capture, description); }, options);
+      description.shown,
+      [=](const SourceOptions&) {
+        return vision::openLive({open, read}, description);
+      },
+      options);
 }
 
 TEST(LiveSource, GivesEveryFrameOfAStreamInOrder) {
   auto frames = std::make_shared<int>(0);
-  const auto source = openLive(fake(opens,
-                                    [frames](cv::Mat& image) {
-                                      if (*frames == 5) return false;
-                                      image = picture((*frames)++);
-                                      return true;
-                                    }),
-                               kEveryFrame, {});
+  const auto source = openLive(kEveryFrame, {}, [frames](cv::Mat& image) {
+    if (*frames == 5) return false;
+    image = picture((*frames)++);
+    return true;
+  });
   for (int i = 0; i < 5; ++i) {
     const auto frame = source->next();
     ASSERT_TRUE(frame);
@@ -57,18 +56,15 @@ TEST(LiveSource, GivesTheLatestFrameOfACamera) {
   auto gate = std::make_shared<Gate>();
   auto drained = std::make_shared<Gate>();
   auto frames = std::make_shared<int>(0);
-  const auto source =
-      openLive(fake(opens,
-                    [=](cv::Mat& image) {
-                      if (*frames == 100) {  // the hundredth was handed over before it is asked for the next
-                        drained->open();
-                        gate->wait();
-                        return false;
-                      }
-                      image = picture(++*frames);
-                      return true;
-                    }),
-               kCamera, {});
+  const auto source = openLive(kCamera, {}, [=](cv::Mat& image) {
+    if (*frames == 100) {  // the hundredth was handed over before it is asked for the next
+      drained->open();
+      gate->wait();
+      return false;
+    }
+    image = picture(++*frames);
+    return true;
+  });
   drained->wait();
   const auto frame = source->next();
   ASSERT_TRUE(frame);
@@ -80,15 +76,11 @@ TEST(LiveSource, GivesTheLatestFrameOfACamera) {
 
 TEST(LiveSource, AFrameInHandIsNotWrittenTo) {
   auto frames = std::make_shared<int>(0);
-  const auto source =
-      openLive(fake(opens,
-                    [frames](cv::Mat& image) {
-                      image.create(2, 2,
-                                   CV_8UC3);  // in place when the buffer fits, as VideoCapture does
-                      image.setTo(cv::Scalar::all((*frames)++ % 200));
-                      return true;
-                    }),
-               kCamera, {});
+  const auto source = openLive(kCamera, {}, [frames](cv::Mat& image) {
+    image.create(2, 2, CV_8UC3);  // in place when the buffer fits, as VideoCapture does
+    image.setTo(cv::Scalar::all((*frames)++ % 200));
+    return true;
+  });
   const auto first = source->next();
   const int value = first->image.at<cv::Vec3b>(0, 0)[0];
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(source->next());
@@ -98,7 +90,7 @@ TEST(LiveSource, AFrameInHandIsNotWrittenTo) {
 TEST(LiveSource, AReadThatHangsIsLeftBehind) {
   auto gate = std::make_shared<Gate>();
   {
-    const auto source = openLive(fake(opens, hanging(gate)), kCamera, kImpatient);
+    const auto source = openLive(kCamera, kImpatient, hanging(gate));
     EXPECT_MPM_ERROR(source->next(), "camera 3 gave no frame for 0.05 s");
   }  // returns although the read still hangs
   gate->open();
@@ -110,8 +102,7 @@ TEST(LiveSource, AnOpenThatHangsIsLeftBehind) {
     gate->wait();
     return false;
   };
-  EXPECT_MPM_ERROR(openLive(fake(open, givesNothing), kCamera, kImpatient),
-                   "cannot open camera 3: no answer within 0.05 s");
+  EXPECT_MPM_ERROR(openLive(kCamera, kImpatient, givesNothing, open), "cannot open camera 3: no answer within 0.05 s");
   gate->open();
 }
 
@@ -121,13 +112,10 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
   const SourceOptions impatient{.timeout_s = 0.01, .abandoned_reads = abandoned_reads};
   auto opened = std::make_shared<std::atomic<int>>(0);
   const auto open = [=] {
-    return openLive(fake(
-                        [=] {
-                          if (++*opened <= 4) gate->wait();
-                          return true;
-                        },
-                        hanging(gate)),
-                    kCamera, impatient);
+    return openLive(kCamera, impatient, hanging(gate), [=] {
+      if (++*opened <= 4) gate->wait();
+      return true;
+    });
   };
   for (int i = 0; i < 4; ++i) EXPECT_MPM_ERROR(open(), "no answer within 0.01 s");
   EXPECT_EQ(*abandoned_reads, 4);
@@ -139,25 +127,25 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
   gate->open();
   while (*abandoned_reads > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(*opened, 8);
-  EXPECT_NO_THROW(openLive(fake(opens, givesNothing), kCamera, {.timeout_s = 300, .abandoned_reads = abandoned_reads}));
+  EXPECT_NO_THROW(openLive(kCamera, {.timeout_s = 300, .abandoned_reads = abandoned_reads}, givesNothing));
 }
 
 TEST(LiveSource, SaysThatItDoesNotOpenInOurWords) {
-  EXPECT_MPM_ERROR(openLive(fake([] { return false; }, givesNothing), kCamera, {}), "cannot open camera 3");
+  EXPECT_MPM_ERROR(openLive(kCamera, {}, givesNothing, [] { return false; }), "cannot open camera 3");
   const auto throws = []() -> bool { CV_Error(cv::Error::StsError, "password"); };
-  EXPECT_THAT([&] { openLive(fake(throws, givesNothing), kCamera, {}); },
+  EXPECT_THAT([&] { openLive(kCamera, {}, givesNothing, throws); },
               ::testing::ThrowsMessage<Error>("cannot open camera 3"));
 }
 
 TEST(LiveSource, AStreamWithoutAFrameIsAnError) {
-  const auto source = openLive(fake(opens, givesNothing), kEveryFrame, {});
+  const auto source = openLive(kEveryFrame, {}, givesNothing);
   EXPECT_MPM_ERROR(source->next(), "stream x stopped after 0 frames");
 }
 
 TEST(LiveSource, StopsWaitingOnRequest) {
   auto gate = std::make_shared<Gate>();
   std::atomic<bool> stop = false;
-  const auto source = openLive(fake(opens, hanging(gate)), kCamera, {.timeout_s = 300, .stop = &stop});
+  const auto source = openLive(kCamera, {.timeout_s = 300, .stop = &stop}, hanging(gate));
   std::thread later([&] { stop = true; });
   EXPECT_FALSE(source->next());
   later.join();

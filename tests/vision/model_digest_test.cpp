@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/model_digest.h"
 
-#include <filesystem>
-#include <fstream>
-
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::vision {
 namespace {
 
-namespace fs = std::filesystem;
 using mpm::test::TemporaryFolder;
+using ModelDigest = test::InFolder;
 
 const std::string kDigestedModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
 
-TEST(ModelDigest, IsAboutTheBytesAndNotTheirName) {
-  const TemporaryFolder folder;
+TEST_F(ModelDigest, IsAboutTheBytesAndNotTheirName) {
   const std::string digest = modelDigest(kDigestedModel);
   EXPECT_THAT(digest, ::testing::MatchesRegex("[0-9a-f]{16}"));
-  fs::copy_file(kDigestedModel, folder / "another name.onnx");
-  EXPECT_EQ(modelDigest(folder / "another name.onnx"), digest);
+  fs::copy_file(kDigestedModel, folder_ / "another name.onnx");
+  EXPECT_EQ(modelDigest(folder_ / "another name.onnx"), digest);
 }
 
-TEST(ModelDigest, ChangesWithOneWeight) {
-  const TemporaryFolder folder;
-  const std::string copy = folder / "vit.onnx";
+TEST_F(ModelDigest, ChangesWithOneWeight) {
+  const std::string copy = folder_ / "vit.onnx";
   fs::copy_file(kDigestedModel, copy);
   std::fstream file(copy, std::ios::binary | std::ios::in | std::ios::out);
   const auto middle = static_cast<std::streamoff>(fs::file_size(copy) / 2);
@@ -37,18 +32,17 @@ TEST(ModelDigest, ChangesWithOneWeight) {
   EXPECT_NE(modelDigest(copy), modelDigest(kDigestedModel));
 }
 
-TEST(ModelDigest, ChangesWithTheFactsBesideTheModel) {
-  const TemporaryFolder folder;
-  const std::string copy = folder / "vit.onnx";
+TEST_F(ModelDigest, ChangesWithTheFactsBesideTheModel) {
+  const std::string copy = folder_ / "vit.onnx";
   fs::copy_file(kDigestedModel, copy);
-  std::ofstream(folder / "vit.json") << R"({"mean": [0.5, 0.5, 0.5]})";
+  std::ofstream(folder_ / "vit.json") << R"({"mean": [0.5, 0.5, 0.5]})";
   const std::string half = modelDigest(copy);
   EXPECT_NE(half, modelDigest(kDigestedModel));
-  std::ofstream(folder / "vit.json") << R"({"mean": [0.4, 0.5, 0.5]})";
+  std::ofstream(folder_ / "vit.json") << R"({"mean": [0.4, 0.5, 0.5]})";
   EXPECT_NE(modelDigest(copy), half);
 }
 
-TEST(ModelDigest, NamesTheFileThatCannotBeRead) { EXPECT_MPM_ERROR(modelDigest("no such.onnx"), "no such.onnx"); }
+TEST_F(ModelDigest, NamesTheFileThatCannotBeRead) { EXPECT_MPM_ERROR(modelDigest("no such.onnx"), "no such.onnx"); }
 
 }  // namespace
 }  // namespace mpm::vision

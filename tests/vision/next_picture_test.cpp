@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/labels/next_picture.h"
 
-#include <gmock/gmock.h>
-
+#include "support/matchers.h"
 #include "vision/labels/label_progress.h"
 
 namespace mpm::vision {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // One value in a row.
 cv::Mat column(const std::vector<float>& values) {

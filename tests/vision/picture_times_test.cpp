@@ -5,26 +5,23 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 
 #include "support/exif.h"
 #include "support/formatted_time.h"
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::vision {
 namespace {
 
 using test::formatted;
+using ExifTime = test::InFolder;
+using TimeList = test::InFolder;
+using PictureTimesTest = test::InFolder;
 
 constexpr UnixMs kTime = 1'373'262'853'000;  // 2013-07-08 05:54:13 UTC: date -u -d @1373262853
-
-std::string write(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
 
 std::string picture(const std::string& path) {
   cv::imwrite(path, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(9)));
@@ -32,21 +29,10 @@ std::string picture(const std::string& path) {
 }
 
 TEST(TimeInName, EveryFormInUseIsRead) {
-  const char* const names[] = {"20130708_055413",
-                               "2013-07-08_05-54-13",
-                               "2013-07-08T05:54:13Z",
-                               "2013-07-08T05-54-13Z",
-                               "2013-07-08T07:54:13+02:00",
-                               "downerwoods_2013_07_08_055413",
-                               "site2_IR_2013_07_08_055413",
-                               "IMG_20130708_055413",
-                               "IMG20130708055413_1",
-                               "1280x720_20130708-055413",
-                               "cam.2013.07.08_05.54.13",
-                               "PXL_20130708_055413000",
-                               "1373262853",
-                               "cam1-1373262853000"};
-  for (const char* name : names) {
+  for (const char* name : {"20130708_055413", "2013-07-08_05-54-13", "2013-07-08T05:54:13Z", "2013-07-08T05-54-13Z",
+                           "2013-07-08T07:54:13+02:00", "downerwoods_2013_07_08_055413", "site2_IR_2013_07_08_055413",
+                           "IMG_20130708_055413", "IMG20130708055413_1", "1280x720_20130708-055413",
+                           "cam.2013.07.08_05.54.13", "PXL_20130708_055413000", "1373262853", "cam1-1373262853000"}) {
     const auto time = timeInName(name);
     ASSERT_TRUE(time) << name;
     EXPECT_EQ(time->utc(0), kTime) << name;
@@ -140,10 +126,9 @@ TEST(TimeZone, OfTheMachineIsItsStandardTime) {
   ::tzset();
 }
 
-TEST(ExifTime, IsReadWithFractionAndOffset) {
-  const test::TemporaryFolder folder;
+TEST_F(ExifTime, IsReadWithFractionAndOffset) {
   const auto taken = [&](const std::string& time, const std::string& fraction, const std::string& offset) {
-    const std::string path = picture(folder / "a.jpg"), png = picture(folder / "a.png");
+    const std::string path = picture(folder_ / "a.jpg"), png = picture(folder_ / "a.png");
     for (const std::string& one : {path, png}) test::setExifTime(one, time, fraction, offset);
     EXPECT_EQ(exifTime(path).has_value(), exifTime(png).has_value());
     if (exifTime(path)) {
@@ -159,53 +144,51 @@ TEST(ExifTime, IsReadWithFractionAndOffset) {
   EXPECT_EQ(taken("2013:07:08 05:54:13", "", "   :  ")->wall, kTime) << "an offset that was left blank";
   EXPECT_FALSE(taken("0000:00:00 00:00:00", "", ""));
   EXPECT_FALSE(taken("    :  :     :  :  ", "", ""));
-  EXPECT_FALSE(exifTime(picture(folder / "b.jpg")));
-  EXPECT_FALSE(exifTime(picture(folder / "b.png")));
-  EXPECT_FALSE(exifTime(folder / "none.jpg"));
+  EXPECT_FALSE(exifTime(picture(folder_ / "b.jpg")));
+  EXPECT_FALSE(exifTime(picture(folder_ / "b.png")));
+  EXPECT_FALSE(exifTime(folder_ / "none.jpg"));
   for (const char* name : {"c.jpg", "c.png"}) {
-    const std::string cut = picture(folder / name);
+    const std::string cut = picture(folder_ / name);
     test::setExifTime(cut, "2013:07:08 05:54:13");
-    std::filesystem::resize_file(cut, 50);
+    fs::resize_file(cut, 50);
     EXPECT_FALSE(exifTime(cut)) << name;
   }
 }
 
-TEST(TimeList, ColumnsAndIsoTimesAreRead) {
-  const test::TemporaryFolder folder;
-  const auto list = readTimeList(write(folder / "a.csv",
+TEST_F(TimeList, ColumnsAndIsoTimesAreRead) {
+  const auto list = readTimeList(write("a.csv",
                                        "\xef\xbb\xbfname,year,month,day,hour,minute,second\r\n# a comment\r\n\r\n"
                                        "a.jpg,2013,7,8,5,54,13\r\n\"b, c.jpg\", 2013, 07, 08, 05, 54, 13.25\r\n"));
   EXPECT_EQ(list.at("a.jpg").wall, kTime);
   EXPECT_EQ(list.at("b, c.jpg").wall, kTime + 250);
   EXPECT_EQ(list.size(), 2u);
-  EXPECT_EQ(readTimeList(write(folder / "a.csv", "a.jpg;2013-07-08T05:54:13Z\n")).at("a.jpg").offset, 0);
-  EXPECT_EQ(readTimeList(write(folder / "a.csv", "a.jpg\t2013-07-08 05:54:13")).at("a.jpg").wall, kTime);
+  EXPECT_EQ(readTimeList(write("a.csv", "a.jpg;2013-07-08T05:54:13Z\n")).at("a.jpg").offset, 0);
+  EXPECT_EQ(readTimeList(write("a.csv", "a.jpg\t2013-07-08 05:54:13")).at("a.jpg").wall, kTime);
 }
 
-TEST(TimeList, ABadLineIsNamed) {
-  const test::TemporaryFolder folder;
-  const std::string path = folder / "a.csv", good = "a.jpg,2013-07-08T05:54:13\n";
-  EXPECT_MPM_ERROR(readTimeList(write(path, good + "b.jpg,2013,7\n")), "a.csv', line 2: 'b.jpg,2013,7' is not a name");
-  EXPECT_MPM_ERROR(readTimeList(write(path, good + "b.jpg,2013-02-30T00:00:00\n")), "line 2: ");
-  EXPECT_MPM_ERROR(readTimeList(write(path, good + ",2013-07-08T05:54:13\n")),
+TEST_F(TimeList, ABadLineIsNamed) {
+  const std::string good = "a.jpg,2013-07-08T05:54:13\n";
+  EXPECT_MPM_ERROR(readTimeList(write("a.csv", good + "b.jpg,2013,7\n")),
+                   "a.csv', line 2: 'b.jpg,2013,7' is not a name");
+  EXPECT_MPM_ERROR(readTimeList(write("a.csv", good + "b.jpg,2013-02-30T00:00:00\n")), "line 2: ");
+  EXPECT_MPM_ERROR(readTimeList(write("a.csv", good + ",2013-07-08T05:54:13\n")),
                    "line 2: the name of the picture is miss");
-  EXPECT_MPM_ERROR(readTimeList(write(path, good + "\n" + good)), "line 3: 'a.jpg' is in line 1 already");
-  EXPECT_MPM_ERROR(readTimeList(write(path, "name,time\n")), "lists no picture");
+  EXPECT_MPM_ERROR(readTimeList(write("a.csv", good + "\n" + good)), "line 3: 'a.jpg' is in line 1 already");
+  EXPECT_MPM_ERROR(readTimeList(write("a.csv", "name,time\n")), "lists no picture");
   for (const char* first : {"b.jpg,2013-02-30T00:00:00\n", "b1.jpg,2013,7,8,5,54\n", "b.jpg,8 July 2013\n"})
-    EXPECT_MPM_ERROR(readTimeList(write(path, first + good)), "line 1: ") << "a header has no digits";
-  EXPECT_MPM_ERROR(readTimeList(folder / "none.csv"), "none.csv");
+    EXPECT_MPM_ERROR(readTimeList(write("a.csv", first + good)), "line 1: ") << "a header has no digits";
+  EXPECT_MPM_ERROR(readTimeList(folder_ / "none.csv"), "none.csv");
 }
 
-TEST(PictureTimes, TrustTheListThenExifThenTheName) {
-  const test::TemporaryFolder folder;
-  const std::string path = picture(folder / "20110101_000000.jpg"), bare = picture(folder / "20120101_000000.jpg");
+TEST_F(PictureTimesTest, TrustTheListThenExifThenTheName) {
+  const std::string path = picture(folder_ / "20110101_000000.jpg"), bare = picture(folder_ / "20120101_000000.jpg");
   test::setExifTime(path, "2013:07:08 05:54:13");
-  write(folder / "a.csv", "20110101_000000.jpg,2014-01-01T00:00:00\n");
+  write("a.csv", "20110101_000000.jpg,2014-01-01T00:00:00\n");
   const auto year = [](const TimeOptions& options, const std::string& file) {
     const auto time = PictureTimes(options).of(file);
     return time ? isoTime(time->time).substr(0, 4) + ", " + toString(time->from) : "";
   };
-  TimeOptions list = parseTimes("list:" + folder / "a.csv");
+  TimeOptions list = parseTimes("list:" + folder_ / "a.csv");
   list.time_zone = 0;
   EXPECT_EQ(year(list, path), "2014, a list");
   EXPECT_EQ(year(list, bare), "2012, the name") << "not in the list";
@@ -226,8 +209,7 @@ TEST(PictureTimes, TrustTheListThenExifThenTheName) {
     EXPECT_EQ(toString(parseTimes(text)), text);
 }
 
-TEST(PictureTimes, ATimeWithoutOffsetIsOfTheZone) {
-  const test::TemporaryFolder folder;
+TEST_F(PictureTimesTest, ATimeWithoutOffsetIsOfTheZone) {
   const auto of = [](const char* name) { return *PictureTimes({.time_zone = 120}).of(name); };
   EXPECT_EQ(of("20130708_075413.jpg").time, kTime);
   EXPECT_TRUE(of("20130708_075413.jpg").assumed_zone);

@@ -4,8 +4,10 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "support/file_size_limit.h"
+#include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "vision/pictures/depth_pictures.h"
 
 namespace mpm::vision {
 namespace {
@@ -14,12 +16,6 @@ int different(const cv::Mat& a, const cv::Mat& b) {
   cv::Mat difference;
   cv::absdiff(a, b, difference);
   return cv::countNonZero(difference.reshape(1));
-}
-
-cv::Mat noise(int height, int width) {
-  cv::Mat image(height, width, CV_8UC3);
-  cv::RNG(7).fill(image, cv::RNG::UNIFORM, 0, 256);
-  return image;
 }
 
 TEST(OverlayPicture, BlendsTheColourOfEachClass) {
@@ -35,7 +31,7 @@ TEST(OverlayPicture, BlendsTheColourOfEachClass) {
 }
 
 TEST(OverlayPicture, RefusesWhatDoesNotFit) {
-  const cv::Mat image = noise(4, 4);
+  const cv::Mat image = mpm::test::noisePicture(4, 4);
   EXPECT_MPM_ERROR(overlayPicture(image, cv::Mat::zeros(4, 5, CV_8U), {}), "of the image's size");
 }
 
@@ -84,16 +80,16 @@ TEST(MergePicture, TakesAClusterThatIsNotConnected) {
 }
 
 TEST(MergePicture, CoversImagesThatThePatchesDoNotDivide) {
-  const cv::Mat image = noise(37, 53);
+  const cv::Mat image = mpm::test::noisePicture(37, 53);
   std::vector<int> map(5 * 7);
   for (int i = 0; i < 35; ++i) map[i] = i;
   EXPECT_EQ(mergePicture(image, map, {5, 7}).size(), image.size());
-  EXPECT_NO_THROW(mergePicture(noise(2, 2), map, {5, 7})) << "an image smaller than its grid";
+  EXPECT_NO_THROW(mergePicture(mpm::test::noisePicture(2, 2), map, {5, 7})) << "an image smaller than its grid";
 }
 
 TEST(MergePicture, RefusesAMapOfAnotherGrid) {
-  EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, 1, 2}, {2, 2}), "3 tokens, its grid 2 x 2 patches");
-  EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, -1, 2, 3}, {2, 2}), "negative cluster");
+  EXPECT_MPM_ERROR(mergePicture(mpm::test::noisePicture(4, 4), {0, 1, 2}, {2, 2}), "3 tokens, its grid 2 x 2 patches");
+  EXPECT_MPM_ERROR(mergePicture(mpm::test::noisePicture(4, 4), {0, -1, 2, 3}, {2, 2}), "negative cluster");
 }
 
 TEST(ComputedPicture, KeptPatchesAreDarkAndGrey) {
@@ -113,7 +109,7 @@ TEST(ComputedPicture, KeptPatchesAreDarkAndGrey) {
 
 TEST(WritePicture, ReadsBackAsItWas) {
   const test::TemporaryFolder folder;
-  const cv::Mat image = noise(9, 11);
+  const cv::Mat image = mpm::test::noisePicture(9, 11);
   writePicture(folder / "a.png", image);
   EXPECT_EQ(different(cv::imread(folder / "a.png"), image), 0);
 }
@@ -121,12 +117,60 @@ TEST(WritePicture, ReadsBackAsItWas) {
 TEST(WritePicture, LeavesNothingBehindWhenThereIsNoRoom) {
   const test::TemporaryFolder folder;
   const test::FileSizeLimit full(512);
-  EXPECT_MPM_ERROR(writePicture(folder / "a.png", noise(64, 64)), "cannot write '" + (folder / "a.png") + "'");
+  EXPECT_MPM_ERROR(writePicture(folder / "a.png", mpm::test::noisePicture(64, 64)),
+                   "cannot write '" + (folder / "a.png") + "'");
   EXPECT_TRUE(folder.isEmpty());
 }
 
 TEST(WritePicture, NamesTheFolderThatIsNotThere) {
-  EXPECT_MPM_ERROR(writePicture("/nonexistent/a.png", noise(2, 2)), "No such file or directory");
+  EXPECT_MPM_ERROR(writePicture("/nonexistent/a.png", mpm::test::noisePicture(2, 2)), "No such file or directory");
+}
+
+const cv::Mat kDepths = cv::Mat(std::vector<float>{1, 4, 2.5f, 9, 3, 300}).reshape(1, 2).clone();
+
+TEST(DepthRange, IsTheLeastTheMedianAndTheLargest) {
+  const DepthRange range = depthRange(cv::Mat(kDepths, cv::Rect(0, 0, 3, 1)));
+  EXPECT_EQ(range.min, 1);
+  EXPECT_EQ(range.median, 2.5);
+  EXPECT_EQ(range.max, 4);
+}
+
+TEST(DepthRange, DifferencesAreSharesOfIt) {
+  const cv::Mat depth = kDepths(cv::Rect(0, 0, 3, 1));  // 1 to 4
+  EXPECT_NEAR(depthDifference(depth, depthRange(depth), depth + 0.6), 0.2, 1e-6);
+  EXPECT_EQ(depthDifference(depth, {1, 1, 1}, depth + 0.6), 0) << "one depth everywhere";
+}
+
+TEST(DepthImage, OfMetresHasAFixedStep) {
+  const DepthImage image = depthImage(kDepths, DepthUnit::kMetre);
+  ASSERT_EQ(image.pixels.type(), CV_16U);
+  EXPECT_EQ(image.offset, 0);
+  EXPECT_EQ(image.step, 1.0 / 256);
+  EXPECT_EQ(image.pixels.at<std::uint16_t>(0, 2), 640);
+  EXPECT_EQ(image.pixels.at<std::uint16_t>(1, 2), 65535) << "farther than 255.996 m";
+}
+
+TEST(DepthImage, WithoutAUnitUsesAllOfItsValues) {
+  for (const DepthUnit unit : {DepthUnit::kRelative, DepthUnit::kInverse}) {
+    const DepthImage image = depthImage(kDepths, unit);
+    EXPECT_EQ(image.pixels.at<std::uint16_t>(0, 0), 0);
+    EXPECT_EQ(image.pixels.at<std::uint16_t>(1, 2), 65535);
+    for (int i = 0; i < 6; ++i)
+      EXPECT_NEAR(image.offset + image.step * image.pixels.at<std::uint16_t>(i / 3, i % 3),
+                  kDepths.at<float>(i / 3, i % 3), image.step / 2 * 1.01);
+  }
+  const DepthImage flat = depthImage(cv::Mat(2, 2, CV_32F, cv::Scalar(7)), DepthUnit::kRelative);
+  EXPECT_EQ(flat.offset + flat.step * flat.pixels.at<std::uint16_t>(0, 0), 7);
+}
+
+TEST(DepthPicture, RunsFromTheFirstColourToTheLast) {
+  const cv::Mat picture = depthPicture(kDepths, {1, 0, 9});
+  ASSERT_EQ(picture.type(), CV_8UC3);
+  EXPECT_EQ(picture.at<cv::Vec3b>(0, 0), depthColors()[0]);
+  EXPECT_EQ(picture.at<cv::Vec3b>(1, 0), depthColors()[255]);
+  EXPECT_EQ(picture.at<cv::Vec3b>(1, 2), depthColors()[255]) << "beyond the range";
+  EXPECT_NE(depthColors()[0], depthColors()[255]);
+  EXPECT_EQ(depthPicture(kDepths, {1, 1, 1}).size(), kDepths.size()) << "one depth everywhere";
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
 #include "vision/regions/region_json.h"
@@ -12,26 +11,17 @@
 namespace mpm::vision {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 Region square(const std::string& name, std::optional<UnixMs> from = {}, std::optional<UnixMs> to = {}) {
   return {
       .name = name, .size = {64, 48}, .polygons = {{{10, 10}, {29, 10}, {29, 29}, {10, 29}}}, .from = from, .to = to};
 }
 
-class Regions : public ::testing::Test {
+class Regions : public test::InFolder {
  protected:
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return folder_ / name;
-  }
   std::string picture(const std::string& name, const cv::Mat& pixels) const {
     cv::imwrite(folder_ / name, pixels);
     return folder_ / name;
   }
-
-  test::TemporaryFolder folder_;
 };
 
 int inside(const Region& region) { return cv::countNonZero(maskOf(region, region.size)); }
@@ -185,7 +175,7 @@ TEST_F(Regions, FileThatHoldsNoneIsRefused) {
 }
 
 TEST_F(Regions, AMaskIsAPictureInTheFolderOfItsFile) {
-  std::filesystem::create_directory(folder_ / "deep");
+  fs::create_directory(folder_ / "deep");
   for (const char* name : {"a.png", "deep/b.png"}) cv::imwrite(folder_ / name, cv::Mat(48, 64, CV_8UC1, cv::Scalar(9)));
   const auto read = [&](const std::string& mask) {
     return readRegions(write("deep/m.json", R"({"regions": [{"name": "a", "mask": ")" + mask + "\"}]}"));

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <opencv2/core.hpp>
-
 #include "mpm/error.hpp"
 #include "vision/draws.h"
 

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 
-#include "support/temporary_folder.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/sources/source.h"
 
@@ -20,8 +18,6 @@ void PrintTo(const SourceSpec& spec, std::ostream* out) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 MATCHER_P3(Is, kind, target, camera, "") {
   return arg.kind == kind && arg.target == target && arg.camera_index == camera;
 }
@@ -30,13 +26,12 @@ auto is(SourceKind kind, const std::string& target, int camera = -1) { return Is
 void writeImage(const fs::path& path) { cv::imwrite(path.string(), cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(9))); }
 
 // Runs in an empty folder.
-class ParseSourceSpec : public ::testing::Test {
+class ParseSourceSpec : public test::InFolder {
  protected:
   void SetUp() override { fs::current_path(folder_.path()); }
   void TearDown() override { fs::current_path(before_); }
 
  private:
-  test::TemporaryFolder folder_;
   fs::path before_ = fs::current_path();
 };
 

@@ -2,11 +2,8 @@
 #include "vision/sources/source.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
@@ -15,25 +12,18 @@
 #include "base/atomic_file.h"
 #include "scene/demo_source.h"
 #include "support/exif.h"
+#include "support/in_folder.h"
+#include "support/pictures.h"
 #include "support/png.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 cv::Mat plain(int gray) { return cv::Mat(12, 16, CV_8UC3, cv::Scalar::all(gray)); }
 
-void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
-
-class OpenSource : public ::testing::Test {
- protected:
-  const test::TemporaryFolder folder_;
-};
+using OpenSource = test::InFolder;
 
 TEST_F(OpenSource, GivesOneImage) {
   cv::imwrite(folder_ / "street.v2.png", plain(9));
@@ -50,7 +40,7 @@ TEST_F(OpenSource, GivesOneImage) {
 }
 
 TEST_F(OpenSource, PassesOverALinkToItself) {
-  std::filesystem::create_symlink("round.png", folder_ / "round.png");
+  fs::create_symlink("round.png", folder_ / "round.png");
   EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");
   cv::imwrite(folder_ / "a.png", plain(1));
   EXPECT_EQ(openSource(folder_.path())->size(), 1);
@@ -59,9 +49,9 @@ TEST_F(OpenSource, PassesOverALinkToItself) {
 TEST_F(OpenSource, GivesTheImagesOfAFolderByName) {
   for (const char* name : {"b.png", "a.bmp", "c.PNG", ".hidden.png"}) {
     cv::imwrite(folder_ / "x.png", plain(1));
-    std::filesystem::rename(folder_ / "x.png", folder_ / name);
+    fs::rename(folder_ / "x.png", folder_ / name);
   }
-  write(folder_ / "notes.txt", "no image");
+  write("notes.txt", "no image");
   const auto source = openSource(folder_.path());
   EXPECT_EQ(source->size(), 3);
   for (int i = 0; i < 3; ++i) {
@@ -95,7 +85,7 @@ TEST_F(OpenSource, TurnsEveryImageInto8BitBgr) {
 
 TEST_F(OpenSource, NamesTheImageThatDoesNotDecode) {
   cv::imwrite(folder_ / "a.png", plain(1));
-  write(folder_ / "b.png", "not a picture");
+  write("b.png", "not a picture");
   const auto source = openSource(folder_.path());
   EXPECT_TRUE(source->next());
   EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder_ / "b.png") + "'");
@@ -104,8 +94,8 @@ TEST_F(OpenSource, NamesTheImageThatDoesNotDecode) {
 
 TEST_F(OpenSource, LeavesOutImagesThatDoNotDecodeIfAsked) {
   for (const char* name : {"a.png", "d.png"}) cv::imwrite(folder_ / name, plain(1));
-  write(folder_ / "b.png", "not a picture");
-  write(folder_ / "c.jpg", "\xff\xd8\xff");
+  write("b.png", "not a picture");
+  write("c.jpg", "\xff\xd8\xff");
   std::vector<std::string> left_out;
   const SourceOptions options{.on_unreadable = [&](const std::string& why) { left_out.push_back(why); }};
   const auto source = openSource(folder_.path(), options);
@@ -121,8 +111,7 @@ TEST_F(OpenSource, LeavesOutImagesThatDoNotDecodeIfAsked) {
 }
 
 TEST_F(OpenSource, DamagedPngsAreRefusedInOneLine) {
-  cv::Mat noise(8, 8, CV_8UC3);
-  cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
+  const cv::Mat noise = test::noisePicture(8, 8, 1);
   cv::imwrite(folder_ / "a.png", noise);
   const std::string whole = readFile(folder_ / "a.png"), profile("\0\0\0\4iCCPx\0\0y\xe9\xe8\xfd\xff", 16);
   ::testing::internal::CaptureStderr();
@@ -130,12 +119,12 @@ TEST_F(OpenSource, DamagedPngsAreRefusedInOneLine) {
     std::string flipped = whole;
     flipped[i] = static_cast<char>(flipped[i] ^ 1 << i % 8);
     for (const std::string& damaged : {flipped, whole.substr(0, i)}) {
-      write(folder_ / "a.png", damaged);
+      write("a.png", damaged);
       const std::string why = i < 8 ? "" : ": the file is damaged or cut off";  // without its signature it is no PNG
       EXPECT_MPM_ERROR(openSource(folder_ / "a.png")->next(), "'" + (folder_ / "a.png") + "'" + why);
     }
   }
-  write(folder_ / "a.png", whole.substr(0, 33) + profile + whole.substr(33));
+  write("a.png", whole.substr(0, 33) + profile + whole.substr(33));
   EXPECT_EQ(cv::norm(openSource(folder_ / "a.png")->next()->image, noise), 0) << "a profile that is none";
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "libpng writes to the terminal";
 }
@@ -159,7 +148,7 @@ TEST_F(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
       {"nonsense.png", withPixels(png, "nonsense")},
       {"empty.png", withPixels(png, "")}};
   for (const auto& [name, bytes] : pictures) {
-    write(folder_ / name, bytes);
+    write(name, bytes);
     ::testing::internal::CaptureStderr();
     EXPECT_MPM_ERROR(openSource(folder_ / name)->next(), "'" + (folder_ / name) + "': damaged, or not an image");
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << name;
@@ -171,8 +160,7 @@ TEST_F(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
 }
 
 TEST_F(OpenSource, RefusesATruncatedJpeg) {
-  cv::Mat noise(64, 64, CV_8UC3);
-  cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
+  const cv::Mat noise = mpm::test::noisePicture(64, 64, 1);
   cv::imwrite(folder_ / "small.jpg", noise(cv::Rect(0, 0, 16, 16)));
   const std::string thumbnail = readFile(folder_ / "small.jpg");
   for (const int progressive : {0, 1}) {
@@ -183,11 +171,11 @@ TEST_F(OpenSource, RefusesATruncatedJpeg) {
                                 static_cast<char>((thumbnail.size() + 2) & 0xff)};
     const std::string whole = readFile(folder_ / "a.jpg").insert(2, "\xff\xe5" + length + thumbnail);
     for (const char* behind : {"", "\xff\xff", "anything"}) {
-      write(folder_ / "a.jpg", whole + behind);
+      write("a.jpg", whole + behind);
       EXPECT_TRUE(openSource(folder_ / "a.jpg")->next());
     }
     for (const std::size_t left : {whole.size() - 1, whole.size() - 2, whole.size() / 2, thumbnail.size() + 6}) {
-      write(folder_ / "a.jpg", whole.substr(0, left));
+      write("a.jpg", whole.substr(0, left));
       EXPECT_MPM_ERROR(openSource(folder_ / "a.jpg")->next(), "the file is cut off before its end");
     }
   }
@@ -206,26 +194,25 @@ TEST_F(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {
     GTEST_SKIP() << "this OpenCV writes no video";
   writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80)));
   writer.release();
-  std::filesystem::rename(folder_ / "clip.avi", folder_ / "tcp:12:30.avi");
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(folder_.path());
+  fs::rename(folder_ / "clip.avi", folder_ / "tcp:12:30.avi");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
   const auto frame = openSource("tcp:12:30.avi")->next();
-  std::filesystem::current_path(before);
+  fs::current_path(before);
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->source, "tcp:12:30.avi");
 }
 
-TEST(SourceFiles, AreThoseThatAreRead) {
-  const test::TemporaryFolder folder;
-  for (const char* name : {"b.png", "a.png"}) cv::imwrite(folder / name, plain(1));
-  write(folder / "notes.txt", "no image");
-  const std::vector<std::string> both = {folder / "a.png", folder / "b.png"};
-  EXPECT_EQ(sourceFiles(parseSourceSpec(folder.path())), both);
-  EXPECT_EQ(sourceFiles(parseSourceSpec(folder / "*.png")), both);
-  EXPECT_EQ(sourceFiles(parseSourceSpec(folder / "b.png")), std::vector<std::string>{folder / "b.png"});
+TEST_F(OpenSource, ReadsTheFilesThatItNames) {
+  for (const char* name : {"b.png", "a.png"}) cv::imwrite(folder_ / name, plain(1));
+  write("notes.txt", "no image");
+  const std::vector<std::string> both = {folder_ / "a.png", folder_ / "b.png"};
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_.path())), both);
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_ / "*.png")), both);
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder_ / "b.png")), std::vector<std::string>{folder_ / "b.png"});
   for (const char* text : {"0", "demo:street?frames=2", "rtsp://camera/*", "/dev/null"})
     EXPECT_TRUE(sourceFiles(parseSourceSpec(text)).empty()) << text;
-  EXPECT_MPM_ERROR(sourceFiles(parseSourceSpec(folder / "*.jpg")), "no file matches");
+  EXPECT_MPM_ERROR(sourceFiles(parseSourceSpec(folder_ / "*.jpg")), "no file matches");
 }
 
 TEST_F(OpenSource, GivesTheFramesOfAVideo) {
@@ -254,9 +241,9 @@ TEST_F(OpenSource, RefusesWhatIsNoSource) {
   EXPECT_MPM_ERROR(openSource(folder_ / "missing.png"), "there is no file or folder");
   EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");
   EXPECT_MPM_ERROR(openSource("ftp://host/video.mp4"), "'ftp://' is not supported");
-  write(folder_ / "empty.mp4", "");
+  write("empty.mp4", "");
   EXPECT_MPM_ERROR(openSource(folder_ / "empty.mp4"), "is empty");
-  write(folder_ / "text_01.txt", "These are words.");
+  write("text_01.txt", "These are words.");
   EXPECT_MPM_ERROR(openSource(folder_ / "text_01.txt"), "neither an image nor a video");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_MPM_ERROR(openSource(folder_ / "pipe"), "neither a file nor a folder");
@@ -270,7 +257,7 @@ TEST_F(OpenSource, DemoNeedsTheRenderer) {
 }
 
 TEST_F(OpenSource, TellsAModelFromAPicture) {
-  write(folder_ / "vit.onnx", "weights");
+  write("vit.onnx", "weights");
   EXPECT_MPM_ERROR(openSource(folder_ / "vit.onnx"), "'" + (folder_ / "vit.onnx") + "' is a model");
   EXPECT_MPM_ERROR(openSource(folder_ / "vit.onnx"), "--model");
 }
@@ -347,7 +334,7 @@ TEST(Pipeline, GivesItsFramesAndEnds) {
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->image.size(), cv::Size(64, 48));
   EXPECT_EQ(frame->image.at<cv::Vec3b>(20, 20), cv::Vec3b::all(255));
-  EXPECT_THAT(frame->name, ::testing::StartsWith("pipeline_"));
+  EXPECT_THAT(frame->name, StartsWith("pipeline_"));
   int more = 0;
   while (source->next()) ++more;
   EXPECT_LE(more, 2) << "the latest, not necessarily each";

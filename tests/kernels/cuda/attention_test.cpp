@@ -18,10 +18,10 @@ class CudaAttention : public test::OnDevice {
     test::Packed shape = test::Packed::random(stream(), rows, 3 * width, 7, sigma);
     const std::vector<T> qkv = test::narrowedAll<T>(shape.values);
     const std::vector<float> wide = test::widenedAll(qkv);
-    const std::vector<float> bias = test::normal(static_cast<std::size_t>(shape.ragged.total), 8);
+    const std::vector<float> bias = test::normal(shape.ragged.total, 8);
     const Buffer<T> device_qkv = uploaded(stream(), qkv);
     const Buffer<float> device_bias = uploaded(stream(), bias);
-    Buffer<T> out(stream(), static_cast<std::size_t>(shape.ragged.total * width));
+    Buffer<T> out(stream(), shape.ragged.total * width);
     AttentionCall call{heads, head_dim, sign / std::sqrt(static_cast<float>(head_dim)),
                        biased ? device_bias.data() : nullptr, shape.ragged};
     const Number number = std::is_same_v<T, float>  ? Number::kFloat
@@ -33,8 +33,7 @@ class CudaAttention : public test::OnDevice {
       call.warpgroups = warpgroups;
       clear(stream(), out.data(), sizeof(T) * out.capacity());
       attention(stream(), call, number, device_qkv.data(), out.data());
-      const std::vector<float> result =
-          test::widenedAll(fetched(out.data(), static_cast<std::size_t>(shape.ragged.total * width)));
+      const std::vector<float> result = test::widenedAll(fetched(out.data(), shape.ragged.total * width));
       worst = std::max(worst, errorOf(result, wide, shape, rows, call, bias));
     }
     return worst;
@@ -104,7 +103,7 @@ TEST_F(CudaAttention, AnyScale) {
 // Enough blocks for two fragments per warp.
 TEST_F(CudaAttention, WideTilesAgree) {
   const int images = 4 * devices().front().multiprocessors;
-  std::vector<int> rows(static_cast<std::size_t>(images), 9);
+  std::vector<int> rows(images, 9);
   rows[1] = 150;
   for (const int head_dim : {32, 64})
     for (const bool biased : {false, true}) EXPECT_LE(errorOf<Half>(rows, 1, head_dim, biased), 2e-3) << head_dim;

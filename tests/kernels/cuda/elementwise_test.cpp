@@ -8,7 +8,6 @@
 namespace mpm::cuda {
 namespace {
 
-using mpm::test::Matrix;
 using mpm::test::Reference;
 
 class CudaElementwise : public test::OnDevice {};
@@ -18,9 +17,9 @@ TEST_F(CudaElementwise, LayerNormOfRowsAndOfHeads) {
     for (const int dim : {1, 3, 64, 100, 257}) {
       test::useSchedule(schedule);
       const int rows = 13, slices = 3;
-      const std::vector<float> x = test::normal(static_cast<std::size_t>(rows * slices * dim), 1, 2, 5);
-      const std::vector<float> weight = test::normal(static_cast<std::size_t>(dim), 2);
-      const std::vector<float> bias = test::normal(static_cast<std::size_t>(dim), 3);
+      const std::vector<float> x = test::normal(rows * slices * dim, 1, 2, 5);
+      const std::vector<float> weight = test::normal(dim, 2);
+      const std::vector<float> bias = test::normal(dim, 3);
       const Buffer<float> device_x = uploaded(stream(), x), w = uploaded(stream(), weight),
                           b = uploaded(stream(), bias);
       const int stride = slices * dim;
@@ -43,19 +42,19 @@ TEST_F(CudaElementwise, ActivationsPlainAndGated) {
        {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu})
     for (const int cols : {5, 64}) {
       const int rows = 9;
-      const std::vector<float> x = test::normal(static_cast<std::size_t>(rows * 2 * cols), 1, 4);
+      const std::vector<float> x = test::normal(rows * 2 * cols, 1, 4);
       const Buffer<float> device_x = uploaded(stream(), x);
       for (const bool gated : {false, true}) {
         const int count = gated ? rows : 2 * rows;
-        Buffer<float> y(stream(), static_cast<std::size_t>(count * cols));
+        Buffer<float> y(stream(), count * cols);
         activate(stream(), activation, gated, count, cols, Number::kFloat, device_x.data(), y.data());
-        const std::vector<float> result = fetched(y.data(), static_cast<std::size_t>(count * cols));
+        const std::vector<float> result = fetched(y.data(), count * cols);
         for (int r = 0; r < count; ++r)
           for (int c = 0; c < cols; ++c) {
             const std::size_t at = static_cast<std::size_t>(r * (gated ? 2 * cols : cols) + c);
             const double gate = gated ? static_cast<double>(x[at + static_cast<std::size_t>(cols)]) : 1.0;
             const double expected = mpm::test::activated(activation, static_cast<double>(x[at])) * gate;
-            ASSERT_LE(std::abs(static_cast<double>(result[static_cast<std::size_t>(r * cols + c)]) - expected),
+            ASSERT_LE(std::abs(static_cast<double>(result[r * cols + c]) - expected),
                       1e-6 * (1 + std::abs(static_cast<double>(x[at]) * gate)))
                 << "activation " << static_cast<int>(activation) << " of " << x[at];
           }
@@ -74,10 +73,10 @@ TEST_F(CudaElementwise, ActivationsOfHalvesInPlaceAndGated) {
     for (const bool gated : {false, true}) {
       const int rows = 9, cols = gated ? 61 : 2 * 61;
       Buffer<Half> device_x = uploaded(stream(), halves);
-      Buffer<Half> apart(stream(), static_cast<std::size_t>(rows * cols));
+      Buffer<Half> apart(stream(), rows * cols);
       Half* const y = gated ? apart.data() : device_x.data();
       activate(stream(), activation, gated, rows, cols, Number::kHalf, device_x.data(), y);
-      const std::vector<float> result = test::widenedAll(fetched(y, static_cast<std::size_t>(rows * cols)));
+      const std::vector<float> result = test::widenedAll(fetched(y, rows * cols));
       for (int r = 0; r < rows; ++r)
         for (int c = 0; c < cols; ++c) {
           const std::size_t at = static_cast<std::size_t>(r * 2 * 61 + c);
@@ -85,7 +84,7 @@ TEST_F(CudaElementwise, ActivationsOfHalvesInPlaceAndGated) {
           const double gate = gated ? static_cast<double>(test::widened(halves[at + 61])) : 1.0;
           const double expected = mpm::test::activated(activation, from) * gate;
           if (std::abs(expected) > 65000) continue;
-          ASSERT_LE(std::abs(static_cast<double>(result[static_cast<std::size_t>(r * cols + c)]) - expected),
+          ASSERT_LE(std::abs(static_cast<double>(result[r * cols + c]) - expected),
                     std::abs(expected) * 0x1.01p-11 + 0x1p-24 + 3e-7 * (1 + std::abs(from)) * std::abs(gate))
               << "activation " << static_cast<int>(activation) << " of " << from << " times " << gate;
         }
@@ -103,8 +102,7 @@ TEST_F(CudaElementwise, NumbersAreRoundedToNearest) {
 
 TEST_F(CudaElementwise, BiasOfEveryRow) {
   for (const int cols : {3, 40}) {
-    const std::vector<float> x = test::normal(static_cast<std::size_t>(5 * cols), 1),
-                             bias = test::normal(static_cast<std::size_t>(cols), 2);
+    const std::vector<float> x = test::normal(5 * cols, 1), bias = test::normal(cols, 2);
     Buffer<float> y = uploaded(stream(), x);
     const Buffer<float> device_bias = uploaded(stream(), bias);
     addBias(stream(), 5, cols, Number::kFloat, device_bias.data(), y.data());
@@ -121,11 +119,9 @@ TEST_F(CudaElementwise, RowsOfLengthOne) {
   const std::vector<float> y = fetched(device_x.data(), x.size());
   for (int r = 0; r < 7; ++r) {
     double squares = 0;
-    for (int k = 0; k < 33; ++k) squares += std::pow(static_cast<double>(y[static_cast<std::size_t>(r * 33 + k)]), 2);
+    for (int k = 0; k < 33; ++k) squares += std::pow(static_cast<double>(y[r * 33 + k]), 2);
     EXPECT_LE(std::abs(squares - (r == 2 ? 0 : 1)), 1e-6);
-    EXPECT_LE(std::abs(y[static_cast<std::size_t>(r * 33)] * x[static_cast<std::size_t>(r * 33 + 1)] -
-                       y[static_cast<std::size_t>(r * 33 + 1)] * x[static_cast<std::size_t>(r * 33)]),
-              1e-4f);
+    EXPECT_LE(std::abs(y[r * 33] * x[r * 33 + 1] - y[r * 33 + 1] * x[r * 33]), 1e-4f);
   }
 }
 

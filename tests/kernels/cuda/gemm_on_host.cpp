@@ -3,7 +3,6 @@
 #include "kernels/cuda/gemm.h"
 
 #include <bit>
-#include <cstdint>
 
 #include "kernels/cuda/on_device.h"
 

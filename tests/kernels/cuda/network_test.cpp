@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches in, blocks, labels out.
-#include <cmath>
 
 #include "kernels/block_weights.h"
 #include "kernels/cuda/normalise.h"
@@ -17,7 +16,6 @@ namespace {
 
 using mpm::test::BlockOptions;
 using mpm::test::BlockWeights;
-using mpm::test::Matrix;
 using mpm::test::Reference;
 
 class CudaNetwork : public test::OnDevice {};
@@ -34,14 +32,12 @@ TEST_F(CudaNetwork, PixelsBecomePlanes) {
     std::vector<unsigned char> pixels;
     for (int i = 0; i < 3 * count; ++i) pixels.push_back(static_cast<unsigned char>(i * 37 + i / 256));
     const Buffer<unsigned char> device_pixels = uploaded(stream(), pixels);
-    Buffer<float> planes(stream(), static_cast<std::size_t>(3 * count));
+    Buffer<float> planes(stream(), 3 * count);
     normaliser.run(stream(), device_pixels.data(), count, planes.data());
     const std::vector<float> result = fetched(planes.data(), planes.capacity());
     for (int c = 0; c < 3; ++c)
       for (int p = 0; p < count; ++p)
-        ASSERT_EQ(result[static_cast<std::size_t>(c * count + p)],
-                  values.of_byte[static_cast<std::size_t>(
-                      c)][pixels[static_cast<std::size_t>(3 * p + values.image_channel[static_cast<std::size_t>(c)])]])
+        ASSERT_EQ(result[c * count + p], values.of_byte[c][pixels[3 * p + values.image_channel[c]]])
             << c << ", " << p << " of " << count;
   }
 }
@@ -52,11 +48,11 @@ TEST_F(CudaNetwork, PatchesBecomeTokens) {
   const int patches = g.gridHeight() * g.gridWidth(), depth = 3 * 4 * 5, rows = special + patches;
   const Matrix weight = Matrix::normal(dim, depth, 1, 0.2f), position = Matrix::normal(patches, dim, 2),
                front = Matrix::normal(special, dim, 3);
-  const std::vector<float> images = test::normal(static_cast<std::size_t>(batch * 3 * 20 * 31), 4);
+  const std::vector<float> images = test::normal(batch * 3 * 20 * 31, 4);
   const Buffer<float> device_images = uploaded(stream(), images);
   Gemm gemm(stream());
   PatchEmbed embed(stream(), g, weight.view(), position.view(), front.view(), Precision::kFp32);
-  Buffer<float> tokens(stream(), static_cast<std::size_t>(batch * rows * dim));
+  Buffer<float> tokens(stream(), batch * rows * dim);
   embed.run(stream(), gemm, device_images.data(), batch, tokens.data());
   const std::vector<float> result = fetched(tokens.data(), tokens.capacity());
   for (int b = 0; b < batch; ++b)
@@ -102,11 +98,10 @@ TEST_F(CudaNetwork, ScoresBecomeLabels) {
     for (const auto& [rows, columns, classes] : cases) {
       test::useSchedule(schedule);
       const int grid = rows.inputs * columns.inputs, pixels = rows.outputs() * columns.outputs();
-      std::vector<float> scores = test::normal(static_cast<std::size_t>(batch * grid * classes), 1);
+      std::vector<float> scores = test::normal(batch * grid * classes, 1);
       const bool tie =
           classes == 70;  // two classes that tie everywhere, across the pieces that the kernel cuts them into
-      for (int i = 0; i < batch * grid && tie; ++i)
-        scores[static_cast<std::size_t>(i * classes + 3)] = scores[static_cast<std::size_t>(i * classes + 40)] = 9;
+      for (int i = 0; i < batch * grid && tie; ++i) scores[i * classes + 3] = scores[i * classes + 40] = 9;
       const Buffer<float> device_scores = uploaded(stream(), scores);
       Buffer<unsigned char> labels(stream(), static_cast<std::size_t>(batch * pixels));
       ResizeArgmax(stream(), rows, columns).run(stream(), device_scores.data(), batch, classes, labels.data());
@@ -133,7 +128,7 @@ TEST_F(CudaNetwork, BlocksOfEveryVariation) {
       const TransformerBlockSpec spec = weights.spec();
       const std::vector<int> rows = {19, 1, 6};
       const test::Packed x = test::Packed::random(stream(), rows, spec.dim, 3);
-      const std::vector<float> bias = test::normal(static_cast<std::size_t>(x.ragged.total), 4);
+      const std::vector<float> bias = test::normal(x.ragged.total, 4);
       const Buffer<float> device_bias = uploaded(stream(), bias);
       TransformerBlock(stream(), spec)
           .run(stream(), gemm, workspace, x.ragged, biased ? device_bias.data() : nullptr, x.data.data());

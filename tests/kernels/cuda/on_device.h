@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <vector>
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/number.h"
@@ -17,7 +15,6 @@
 
 namespace mpm::cuda::test {
 
-using mpm::test::Matrix;
 using mpm::test::normal;
 
 /// The orders of threads and blocks that a test goes through: one where the machine decides.
@@ -70,7 +67,7 @@ struct Packed {
     return {stream, rows, normal(static_cast<std::size_t>(total) * static_cast<std::size_t>(dim), seed, sigma), dim};
   }
   const float* row(int image, int i) const {
-    return values.data() + static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(image)] + i) * dim;
+    return values.data() + static_cast<std::ptrdiff_t>(offsets[image] + i) * dim;
   }
 };
 

@@ -126,7 +126,7 @@ void switchPlaces(Place& from, Place& to) {
 
 void toScheduler(Waiting why) {
   Machine& m = machine();
-  Fiber& fiber = m.fibers[static_cast<std::size_t>(m.current)];
+  Fiber& fiber = m.fibers[m.current];
   fiber.waiting = why;
   startSwitch(why == Waiting::kDone ? nullptr : &fiber.sanitizer_stack, m.scheduler_stack, m.scheduler_stack_size);
   switchPlaces(fiber.place, m.scheduler);
@@ -142,7 +142,7 @@ void enterFiber() {
 
 void resume(int index) {
   Machine& m = machine();
-  Fiber& fiber = m.fibers[static_cast<std::size_t>(index)];
+  Fiber& fiber = m.fibers[index];
   m.current = index;
   threadIdx = {static_cast<unsigned>(index), 0, 0};
   fiber.waiting = Waiting::kNo;
@@ -157,7 +157,7 @@ void runBlock(int threads, std::size_t shared_bytes) {
   std::memset(m.shared.get(), 0xff, shared_bytes);
   for (auto& warp : m.warps) warp.arrived = 0;
   for (int i = 0; i < threads; ++i) {
-    Fiber& fiber = m.fibers[static_cast<std::size_t>(i)];
+    Fiber& fiber = m.fibers[i];
     fiber.waiting = Waiting::kNo;
     fiber.open.clear();
     fiber.groups.clear();
@@ -171,20 +171,20 @@ void runBlock(int threads, std::size_t shared_bytes) {
     context.uc_link = nullptr;
     makecontext(&context, enterFiber, 0);
   }
-  std::vector<int> ready(static_cast<std::size_t>(threads));
+  std::vector<int> ready(threads);
   std::iota(ready.begin(), ready.end(), 0);
   for (int done = 0; done < threads;) {
     if (m.seed != 0) std::shuffle(ready.begin(), ready.end(), m.random);
     for (const int index : ready) {
       resume(index);
       if (!m.error.empty()) throw std::logic_error(m.error);
-      done += m.fibers[static_cast<std::size_t>(index)].waiting == Waiting::kDone ? 1 : 0;
+      done += m.fibers[index].waiting == Waiting::kDone ? 1 : 0;
     }
     // Threads continue when their collective is complete, or when all threads of the block wait at the block barrier.
     ready.clear();
     int at_barrier = 0;
     for (int i = 0; i < threads; ++i) {
-      const Fiber& fiber = m.fibers[static_cast<std::size_t>(i)];
+      const Fiber& fiber = m.fibers[i];
       if (fiber.waiting == Waiting::kNo) ready.push_back(i);
       at_barrier += fiber.waiting == Waiting::kBlock ? 1 : 0;
     }
@@ -245,7 +245,7 @@ int lane() { return machine().current % kLanes; }
 const Slots& meet(Collective operation, const void* mine, std::size_t bytes, void (*combine)(Slots&)) {
   Machine& m = machine();
   const int self = m.current;
-  Warp& warp = m.warps[static_cast<std::size_t>(self / kLanes)];
+  Warp& warp = m.warps[self / kLanes];
   const unsigned generation = warp.generation;
   Slots& slots = warp.slots[generation % 2];
   if (bytes > 0) std::memcpy(slots.lane[self % kLanes], mine, bytes);
@@ -261,8 +261,7 @@ const Slots& meet(Collective operation, const void* mine, std::size_t bytes, voi
   if (combine != nullptr) combine(slots);
   warp.arrived = 0;
   ++warp.generation;
-  for (int i = self / kLanes * kLanes; i < self / kLanes * kLanes + kLanes; ++i)
-    m.fibers[static_cast<std::size_t>(i)].waiting = Waiting::kNo;
+  for (int i = self / kLanes * kLanes; i < self / kLanes * kLanes + kLanes; ++i) m.fibers[i].waiting = Waiting::kNo;
   return slots;
 }
 
@@ -278,19 +277,19 @@ void copyAsync(void* shared, const void* from, bool valid) {
   if (m.seed != 0 && m.random() % 2 == 0)
     copy.perform();
   else
-    m.fibers[static_cast<std::size_t>(m.current)].open.push_back(copy);
+    m.fibers[m.current].open.push_back(copy);
 }
 
 void commitCopies() {
   Machine& m = machine();
-  Fiber& fiber = m.fibers[static_cast<std::size_t>(m.current)];
+  Fiber& fiber = m.fibers[m.current];
   fiber.groups.push_back(std::move(fiber.open));
   fiber.open.clear();
 }
 
 void waitForCopies(int pending) {
   Machine& m = machine();
-  Fiber& fiber = m.fibers[static_cast<std::size_t>(m.current)];
+  Fiber& fiber = m.fibers[m.current];
   while (fiber.groups.size() > static_cast<std::size_t>(pending)) {
     for (const AsyncCopy& copy : fiber.groups.front()) copy.perform();
     fiber.unpublished = true;
@@ -298,13 +297,13 @@ void waitForCopies(int pending) {
   }
 }
 
-void publishShared() { machine().fibers[static_cast<std::size_t>(machine().current)].unpublished = false; }
+void publishShared() { machine().fibers[machine().current].unpublished = false; }
 
-void beginProducts() { machine().fibers[static_cast<std::size_t>(machine().current)].products_begun = true; }
+void beginProducts() { machine().fibers[machine().current].products_begun = true; }
 
 void multiplyInWarpgroup(const WarpgroupProduct& product) {
   Machine& m = machine();
-  Fiber& fiber = m.fibers[static_cast<std::size_t>(m.current)];
+  Fiber& fiber = m.fibers[m.current];
   const auto offset = [&](const void* rows) {
     const auto bytes = static_cast<std::size_t>(static_cast<const unsigned char*>(rows) - m.shared.get());
     if (bytes % 1024 >= 128 || bytes % 16 != 0)
@@ -329,7 +328,7 @@ void multiplyInWarpgroup(const WarpgroupProduct& product) {
 }
 
 void finishProducts() {
-  Fiber& fiber = machine().fibers[static_cast<std::size_t>(machine().current)];
+  Fiber& fiber = machine().fibers[machine().current];
   for (const OpenProduct& product : fiber.products) product.perform();
   fiber.products.clear();
   fiber.products_begun = false;

@@ -34,7 +34,7 @@ TEST(CudaOnHost, MissingBarrierShows) {
   std::set<std::vector<int>> outcomes;
   for (unsigned seed = 0; seed < 4; ++seed) {
     const std::vector<int> right = reversed(true, seed);
-    for (int i = 0; i < 64; ++i) ASSERT_EQ(right[static_cast<std::size_t>(i)], 63 - i);
+    for (int i = 0; i < 64; ++i) ASSERT_EQ(right[i], 63 - i);
     outcomes.insert(reversed(false, seed));
   }
   EXPECT_GT(outcomes.size(), 1u);

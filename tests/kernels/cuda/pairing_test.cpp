@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/pairing.h"
 
-#include <limits>
-
 #include "kernels/cuda/on_device.h"
 #include "kernels/pairing_cases.h"
 
@@ -31,11 +29,11 @@ class CudaPairing : public test::OnDevice {
 
  private:
   Found find(Neighbours& neighbours, const Packed& x, int special) {
-    Buffer<int> best(stream(), static_cast<std::size_t>(x.ragged.total)), not_finite(stream(), 1);
+    Buffer<int> best(stream(), x.ragged.total), not_finite(stream(), 1);
     clear(stream(), best.data(), sizeof(int) * best.capacity());  // find() does not write those of special rows
     clear(stream(), not_finite.data(), sizeof(int));
     neighbours.find(stream(), x.data.data(), x.dim, special, x.ragged, best.data(), not_finite.data());
-    return {fetched(best.data(), static_cast<std::size_t>(x.ragged.total)), fetched(not_finite.data(), 1)[0]};
+    return {fetched(best.data(), x.ragged.total), fetched(not_finite.data(), 1)[0]};
   }
 
   Neighbours by_warps_{false}, by_warpgroups_;
@@ -44,9 +42,9 @@ class CudaPairing : public test::OnDevice {
 // `best` of each image, whose special rows stand in front.
 void expectBestOfImages(const Packed& x, int special, const std::vector<int>& best) {
   for (int b = 0; b < x.ragged.batch; ++b) {
-    const int rows = x.rows[static_cast<std::size_t>(b)] - special;
-    const int first = x.offsets[static_cast<std::size_t>(b)] + special;
-    test::Matrix image(rows, x.dim);
+    const int rows = x.rows[b] - special;
+    const int first = x.offsets[b] + special;
+    Matrix image(rows, x.dim);
     std::copy_n(x.row(b, special), rows * x.dim, image.values.begin());
     SCOPED_TRACE(::testing::Message() << "image " << b);
     mpm::test::expectBest(image, {best.begin() + first, best.begin() + first + rows});
@@ -75,8 +73,7 @@ TEST_F(CudaPairing, CloseCallsAreDecidedInFp32) {
       const int rows = 150, dim = 48;
       const std::vector<float> centre = test::normal(dim, 1);
       std::vector<float> values = test::normal(rows * dim, 2, spread);
-      for (int i = 0; i < rows * dim; ++i)
-        values[static_cast<std::size_t>(i)] += centre[static_cast<std::size_t>(i % dim)];
+      for (int i = 0; i < rows * dim; ++i) values[i] += centre[i % dim];
       const Packed x(stream(), {rows}, values, dim);
       SCOPED_TRACE(::testing::Message() << "schedule " << schedule << ", spread " << spread);
       expectBestOfImages(x, 0, find(x).best);
@@ -88,7 +85,7 @@ TEST_F(CudaPairing, CloseCallsAreDecidedInFp32) {
 TEST_F(CudaPairing, RulesOfEveryBackend) {
   for (const unsigned schedule : test::schedules()) {
     test::useSchedule(schedule);
-    const auto pairs = [&](const test::Matrix& x) {
+    const auto pairs = [&](const Matrix& x) {
       const Found found = find(Packed(stream(), {x.rows}, x.values, x.cols));
       EXPECT_EQ(found.not_finite, 0);
       return found.best;
@@ -102,7 +99,7 @@ TEST_F(CudaPairing, NotANumberAndInfinityNameTheirImage) {
                           -std::numeric_limits<float>::infinity()})
     for (const int row : {1, 69}) {
       std::vector<float> values = test::normal((30 + 70 + 5) * 19, 2);
-      values[static_cast<std::size_t>((30 + row) * 19 + 18)] = bad;
+      values[(30 + row) * 19 + 18] = bad;
       EXPECT_EQ(find(Packed(stream(), {30, 70, 5}, values, 19), 1).not_finite, 2) << bad << " in row " << row;
       // A special row may hold any value.
       std::vector<float> special = test::normal(40 * 19, 2);

@@ -2,8 +2,6 @@
 // What happens to packed rows outside blocks and merges: other rows in front, means, mask scores, states for the host.
 #include "kernels/cuda/tokens.h"
 
-#include <cmath>
-
 #include "kernels/cuda/mask_scores.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/reference.h"
@@ -139,8 +137,7 @@ TEST_F(CudaTokens, MeetTheirClasses) {
       patches.assign(stream(), state_, 0);
       const int total = with_classes.rows().total;
       const std::vector<float> x = test::normal(size(total * kDim), 8);
-      const test::Matrix proj_patch = test::Matrix::normal(depth, kDim, 9),
-                         proj_classes = test::Matrix::normal(depth, kDim, 10);
+      const Matrix proj_patch = Matrix::normal(depth, kDim, 9), proj_classes = Matrix::normal(depth, kDim, 10);
       const std::vector<float> weight = test::normal(size(classes), 11, 0.2f, 1),
                                bias = test::normal(size(classes), 12);
       MaskScores scores(stream(), proj_patch.view(), proj_classes.view(), {weight.data(), bias.data(), eps}, classes,

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <opencv2/dnn.hpp>
-#include <string>
-#include <vector>
 
 #include "mpm/build_info.hpp"
 #include "mpm/mpm.hpp"
