@@ -80,6 +80,7 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
   EXPECT_NEAR(facts["gap_minutes"].get<int>(), 128, 3) << "from the end of the last sample's step in a chart";
   EXPECT_EQ(facts["alarms"], 2);
   EXPECT_EQ(facts["picture_file"], folder_ / "shots/2026-10-25T13-00-00.000Z.png") << "its first one from noon on";
+  EXPECT_EQ(due(kSeven + 2 * kDayMs, folder_ / "shots").value().facts["summary"]["picture_file"], "");
   EXPECT_EQ(facts["day"]["tokens"], 300);
   EXPECT_EQ(facts["night"]["tokens"], 500);
   EXPECT_EQ(facts["day"]["area_fraction"], Json({{"road", 0.5}, {"car", 0.1}, {"sky", 0.05}, {"tree", 0.04}}));

@@ -5,6 +5,8 @@
 #include <climits>
 #include <cmath>
 #include <ctime>
+#include <string_view>
+#include <tuple>
 
 #include "base/number_text.h"
 #include "monitor/store/averages.h"
@@ -31,20 +33,19 @@ UnixMs localTime(UnixMs time, int days, double hour, std::string* date = nullptr
 
 // Number and length of the gaps that a chart shows from `from` to `to`. It has the time around, too: a gap may begin or
 // end there.
-std::pair<std::int64_t, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to,
-                                       UnixMs now) {
-  std::pair<std::int64_t, UnixMs> gaps;
-  const auto add = [&](UnixMs begin, UnixMs end) {
-    const UnixMs length = std::min(end, to) - std::max(begin, from);
+std::pair<int, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to, UnixMs now) {
+  const Chart chart = store.chart({.source = source, .from = from - kDayMs, .to = now + 1});
+  std::pair<int, UnixMs> gaps;
+  UnixMs last = from;
+  const auto add = [&](UnixMs end) {
+    const UnixMs length = std::min(end, to) - std::max(last, from);
     if (length > 0) gaps = {gaps.first + 1, gaps.second + length};
   };
-  const Chart chart = store.chart({.source = source, .from = from - kDayMs, .to = now + 1});
-  UnixMs last = from;
   for (const ChartBucket& bucket : chart.buckets) {
-    if (bucket.gap_before || last == from) add(last, bucket.start);
+    if (bucket.gap_before || &bucket == &chart.buckets.front()) add(bucket.start);
     last = bucket.start + chart.bucket_ms;
   }
-  if (now - last > kHourMs) add(last, to);
+  if (now - last > kHourMs) add(to);
   return gaps;
 }
 
@@ -61,14 +62,10 @@ std::string pictureOf(const std::string& folder, const std::string& source, Unix
   return path;
 }
 
-struct Part {
-  const char *key, *words;
-  std::vector<Spread> RegionMeans::*values;
-  std::optional<double> (*share)(const ClassArea&);
-};
-const std::vector<Part> kWhole = {
-    {"all", "", &RegionMeans::values, [](const ClassArea& area) { return std::optional(area.all); }}};
-const std::vector<Part> kDayAndNight = {
+// Parts of the day: their keys, words, means of numbers and of areas.
+using ShareOf = std::optional<double> (*)(const ClassArea&);
+constexpr std::tuple<const char*, const char*, std::vector<Spread> RegionMeans::*, ShareOf> kParts[] = {
+    {"all", "", &RegionMeans::values, [](const ClassArea& area) { return std::optional(area.all); }},
     {"day", "by day ", &RegionMeans::day, [](const ClassArea& area) { return area.day; }},
     {"night", "by night ", &RegionMeans::night, [](const ClassArea& area) { return area.night; }}};
 
@@ -84,18 +81,20 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now
   Json facts = {{"date", date}, {"samples", samples}, {"gaps", gaps}, {"gap_minutes", minutes}, {"alarms", alarms}};
   facts["picture_file"] = pictureOf(pictures, source.name, from, to);
   const auto regions = regionMeans(store, source, from, to);
-  for (const Part& part : store.hoursOfTokens(source.id, from, to).empty() ? kWhole : kDayAndNight) {
-    Json& json = facts[part.key] = Json::object();
+  const bool knows_night = !store.hoursOfTokens(source.id, from, to).empty();
+  for (const auto& [key, words, values, shareOf] : kParts) {
+    if (knows_night == (key == std::string_view("all"))) continue;
+    Json& json = facts[key] = Json::object();
     for (const RegionMeans& region : regions) {
       const bool whole = region.name.empty();
       Json& of = whole ? json : json["regions"][region.name];
       for (std::size_t q = 0; q < quantities().size(); ++q)
-        if (const Spread& mean = (region.*part.values)[q]; mean.samples > 0)
+        if (const Spread& mean = (region.*values)[q]; mean.samples > 0)
           of[quantities()[q].key] = rounded(quantities()[q], mean.mean);
       if (whole && of.contains("tokens"))
-        text += std::string("; ") + part.words + "tokens " + fixed(of["tokens"].get<double>(), 1);
+        text += std::string("; ") + words + "tokens " + fixed(of["tokens"].get<double>(), 1);
       for (std::size_t shown = 0; const ClassArea& area : largest(region.areas, kClasses))
-        if (const auto share = part.share(area)) {
+        if (const auto share = shareOf(area)) {
           of["area_fraction"][area.name] = std::round(*share * 1e4) / 1e4;
           if (whole && ++shown <= kClassesInText) text += ", " + area.name + " " + fixed(*share * 100, 1) + " %";
         }
