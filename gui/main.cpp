@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   command
       .add_option("source", source,
                   "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// URL,\n"
-                  "demo:, gst:PIPELINE; or a database (.db) to look at")
+                  "demo:, gst:PIPELINE; or a database (.db) or a watch file (.toml) to look at")
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
   mpm::program::addModelOptions(command, model, options.inference);

@@ -43,6 +43,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
 
 MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
+  disconnect(stack_, nullptr, this, nullptr);
   delete std::exchange(measuring_, nullptr);
   delete std::exchange(watching_, nullptr);
   hide();
@@ -55,13 +56,13 @@ MainWindow::~MainWindow() {
 void MainWindow::makeCentral() {
   stack_ = new QStackedWidget(this);
   welcome_ = new WelcomePage(actions_->action("demo"), stack_);
+  cameras_ = new CamerasPage(stack_);
   pane_ = new PicturesPane(&selection_, &legend_, actions_->action("previous_insertion"),
                            actions_->action("next_insertion"), stack_);
   folder_bar_ = new FolderBar(actions_->action("previous_picture"), actions_->action("next_picture"));
   watch_page_ = new QWidget;
   fill(seamless(new QVBoxLayout(watch_page_)), stretched(pane_), folder_bar_);
-  stack_->addWidget(welcome_);
-  stack_->addWidget(watch_page_);
+  for (QWidget* page : std::initializer_list<QWidget*>{welcome_, cameras_, watch_page_}) stack_->addWidget(page);
   setCentralWidget(stack_);
 }
 
@@ -115,6 +116,12 @@ void MainWindow::makeControllers(QSettings& stored) {
 // Opening, pictures, watching, history.
 void MainWindow::wire() {
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
+  connect(opener_, &Opener::watchFileChosen, this, &MainWindow::openWatchFile);
+  for (const auto other : {&Opener::sourceChosen, &Opener::databaseChosen})
+    connect(opener_, other, cameras_, &CamerasPage::leave);
+  connect(history_->chartPanel(), &ChartPanel::backRequested, cameras_, &CamerasPage::back);
+  connect(cameras_, &CamerasPage::chosen, this, &MainWindow::openCamera);
+  connect(cameras_, &CamerasPage::shownChanged, this, &MainWindow::showPage);
   connect(opener_, &Opener::said, status_, &StatusLine::notify);
   connect(opener_, &Opener::modelGone, this, [this](const QString& text) { report(text, Badge::kWarning); });
   connect(welcome_, &WelcomePage::kindRequested, opener_, &Opener::askForSource);
@@ -162,6 +169,12 @@ void MainWindow::wire() {
   };
   connect(history_, &HistoryBrowser::foreignChanged, this, judge);
   connect(history_, &HistoryBrowser::sourceChanged, this, judge);
+  connect(stack_, &QStackedWidget::currentChanged, this, [this] {
+    const bool teaching = teach_ && stack_->currentWidget() == teach_pane_;
+    setPanelsAside(teaching || stack_->currentWidget() == cameras_);
+    if (teach_ && !teaching) teach_->rest();
+    actions_->action("teach")->setChecked(teaching);
+  });
   const auto mark = [this] { history_->showPictures(pictures_->pictures()); };
   connect(history_, &HistoryBrowser::sourceChanged, this, mark);
   connect(pictures_, &PictureStore::listed, this, mark);
@@ -171,14 +184,37 @@ void MainWindow::wire() {
 }
 
 void MainWindow::refreshTitle() {
-  const QString what = live_->session().isOpen() ? sourceTitle(live_->source()) : history_->foreignName();
+  const QString what = !cameras_->name().isEmpty() ? cameras_->name()
+                       : live_->session().isOpen() ? sourceTitle(live_->source())
+                                                   : history_->foreignName();
   setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
 }
 
 void MainWindow::showPage() {
   refreshTitle();
   if (!watching_->active()) welcome_->setRecents(opener_->recents());
-  stack_->setCurrentWidget(watching_->active() ? watch_page_ : welcome_);
+  const bool one = watching_->active() || !cameras_->name().isEmpty();
+  stack_->setCurrentWidget(cameras_->allShown() ? static_cast<QWidget*>(cameras_) : one ? watch_page_ : welcome_);
+  if (cameras_->allShown()) cameras_->setFocus();
+  for (const char* id : {"cameras", "previous_camera", "next_camera"})
+    actions_->action(id)->setVisible(cameras_->cameras() > 0);
+}
+
+void MainWindow::openWatchFile(const QString& path) {
+  try {
+    cameras_->open(path);
+  } catch (const Error& error) {
+    fail(QString::fromUtf8(error.what()));
+  }
+}
+
+// What is stored of it, which another program may be writing; the camera itself where nothing is stored.
+void MainWindow::openCamera(const monitor::Watch& camera) {
+  const QString database = QString::fromStdString(camera.db);
+  if (!QFileInfo::exists(database)) return watching_->open(QString::fromStdString(camera.source));
+  watching_->close();
+  pictures_->list(QString::fromStdString(camera.snapshots));
+  openDatabase(database);
 }
 
 void MainWindow::openDatabase(const QString& path) {
@@ -201,30 +237,28 @@ TeachMode& MainWindow::teach() {
   connect(teach_, &TeachMode::said, this, &MainWindow::report);
   connect(teach_, &TeachMode::taught, measuring_, &Measuring::offer);
   connect(pane_, &PicturesPane::opacityChanged, teach_pane_->canvas(), &TeachCanvas::setOpacity);
-  connect(stack_, &QStackedWidget::currentChanged, this, [this] {
-    if (stack_->currentWidget() != teach_pane_) setTeaching(false);
-  });
   return *teach_;
 }
 
-// Its panels step aside.
 void MainWindow::setTeaching(bool on) {
+  if (on == (teach_ && stack_->currentWidget() == teach_pane_)) return;
+  if (!on) return showPage();
+  teach();
+  stack_->setCurrentWidget(teach_pane_);
+  teach_pane_->canvas()->setFocus();
+}
+
+void MainWindow::setPanelsAside(bool on) {
   if (on == !layout_.isEmpty()) return;
   if (on) {
-    teach();
     layout_ = saveState();
     remember_.stop();  // the panels come back
     for (QDockWidget* dock : docks_->docks()) dock->hide();
-    stack_->setCurrentWidget(teach_pane_);
-    teach_pane_->canvas()->setFocus();
   } else {
     restoreState(std::exchange(layout_, {}));
     docks_->fit();
     remember_.start();
-    teach_->rest();
-    if (stack_->currentWidget() == teach_pane_) showPage();
   }
-  actions_->action("teach")->setChecked(on);
 }
 
 void MainWindow::log(const QString& text) {
@@ -276,7 +310,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     event->ignore();
     return exports_->askToGiveUp([this] { leave(); });
   }
-  setTeaching(false);
+  setPanelsAside(false);
   rememberLook();
   event->accept();
 }

@@ -7,6 +7,7 @@
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/tuning.h"
+#include "gui/views/cameras_page.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/welcome_page.h"
 
@@ -48,10 +49,13 @@ class MainWindow : public QMainWindow {
   // The Teach mode takes the place of the live view, which goes on behind it.
   TeachMode& teach();
   void setTeaching(bool on);
+  void setPanelsAside(bool on);
   void offerWhatFits();
   void showPage();
   void refreshTitle();
   void openDatabase(const QString& path);
+  void openWatchFile(const QString& path);
+  void openCamera(const monitor::Watch& camera);
   void restoreDefaultLayout();
   void setMode(ViewMode mode);
   void setDark(bool dark);
@@ -77,6 +81,7 @@ class MainWindow : public QMainWindow {
   Tuning* tuning_;
   QStackedWidget* stack_;
   WelcomePage* welcome_;
+  CamerasPage* cameras_;
   QWidget* watch_page_;  // the pictures, and the bar of a folder
   PicturesPane* pane_;
   FolderBar* folder_bar_;
@@ -95,7 +100,7 @@ class MainWindow : public QMainWindow {
   TeachPane* teach_pane_ = nullptr;
   TeachMode* teach_ = nullptr;
   bool leaving_ = false;
-  QByteArray layout_;  // of the live view while the Teach mode is on show
+  QByteArray layout_;  // of the live view while the Teach mode or all cameras are on show
   QVariantMap remembered_;
   QTimer remember_;
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes

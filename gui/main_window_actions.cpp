@@ -15,12 +15,21 @@ void MainWindow::makeActions() {
   a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
      opener_->askForSource();
    })->setIcon(icon("camera"));
-  a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] { watching_->open(QStringLiteral("demo:")); });
+  a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] { opener_->open(QStringLiteral("demo:")); });
   a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] { opener_->askForModel(); });
-  a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { opener_->askForDatabase(); });
+  a.add(file, "database", tr("Open a data&base or watch file…"), tr("Ctrl+Shift+O"),
+        [this] { opener_->askForDatabase(); });
   a.add(file, "own_database", tr("Back from the other da&tabase"), tr("Ctrl+Shift+B"), [this] {
      history_->closeForeign();
+     cameras_->back();
    })->setEnabled(false);
+  a.add(file, "cameras", tr("All c&ameras of the watch file"), tr("W"), [this] { cameras_->chooseAll(); });
+  a.add(file, "previous_camera", tr("Pre&vious camera"), tr("Ctrl+PgUp"), [this] {
+     cameras_->step(-1);
+   })->setIcon(icon("previous"));
+  a.add(file, "next_camera", tr("Ne&xt camera"), tr("Ctrl+PgDown"), [this] {
+     cameras_->step(1);
+   })->setIcon(icon("next"));
   a.separate();
   a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { watching_->takeSnapshot(); });
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
@@ -31,7 +40,10 @@ void MainWindow::makeActions() {
         [this] { watching_->ask(tr("What is kept"), monitor::kKeepGroup); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); });
   a.separate();
-  a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] { watching_->close(); });
+  a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {
+    watching_->close();
+    cameras_->back();
+  });
   a.add(file, "quit", tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
 
   auto* modes = new QActionGroup(this);
@@ -75,6 +87,7 @@ void MainWindow::makeActions() {
   a.add(view, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this] {
     selection_.unpin();
     watching_->backToLive();
+    if (!watching_->active()) cameras_->back();
   });
   a.add(view, "fit", tr("Whole p&icture"), tr("Ctrl+0"), [this] { pane_->showWholePicture(); });
   a.separate();
@@ -111,7 +124,7 @@ void MainWindow::makeActions() {
   a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(pane_->paint()); });
   a.addToggle(watch, "teach", tr("Teac&h the model"), tr("L"), false, [this](bool on) { setTeaching(on); });
   a.add(watch, "take", tr("Ta&ke this picture to teach it"), tr("K"), [this] {
-    if (teach().take() && layout_.isEmpty())
+    if (teach().take() && stack_->currentWidget() != teach_pane_)
       status_->notify(tr("Taken. %1: label it").arg(actions_->keyOf("teach")), Badge::kGood);
   });
   a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] { watching_->openAgain(); });
@@ -163,6 +176,7 @@ void MainWindow::makeToolBar() {
   };
   actions_->action("open")->setIconText(tr("Open"));
   put("open", true);
+  for (const char* id : {"cameras", "previous_camera", "next_camera"}) put(id, false);
   put("pause", false);
   bar->addSeparator();
   for (const char* id : {"image", "mask", "overlay", "curtain"}) put(id, false);

@@ -16,11 +16,13 @@ QString textOf(const std::optional<Reduction>& variant) {
 }
 
 // In the order in which they are opened: a source begins with the model that came with it, and shows its own history.
-enum class What { kModel, kSource, kDatabase };
+enum class What { kModel, kSource, kDatabase, kWatchFile };
 
 What whatIs(const QString& path) {
-  if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return What::kModel;
-  return path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive) ? What::kDatabase : What::kSource;
+  for (const auto& [ending, what] :
+       {std::pair(".onnx", What::kModel), {".db", What::kDatabase}, {".toml", What::kWatchFile}})
+    if (path.endsWith(QLatin1String(ending), Qt::CaseInsensitive)) return what;
+  return What::kSource;
 }
 
 // When it was written, and its size; nullopt: there is no such file.
@@ -78,11 +80,12 @@ void Opener::open(const QString& asked) {
   const QString path = localPath(asked);
   const What what = whatIs(path);
   if (what == What::kModel) return chooseModel(path);
+  if (what == What::kWatchFile) return emit watchFileChosen(path);
   what == What::kDatabase ? emit databaseChosen(path) : emit sourceChosen(path);
 }
 
 void Opener::open(const QStringList& asked) {
-  QStringList first(3), sources;  // of each kind
+  QStringList first(4), sources;  // of each kind
   for (const QString& one : asked) {
     const QString path = localPath(one);
     const What what = whatIs(path);
@@ -179,8 +182,11 @@ void Opener::askForModel() {
 }
 
 void Opener::askForDatabase() {
-  askForFile(window_, tr("Open a database"), recents_.isEmpty() ? QString() : sourceFolder(recents_.front().source),
-             tr("Databases (*.db);;All files (*)"), [this](const QString& file) { emit databaseChosen(file); });
+  askForFile(window_, tr("Open a database or a watch file"),
+             recents_.isEmpty() ? QString() : sourceFolder(recents_.front().source),
+             tr("Databases and watch files (*.db *.toml);;All files (*)"), [this](const QString& file) {
+               whatIs(file) == What::kWatchFile ? emit watchFileChosen(file) : emit databaseChosen(file);
+             });
 }
 
 void Opener::askForNewDatabase(const QString& proposed) {

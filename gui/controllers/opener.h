@@ -11,8 +11,8 @@
 
 namespace mpm::gui {
 
-/// Opens the next source, model or database: asks for sources, models and databases, recognises which is which, and
-/// remembers what was watched.
+/// Opens the next source, model, database or watch file: asks for them, recognises which is which, and remembers what
+/// was watched.
 class Opener : public QObject {
   Q_OBJECT
  public:
@@ -32,10 +32,10 @@ class Opener : public QObject {
   /// reduction. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
   void remember(const QString& source, const std::optional<Reduction>& variant);
 
-  /// A source, a model, or a database, by what it is; also as file:///.
+  /// A source, a model, a database or a watch file, by what it is; also as file:///.
   void open(const QString& asked);
-  /// Opens things that were dropped at once: pictures of one folder are that folder; otherwise one source, one model
-  /// and one database are all that can be on show.
+  /// Opens things that were dropped at once: pictures of one folder are that folder; otherwise one of each kind is all
+  /// that can be on show.
   void open(const QStringList& asked);
   void openRecent(const Recent& recent);
   /// Opens what the command line names. A source goes on with the model that it was watched with last, unless the
@@ -56,6 +56,7 @@ class Opener : public QObject {
   /// A reduction of the model that is there.
   void reductionChosen(const mpm::Reduction& variant);
   void databaseChosen(const QString& path);
+  void watchFileChosen(const QString& path);
   void newDatabaseChosen(const QString& path);
   /// A model that was watched with is no longer there.
   void modelGone(const QString& message);

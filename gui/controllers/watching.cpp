@@ -31,9 +31,10 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   connect(parts.pictures, &PictureStore::loaded, this,
           [this](const StoredSample& picture) { showStored(picture, storedText(picture.text)); });
   connect(&parts.history->history(), &History::sampleReady, this, &Watching::showSample);
-  connect(parts.history, &HistoryBrowser::foreignChanged, this, [this] {
-    if (parts_.history->foreignName().isEmpty()) backToLive();
+  connect(parts.pictures, &PictureStore::listed, this, [this] {
+    if (frozen_ && !frame()) loadLastPicture();  // they were not listed yet when its sample was shown
   });
+  connect(parts.history, &HistoryBrowser::foreignChanged, this, &Watching::backToLive);
   connect(parts.reduction->editor(), &ReductionEditor::reductionChanged, this, &Watching::chooseReduction);
   connect(parts.compare, &ComparePanel::compareChosen, this, &Watching::compareWith);
   connect(parts.legend_panel, &LegendPanel::regionPicked, this, &Watching::showAreas);
@@ -309,12 +310,14 @@ void Watching::showSample(const StoredSample& sample) {
   if (!sample.last && !sample.frame) return emit said(tr("There is no picture near that time any more"), Badge::kNone);
   if (!sample.last) return showStored(sample, storedText(sample.text));
   if (session().isOpen() || sample.text.isEmpty()) return;
-  const StoredPicture* snapshot = nullptr;
-  for (const StoredPicture& one : parts_.pictures->pictures())
-    if (one.source == parts_.history->source()) snapshot = &one;
   showStored(sample, sample.text);
-  if (!sample.frame && snapshot) parts_.pictures->load(snapshot->path);
-  if (!sample.frame && !snapshot) parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));
+  if (!sample.frame) loadLastPicture();
+}
+
+void Watching::loadLastPicture() {
+  const QStringList files = parts_.pictures->filesOf(parts_.history->source());
+  if (!files.isEmpty()) return parts_.pictures->load(files.back());
+  parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));
 }
 
 void Watching::backToLive() {

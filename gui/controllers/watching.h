@@ -124,6 +124,7 @@ class Watching : public QObject {
   void lookForStored(double time);
   void showStored(const StoredSample& sample, const QString& banner);
   void showSample(const StoredSample& sample);
+  void loadLastPicture();
   void showAreas();
   QStringList storedRegions() const;
   void refreshRegions();

@@ -13,6 +13,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::CameraList</name>
+    <message numerus="yes">
+        <source>%n sample(s)</source>
+        <translation>
+            <numerusform>%n sample</numerusform>
+            <numerusform>%n samples</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::Exports</name>
     <message numerus="yes">
         <source>%n sample(s) exported to %1</source>

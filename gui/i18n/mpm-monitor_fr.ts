@@ -235,6 +235,67 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::CameraList</name>
+    <message>
+        <source>□ nothing is stored yet</source>
+        <translation>□ rien n’est encore enregistré</translation>
+    </message>
+    <message>
+        <source>● online</source>
+        <translation>● en ligne</translation>
+    </message>
+    <message>
+        <source>▲ without samples</source>
+        <translation>▲ sans échantillons</translation>
+    </message>
+    <message>
+        <source>▤ archive</source>
+        <translation>▤ archive</translation>
+    </message>
+    <message>
+        <source>■ ended</source>
+        <translation>■ terminé</translation>
+    </message>
+    <message>
+        <source>%1 ago</source>
+        <translation>il y a %1</translation>
+    </message>
+    <message>
+        <source>night</source>
+        <translation>nuit</translation>
+    </message>
+    <message>
+        <source>day</source>
+        <translation>jour</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>inconnu</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Aujourd’hui</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s)</source>
+        <translation>
+            <numerusform>%n échantillon</numerusform>
+            <numerusform>%n échantillons</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>▲ cannot be read</source>
+        <translation>▲ illisible</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::CamerasPage</name>
+    <message>
+        <source>Cameras</source>
+        <translation>Caméras</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::ChartPanel</name>
     <message>
         <source>Chart over time</source>
@@ -1326,10 +1387,6 @@
         <translation>Ctrl+M</translation>
     </message>
     <message>
-        <source>Open a data&amp;base…</source>
-        <translation>Ouvrir une &amp;base de données…</translation>
-    </message>
-    <message>
         <source>Ctrl+Shift+O</source>
         <translation>Ctrl+Shift+O</translation>
     </message>
@@ -1817,6 +1874,34 @@
         <source>Events</source>
         <translation>Événements</translation>
     </message>
+    <message>
+        <source>Open a data&amp;base or watch file…</source>
+        <translation>Ouvrir une &amp;base de données ou un fichier de surveillance…</translation>
+    </message>
+    <message>
+        <source>All c&amp;ameras of the watch file</source>
+        <translation>Toutes les c&amp;améras du fichier de surveillance</translation>
+    </message>
+    <message>
+        <source>W</source>
+        <translation>W</translation>
+    </message>
+    <message>
+        <source>Pre&amp;vious camera</source>
+        <translation>Caméra &amp;précédente</translation>
+    </message>
+    <message>
+        <source>Ctrl+PgUp</source>
+        <translation>Ctrl+PgUp</translation>
+    </message>
+    <message>
+        <source>Ne&amp;xt camera</source>
+        <translation>Caméra suivan&amp;te</translation>
+    </message>
+    <message>
+        <source>Ctrl+PgDown</source>
+        <translation>Ctrl+PgDown</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::Measuring</name>
@@ -1926,10 +2011,6 @@
         <translation>Modèles ONNX (*.onnx)</translation>
     </message>
     <message>
-        <source>Open a database</source>
-        <translation>Ouvrir une base de données</translation>
-    </message>
-    <message>
         <source>Databases (*.db);;All files (*)</source>
         <translation>Bases de données (*.db);;Tous les fichiers (*)</translation>
     </message>
@@ -1944,6 +2025,14 @@
     <message>
         <source>Store in a new file</source>
         <translation>Enregistrer dans un nouveau fichier</translation>
+    </message>
+    <message>
+        <source>Open a database or a watch file</source>
+        <translation>Ouvrir une base de données ou un fichier de surveillance</translation>
+    </message>
+    <message>
+        <source>Databases and watch files (*.db *.toml);;All files (*)</source>
+        <translation>Bases de données et fichiers de surveillance (*.db *.toml);;Tous les fichiers (*)</translation>
     </message>
 </context>
 <context>

@@ -60,10 +60,13 @@ LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDo
   return frame;
 }
 
-std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QString>& sources) {
+std::vector<StoredPicture> listFolders(const QStringList& folders, QHash<QString, QString>& sources) {
   std::vector<StoredPicture> result;
   QHash<QString, QString> known;
-  for (const QFileInfo& file : QDir(folder).entryInfoList({QStringLiteral("*.png")}, QDir::Files, QDir::Name)) {
+  QFileInfoList files;
+  for (const QString& folder : folders)
+    if (!folder.isEmpty()) files << QDir(folder).entryInfoList({QStringLiteral("*.png")}, QDir::Files);
+  for (const QFileInfo& file : files) {
     if (file.completeBaseName().size() != kStampLength) continue;  // an overlay or another file of a picture
     const QString path = file.filePath();
     const QDateTime time = timeOf(path);
@@ -75,6 +78,7 @@ std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QStr
     result.push_back({seconds(time), path, source});
   }
   sources = std::move(known);
+  std::ranges::stable_sort(result, {}, &StoredPicture::time);
   return result;
 }
 
@@ -115,9 +119,10 @@ void PictureStore::save(std::function<QImage()> make, const QString& path) {
   });
 }
 
-void PictureStore::list() {
-  thread_.run([this] {
-    auto found = listFolder(folder_, sources_);
+void PictureStore::list(const QString& other) {
+  other_ = other;
+  thread_.run([this, other] {
+    auto found = listFolders({folder_, other}, sources_);
     thread_.answer([this, found = std::move(found)] {
       pictures_ = found;
       emit listed();

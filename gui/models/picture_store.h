@@ -33,7 +33,9 @@ class PictureStore : public QObject {
   /// The files of those of one source, ascending; where there are more than `at_most`, so many that are spread evenly.
   QStringList filesOf(const QString& source, int at_most = std::numeric_limits<int>::max()) const;
 
-  void list();
+  /// Lists the pictures again, from now on also those in `other`, the folder of another program.
+  void list(const QString& other);
+  void list() { list(other_); }
   void load(const QString& path);
   /// Makes a picture of another kind, such as the chart, and writes it as PNG: saved() or failed().
   void save(std::function<QImage()> make, const QString& path);
@@ -45,7 +47,7 @@ class PictureStore : public QObject {
   void loaded(const mpm::gui::StoredSample& picture);
 
  private:
-  QString folder_;
+  QString folder_, other_;
   std::vector<StoredPicture> pictures_;
   QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
   Worker thread_;

@@ -64,7 +64,7 @@ module(toolkit/monitor charts evaluation vision base)
 module(toolkit/page monitor charts evaluation vision base)
 module(toolkit/program monitor charts evaluation vision base)
 module(cli program page monitor charts evaluation scene vision base)
-module(gui program monitor charts evaluation scene vision base)
+module(gui program page monitor charts evaluation scene vision base)
 module(train program evaluation scene vision onnx base)
 module(python evaluation vision layers base)
 

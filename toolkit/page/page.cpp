@@ -237,27 +237,31 @@ struct Page::Impl {
     return {200, "image/jpeg", {bytes.begin(), bytes.end()}};
   }
 
+  Json json(const Request& request) {
+    const std::string& path = request.path;
+    if (path == "/api/cameras") return camerasJson();
+    if (path == "/api/series") return series(asked(request), request);
+    if (path == "/api/events") return events(asked(request), request);
+    if (path == "/api/states") return states(asked(request), request);
+    if (path != "/api/snapshots") throw Refusal(404, "there is nothing under this path");
+    const Shown camera = asked(request);
+    return pictures.latest(camera.source.name, camera.from, camera.to, kMaxPictures);
+  }
+
   Response answer(const Request& request) {
     constexpr std::string_view kPicture = "/api/snapshot/";
     const std::string& path = request.path;
     if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
     if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
-    if (path == "/api/cameras") return toResponse(camerasJson());
-    if (path == "/api/series") return toResponse(series(asked(request), request));
-    if (path == "/api/events") return toResponse(events(asked(request), request));
-    if (path == "/api/states") return toResponse(states(asked(request), request));
-    if (path == "/api/snapshots") {
-      const Shown camera = asked(request);
-      return toResponse(pictures.latest(camera.source.name, camera.from, camera.to, kMaxPictures));
-    }
     if (path.starts_with(kPicture)) return picture(path.substr(kPicture.size()), request.arguments.contains("small"));
     if (path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metricsText(camerasJson())};
-    throw Refusal(404, "there is nothing under this path");
+    return toResponse(json(request));
   }
 };
 
 Page::Page(PageOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Page::~Page() = default;
+Json Page::json(const Request& request) { return impl_->json(request); }
 
 Response Page::answer(const Request& request) try { return impl_->answer(request); } catch (const Refusal& refusal) {
   return toResponse({{"error", refusal.what()}}, refusal.status);

@@ -32,6 +32,8 @@ class Page {
 
   /// Never throws: what is wrong with a request or a database is an answer {"error": one line}.
   Response answer(const Request& request);
+  /// The JSON of a path under /api, of whoever asks. Throws mpm::Error.
+  Json json(const Request& request);
 
  private:
   struct Impl;

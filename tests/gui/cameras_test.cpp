@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+
+#include "gui/models/camera_list.h"
+#include "monitor/samples.h"
+#include "text.h"
+#include "wall_clock.h"
+
+namespace mpm::gui {
+namespace {
+
+using namespace monitor::test;
+
+// 11:00 of a day by the clock of this machine.
+const QDateTime kMorning(QDate(2026, 6, 1), QTime(11, 0));
+
+class CamerasTest : public InFolder {
+ protected:
+  void open(const std::string& text) {
+    std::ofstream(folder_ / "cameras.toml") << text;
+    list_.open(QString::fromStdString(folder_ / "cameras.toml"));
+  }
+  // What a camera says once each line of it has come.
+  testing::AssertionResult says(int row, const QString& piece, int role = Qt::DisplayRole) {
+    list_.follow(true);
+    const auto text = [&] { return list_.index(row, 0).data(role).toString(); };
+    if (QTest::qWaitFor([&] { return text().contains(piece); }, 60000)) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << text();
+  }
+
+  CameraList list_;
+};
+
+TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
+  const UnixMs morning = kMorning.toMSecsSinceEpoch();
+  std::vector<monitor::Sample> samples = {sampleAt(morning - kDayMs, 100), sampleAt(morning - 20000, 300),
+                                          sampleAt(morning, 401, true)};
+  samples.back().states = {{.name = "gate", .state = "open", .counted = "open"}, {.name = "lamp"}};
+  record(path_, samples, session("demo:street"));
+  record(path_, {sampleAt(morning + 10000)}, session("demo:before"));
+  open(
+      "[[camera]]\nname = 'yard'\nsource = 'demo:street'\ndb = 'a.db'\n"
+      "[[camera]]\nname = 'shed'\nsource = 'rtsp://me:secret@shed/1'\ndb = 'b.db'\n"
+      "[[camera]]\nname = 'barn'\nsource = '0'\ndb = 'c.db'\n");
+  std::ofstream(folder_ / "c.db") << std::string(5000, 'x');
+  ASSERT_EQ(list_.rowCount(), 3);
+  EXPECT_TRUE(says(0, "yard\n■ ended  ·  "));
+  EXPECT_TRUE(says(0, "ago\nnight  ·  gate: open  ·  lamp: not known\n"));
+  EXPECT_TRUE(says(0, "1 Jun 2026  ·  2 sample(s)\nTokens kept 351  ·  Brightness 100"));
+  EXPECT_TRUE(says(0, "yard, ended", Qt::AccessibleTextRole)) << "a screen reader says no sign";
+  EXPECT_TRUE(says(1, "shed\n□ nothing is stored yet"));
+  EXPECT_TRUE(says(2, "barn\n▲ cannot be read\n"));
+  EXPECT_TRUE(says(1, "rtsp://***@shed/1", Qt::ToolTipRole));
+  EXPECT_THROW(open("[[camera]]\nevry = 3\n"), Error);
+  EXPECT_EQ(list_.name(2), "barn") << "they stay";
+}
+
+TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
+  const WallClock at_noon((kMorning.toMSecsSinceEpoch() - unixNow()) / kSecondMs);
+  const std::string stem = folder_ / "shots/2026-06-01T10-00-00.000Z";
+  QDir().mkpath(QString::fromStdString(folder_ / "shots"));
+  cv::imwrite(stem + ".png", cv::Mat(480, 640, CV_8UC3, cv::Scalar(0, 0, 200)));
+  cv::imwrite(stem + "_overlay.png", cv::Mat(480, 640, CV_8UC3, cv::Scalar(0, 200, 0)));
+  std::ofstream(stem + ".json") << R"({"source": "camera 0"})";
+  RunningWriter writer(path_);
+  writer.append(sampleAt(unixNow()));
+  ASSERT_TRUE(writer.flush());
+  open("[[camera]]\nname = 'yard'\nsource = '0'\ndb = 'a.db'\nsnapshots = 'shots'\n");
+  EXPECT_TRUE(says(0, "● online"));
+  EXPECT_TRUE(says(0, "Today  ·  1 sample(s)"));
+  const QImage picture = list_.item(0)->icon().pixmap(CameraList::kPicture).toImage();
+  EXPECT_EQ(picture.size(), QSize(186, 140));
+  EXPECT_GT(picture.pixelColor(90, 70).green(), 180) << "the overlay";
+  writer.append(sampleAt(unixNow() + 1));
+  ASSERT_TRUE(writer.flush());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return list_.item(0)->text().contains("2 sample(s)"); }, 60000)) << "by itself";
+}
+
+}  // namespace
+}  // namespace mpm::gui

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include "gui/views/cameras_page.h"
+#include "window_fixture.h"
+
+namespace mpm::gui {
+namespace {
+
+TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
+  store(file("yard.db"), "demo:yard", 1780315200000, 1000, 5);
+  QDir(folder_.path()).mkpath("shots");
+  cv::imwrite(file("shots/2026-06-01T12-00-00.000Z.png").toStdString(), picture(1, {64, 32}));
+  std::ofstream(file("shots/2026-06-01T12-00-00.000Z.json").toStdString()) << R"({"source": "demo:yard"})";
+  std::ofstream(file("two.toml").toStdString())
+      << "[[camera]]\nname = 'yard'\nsource = 'demo:yard'\ndb = 'yard.db'\nsnapshots = 'shots'\n"
+         "[[camera]]\nname = 'road'\nsource = 'street'\ndb = 'road.db'\n";
+  EXPECT_FALSE(action("cameras")->isVisible()) << "there is no file yet";
+  window_->opener().openNamed(file("two.toml"));
+  auto* page = part<CamerasPage>();
+  ASSERT_TRUE(page->isVisible());
+  EXPECT_EQ(window_->focusWidget(), page);
+  EXPECT_FALSE(dock("chart")->isVisible()) << "the panels are of one camera";
+  EXPECT_TRUE(wait([&] { return page->model()->index(0, 0).data().toString().contains("5 sample(s)"); }));
+
+  QTest::keyClick(page, Qt::Key_Return);
+  EXPECT_EQ(window_->windowTitle(), "yard – MPM Monitor");
+  EXPECT_FALSE(page->isVisible());
+  EXPECT_TRUE(dock("chart")->isVisible());
+  ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "its last picture, from the folder of the file";
+  EXPECT_EQ(frame()->image().cols, 64);
+
+  trigger("next_camera");
+  EXPECT_EQ(window_->windowTitle(), "road – MPM Monitor");
+  ASSERT_TRUE(runs()) << "nothing is stored of it, so it is watched here";
+  EXPECT_EQ(session().source(), file("street").toStdString());
+  trigger("previous_camera");
+  EXPECT_FALSE(session().isOpen());
+  ASSERT_TRUE(wait([&] { return frame() && frame()->image().cols == 64; }));
+  trigger("unpin");
+  EXPECT_TRUE(page->isVisible());
+  QTest::mouseClick(page->viewport(), Qt::LeftButton, {}, page->visualRect(page->model()->index(1, 0)).center());
+  EXPECT_EQ(window_->windowTitle(), "road – MPM Monitor");
+  trigger("close");
+  EXPECT_TRUE(page->isVisible());
+
+  window_->opener().open(file("street"));
+  ASSERT_TRUE(runs());
+  EXPECT_EQ(window_->windowTitle(), "street – MPM Monitor") << "no camera of the file";
+  window_->opener().open(file("none.toml"));
+  EXPECT_TRUE(noticed("none.toml"));
+  trigger("cameras");
+  EXPECT_TRUE(page->isVisible());
+  window_->close();
+  EXPECT_TRUE(dock("chart")->isVisibleTo(window_.get())) << "and is there at the next start";
+}
+
+}  // namespace
+}  // namespace mpm::gui
