@@ -152,6 +152,25 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.class_name), part<LegendModel>()->name(0));
 }
 
+TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
+  const UnixMs now = unixNow();
+  storeSamples(file("street").toStdString(), now - 40 * kDayMs, kDayMs, 40);
+  make();
+  ASSERT_TRUE(openAndWait());
+  ChartPanel* panel = part<ChartPanel>();
+  ASSERT_TRUE(wait([&] { return panel->source().has_value(); }));
+  const auto length = [&] { return panel->chart()->axis().to - panel->chart()->axis().from; };
+  for (const auto& [text, seconds] : {std::pair("Day", 86400.0), std::pair("Week", 7 * 86400.0),
+                                      std::pair("All", 40 * 86400.0), std::pair("Hour", 3600.0)}) {
+    auto* span = buttonOf(panel, text);
+    span->click();
+    EXPECT_TRUE(span->isChecked()) << text;
+    EXPECT_NEAR(length(), seconds, seconds * 0.02) << text;
+    EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(now) / 1000, 120) << text;
+    EXPECT_TRUE(panel->chart()->following()) << text;
+  }
+}
+
 TEST_F(Controls, ActionsSayWhatIsOnShow) {
   QAction* map = action("merge_map");
   trigger("merge_map");
