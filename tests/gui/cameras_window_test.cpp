@@ -10,7 +10,7 @@ namespace {
 TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   store(file("yard.db"), "demo:yard", 1780315200000, 1000, 5);
   QDir(folder_.path()).mkpath("shots");
-  cv::imwrite(file("shots/2026-06-01T12-00-00.000Z.png").toStdString(), picture(1, {64, 32}));
+  cv::imwrite(file("shots/2026-06-01T12-00-00.000Z.png").toStdString(), mpm::test::smoothPicture(32, 64, 1));
   std::ofstream(file("shots/2026-06-01T12-00-00.000Z.json").toStdString()) << R"({"source": "demo:yard"})";
   std::ofstream(file("two.toml").toStdString())
       << "[[camera]]\nname = 'yard'\nsource = 'demo:yard'\ndb = 'yard.db'\nsnapshots = 'shots'\n"
