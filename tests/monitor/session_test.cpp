@@ -463,6 +463,28 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
   EXPECT_THAT(ran, HasSubstr("summary"));
 }
 
+TEST_F(SessionTest, ASummaryWaitsForTheFirstPicture) {
+  record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
+  make();
+  const auto gate = std::make_shared<Gate>();
+  WatchOptions dark = watch(always([gate](int call) {
+    gate->wait();
+    return frame(call);
+  }));
+  dark.summary_hour = 0;
+  session_->open(dark);
+  for (const std::string message : {"one commit", "the next one"}) {
+    session_->addEvent(eventAt(clock_, message));
+    ASSERT_TRUE(eventually([&] {
+      const auto stored = messagesOf(allEvents(StoreReader(database_)));
+      return std::ranges::find(stored, message) != stored.end();
+    }));
+  }
+  EXPECT_FALSE(reported(": 1 sample, "));
+  gate->open();
+  EXPECT_TRUE(eventually([&] { return reported(": 1 sample, "); }));
+}
+
 TEST_F(SessionTest, EventsOfThePastRunNoCommand) {
   const std::string log = folder_ / "log";
   SessionOptions telling = options();
