@@ -103,6 +103,8 @@ TEST(TimeTicks, StandAtMidnightsOfTheClockWhenItChanges) {
   EXPECT_THAT(labels(axis(kSaturday, kSaturday + 21 * 86400), 300, "%a %d"), ElementsAre("Mon 26", "Mon 02", "Mon 09"));
   EXPECT_THAT(labels(axis(kSaturday, kSaturday + 300 * 86400), 250, "%d %b %Y"),
               ElementsAre("01 Jan 2027", "01 Apr 2027", "01 Jul 2027"));
+  constexpr double kSpring = 1774738800;  // 2026-03-29 00:00 in Berlin, a day without the hour from 2
+  EXPECT_THAT(labels(axis(kSpring, kSpring + 4 * 3600), 240, "%H"), ElementsAre("00", "01", "03", "04", "05"));
   const auto ticks = timeTicks(axis(kSaturday, kSaturday + 3 * 86400), 160, Clock::kLocal);
   EXPECT_TRUE(ticks[2].major && ticks[2].unit == TimeTick::Unit::kDay);
   EXPECT_TRUE(!ticks[3].major && ticks[3].unit == TimeTick::Unit::kMinute);
@@ -111,6 +113,7 @@ TEST(TimeTicks, StandAtMidnightsOfTheClockWhenItChanges) {
 TEST(ValueTicks, AreRoundAndInside) {
   EXPECT_THAT(valueTicks(312, 498, 5), ElementsAre(350, 400, 450));
   EXPECT_THAT(valueTicks(0, 1, 2), ElementsAre(0, 0.5, 1));
+  EXPECT_EQ(valueTicks(0, 0.3, 3).size(), 4U) << "three times 0.1 is more than 0.3";
 }
 
 TEST(SeriesShape, GapsStayGaps) {
@@ -144,6 +147,10 @@ TEST(ValueAxis, HoldsWhatIsOnShow) {
   const ValueAxis flat = fittingAxis(chart({500}), 0, 1, axis(0, 2), 10);
   EXPECT_GE(flat.high - flat.low, 10);
   EXPECT_EQ(fittingAxis(chart({3, 8}), 0, 1, axis(0, 3), 1).low, 0) << "counts near zero begin there";
+  EXPECT_LT(fittingAxis(chart({-20, -10}), 0, 1, axis(0, 3), 1).low, -21) << "values below zero do not";
+  Chart deep = chart({500, 510});
+  deep.buckets[1].values[0].min = 400;
+  EXPECT_LT(fittingAxis(deep, 0, 1, axis(0, 3), 4).low, 400);
 }
 
 TEST(NightStretches, OfASparseArchiveCoverNoDays) {
@@ -178,6 +185,7 @@ TEST(NearestBucket, IsTheOneWhoseMiddleIsNearest) {
   const auto data = chart({1, 2, 3});
   EXPECT_EQ(nearestBucket(data, -100), 0);
   EXPECT_EQ(nearestBucket(data, 1.4), 1);
+  EXPECT_EQ(nearestBucket(data, 1.6), 1) << "behind its middle";
   EXPECT_EQ(nearestBucket(data, 2.1), 2);
   EXPECT_EQ(nearestBucket({}, 2), -1);
 }
@@ -196,6 +204,7 @@ class NotedCanvas : public ChartCanvas {
   }
   void area(const std::vector<cv::Point2d>& corners, std::uint32_t color, double opacity) override {
     if (color == ChartColors{}.night) nights.emplace_back(corners, opacity);
+    areas.push_back(corners);
   }
   void clip(const std::optional<cv::Rect2d>&) override {}
 
@@ -203,6 +212,7 @@ class NotedCanvas : public ChartCanvas {
   std::vector<cv::Point2d> places;  // of the texts
   std::map<std::uint32_t, std::vector<std::vector<cv::Point2d>>> lines;
   std::vector<std::pair<std::vector<cv::Point2d>, double>> nights;
+  std::vector<std::vector<cv::Point2d>> areas;
 };
 
 /// Six seconds; the second series is ten times the first.
@@ -252,6 +262,16 @@ TEST_F(DrawnChart, ASeriesOfAClassHasItsColour) {
   const NotedCanvas canvas = draw();
   EXPECT_TRUE(canvas.lines.contains(0x123456));
   EXPECT_FALSE(canvas.lines.contains(drawing.colors.series[1]));
+}
+
+TEST_F(DrawnChart, AStateEndsWhereTheNextBegins) {
+  drawing.bands = {{"gate", {{0, "open"}, {1000, "shut"}, {4500, ""}}}};
+  std::vector<double> ends;  // of the stretches in the strip at the bottom, in tenths of seconds
+  for (const auto& corners : draw().areas)
+    if (corners[0].y > plot.br().y - 28)
+      for (const cv::Point2d& corner : {corners[0], corners[2]})
+        ends.push_back(std::round(10 * drawing.axis.time(corner.x)));
+  EXPECT_THAT(ends, ElementsAre(0, 10, 10, 30, 30, 45));
 }
 
 TEST_F(DrawnChart, LabelsOfValuesLieApartInLowLanes) {
