@@ -321,8 +321,11 @@ std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std
 }
 
 int monitorCameras(const MonitorArguments& arguments) {
-#ifdef M_ARENA_MAX  // of glibc, which keeps memory for each thread: one comes each time a camera is opened again
+#ifdef M_ARENA_MAX
+  // glibc keeps freed memory for each thread, and learns to keep blocks as large as a frame. Over months, with a new
+  // thread each time a camera is opened again, that grows.
   mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 1 << 18);
 #endif
   const auto [written, tables] = watchFile(arguments);
   if (arguments.print) {
