@@ -116,9 +116,11 @@ void CameraList::show(int row, const QStringList& lines, const QImage& picture) 
   const QStringList text = QStringList{name(row)} + lines;
   const QString source = QString::fromStdString(vision::redactCredentials(watch(row).source));
   const int line = QFontMetrics(QGuiApplication::font()).lineSpacing();
+  QPixmap shown(kPicture);
+  shown.fill(Qt::transparent);  // without a picture, the text stands as high as that of the others
+  if (!picture.isNull()) shown = QPixmap::fromImage(picture);
   QIcon icon;
-  for (const auto mode : {QIcon::Normal, QIcon::Selected})
-    if (!picture.isNull()) icon.addPixmap(QPixmap::fromImage(picture), mode);
+  for (const auto mode : {QIcon::Normal, QIcon::Selected}) icon.addPixmap(shown, mode);
   item(row)->setText(text.join(QLatin1Char('\n')));
   item(row)->setIcon(icon);
   item(row)->setSizeHint(kPicture + QSize(3 * line, 6 * line));

@@ -52,6 +52,7 @@ TEST_F(CamerasTest, EachSaysItsStateAndTheNumbersOfItsLastDay) {
   EXPECT_TRUE(says(0, "yard, ended", Qt::AccessibleTextRole)) << "a screen reader says no sign";
   EXPECT_TRUE(says(1, "shed\n□ nothing is stored yet"));
   EXPECT_TRUE(says(2, "barn\n▲ cannot be read\n"));
+  EXPECT_EQ(list_.item(2)->icon().actualSize(CameraList::kPicture), CameraList::kPicture) << "texts align";
   EXPECT_TRUE(says(1, "rtsp://***@shed/1", Qt::ToolTipRole));
   EXPECT_THROW(open("[[camera]]\nevry = 3\n"), Error);
   EXPECT_EQ(list_.name(2), "barn") << "they stay";
