@@ -58,10 +58,9 @@ int main(int argc, char** argv) {
   mpm::program::prepare(command);
   std::string source, model, database, pictures, settings, language;
   bool dark = false, light = false, resume = false;
-  command
-      .add_option("source", source,
-                  "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// URL,\n"
-                  "demo:, gst:PIPELINE; or a database (.db) or a watch file (.toml) to look at")
+  mpm::program::addOption(command, "SOURCE", source, "",
+                          "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// URL, demo:, "
+                          "gst:PIPELINE; or a database (.db) or a watch file (.toml) to look at")
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
   mpm::program::addModelOptions(command, model, options.inference);
@@ -69,15 +68,12 @@ int main(int argc, char** argv) {
   const CLI::Option* const reuse =
       mpm::program::addReuse(command, options.inference.reuse, mpm::monitor::watchField("reuse").usual);
   mpm::program::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
-  command
-      .add_option("--db", database,
-                  "Database of the samples; none stores nothing. Default: monitor.db in the\nuser's data folder")
-      ->type_name("FILE");
-  command
-      .add_option("--pictures", pictures,
-                  "Folder of snapshots and time-lapses. Default: mpm-monitor in the user's\npictures")
-      ->type_name("DIR");
-  command.add_option("--settings", settings, "A settings file instead of the user's")->type_name("FILE.ini");
+  mpm::program::addOption(
+      command, "--db", database, "FILE",
+      "Database of the samples; none stores nothing. Default: monitor.db in the user's data folder");
+  mpm::program::addOption(command, "--pictures", pictures, "DIR",
+                          "Folder of snapshots and time-lapses. Default: mpm-monitor in the user's pictures");
+  mpm::program::addOption(command, "--settings", settings, "FILE.ini", "A settings file instead of the user's");
   command.add_option("--language", language, "Language of the window. Default: the system's, if it is one of these")
       ->check(CLI::IsMember({"en", "fr"}))
       ->option_text("en|fr");
