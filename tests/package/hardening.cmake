@@ -7,7 +7,7 @@ foreach(file IN LISTS FILES)
       message(SEND_ERROR "${file}: no '${part}' in what ${READELF} prints")
     endif()
   endforeach()
-  file(STRINGS ${file} paths REGEX "${SOURCE_DIR}/")
+  file(STRINGS ${file} paths REGEX "(^|[^A-Za-z0-9_])${SOURCE_DIR}/")  # /src, too, not mpm_layer/src
   if(paths)
     message(SEND_ERROR "${file} names ${SOURCE_DIR}: ${paths}")
   endif()
