@@ -16,8 +16,6 @@ struct VariantOptions {
   struct Variant {
     ConvertOptions convert;
     Reuse reuse{};
-
-    bool isFull() const { return convert.reduce == kFullModel && !reuse.on; }
   };
 
   std::vector<Schedule> schedules{};

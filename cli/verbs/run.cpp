@@ -63,6 +63,7 @@ constexpr const char* kDay = "demo:day";
 constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
     {{"dawn", 340}, {"noon", 720}, {"dusk", 1090}, {"night", 1260}}};
 
+constexpr const char* kMerge = vision::EstimateFiles::kMerge;
 constexpr const char* kComputed = "_computed.png";
 constexpr const char* kPicture = "_picture.jpg";  // only where --only names it
 constexpr const char* kLegend = "legend.png";
@@ -72,7 +73,7 @@ std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion 
 // The ends of the names of the pictures of a frame. Throws UsageError when --only names one that there is not.
 std::vector<std::string> endings(const RunArguments& arguments, const EstimateWriter& writer, std::size_t maps) {
   std::vector<std::string> all = writer.endings();
-  all.emplace_back(vision::EstimateFiles::kMerge);
+  all.emplace_back(kMerge);
   if (arguments.options.reuse.on) all.emplace_back(kComputed);
   if (!arguments.only.empty()) all.emplace_back(kPicture);
   std::set<std::string> names;
@@ -180,8 +181,7 @@ class PictureFolder {
       written.push_back(name + ending);
       writeFileAtomically((std::filesystem::path(arguments_.folder) / written.back()).string(), text);
     }
-    if (constexpr auto kMerge = vision::EstimateFiles::kMerge; arguments_.wants(kMerge))
-      put(kMerge, vision::mergePicture(image, estimate));
+    if (arguments_.wants(kMerge)) put(kMerge, vision::mergePicture(image, estimate));
     if (estimate.reuse && arguments_.wants(kComputed))
       put(kComputed, vision::computedPicture(image, *estimate.reuse, estimate.grid));
     if (!arguments_.only.empty() && arguments_.wants(kPicture)) put(kPicture, image);

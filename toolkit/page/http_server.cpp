@@ -134,7 +134,7 @@ HttpServer::HttpServer(const std::string& address, const std::string& token_file
     throw Error("'" + visibleText(address) + "' is no IP address with a port, such as 127.0.0.1:8080 or [::1]:8080");
   if (!token_file.empty()) impl_->token = readToken(token_file);
   if (impl_->token.empty() && !endpoint->address().is_loopback())
-    throw Error("other machines can reach '" + address + "': that needs a token-file");
+    throw Error("other machines can reach '" + address + "': name a file with a token, token-file");
   std::random_device random;
   for (int i = 0; i < 4; ++i) impl_->session += std::to_string(random());
   impl_->answer = std::move(answer);

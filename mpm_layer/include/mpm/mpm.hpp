@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All of these headers are stable within a minor version, whose libraries have one SONAME: a later 0.1 only adds.
+// These headers are stable: 0.1.1 may add to what 0.1.0 declares, and changes nothing of it. 0.2 has another SONAME.
 #include "mpm/build_info.hpp"    // IWYU pragma: export
 #include "mpm/convert.hpp"       // IWYU pragma: export
 #include "mpm/error.hpp"         // IWYU pragma: export

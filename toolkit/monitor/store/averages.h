@@ -21,13 +21,13 @@ struct ClassArea {
   std::optional<double> iou{};        ///< of the class in the cross-validation
 };
 
-/// Those that cover most of it, the largest first.
+/// The classes that cover most of the picture, the largest first; none that covers nothing.
 std::vector<ClassArea> largest(std::vector<ClassArea> areas, std::size_t count);
 
 /// Means of a region, or of the whole picture, over a span of time.
 struct RegionMeans {
   std::string name;                              ///< empty: the whole picture
-  std::vector<Spread> values{}, day{}, night{};  ///< by quantities(); of all, of those by day, of those by night
+  std::vector<Spread> values{}, day{}, night{};  ///< by quantities(): of all samples, by day, by night
   std::vector<ClassArea> areas{};                ///< as classAreas()
 
   const Spread& value(std::string_view key) const;

@@ -38,7 +38,7 @@ struct Event {
   EventKind kind = EventKind::kSession;
   Severity severity = Severity::kInfo;
   std::string message;  ///< one line, without credentials
-  Json facts{};         ///< an object with more for a program that is told; not in the table of events
+  Json facts{};         ///< more for programs that are told, an object; the database does not keep it
   friend bool operator==(const Event&, const Event&) = default;
 };
 

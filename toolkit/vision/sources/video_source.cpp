@@ -31,7 +31,7 @@ class VideoSource final : public FrameSource {
     }
     const int index = index_++;
     Frame frame{toBgr8(image), frameName(std::filesystem::path(path_).stem().string(), index), path_, index};
-    // A format without times says 0 for each frame. OpenCV also says 0 for the last frames of H.264, which come late.
+    // A format without times says 0 for each frame. For the last frames of H.264 OpenCV says 0, too: they go on evenly.
     double ms = capture_.get(cv::CAP_PROP_POS_MSEC);
     if (ms <= 0 && last_ms_ > 0) ms = last_ms_ + step_ms_;
     step_ms_ = ms - std::exchange(last_ms_, ms);
