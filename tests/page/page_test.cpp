@@ -96,6 +96,25 @@ TEST_F(PageTest, ACameraThatIsWatchedHereHasItsNameStateAndCounts) {
   EXPECT_THAT(ask(shown, "/api/cameras")["cameras"], IsEmpty()) << "the file names another one by now";
 }
 
+TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
+  record(path_, {sampleAt(kNoon)});
+  std::vector<monitor::CameraStatus> live = {{.name = "gate", .database = path_, .source = "camera 1"},
+                                             {.name = "road", .database = folder_ / "none.db", .source = "camera 2"}};
+  Page shown({.databases = {path_, folder_ / "none.db"}, .live = [&] { return live; }});
+  for (const monitor::CameraStatus& one : live) {
+    const Json cameras = ask(shown, "/api/cameras")["cameras"];
+    ASSERT_EQ(cameras.size(), 2);
+    const Json camera = cameras[&one - live.data()];
+    EXPECT_EQ(std::tuple(camera["name"], camera["state"], camera["samples"]), std::tuple(one.name, "lost", 0));
+    const std::string text = shown.answer({.path = "/metrics", .arguments = {}, .allowed = true}).body;
+    EXPECT_THAT(text, HasSubstr("mpm_camera_up{camera=\"" + one.name + "\"} 0\n"));
+    EXPECT_THAT(text, Not(HasSubstr("timestamp_seconds{")));
+  }
+  ask(shown, "/api/events", {{"camera", "gate"}}, 404);
+  live[0].session.source.in = 1;
+  EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], "online") << "it is measured, and a sample will come";
+}
+
 // By night 100 tokens fewer, and a sample each hour.
 TEST_F(PageTest, SeriesTellDayFromNight) {
   std::vector<Sample> samples;

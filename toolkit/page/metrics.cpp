@@ -56,7 +56,7 @@ std::string metricsText(const Json& cameras) {
     camera = one["name"];
     add("mpm_camera_up", one["state"] == "online" ? 1 : 0);
     add("mpm_stored_samples", one["samples"]);
-    add("mpm_last_frame_timestamp_seconds", one["last_ms"].get<double>() / 1000);
+    if (one["last_ms"] > 0) add("mpm_last_frame_timestamp_seconds", one["last_ms"].get<double>() / 1000);
     if (const auto live = one.find("live"); live != one.end()) {
       for (const char* key : {"frames_total", "stalls_total", "reconnects_total", "outbox_waiting"})
         add(std::string("mpm_") + key, (*live)[key]);

@@ -34,8 +34,8 @@ struct Refusal : Error {
 };
 
 struct Shown {
-  std::string name;  // of the camera or its source; unique on the page
-  const StoreReader* store;
+  std::string name;          // of the camera or its source; unique on the page
+  const StoreReader* store;  // null: nothing is stored of a camera that this program watches
   SourceRecord source;
   std::optional<CameraStatus> live{};  // it is watched by this program
   UnixMs from = 0, to = 0;             // what is asked for
@@ -53,10 +53,12 @@ UnixMs timeIn(const Request& request, const std::string& name, UnixMs usual) {
   return *time;
 }
 
-// "stalled": no sample came for three intervals and a minute, and no program has ended the session.
+// "stalled": no sample came for three intervals and a minute, and no program has ended the session. A camera that never
+// gave a frame is "lost", also while its source is being opened.
 const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs now) {
   const auto& [source, live] = std::tie(camera.source, camera.live);
-  if (live) return live->over ? (live->failure.empty() ? "ended" : "lost") : live->session.word();
+  if (live && live->over) return live->failure.empty() ? "ended" : "lost";
+  if (live) return source.last == 0 && live->session.source.in == 0 ? "lost" : live->session.word();
   if (source.archive) return "archive";
   if (session.id == 0 || session.ended) return "ended";
   return now - source.last > std::llround(3000 * session.every_s) + kMinuteMs ? "stalled" : "online";
@@ -150,23 +152,29 @@ struct Page::Impl {
   std::vector<Shown> cameras(Json& problems) {
     std::vector<Shown> all;
     const auto live = options.live ? options.live() : std::vector<CameraStatus>();
-    for (Database& one : databases) try {
+    for (Database& one : databases) {
+      std::vector<SourceRecord> sources;
+      try {
         if (!one.reader || !one.reader->current()) one.reader.emplace(one.path);
-        for (SourceRecord& source : one.reader->sources()) {
-          const auto watched = std::ranges::find_if(
-              live, [&](const auto& its) { return its.database == one.path && its.source == source.name; });
-          if (options.live && watched == live.end()) continue;  // a source that the database had before
-          const std::string usual = watched == live.end() ? source.name : watched->name;
-          std::string name = usual;
-          for (int copy = 2; std::ranges::find(all, name, &Shown::name) != all.end(); ++copy)
-            name = usual + " (" + std::to_string(copy) + ")";
-          all.push_back({std::move(name), &*one.reader, std::move(source)});
-          if (watched != live.end()) all.back().live = *watched;
-        }
+        sources = one.reader->sources();
       } catch (const Error& error) {
         one.reader.reset();
         problems.push_back(error.what());
       }
+      const auto add = [&](const std::string& usual, const SourceRecord& source) -> Shown& {
+        std::string name = usual;
+        for (int copy = 2; std::ranges::find(all, name, &Shown::name) != all.end(); ++copy)
+          name = usual + " (" + std::to_string(copy) + ")";
+        return all.emplace_back(Shown{std::move(name), source.id ? &*one.reader : nullptr, source});
+      };
+      for (const SourceRecord& source : sources)
+        if (!options.live) add(source.name, source);
+      for (const CameraStatus& watched : live) {
+        if (watched.database != one.path) continue;
+        const auto stored = std::ranges::find(sources, watched.source, &SourceRecord::name);
+        add(watched.name, stored == sources.end() ? SourceRecord{.name = watched.source} : *stored).live = watched;
+      }
+    }
     return all;
   }
 
@@ -176,7 +184,7 @@ struct Page::Impl {
     if (from >= to) throw Refusal(400, "from: it must be before 'to'");
     Json problems;
     for (Shown& one : cameras(problems))
-      if (one.name == name) {
+      if (one.name == name && one.store) {
         std::tie(one.from, one.to) = std::pair(from, to);
         return std::move(one);
       }
@@ -185,11 +193,11 @@ struct Page::Impl {
 
   Json cameraJson(const Shown& camera) {
     const auto& [name, store, source, live, from, to] = camera;
-    const std::vector<SessionRecord> sessions = store->sessions(source.id);
+    const auto sessions = store ? store->sessions(source.id) : std::vector<SessionRecord>();
     const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
-    const std::vector<Sample> last = store->lastSamples(source.id, 1);
+    const auto last = store ? store->lastSamples(source.id, 1) : std::vector<Sample>();
     Json regions = Json::array();
-    for (const vision::Region& one : currentRegions(*store, source.name)) {
+    for (const auto& one : store ? currentRegions(*store, source.name) : std::vector<vision::Region>()) {
       regions.push_back(vision::toJson(one));
       regions.back().erase("mask");  // thousands of numbers, for an outline that the page does not draw
     }
@@ -199,7 +207,7 @@ struct Page::Impl {
       json["live"] = {{"frames_total", capture.in},
                       {"stalls_total", capture.stalls},
                       {"reconnects_total", capture.reconnects},
-                      {"outbox_waiting", store->waiting()},
+                      {"outbox_waiting", store ? Json(store->waiting()) : Json()},
                       {"seconds", inference.all_s},
                       {"by_time", inference.by_time}};
     }

@@ -173,7 +173,7 @@ async function renderCamera(one) {
 
 function renderSample(one) {
   const sample = one.sample;
-  const facts = {"Samples": `${number(one.samples, 0)} since ${date.dayOfYear(one.first_ms)}`, "Model": one.model || "–"};
+  const facts = {"Samples": one.last_ms ? `${number(one.samples, 0)} since ${date.dayOfYear(one.first_ms)}` : "none", "Model": one.model || "–"};
   if (sample) {
     const flags = data.quantities.filter(each => ["dark", "overexposed", "blurred", "fogged"].includes(each.key) && sample[each.key]);
     Object.assign(facts, {
