@@ -35,9 +35,22 @@ TEST(Teller, ASensorExpiresAfterThreeSamples) {
   for (const auto& [every_s, expires] : {std::pair(0.1, 10), {3.5, 11}, {60.0, 180}}) {
     SessionInfo info = session();
     info.every_s = every_s;
-    const Json config = discovery("yard", "mpm/yard", "mpm/available", info, sampleAt(kNoon), {}, false);
+    const Json config = discovery("yard", "mpm/yard", {}, info, sampleAt(kNoon), {});
     EXPECT_EQ(config["components"]["tokens"]["expire_after"], expires) << every_s;
   }
+}
+
+TEST(Teller, ADeviceHasItsPictureAndItsPageIfOthersReachIt) {
+  const auto config = [](const std::string& address) {
+    return discovery("yard", "a/yard", {.mqtt = {.picture = true}, .page = {.address = address}}, session(),
+                     sampleAt(kNoon), {});
+  };
+  const Json image = config("")["components"]["picture"];
+  EXPECT_EQ(std::tuple(image["platform"], image["image_topic"], image["content_type"]),
+            std::tuple("image", "a/yard/picture", "image/jpeg"));
+  EXPECT_EQ(config("10.0.0.9:80")["device"]["configuration_url"], "http://10.0.0.9:80/");
+  for (const char* address : {"", "127.0.0.1:0", "0.0.0.0:80", "[::]:80"})
+    EXPECT_FALSE(config(address)["device"].contains("configuration_url")) << address;
 }
 
 TEST(Teller, AddressesAndTopics) {

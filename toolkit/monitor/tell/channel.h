@@ -63,9 +63,9 @@ inline std::string prefixOf(const Mqtt& mqtt) { return mqtt.prefix.empty() ? "mp
 inline std::string discoveryOf(const Mqtt& mqtt) { return mqtt.discovery.empty() ? "homeassistant" : mqtt.discovery; }
 
 /// Describes a camera to Home Assistant: the payload of homeassistant/device/NAME/config. `topic`: of the camera;
-/// `available`: topic of the availability; `occurred`: classes of which there is a sensor.
-Json discovery(const std::string& camera, const std::string& topic, const std::string& available,
-               const SessionInfo& session, const Sample& sample, const std::set<int>& occurred, bool picture);
+/// `occurred`: classes of which there is a sensor.
+Json discovery(const std::string& camera, const std::string& topic, const FileTables& tables,
+               const SessionInfo& session, const Sample& sample, const std::set<int>& occurred);
 
 /// Each reads its secrets. Throws mpm::Error for what makes no sense, and where this build lacks the library.
 std::unique_ptr<Channel> openWebhook(const Webhook& options, const CurrentTopics& topics);

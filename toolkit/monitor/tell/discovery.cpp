@@ -9,8 +9,8 @@
 
 namespace mpm::monitor {
 
-Json discovery(const std::string& camera, const std::string& topic, const std::string& available,
-               const SessionInfo& session, const Sample& sample, const std::set<int>& occurred, bool picture) {
+Json discovery(const std::string& camera, const std::string& topic, const FileTables& tables,
+               const SessionInfo& session, const Sample& sample, const std::set<int>& occurred) {
   constexpr double kLeastExpiryS = 10;
   const std::string device = topicName(topic);
   Json components = Json::object();
@@ -38,7 +38,7 @@ Json discovery(const std::string& camera, const std::string& topic, const std::s
     for (const Quantity& one : quantities())
       if (whole || one.ofRegions())
         sensor(of + one.key, of + one.label, place + "." + one.key, one.unit, one.digits,
-               one.scope == Quantity::Scope::kFrame);
+               one.scope == Quantity::Scope::kFrame || &one == findQuantity("tokens"));
     for (const int label : occurred) {
       const std::string name = vision::className(session.classes, label);
       sensor(of + "area " + name, of + name,
@@ -62,21 +62,27 @@ Json discovery(const std::string& camera, const std::string& topic, const std::s
        {"value_template",
         "{{ {'event_type': value_json.event, 'severity': value_json.severity, 'message': value_json.message} | to_json "
         "}}"}});
-  if (picture)
+  if (tables.mqtt.picture)
     add("picture", "Picture", "image", {{"image_topic", topic + "/picture"}, {"content_type", "image/jpeg"}});
-  return {
-      {"device",
-       {{"identifiers", {device}},
-        {"name", camera},
-        {"manufacturer", "mpm_layer"},
-        {"model", session.model_name},
-        {"sw_version", MPM_VERSION}}},
-      {"origin",
-       {{"name", "mpm monitor"}, {"sw_version", MPM_VERSION}, {"support_url", "https://arxiv.org/abs/2604.05718"}}},
-      {"availability", {{{"topic", available}, {"payload_available", "online"}, {"payload_not_available", "offline"}}}},
-      {"state_topic", topic + "/state"},
-      {"qos", 1},
-      {"components", components}};
+  Json about = {{"identifiers", {device}},
+                {"name", camera},
+                {"manufacturer", "mpm_layer"},
+                {"model", session.model_name},
+                {"sw_version", MPM_VERSION}};
+  // An address that means any port or any interface is none for a browser.
+  const std::string& page = tables.page.address;
+  if (!page.empty() && !page.ends_with(":0") && !page.starts_with("0.0.0.0") && !page.starts_with("[::]"))
+    about["configuration_url"] = "http://" + page + "/";
+  return {{"device", about},
+          {"origin",
+           {{"name", "mpm monitor"}, {"sw_version", MPM_VERSION}, {"support_url", "https://arxiv.org/abs/2604.05718"}}},
+          {"availability",
+           {{{"topic", prefixOf(tables.mqtt) + "/available"},
+             {"payload_available", "online"},
+             {"payload_not_available", "offline"}}}},
+          {"state_topic", topic + "/state"},
+          {"qos", 1},
+          {"components", components}};
 }
 
 }  // namespace mpm::monitor

@@ -186,8 +186,7 @@ Teller::~Teller() = default;
 
 void Teller::set(const FileTables& tables) {
   const std::lock_guard setting(impl_->setting);
-  if (const auto told = impl_->now(); tables.mqtt == told->tables.mqtt && tables.webhook == told->tables.webhook)
-    return;
+  if (impl_->now()->tables == tables) return;
   auto next = std::make_shared<Impl::Told>();
   next->tables = tables;
   if (tables.mqtt != Mqtt())
@@ -229,9 +228,8 @@ OutboxOptions Teller::outbox(const std::string& camera) {
       const std::lock_guard lock(impl_->mutex);
       std::set<int>& occurred = impl_->cameras[camera].occurred;
       for (const auto& [label, area] : sample.whole().areas) occurred.insert(label);
-      told->topics.set(
-          discoveryOf(mqtt) + "/device/" + topicName(topic) + "/config",
-          text(discovery(camera, topic, prefixOf(mqtt) + "/available", session, sample, occurred, mqtt.picture)));
+      told->topics.set(discoveryOf(mqtt) + "/device/" + topicName(topic) + "/config",
+                       text(discovery(camera, topic, told->tables, session, sample, occurred)));
     }
     messages.push_back({.channel = "mqtt",
                         .topic = topic + "/state",
