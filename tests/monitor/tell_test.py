@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told arrives: tell_test.py VICTIM FOLDER MPM MODEL. Real mosquitto, which may be missing, and a receiver of POSTs."""
+"""What is told arrives, at real mosquitto, real Prometheus (each may be missing) and a receiver of POSTs.
+
+tell_test.py VICTIM FOLDER MPM MODEL AWAY [TESTS...]: so many seconds of load while broker and receiver are away, too."""
 import base64
 import http.server
 import json
@@ -15,8 +17,11 @@ import sys
 import threading
 import time
 import unittest
+import urllib.parse
+import urllib.request
 
-VICTIM, FOLDER, MPM, MODEL = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
+VICTIM, FOLDER, MPM, MODEL, AWAY = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5], float(sys.argv[5])
+RULES = os.environ.get("MPM_RULES")  # for Prometheus; none: this build has no page or no scene
 PATIENCE = 120
 NEEDED = ["mosquitto", "mosquitto_sub", "mosquitto_pub", "mosquitto_passwd", "openssl"]
 os.environ["PATH"] += ":/usr/sbin"
@@ -38,7 +43,9 @@ def free_port():
 
 def once(messages):
     """The messages without those whose id came before."""
-    return list({m["id"]: m for m in messages}.values())
+    by_id = {m["id"]: m for m in messages}
+    print(f"{len(by_id)} messages, {len(messages) - len(by_id)} a second time", file=sys.stderr)
+    return list(by_id.values())
 
 
 class Lines:
@@ -115,6 +122,15 @@ class Case(unittest.TestCase):
         victim.stdin.write("".join(f"{line}\n" for line in lines))
         victim.stdin.flush()
 
+    def load(self, victim, first):
+        """Events with these numbers, for as long as nobody is to listen; the number after the last one."""
+        end = time.monotonic() + AWAY
+        while time.monotonic() < end:
+            self.say(victim, [first])
+            first += 1
+            time.sleep(0.02)
+        return first
+
     def end(self, victim):
         victim.stdin.close()
         self.assertEqual(victim.wait(PATIENCE), 0)
@@ -132,22 +148,23 @@ class Hook(Case):
         receiver.stop()
         self.say(victim, range(300, 400))
         said.until("cannot send to webhook, messages wait: ")
+        count = self.load(victim, 400)
         receiver.answer = 503
         receiver.start()
         wait("a refusal", lambda: len(receiver.headers) > len(receiver.got))
         receiver.answer = 200
         said.until("sends to webhook again")
-        wait("all", lambda: [m for m in receiver.got if m["message"] == "399"])
+        wait("all", lambda: [m for m in receiver.got if m["message"] == str(count - 1)])
         self.assertEqual(len([line for line in said.all if "cannot send" in line]), 1, "one outage is one event")
         receiver.stop()
-        self.say(victim, [*range(400, 420), "flush"])
+        self.say(victim, [*range(count, count + 20), "flush"])
         said.until("flushed")
         victim.send_signal(signal.SIGKILL)  # between storing and sending
         victim.wait()
         receiver.start()
         self.end(self.victim(tables)[0])
         messages = [m["message"] for m in once(receiver.got) if m["event"] == "alarm"]
-        self.assertEqual(messages, [str(n) for n in range(420)])
+        self.assertEqual(messages, [str(n) for n in range(count + 20)])
         self.assertEqual({h["Authorization"] for h in receiver.headers}, {"Bearer geheim"})
         self.assertEqual(receiver.got[0]["camera"], "yard")
         self.assertNotIn(b"geheim", (self.folder / "a.db").read_bytes())
@@ -245,8 +262,8 @@ user root
         broker, log = self.broker()
         got = self.subscriber("all")
         log.until("Sending SUBACK to all")
-        hook = f"[webhook]\nurl = 'http://127.0.0.1:{free_port()}/'\npicture = true\n"
-        victim, said = self.victim(self.tables + "ca-file = 'own.pem'\n" + hook)
+        others = f"[webhook]\nurl = 'http://127.0.0.1:{free_port()}/'\npicture = true\n[page]\naddress = '127.0.0.1:8080'\n"
+        victim, said = self.victim(self.tables + "ca-file = 'own.pem'\n" + others)
         self.say(victim, ["picture 0", "sample"])
         config = json.loads(got.until("homeassistant/device/mpm_yard/config").split(" ", 2)[2])
         self.check(config)
@@ -264,12 +281,13 @@ user root
         broker.wait()
         self.say(victim, ["sample", *range(200, 250)])
         said.until("cannot send to mqtt, messages wait: ")
+        count = self.load(victim, 250)
         self.broker()
         said.until("sends to mqtt again")
-        wait("the last", lambda: any('"249"' in line for line in got.all))
+        wait("the last", lambda: any(f'"{count - 1}"' in line for line in got.all))
         events = [json.loads(line.split(" ", 2)[2]) for line in got.all if " mpm/yard/event " in line]
         messages = [m["message"] for m in once(events) if m["event"] == "alarm"]
-        self.assertEqual(messages, [str(n) for n in range(250)])
+        self.assertEqual(messages, [str(n) for n in range(count)])
         self.assertFalse([line for line in got.all if "/picture " in line], "it is for the webhook alone")
         victim.kill()
         got.until("mpm/available offline")  # the last will
@@ -294,7 +312,8 @@ user root
     def check(self, config):
         """Every key of a payload of discovery."""
         self.assertEqual(set(config), {"device", "origin", "availability", "state_topic", "qos", "components"})
-        self.assertEqual(set(config["device"]), {"identifiers", "name", "manufacturer", "model", "sw_version"})
+        self.assertEqual(set(config["device"]), {"identifiers", "name", "manufacturer", "model", "sw_version", "configuration_url"})
+        self.assertEqual(config["device"]["configuration_url"], "http://127.0.0.1:8080/")
         self.assertEqual(set(config["origin"]), {"name", "sw_version", "support_url"})
         self.assertEqual(config["availability"], [{"topic": "mpm/available", "payload_available": "online",
                                                    "payload_not_available": "offline"}])
@@ -312,7 +331,8 @@ user root
         self.assertEqual(parts["tokens"]["value_template"], "{{ value_json.tokens }}")
         self.assertEqual(parts["area_a_car_s"]["unit_of_measurement"], "%")
         self.assertIn("area_fraction[\"a car's\"]", parts["area_a_car_s"]["value_template"])
-        self.assertEqual(parts["inference_ms"]["entity_category"], "diagnostic")
+        self.assertEqual({parts[key].get("entity_category") for key in ["inference_ms", "tokens"]}, {"diagnostic"})
+        self.assertNotIn("entity_category", parts["brightness"])
         self.assertEqual(parts["status"]["device_class"], "problem")
         self.assertIn("alarm", parts["event"]["event_types"])
         self.assertNotIn("picture", parts)
@@ -334,5 +354,32 @@ user root
         log.until("OpenSSL Error")
 
 
+@unittest.skipIf(RULES is None or shutil.which("prometheus") is None, "no prometheus, page or scene")
+class Metrics(Case):
+    def test_prometheus(self):
+        cameras = "".join(f"[[camera]]\nname = '{name}'\nsource = '{source}'\nmodel = '{MODEL}'\ndb = '{name}.db'\ninput-size = '112x160'\n"
+                          for name, source in [("street", "demo:street?size=112x160"), ("gone", f"http://127.0.0.1:{free_port()}/")])
+        monitor, said = self.process([MPM, "monitor", "--watch", self.file("watch.toml", cameras + "[page]\naddress = '127.0.0.1:0'\n")])
+        page = urllib.parse.urlsplit(said.until("page: ").split()[-1]).netloc
+        config = self.file("prometheus.yml", json.dumps({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [RULES],
+            "scrape_configs": [{"job_name": "mpm", "static_configs": [{"targets": [page]}]}]}))
+        api = f"127.0.0.1:{free_port()}"
+        prometheus, log = self.process(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.folder}/data",
+                                        f"--web.listen-address={api}"])
+        log.until("Server is ready to receive web requests")
+
+        def ask(path, **arguments):
+            return json.load(urllib.request.urlopen(f"http://{api}/api/v1/{path}?" + urllib.parse.urlencode(arguments)))["data"]
+
+        for query in ['up{job="mpm"} == 1', 'mpm_frames_total{camera="street"} > 0', 'mpm_tokens{camera="street"} > 0',
+                      'mpm_camera_up{camera="gone"} == 0', 'ALERTS{alertname="MpmCameraDown",camera="gone"}']:
+            wait(query, lambda asked=query: ask("query", query=asked)["result"])
+        wait("all rules", lambda: {rule["health"] for group in ask("rules")["groups"] for rule in group["rules"]} == {"ok"})
+        for process in prometheus, monitor:
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE), 0)
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2, warnings="ignore")
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2, warnings="ignore")
