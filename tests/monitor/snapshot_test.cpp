@@ -171,6 +171,21 @@ TEST_F(SnapshotWriterTest, ATimeLapseTakesAPictureEverySoOften) {
   EXPECT_EQ(filesIn(folder_ / "shots", "_overlay.png"), 5);
 }
 
+TEST_F(SnapshotWriterTest, ATimeLapseGoesOnWhereAnEarlierRunLeftIt) {
+  for (const auto& [minute, pictures] : {std::pair(0, 1), {53, 0}, {54, 1}, {120, 1}}) {
+    Writing writing({.folder = folder_.path(), .every_minutes = 60});
+    writeSnapshot(folder_.path(), result(kNoon + minute * kMinuteMs - 1000), {}, "street");
+    writing.addAt(kNoon + minute * kMinuteMs, 1, static_cast<std::size_t>(pictures));
+    writing.takeAt(kNoon - kDayMs);  // behind what was shown before
+    EXPECT_EQ(writing.written.size(), static_cast<std::size_t>(pictures) + 1) << minute;
+    EXPECT_THAT(writing.failed.all(), SizeIs(0));
+  }
+  Writing writing({.folder = folder_.path(), .every_minutes = 60});
+  writing.addAt(kNoon + 150 * kMinuteMs, 1, 0);
+  writing.takeAt(kNoon - kDayMs);
+  writing.addAt(kNoon + 180 * kMinuteMs, 1 + 30 * kMinuteMs);
+}
+
 TEST_F(SnapshotWriterTest, ARecordingHasEveryFrameAndItsSource) {
   Writing writing({.folder = folder_.path()});
   writing.addAt(kNoon - 40, 1, 0);

@@ -144,6 +144,38 @@ TEST(Watch, NightIsByOneRule) {
     }
 }
 
+TEST(Watch, WhatIsAboutPicturesNeedsTheirFolder) {
+  for (const Watch& more : {Watch{.snapshot_every = 5}, {.keep_snapshots = 9}, {.min_free = 9}, {.merge_maps = true}}) {
+    Watch watch{.source = "0", .db = "a.db"};
+    take(watch, more);
+    EXPECT_MPM_ERROR(sessionOptions(watch), "needs 'snapshots'");
+    watch.snapshots = "shots";
+    EXPECT_NO_THROW(sessionOptions(watch));
+  }
+}
+
+TEST(Watch, ASceneIsAtItsPlace) {
+  const auto night = [](Watch watch) {
+    watch.source = "demo:street?size=64x96";
+    return watchOptions(watch).night;
+  };
+  EXPECT_EQ(std::get<NightBySun>(night({})), std::get<NightBySun>(night({.night = "sun"})));
+  EXPECT_NE(std::get<NightBySun>(night({})).latitude, 0);
+  EXPECT_EQ(std::get<NightBySun>(night({.night_elevation = -2})).night_below, -2);
+  EXPECT_EQ(std::get<NightBySun>(night({.lat = 1, .lon = 2})), (NightBySun{1, 2}));
+  for (const Watch& other : {Watch{.night = "brightness"}, {.night_brightness = 60}, {.night_hours = "21:00-06:30"}})
+    EXPECT_FALSE(std::holds_alternative<NightBySun>(night(other)));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(night({.night = "none"})));
+}
+
+TEST_F(WatchFile, WithAnotherFileOfPartsToHideItIsAnotherWatch) {
+  const auto files = [&](const char* text) {
+    std::ofstream(file_) << text;
+    return namedFiles({.hide = file_});
+  };
+  EXPECT_NE(files("a"), files("b"));
+}
+
 // What the app runs with is what its file says.
 TEST(Watch, InferenceComesBack) {
   EstimatorOptions options;

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <regex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/atomic_file.h"
@@ -59,11 +60,17 @@ std::string writeRecorded(const std::string& folder, const InferenceResult& resu
   return stem + ".png";
 }
 
+std::string stemOf(const std::string& name) { return name.substr(0, kSnapshotTime); }
+
 // To the second; of a name that snapshotFiles() gave.
 UnixMs timeOf(const std::string& name) {
   std::tm parts{};
   ::strptime(name.c_str(), "%Y-%m-%dT%H-%M-%S", &parts);
   return ::timegm(&parts) * kSecondMs;
+}
+
+bool isOf(const std::string& source, const std::string& folder, const std::string& name) {
+  return snapshotSource((fs::path(folder) / stemOf(name)).string()) == vision::redactCredentials(source);
 }
 
 }  // namespace
@@ -109,11 +116,9 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
 
 std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source) {
   std::vector<Snapshot> result;
-  for (const std::string& name : snapshotFiles(folder)) {
-    const std::string stem = (fs::path(folder) / name.substr(0, kSnapshotTime)).string();
-    if (name.ends_with(".json") && snapshotSource(stem) == vision::redactCredentials(source))
-      result.push_back({timeOf(name), stem});
-  }
+  for (const std::string& name : snapshotFiles(folder))
+    if (name.ends_with(".json") && isOf(source, folder, name))
+      result.push_back({timeOf(name), (fs::path(folder) / stemOf(name)).string()});
   return result;
 }
 
@@ -121,18 +126,14 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
                     const std::string& source) {
   const std::vector<std::string> names = snapshotFiles(folder);
   std::error_code error;
-  const auto stem = [](const std::string& name) { return name.substr(0, kSnapshotTime); };
-  const auto isOurs = [&](const std::string& name) {
-    return source.empty() ||
-           snapshotSource((fs::path(folder) / stem(name)).string()) == vision::redactCredentials(source);
-  };
+  const auto isOurs = [&](const std::string& name) { return source.empty() || isOf(source, folder, name); };
   const auto last = std::find_if(names.rbegin(), names.rend(), isOurs);
-  const std::string newest = last == names.rend() ? "" : stem(*last);
+  const std::string newest = last == names.rend() ? "" : stemOf(*last);
   const std::string limit = keep_days > 0 ? fileTime(now - static_cast<UnixMs>(keep_days * kDayMs), true) : "";
   const auto full = [&] { return min_free_megabytes > 0 && freeMegabytes(folder) < min_free_megabytes; };
   int gone = 0;
-  for (auto name = names.begin(); name != names.end() && stem(*name) < newest && (*name < limit || full());) {
-    const auto end = std::find_if(name, names.end(), [&](const std::string& n) { return stem(n) != stem(*name); });
+  for (auto name = names.begin(); name != names.end() && stemOf(*name) < newest && (*name < limit || full());) {
+    const auto end = std::find_if(name, names.end(), [&](const std::string& n) { return stemOf(n) != stemOf(*name); });
     if (isOurs(*name))
       for (auto file = end; file != name;)  // the .json last: it says whose the others are
         gone += fs::remove(fs::path(folder) / *--file, error) ? 1 : 0;
@@ -171,6 +172,7 @@ struct SnapshotWriter::Impl {
   std::optional<std::pair<std::int64_t, UnixMs>> last_lapse;  // steady, and the time of the picture
 
   // Used by the thread alone.
+  bool looked = false;                // for the time-lapse of an earlier run
   std::int64_t next_look = 0;         // for what is too old
   std::optional<SettledClock> clock;  // from the first look on
   std::jthread thread;                // last: it writes what waits before the rest goes
@@ -201,7 +203,7 @@ struct SnapshotWriter::Impl {
       waiting.pop_front();
       if (!path.empty() && picture.occasion == Occasion::kRecording) ++recording.written;
       lock.unlock();
-      if (path.empty() && callbacks.on_failed) callbacks.on_failed(problem, picture.occasion);
+      if (!problem.empty() && callbacks.on_failed) callbacks.on_failed(problem, picture.occasion);
       if (!path.empty() && callbacks.on_written) callbacks.on_written(path, picture.occasion);
       lock.lock();
     }
@@ -211,6 +213,7 @@ struct SnapshotWriter::Impl {
     std::string problem;
     std::error_code not_seen;
     if (fs::is_directory(how.folder, not_seen)) {
+      if (picture.occasion == Occasion::kTimeLapse && isEarly(picture, how)) return "";
       try {  // old pictures may be what fills the disk: they go first, and a failure here must not cost the new picture
         removeOld(picture, how);
       } catch (const std::exception& error) {
@@ -226,6 +229,21 @@ struct SnapshotWriter::Impl {
             : writeSnapshot(how.folder, picture.result, picture.sample, picture.source, drawn, how.merge_maps);
     if (!problem.empty()) throw Error(problem);
     return path;
+  }
+
+  // The time-lapse goes on where an earlier run of the program left it, also one of `mpm monitor --once`. Nine tenths
+  // of its interval are enough, because timers are not exact.
+  bool isEarly(const Picture& picture, const SnapshotOptions& how) {
+    if (std::exchange(looked, true)) return false;
+    const auto names = snapshotFiles(how.folder);
+    const auto last = std::find_if(names.rbegin(), names.rend(),
+                                   [&](const std::string& name) { return isOf(picture.source, how.folder, name); });
+    if (last == names.rend()) return false;
+    const UnixMs age = picture.sample.time - timeOf(*last);
+    if (age < 0 || static_cast<double>(age) >= 0.9 * how.every_minutes.value_or(0) * kMinuteMs) return false;
+    const std::lock_guard lock(mutex);
+    last_lapse = {picture.result.frame.steady - age, timeOf(*last)};
+    return true;
   }
 
   void removeOld(const Picture& picture, const SnapshotOptions& how) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
@@ -156,14 +157,15 @@ WatchOptions watchOptions(const Watch& watch) {
   options.every_s = watch.every.value_or(options.archive ? 0 : 1);
   options.timeout_s = watch.timeout.value_or(options.timeout_s);
   if (options.every_s > 0 && !options.archive) options.max_fps = 1 / options.every_s;
-  options.night = nightRule(watch);
-  if (options.source.kind == vision::SourceKind::kDemo && watch.night.empty() &&
-      std::holds_alternative<std::monostate>(options.night))
-    try {  // a scene has its own place
+  Watch placed = watch;
+  const bool sun = watch.night.empty() ? !watch.night_brightness && watch.night_hours.empty() : watch.night == "sun";
+  if (options.source.kind == vision::SourceKind::kDemo && sun && !watch.lat && !watch.lon) try {
       if (const auto place = vision::openSource(options.source, {.frame_step_s = watch.every.value_or(1)})->place())
-        options.night = NightBySun{.latitude = place->latitude, .longitude = place->longitude};
-    } catch (const Error&) {  // opening it again reports the error
+        std::tie(placed.lat, placed.lon) = std::pair(place->latitude, place->longitude);  // a scene has its own place
+    } catch (const Error&) {
+      placed.night = "none";  // opening it again reports the error
     }
+  options.night = nightRule(placed);
   options.alarms = alarmOptions(watch);
   options.summary_hour = watch.summary;
   if (!watch.quality.empty()) options.quality = of("quality", [&] { return parseQuality(watch.quality); });
@@ -181,7 +183,7 @@ WatchOptions watchOptions(const Watch& watch) {
 
 std::string namedFiles(const Watch& watch) {
   std::vector<std::string> paths = watch.states;
-  paths.push_back(watch.regions);
+  paths.insert(paths.end(), {watch.regions, watch.hide});
   if (watch.times.starts_with("list:")) paths.push_back(watch.times.substr(5));
   std::string all;
   for (const std::string& path : paths)
@@ -196,6 +198,12 @@ SessionOptions sessionOptions(const Watch& watch) {
     throw WatchError("source", "its password was not written down: set the whole URL as MPM_SOURCE");
   of("source", [&] { vision::checkSource(vision::parseSourceSpec(watch.source)); });  // no retry can mend these
   if (watch.db.empty()) throw WatchError("db", "no database: name the file to write");
+  if (watch.snapshots.empty())
+    for (const auto& [key, said] : {std::pair("snapshot-every", watch.snapshot_every.has_value()),
+                                    {"merge-maps", watch.merge_maps},
+                                    {"keep-snapshots", watch.keep_snapshots.has_value()},
+                                    {"min-free", watch.min_free.has_value()}})
+      if (said) throw WatchError(key, "needs 'snapshots', the folder of the pictures");
   SessionOptions options{.model = watch.model,
                          .inference = inferenceOptions(watch),
                          .choose_reuse = watch.reuse.empty(),

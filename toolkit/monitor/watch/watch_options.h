@@ -23,7 +23,8 @@ SnapshotOptions snapshotOptions(const Watch& watch);
 /// WatchError.
 WatchOptions watchOptions(const Watch& watch);
 
-/// The content of the files of regions, states and times that a watch names: other content is another watch.
+/// The content of the files of regions, hidden parts, states and times that a watch names: with another content it is
+/// another watch.
 std::string namedFiles(const Watch& watch);
 
 /// Checks the rest of a watch: the model by its name, the database, what runs for each event. Throws WatchError, also
