@@ -211,7 +211,13 @@ void MainWindow::openWatchFile(const QString& path) {
 // What is stored of it, which another program may be writing; the camera itself where nothing is stored.
 void MainWindow::openCamera(const monitor::Watch& camera) {
   const QString database = QString::fromStdString(camera.db);
-  if (!QFileInfo::exists(database)) return watching_->open(QString::fromStdString(camera.source));
+  if (!QFileInfo::exists(database)) {
+    rules_->follow(camera);
+    const auto variant = camera.reduce.empty() ? std::nullopt : std::optional(parseReduction(camera.reduce));
+    if (!camera.model.empty()) watching_->openModel(QString::fromStdString(camera.model), variant);
+    if (camera.model.empty() && variant) watching_->chooseReduction(*variant);
+    return watching_->open(QString::fromStdString(camera.source));
+  }
   watching_->close();
   pictures_->list(QString::fromStdString(camera.snapshots));
   openDatabase(database);

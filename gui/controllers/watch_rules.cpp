@@ -57,7 +57,18 @@ WatchRules::Known& WatchRules::of(const QString& source) {
   return known;
 }
 
-// A field that makes no sense, or whose file is gone, does not count, and this is said.
+void WatchRules::follow(const Watch& camera) {
+  Known& known = of(QString::fromStdString(camera.source));
+  known.watch = camera;
+  known.options = {};
+  for (const monitor::WatchField& field : monitor::watchFields())
+    if (field.group == std::string(monitor::kKeepGroup) || field.key == "on-event")
+      std::visit([&](auto member) { known.watch.*member = {}; }, field.member);
+  interpret(known);
+}
+
+// A field that makes no sense, or whose file is gone, does not count, and this is said. Where it was to hide parts of
+// the pictures, all is blurred: no model has the class "*".
 void WatchRules::interpret(Known& known) {
   Watch usable = known.watch;
   const auto regions = known.options.regions;  // their file may be on its way to the disk
@@ -69,8 +80,10 @@ void WatchRules::interpret(Known& known) {
       return;
     } catch (const monitor::WatchError& error) {
       const Watch before = usable;
+      if (error.key == "hide") usable.blur = {"*"};
       std::visit([&](auto member) { usable.*member = {}; }, monitor::watchField(error.key).member);
-      if (usable == before) usable = {.source = usable.source, .times = "none"};
+      if (usable == before)
+        usable = {.source = usable.source, .times = "none", .hide = usable.hide, .blur = usable.blur};
       const QString why = QString::fromStdString(error.key + ": " + error.what());
       QMetaObject::invokeMethod(
           this, [this, why] { emit failed(why); }, Qt::QueuedConnection);

@@ -19,6 +19,9 @@ class WatchRules : public QObject {
   WatchRules(const QString& folder, SettingsWriter* settings, QWidget* window);
 
   const monitor::Watch& watch(const QString& source) { return of(source).watch; }
+  /// Those of its source are, until it is called again, what a file says of this camera, except for what is kept where,
+  /// and for the command that runs for each event: a file that is opened starts no program.
+  void follow(const monitor::Watch& camera);
   /// Its watch file, which is there once something was chosen.
   QString file(const QString& source) const;
   /// Writes all that is said, of a source that is watched like that.

@@ -411,6 +411,8 @@ monitor::Watch Watching::watch() const {
   watch.db = parts_.history->ownDatabase().toStdString();
   if (watch.times.empty() && !parts_.rules->knowsTimes(source)) watch.times = "none";
   if (watch.snapshot_every) watch.snapshots = parts_.pictures->folder().toStdString();
+  if (!watch.snapshot_every) watch.keep_snapshots = watch.min_free = std::nullopt;  // `mpm monitor` writes no pictures
+  watch.merge_maps = watch.merge_maps && watch.snapshot_every;
   return watch;
 }
 

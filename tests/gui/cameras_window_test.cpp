@@ -14,7 +14,10 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   std::ofstream(file("shots/2026-06-01T12-00-00.000Z.json").toStdString()) << R"({"source": "demo:yard"})";
   std::ofstream(file("two.toml").toStdString())
       << "[[camera]]\nname = 'yard'\nsource = 'demo:yard'\ndb = 'yard.db'\nsnapshots = 'shots'\n"
-         "[[camera]]\nname = 'road'\nsource = 'street'\ndb = 'road.db'\n";
+         "[[camera]]\nname = 'road'\nsource = 'street'\ndb = 'road.db'\nreduce = 'mpm:blocks=2'\nalarm = ['tokens>9']\n"
+         "hide = 'hide.json'\nkeep = 1\non-event = 'touch x'\n";
+  std::ofstream(file("hide.json").toStdString())
+      << R"({"regions": [{"name": "window", "width": 320, "height": 160, "polygons": [[[0, 0], [159, 0], [159, 159], [0, 159]]]}]})";
   EXPECT_FALSE(action("cameras")->isVisible()) << "there is no file yet";
   window_->opener().openNamed(file("two.toml"));
   auto* page = part<CamerasPage>();
@@ -34,6 +37,19 @@ TEST_F(Window, ShowsTheCamerasOfAWatchFileAndEachOfThem) {
   EXPECT_EQ(window_->windowTitle(), "road – MPM Monitor");
   ASSERT_TRUE(runs()) << "nothing is stored of it, so it is watched here";
   EXPECT_EQ(session().source(), file("street").toStdString());
+  EXPECT_EQ(cv::countNonZero(frame()->image().colRange(0, 159).reshape(1)), 0) << "what the file hides";
+  EXPECT_GT(cv::countNonZero(frame()->image().colRange(161, 320).reshape(1)), 0);
+  const monitor::Watch road = watching().watch();
+  EXPECT_EQ(road.alarm, std::vector<std::string>{"tokens>9"});
+  EXPECT_EQ(road.reduce, "mpm:blocks=2");
+  EXPECT_FALSE(road.keep) << "of the database that the file names";
+  EXPECT_EQ(road.on_event, "") << "a file that is opened runs nothing";
+  trigger("previous_camera");
+  QFile::remove(file("hide.json"));
+  trigger("next_camera");
+  ASSERT_TRUE(runs());
+  EXPECT_TRUE(noticed("hide.json"));
+  EXPECT_EQ(part<WatchRules>()->watchOptions(file("street")).privacy.blurred, std::vector<std::string>{"*"}) << "all";
   trigger("previous_camera");
   EXPECT_FALSE(session().isOpen());
   ASSERT_TRUE(wait([&] { return frame() && frame()->image().cols == 64; }));
