@@ -422,9 +422,9 @@ void printBoard(const std::vector<Variant>& variants, const BenchArguments& argu
   const BuildInfo build = buildInfo();
   const Json cpu = cpuName();
   printLine((cpu.is_null() ? "" : cpu.get<std::string>() + ", ") + state + (state.empty() ? "" : ", ") +
-            std::to_string(threads) + " threads, " + build.instruction_set + ", mpm " + build.version + ", OpenCV " +
+            counted(threads, "thread") + ", " + build.instruction_set + ", mpm " + build.version + ", OpenCV " +
             build.opencv + ", " + std::filesystem::path(arguments.model).stem().string() + ", " +
-            std::to_string(arguments.rounds) + " frames of " + arguments.image);
+            counted(arguments.rounds, "frame") + " of " + arguments.image);
   printLine("");
   printLine("| precision | reduction | reuse | ms | p10 - p90 | ratio | rows, % | labels as fp32 full, % | MiB |");
   printLine("|---|---|---|---|---|---|---|---|---|");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/eval.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -105,8 +106,9 @@ void printVariants(const Measured& all) {
                 "; merged: " + rangeText(more["merged_percent"], " %") + "; 95 % intervals of " +
                 counted(more["images"].get<int>(), "image") + " in " + counted(more["blocks"].get<int>(), "block"));
     }
+  const bool full = std::ranges::any_of(all.variants, [](const auto& one) { return one.full.has_value(); });
   printLine("over " + counted(all.variants.front().result.scores.all.images(), "image") +
-            "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model");
+            (full ? "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model" : ""));
 }
 
 void printMeasured(const Measured& all, bool json) {

@@ -151,7 +151,7 @@ TEST_F(Bench, BoardIsATableOfAllFastPrecisions) {
   std::size_t rows = 6;
   for (const char* precision : {"bf16", "fp16", "int8"}) rows += build[precision] ? 6 : 0;
   ASSERT_EQ(lines.size(), 4 + rows) << result.out;
-  EXPECT_THAT(lines[0], AllOf(HasSubstr("1 threads"), HasSubstr("2 frames of demo:street")));
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("1 thread,"), HasSubstr("2 frames of demo:street")));
   EXPECT_EQ(std::count(lines[2].begin(), lines[2].end(), '|'), std::count(lines[4].begin(), lines[4].end(), '|'));
   EXPECT_THAT(lines[4],
               ::testing::MatchesRegex(R"(\| fp32 \| none \| off \| [0-9.]+ \| [0-9.]+ - [0-9.]+ \| 1\.000 \| .*)"));

@@ -60,6 +60,7 @@ TEST(DayNight, PrintsTheDifference) {
   const CommandResult result = succeeded(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "1,2"}));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("mpm:blocks=1,2 night +[0-9.]+ +- +- +- "));
   EXPECT_THAT(result.out, ::testing::ContainsRegex("more tokens than by day after each step: [-0-9.]+ \\("));
+  EXPECT_THAT(result.out, ::testing::EndsWith("\nover 4 images\n")) << "nothing is said of what it lacks";
 }
 
 }  // namespace
