@@ -73,16 +73,6 @@ TEST_F(ArchiveCommand, RunSaysTheTimesOfPictures) {
   EXPECT_FALSE(line.contains("film"));
 }
 
-TEST_F(ArchiveCommand, NewPicturesAreAddedToAnArchive) {
-  add("20130708_055413.png");
-  ASSERT_EQ(monitor(in_).exit_code, 0);
-  add("20130101_000000.png");
-  const CommandResult again = monitor(in_);
-  EXPECT_THAT(again.err, HasSubstr("1 stored already"));
-  EXPECT_THAT(again.err, HasSubstr("1 new sample, 2 in"));
-  EXPECT_THAT(stored(), ElementsAre(HasSubstr("20130101"), HasSubstr("20130708")));
-}
-
 // A folder is one source by whatever path, and not the folder of another place with the same relative name.
 TEST_F(ArchiveCommand, ASourceIsItsAbsolutePath) {
   const std::string other = folder_ / "other";

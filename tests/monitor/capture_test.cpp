@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "monitor/capture/mailbox.h"
 #include "monitor/fake_source.h"
 #include "monitor/wait.h"
 #include "support/gate.h"
@@ -14,6 +15,7 @@
 // Sanitizers have a pthread_create of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define MPM_TEST_THREADS_CAN_FAIL
+
 namespace {
 std::atomic<bool> no_thread_can_be_made = false;
 }
@@ -362,6 +364,67 @@ TEST_F(Capture, TakesFramesNotFasterThanAsked) {
   ASSERT_TRUE(eventually([&] { return status().in >= 20; }));
   const auto in = static_cast<double>(status().in);
   EXPECT_LE(in, static_cast<double>(steadyNow() - begin) / 10 + 2);
+}
+
+using namespace std::chrono_literals;
+
+TEST(Mailbox, TheLatestWinsAndDropsAreCounted) {
+  Mailbox<std::unique_ptr<int>> mailbox;
+  EXPECT_FALSE(mailbox.tryTake());
+  for (int i = 0; i < 5; ++i) mailbox.put(std::make_unique<int>(i));
+  EXPECT_EQ(**mailbox.tryTake(), 4);
+  EXPECT_FALSE(mailbox.tryTake());
+  EXPECT_EQ(mailbox.dropped(), 4);
+}
+
+TEST(Mailbox, WakesWhoWaits) {
+  Mailbox<int> mailbox;
+  std::thread producer([&] { mailbox.put(7); });
+  EXPECT_EQ(mailbox.take(1min), 7);
+  producer.join();
+  std::thread waker([&] { mailbox.wake(); });
+  EXPECT_FALSE(mailbox.take(10min));
+  waker.join();
+  std::thread closer([&] { mailbox.close(); });
+  EXPECT_FALSE(mailbox.take(10min));
+  closer.join();
+  mailbox.put(1);
+  EXPECT_FALSE(mailbox.take(10min)) << "closed for good";
+  EXPECT_EQ(mailbox.dropped(), 0);
+}
+
+TEST(Mailbox, AProducerThatWaitsLosesNothing) {
+  Mailbox<int> mailbox;
+  std::thread producer([&] {
+    for (int i = 0; i < 1000; ++i) {
+      while (!mailbox.waitEmpty(1s)) continue;
+      mailbox.put(i);
+    }
+  });
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(mailbox.take(1min), i);
+  producer.join();
+  EXPECT_EQ(mailbox.dropped(), 0);
+}
+
+TEST(Mailbox, EveryValueIsTakenOrDropped) {
+  Mailbox<int> mailbox;
+  constexpr int kThreads = 3, kEach = 5000;
+  std::vector<std::thread> producers;
+  for (int t = 0; t < kThreads; ++t)
+    producers.emplace_back([&] {
+      for (int i = 0; i < kEach; ++i) mailbox.put(i);
+    });
+  std::atomic<int> taken = 0;
+  std::atomic<bool> done = false;
+  std::thread consumer([&] {
+    while (!done)
+      if (mailbox.take(1ms)) ++taken;
+  });
+  for (auto& producer : producers) producer.join();
+  done = true;
+  consumer.join();
+  if (mailbox.tryTake()) ++taken;
+  EXPECT_EQ(taken + mailbox.dropped(), kThreads * kEach);
 }
 
 }  // namespace

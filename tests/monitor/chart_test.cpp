@@ -49,7 +49,7 @@ void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& s
 const std::vector<SeriesKey> kTwo = {{.quantity = "tokens"}, {.class_name = "tree"}};
 
 TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
-  constexpr UnixMs kStep = 5 * kMinuteMs, kYear = 365 * kDayMs;
+  constexpr UnixMs kStep = 15 * kMinuteMs, kYear = 365 * kDayMs;
   constexpr UnixMs kGapFrom = kNoon + 100 * kDayMs, kGapTo = kNoon + 110 * kDayMs;
   std::vector<Sample> samples;
   for (UnixMs time = kNoon; time < kNoon + kYear; time += kStep) {
@@ -60,7 +60,7 @@ TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
     if (hour < 12) sample.whole().areas = {{0, 1.0}};  // class 3 does not occur: an area of 0
     samples.push_back(sample);
   }
-  fill(path_, samples, 300);
+  fill(path_, samples, 900);
   const StoreReader reader(path_);
 
   const Chart year = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo});

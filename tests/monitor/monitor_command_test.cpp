@@ -173,7 +173,7 @@ TEST_F(MonitorCommand, LeavesOutAPictureThatCannotBeReadAndGoesOn) {
 
 TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
   fs::create_directory(folder_ / "large");  // so that a frame is in hand for long
-  writeImage(folder_ / "large/a.jpg", 4000, 6000);
+  writeImage(folder_ / "large/a.jpg", 2000, 3000);
   for (int i = 0; i < 40; ++i)
     fs::copy_file(folder_ / "large/a.jpg", folder_ / ("large/" + std::to_string(i) + ".jpg"));
   std::int64_t before = 0;
@@ -222,8 +222,7 @@ TEST_F(MonitorCommand, TellsSystemdWhatItDoes) {
   ASSERT_GE(said.size(), 4u);
   EXPECT_THAT(said, Contains("READY=1"));
   EXPECT_EQ(said.back(), "STOPPING=1");
-  EXPECT_THAT(said, Contains("WATCHDOG=1"));
-  EXPECT_THAT(said, Contains(StartsWith("STATUS=")));
+  EXPECT_THAT(said, AllOf(Contains("WATCHDOG=1"), Contains(StartsWith("STATUS="))));
 }
 
 TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
@@ -336,9 +335,8 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   ASSERT_EQ(monitor(images(4), {"--every", "0", "--night-hours", "00:00-24:00"}).exit_code, 0);
   const CommandResult report =
       succeeded(mpmCommand({"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv"}));
-  EXPECT_THAT(report.out, HasSubstr("reduction mpm:blocks=1,2"));
-  EXPECT_THAT(report.out, HasSubstr("  night             4"));
-  EXPECT_THAT(report.out, HasSubstr("  area, %                 all      day    night\n"));
+  EXPECT_THAT(report.out, AllOf(HasSubstr("reduction mpm:blocks=1,2"), HasSubstr("  night             4"),
+                                HasSubstr("  area, %                 all      day    night\n")));
   expectFailure(mpmCommand({"report", database_, "--chart", folder_ / "fig.svg"}), 2, {"fig.svg' must end in .png"});
   expectFailure(mpmCommand({"report", database_, "--export", folder_ / "b.csv", "--format", "phenocam"}), 2, {"--out"});
   expectFailure(mpmCommand({"report", database_, "--format", "jsonl"}), 2, {"--export"});
@@ -419,9 +417,9 @@ TEST_F(MonitorCommand, TheSceneKeepsThePaceAndGoesOnWhereItEnded) {
     for (int start = 0; start < 2; ++start) succeeded(monitor("demo:street?size=64x64&frames=3" + options, more));
     return timesOf(database_);
   };
-  EXPECT_THAT(scene("", {"--every", "0.25"}), ElementsAre(0, 0.25, 0.5, 0.75, 1, 1.25));
-  EXPECT_THAT(scene("&speed=240", {"--every", "0.25"}), ElementsAre(0, 60, 120, 180, 240, 300));
-  EXPECT_THAT(scene("&step=600", {"--every", "0.25"}), ElementsAre(0, 600, 1200, 1800, 2400, 3000));
+  EXPECT_THAT(scene("", {"--every", "0.125"}), ElementsAre(0, 0.125, 0.25, 0.375, 0.5, 0.625));
+  EXPECT_THAT(scene("&speed=240", {"--every", "0.125"}), ElementsAre(0, 30, 60, 90, 120, 150));
+  EXPECT_THAT(scene("&step=600", {"--every", "0.125"}), ElementsAre(0, 600, 1200, 1800, 2400, 3000));
   EXPECT_THAT(scene("&speed=240", {"--every", "0"}), ElementsAre(0, 9.6, 19.2, 28.8, 38.4, 48));
   expectFailure(monitor("demo:street?seed=1..2&frames=3"), 1, {"one street"});
   expectFailure(monitor("demo:street?sead=1"), 1, {"no option 'sead'"});
@@ -459,9 +457,9 @@ TEST_F(MonitorCommand, AReportNeverReplacesItsDatabase) {
     return mpmCommand(Words{"report", database} + more);
   };
   for (const char* output : {"a.db", "./a.db", "link.db", "other.db", "a.db-wal", "a.db-shm", "a.db-lock"})
-    for (const char* database : {"a.db", "link.db"})
-      for (const char* option : {"--export", "--chart"})
-        expectFailure(report(folder_ / database, {option, folder_ / output}), 2, {option, "would replace '"});
+    expectFailure(report(database_, {"--export", folder_ / output}), 2, {"--export", "would replace '"});
+  for (const char* output : {"a.db", "link.db", "a.db-wal"})
+    expectFailure(report(folder_ / "link.db", {"--chart", folder_ / output}), 2, {"--chart", "would replace '"});
   expectFailure(report(database_, {"--export", folder_ / "x", "--chart", folder_ / "./x"}), 2, {"the same file"});
   EXPECT_FALSE(fs::exists(folder_ / "x"));
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 2);
@@ -509,18 +507,11 @@ TEST_F(MonitorCommand, MeasuresRegionsAndRemembersThem) {
   };
   EXPECT_EQ(pixels(), std::vector<std::int64_t>(6, 600));
 
-  // Measured again with another shape; one picture is gone.
-  fs::remove(fs::path(pictures) / "20260301_120011.png");
+  // Which samples that replaces: ArchiveOfPictures.MeasuredAgainTheyAreReplacedAsAWhole.
   write("[[0, 0], [9, 0], [9, 9], [0, 9]]");
   const CommandResult anew = succeeded(monitor(pictures, {"--every", "0", "--regions", file, "--recompute", "all"}));
-  EXPECT_THAT(anew.err, HasSubstr("5 pictures measured again\n"));
-  const auto counts = pixels();
-  EXPECT_EQ(std::count(counts.begin(), counts.end(), 100), 5);
-  EXPECT_EQ(std::count(counts.begin(), counts.end(), 600), 1);
-  const StoreReader store(database_);
-  monitor::ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX};
-  query.series = {{.quantity = "gcc", .region = "tree"}};
-  EXPECT_EQ(monitor::test::samplesIn(store.chart(query)), 6);
+  EXPECT_THAT(anew.err, HasSubstr("6 pictures measured again\n"));
+  EXPECT_EQ(pixels(), std::vector<std::int64_t>(6, 100));
 
   succeeded(monitor(images(8), {"--every", "0", "--regions", "none"}));
   EXPECT_EQ(pixels().size(), 6U) << "without new ones";

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "monitor/samples.h"
+#include "monitor/results.h"
 #include "mpm/estimator.hpp"
 #include "scene/demo_source.h"
 #include "support/pictures.h"
@@ -16,19 +16,11 @@
 namespace mpm::monitor::test {
 namespace {
 
-constexpr int kRoad = 0, kPerson = 1, kCar = 2;
+constexpr int kPerson = 1, kCar = 2;
 
 // A result of a model that tells road, person and car; all is road.
-InferenceResult resultOf(cv::Size size, UnixMs later) {
-  auto model = std::make_shared<ModelInfo>();
-  model->classes = 3;
-  model->facts.classes = {{.name = "road"}, {.name = "person"}, {.name = "car"}};
-  InferenceResult result;
-  result.model = model;
-  result.frame.time = kNoon + later;
-  result.frame.image = mpm::test::noisePicture(size.height, size.width, 1);
-  result.estimate.labels = cv::Mat(size, CV_8U, cv::Scalar::all(kRoad));
-  return result;
+InferenceResult roadOf(cv::Size size, UnixMs later) {
+  return resultOf({{"road"}, {"person"}, {"car"}}, mpm::test::noisePicture(size.height, size.width, 1), kNoon + later);
 }
 
 // 255 where a picture is another than that of the result.
@@ -56,7 +48,7 @@ TEST(Privacy, BlursEachPixelOfItsClassesWithAMargin) {
         SCOPED_TRACE(::testing::Message() << size << " " << label << " at " << at);
         const double share = at.x == 0 ? 0 : 0.02;
         Privacy privacy({.blurred = {"person", "car"}, .margin = share});
-        InferenceResult result = resultOf(size, 0);
+        InferenceResult result = roadOf(size, 0);
         const cv::Mat before = result.frame.image.clone();
         result.estimate.labels.at<uchar>(at) = static_cast<uchar>(label);
         const cv::Mat where = changed(result, privacy.hidden(result, {}));
@@ -69,28 +61,28 @@ TEST(Privacy, BlursEachPixelOfItsClassesWithAMargin) {
         EXPECT_LE(distanceTo(where, at), std::sqrt(2) * (16 + 8 * std::ceil(margin / 8))) << "a cell beyond, at most";
       }
   Privacy privacy({.blurred = {"car"}});
-  InferenceResult result = resultOf({64, 48}, 0);
+  InferenceResult result = roadOf({64, 48}, 0);
   result.estimate.labels.setTo(kPerson);
   EXPECT_EQ(cv::countNonZero(changed(result, privacy.hidden(result, {}))), 0);
 }
 
 TEST(Privacy, RemembersForSeconds) {
   Privacy privacy({.blurred = {"person"}, .memory_s = 3});
-  InferenceResult result = resultOf({64, 48}, 10'000);
+  InferenceResult result = roadOf({64, 48}, 10'000);
   result.estimate.labels.at<uchar>(20, 20) = kPerson;
   const int pixels = cv::countNonZero(changed(result, privacy.hidden(result, {})));
   EXPECT_GT(pixels, 0);
   for (const auto& [at, stays] :
        {std::pair(11'000, true), {13'000, true}, {13'001, false}, {9'000, false}, {20'000, false}}) {
-    const InferenceResult later = resultOf({64, 48}, at);
+    const InferenceResult later = roadOf({64, 48}, at);
     EXPECT_EQ(cv::countNonZero(changed(later, privacy.hidden(later, {}))) == pixels, stays) << at;
   }
-  const InferenceResult larger = resultOf({64, 96}, 20'500);
+  const InferenceResult larger = roadOf({64, 96}, 20'500);
   EXPECT_EQ(cv::countNonZero(changed(larger, privacy.hidden(larger, {}))), 0);
 }
 
 TEST(Privacy, ALargePictureShowsNoMoreThanASmallOne) {
-  InferenceResult result = resultOf({1920, 64}, 0);
+  InferenceResult result = roadOf({1920, 64}, 0);
   result.estimate.labels.setTo(kPerson);
   for (int x = 0; x < 1920; ++x) result.frame.image.col(x).setTo(cv::Scalar::all(x / 10 % 2 * 255));
   double darkest = 0, brightest = 0;
@@ -99,16 +91,16 @@ TEST(Privacy, ALargePictureShowsNoMoreThanASmallOne) {
 }
 
 TEST(Privacy, BlursAllWhereClassesCannotBeTold) {
-  InferenceResult without = resultOf({64, 48}, 0);
+  InferenceResult without = roadOf({64, 48}, 0);
   without.estimate.labels.release();
   EXPECT_GT(cv::countNonZero(changed(without, Privacy({.blurred = {"car"}}).hidden(without, {}))), 64 * 48 * 0.95);
   InferenceResult unseen = without;
   unseen.model.reset();
   Privacy privacy({.blurred = {"car"}});
   EXPECT_GT(cv::countNonZero(changed(unseen, privacy.hidden(unseen, {}))), 64 * 48 * 0.95);
-  const InferenceResult first = resultOf({64, 48}, 1);
+  const InferenceResult first = roadOf({64, 48}, 1);
   EXPECT_EQ(cv::countNonZero(changed(first, privacy.hidden(first, {}))), 0) << "nothing was seen there";
-  const InferenceResult other = resultOf({64, 48}, 0);
+  const InferenceResult other = roadOf({64, 48}, 0);
   EXPECT_GT(cv::countNonZero(changed(other, Privacy({.blurred = {"person", "dog"}}).hidden(other, {}))),
             64 * 48 * 0.95);
 }
@@ -121,12 +113,12 @@ TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
     const cv::Mat hidden = privacy.hidden(result, place);
     return std::pair(cv::countNonZero(changed(result, hidden)), cv::countNonZero(hidden.reshape(1)));
   };
-  const auto [pixels, bright] = black(resultOf({64, 48}, 0), {});
+  const auto [pixels, bright] = black(roadOf({64, 48}, 0), {});
   EXPECT_EQ(pixels, 100);
   EXPECT_NEAR(bright, 3 * (64 * 48 - 100), 64);
-  EXPECT_EQ(black(resultOf({128, 96}, 0), {}).first, 19 * 19) << "from centre to centre, as the picture scales";
-  EXPECT_EQ(black(resultOf({64, 48}, 0), {.right = -4}).first, 60);
-  EXPECT_EQ(black(resultOf({64, 48}, 100), {}).first, 0) << "no longer valid";
+  EXPECT_EQ(black(roadOf({128, 96}, 0), {}).first, 19 * 19) << "from centre to centre, as the picture scales";
+  EXPECT_EQ(black(roadOf({64, 48}, 0), {.right = -4}).first, 60);
+  EXPECT_EQ(black(roadOf({64, 48}, 100), {}).first, 0) << "no longer valid";
   EXPECT_EQ((PrivacyOptions{.hidden = {window}, .blurred = {"car", "person"}}).text(),
             "pictures hide window and blur car, person");
   const PrivacyOptions nothing{.hidden = {{.name = "nothing", .size = {64, 48}}}};

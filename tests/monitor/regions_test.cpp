@@ -2,7 +2,7 @@
 // Regions from the recorder to the chart.
 
 #include "monitor/recorder.h"
-#include "monitor/samples.h"
+#include "monitor/results.h"
 #include "monitor/sql.h"
 #include "monitor/store/averages.h"
 #include "monitor/store/export.h"
@@ -18,22 +18,12 @@ Sample withRegion(UnixMs time, double green, std::int64_t region = 0) {
   return sample;
 }
 
-InferenceResult resultOf(const cv::Mat& image, UnixMs time) {
-  InferenceResult result;
-  result.frame.image = image;
-  result.frame.time = time;
-  result.frame.steady = time - kNoon;
-  result.estimate.labels = cv::Mat::zeros(image.size(), CV_8U);
-  result.estimate.labels(cv::Rect(0, 0, image.cols, image.rows / 2)).setTo(1);
+// The sky is the upper half.
+InferenceResult skyIn(const cv::Mat& image, UnixMs time) {
+  InferenceResult result = resultOf({{"road"}, {"sky"}}, image, time, {4, 4});
+  result.estimate.labels.rowRange(0, image.rows / 2).setTo(1);
   result.estimate.tokens = {16};
   result.estimate.grid = {4, 4};
-  auto info = std::make_shared<ModelInfo>();
-  info->facts.classes = {{"road", {}}, {"sky", {}}};
-  info->classes = 2;
-  info->grid = {4, 4};
-  result.model = info;
-  result.model_path = "m.onnx";
-  result.session = 1;
   return result;
 }
 
@@ -129,17 +119,17 @@ TEST_F(StoredRegions, RecorderMeasuresAndRemembersThem) {
                       [&](const Event& event) { messages.push_back(event.message); });
     recorder.setRegions({stamp, regionNamed("tree")});
     recorder.setStoredRegions({regionNamed("too late")});
-    const auto sample = recorder.add(resultOf(image, kNoon), 0);
+    const auto sample = recorder.add(skyIn(image, kNoon), 0);
     ASSERT_THAT(sample->regions, SizeIs(2));
     EXPECT_EQ(sample->regions[1].region, 2);
     EXPECT_DOUBLE_EQ(sample->regions[1].value("gcc").value(), 0.5);
     EXPECT_THAT(sample->whole().areas, ElementsAre(std::pair(1, 1.0))) << "the road is under the stamp";
     EXPECT_EQ(sample->whole().value("pixels"), 64 * 24) << "those that count";
     recorder.setRegions({});
-    EXPECT_THAT(recorder.add(resultOf(image, kNoon + 1000), 0)->whole().areas, SizeIs(2));
+    EXPECT_THAT(recorder.add(skyIn(image, kNoon + 1000), 0)->whole().areas, SizeIs(2));
     recorder.setRegions({vision::Region{.name = "odd", .size = {8, 8}, .mask = cv::Mat::ones(8, 8, CV_8UC1)}});
-    recorder.add(resultOf(image, kNoon + 2000), 0);
-    recorder.add(resultOf(image, kNoon + 3000), 0);
+    recorder.add(skyIn(image, kNoon + 2000), 0);
+    recorder.add(skyIn(image, kNoon + 3000), 0);
     EXPECT_THAT(messages, ElementsAre(HasSubstr("regions are not measured: the mask of region 'odd' is 8 x 8 px")));
     EXPECT_THROW(recorder.setRegions({regionNamed("a"), regionNamed("a")}), Error);
     ASSERT_TRUE(store.flush());

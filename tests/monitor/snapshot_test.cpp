@@ -4,7 +4,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/atomic_file.h"
-#include "monitor/samples.h"
+#include "monitor/results.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"
 
@@ -15,15 +15,8 @@ using SnapshotTest = InFolder;
 using SnapshotWriterTest = InFolder;
 
 InferenceResult result(UnixMs time) {
-  InferenceResult result;
-  result.frame.image = cv::Mat(8, 8, CV_8UC3, cv::Scalar(10, 20, 30));
-  result.frame.time = time;
-  result.estimate.labels = cv::Mat::zeros(8, 8, CV_8U);
-  auto info = std::make_shared<ModelInfo>();
-  info->classes = 4;
-  info->reduction = mpmBefore({2, 5});
-  result.model = info;
-  return result;
+  return resultOf(std::vector<ClassInfo>(4), cv::Mat(8, 8, CV_8UC3, cv::Scalar(10, 20, 30)), time, {},
+                  mpmBefore({2, 5}));
 }
 
 TEST_F(SnapshotTest, WritesTheFrameTheOverlayAndWhatIsKnown) {

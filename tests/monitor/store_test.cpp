@@ -86,18 +86,6 @@ TEST_F(Store, KeepsAWriteAheadLog) {
   EXPECT_EQ(runSql(path_, "PRAGMA journal_mode"), "wal");
 }
 
-TEST_F(Store, IsReadWhileItIsWritten) {
-  RunningWriter writer(path_);
-  writer.append(sampleAt(kNoon));
-  ASSERT_TRUE(writer.flush());
-  const StoreReader reader(path_);
-  EXPECT_THAT(allSamples(reader), SizeIs(1));
-  writer.append(sampleAt(kNoon + 1000));
-  ASSERT_TRUE(writer.flush());
-  ASSERT_THAT(allSamples(reader), SizeIs(2));
-  EXPECT_EQ(allSamples(reader)[1].time, kNoon + 1000);
-}
-
 // A monitor that is started twice stores nothing twice.
 TEST_F(Store, ASecondWriterIsRefused) {
   auto first = std::make_unique<StoreWriter>(path_);
