@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes as text, and text that a terminal shows.
+#include "base/size_text.h"
 #include "base/visible_text.h"
-
-#include <gtest/gtest.h>
+#include "support/throws_with.h"
 
 namespace mpm {
 namespace {
@@ -29,6 +30,22 @@ TEST(VisibleText, CutsLongTexts) {
   EXPECT_EQ(visibleText("0123456789a", 10), "0123456...");
   EXPECT_EQ(visibleText("雪雪雪雪雪雪", 5), "雪雪...");
   EXPECT_EQ(visibleText("01234567\x1b", 10), "0123456...") << "no half of an escape";
+}
+
+TEST(SizeText, HeightComesFirst) {
+  EXPECT_EQ(parseSize("448x640"), (Size2{448, 640}));
+  EXPECT_EQ(toString(Size2{448, 640}), "448x640");
+}
+
+TEST(SizeText, ForPeopleItSaysItsOrder) {
+  EXPECT_EQ(sizeText({448, 640}), "640 x 448 px (width x height)");
+  EXPECT_EQ(sizeText({28, 40}, "patches"), "40 x 28 patches (width x height)");
+}
+
+TEST(SizeText, RefusesWhatIsNoSize) {
+  for (const char* bad : {"", "640", "640x", "x448", "640x448x3", "0x16", "-16x16", "16x0", "640x448 ", " 640x448",
+                          "+16x16", "640X448", "99999999999x1"})
+    EXPECT_MPM_ERROR(parseSize(bad), "'" + std::string(bad) + "' is not a size: write HEIGHTxWIDTH");
 }
 
 }  // namespace
