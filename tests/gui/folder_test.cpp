@@ -69,8 +69,7 @@ TEST_F(Folder, WhatPlaysIsPausedByAStep) {
 TEST_F(Folder, PauseAtItsEndSaysSo) {
   playToTheEnd(2);
   trigger("pause");
-  EXPECT_THAT(notice(), Has("come to its end"));
-  EXPECT_THAT(notice(), Has("PgUp"));
+  EXPECT_THAT(notice(), AllOf(Has("come to its end"), Has("PgUp")));
   EXPECT_FALSE(action("pause")->isChecked());
   EXPECT_FALSE(session().paused());
   EXPECT_NE(buttonOf(part<SourcePanel>(), SourcePanel::tr("Pause")), nullptr);
@@ -82,21 +81,6 @@ TEST_F(Folder, APictureThatIsGoneSaysSo) {
   trigger("previous_picture");
   EXPECT_TRUE(noticed("00.png"));
   EXPECT_TRUE(onShow("few/01.png"));
-}
-
-TEST_F(Folder, NamesOfPicturesAreStoredAndExported) {
-  playToTheEnd(2);
-  ASSERT_TRUE(wait([&] {
-    std::int64_t stored = 0;
-    for (const auto& bucket : part<ChartPanel>()->chart()->chart().buckets) stored += bucket.samples;
-    return stored == 2;
-  }));
-  part<Exports>()->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("a.csv"));
-  ASSERT_TRUE(wait([&] { return QFile::exists(file("a.csv")); }));
-  const QList<QByteArray> lines = content(file("a.csv")).split('\n');
-  EXPECT_THAT(lines[0], Has(",picture,"));
-  EXPECT_THAT(lines[1], Has(",00.png,"));
-  EXPECT_THAT(lines[2], Has(",01.png,"));
 }
 
 TEST_F(Folder, OpenRemembersKindAndPath) {

@@ -209,8 +209,7 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   EXPECT_TRUE(recents[0].needsPassword());
   EXPECT_EQ(recents[0].reduce, "2,5");
   EXPECT_FALSE(recents[1].needsPassword());
-  EXPECT_THAT(content(settings.fileName()), Has("camera"));
-  EXPECT_THAT(content(settings.fileName()), Not(Has("geheim")));
+  EXPECT_THAT(content(settings.fileName()), AllOf(Has("camera"), Not(Has("geheim"))));
   settings.setValue("recent", QStringList{"{", "[1]", R"({"source": "a.avi", "last": 7})", R"({"model": "m.onnx"})"});
   ASSERT_EQ(loadRecents(settings).size(), 1) << "edited by hand: only what names a source counts";
   EXPECT_EQ(loadRecents(settings)[0].source, "a.avi");

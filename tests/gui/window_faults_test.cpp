@@ -158,22 +158,6 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
   EXPECT_TRUE(wait([&] { return lastWatched().model == other; }));
 }
 
-TEST_F(Faults, ComparingWithoutAFullModelGoesOffAndSaysWhy) {
-  WindowOptions own = options();
-  own.model = file("own.onnx");
-  QFile::copy(options().model, own.model);
-  own.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
-  make(own);
-  watching().open("rtsp://camera/1");
-  ASSERT_TRUE(runs());
-  ASSERT_TRUE(QFile::remove(own.model));
-  trigger("compare");
-  ASSERT_TRUE(part<ComparePanel>()->box()->isChecked());
-  ASSERT_TRUE(wait([&] { return !part<ComparePanel>()->box()->isChecked(); }));
-  EXPECT_FALSE(action("compare")->isChecked());
-  EXPECT_THAT(textIn<ComparePanel>(), Has("own.onnx"));
-}
-
 TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
   ASSERT_TRUE(openCamera() && stores());
   const WallClock back(-7200);

@@ -10,6 +10,7 @@
 #include "gui/views/times_dialog.h"
 #include "monitor/store/store.h"
 #include "support/pictures.h"
+#include "support/temporary_folder.h"
 #include "text.h"
 #include "vision/time.h"
 
@@ -80,13 +81,18 @@ class Said : public QObject {
 class Window : public ::testing::Test {
  protected:
   void SetUp() override {
-    QDir(folder_.path()).mkpath("street");
-    for (int i = 0; i < kPictures; ++i)
-      cv::imwrite(path("street/%1.png", i), mpm::test::smoothPicture(160, 320, i + 1));
+    fs::copy(street().path(), folder_.filePath("street").toStdString());
     make();
   }
   void TearDown() override { window_.reset(); }
 
+  /// Each test gets a copy of these pictures.
+  static const mpm::test::TemporaryFolder& street() {
+    static const mpm::test::TemporaryFolder folder;
+    for (int i = static_cast<int>(mpm::test::filesIn(folder.path()).size()); i < kPictures; ++i)
+      cv::imwrite(folder / (std::to_string(100 + i).substr(1) + ".png"), mpm::test::smoothPicture(160, 320, i + 1));
+    return folder;
+  }
   virtual WindowOptions options() const {
     WindowOptions options;
     options.model = MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx";
