@@ -122,10 +122,6 @@ TEST(WritePicture, LeavesNothingBehindWhenThereIsNoRoom) {
   EXPECT_TRUE(folder.isEmpty());
 }
 
-TEST(WritePicture, NamesTheFolderThatIsNotThere) {
-  EXPECT_MPM_ERROR(writePicture("/nonexistent/a.png", mpm::test::noisePicture(2, 2)), "No such file or directory");
-}
-
 const cv::Mat kDepths = cv::Mat(std::vector<float>{1, 4, 2.5f, 9, 3, 300}).reshape(1, 2).clone();
 
 TEST(DepthRange, IsTheLeastTheMedianAndTheLargest) {

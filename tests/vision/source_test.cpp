@@ -67,7 +67,6 @@ TEST_F(OpenSource, ExpandsAGlobUnlessAFileHasThatName) {
   for (const char* name : {"b1.png", "b2.png", "c1.png", "a[1].png"}) cv::imwrite(folder_ / name, plain(1));
   EXPECT_EQ(openSource(folder_ / "b*.png")->size(), 2);
   EXPECT_EQ(openSource(folder_ / "a[1].png")->size(), 1);
-  EXPECT_MPM_ERROR(openSource(folder_ / "z*.png"), "no file matches");
 }
 
 TEST_F(OpenSource, TurnsEveryImageInto8BitBgr) {
@@ -81,15 +80,6 @@ TEST_F(OpenSource, TurnsEveryImageInto8BitBgr) {
     ASSERT_EQ(frame->image.type(), CV_8UC3);
     EXPECT_EQ(frame->image.at<cv::Vec3b>(1, 1), expected);
   }
-}
-
-TEST_F(OpenSource, NamesTheImageThatDoesNotDecode) {
-  cv::imwrite(folder_ / "a.png", plain(1));
-  write("b.png", "not a picture");
-  const auto source = openSource(folder_.path());
-  EXPECT_TRUE(source->next());
-  EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder_ / "b.png") + "'");
-  EXPECT_MPM_ERROR(openSource(folder_ / "b.png")->next(), "cannot read image '" + (folder_ / "b.png") + "'");
 }
 
 TEST_F(OpenSource, LeavesOutImagesThatDoNotDecodeIfAsked) {
@@ -237,7 +227,6 @@ TEST_F(OpenSource, GivesTheFramesOfAVideo) {
 }
 
 TEST_F(OpenSource, RefusesWhatIsNoSource) {
-  EXPECT_MPM_ERROR(openSource(""), "the source is empty");
   EXPECT_MPM_ERROR(openSource(folder_ / "missing.png"), "there is no file or folder");
   EXPECT_MPM_ERROR(openSource(folder_.path()), "holds no image");
   EXPECT_MPM_ERROR(openSource("ftp://host/video.mp4"), "'ftp://' is not supported");
