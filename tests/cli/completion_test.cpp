@@ -75,11 +75,10 @@ TEST_F(Completion, OfZshIsAValidFunction) {
 
 TEST_F(Completion, ManPageHasTheOptionsOfEachVerb) {
   const CommandResult result = succeeded(mpmCommand({"--man"}));
-  EXPECT_THAT(result.out, StartsWith(".TH mpm 1 "));
-  EXPECT_THAT(result.out, HasSubstr("\nmpm run [OPTIONS] [SOURCE...]\n"));
-  EXPECT_THAT(result.out, HasSubstr("\\fB\\-o,\\-\\-out\\fR\\fI DIR\\fR\n"));
-  EXPECT_THAT(result.out, HasSubstr("\n.nf\n  mpm run demo:day \\-\\-out mpm_day\n  mpm run street.png"));
-  EXPECT_THAT(result.out, Not(HasSubstr("bench\\-worker")));
+  EXPECT_THAT(result.out, AllOf(StartsWith(".TH mpm 1 "), HasSubstr("\nmpm run [OPTIONS] [SOURCE...]\n"),
+                                HasSubstr("\\fB\\-o,\\-\\-out\\fR\\fI DIR\\fR\n"),
+                                HasSubstr("\n.nf\n  mpm run demo:day \\-\\-out mpm_day\n  mpm run street.png"),
+                                Not(HasSubstr("bench\\-worker"))));
   std::ofstream(folder_ / "mpm.1") << result.out;
   if (has("groff")) {
     EXPECT_THAT(wordsOf("groff -man -Tutf8 -ww -z " + (folder_ / "mpm.1") + " 2>&1"), ElementsAre());

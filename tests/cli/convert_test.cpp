@@ -12,8 +12,7 @@ TEST_F(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
   const CommandResult result =
       succeeded(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1,2"}));
   EXPECT_EQ(result.out, "") << "data would go there";
-  EXPECT_THAT(result.err, HasSubstr("3 blocks"));
-  EXPECT_THAT(result.err, HasSubstr("reduction mpm:blocks=1,2"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("3 blocks"), HasSubstr("reduction mpm:blocks=1,2")));
 
   writeImage(folder_ / "a.png", 40, 50);
   const auto plain =

@@ -63,7 +63,6 @@ TEST_F(DamagedResults, LinesAreNeitherResumedNorCombined) {
     write("lines.jsonl", text);
     expectFailure(eval({"--resume", file}), 1, {file, one.part});
     EXPECT_EQ(readFile(file), text);
-    expectFailure(mpmCommand({"eval", "--combine", file}), 1, {file, one.part});
   }
   write("lines.jsonl", good + deep() + "\n");
   expectFailure(eval({"--resume", file}), 1, {"line 4 of", "is damaged"});

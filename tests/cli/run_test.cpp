@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <opencv2/videoio.hpp>
 
@@ -54,8 +55,7 @@ TEST_F(RunCommand, PrintsOneJsonObjectPerFrame) {
 TEST_F(RunCommand, WritesLabelsOverlayAndMergeMap) {
   writeImage(folder_ / "a.png", 45, 61);
   const CommandResult result = succeeded(run({folder_ / "a.png", "--out", folder_ / "made/here"}));
-  EXPECT_THAT(result.out, HasSubstr("tokens 32 -> "));
-  EXPECT_THAT(result.out, HasSubstr(" ms"));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("tokens 32 -> "), HasSubstr(" ms")));
   EXPECT_THAT(result.err, HasSubstr("3 pictures and legend.png in " + (folder_ / "made/here")));
   EXPECT_EQ(filesIn(folder_ / "made/here"),
             (std::set<std::string>{"a_labels.png", "a_overlay.png", "a_merge.png", "legend.png"}));
@@ -335,6 +335,47 @@ TEST_F(RunCommand, NeverReplacesItsSources) {
   EXPECT_EQ(into("s/out", {folder_ / "s"}).exit_code, 0);
   EXPECT_EQ(into("s", {folder_ / "s/street_labels.png"}).exit_code, 0) << "street_labels_labels.png is no source";
   EXPECT_EQ(filesIn(folder_ / "s").size(), 7u);
+}
+
+// Thousands of frames, so that a signal after the first always comes in the middle.
+Words longRun(const TemporaryFolder& folder, const Words& more = {}) {
+  writeImage(folder / "a.png", 200, 300);
+  return Words{"run"} + Words(5000, folder / "a.png") + Words{"--model", kSegmenter, "--schedule", "1,2", "--json"} +
+         more;
+}
+
+TEST(Interrupt, FinishesTheFrameInHand) {
+  for (int signal : {SIGINT, SIGTERM}) {
+    const TemporaryFolder folder;
+    const CommandResult result =
+        mpmCommand(longRun(folder, {"--out", folder / "out"}), {.signal_after_first_line = signal});
+    EXPECT_EQ(result.exit_code, 130);
+    EXPECT_EQ(result.err, "");
+    const std::size_t frames = result.jsonLines().size();  // throws on half a line
+    EXPECT_LT(frames, 5000u);
+    const auto pictures = filesIn(folder / "out");
+    for (const std::string& name : pictures) EXPECT_FALSE(cv::imread(folder / ("out/" + name)).empty()) << name;
+    EXPECT_EQ(pictures.size(), 3 * frames + 1) << "and the legend";
+  }
+}
+
+TEST(Interrupt, ReadersThatLeaveEndItQuietly) {
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand(longRun(folder), {.close_stdout_after_first_line = true});
+  EXPECT_EQ(result.exit_code, 141);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Interrupt, LeavesTheChartOfAnotherRun) {
+  MPM_NEEDS_DEMO();
+  const TemporaryFolder folder;
+  writeImage(folder / "chart.png", 10, 10);
+  const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&step=60&frames=100000", "--model", kSegmenter,
+                                           "--schedule", "1,2", "--chart", folder / "chart.png"},
+                                          {.signal_after_first_line = SIGINT});
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_THAT(result.err, HasSubstr("nothing written"));
+  EXPECT_EQ(cv::imread(folder / "chart.png").size(), cv::Size(10, 10));
 }
 
 }  // namespace

@@ -34,11 +34,9 @@ TEST_F(TuneVerb, WritesTheModelOfItsChoice) {
 
 TEST_F(TuneVerb, PrintsTheFrontAndTwoSentences) {
   const CommandResult result = succeeded(tune({"--loss", "50", "--labels", folder_ / "labels"}));
-  EXPECT_THAT(result.out, HasSubstr("speed-up"));
-  EXPECT_THAT(result.out, HasSubstr("loss"));
-  EXPECT_THAT(result.out, HasSubstr("chosen"));
-  EXPECT_THAT(result.out, ::testing::ContainsRegex("[0-9] to -?[0-9.]+  (chosen|passes)"));
-  EXPECT_THAT(result.out, HasSubstr("loses at most 50.00 mIoU"));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("speed-up"), HasSubstr("loss"), HasSubstr("chosen"),
+                                ::testing::ContainsRegex("[0-9] to -?[0-9.]+  (chosen|passes)"),
+                                HasSubstr("loses at most 50.00 mIoU")));
   EXPECT_THAT(result.err, HasSubstr("CPU time"));
 }
 

@@ -22,8 +22,7 @@ TEST(Usage, HelpsWithExamplesPerVerbOnATerminal) {
                                  "monitor", "report", "serve"}) {
     EXPECT_THAT(help.out, HasSubstr(verb));
     const CommandResult of_verb = succeeded(mpmCommand({verb, "--help"}));
-    EXPECT_THAT(of_verb.out, HasSubstr("Example"));
-    EXPECT_THAT(of_verb.out, HasSubstr("mpm " + verb + " "));
+    EXPECT_THAT(of_verb.out, AllOf(HasSubstr("Example"), HasSubstr("mpm " + verb + " ")));
     EXPECT_EQ(of_verb.err, "");
     for (const std::string& line : of_verb.lines()) EXPECT_LE(line.size(), 120u) << line;
     EXPECT_EQ(of_verb.out.find("--device") != std::string::npos,

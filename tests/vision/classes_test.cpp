@@ -46,12 +46,30 @@ TEST(ClassAreas, AreSharesOfThePixels) {
   EXPECT_THAT(classAreas(cv::Mat()), IsEmpty());
 }
 
-TEST(ClassColors, AreThoseOfTheFactsInBgrElseOfThePalette) {
+TEST(ClassColors, AreThoseOfTheFactsInBgr) {
   ModelFacts facts;
-  facts.classes = {{"sky", {{1, 2, 3}}}, {"lake"}, {"road", {{4, 5, 6}}}};
-  const auto palette = classColors({}, 4);
-  EXPECT_THAT(classColors(facts, 4), ElementsAre(cv::Vec3b(3, 2, 1), palette[1], cv::Vec3b(6, 5, 4), palette[3]));
-  EXPECT_EQ(classColors(facts, 2).size(), 2u) << "fewer than are named";
+  facts.classes = {{"sky", {{1, 2, 3}}}, {"road", {{4, 5, 6}}}};
+  const auto colors = classColors(facts, 2);
+  ASSERT_EQ(colors.size(), 2u);
+  EXPECT_EQ(colors[0], cv::Vec3b(3, 2, 1));
+  EXPECT_EQ(colors[1], cv::Vec3b(6, 5, 4));
+}
+
+TEST(ClassColors, FillUpFromThePaletteWhereFactsNameFewer) {
+  ModelFacts facts;
+  facts.classes = {{"sky", {{1, 2, 3}}}};
+  const auto colors = classColors(facts, 4), palette = classColors({}, 4);
+  ASSERT_EQ(colors.size(), 4u);
+  EXPECT_EQ(colors[0], cv::Vec3b(3, 2, 1));
+  for (int c = 1; c < 4; ++c) EXPECT_EQ(colors[c], palette[c]);
+}
+
+TEST(ClassColors, FillUpFromThePaletteWhereAClassHasNone) {
+  ModelFacts facts;
+  facts.classes = {{"sky"}, {"road", {{4, 5, 6}}}};
+  const auto colors = classColors(facts, 2);
+  EXPECT_EQ(colors[0], classColors({}, 2)[0]);
+  EXPECT_EQ(colors[1], cv::Vec3b(6, 5, 4));
 }
 
 TEST(ClassColors, PaletteDoesNotRepeatForEightBitLabels) {
@@ -75,10 +93,6 @@ cv::Vec3f labSeenThrough(const cv::Matx33f& eye, const cv::Vec3b& bgr) {
   cv::cvtColor(one, lab, cv::COLOR_RGB2Lab);
   return lab.at<cv::Vec3f>(0);
 }
-
-cv::Vec3f labOf(const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); }
-double hueOf(const cv::Vec3b& bgr) { return std::atan2(labOf(bgr)[2], labOf(bgr)[1]) * 180 / CV_PI; }
-double apart(const cv::Vec3b& a, const cv::Vec3b& b) { return cv::norm(labOf(a) - labOf(b)); }
 
 // Eyes after Machado, Oliveira, Fernandes 2009, another model than the one that the palette was chosen by. Two colours
 // 10 apart are reported apart at a glance, 2 apart when they touch.
@@ -107,14 +121,34 @@ cv::Mat quarters() {
 
 TEST(ClassColors, NewOnesDifferInLightnessAndHue) {
   std::vector<cv::Vec3b> taken;
+  const auto lab = [](const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); };
+  const auto hue = [&](const cv::Vec3b& bgr) { return std::atan2(lab(bgr)[2], lab(bgr)[1]) * 180 / CV_PI; };
   for (int i = 0; i < 5; ++i) {
     const cv::Vec3b color = newClassColor("", taken, quarters());
     for (const cv::Vec3b& other : taken) {
-      EXPECT_GT(std::abs(labOf(color)[0] - labOf(other)[0]), 3) << color << other;
-      EXPECT_GT(std::abs(std::remainder(hueOf(color) - hueOf(other), 360)), 20) << color << other;
+      EXPECT_GT(std::abs(lab(color)[0] - lab(other)[0]), 3) << color << other;
+      EXPECT_GT(std::abs(std::remainder(hue(color) - hue(other), 360)), 20) << color << other;
     }
     taken.push_back(color);
   }
+}
+
+TEST(ClassColors, NewOnesDifferFromThePicture) {
+  const auto nearest = [](const std::vector<cv::Vec3b>& colors, const cv::Mat& picture) {
+    double least = 1e9;
+    for (const cv::Vec3b& color : colors)
+      for (int i = 0; i < 4; ++i) {
+        const cv::Vec3b below = picture.at<cv::Vec3b>(i / 2 * 80, i % 2 * 80);
+        least = std::min(
+            least, cv::norm(labSeenThrough(cv::Matx33f::eye(), color) - labSeenThrough(cv::Matx33f::eye(), below)));
+      }
+    return least;
+  };
+  std::vector<cv::Vec3b> taken;
+  for (int i = 0; i < 5; ++i) taken.push_back(newClassColor("", taken, quarters()));
+  EXPECT_GT(nearest(taken, quarters()), 30);
+  const cv::Mat one(160, 160, CV_8UC3, cv::Scalar(newClassColor("", {}, {})));  // what would be taken without a picture
+  EXPECT_GT(nearest({newClassColor("", {}, one)}, one), 60);
 }
 
 TEST(ClassColors, NewOnesAreWhatTheNameSays) {
@@ -127,8 +161,10 @@ TEST(ClassColors, NewOnesAreWhatTheNameSays) {
     ASSERT_TRUE(usualColor(english)) << english;
     EXPECT_EQ(usualColor(english), usualColor(french)) << french;
     const cv::Vec3b color = newClassColor(english, taken, quarters()), usual = *usualColor(english);
-    EXPECT_LT(std::abs(std::remainder(hueOf(color) - hueOf(usual), 360)), 45) << english << color;
-    for (const cv::Vec3b& other : taken) EXPECT_GT(apart(color, other), 15) << english << color << other;
+    const auto lab = [](const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); };
+    const double hue = std::atan2(lab(color)[2], lab(color)[1]) - std::atan2(lab(usual)[2], lab(usual)[1]);
+    EXPECT_LT(std::abs(std::remainder(hue, 2 * CV_PI)), 0.8) << english << color;
+    for (const cv::Vec3b& other : taken) EXPECT_GT(cv::norm(lab(color) - lab(other)), 15) << english << color << other;
     taken.push_back(color);
   }
   for (const char* other : {"", "carpet", "office", "Öl", "merge", "\xC3"}) {
@@ -140,6 +176,9 @@ TEST(ClassColors, NewOnesAreWhatTheNameSays) {
 // Two colours 2.3 apart in CIELAB can just be told apart when they touch.
 TEST(ClassColors, NewOnesAreFarFromAnyPictureAndEachOther) {
   constexpr int kSide = 96, kClasses = 8;
+  const auto apart = [](const cv::Vec3b& a, const cv::Vec3b& b) {
+    return cv::norm(labSeenThrough(cv::Matx33f::eye(), a) - labSeenThrough(cv::Matx33f::eye(), b));
+  };
   for (int surfaces = 1; surfaces <= 8; ++surfaces)
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
       cv::RNG random(100 * seed + static_cast<std::uint64_t>(surfaces));
@@ -158,9 +197,10 @@ TEST(ClassColors, NewOnesAreFarFromAnyPictureAndEachOther) {
     }
 }
 
+TEST(ClassColors, PaletteGivesAnyNumber) { EXPECT_EQ(classColors({}, 2000).size(), 2000u); }
+
 TEST(ClassColors, TheFirstNDoNotDependOnHowManyWereAskedFor) {
-  const auto few = classColors({}, 11), many = classColors({}, 2000);
-  ASSERT_EQ(many.size(), 2000u);
+  const auto few = classColors({}, 11), many = classColors({}, 150);
   EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
 }
 
