@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes a static site that works offline: all Markdown pages, the C++ headers (Doxygen) and the Python package. Fails if a link leads
-nowhere or a public name of the Python package has no sentence. Needs pandoc and doxygen.
+nowhere or a public name has no sentence. Needs pandoc and doxygen.
 
   scripts/site.py [FOLDER]      default dist/site; begin with its README.html
 """

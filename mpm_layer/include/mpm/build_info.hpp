@@ -11,10 +11,11 @@ namespace mpm {
 
 /// An NVIDIA GPU of this machine; ReadOptions::device names it "cuda:INDEX".
 struct CudaDevice {
-  int index = 0;
-  std::string name;
-  std::size_t memory_bytes = 0;
-  int major = 0, minor = 0;  ///< compute capability
+  int index = 0;                 ///< from 0, in the order of CUDA
+  std::string name;              ///< as its driver says
+  std::size_t memory_bytes = 0;  ///< in all
+  int major = 0;                 ///< of the compute capability, the 8 of 8.6
+  int minor = 0;                 ///< the 6 of 8.6
 };
 
 /// This build of the library, and what it can use on this machine.

@@ -18,7 +18,7 @@ MPM_API ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptio
 /// A converted model.
 struct ConvertedModel {
   std::string bytes;  ///< the ONNX file; OpenCV reads it after registerLayers()
-  ModelInfo info;
+  ModelInfo info;     ///< what the file is
 };
 
 /// Rewrites a plain ViT ONNX file: its encoder becomes ops of domain ai.mpm (docs/ops.md) that merge tokens. A

@@ -25,14 +25,15 @@ enum class Fit {
   kWindow,
 };
 
+/// How an Estimator reads its model, and what it computes for each image.
 struct EstimatorOptions {
   ReadOptions read = ReadOptions();  ///< outputs, convert.output and convert.scores are ignored
   std::optional<Task> task = {};     ///< nullopt: that of the model
   /// CPU threads; 0: as many as now. Calls cv::setNumThreads, which is global to the process; the end of the Estimator
   /// restores the number before it.
   int threads = 0;
-  bool inspect = false;  ///< also fill token_score and pair_similarity; only with Fit::kResize
-  Fit fit = Fit::kResize;
+  bool inspect = false;    ///< also fill token_score and pair_similarity; only with Fit::kResize
+  Fit fit = Fit::kResize;  ///< how an image of another size reaches the net
   int short_side = 0;      ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
   int window_stride = 0;   ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
   double min_score = 0.8;  ///< of a segment, 0..1
@@ -63,9 +64,11 @@ struct Segment {
   std::int64_t area = 0;  ///< px
 };
 
-/// Values of a depth map.
+/// Three values of a depth map, in its unit (ModelFacts::depth).
 struct DepthRange {
-  double min = 0, median = 0, max = 0;
+  double min = 0;     ///< the least value
+  double median = 0;  ///< as many pixels have less as have more
+  double max = 0;     ///< the greatest value
 };
 
 /// `depth`: CV_32F, not empty.
@@ -113,8 +116,8 @@ class MPM_API Estimator {
   /// that cannot do `options.task`, and for labels of more than 256 classes.
   explicit Estimator(const std::string& model, const EstimatorOptions& options = {});
   ~Estimator();
-  Estimator(Estimator&&) noexcept;
-  Estimator& operator=(Estimator&&) noexcept;
+  Estimator(Estimator&&) noexcept;             ///< moves the net
+  Estimator& operator=(Estimator&&) noexcept;  ///< moves the net
 
   /// `image`: CV_8UC3 in BGR order, as cv::imread and cv::VideoCapture give it, of any size. Resizing is bilinear, of
   /// the image and of scores, masks and depths. Throws mpm::Error for an empty image or another type, too little
@@ -132,7 +135,7 @@ class MPM_API Estimator {
   /// EstimatorOptions::reuse keeps of earlier frames. Use all Estimators of a net from one thread at a time.
   Estimator another() const;
 
-  const ModelInfo& model() const;
+  const ModelInfo& model() const;  ///< as it was read; lives as long as the Estimator
   /// The task that estimate() solves; nullopt: it returns what the net gives.
   std::optional<Task> task() const;
 

@@ -18,7 +18,7 @@ namespace mpm {
 /// The features of a picture from the encoder, and the labels of its pixels.
 struct LabelledTokens {
   static constexpr int kCellsPerPatch = 4;  ///< to the side of a patch
-  static constexpr int kNoClass = 255;
+  static constexpr int kNoClass = 255;      ///< of a cell without a labelled pixel
   cv::Mat tokens;  ///< {grid.height * grid.width, dim} CV_32F, behind the last block, merging undone
   /// CV_8U {grid.height * kCellsPerPatch, grid.width * kCellsPerPatch}: the class with most labelled pixels in each
   /// cell, so that a stroke thinner than a cell counts, or kNoClass.
@@ -26,9 +26,10 @@ struct LabelledTokens {
   std::vector<double> pixels;  ///< of each class, in the label map
 };
 
+/// How HeadTrainer::train() trains. A step is one batch of pictures.
 struct HeadTrainingOptions {
-  int hidden = 256;  ///< width of the head
-  int steps = 150;
+  int hidden = 256;             ///< width of the head
+  int steps = 150;              ///< batches
   int batch = 8;                ///< pictures per step, at most
   double learning_rate = 5e-3;  ///< the highest; a linear rise over 1/20 of the steps, then half a cosine down to 1 %
   double weight_decay = 0.05;   ///< of the two matrices
@@ -50,10 +51,10 @@ class MPM_API HeadTrainer {
   /// model merges the same way by default. Throws mpm::Error naming the file where a head does not fit.
   explicit HeadTrainer(const std::string& model, const Reduction& reduce = kFullModel);
   ~HeadTrainer();
-  HeadTrainer(HeadTrainer&&) noexcept;
-  HeadTrainer& operator=(HeadTrainer&&) noexcept;
+  HeadTrainer(HeadTrainer&&) noexcept;             ///< moves the net
+  HeadTrainer& operator=(HeadTrainer&&) noexcept;  ///< moves the net
 
-  const ModelInfo& model() const;
+  const ModelInfo& model() const;  ///< with its own classes, not those of setClasses()
 
   /// Sets the classes of the new model, instead of those of `model`. `ignore`: the label of pixels without a label,
   /// 0..255. Throws mpm::Error for fewer than two classes or more than 255.

@@ -16,13 +16,13 @@ namespace mpm {
 /// functions below throw mpm::Error for an id outside 0 ... clusters - 1.
 struct MergeMap {
   std::vector<int> cluster_of_token;  ///< {N}
-  int clusters = 0;
+  int clusters = 0;                   ///< number of tokens that are left
 };
 
 /// Tokens of one image after one insertion of Mutual Pair Merging.
 struct MergedTokens {
   std::vector<float> tokens;  ///< {special + map.clusters, dim}
-  MergeMap map;
+  MergeMap map;               ///< who went where
 };
 
 /// Mutual Pair Merging of the tokens of one image {special + N, dim}, row-major (paper, sec. 3). Two image tokens that

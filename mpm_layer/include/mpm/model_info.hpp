@@ -64,7 +64,7 @@ MPM_API DepthUnit parseDepthUnit(const std::string& text);
 
 /// A class that a model predicts.
 struct ClassInfo {
-  std::string name;
+  std::string name;                                  ///< as programs print it
   std::optional<std::array<std::uint8_t, 3>> rgb{};  ///< colour in pictures; nullopt: programs choose one
   bool thing = true;  ///< its segments are single objects, as cars are; false for stuff, as the sky is
 };
@@ -83,41 +83,41 @@ MPM_API Refine parseRefine(const std::string& text);
 /// How to prepare an image for the net, and what its labels mean: the facts that an ONNX graph lacks. They come from
 /// MODEL.json beside MODEL.onnx, and a converted file carries them in its metadata.
 struct ModelFacts {
-  std::string name;
-  ChannelOrder channels = ChannelOrder::kRgb;
+  std::string name;                            ///< of the model, for people
+  ChannelOrder channels = ChannelOrder::kRgb;  ///< of the network input
   /// Mean and standard deviation of pixel values 0..1, in the order of `channels`. Network input: (value - mean) /
   /// deviation.
   std::array<float, 3> mean = {0.5f, 0.5f, 0.5f};
-  std::array<float, 3> deviation = {0.5f, 0.5f, 0.5f};
-  bool assumed = true;                     ///< nothing says mean and std: they are the defaults above
-  std::vector<ClassInfo> classes;          ///< empty: the JSON names no classes
-  int ignore = 255;                        ///< label of pixels that belong to no class
-  std::optional<Task> task = {};           ///< nullopt: the JSON leaves it to the converter
-  DepthUnit depth = DepthUnit::kRelative;  ///< of a model that estimates depth
-  Refine refine = Refine::kNone;           ///< of its labels, unless EstimatorOptions say otherwise
+  std::array<float, 3> deviation = {0.5f, 0.5f, 0.5f};  ///< see `mean`
+  bool assumed = true;                                  ///< nothing says mean and std: they are the defaults above
+  std::vector<ClassInfo> classes;                       ///< empty: the JSON names no classes
+  int ignore = 255;                                     ///< label of pixels that belong to no class
+  std::optional<Task> task = {};                        ///< nullopt: the JSON leaves it to the converter
+  DepthUnit depth = DepthUnit::kRelative;               ///< of a model that estimates depth
+  Refine refine = Refine::kNone;                        ///< of its labels, unless EstimatorOptions say otherwise
 };
 
 /// The facts that the converter found in a model.
 struct ModelInfo {
-  ModelFacts facts;
-  bool converted = false;  ///< the file holds ai.mpm ops already
-  int blocks = 0;          ///< of the encoder
-  int dim = 0;             ///< width of a token
-  int heads = 0;           ///< attention heads of a block
-  Size2 patch;             ///< px
-  int special_tokens = 0;  ///< class, distillation and register tokens before the image tokens
-  Size2 input;             ///< network input, px
-  Size2 grid;              ///< image tokens
-  HeadKind head = HeadKind::kOther;
-  int classes = 0;  ///< 0: the head has no classes
+  ModelFacts facts;                  ///< what its JSON file says
+  bool converted = false;            ///< the file holds ai.mpm ops already
+  int blocks = 0;                    ///< of the encoder
+  int dim = 0;                       ///< width of a token
+  int heads = 0;                     ///< attention heads of a block
+  Size2 patch;                       ///< px
+  int special_tokens = 0;            ///< class, distillation and register tokens before the image tokens
+  Size2 input;                       ///< network input, px
+  Size2 grid;                        ///< image tokens
+  HeadKind head = HeadKind::kOther;  ///< what stands behind the encoder
+  int classes = 0;                   ///< 0: the head has no classes
   /// ModelFacts::task, or what the converter found: kSemantic for a net that gives labels or mask queries, kDepth for
   /// one map of one channel whose name says depth. nullopt: none of the tasks (classifiers, features).
   std::optional<Task> task = {};
   /// How a converted file merges tokens; for a plain ViT what ConvertOptions select.
   Reduction reduction = {.method = ReductionMethod::kNone};
-  Precision precision = Precision::kFp32;
-  int opset = 0;                ///< of the default ONNX domain
-  std::int64_t parameters = 0;  ///< number of weights
+  Precision precision = Precision::kFp32;  ///< of its products
+  int opset = 0;                           ///< of the default ONNX domain
+  std::int64_t parameters = 0;             ///< number of weights
   /// Names of the outputs of the head: "labels", or the names in the original graph. Every net also has the outputs
   /// "merge_map" and "token_counts".
   std::vector<std::string> outputs;

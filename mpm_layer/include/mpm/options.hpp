@@ -62,7 +62,7 @@ enum class ReductionMethod {
 /// How many tokens merge, which ones and where: what --reduce says. "Inside" a block is between its attention and its
 /// MLP. A field that a method lacks stays empty. `count` and `share` are for each block.
 struct Reduction {
-  ReductionMethod method = ReductionMethod::kMpm;
+  ReductionMethod method = ReductionMethod::kMpm;  ///< which tokens merge
   /// Blocks, strictly increasing. nullopt: 2,5 for kMpm and kRule and 0-7 for kGradual, without those that the model
   /// lacks; all for kTome; 0,4 for kAlgm (0,6 in a model of 24 blocks or more), which needs two. kCts merges before
   /// block 0.
@@ -128,8 +128,8 @@ MPM_API Precision parsePrecision(const std::string& text);
 
 /// Height and width, in pixels or in tokens.
 struct Size2 {
-  int height = 0;
-  int width = 0;
+  int height = 0;  ///< rows
+  int width = 0;   ///< columns
   friend bool operator==(const Size2&, const Size2&) = default;
 };
 
@@ -141,10 +141,10 @@ struct ConvertOptions {
   std::optional<Reduction> reduce = {};
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
-  /// ModelFacts::mean and deviation of a plain ViT, instead of those in its JSON. Both or none.
-  std::optional<std::array<float, 3>> mean = {}, deviation = {};
-  Precision precision = Precision::kFp32;
-  Output output = Output::kLabels;
+  std::optional<std::array<float, 3>> mean = {};       ///< ModelFacts::mean instead of the JSON's; with `deviation`
+  std::optional<std::array<float, 3>> deviation = {};  ///< the same of ModelFacts::deviation; with `mean`
+  Precision precision = Precision::kFp32;              ///< of the products in the net
+  Output output = Output::kLabels;                     ///< of a segmentation net
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.
   bool scores = false;
 
@@ -166,8 +166,9 @@ struct RuleInput {
   std::span<const float> keys = {};   ///< {N, key width}: mean keys of the block's attention; empty before a block
   std::span<const int> row_of_patch;  ///< {grid height * grid width}: the row that each patch is in
   std::span<const float> image;       ///< {channels, image_size}: the network input, normalised
-  Size2 grid, image_size;
-  int block = 0;
+  Size2 grid;                         ///< patches
+  Size2 image_size;                   ///< px
+  int block = 0;                      ///< before or inside which rows merge, from 0
 };
 
 /// Decides which rows of one image merge (ReductionMethod::kRule). Returns {N}: rows with the same number merge into
@@ -176,6 +177,7 @@ using MergeFunction = std::function<std::vector<std::int64_t>(const RuleInput& i
 
 /// How a model is read: converted first if it is a plain ViT, then placed on a device.
 struct ReadOptions {
+  /// How a plain ViT is converted.
   ConvertOptions convert = ConvertOptions();  // after = {} GCC 12 warns of an uninitialised optional
   /// "cpu", "cuda" (the first GPU), "cuda:1" (a GPU by its index) or "auto" (the first GPU if there is one, else the
   /// CPU).

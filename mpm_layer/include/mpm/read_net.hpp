@@ -17,8 +17,8 @@ MPM_API void registerLayers();
 
 /// A net that is ready to run, and what it is.
 struct LoadedNet {
-  cv::dnn::Net net;
-  ModelInfo info;
+  cv::dnn::Net net;  ///< with its inputs not set
+  ModelInfo info;    ///< of the converted model
 };
 
 /// Reads a plain ViT ONNX file, converted in memory, or a converted one. Calls registerLayers().
@@ -49,13 +49,13 @@ MPM_API LoadedNet readNet(const std::string& onnx_path, const ReadOptions& optio
 /// Time spent on one image, in ms. `total` is wall time; the other stages add up to it, except for a small overhead. On
 /// a GPU all time of the net counts as `backbone`.
 struct StageTimes {
-  double total = 0;
-  double preprocess = 0;
-  double backbone = 0;
-  double merge = 0;
-  double restore = 0;
-  double head = 0;
-  double postprocess = 0;
+  double total = 0;        ///< from image to result
+  double preprocess = 0;   ///< resizing and normalising the image
+  double backbone = 0;     ///< patch embedding and blocks
+  double merge = 0;        ///< finding pairs and merging
+  double restore = 0;      ///< gathering the grid again
+  double head = 0;         ///< what stands behind the encoder
+  double postprocess = 0;  ///< from scores to what was asked for
   /// Time of each encoder block, with the merging before or inside it: parts of `backbone` and `merge`. Empty where
   /// OpenCV measures no layer times and on a GPU.
   std::vector<double> blocks = {};

@@ -13,7 +13,7 @@ namespace mpm {
 /// Reuse across the frames of a fixed camera: of each frame, only the rows of patches that changed are computed; the
 /// other rows are those of earlier frames (docs/reuse.md). Differences are in grey levels, 0 to 255.
 struct Reuse {
-  bool on = false;
+  bool on = false;  ///< false: each frame is computed whole
   /// A patch changed when the mean of one of its 4x4 cells moved by more than this. nullopt: chosen from the noise of
   /// the camera.
   std::optional<double> threshold = {};
@@ -44,7 +44,7 @@ MPM_API std::string toString(const Reuse& reuse);
 
 /// The work that reuse did and saved for one frame.
 struct ReuseReport {
-  bool key_frame = false;
+  bool key_frame = false;         ///< computed whole
   double rows = 1;                ///< rows of patches that were computed, as a share of all patches
   std::vector<int> patches = {};  ///< those that changed, in raster order; of a key frame all count, none is listed
   std::optional<double> agreement = {};  ///< of a key frame that was due: percent, reuse compared with the full result

@@ -19,7 +19,7 @@ struct RunReport {
   /// With the option `inspect`, {K, N}: cosine similarity of the tokens that each token was merged with at each step,
   /// mean over their pairs, in the residual stream; NaN for a token that was not merged there.
   std::vector<std::vector<float>> pair_similarity;
-  StageTimes ms;
+  StageTimes ms;  ///< of this image
 };
 
 }  // namespace mpm
