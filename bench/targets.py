@@ -213,7 +213,7 @@ def memory_rows(table, bench):
         model = bench.converted(plain)
         weights = model.stat().st_size / 2 ** 20
         peak = bench.program("run", "--json", "--model", model, bench.picture())[1]
-        baselines = bench.run(plain, 3, "--schedule", "none", baselines="onnxruntime,openvino,opencv")["variants"]
+        baselines = bench.run(plain, 3, "--schedule", "none", baselines="onnxruntime,openvino,ncnn,opencv")["variants"]
         peaks = {v["runtime"]: v["peak_mib"] for v in baselines if v["runtime"] != "mpm" and v["peak_mib"]}
         least = min(peaks, key=peaks.get, default=None)
         detail = f"{peak:.0f} MiB: weights {weights:.0f}, 'mpm --version' {program:.0f}; " + \
@@ -271,7 +271,7 @@ def main():
         os.environ["MPM_INSTRUCTION_SET"] = options.limit
     about_computer(options)
     table = Table(options.limit)
-    rivals = ("onnxruntime", "openvino", "opencv")
+    rivals = ("onnxruntime", "openvino", "ncnn", "opencv")
     opencvs = [] if options.limit else [sys.executable, *options.opencv_python]
 
     if "t" in parts:

@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-RUNTIMES = ("onnxruntime", "openvino", "opencv")
+RUNTIMES = ("onnxruntime", "openvino", "ncnn", "opencv")
 
 
 def beside(runtimes, precisions, python=sys.executable):

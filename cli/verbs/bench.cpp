@@ -513,7 +513,7 @@ Verb addBench(CLI::App& mpm) {
   addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
   addOption(*verb, "--beside", arguments->beside, "JSON",
             "The worker of another runtime, which takes its turns: {\"name\", \"runtime\", \"precision\", \"reduce\", "
-            "\"command\": [..]}. compare.py in share/mpm/baselines gives those of ONNX Runtime, OpenVINO and "
+            "\"command\": [..]}. compare.py in share/mpm/baselines gives those of ONNX Runtime, OpenVINO, ncnn and "
             "OpenCV. Can be given several times")
       ->allow_extra_args(false);
   verb->footer(
