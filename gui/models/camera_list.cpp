@@ -117,7 +117,7 @@ void CameraList::show(int row, const QStringList& lines, const QImage& picture) 
   const QString source = QString::fromStdString(vision::redactCredentials(watch(row).source));
   const int line = QFontMetrics(QGuiApplication::font()).lineSpacing();
   QPixmap shown(kPicture);
-  shown.fill(Qt::transparent);  // without a picture, the text stands as high as that of the others
+  shown.fill(QGuiApplication::palette().color(QPalette::Window));  // where there is no picture, texts still align
   if (!picture.isNull()) shown = QPixmap::fromImage(picture);
   QIcon icon;
   for (const auto mode : {QIcon::Normal, QIcon::Selected}) icon.addPixmap(shown, mode);
