@@ -74,9 +74,11 @@ TEST_F(CamerasTest, IsFollowedWhileItIsWatched) {
   const QImage picture = list_.item(0)->icon().pixmap(CameraList::kPicture).toImage();
   EXPECT_EQ(picture.size(), QSize(186, 140));
   EXPECT_GT(picture.pixelColor(90, 70).green(), 180) << "the overlay";
-  writer.append(sampleAt(unixNow() + 1));
-  ASSERT_TRUE(writer.flush());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return list_.item(0)->text().contains("2 sample(s)"); }, 60000)) << "by itself";
+  for (const char* count : {"2 sample(s)", "3 sample(s)"}) {  // the first one may have been asked for before
+    writer.append(sampleAt(unixNow()));
+    ASSERT_TRUE(writer.flush());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return list_.item(0)->text().contains(count); }, 60000)) << "by itself";
+  }
 }
 
 }  // namespace

@@ -64,6 +64,10 @@ TEST_F(Folder, WhatPlaysIsPausedByAStep) {
   EXPECT_TRUE(wait([&] { return frame()->result.frame.file < file("street/30.png").toStdString(); }))
       << "it goes on where it was";
   EXPECT_FALSE(begins("30.png"));
+  trigger("pause");
+  window_->live().change([](monitor::Session&) {});
+  EXPECT_TRUE(wait([&] { return frame()->result.repeated; }));
+  EXPECT_LT(frame()->result.frame.file, file("street/30.png").toStdString()) << "the frame on show is looked at again";
 }
 
 TEST_F(Folder, PauseAtItsEndSaysSo) {

@@ -3,6 +3,7 @@
 
 #include <QSignalSpy>
 #include <QTest>
+#include <filesystem>
 
 #include "gui/models/readout.h"
 #include "monitor/samples.h"
@@ -49,8 +50,8 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
   ASSERT_TRUE(source);
   std::optional<StoredSample> found;
   QObject::connect(&history_, &History::sampleReady, [&](const StoredSample& sample) { found = sample; });
-  for (const auto& [minute, name] : {std::pair(60, "road"), {61, "ice"}}) {
-    history_.askSample(*source, kNoon + minute * kMinuteMs + kSecondMs, kHourMs);
+  for (const auto& [minute, off, name] : {std::tuple(60, 1, "road"), {61, 1, "ice"}, {0, -1, "road"}, {91, 1, "ice"}}) {
+    history_.askSample(*source, kNoon + minute * kMinuteMs + off * kSecondMs, minute == 60 ? kHourMs : kSecondMs);
     ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
     EXPECT_EQ(found->text, timeText(kNoon + minute * kMinuteMs));
     EXPECT_EQ(found->areas.value({}).value(name), 0.75);
@@ -60,23 +61,30 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
   history_.askLast(*source);
   ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
   EXPECT_THAT(found->text, Has("2 gap(s), the longest of 57 min"));
+  const QSignalSpy named(&history_, &History::namesReady);
+  history_.askNames(source->id, "camera 0");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !named.isEmpty(); }, kPatience));
+  EXPECT_EQ(named[0][0].value<SourceNames>().classes, QStringList{"ice"}) << "those of now";
 }
 
-TEST_F(Histories, ADatabaseThatIsNoneIsSaidOnce) {
+TEST_F(Histories, ADatabaseThatIsNoneIsSaidOnceAndOneThatIsReplacedIsReadAnew) {
   QFile file(QString::fromStdString(folder_ / "x.db"));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly) && file.write(QByteArray(5000, 'x')) > 0);
   file.close();
   history_.setDatabase(file.fileName());
   ASSERT_TRUE(QTest::qWaitFor([&] { return !failures_.isEmpty(); }, kPatience));
   history_.askEvents(1);
-  {
-    monitor::StoreWriter writer(path_);
-    writer.beginSession(monitor::test::session());
-    writer.append(monitor::test::sampleAt(kNoon));
+  for (const char* name : {"old", "new"}) {
+    std::filesystem::remove(path_);
+    monitor::test::record(path_, {monitor::test::sampleAt(kNoon)}, monitor::test::session(name));
+    const auto source = opens(path_);
+    ASSERT_TRUE(source);
+    EXPECT_EQ(source->name, name);
   }
-  EXPECT_TRUE(opens(path_));
   ASSERT_EQ(failures_.size(), 1);
   EXPECT_THAT(failures_[0], Has("x.db"));
+  history_.setDatabase(file.fileName());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return failures_.size() == 2; }, kPatience)) << "others could be read since";
 }
 
 }  // namespace

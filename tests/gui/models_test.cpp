@@ -39,8 +39,11 @@ TEST(LegendModel, IsAModel) {
   model.setColor(1, Qt::red);
   model.toggleSolo(2);
   model.setAllVisible(false);
-  filter.setFilterFixedString("R");
-  EXPECT_EQ(filter.rowCount(), 2);
+  panel.findChild<QLineEdit*>()->setText("R");
+  ASSERT_EQ(filter.rowCount(), 2);
+  for (auto* table : panel.findChildren<QTableView*>())
+    if (table->accessibleName() == "Classes") emit table->doubleClicked(filter.index(0, 0));
+  EXPECT_EQ(model.solo(), 0) << "a double click shows the class alone; road is the larger one";
   model.setClasses(classes({"a"}));
   EXPECT_EQ(model.rowCount(), 1);
 }
@@ -86,12 +89,16 @@ TEST(LegendModel, AreasAreSharesAndSort) {
   EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "0.0 %");
   LegendPanel panel(&model);
   auto& filter = *panel.findChild<QSortFilterProxyModel*>();
-  filter.sort(LegendModel::kArea, Qt::DescendingOrder);
-  EXPECT_EQ(filter.index(0, 0).data().toString(), "sky");
+  EXPECT_EQ(filter.index(0, 0).data().toString(), "sky") << "by area at first";
+  filter.sort(LegendModel::kArea, Qt::AscendingOrder);
+  EXPECT_EQ(filter.index(0, 0).data().toString(), "tree");
   filter.sort(LegendModel::kName, Qt::DescendingOrder);
   EXPECT_EQ(filter.index(0, 0).data().toString(), "tree");
   model.setAreas({{0, 0.5}});
   EXPECT_EQ(model.index(1, LegendModel::kArea).data().toString(), "0.0 %") << "gone from the picture";
+  model.setNamedAreas({{"tree", 0.25}, {"boat", 0.75}});
+  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), "25.0 %");
+  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), "0.0 %") << "none in the stored picture";
 }
 
 TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {
@@ -306,7 +313,7 @@ TEST(Sources, CamerasAreListedByTheirNames) {
 
 TEST(SpanText, ReadsLikeASpan) {
   EXPECT_EQ(spanText(3.25), "3.3 s");
-  EXPECT_EQ(spanText(200), "3 min 20 s");
+  EXPECT_EQ(spanText(60), "1 min 00 s");
   EXPECT_EQ(spanText(7500), "2 h 05 min");
   EXPECT_EQ(spanText(90000), "1 d 1 h");
 }

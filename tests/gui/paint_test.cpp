@@ -32,9 +32,11 @@ TEST(ClassPaint, OpacityBlendsWithoutTouchingTheLabels) {
   s.draw();
   EXPECT_EQ(s.target.pixel(3, 3), qRgb((200 + 255) / 2, 75, 50));
   EXPECT_EQ(s.target.pixel(12, 3), qRgb(100, 75, (100 + 255) / 2));
-  s.paint.opacity = 1;
+  s.paint.opacity = 1.5;  // of settings that were edited by hand
+  s.labels = s.labels(cv::Rect(2, 0, 4, 2)).t();
   s.draw();
-  EXPECT_EQ(s.target.pixel(3, 3), qRgb(255, 0, 0));
+  for (const QPoint& at : {QPoint(3, 3), {12, 7}}) EXPECT_EQ(s.target.pixel(at), qRgb(255, 0, 0));
+  EXPECT_EQ(s.target.pixel(3, 8), qRgb(0, 0, 255)) << "a smaller map lies over the whole picture";
 }
 
 TEST(ClassPaint, ModesDiffer) {

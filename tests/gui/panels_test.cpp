@@ -143,23 +143,6 @@ TEST(ReductionPanel, OfAConvertedFileItIsFixed) {
   EXPECT_THAT(textOf(&panel), Has("its reduction is fixed"));
 }
 
-TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
-  LegendModel model;
-  ModelInfo info;
-  info.classes = 3;
-  info.facts.classes = {{"road", {}}, {"sky", {}}, {"tree", {}}};
-  LegendPanel panel(&model);
-  model.setClasses(info);
-  model.setAreas({});  // as before the first frame
-  model.setAreas({{0, 0.1}, {1, 0.7}, {2, 0.2}});
-  EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0).data().toString(), "sky") << "largest first";
-  fieldOf<QLineEdit>(&panel, "Search the classes")->setText("ro");
-  EXPECT_EQ(fieldOf<QTableView>(&panel, "Classes")->model()->rowCount(), 1);
-  emit fieldOf<QTableView>(&panel, "Classes")
-      ->doubleClicked(fieldOf<QTableView>(&panel, "Classes")->model()->index(0, 0));
-  EXPECT_EQ(model.solo(), 0);
-}
-
 TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   monitor::DayNightStatistics statistics;
   EXPECT_THAT(DayNightPanel::differenceText(statistics), Has("not samples of both"));
@@ -531,13 +514,10 @@ TEST(History, AnswersTheLastOfManyQuestions) {
     query.max_buckets = 100 + i;
     history.askChart(query);
   }
-  ASSERT_TRUE(charts.wait(5000));
-  while (charts.wait(300)) {
-  }
+  history.askStatistics(1, 0, unixNow());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !statistics.isEmpty(); }, kPatience));
   EXPECT_LT(charts.count(), 20) << "questions that a later one made pointless are dropped";
   EXPECT_EQ(charts.last()[1].value<monitor::ChartQuery>().max_buckets, 120);
-  history.askStatistics(1, 0, unixNow());
-  ASSERT_TRUE(statistics.wait(5000));
   const auto answer = statistics[0][0].value<monitor::DayNightStatistics>();
   EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
   EXPECT_FALSE(statistics[0][1].value<std::vector<monitor::ClassArea>>().empty());
@@ -545,14 +525,13 @@ TEST(History, AnswersTheLastOfManyQuestions) {
 
 TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
   QTemporaryDir folder;
-  write(folder.filePath("m.db"), "");
+  write(folder.filePath("empty.db"), "");
   History history;
-  QSignalSpy failed(&history, &History::failed), sources(&history, &History::sourcesChanged);
-  history.setDatabase(folder.filePath("m.db"));
-  EXPECT_FALSE(sources.wait(300));
-  database(folder);
-  history.askSources();
-  ASSERT_TRUE(sources.wait(5000));
+  const QSignalSpy failed(&history, &History::failed), sources(&history, &History::sourcesChanged);
+  history.setDatabase(folder.filePath("empty.db"));
+  history.askEvents(1);
+  history.setDatabase(database(folder));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !sources.isEmpty(); }, kPatience));
   EXPECT_EQ(failed.count(), 0);
 }
 

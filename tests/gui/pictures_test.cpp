@@ -45,9 +45,9 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
     writer.setRecording(true);
     writer.add(second->result, nullptr, "rtsp://u:geheim@camera");
   }
-  PictureStore store(QString::fromStdString(path));
+  PictureStore store(folder.filePath("none"));
   QSignalSpy listed(&store, &PictureStore::listed), loaded(&store, &PictureStore::loaded);
-  store.list();
+  store.list(QString::fromStdString(path));  // that of a camera of a watch file
   ASSERT_TRUE(listed.wait(5000));
   ASSERT_EQ(store.pictures().size(), 2U) << "the overlay is not a picture of its own";
   EXPECT_NEAR(store.pictures()[0].time, 1770000000.123, 1e-6);
@@ -99,6 +99,8 @@ TEST(PictureStore, NearestWithinTheTolerance) {
   EXPECT_EQ(nearestPicture(pictures, yard, 14, 10)->path, "a");
   EXPECT_EQ(nearestPicture(pictures, street, 16, 10)->path, "x");
   EXPECT_EQ(nearestPicture(pictures, yard, 16, 10)->path, "b");
+  EXPECT_EQ(nearestPicture(pictures, yard, 36, 4)->path, "c");
+  EXPECT_EQ(nearestPicture(pictures, yard, 24, 4)->path, "b");
   EXPECT_EQ(nearestPicture(pictures, street, 40, 10), nullptr);
   EXPECT_EQ(nearestPicture(pictures, yard, 99, 10), nullptr);
   EXPECT_EQ(nearestPicture({}, yard, 16, 10), nullptr);
@@ -131,9 +133,14 @@ TEST(LiveFrame, ComparesWithAnotherReduction) {
   other.tokens = {6, 4};
   other.labels = result.estimate.labels.clone();
   other.labels(cv::Rect(0, 0, 12, 16)).setTo(0);
-  monitor::InferenceResult of_two_sizes = result;
-  of_two_sizes.compared->estimate.labels = other.labels.colRange(0, 12);
-  EXPECT_TRUE(makeLiveFrame(std::move(of_two_sizes))->comparison->picture.empty());
+  for (const cv::Mat& part : {other.labels.colRange(0, 12), other.labels.rowRange(0, 8)}) {
+    monitor::InferenceResult of_two_sizes = result;
+    of_two_sizes.compared->estimate.labels = part;
+    of_two_sizes.estimate.depth = cv::Mat(16, 24, CV_32F, cv::Scalar(1));
+    of_two_sizes.compared->estimate.depth = cv::Mat(part.size(), CV_32F, cv::Scalar(2));
+    const LiveFramePtr differ = makeLiveFrame(std::move(of_two_sizes));
+    EXPECT_TRUE(differ->comparison->picture.empty() && !differ->comparison->depth_difference) << part.size();
+  }
   const LiveFramePtr frame = makeLiveFrame(std::move(result));
   ASSERT_TRUE(frame->comparison);
   EXPECT_EQ(frame->comparison->agreement, 50);

@@ -509,6 +509,30 @@ TEST_F(TeachTrained, ShowsWhatChangedSinceTheLastVersion) {
   EXPECT_FALSE(canvas()->showsChanges());
 }
 
+// Two versions that see the same, whose classes have each other's numbers.
+TEST(VersionChanges, AreOfTheNamesOfClasses) {
+  const QTemporaryDir folder;
+  const std::string one = R"({"classes": [{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}]})",
+                    other = R"({"classes": [{"name": "b"}, {"name": "a"}, {"name": "d"}, {"name": "c"}]})";
+  const auto version = [&](const char* name, const std::string& facts, int hour) {
+    const QString path = folder.filePath(name);
+    QFile::copy(MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx", path);
+    write(path.chopped(4) + "json", facts.c_str());
+    return TaughtModel{path, QDateTime::fromSecsSinceEpoch(3600 * hour)};
+  };
+  VersionChanges changes;
+  changes.setOptions({.threads = 1});
+  QString said;
+  QObject::connect(&changes, &VersionChanges::said, [&](const QString& text) { said = text; });
+  const cv::Mat image = mpm::test::noisePicture(32, 64);
+  const auto says = [&](const TaughtModel& after, const char* text) {
+    changes.compare("picture", image, {{"d"}, {qRgb(1, 2, 3)}}, version("v1.onnx", one, 1), after, {});
+    return QTest::qWaitFor([&] { return said.contains(text); }, kPatience);
+  };
+  EXPECT_TRUE(says(version("v2.onnx", other, 2), "100.0 % of the picture changed")) << said;
+  EXPECT_TRUE(says(version("v2.onnx", one, 3), "nothing changed")) << said << ": it was written again";
+}
+
 TEST_F(TeachTrained, StatesAreLearntAndReadLive) {
   for (const char* when : {"20T12", "21T23", "22T12", "23T23"}) {
     watching().open(QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-%1:00").arg(when));

@@ -123,6 +123,7 @@ TEST_F(Times, StoredPicturesAreMeasuredAgain) {
   yes->click();
   EXPECT_TRUE(part<Measuring>()->running());
   ASSERT_TRUE(noticed("3 of 3 pictures are measured again"));
+  EXPECT_FALSE(part<Measuring>()->running()) << "it can be asked for again";
   EXPECT_TRUE(runs()) << "the archive is on show again";
   const auto stored = samples();
   ASSERT_EQ(stored.size(), 3u);

@@ -138,6 +138,12 @@ TEST_F(Trainer, AStrokeThatWaitsForTheDiskIsInTheState) {
   store.change([](vision::LabelFolder& folder) { folder.removePicture("a"); });
   EXPECT_TRUE(wait([&] { return state->pictures.isEmpty(); }));
   EXPECT_TRUE(state->labels.isEmpty() && state->counts.empty());
+  store.change([](vision::LabelFolder& folder) {
+    folder.addPicture("a", cv::Mat(8, 4, CV_8UC3, cv::Scalar::all(9)));
+    folder.saveLabels("a", cv::Mat(8, 4, CV_8U, cv::Scalar(0)));
+  });
+  EXPECT_TRUE(wait([&] { return !state->counts.empty(); }));
+  EXPECT_EQ(state->counts[0], (LabelCount{"a", 0, 32, 1})) << "of the picture that has the name now";
 }
 
 TEST_F(Trainer, OtherClassesBeginAnew) {
@@ -153,10 +159,14 @@ TEST_F(Trainer, OtherClassesBeginAnew) {
   trainer.ask(work, "a");
   ASSERT_TRUE(wait([&] { return ends.size() == 3; }));
   EXPECT_EQ(ends, QStringList({"answer", "answer", "answer"}));
+  TrainerJob erased = work;
+  for (cv::Mat& map : erased.labels) map = cv::Mat(64, 64, CV_8U, cv::Scalar(0));
   work.classes.ignore = 1;  // what was bright
-  trainer.ask(work, "a");
-  ASSERT_TRUE(wait([&] { return ends.size() == 4; }));
-  EXPECT_THAT(ends[3], Has("label two classes"));
+  for (const TrainerJob& one : {erased, work}) {
+    trainer.ask(one, "a");
+    ASSERT_TRUE(wait([&] { return ends.last().contains("label two classes"); }));
+    ends << "answer";
+  }
 }
 
 TEST_F(Trainer, ComparesFilesBehindThePictureOnShow) {
@@ -194,17 +204,17 @@ TEST_F(Trainer, SaysWhyThereIsNoAnswer) {
   add("a", false);
   TrainerJob nowhere = job();
   nowhere.model = folder_.filePath("none.onnx");
-  for (const auto& [work, name] : {std::pair(nowhere, "a"), std::pair(job(), "a")}) {
-    trainer.ask(work, name);
+  for (const TrainerJob& work : {nowhere, job(), nowhere}) {
+    trainer.ask(work, "a");
     const auto before = why.size();
     ASSERT_TRUE(wait([&] { return why.size() > before; }));
   }
   add("b", true);
   trainer.ask(job(), "missing");
-  ASSERT_TRUE(wait([&] { return why.size() == 3; }));
-  EXPECT_THAT(why[0], Has("none.onnx"));
+  ASSERT_TRUE(wait([&] { return why.size() == 4; }));
+  for (const int i : {0, 2}) EXPECT_THAT(why[i], Has("none.onnx"));
   EXPECT_THAT(why[1], Has("label two classes"));
-  EXPECT_THAT(why[2], Has("missing"));
+  EXPECT_THAT(why[3], Has("missing"));
 }
 
 TEST_F(Trainer, GivesNoAnswerOnceStoppedAndBeginsAgain) {

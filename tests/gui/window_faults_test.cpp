@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "support/demo.h"
 #include "wall_clock.h"
 #include "window_fixture.h"
 
@@ -165,6 +166,13 @@ TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
   EXPECT_TRUE(wait([&] { return charts.count() >= 2; }));
 }
 
+TEST_F(Faults, TheChartOfADemoEndsAtItsOwnPresent) {
+  MPM_NEEDS_DEMO();
+  watching().open("demo:street?seed=3&size=64x64&start=2020-06-20T12:00");
+  ASSERT_TRUE(runs());
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>()->chart()->axis().to < 1'600'000'000; }));
+}
+
 TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
   dock("chart")->hide();
   dock("day_night")->raise();
@@ -318,6 +326,8 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
       << part<Exports>()->recordText().toStdString();
   EXPECT_TRUE(logged("leaves out frames"));
   EXPECT_EQ(log().count("leaves out frames"), 1);
+  for (int i = 0; i < 2; ++i) trigger("record");
+  EXPECT_TRUE(wait([&] { return log().count("leaves out frames") == 2; })) << "of another recording";
   const auto saved = [&] {
     trigger("snapshot");  // refused while the disk is behind
     return QTest::qWaitFor([&] { return notice().startsWith("Saved "); }, 500);
@@ -448,7 +458,7 @@ TEST(Opener, GoesOnWithTheModelOfTheSourceOrThatOfTheCommandLine) {
   QTemporaryDir folder;
   const QString known = folder.filePath("known.onnx"), other = "other.onnx";
   QSettings stored(folder.filePath("s.ini"), QSettings::IniFormat);
-  saveRecents(stored, {{folder.path(), known, "mpm:blocks=1", {}}});
+  saveRecents(stored, {{folder.path(), known, "mpm:blocks=1", {}}, {"rtsp://***@camera/1", {}, {}, {}}});
   SettingsWriter settings(stored.fileName());
   LiveMonitor live({});
   QWidget window;
@@ -492,6 +502,37 @@ TEST(Opener, GoesOnWithTheModelOfTheSourceOrThatOfTheCommandLine) {
     EXPECT_EQ(opened(named, [&](Opener& opener) { opener.openRecent(opener.recents()[0]); }),
               "known.onnx mpm:blocks=1 open")
         << "a person chose it now";
+  }
+  EXPECT_EQ(opened({}, [](Opener& opener) { opener.openRecent(opener.recents()[1]); }), "") << "without its password";
+  opened({}, [&](Opener& opener) {
+    const QSignalSpy files(&opener, &Opener::watchFileChosen), databases(&opener, &Opener::databaseChosen);
+    opener.open(QStringList{"A.TOML", "A.DB"});
+    EXPECT_TRUE(files.count() == 1 && databases.count() == 1) << "endings as other systems write them";
+    opener.resumeLast();
+    opener.open(other);
+    opener.remember(folder.path(), kFullModel);
+    EXPECT_NE(opener.recents()[0].model, known) << "a person chose another one";
+  });
+}
+
+TEST(WatchRules, AreOfASourceHoweverItIsOpened) {
+  QTemporaryDir folder;
+  SettingsWriter settings(folder.filePath("s.ini"));
+  QWidget window;
+  WatchRules rules(folder.filePath("watches"), &settings, &window);
+  EXPECT_EQ(rules.file("demo:street?start=1"), rules.file("demo:street?start=2")) << "each demo has its own moment";
+  EXPECT_EQ(rules.watchOptions("0").every_s, 1);
+  EXPECT_EQ(rules.watchOptions(folder.path()).every_s, 0) << "each picture of a folder";
+  EXPECT_GT(rules.snapshotOptions("0", "pictures").reserve_megabytes, 0);
+  for (const char* name : {"yard", "gate"})
+    rules.propose("0", {{.name = name, .size = {64, 48}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}}});
+  EXPECT_EQ(rules.regions("0").at(0).name, "yard") << "known already";
+  evaluation::StateHead head{.name = "gate", .states = {"closed", "open"}, .model_name = "m", .model_digest = "a1"};
+  head.weights = cv::Mat(2, 4, CV_64F, cv::Scalar(0));
+  for (const char* name : {"a.json", "b.json"}) {
+    evaluation::writeStates(folder.filePath(name).toStdString(), head);
+    rules.useStates("0", head, folder.filePath(name), true);
+    EXPECT_EQ(rules.watch("0").states, std::vector{folder.filePath(name).toStdString()}) << "once each name";
   }
 }
 

@@ -216,6 +216,9 @@ TEST_F(Window, EveryReductionTakesEffectAndIsWatched) {
 
 // The command that is copied, as a shell runs it.
 TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
+  WindowOptions quoted = options();
+  quoted.settings = file("it's/settings.ini");
+  make(quoted);
   ASSERT_TRUE(openAndWait());
   monitor::Watch all = monitor::test::everyField(folder_.path().toStdString());
   part<WatchRules>()->write(file("street"), all);
@@ -231,7 +234,6 @@ TEST_F(Window, TheCopiedCommandWatchesLikeTheWindow) {
   ASSERT_TRUE(wait([&] { return said() == all; })) << "each field is in the file that the app writes";
   trigger("command");
   const QString line = QApplication::clipboard()->text();
-  EXPECT_EQ(line, QStringLiteral("mpm monitor --watch '%1'").arg(path));
   ASSERT_TRUE(wait([&] { return said() == watching().watch(); }));
   QProcess shell;
   shell.start("sh", {"-c", MPM_COMMAND + line.mid(3) + " --print-watch"});
@@ -474,6 +476,7 @@ TEST(Exports, ProposeANameThatAnyDiskTakes) {
   const UnixMs noon = 1774008000000;  // 20 March 2026
   EXPECT_EQ(exportName("rtsp://***@yard/1?x=2", noon, noon + 1, "csv"), "rtsp-yard-1-x-2-2026-03-20.csv");
   EXPECT_EQ(exportName("straße.mp4", noon, noon + kDayMs, "jsonl"), "straße.mp4-2026-03-20-2026-03-21.jsonl");
+  EXPECT_EQ(exportName(QString(300, 'x'), noon, noon, "csv").size(), 80 + 11 + 4);
 }
 
 TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {
@@ -485,6 +488,10 @@ TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {
   EXPECT_FALSE(QFile::exists(file("none.csv")));
   part<Exports>()->write(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
   EXPECT_TRUE(noticed("no/such/folder.png"));
+  Job job(Exports::exporting(file("none.db"), {}, {}, file("none.csv")));
+  const QSignalSpy failed(&job, &Job::failed);
+  ASSERT_TRUE(wait([&] { return !failed.isEmpty(); }));
+  EXPECT_THAT(failed[0][0].toString(), Has("no database to export from yet"));
 }
 
 // To a FIFO, which takes nothing until somebody reads it.
