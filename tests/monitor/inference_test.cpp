@@ -244,7 +244,7 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   ASSERT_TRUE(after) << "the frame that the new one failed on goes to the old one";
   EXPECT_EQ(after->model_path, kModel);
   EXPECT_EQ(after->session, before->session);
-  EXPECT_TRUE(toldOf("fails on its first frame"));
+  EXPECT_TRUE(eventually([&] { return toldOf("fails on its first frame"); })) << "told after the frame";
   EXPECT_EQ(worker.status().failed, 0);
 }
 
