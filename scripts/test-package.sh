@@ -12,7 +12,7 @@ lintian --pedantic --display-info --suppress-tags spelling-error-in-binary --fai
 blhc --all "$dir"/*.build
 packages=$(sed -n '/-dbgsym$/d; s/^Package: //p' "$dir/Packages" | tr '\n' ' ')
 export dir packages DEBIAN_FRONTEND=noninteractive
-# Debian's start-up code lacks the note of control-flow protection that ours has. mmdebstrap runs each hook with the root in $1 and deletes the root at the end.
+# --nocfprotection: Debian's own start-up code lacks that mark. mmdebstrap runs each hook with the root in $1 and deletes the root at the end.
 # shellcheck disable=SC1091,SC2016
 mmdebstrap --variant=apt --include=systemd --format=null \
   --customize-hook='mkdir "$1/srv/mpm" && cp "$dir"/* "$1/srv/mpm"' \

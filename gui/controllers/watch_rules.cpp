@@ -67,8 +67,8 @@ void WatchRules::follow(const Watch& camera) {
   interpret(known);
 }
 
-// A field that makes no sense, or whose file is gone, does not count, and this is said. Where it was to hide parts of
-// the pictures, all is blurred: no model has the class "*".
+// A field that makes no sense, or whose file is gone, does not count, and this is said. If that field is `hide`, the
+// whole picture is blurred, as for each class that the model lacks: no model has a class "*".
 void WatchRules::interpret(Known& known) {
   Watch usable = known.watch;
   const auto regions = known.options.regions;  // their file may be on its way to the disk

@@ -19,8 +19,8 @@ class WatchRules : public QObject {
   WatchRules(const QString& folder, SettingsWriter* settings, QWidget* window);
 
   const monitor::Watch& watch(const QString& source) { return of(source).watch; }
-  /// Those of its source are, until it is called again, what a file says of this camera, except for what is kept where,
-  /// and for the command that runs for each event: a file that is opened starts no program.
+  /// The rules of the camera's source become those of its watch file, until the next call. What is stored and where
+  /// stays the app's. `on-event` is not run: a file that is opened starts no program.
   void follow(const monitor::Watch& camera);
   /// Its watch file, which is there once something was chosen.
   QString file(const QString& source) const;

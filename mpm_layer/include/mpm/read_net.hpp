@@ -17,7 +17,7 @@ MPM_API void registerLayers();
 
 /// A net that is ready to run, and what it is.
 struct LoadedNet {
-  cv::dnn::Net net;  ///< with its inputs not set
+  cv::dnn::Net net;  ///< ready for setInput()
   ModelInfo info;    ///< of the converted model
 };
 
