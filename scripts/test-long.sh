@@ -6,11 +6,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# For the test that opens the page of mpm serve in a browser.
-sudo=
-[ "$(id -u)" -eq 0 ] || sudo=sudo
-$sudo apt-get install -q -y --no-install-recommends chromium
-
 ctest --test-dir build --output-on-failure --label-regex '^long$' "$@"
 info=$(build/bin/mpm info --json)
 for set in $(echo "$info" | tr -d '\n "' | sed -n 's/.*instruction_sets:\[[^],]*,*\([^]]*\)].*/\1/p' | tr , ' '); do
