@@ -27,9 +27,8 @@ class Convert : public InFolder {
 
   /// The model at `path` is the plain TinyVit, whose features are multiplied by `factor`.
   void expectFeaturesTimes(double factor) const {
-    auto [net, info] = readNet(path, {.convert = {.reduce = kFullModel}});
     const auto image = TinyVit::image(3);
-    const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, info.outputs)[0];
+    const auto found = runModel(path, {.reduce = kFullModel}, image)[0];
     auto expected = TinyVit(Dialect{}).evaluate(image)[0];
     for (double& value : expected) value *= factor;
     EXPECT_LT(difference(found, expected), 1e-4);
@@ -172,9 +171,8 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
   EXPECT_EQ(readModelInfo(path, options).input, (Size2{12, 20}));
   options.input_size = Size2{16, 24};
   options.scores = true;
-  cv::dnn::Net net = readNet(path, {.convert = options}).net;
   const auto image = TinyVit::image(4, 16, 24);
-  EXPECT_LT(difference(runNet(net, image, {1, 3, 16, 24}, {"scores"})[0], vit.scores(image, 4, 6)), 1e-4);
+  EXPECT_LT(difference(runModel(path, options, image, {"scores"})[0], vit.scores(image, 4, 6)), 1e-4);
 }
 
 /// Exporters write the index of BEiT's relative positions with it.
@@ -219,10 +217,7 @@ TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
   options.reduce = mpmBefore({1});
   options.input_size = Size2{56, 72};
   const auto image = TinyVit::image(4, 56, 72);
-  const auto run = [&](const char* file) {
-    cv::dnn::Net net = readNet(dataPath(file), {.convert = options}).net;
-    return runNet(net, image, {1, 3, 56, 72}, {"last_hidden_state"})[0];
-  };
+  const auto run = [&](const char* file) { return runModel(dataPath(file), options, image, {"last_hidden_state"})[0]; };
   EXPECT_LT(difference(run("hf_dinov3_dynamo18.onnx"), run("hf_dinov3_ts17.onnx")), 1e-4);
   options.input_size = Size2{48, 64};
   EXPECT_MPM_ERROR(convertModel(dataPath("timm_eva02_ts17.onnx"), options),
@@ -273,8 +268,7 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
       for (auto& input : *node.mutable_input()) input = input == "position" ? made : input;
     }
     g.save(path);
-    cv::dnn::Net net = readNet(path, {.convert = options}).net;
-    return runNet(net, TinyVit::image(4), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"})[0];
+    return runModel(path, options, TinyVit::image(4))[0];
   };
   const auto expected = featuresWith([&](GraphBuilder& g) {
     return g.weights("large", {1, kOutH * kOutW, kDim}, large);
@@ -303,8 +297,7 @@ TEST_F(Convert, LocalFunctionsHaveDefaults) {
   };
   const auto featuresOf = [&](GraphBuilder& builder) {
     builder.save(path);
-    cv::dnn::Net net = readNet(path, {.convert = options}).net;
-    return runNet(net, TinyVit::image(4), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"})[0];
+    return runModel(path, options, TinyVit::image(4))[0];
   };
   // All norms but the second have the default.
   const auto changed = [&](bool called) {

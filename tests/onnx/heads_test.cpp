@@ -16,8 +16,8 @@ void PrintTo(const Array& array, std::ostream* out) { *out << array.name; }
 
 namespace {
 
-/// The encoder with the head of one case behind it.
-onnx::ModelProto withHead(const std::string& name) {
+/// Writes the encoder with the head of one case behind it.
+void writeHead(const std::string& name, const std::string& path) {
   onnx::ModelProto model = modelAt(dataPath("hf_deit_dynamo20.onnx"));
   const onnx::ModelProto heads = modelAt(dataPath("heads/heads.onnx"));
   onnx::GraphProto& graph = *model.mutable_graph();
@@ -36,7 +36,7 @@ onnx::ModelProto withHead(const std::string& name) {
   }
   graph.mutable_output(0)->set_name(name);
   graph.mutable_output(0)->clear_type();
-  return model;
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
 }
 
 class HeadOperator : public ::testing::TestWithParam<Array> {};
@@ -45,17 +45,12 @@ TEST_P(HeadOperator, ComputesWhatOnnxMeans) {
   const Array& expected = GetParam();
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
-  std::ofstream(path, std::ios::binary) << withHead(expected.name).SerializeAsString();
+  writeHead(expected.name, path);
   const Array image = readReference(dataPath("heads/heads.reference.json")).image;
-  ConvertOptions options;
-  options.reduce = kFullModel;
-  cv::dnn::Net net = readNet(path, {.convert = options}).net;
-  const std::vector<double> one = runNet(net, image.values, image.shape, {expected.name})[0];
-  EXPECT_LT(difference(one, expected.values), 1e-4);
+  EXPECT_LT(difference(runModel(path, {.reduce = kFullModel}, image.values)[0], expected.values), 1e-4);
 
   // In a batch of two, with merging, each image is as alone.
-  options.reduce = mpmBefore({1});
-  net = readNet(path, {.convert = options}).net;
+  cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({1})}}).net;
   std::vector<double> other = image.values, both = image.values;
   for (double& value : other) value = 0.75 - 0.5 * value;
   both.insert(both.end(), other.begin(), other.end());
@@ -76,7 +71,7 @@ TEST_P(HeadOperator, ComputesWhatOnnxMeans) {
 TEST(HeadOperators, ConvolutionsTakeInWhatStandsAroundThem) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
-  std::ofstream(path, std::ios::binary) << withHead("conv_joined").SerializeAsString();
+  writeHead("conv_joined", path);
   onnx::ModelProto model = convertedModel(path);
   std::map<std::string, int> ops;
   for (const onnx::NodeProto& node : model.graph().node())
@@ -121,7 +116,7 @@ TEST(Heads, AttentionWithAPartThatOurOperatorLacksIsRefused) {
   const std::string path = folder / "model.onnx";
   for (const auto& [name, found] : cases) {
     SCOPED_TRACE(name);
-    std::ofstream(path, std::ios::binary) << withHead(std::string("refused_") + name).SerializeAsString();
+    writeHead(std::string("refused_") + name, path);
     EXPECT_MPM_ERROR(convertModel(path, {}), found);
   }
 }

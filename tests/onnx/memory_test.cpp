@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include "base/atomic_file.h"
@@ -14,6 +12,7 @@
 #include "mpm/mpm.hpp"
 #include "onnx/model/graph.h"
 #include "onnx/model/model_file.h"
+#include "support/in_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::onnx_graph {
@@ -21,7 +20,7 @@ namespace {
 
 const char* const kModel = MPM_SOURCE_DIR "/models/street_vit_t16.onnx";
 
-double fileMiB() { return static_cast<double>(std::filesystem::file_size(kModel)) / (1 << 20); }
+double sizeMiB(const std::string& path) { return static_cast<double>(fs::file_size(path)) / (1 << 20); }
 
 /// A line of /proc/self/status, in MiB; negative where there is none.
 double statusMiB(const std::string& field) {
@@ -33,13 +32,20 @@ double statusMiB(const std::string& field) {
 
 std::string parsedText(const std::string& path) { return readModelFile(path).SerializeAsString(); }
 
-bool isMeasurable() {
+class Memory : public test::InFolder {
+ protected:
+  const std::string path_ = folder_ / "converted.onnx";
+};
+
+class MeasuredMemory : public Memory {
+ protected:
+  void SetUp() override {
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  return statusMiB("RssAnon") > 0 && std::filesystem::exists(kModel);
-#else
-  return false;
+    if (statusMiB("RssAnon") > 0 && fs::exists(kModel)) return;
 #endif
-}
+    GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
+  }
+};
 
 /// Peak memory of `run` in a process of its own, because a peak counts from the start, as a multiple of `file` MiB.
 double peakOf(double file, const std::function<void()>& run) {
@@ -54,7 +60,7 @@ double peakOf(double file, const std::function<void()>& run) {
   return ended ? WEXITSTATUS(status) / 10.0 : 999;
 }
 
-TEST(Memory, OfAGraphHoldsTheWeightsOnce) {
+TEST_F(Memory, OfAGraphHoldsTheWeightsOnce) {
   onnx::ModelProto model = readModelFile(kModel);
   const Graph graph = readGraph(model, {});
   EXPECT_GT(graph.weights, 1'000'000);
@@ -63,85 +69,68 @@ TEST(Memory, OfAGraphHoldsTheWeightsOnce) {
   EXPECT_LT(left, std::size_t{1} << 16);
 }
 
-TEST(Memory, OfConvertingIsAFewTimesTheFile) {
-  if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
-  EXPECT_LT(peakOf(fileMiB(), [] { convertModel(kModel); }), 10);  // 6.6 on x86-64
+TEST_F(MeasuredMemory, OfConvertingIsAFewTimesTheFile) {
+  EXPECT_LT(peakOf(sizeMiB(kModel), [] { convertModel(kModel); }), 10);  // 6.6 on x86-64
 }
 
-TEST(Memory, OfANetIsNotThatOfReadingIt) {
-  if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
+TEST_F(MeasuredMemory, OfANetIsNotThatOfReadingIt) {
   const double before = statusMiB("RssAnon");
   const cv::dnn::Net net = readNet(kModel).net;
   EXPECT_FALSE(net.empty());
-  EXPECT_LT((statusMiB("RssAnon") - before) / fileMiB(), 5);  // packed fp32 weights are 2 of the file's fp16
+  EXPECT_LT((statusMiB("RssAnon") - before) / sizeMiB(kModel), 5);  // packed fp32 weights are 2 of the file's fp16
 }
 
-TEST(Memory, OfLateWeightsIsThatOfTheNet) {
-  if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
-  const std::string path = testing::TempDir() + "memory_converted.onnx";
-  peakOf(fileMiB(), [&] { convertFile(kModel, path); });
-  const double file = static_cast<double>(std::filesystem::file_size(path)) / (1 << 20);
-  EXPECT_LT(peakOf(file, [&] { readNet(path); }), 2);
-  std::filesystem::remove(path);
+TEST_F(MeasuredMemory, OfLateWeightsIsThatOfTheNet) {
+  peakOf(sizeMiB(kModel), [&] { convertFile(kModel, path_); });
+  EXPECT_LT(peakOf(sizeMiB(path_), [&] { readNet(path_); }), 2);
 }
 
-TEST(Memory, OfASecondNetOfAFileIsShared) {
-  if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
-  const std::string path = testing::TempDir() + "memory_shared.onnx";
-  convertFile(kModel, path);
-  const cv::dnn::Net first = readNet(path).net;
-  const double before = statusMiB("RssAnon"), file = static_cast<double>(std::filesystem::file_size(path)) / (1 << 20);
-  const cv::dnn::Net second = readNet(path).net;
-  EXPECT_LT((statusMiB("RssAnon") - before) / file, 0.6);
-  std::filesystem::remove(path);
+TEST_F(MeasuredMemory, OfASecondNetOfAFileIsShared) {
+  convertFile(kModel, path_);
+  const cv::dnn::Net first = readNet(path_).net;
+  const double before = statusMiB("RssAnon");
+  const cv::dnn::Net second = readNet(path_).net;
+  EXPECT_LT((statusMiB("RssAnon") - before) / sizeMiB(path_), 0.6);
 }
 
-TEST(Memory, LateWeightsAreThoseOfTheFile) {
+TEST_F(Memory, LateWeightsAreThoseOfTheFile) {
   LateWeights late;
   onnx::ModelProto model = readModelFile(kModel, late);
   EXPECT_EQ(late.offsets.size(), 0U) << "its weights are 16-bit floats";
-  const std::string path = testing::TempDir() + "late.onnx";
-  convertFile(kModel, path);
-  model = readModelFile(path, late);
+  convertFile(kModel, path_);
+  model = readModelFile(path_, late);
   EXPECT_GT(late.offsets.size(), 40U);
   const onnx::GraphProto& graph = model.graph();
   EXPECT_TRUE(std::any_of(graph.initializer().begin(), graph.initializer().end(),
                           [&](const onnx::TensorProto& tensor) { return late.has(tensor); }));
   late.load(*model.mutable_graph());
-  EXPECT_EQ(model.SerializeAsString(), parseModel(readFile(path)).SerializeAsString());
-  std::filesystem::remove(path);
+  EXPECT_EQ(model.SerializeAsString(), parseModel(readFile(path_)).SerializeAsString());
 }
 
-TEST(Memory, OfAFileThatWasReplacedIsTheOldOne) {
-  const std::string path = testing::TempDir() + "replaced.onnx";
-  convertFile(kModel, path);
-  const std::string old = parsedText(path);
+TEST_F(Memory, OfAFileThatWasReplacedIsTheOldOne) {
+  convertFile(kModel, path_);
+  const std::string old = parsedText(path_);
   LateWeights late;
-  onnx::ModelProto model = readModelFile(path, late);
-  const std::string other = path + ".new";
-  std::ofstream(other, std::ios::binary) << "another file";
-  std::filesystem::rename(other, path);
+  onnx::ModelProto model = readModelFile(path_, late);
+  fs::rename(write("other", "another file"), path_);
   late.load(*model.mutable_graph());
   EXPECT_EQ(model.SerializeAsString(), old);
-  std::filesystem::remove(path);
 }
 
-TEST(Memory, OfAFileThatWasWrittenIsRefused) {
-  const std::string path = testing::TempDir() + "written.onnx";
-  convertFile(kModel, path);
+TEST_F(Memory, OfAFileThatWasWrittenIsRefused) {
+  convertFile(kModel, path_);
   LateWeights late;
-  onnx::ModelProto model = readModelFile(path, late);
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  onnx::ModelProto model = readModelFile(path_, late);
+  fs::resize_file(path_, fs::file_size(path_) / 2);
   EXPECT_MPM_ERROR(late.load(*model.mutable_graph()), "the file became shorter while it was read");
-  convertFile(kModel, path);
+  convertFile(kModel, path_);
   LateWeights touched;
-  model = readModelFile(path, touched);
-  std::ofstream(path, std::ios::binary | std::ios::app) << "x";
+  model = readModelFile(path_, touched);
+  std::ofstream(path_, std::ios::binary | std::ios::app) << "x";
   EXPECT_MPM_ERROR(touched.load(*model.mutable_graph()), "the file was written while it was read");
-  std::filesystem::remove(path);
 }
 
-TEST(Memory, SerialisedModelsAreWhatTheyWere) {
+TEST_F(Memory, SerialisedModelsAreWhatTheyWere) {
   const onnx::ModelProto model = readModelFile(kModel);
   const std::string bytes = serialised(model);
   EXPECT_EQ(bytes.size(), model.ByteSizeLong());

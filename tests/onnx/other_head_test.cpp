@@ -157,8 +157,7 @@ TEST_F(OtherHead, OneTensorUnderTwoNames) {
   GraphBuilder g = TinyVit(dialect).graph();
   g.output(g.node("Identity", {"features"}, {}, 1, "again"));
   g.save(path);
-  cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({1})}}).net;
-  const auto found = runNet(net, TinyVit::image(13), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features", "again"});
+  const auto found = runModel(path, {.reduce = mpmBefore({1})}, TinyVit::image(13), {"features", "again"});
   EXPECT_EQ(found[0], found[1]);
   EXPECT_EQ(found[0].size(), static_cast<std::size_t>((dialect.special + kTokens) * kDim));
 }

@@ -50,8 +50,7 @@ class Outputs : public InFolder {
   }
 
   std::vector<double> run(const ConvertOptions& options, const std::string& output) const {
-    cv::dnn::Net net = readNet(path, {.convert = options}).net;
-    return runNet(net, TinyVit::image(3), shape, {output})[0];
+    return runModel(path, options, TinyVit::image(3), {output})[0];
   }
 };
 

@@ -5,14 +5,14 @@
 
 #include "mpm/build_info.hpp"
 #include "mpm/mpm.hpp"
-#include "onnx/model/model_file.h"
 #include "support/data_path.h"
+#include "support/onnx_file.h"
 #include "support/throws_with.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
-using test::dataPath;
+using test::convertedModel, test::dataPath;
 
 /// The attributes of a node: device inputs, device outputs, host outputs, with a blank between.
 std::string marks(const onnx::NodeProto& node) {
@@ -22,7 +22,7 @@ std::string marks(const onnx::NodeProto& node) {
 }
 
 std::map<std::string, std::string> placed(const std::string& file, const Schedule& schedule) {
-  auto model = parseModel(convertModel(dataPath(file), {.reduce = mpmBefore(schedule)}).bytes);
+  onnx::ModelProto model = convertedModel(dataPath(file), {.reduce = mpmBefore(schedule)});
   placeOnDevice(*model.mutable_graph(), 3, 12);
   std::map<std::string, std::string> result;
   for (const onnx::NodeProto& node : model.graph().node()) {
@@ -48,23 +48,17 @@ TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
   EXPECT_EQ(nodes.at("merge_map"), "11 00 11");
 }
 
-TEST(Placement, RotaryPositionsDoNotRunOnAGpu) {
-  auto model = parseModel(convertModel(dataPath("timm_dinov3_ts17.onnx"), {.reduce = mpmBefore({1})}).bytes);
-  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "rotary positions do not run on a GPU");
-}
-
-TEST(Placement, NormsOfTheCpuDoNotRunOnAGpu) {
-  auto model = parseModel(convertModel(dataPath("timm_aimv2_dynamo18.onnx"), {.reduce = mpmBefore({1})}).bytes);
-  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "RMSNorms do not run on a GPU");
-}
-
-TEST(Placement, WindowsDoNotRunOnAGpu) {
-  auto model = parseModel(convertModel(dataPath("samvit_ts17.onnx"), {}).bytes);
-  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "attention in windows and relative positions do not");
+TEST(Placement, WhatDoesNotRunOnAGpuIsRefused) {
+  for (const auto& [file, why] : {std::pair("timm_dinov3_ts17.onnx", "rotary positions do not run on a GPU"),
+                                  {"timm_aimv2_dynamo18.onnx", "RMSNorms do not run on a GPU"},
+                                  {"samvit_ts17.onnx", "attention in windows and relative positions do not"}}) {
+    onnx::ModelProto model = convertedModel(dataPath(file));
+    EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), why);
+  }
 }
 
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
-  auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.reduce = mpmBefore({1})}).bytes);
+  onnx::ModelProto model = convertedModel(dataPath("segmenter_mask_ts17.onnx"), {.reduce = mpmBefore({1})});
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();
   copy.set_op_type("Identity");
   copy.add_input(model.graph().input(0).name());
@@ -89,13 +83,10 @@ TEST(Placement, StockLayersAreOnTheHost) {
 
 TEST(Placement, DevicesAreWords) {
   for (const char* word : {"cpu", "auto", "cuda", "cuda:0", "cuda:12"}) {
-    ReadOptions options;
-    options.device = word;
-    EXPECT_NO_THROW(options.validate()) << word;
+    EXPECT_NO_THROW(ReadOptions{.device = word}.validate()) << word;
   }
   for (const char* word : {"", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999", "cuda 1"}) {
-    ReadOptions options;
-    options.device = word;
+    const ReadOptions options{.device = word};
     EXPECT_MPM_ERROR(options.validate(), "expected cpu, cuda, cuda:1 (a GPU by its index) or auto");
     EXPECT_MPM_ERROR(readNet(dataPath("segmenter_mask_ts17.onnx"), options), std::string("device '") + word + "'");
   }

@@ -76,10 +76,7 @@ class Cts : public InFolder {
   std::vector<Values> run(const std::string& share_text, const Values& images,
                           const std::vector<std::string>& outputs = {"scores", "token_counts", "merge_map"}) {
     options.reduce = share(share_text);
-    auto [net, info] = readNet(path, {.convert = options});
-    const int pixels = 3 * info.input.height * info.input.width;
-    return runNet(net, images, {static_cast<int>(images.size()) / pixels, 3, info.input.height, info.input.width},
-                  outputs);
+    return runModel(path, options, images, outputs);
   }
 };
 
@@ -124,10 +121,8 @@ TEST_F(Cts, IsTheModelOfDoubleLoops) {
 TEST_F(Cts, SharingNothingIsTheFullModel) {
   const Values image = TinyVit::image(5, 16, 24);
   const auto shared = run("0.01", image);  // 0.06 windows
-  options.reduce = parseReduction("none");
-  auto [net, info] = readNet(path, {.convert = options});
-  const auto full = runNet(net, image, {1, 3, 16, 24}, {"scores"});
-  EXPECT_EQ(shared[0], full[0]);
+  options.reduce = kFullModel;
+  EXPECT_EQ(shared[0], runModel(path, options, image, {"scores"})[0]);
   EXPECT_EQ(shared[1], (Values{24, 24}));
 }
 
@@ -244,8 +239,7 @@ TEST_F(Cts, OfAFileHasTheInputsThatItNeeds) {
     if (node.op_type() == "MergeTokens") node.mutable_input()->SwapElements(2, 3);
   std::ofstream(converted, std::ios::binary) << model.SerializeAsString();
   const auto read_and_run = [&] {  // which of the two says it depends on OpenCV
-    cv::dnn::Net net = readNet(converted).net;
-    runNet(net, TinyVit::image(5, 16, 24), {1, 3, 16, 24}, {"scores"});
+    runModel(converted, {}, TinyVit::image(5, 16, 24), {"scores"});
   };
   EXPECT_THAT(read_and_run, testing::ThrowsMessage<std::exception>(
                                 HasSubstr("expects scores {1, 1, 2, 3} and rows {1, 6, 24} of its windows")));
@@ -295,9 +289,8 @@ TEST_F(Cts, SharedTokensOfARotaryModelHaveAPlace) {
        {MergedPositions::kMean, MergedPositions::kCentroid, MergedPositions::kFirst}) {
     Reduction reduction = share("0.5");
     reduction.positions = positions;
-    auto net = readNet(model, {.convert = {.reduce = reduction}});
     const Values image = TinyVit::image(5, info.input.height, info.input.width);
-    features.push_back(runNet(net.net, image, {1, 3, info.input.height, info.input.width}, {info.outputs[0]})[0]);
+    features.push_back(runModel(model, {.reduce = reduction}, image)[0]);
     for (const double value : features.back()) ASSERT_TRUE(std::isfinite(value));
   }
   EXPECT_GT(difference(features[0], features[2]), 1e-3);

@@ -63,8 +63,8 @@ TEST_F(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
 
 TEST_F(ReadNet, TheFirstMergeMapDoesNotDependOnThePrecision) {
   const auto map = [&](Precision precision, int block, unsigned image) {
-    cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({block}), .precision = precision}}).net;
-    return runNet(net, TinyVit::image(image), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"merge_map"})[0];
+    const ConvertOptions options{.reduce = mpmBefore({block}), .precision = precision};
+    return runModel(path, options, TinyVit::image(image), {"merge_map"})[0];
   };
   bool later_ones_do = false;
   for (unsigned image = 0; image < 20; ++image) {
@@ -249,26 +249,21 @@ TEST_F(WeightsPastOpenCv, ComeFromExternalData) {
 }
 
 TEST_F(WeightsPastOpenCv, MayBeHalves) {
-  for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) {
-    if (tensor.name() != node("PatchEmbed").input(1)) continue;
-    // 0.5 and -2 alternately, in both widths.
-    const auto count = tensor.raw_data().size() / sizeof(float);
-    std::vector<float> floats(count);
-    std::vector<std::uint16_t> halves(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      floats[i] = i % 2 ? -2.0f : 0.5f;
-      halves[i] = i % 2 ? 0xc000 : 0x3800;
-    }
-    tensor.set_raw_data(floats.data(), count * sizeof(float));
-    save();
-    const auto before = results(readNet(path_).net);
-    tensor.set_data_type(onnx::TensorProto::FLOAT16);
-    tensor.set_raw_data(halves.data(), count * sizeof(std::uint16_t));
-    save();
-    EXPECT_EQ(results(readNet(path_).net), before);
-    return;
+  onnx::TensorProto& tensor = weight(node("PatchEmbed").input(1));
+  const auto count = tensor.raw_data().size() / sizeof(float);
+  std::vector<float> floats(count);
+  std::vector<std::uint16_t> halves(count);
+  for (std::size_t i = 0; i < count; ++i) {  // 0.5 and -2 alternately, in both widths
+    floats[i] = i % 2 ? -2.0f : 0.5f;
+    halves[i] = i % 2 ? 0xc000 : 0x3800;
   }
-  FAIL() << "no weight of the patches";
+  tensor.set_raw_data(floats.data(), count * sizeof(float));
+  save();
+  const auto before = results(readNet(path_).net);
+  tensor.set_data_type(onnx::TensorProto::FLOAT16);
+  tensor.set_raw_data(halves.data(), count * sizeof(std::uint16_t));
+  save();
+  EXPECT_EQ(results(readNet(path_).net), before);
 }
 
 TEST_F(WeightsPastOpenCv, AreThereForALayerThatIsMadeTwice) {

@@ -26,8 +26,7 @@ class Reductions : public InFolder {
   }
   std::vector<std::vector<double>> run(const std::string& spec, const std::vector<std::string>& outputs) {
     options.reduce = parseReduction(spec);
-    auto [net, info] = readNet(path, {.convert = options});
-    return runNet(net, TinyVit::image(5, 16, 24), {1, 3, 16, 24}, outputs);
+    return runModel(path, options, TinyVit::image(5, 16, 24), outputs);
   }
 };
 

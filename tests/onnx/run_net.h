@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "mpm/mpm.hpp"
+
 namespace mpm::test {
 
-/// Outputs of a net for one image {1, C, H, W}, in the order of `names`.
+/// Outputs of a net for images of this shape, in the order of `names`.
 inline std::vector<std::vector<double>> runNet(cv::dnn::Net& net, const std::vector<double>& image,
                                                const std::vector<int>& shape, const std::vector<std::string>& names) {
   cv::Mat input(shape, CV_32F);
@@ -22,6 +24,15 @@ inline std::vector<std::vector<double>> runNet(cv::dnn::Net& net, const std::vec
     results.emplace_back(blob.ptr<float>(), blob.ptr<float>() + blob.total());
   }
   return results;
+}
+
+/// The same of the model at `path`, for images of the size of its input. Without `names`: its own outputs.
+inline std::vector<std::vector<double>> runModel(const std::string& path, const ConvertOptions& options,
+                                                 const std::vector<double>& images,
+                                                 const std::vector<std::string>& names = {}) {
+  auto [net, info] = readNet(path, {.convert = options});
+  const int pixels = 3 * info.input.height * info.input.width, count = static_cast<int>(images.size()) / pixels;
+  return runNet(net, images, {count, 3, info.input.height, info.input.width}, names.empty() ? info.outputs : names);
 }
 
 /// Largest difference, in units of the expected values' standard deviation (at least 1e-3).

@@ -41,38 +41,28 @@ Reference withLayerScale(const Reference& x, Reference sum, const std::vector<fl
 }  // namespace
 
 TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) {
+  const auto classes = static_cast<std::size_t>(dialect_.classes);
   unsigned state = seed;
-  draw("patch.w", kDim * 3 * kPatch * kPatch, 0.2, 0, state);
-  draw("patch.b", kDim, 0.3, 0, state);
+  drawLinear("patch", 3 * kPatch * kPatch, kDim, 0.2, state, 0.3);
   draw("special", static_cast<std::size_t>(dialect_.special) * kDim, 1, 0, state);
   draw("position", (static_cast<std::size_t>(dialect_.special) + kTokens) * kDim, 0.7, 0, state);
-  draw("pre.w", kDim, 0.4, 1, state);
-  draw("pre.b", kDim, 0.4, 0, state);
+  drawNorm("pre", kDim, state);
   const unsigned before_blocks = state;
   for (int i = 0; i < dialect_.blocks; ++i) {
     if (dialect_.storage == Storage::kShared) state = before_blocks;
     drawBlock("block" + std::to_string(i), state);
   }
   for (int i = 0; i < 2; ++i) drawBlock("decoder" + std::to_string(i), state);
-  for (const char* norm : {"norm", "decoder.norm"}) {
-    draw(std::string(norm) + ".w", kDim, 0.4, 1, state);
-    draw(std::string(norm) + ".b", kDim, 0.4, 0, state);
-  }
-  draw("head.w", dialect_.classes * kDim, 0.4, 0, state);
-  draw("head.b", dialect_.classes, 0.4, 0, state);
-  draw("decoder.w", kDim * kDim, 0.3, 0, state);
-  draw("decoder.b", kDim, 0.3, 0, state);
-  draw("classes", dialect_.classes * kDim, 1, 0, state);
+  for (const char* norm : {"norm", "decoder.norm"}) drawNorm(norm, kDim, state);
+  drawLinear("head", kDim, classes, 0.4, state, 0.4);
+  drawLinear("decoder", kDim, kDim, 0.3, state, 0.3);
+  draw("classes", classes * kDim, 1, 0, state);
   draw("proj_patch", kDim * kDim, 0.3, 0, state);
   draw("proj_classes", kDim * kDim, 0.3, 0, state);
-  draw("mask.w", dialect_.classes, 0.4, 1, state);
-  draw("mask.b", dialect_.classes, 0.4, 0, state);
-  draw("mlp.norm.w", kDim, 0.4, 1, state);
-  draw("mlp.norm.b", kDim, 0.4, 0, state);
-  draw("mlp.hidden.w", kHidden * kDim, 0.4, 0, state);
-  draw("mlp.hidden.b", kHidden, 0.4, 0, state);
-  draw("mlp.w", dialect_.classes * kHidden, 0.4, 0, state);
-  draw("mlp.b", dialect_.classes, 0.4, 0, state);
+  drawNorm("mask", classes, state);
+  drawNorm("mlp.norm", kDim, state);
+  drawLinear("mlp.hidden", kDim, kHidden, 0.4, state, 0.4);
+  drawLinear("mlp", kHidden, classes, 0.4, state, 0.4);
   for (const auto& [name, values] : weights_) floats_[name].assign(values.begin(), values.end());
 }
 
@@ -84,31 +74,30 @@ void TinyVit::draw(const std::string& name, std::size_t count, double scale, dou
   }
 }
 
+void TinyVit::drawNorm(const std::string& name, std::size_t width, unsigned& state) {
+  draw(name + ".w", width, 0.4, 1, state);
+  draw(name + ".b", width, 0.4, 0, state);
+}
+
+void TinyVit::drawLinear(const std::string& name, std::size_t in, std::size_t out, double scale, unsigned& state,
+                         double of_bias) {
+  draw(name + ".w", in * out, scale, 0, state);
+  draw(name + ".b", out, of_bias, 0, state);
+}
+
 void TinyVit::drawBlock(const std::string& name, unsigned& state) {
-  for (const char* norm : {".norm1", ".norm2"}) {
-    draw(name + norm + ".w", kDim, 0.4, 1, state);
-    draw(name + norm + ".b", kDim, 0.4, 0, state);
-  }
+  for (const char* norm : {".norm1", ".norm2"}) drawNorm(name + norm, kDim, state);
   for (const char* part : {".q", ".k", ".v", ".proj"}) {
-    draw(name + part + ".w", kDim * kDim, 0.3, 0, state);
-    draw(name + part + ".b", kDim, 0.5, 0, state);
+    drawLinear(name + part, kDim, kDim, 0.3, state, 0.5);
     const bool qkv = std::string(part) != ".proj";
     const bool zero = dialect_.qkv_bias == BiasStyle::kAbsent || dialect_.qkv_bias == BiasStyle::kZero ||
                       (dialect_.qkv_bias == BiasStyle::kAddedLater && std::string(part) == ".k");
     if (qkv && zero) weights_[name + part + ".b"].assign(kDim, 0.0);
   }
-  for (const char* norm : {".q_norm", ".k_norm"}) {
-    draw(name + norm + ".w", headDim(), 0.4, 1, state);
-    draw(name + norm + ".b", headDim(), 0.4, 0, state);
-  }
-  draw(name + ".fc1.w", kHidden * kDim, 0.3, 0, state);
-  draw(name + ".fc1.b", kHidden, 0.3, 0, state);
-  draw(name + ".gate.w", kHidden * kDim, 0.3, 0, state);
-  draw(name + ".gate.b", kHidden, 0.3, 0, state);
-  draw(name + ".mlp_norm.w", kHidden, 0.4, 1, state);
-  draw(name + ".mlp_norm.b", kHidden, 0.4, 0, state);
-  draw(name + ".fc2.w", kDim * kHidden, 0.3, 0, state);
-  draw(name + ".fc2.b", kDim, 0.3, 0, state);
+  for (const char* norm : {".q_norm", ".k_norm"}) drawNorm(name + norm, headDim(), state);
+  for (const char* part : {".fc1", ".gate"}) drawLinear(name + part, kDim, kHidden, 0.3, state, 0.3);
+  drawNorm(name + ".mlp_norm", kHidden, state);
+  drawLinear(name + ".fc2", kHidden, kDim, 0.3, state, 0.3);
   draw(name + ".scale1", kDim, 0.5, 0.6, state);
   draw(name + ".scale2", kDim, 0.5, 0.6, state);
   const auto join = [&](const std::string& whole, const std::vector<std::string>& parts) {

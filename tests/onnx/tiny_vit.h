@@ -98,6 +98,10 @@ class TinyVit {
 
   const Values& weight(const std::string& name) const { return weights_.at(name); }
   void draw(const std::string& name, std::size_t count, double scale, double offset, unsigned& state);
+  /// Weight and bias of a norm, and of a linear layer of `in` to `out` features.
+  void drawNorm(const std::string& name, std::size_t width, unsigned& state);
+  void drawLinear(const std::string& name, std::size_t in, std::size_t out, double scale, unsigned& state,
+                  double of_bias);
   void drawBlock(const std::string& name, unsigned& state);
   const float* floats(const std::string& name) const { return floats_.at(name).data(); }
   LinearWeights linearWeights(const std::string& name, int in) const;
