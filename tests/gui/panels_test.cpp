@@ -242,7 +242,7 @@ TEST(Exports, WithoutADatabaseThereIsNothingToWrite) {
   const QTemporaryDir folder;
   Job job(Exports::exporting(folder.filePath("none.db"), {}, {.source = 1}, folder.filePath("out.csv")));
   QSignalSpy failed(&job, &Job::failed);
-  ASSERT_TRUE(failed.wait(5000));
+  ASSERT_TRUE(failed.wait(60000));
   EXPECT_THAT(failed[0][0].toString(), Has("There is no database to export from yet"));
 }
 
@@ -338,7 +338,7 @@ TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   EXPECT_EQ(dialog.source(), folder.path());
   QSignalSpy tested(&dialog, &SourceDialog::tested);
   dialog.test();
-  ASSERT_TRUE(tested.wait(5000));
+  ASSERT_TRUE(tested.wait(60000));
   EXPECT_TRUE(tested[0][0].toBool());
   EXPECT_TRUE(!labelOf(&dialog, "The frame that was read")->pixmap(Qt::ReturnByValue).isNull());
   EXPECT_THAT(valueOf(&dialog, "Result of the test"), Has("80 × 60 px (width × height)"));
@@ -407,10 +407,10 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   panel.show();
   applyLook(darkTheme(), 100);
   history.setDatabase(database(folder));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.source().has_value(); }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.source().has_value(); }, 60000));
   TimeChart* chart = panel.chart();
   panel.showSpan(ChartPanel::Span::kAll);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return chart->chart().buckets.size() > 100; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return chart->chart().buckets.size() > 100; }, 60000));
   EXPECT_EQ(std::count_if(chart->chart().buckets.begin() + 1, chart->chart().buckets.end(),
                           [](const auto& b) { return b.gap_before; }),
             1);

@@ -48,13 +48,13 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   PictureStore store(folder.filePath("none"));
   QSignalSpy listed(&store, &PictureStore::listed), loaded(&store, &PictureStore::loaded);
   store.list(QString::fromStdString(path));  // that of a camera of a watch file
-  ASSERT_TRUE(listed.wait(5000));
+  ASSERT_TRUE(listed.wait(60000));
   ASSERT_EQ(store.pictures().size(), 2U) << "the overlay is not a picture of its own";
   EXPECT_NEAR(store.pictures()[0].time, 1770000000.123, 1e-6);
   EXPECT_EQ(store.pictures()[0].source, "demo:");
   EXPECT_EQ(store.pictures()[1].source, "rtsp://***@camera") << "a recording tells of its source too";
   store.load(QString::fromStdString(picture));
-  ASSERT_TRUE(loaded.wait(5000));
+  ASSERT_TRUE(loaded.wait(60000));
   const auto& [frame, areas, text, last] = loaded[0][0].value<StoredSample>();
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
@@ -74,7 +74,7 @@ TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
   PictureStore store(folder.path());
   QSignalSpy failed(&store, &PictureStore::failed);
   store.load(path);
-  ASSERT_TRUE(failed.wait(5000));
+  ASSERT_TRUE(failed.wait(60000));
   EXPECT_THAT(failed[0][0].toString(), Has(path + "': the file is damaged or cut off"));
 }
 
@@ -87,7 +87,7 @@ TEST(PictureStore, APictureThatCannotBeWrittenIsNamedAndLeavesNothing) {
   store.save([&] { return picture; }, folder.filePath("none/a.png"));
   store.save([] { return QImage(); }, name);
   store.save([&] { return QDir().mkdir(name) ? picture : QImage(); }, name);  // a folder has the name by now
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() + saved.count() == 3; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() + saved.count() == 3; }, 60000));
   EXPECT_EQ(failed.count(), 3);
   for (const auto& why : failed) EXPECT_THAT(why[0].toString(), Has("a.png cannot be written"));
   EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList());
