@@ -90,5 +90,6 @@ if(NOT MPM_BUILD_BENCHMARKS STREQUAL "OFF")
 endif()
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # The base: unity files of two build folders are the same file to ccache, such as those of this build and of the wheel that it tests.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_BINARY_DIR} ${CCACHE})
 endif()
