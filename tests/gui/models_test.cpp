@@ -116,15 +116,8 @@ TEST(LegendModel, PaintsTheFirst256ClassesOfALargerModel) {
   expected.visible.fill(true);
   EXPECT_EQ(guarded.paint, expected);
   EXPECT_EQ(guarded.behind, decltype(guarded.behind){});
-}
-
-TEST(LegendModel, UnnamedClassesGetThePaletteAndANumber) {
-  LegendModel model;
-  ModelInfo info;
-  info.classes = 3;
-  model.setClasses(info);
-  EXPECT_EQ(model.name(2), "class_2");
-  EXPECT_NE(model.color(0), model.color(1));
+  EXPECT_EQ(large.name(2), "class_2") << "without names: a number and a colour of the palette";
+  EXPECT_NE(large.color(0), large.color(1));
 }
 
 TEST(EventsModel, IsAModelNewestFirstAndBounded) {

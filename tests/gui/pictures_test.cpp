@@ -63,6 +63,10 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_EQ(text, timeText(1770000000123));
   EXPECT_EQ(areas.value({}).value("road"), 1);
   EXPECT_EQ(areas.value("lake").value("sky"), 0.25);
+  cv::imwrite(picture.substr(0, picture.size() - 4) + "_overlay.png", frame->overlay.rowRange(1, 16));
+  store.load(QString::fromStdString(picture));
+  ASSERT_TRUE(loaded.wait(5000));
+  EXPECT_TRUE(loaded[1][0].value<StoredSample>().frame->overlay.empty()) << "of another size";
 }
 
 TEST(PictureStore, DamagedPictureFailsAndSaysWhy) {
