@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-#include <ctime>
-
-#include "charts/axes.h"
 #include "charts/draw_chart.h"
+#include "charts/axes.h"
+#include "support/local_zone.h"
 #include "support/matchers.h"
 
 namespace mpm::charts {
@@ -23,20 +21,7 @@ Chart chart(std::initializer_list<double> values, std::initializer_list<int> gap
 
 TimeAxis axis(double from, double to) { return {.from = from, .to = to, .width = 1000}; }
 
-/// Local time is that of this zone, as TZ writes it, while this lives.
-class Zone {
- public:
-  explicit Zone(const char* zone) { set(zone); }
-  ~Zone() { set(before_.empty() ? nullptr : before_.c_str()); }
-
- private:
-  static void set(const char* zone) {
-    zone ? ::setenv("TZ", zone, 1) : ::unsetenv("TZ");
-    ::tzset();
-  }
-  const std::string before_ = std::getenv("TZ") ? std::getenv("TZ") : "";
-};
-
+using Zone = test::LocalZone;
 constexpr const char* kBerlin = "CET-1CEST,M3.5.0,M10.5.0/3";
 
 std::vector<std::string> labels(const TimeAxis& axis, double spacing, const char* format = "%a %d %b %H:%M") {

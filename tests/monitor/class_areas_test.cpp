@@ -29,9 +29,7 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   }
   record(path_, samples, info);
   const StoreReader store(path_);
-  const auto stored = store.sessions(1)[0].cross_validation;
-  ASSERT_TRUE(stored);
-  EXPECT_EQ(stored->count(0, 1), 20);
+  EXPECT_EQ(store.sessions(1)[0].cross_validation.value().count(0, 1), 20);
   const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
   ASSERT_THAT(areas, SizeIs(2)) << "no sky in the samples, and none was labelled";
   EXPECT_EQ(areas[0].name, "ice");

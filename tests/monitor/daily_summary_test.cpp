@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/daily_summary.h"
 
-#include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include "monitor/samples.h"
+#include "support/local_zone.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -17,12 +16,6 @@ constexpr UnixMs kFrom = 1'792'879'200'000, kTo = kFrom + 25 * kHourMs, kSeven =
 
 class DailySummaryTest : public InFolder {
  protected:
-  void SetUp() override { zone("CET-1CEST,M3.5.0,M10.5.0/3"); }
-  void TearDown() override { zone(nullptr); }
-  static void zone(const char* name) {
-    name ? ::setenv("TZ", name, 1) : ::unsetenv("TZ");
-    ::tzset();
-  }
   // A sample each ten minutes of [from, to), with a region, where `night` says so of 500 tokens and more cars.
   void add(UnixMs from, UnixMs to, const std::function<std::optional<bool>(UnixMs)>& night) {
     SessionInfo info = session();
@@ -48,6 +41,7 @@ class DailySummaryTest : public InFolder {
   std::optional<Event> due(UnixMs now, const std::string& pictures = "") {
     return summary_.due(now, path_, "camera 0", pictures);
   }
+  const mpm::test::LocalZone zone_{"CET-1CEST,M3.5.0,M10.5.0/3"};
   DailySummary summary_{7};
 };
 
@@ -68,11 +62,10 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
     std::ofstream(stem + ".json") << Json{{"source", source}};
   }
   EXPECT_FALSE(due(kSeven - 1));
-  const auto event = due(kSeven, folder_ / "shots");
-  ASSERT_TRUE(event);
-  EXPECT_EQ(std::tuple(event->time, event->kind, event->severity),
+  const Event event = due(kSeven, folder_ / "shots").value();
+  EXPECT_EQ(std::tuple(event.time, event.kind, event.severity),
             std::tuple(kSeven, EventKind::kSummary, Severity::kInfo));
-  const Json told = toJson(*event), facts = told["summary"];
+  const Json told = toJson(event), facts = told["summary"];
   EXPECT_EQ(told["event"], "summary");
   EXPECT_EQ(facts["date"], "2026-10-25");
   EXPECT_EQ(facts["samples"], 23 * 6);
@@ -88,7 +81,7 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
   EXPECT_EQ(facts["day"]["regions"]["gate"]["green"], 100);
   EXPECT_EQ(facts["night"]["regions"]["gate"]["green"], 50);
   EXPECT_FALSE(facts.contains("all"));
-  EXPECT_THAT(event->message,
+  EXPECT_THAT(event.message,
               ::testing::MatchesRegex("2026-10-25: 138 samples, 1 gap of 1[23][0-9] minutes, 2 alarms; by day tokens "
                                       "300.0, road 50.0 %, car 10.0 %, "
                                       "sky 5.0 %; by night tokens 500.0, road 50.0 %, car 30.0 %, sky 5.0 %"));
@@ -96,31 +89,28 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
 
 TEST_F(DailySummaryTest, ComesOnceADayAlsoAfterARestart) {
   add(kFrom, kTo + 6 * kHourMs, [](UnixMs) { return std::nullopt; });
-  const auto event = due(kTo + 20 * kHourMs);
-  ASSERT_TRUE(event) << "it was off at seven";
-  EXPECT_EQ(event->facts["summary"]["all"]["tokens"], 300) << "day and night are not known";
-  EXPECT_FALSE(event->facts["summary"].contains("day"));
+  const Event event = due(kTo + 20 * kHourMs).value();  // it was off at seven
+  EXPECT_EQ(event.facts["summary"]["all"]["tokens"], 300) << "day and night are not known";
+  EXPECT_FALSE(event.facts["summary"].contains("day"));
   EXPECT_FALSE(due(kTo + 21 * kHourMs));
   summary_ = DailySummary(7);
   EXPECT_TRUE(due(kTo + 21 * kHourMs)) << "it was killed before the event was stored";
-  add(std::vector{*event});
+  add(std::vector{event});
   summary_ = DailySummary(7);
   EXPECT_FALSE(due(kTo + 21 * kHourMs));
-  const auto next = due(kSeven + kDayMs);
-  ASSERT_TRUE(next);
-  EXPECT_EQ(next->facts["summary"]["samples"], 6 * 6);
-  EXPECT_EQ(next->facts["summary"]["gaps"], 1) << "until the end of the day";
-  EXPECT_NEAR(next->facts["summary"]["gap_minutes"].get<int>(), 18 * 60 + 8, 3);
+  const Json next = due(kSeven + kDayMs).value().facts["summary"];
+  EXPECT_EQ(next["samples"], 6 * 6);
+  EXPECT_EQ(next["gaps"], 1) << "until the end of the day";
+  EXPECT_NEAR(next["gap_minutes"].get<int>(), 18 * 60 + 8, 3);
 }
 
 TEST_F(DailySummaryTest, ADayWithoutSamplesIsOneAndTheFirstDayIsNone) {
   add(kFrom + kHourMs, kFrom + 2 * kHourMs, byClock);
   EXPECT_FALSE(due(kFrom + 8 * kHourMs));
   EXPECT_THAT(due(kSeven).value().message, HasSubstr("2026-10-25: 6 samples, 1 gap of 13")) << "its first hour is none";
-  const auto event = due(kSeven + kDayMs);
-  ASSERT_TRUE(event);
-  EXPECT_EQ(event->message, "2026-10-26: 0 samples, 1 gap of 1440 minutes, 0 alarms");
-  EXPECT_EQ(event->severity, Severity::kWarning);
+  const Event event = due(kSeven + kDayMs).value();
+  EXPECT_EQ(event.message, "2026-10-26: 0 samples, 1 gap of 1440 minutes, 0 alarms");
+  EXPECT_EQ(event.severity, Severity::kWarning);
   EXPECT_FALSE(DailySummary(7).due(kSeven, path_, "camera 1", ""));
 }
 

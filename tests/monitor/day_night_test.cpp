@@ -2,22 +2,14 @@
 #include "monitor/statistics/day_night.h"
 #include "monitor/clocks.h"
 
-#include <cstdlib>
-#include <ctime>
-
+#include "support/local_zone.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor {
 namespace {
 
 UnixMs utc(int year, int month, int day, int hour, int minute, int second = 0) {
-  std::tm parts{};
-  parts.tm_year = year - 1900;
-  parts.tm_mon = month - 1;
-  parts.tm_mday = day;
-  parts.tm_hour = hour;
-  parts.tm_min = minute;
-  parts.tm_sec = second;
+  std::tm parts{second, minute, hour, day, month - 1, year - 1900, 0, 0, 0, 0, nullptr};
   return static_cast<UnixMs>(::timegm(&parts)) * kSecondMs;
 }
 
@@ -46,8 +38,7 @@ TEST(DayNight, ByBrightnessWithHysteresis) {
 }
 
 TEST(DayNight, ByHours) {
-  ::setenv("TZ", "EST5EDT", 1);
-  ::tzset();
+  const mpm::test::LocalZone zone("EST5EDT");
   DayNight rule(parseNightHours("21:00-06:30"));
   EXPECT_EQ(rule.night(utc(2026, 1, 10, 1, 59), 0), false) << "20:59 in the east of America";
   EXPECT_EQ(rule.night(utc(2026, 1, 10, 2, 0), 0), true);
@@ -56,8 +47,6 @@ TEST(DayNight, ByHours) {
   DayNight siesta(parseNightHours("13:00-15:00"));
   EXPECT_EQ(siesta.night(utc(2026, 1, 10, 19, 0), 0), true);
   EXPECT_EQ(siesta.night(utc(2026, 1, 10, 20, 0), 0), false);
-  ::unsetenv("TZ");
-  ::tzset();
 }
 
 TEST(DayNight, WithoutARuleNothingIsKnown) { EXPECT_EQ(DayNight().night(0, 100), std::nullopt); }

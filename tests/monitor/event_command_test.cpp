@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <sstream>
+#include <iterator>
 
 #include "monitor/samples.h"
 #include "monitor/wait.h"
@@ -44,9 +44,7 @@ class EventCommandTest : public InFolder {
   }
   std::string text(const std::string& name) const {
     std::ifstream file(folder_ / name);
-    std::ostringstream all;
-    all << file.rdbuf();
-    return all.str();
+    return {std::istreambuf_iterator<char>(file), {}};
   }
   static Event event(const std::string& message = "x", EventKind kind = EventKind::kAlarm) {
     return {kNoon, kind, Severity::kWarning, message};
@@ -96,15 +94,13 @@ TEST_F(EventCommandTest, InputThatNobodyReadsIsNoProblem) {
 }
 
 TEST_F(EventCommandTest, AFailureIsAnEvent) {
-  auto command = shell("exit 3");
-  command->add(event(), "");
-  command->finish(60);
-  command = shell("kill -9 $$");
-  command->add(event(), "");
-  command->finish(60);
-  command = make({folder_ / "gone"});
-  command->add(event(), "");
-  command->finish(60);
+  const auto run = [](std::unique_ptr<EventCommand> command) {
+    command->add(event(), "");
+    command->finish(60);
+  };
+  run(shell("exit 3"));
+  run(shell("kill -9 $$"));
+  run(make({folder_ / "gone"}));
   ASSERT_THAT(problems_.all(), SizeIs(3));
   EXPECT_EQ(problem(0), "'sh' ended with exit status 3");
   EXPECT_EQ(problem(1), "'sh' was ended by a signal: Killed");

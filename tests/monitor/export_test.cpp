@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <clocale>
-#include <sstream>
 
 #include "base/atomic_file.h"
 #include "monitor/samples.h"
@@ -16,13 +15,6 @@ namespace {
 
 using mpm::test::FileSizeLimit;
 using mpm::test::TemporaryFolder;
-
-std::vector<std::string> linesOf(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 std::string exportText(const StoreReader& store, const ExportOptions& options) {
   const TemporaryFolder folder;
@@ -165,18 +157,9 @@ TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
   EXPECT_THAT(mpm::test::filesIn(folder_.path()), Each(Not(HasSubstr(".part"))));
 }
 
-using mpm::test::FileSizeLimit;
-
 constexpr UnixMs kNewYear = 1'767'225'600'000;  // 2026-01-01 00:00 UTC, and there
 constexpr double kLatitude = 35, kLongitude = 0;
 constexpr int kImageCount = 3, kGcc90 = 20;  // columns of the days
-
-std::vector<std::string> cellsOf(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-  return cells;
-}
 
 class PhenoCamTest : public InFolder {
  protected:
@@ -199,16 +182,14 @@ class PhenoCamTest : public InFolder {
   // Behind the header; `comments` gets what begins with "#".
   std::vector<std::vector<std::string>> rowsOf(const std::string& name, std::string* comments = nullptr) {
     std::vector<std::vector<std::string>> rows;
-    std::ifstream file(out_ + "/" + name);
-    EXPECT_TRUE(file) << name;
-    std::string header;
-    for (std::string line; std::getline(file, line);) {
+    for (const std::string& line : linesOf(readFile(out_ + "/" + name))) {
       if (!line.starts_with("#"))
-        header.empty() ? void(header = line) : rows.push_back(cellsOf(line));
+        rows.push_back(partsOf(line, ','));
       else if (comments)
         *comments += line + "\n";
     }
-    for (const auto& row : rows) EXPECT_EQ(row.size(), cellsOf(header).size()) << name;
+    for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size()) << name;
+    rows.erase(rows.begin());
     return rows;
   }
 

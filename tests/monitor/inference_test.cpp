@@ -38,18 +38,19 @@ class InferenceWorkerTest : public ::testing::Test {
     frames_->put({.image = image, .id = ++id_, .stream = stream, .time = 1000 * id_, .steady = steadyNow()});
   }
 
-  // Frames until a result satisfies the condition, which it returns.
-  std::optional<InferenceResult> until(const std::function<bool(const InferenceResult&)>& condition) {
+  // Frames until a result satisfies the condition, which it returns. Fails where none does.
+  InferenceResult until(const std::function<bool(const InferenceResult&)>& condition) {
     const std::size_t before = results_.size();
-    const bool found = eventually([&] {
-      put();
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      const auto all = results_.all();
-      return all.size() > before && condition(all.back());
-    });
-    return found ? std::optional(results_.all().back()) : std::nullopt;
+    if (!eventually([&] {
+          put();
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          const auto all = results_.all();
+          return all.size() > before && condition(all.back());
+        }))
+      throw std::runtime_error("no such result");
+    return results_.all().back();
   }
-  std::optional<InferenceResult> one() {
+  InferenceResult one() {
     return until([](const InferenceResult&) { return true; });
   }
   bool toldOf(const std::string& part) const {
@@ -67,16 +68,15 @@ void overwrite(const std::string& path, const std::string& with) {  // as a copy
 TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   const InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto result = one();
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->frame.time, 1000 * result->frame.id);
-  EXPECT_EQ(result->estimate.labels.size(), cv::Size(96, 48));
-  EXPECT_EQ(result->estimate.tokens.size(), 3u);
-  EXPECT_EQ(result->model->schedule(), (Schedule{1, 2}));
-  EXPECT_EQ(result->model_path, kModel);
-  EXPECT_EQ(result->model_digest, vision::modelDigest(kModel));
-  EXPECT_FALSE(result->compared);
+  EXPECT_EQ(result.frame.time, 1000 * result.frame.id);
+  EXPECT_EQ(result.estimate.labels.size(), cv::Size(96, 48));
+  EXPECT_EQ(result.estimate.tokens.size(), 3u);
+  EXPECT_EQ(result.model->schedule(), (Schedule{1, 2}));
+  EXPECT_EQ(result.model_path, kModel);
+  EXPECT_EQ(result.model_digest, vision::modelDigest(kModel));
+  EXPECT_FALSE(result.compared);
   Estimator direct(kModel, options());
-  EXPECT_EQ(cv::countNonZero(direct.estimate(result->frame.image).labels != result->estimate.labels), 0);
+  EXPECT_EQ(cv::countNonZero(direct.estimate(result.frame.image).labels != result.estimate.labels), 0);
   EXPECT_GT(worker.status().processed, 0);
   EXPECT_GT(worker.status().p50_ms, 0);
   EXPECT_GE(worker.status().p95_ms, worker.status().p50_ms);
@@ -111,18 +111,16 @@ TEST_F(InferenceWorkerTest, TellsForHowLongItHasBeenBusy) {
 TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto first = one();
-  ASSERT_TRUE(first);
   for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{0, 1, 2}}) {
     worker.setReduction(mpmBefore(schedule));
     const std::size_t before = results_.size();
     const auto result = until([&](const InferenceResult& now) { return now.model->schedule() == schedule; });
-    ASSERT_TRUE(result);
     const auto all = results_.all();
     const auto late = std::count_if(all.begin() + static_cast<std::ptrdiff_t>(before), all.end(),
                                     [&](const InferenceResult& now) { return now.model->schedule() != schedule; });
     EXPECT_LE(late, 1) << "none of the schedule before but the one that was being delivered";
-    EXPECT_EQ(result->estimate.tokens.size(), schedule.size() + 1);
-    EXPECT_GT(result->session, first->session);
+    EXPECT_EQ(result.estimate.tokens.size(), schedule.size() + 1);
+    EXPECT_GT(result.session, first.session);
   }
   EXPECT_MPM_ERROR(worker.setReduction(mpmBefore({2, 1})), "");
   EXPECT_MPM_ERROR(worker.setInterval(-1), "negative");
@@ -131,33 +129,30 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
 TEST_F(InferenceWorkerTest, RefinesUntilAnotherModelComes) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto first = one();
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->model->facts.refine, Refine::kNone);
+  EXPECT_EQ(first.model->facts.refine, Refine::kNone);
   worker.setRefine(Refine::kGuided);
   const auto refined = until([](const InferenceResult& now) { return now.model->facts.refine == Refine::kGuided; });
-  ASSERT_TRUE(refined);
-  EXPECT_GT(refined->session, first->session) << "areas of classes are not those of before";
+  EXPECT_GT(refined.session, first.session) << "areas of classes are not those of before";
   EstimatorOptions oracle = options();
   oracle.refine = Refine::kGuided;
   oracle.labels = true;
   EXPECT_EQ(
-      cv::norm(refined->estimate.labels, Estimator(kModel, oracle).estimate(refined->frame.image).labels, cv::NORM_INF),
+      cv::norm(refined.estimate.labels, Estimator(kModel, oracle).estimate(refined.frame.image).labels, cv::NORM_INF),
       0);
   worker.setModel(kOther);
-  EXPECT_TRUE(until(
-      [](const InferenceResult& now) { return now.model_path == kOther && now.model->facts.refine == Refine::kNone; }));
+  until(
+      [](const InferenceResult& now) { return now.model_path == kOther && now.model->facts.refine == Refine::kNone; });
 }
 
 TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitLeavesTheOldOne) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
-  ASSERT_TRUE(one());
+  one();
   worker.setReduction(mpmBefore({1, 99}));
   ASSERT_TRUE(eventually([&] { return events_.size() > 0; }));
   EXPECT_EQ(events_.all()[0].kind, EventKind::kModel);
   EXPECT_THAT(events_.all()[0].message, HasSubstr("goes on"));
   const auto result = one();
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->model->schedule(), (Schedule{1, 2}));
+  EXPECT_EQ(result.model->schedule(), (Schedule{1, 2}));
 }
 
 TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
@@ -167,52 +162,46 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   InferenceWorker worker(frames_, path, options(), callbacks());
   worker.setFollowFile(true);
   const auto before = one();
-  ASSERT_TRUE(before);
   std::ofstream(path, std::ios::trunc) << "garbage";
   ASSERT_TRUE(eventually([&] { return toldOf("cannot load"); }));
   auto result = one();
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->session, before->session);
-  EXPECT_EQ(result->estimate.tokens, before->estimate.tokens);
+  EXPECT_EQ(result.session, before.session);
+  EXPECT_EQ(result.estimate.tokens, before.estimate.tokens);
   worker.setReduction(mpmBefore({2}));  // needs the file, which is garbage
   ASSERT_TRUE(eventually([&] { return events_.size() == 2; }));
   result = one();
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->model->schedule(), (Schedule{1, 2}));
+  EXPECT_EQ(result.model->schedule(), (Schedule{1, 2}));
   overwrite(path, kModel);  // repaired: taken up again
-  ASSERT_TRUE(until([&](const InferenceResult& now) { return now.session > before->session; }));
+  until([&](const InferenceResult& now) { return now.session > before.session; });
   EXPECT_EQ(events_.size(), 2u);
 }
 
 TEST_F(InferenceWorkerTest, AModelOfDepthTakesOver) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
-  ASSERT_TRUE(one());
+  one();
   const std::string path = std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx";
   worker.setModel(path, mpmBefore({1, 2}));
   worker.setCompare(kFullModel);
   const auto result = until([&](const InferenceResult& now) { return now.model_path == path && now.compared; });
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->estimate.task, Task::kDepth);
-  EXPECT_EQ(result->estimate.depth.size(), result->frame.image.size());
-  EXPECT_TRUE(result->estimate.labels.empty());
-  EXPECT_EQ(result->estimate.tokens.size(), 3u);
-  EXPECT_LT(result->estimate.depth_range.min, result->estimate.depth_range.max);
-  EXPECT_EQ(result->compared->estimate.tokens.size(), 1u);
-  EXPECT_FALSE(result->compared->estimate.depth.empty());
+  EXPECT_EQ(result.estimate.task, Task::kDepth);
+  EXPECT_EQ(result.estimate.depth.size(), result.frame.image.size());
+  EXPECT_TRUE(result.estimate.labels.empty());
+  EXPECT_EQ(result.estimate.tokens.size(), 3u);
+  EXPECT_LT(result.estimate.depth_range.min, result.estimate.depth_range.max);
+  EXPECT_EQ(result.compared->estimate.tokens.size(), 1u);
+  EXPECT_FALSE(result.compared->estimate.depth.empty());
 }
 
 TEST_F(InferenceWorkerTest, ChoosesReuseForAModelThatDoesNotMerge) {
   InferenceWorker worker(frames_, kModel, options({}), callbacks(), true);
   const auto whole = one();
-  ASSERT_TRUE(whole);
-  EXPECT_TRUE(whole->reuse.on);
-  EXPECT_TRUE(whole->estimate.reuse);
+  EXPECT_TRUE(whole.reuse.on);
+  EXPECT_TRUE(whole.estimate.reuse);
   worker.setReduction(mpmBefore({1, 2}));
-  EXPECT_TRUE(until([](const InferenceResult& result) { return !result.reuse.on && !result.estimate.reuse; }))
-      << "its tokens are counted";
+  until([](const InferenceResult& result) { return !result.reuse.on && !result.estimate.reuse; });  // counts tokens
   worker.setModel(std::string(MPM_TEST_DATA_DIR) + "/beit_ts17.onnx", kFullModel);
-  EXPECT_TRUE(until([](const InferenceResult& result) { return result.model_path != kModel && !result.reuse.on; }))
-      << "attention with biases of pairs cannot reuse rows";
+  // Attention with biases of pairs cannot reuse rows.
+  until([](const InferenceResult& result) { return result.model_path != kModel && !result.reuse.on; });
   EXPECT_TRUE(events_.all().empty());
 }
 
@@ -226,11 +215,10 @@ TEST_F(InferenceWorkerTest, SegmentsComeWithTheLabels) {
   loose.min_overlap = 0.1;
   const InferenceWorker worker(frames_, path, loose, callbacks());
   const auto result = one();
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->estimate.task, Task::kPanoptic);
-  EXPECT_GT(result->estimate.segments.size(), 0u);
-  EXPECT_EQ(result->estimate.ids.size(), result->frame.image.size());
-  EXPECT_EQ(result->estimate.labels.size(), result->frame.image.size()) << "the areas of classes are those of labels";
+  EXPECT_EQ(result.estimate.task, Task::kPanoptic);
+  EXPECT_GT(result.estimate.segments.size(), 0u);
+  EXPECT_EQ(result.estimate.ids.size(), result.frame.image.size());
+  EXPECT_EQ(result.estimate.labels.size(), result.frame.image.size()) << "the areas of classes are those of labels";
 }
 
 TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
@@ -238,12 +226,10 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   writeModelThatOverflows(kModel, folder / "large.onnx");
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto before = one();
-  ASSERT_TRUE(before);
   worker.setModel(folder / "large.onnx", mpmBefore({1, 2}));
-  const auto after = one();
-  ASSERT_TRUE(after) << "the frame that the new one failed on goes to the old one";
-  EXPECT_EQ(after->model_path, kModel);
-  EXPECT_EQ(after->session, before->session);
+  const auto after = one();  // the frame that the new one failed on goes to the old one
+  EXPECT_EQ(after.model_path, kModel);
+  EXPECT_EQ(after.session, before.session);
   EXPECT_TRUE(eventually([&] { return toldOf("fails on its first frame"); })) << "told after the frame";
   EXPECT_EQ(worker.status().failed, 0);
 }
@@ -259,7 +245,7 @@ TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsReportedOnce) {
   EXPECT_EQ(events_.size(), 1u);
   EXPECT_EQ(results_.size(), 0u);
   worker.setModel(kModel, mpmBefore({1}));
-  EXPECT_TRUE(one()) << "and it goes on with a good one";
+  one();  // it goes on with a good one
 }
 
 TEST_F(InferenceWorkerTest, AReceiverThatFailsGetsTheNextResult) {
@@ -286,12 +272,12 @@ TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {
   worker.setModel(folder / "none.onnx");
   ASSERT_TRUE(eventually([&] { return toldOf("none.onnx"); }));
   worker.setModel(kModel, mpmBefore({}));
-  ASSERT_TRUE(one());
+  one();
 }
 
 TEST_F(InferenceWorkerTest, FramesOfAnotherStreamAreDropped) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
-  ASSERT_TRUE(one());
+  one();
   worker.setStream(1);
   ASSERT_TRUE(eventually([&] {
     put(0);
@@ -309,42 +295,39 @@ TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   worker.setCompare(kFullModel);
   const auto result = until([](const InferenceResult& now) { return now.compared.has_value(); });
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->compared->estimate.tokens.size(), 1u);
-  EXPECT_EQ(result->compared->estimate.labels.size(), result->estimate.labels.size());
+  EXPECT_EQ(result.compared->estimate.tokens.size(), 1u);
+  EXPECT_EQ(result.compared->estimate.labels.size(), result.estimate.labels.size());
   Estimator full(kModel, options({}));
-  EXPECT_EQ(cv::countNonZero(full.estimate(result->frame.image).labels != result->compared->estimate.labels), 0);
+  EXPECT_EQ(cv::countNonZero(full.estimate(result.frame.image).labels != result.compared->estimate.labels), 0);
 }
 
 // What was looked at when the source was paused answers to a change.
 TEST_F(InferenceWorkerTest, AFrameIsRepeatedWhilePaused) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto first = one();
-  ASSERT_TRUE(first);
-  EXPECT_FALSE(first->repeated);
+  EXPECT_FALSE(first.repeated);
   worker.setPaused(true);
   worker.setReduction(mpmBefore({1}));
-  worker.repeat(first->frame);
+  worker.repeat(first.frame);
   ASSERT_TRUE(eventually([&] { return results_.all().back().repeated; }));
   const InferenceResult again = results_.all().back();
-  EXPECT_EQ(again.frame.id, first->frame.id);
-  EXPECT_EQ(again.frame.image.data, first->frame.image.data);
+  EXPECT_EQ(again.frame.id, first.frame.id);
+  EXPECT_EQ(again.frame.image.data, first.frame.image.data);
   EXPECT_EQ(again.model->schedule(), Schedule{1});
   const auto dropped = worker.status().stale;
   worker.setStream(1);
-  worker.repeat(first->frame);
+  worker.repeat(first.frame);
   EXPECT_TRUE(eventually([&] { return worker.status().stale > dropped; })) << "of a source that is closed";
   EXPECT_TRUE(results_.all().back().repeated);
   worker.setStream(0);
   worker.setPaused(false);
   const auto next = one();
-  ASSERT_TRUE(next);
-  EXPECT_FALSE(next->repeated);
+  EXPECT_FALSE(next.repeated);
 }
 
 TEST_F(InferenceWorkerTest, PausesAndKeepsItsPace) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
-  ASSERT_TRUE(one());
+  one();
   worker.setPaused(true);
   ASSERT_TRUE(eventually([&] {  // the one in hand may still come
     const auto before = worker.status().processed;

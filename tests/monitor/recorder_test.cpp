@@ -36,15 +36,14 @@ TEST_F(RecorderTest, MakesASampleOfAResult) {
   Recorder recorder({.source = "camera 0", .night = NightByBrightness{}}, nullptr);
   InferenceResult result = resultAt(0);
   result.frame.file = "street/noon.v2.jpg";
-  const auto sample = recorder.add(result, 5);
-  ASSERT_TRUE(sample);
-  EXPECT_EQ(sample->picture, "noon.v2.jpg");
-  EXPECT_EQ(sample->time, kNoon);
-  EXPECT_THAT(sample->token_counts, ElementsAre(16, 12, 9));
-  EXPECT_THAT(sample->whole().areas, ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
-  EXPECT_NEAR(sample->brightness(), 30, 1e-9);
-  EXPECT_EQ(sample->night, true);
-  EXPECT_EQ(sample->whole().value("dropped"), 5);
+  const Sample sample = recorder.add(result, 5).value();
+  EXPECT_EQ(sample.picture, "noon.v2.jpg");
+  EXPECT_EQ(sample.time, kNoon);
+  EXPECT_THAT(sample.token_counts, ElementsAre(16, 12, 9));
+  EXPECT_THAT(sample.whole().areas, ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
+  EXPECT_NEAR(sample.brightness(), 30, 1e-9);
+  EXPECT_EQ(sample.night, true);
+  EXPECT_EQ(sample.whole().value("dropped"), 5);
   EXPECT_EQ(recorder.add(resultAt(1000), 7)->whole().value("dropped"), 2);
 }
 
@@ -100,16 +99,15 @@ TEST_F(RecorderTest, AViewThatMovesIsAnEvent) {
     StoreWriter store(path_);
     Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = !file.empty(), .quality = {.sharp = 0}},
                       &store);
-    std::optional<Sample> sample;
+    Sample sample;
     for (int minute = 0; minute < 60; ++minute) {
       InferenceResult result = resultAt(minute * 60'000);
       const bool moved = minute >= 30;
       result.frame.image = scene(cv::Rect(moved ? 30 - right : 30, moved ? 20 - down : 20, 240, 160)).clone();
       result.frame.file = file;
-      sample = recorder.add(result, 0);
-      EXPECT_TRUE(sample);
+      sample = recorder.add(result, 0).value();
     }
-    return *sample;
+    return sample;
   };
   for (const char* file : {"", "folder/a.png"}) {
     watch(15, -8, file);
@@ -150,19 +148,17 @@ TEST_F(RecorderTest, KnowsTheViewOfAnEarlierWatch) {
   }
   const StoreReader reader(path_);
   EXPECT_FALSE(reader.view("camera 1"));
-  const auto view = reader.view("camera 0");
-  ASSERT_TRUE(view);
-  EXPECT_EQ(view->size, scene.size());
-  EXPECT_EQ(view->pictures, 10);
-  EXPECT_EQ(view->learned, kNoon + 9 * kMinuteMs);
+  const auto view = reader.view("camera 0").value();
+  EXPECT_EQ(view.size, scene.size());
+  EXPECT_EQ(std::tuple(view.pictures, view.learned), std::tuple(10, kNoon + 9 * kMinuteMs));
   for (const bool known : {false, true}) {
     Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);
-    if (known) recorder.setView(*view);
+    if (known) recorder.setView(view);
     EXPECT_EQ(recorder.add(result, 0)->motion.has_value(), known) << "at the first picture";
   }
   // A frame is measured where its own view has moved the regions to: as a sample, and again, after others, to be shown.
   Recorder recorder({.source = "camera 0", .every_s = 0}, nullptr);
-  recorder.setView(*view);
+  recorder.setView(view);
   recorder.setRegions(
       {{.name = "tree", .size = scene.size(), .polygons = {{{60, 0}, {119, 0}, {119, 159}, {60, 159}}}}});
   InferenceResult moved = result;

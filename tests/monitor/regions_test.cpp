@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions from the recorder to the chart.
 
+#include "base/atomic_file.h"
 #include "monitor/recorder.h"
 #include "monitor/results.h"
 #include "monitor/sql.h"
@@ -147,10 +148,7 @@ TEST_F(StoredRegions, ExportsNameTheirColumns) {
   const StoreReader reader(path_);
   const auto lines = [&](ExportFormat format) {
     exportSamples(reader, {.format = format, .source = 1}, folder_ / "out");
-    std::vector<std::string> all;
-    std::ifstream file(folder_ / "out");
-    for (std::string line; std::getline(file, line);) all.push_back(line);
-    return all;
+    return linesOf(readFile(folder_ / "out"));
   };
   const auto csv = lines(ExportFormat::kCsv);
   ASSERT_THAT(csv, SizeIs(3));

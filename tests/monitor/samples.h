@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <sstream>
 
 #include "monitor/store/store.h"
 #include "support/in_folder.h"
@@ -108,6 +109,14 @@ inline std::int64_t samplesStored(const std::string& database) {
 inline std::vector<Event> allEvents(const StoreReader& store, std::int64_t source = 1) {
   return store.events(source, INT64_MIN, INT64_MAX);
 }
+
+inline std::vector<std::string> partsOf(const std::string& text, char between) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, between);) parts.push_back(part);
+  return parts;
+}
+inline std::vector<std::string> linesOf(const std::string& text) { return partsOf(text, '\n'); }
 
 inline std::vector<std::string> messagesOf(const std::vector<Event>& events) {
   std::vector<std::string> messages;

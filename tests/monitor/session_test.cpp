@@ -11,6 +11,7 @@
 #include "monitor/samples.h"
 #include "monitor/wait.h"
 #include "support/gate.h"
+#include "support/local_zone.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
 
@@ -63,9 +64,8 @@ class SessionTest : public InFolder {
     return {.source = vision::parseSourceSpec(source), .every_s = 0, .timeout_s = 60, .factory = std::move(factory)};
   }
   bool reported(const std::string& part) const {
-    const auto all = events_.all();
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Event& event) { return event.message.find(part) != std::string::npos; });
+    return std::ranges::any_of(events_.all(),
+                               [&](const Event& event) { return event.message.find(part) != std::string::npos; });
   }
   // Ends the session and reads what it stored.
   StoreReader stored() {
@@ -143,8 +143,7 @@ TEST_F(SessionTest, AFailedPictureIsReportedOnceUntilOneWorks) {
   ASSERT_TRUE(eventually([&] { return samples_.size() >= 20; }));
   fs::remove(folder_ / "shots");
   ASSERT_TRUE(eventually([&] { return pictures_.size() > 0; }));
-  const auto all = events_.all();
-  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const Event& e) { return e.kind == EventKind::kStorage; }), 1);
+  EXPECT_EQ(std::ranges::count(events_.all(), EventKind::kStorage, &Event::kind), 1);
 }
 
 TEST_F(SessionTest, APictureIsTakenOfAFrame) {
@@ -292,9 +291,7 @@ TEST_F(ArchiveOfPictures, MeasuredAgainTheyAreReplacedAsAWhole) {
     return true;
   });
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->samples, 2);
-  EXPECT_EQ(again->pictures, 2);
-  EXPECT_EQ(all, 2);
+  EXPECT_EQ((std::vector{again->samples, again->pictures, all}), (std::vector<std::int64_t>{2, 2, 2}));
   EXPECT_EQ(stored(), (std::vector<std::size_t>{2, 2, 2})) << "the old ones stay until the new ones are whole";
   make();
   session_->replaceSamples(again->database);
@@ -329,10 +326,7 @@ TEST_F(SessionTest, RulesChangeWhileItRuns) {
   EXPECT_TRUE(reported("no longer watched for"));
   rules.night = NightBySun{.latitude = 48, .longitude = 11};
   session_->setRules(rules);
-  ASSERT_TRUE(eventually([&] {
-    const auto all = samples_.all();
-    return !all.empty() && all.back().night.has_value();
-  }));
+  ASSERT_TRUE(eventually([&] { return samples_.size() > 0 && samples_.all().back().night.has_value(); }));
   session_->tick();
   clock_ -= kHourMs;
   session_->tick();
@@ -406,8 +400,7 @@ TEST_F(SessionTest, WhatIsHiddenIsHiddenAtOnceAndFollowsTheView) {
 }
 
 TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
-  ::setenv("TZ", "UTC", 1);
-  ::tzset();
+  const mpm::test::LocalZone zone("UTC");
   record(database_, {sampleAt(kNoon - kDayMs)}, session("rtsp://***@yard/1"));
   SessionOptions telling = options();
   telling.on_event = {"sh", "-c", "echo \"$MPM_EVENT_KIND\" >> " + (folder_ / "log")};
@@ -422,8 +415,6 @@ TEST_F(SessionTest, TheDayBeforeIsSummedUpOnceADay) {
     ASSERT_TRUE(eventually([&] { return samples_.size() > before; }));
     EXPECT_TRUE(session_->finish(60));
   }
-  ::unsetenv("TZ");
-  ::tzset();
   const auto summaries = [](const std::vector<Event>& events) {
     return std::ranges::count(events, EventKind::kSummary, &Event::kind);
   };

@@ -11,13 +11,19 @@
 namespace mpm::monitor::test {
 namespace {
 
-using SnapshotTest = InFolder;
 using SnapshotWriterTest = InFolder;
 
 InferenceResult result(UnixMs time) {
   return resultOf(std::vector<ClassInfo>(4), cv::Mat(8, 8, CV_8UC3, cv::Scalar(10, 20, 30)), time, {},
                   mpmBefore({2, 5}));
 }
+
+class SnapshotTest : public InFolder {
+ protected:
+  void shoot(UnixMs time, const std::string& source = "0") const {
+    writeSnapshot(folder_.path(), result(time), sampleAt(time), source);
+  }
+};
 
 TEST_F(SnapshotTest, WritesTheFrameTheOverlayAndWhatIsKnown) {
   const std::string path =
@@ -64,7 +70,7 @@ TEST_F(SnapshotTest, WritesSegmentsAndDepth) {
               1e-3);
   EXPECT_GT(cv::imread(next + "_depth_colors.png").rows, 8) << "the legend below";
   EXPECT_FALSE(fs::exists(next + "_overlay.png"));
-  writeSnapshot(folder_.path(), result(kNoon + 2 * kDayMs), sampleAt(kNoon + 2 * kDayMs), "0");
+  shoot(kNoon + 2 * kDayMs);
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 2 * kDayMs, 0.1, 0), 9) << "five and four files";
 }
 
@@ -79,13 +85,11 @@ TEST_F(SnapshotTest, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
 }
 
 TEST_F(SnapshotTest, ForgetsOldOnesAndNothingElse) {
-  for (int day = 0; day < 5; ++day)
-    writeSnapshot(folder_.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), "0");
+  for (int day = 0; day < 5; ++day) shoot(kNoon + day * kDayMs);
   std::ofstream(folder_ / "2020-notes.txt") << "mine";
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 1.5, 0), 9) << "three of five, three files each";
   EXPECT_TRUE(fs::exists(folder_ / "2020-notes.txt"));
-  EXPECT_TRUE(fs::exists(folder_ / "2026-06-05T12-00-00.250Z.png") ||
-              fs::exists(folder_ / "2026-06-05T12-00-00.000Z.png"));
+  EXPECT_TRUE(fs::exists(folder_ / "2026-06-05T12-00-00.000Z.png"));
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 0), 0);
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 4 * kDayMs, 0, 1e15), 3) << "a disk that is never free enough";
   EXPECT_TRUE(fs::exists(folder_ / "2020-notes.txt"));
@@ -93,15 +97,14 @@ TEST_F(SnapshotTest, ForgetsOldOnesAndNothingElse) {
 
 TEST_F(SnapshotTest, SeveralSourcesMayShareAFolder) {
   for (int day = 0; day < 4; ++day)
-    for (const char* source : {"rtsp://u:hunter2@yard", "street"})
-      writeSnapshot(folder_.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), source);
-  const auto files = [&] { return std::distance(fs::directory_iterator(folder_.path()), {}); };
-  EXPECT_EQ(files(), 24) << "of the same moment, none in another's place";
-  writeSnapshot(folder_.path(), result(kNoon), sampleAt(kNoon), "street");
-  EXPECT_EQ(files(), 24) << "again is once";
+    for (const char* source : {"rtsp://u:hunter2@yard", "street"}) shoot(kNoon + day * kDayMs, source);
+  const auto files = [&] { return mpm::test::filesIn(folder_.path()).size(); };
+  EXPECT_EQ(files(), 24u) << "of the same moment, none in another's place";
+  shoot(kNoon, "street");
+  EXPECT_EQ(files(), 24u) << "again is once";
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1.5, 0, "rtsp://u:hunter2@yard"), 6);
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, "rtsp://u:hunter2@yard"), 3);
-  EXPECT_EQ(files(), 15) << "all of the other, and the newest";
+  EXPECT_EQ(files(), 15u) << "all of the other, and the newest";
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 0, 1e15, "garden"), 0);
   std::ofstream(folder_ / "2020-01-01T00-00-00.000Z.json") << "half a";
   EXPECT_EQ(forgetSnapshots(folder_.path(), kNoon + 3 * kDayMs, 1, 0, "street"), 6);
@@ -110,19 +113,14 @@ TEST_F(SnapshotTest, SeveralSourcesMayShareAFolder) {
 
 // A writer and what it reported.
 class Writing {
+  static auto into(auto& list) {
+    return [&list](const std::string& text, SnapshotWriter::Occasion occasion) { list.add({text, occasion}); };
+  }
+
  public:
   explicit Writing(
       SnapshotOptions options, std::function<UnixMs()> now = [] { return INT64_MAX; })
-      : writer(std::move(options),
-               {.on_written =
-                    [this](const std::string& path, auto occasion) {
-                      written.add({path, occasion});
-                    },
-                .on_failed =
-                    [this](const std::string& problem, auto occasion) {
-                      failed.add({problem, occasion});
-                    },
-                .on_removed = [this](int files) { removed.add(files); }},
+      : writer(std::move(options), {into(written), into(failed), [this](int files) { removed.add(files); }},
                std::move(now)) {}
 
   Collected<std::pair<std::string, SnapshotWriter::Occasion>> written, failed;
@@ -237,14 +235,11 @@ TEST_F(SnapshotWriterTest, AClockThatIsWrongMakesNoPictureOld) {
   const UnixMs year = 365 * kDayMs;
   {
     Writing writing({.folder = folder_.path(), .keep_days = 10});
-    writing.takeAt(kNoon);
-    writing.takeAt(kNoon + 1000);
-    writing.takeAt(kNoon + 12 * year);
+    for (const UnixMs time : {kNoon, kNoon + 1000, kNoon + 12 * year}) writing.takeAt(time);
     EXPECT_EQ(filesIn(folder_.path(), ".json"), 3) << "it jumps while the program runs";
   }
-  fs::remove(folder_ / "2038-05-29T12-00-00.000Z.json");
-  fs::remove(folder_ / "2038-05-29T12-00-00.000Z.png");
-  fs::remove(folder_ / "2038-05-29T12-00-00.000Z_overlay.png");
+  for (const char* ending : {".json", ".png", "_overlay.png"})
+    fs::remove(folder_ / "2038-05-29T12-00-00.000Z" + ending);
   Writing writing({.folder = folder_.path(), .keep_days = 10});
   writing.takeAt(kNoon + 12 * year + 1000);
   EXPECT_EQ(filesIn(folder_.path(), ".json"), 3) << "it is still wrong when it begins anew";
@@ -252,9 +247,7 @@ TEST_F(SnapshotWriterTest, AClockThatIsWrongMakesNoPictureOld) {
 
 TEST_F(SnapshotWriterTest, AFrameOfTheFutureMakesNoPictureOld) {  // of a demo
   Writing writing({.folder = folder_.path(), .keep_days = 10}, [] { return kNoon + 2000; });
-  writing.takeAt(kNoon);
-  writing.takeAt(kNoon + 11 * kDayMs);
-  writing.takeAt(kNoon + 12 * kDayMs);
+  for (const int day : {0, 11, 12}) writing.takeAt(kNoon + day * kDayMs);
   EXPECT_EQ(filesIn(folder_.path(), ".json"), 3);
 }
 

@@ -165,15 +165,14 @@ TEST(ViewWatch, GoesOnWithTheReferenceOfAnEarlierWatch) {
   MovingCamera camera("seed=1&start=2026-06-21T10:00&step=40", kSize);
   Watched before;
   before.watch(camera, 12);
-  const auto reference = before.view.takeLearned();
-  ASSERT_TRUE(reference);
+  const ViewReference reference = before.view.takeLearned().value();
   camera.motion = {.right = 8, .turn = -1};
   ViewWatch after, other_size;
-  after.start(*reference);
+  after.start(reference);
   after.add(camera.next().image, 0, true);
   ASSERT_TRUE(after.motion()) << "from the first picture on";
   EXPECT_LT(distance(*after.motion(), camera.motion, kSize), 1.5);
-  other_size.start(*reference);
+  other_size.start(reference);
   other_size.add(cv::Mat(480, 640, CV_8UC3, cv::Scalar::all(0)), 0, true);
   EXPECT_EQ(other_size.takeLearned()->pictures, 1) << "pictures of another size: it learns anew";
 }

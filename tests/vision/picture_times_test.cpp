@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 
 #include "support/exif.h"
 #include "support/formatted_time.h"
 #include "support/in_folder.h"
+#include "support/local_zone.h"
 #include "support/throws_with.h"
 
 namespace mpm::vision {
@@ -115,15 +115,10 @@ TEST(TimeZone, OffsetsAndZonesAreRead) {
 }
 
 TEST(TimeZone, OfTheMachineIsItsStandardTime) {
-  const char* const before = std::getenv("TZ");
-  const std::string kept = before ? before : "";
   for (const auto& [zone, offset] : {std::pair("Europe/Paris", 60), {"Australia/Sydney", 600}, {"UTC", 0}}) {
-    ::setenv("TZ", zone, 1);
-    ::tzset();
+    const test::LocalZone local(zone);
     EXPECT_EQ(machineTimeZone(), offset) << zone;
   }
-  before ? ::setenv("TZ", kept.c_str(), 1) : ::unsetenv("TZ");
-  ::tzset();
 }
 
 TEST_F(ExifTime, IsReadWithFractionAndOffset) {
