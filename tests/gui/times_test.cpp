@@ -12,20 +12,17 @@ class Times : public Window {
   void SetUp() override {
     Window::SetUp();
     QDir(folder_.path()).mkpath("dated");
-    for (int i = 0; i < 3; ++i)
-      QFile::copy(QString::fromStdString(path("street/%1.png", i)),
-                  QString::fromStdString(path("dated/20130708_0554%1.png", 12 - i)));
+    for (int i = 0; i < 3; ++i) fs::copy_file(path("street/%1.png", i), path("dated/20130708_0554%1.png", 12 - i));
   }
   // The dialog that comes when a folder is opened for the first time, with what it found.
   TimesDialog* ask(const char* folder) {
     window_->opener().open(file(folder));
-    auto* dialog = window_->findChild<TimesDialog*>();
-    return dialog && wait([&] { return dialog->isVisible(); }) ? dialog : nullptr;
+    auto* dialog = childOf<TimesDialog>(window_.get());
+    EXPECT_TRUE(wait([&] { return dialog->isVisible(); }));
+    return dialog;
   }
   void measure(const char* folder) {
-    TimesDialog* dialog = ask(folder);
-    ASSERT_NE(dialog, nullptr);
-    dialog->accept();
+    ask(folder)->accept();
     ASSERT_TRUE(ends());
   }
   bool ends() {
@@ -33,19 +30,12 @@ class Times : public Window {
   }
   std::vector<monitor::Sample> samples() {
     window_.reset();  // stores all
-    std::vector<monitor::Sample> found;
-    const monitor::StoreReader store(file("m.db").toStdString());
-    store.samples(1, INT64_MIN, INT64_MAX, [&](const monitor::Sample& sample) {
-      found.push_back(sample);
-      return true;
-    });
-    return found;
+    return allSamples(file("m.db"));
   }
 };
 
 TEST_F(Times, AFolderIsAskedForOnce) {
   TimesDialog* dialog = ask("dated");
-  ASSERT_NE(dialog, nullptr);
   EXPECT_FALSE(session().isOpen()) << "not before the answer";
   fieldOf<QLineEdit>(dialog, "Time zone")->setText("+02:00");
   ASSERT_TRUE(wait([&] { return valueOf(dialog, "Found").contains("UTC+02:00"); }));
@@ -63,7 +53,8 @@ TEST_F(Times, AFolderIsAskedForOnce) {
   EXPECT_EQ(stored[2].picture, "20130708_055412.png");
 
   make();
-  EXPECT_EQ(ask("dated"), nullptr) << "it is remembered";
+  window_->opener().open(file("dated"));
+  EXPECT_EQ(window_->findChild<TimesDialog*>(), nullptr) << "it is remembered";
   ASSERT_TRUE(ends());
   EXPECT_TRUE(runs()) << "the last one is there to look at";
   EXPECT_EQ(samples().size(), 3u) << "each picture once";
@@ -178,7 +169,6 @@ TEST_F(Times, WithoutAnyTheyCountAsReadNow) {
 
 TEST_F(Times, AZoneThatIsNoneIsSaid) {
   TimesDialog* dialog = ask("dated");
-  ASSERT_NE(dialog, nullptr);
   fieldOf<QLineEdit>(dialog, "Time zone")->setText("Mars");
   EXPECT_THAT(valueOf(dialog, "Found"), Begins("'Mars' is neither"));
   dialog->reject();
@@ -205,7 +195,6 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
                 file(qUtf8Printable(QStringLiteral("far/%1_20130708_0554%2.png").arg(9 - i).arg(10 + i))));
   const auto open = [&](const char* folder, double lat, double lon) {
     TimesDialog* dialog = ask(folder);
-    ASSERT_NE(dialog, nullptr);
     for (const auto& [name, value] : {std::pair("Latitude", lat), std::pair("Longitude", lon)}) {
       buttonOf(dialog, name)->click();
       const bool half = name == std::string("Latitude");
@@ -231,12 +220,9 @@ TEST_F(Times, EachSourceKeepsItsPlace) {
   EXPECT_EQ(placeOf("dated"), std::tuple("sun", 48.1372, 11.5755)) << "also after a restart";
   EXPECT_EQ(placeOf("street"), std::tuple("brightness", std::nullopt, std::nullopt)) << "a new one has none";
   window_.reset();
-  const monitor::StoreReader store(file("m.db").toStdString());
   for (const int source : {1, 2})
-    store.samples(source, INT64_MIN, INT64_MAX, [&](const monitor::Sample& sample) {
+    for (const monitor::Sample& sample : allSamples(file("m.db"), source))
       EXPECT_EQ(sample.night, source == 2) << isoTime(sample.time);
-      return true;
-    });
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ class TuningTest : public Window {
   /// The question, for so many pictures.
   TuneDialog* ask(int pictures) {
     buttonOf(part<ReductionPanel>(), ReductionPanel::tr("Tune for this camera…"))->click();
-    auto* dialog = window_->findChild<TuneDialog*>();
-    if (dialog) fieldOf<QSpinBox>(dialog, "Most pictures")->setValue(pictures);
+    auto* dialog = childOf<TuneDialog>(window_.get());
+    fieldOf<QSpinBox>(dialog, "Most pictures")->setValue(pictures);
     return dialog;
   }
   bool paused() const { return session().paused(); }
@@ -27,7 +27,6 @@ class TuningTest : public Window {
 TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
   ASSERT_TRUE(openAndWait());
   TuneDialog* dialog = ask(10);
-  ASSERT_TRUE(dialog);
   EXPECT_FALSE(stored(*dialog)->isEnabled()) << "none is stored";
   EXPECT_EQ(fieldOf<QDoubleSpinBox>(dialog, "Seconds between two frames")->value(), 0)
       << "a folder has no pictures to wait for";
@@ -65,7 +64,6 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   trigger("record");
   ASSERT_TRUE(wait([&] { return part<PictureStore>()->pictures().size() >= 12; }));
   TuneDialog* dialog = ask(12);
-  ASSERT_TRUE(dialog);
   ASSERT_TRUE(stored(*dialog)->isChecked()) << "they show more than the next minute does";
   buttonOf(dialog, "Start")->click();
   EXPECT_TRUE(paused());
@@ -78,7 +76,6 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   // What was paused stays paused.
   trigger("pause");
   dialog = ask(12);
-  ASSERT_TRUE(dialog);
   buttonOf(dialog, "Start")->click();
   ASSERT_TRUE(found(dialog)) << textOf(dialog);
   EXPECT_TRUE(paused());
@@ -136,7 +133,6 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
 TEST_F(TuningTest, SaysWhatIsWrong) {
   ASSERT_TRUE(openAndPause());
   TuneDialog* dialog = ask(8);
-  ASSERT_TRUE(dialog);
   buttonOf(dialog, "Start")->click();
   EXPECT_THAT(textOf(dialog), Has("No frames come"));
   dialog->reject();
@@ -145,7 +141,6 @@ TEST_F(TuningTest, SaysWhatIsWrong) {
   for (int i = 3; i < 40; ++i) QFile::remove(QString::fromStdString(path("street/%1.png", i)));
   ASSERT_TRUE(openAndWait());
   dialog = ask(8);
-  ASSERT_TRUE(dialog);
   buttonOf(dialog, "Start")->click();
   ASSERT_TRUE(says(dialog, "tuning needs at least 8 pictures, not "));
   EXPECT_TRUE(buttonOf(dialog, "Start")->isVisibleTo(dialog));

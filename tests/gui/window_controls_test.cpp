@@ -21,7 +21,7 @@ class Controls : public Window {
     classes()->setCurrentIndex(classes()->model()->index(0, 0));
     chosen = classes()->model()->index(0, 0).data(LegendModel::kClassRole).toInt();
     QTest::keyClick(classes(), Qt::Key_Return);
-    return part<LegendPanel>()->findChild<QColorDialog*>();
+    return childOf<QColorDialog>(part<LegendPanel>());
   }
 };
 
@@ -72,7 +72,6 @@ TEST_F(Controls, TheColourOfAClassIsChangedByKeysAndRemembered) {
   trigger("mask");
   int chosen = -1;
   QColorDialog* dialog = colorDialog(chosen);
-  ASSERT_NE(dialog, nullptr);
   const QColor before = part<LegendModel>()->color(chosen), other(1, 254, 3);
   const QImage picture = shot(part<ImageView>());
   dialog->setCurrentColor(other);
@@ -84,7 +83,6 @@ TEST_F(Controls, TheColourOfAClassIsChangedByKeysAndRemembered) {
   ASSERT_TRUE(wait([&] { return part<LegendPanel>()->findChild<QColorDialog*>() == nullptr; }));
 
   dialog = colorDialog(chosen);
-  ASSERT_NE(dialog, nullptr);
   dialog->setCurrentColor(other);
   // Not Return: the offscreen platform leaves the focus, and with it that shortcut, in the table behind.
   QTest::keyClick(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok), Qt::Key_Space);
@@ -99,7 +97,6 @@ TEST_F(Controls, ColourBeingChosenDoesNotOutliveItsClass) {
   ASSERT_TRUE(openAndPause());
   int chosen = -1;
   QPointer<QColorDialog> dialog = colorDialog(chosen);
-  ASSERT_FALSE(dialog.isNull());
   ModelInfo two;
   two.classes = 2;
   part<LegendModel>()->setClasses(two);
@@ -345,16 +342,11 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   QTest::keyClick(dialog, Qt::Key_Return);
   ASSERT_EQ(part<WatchRules>()->watch(file("street")).night, "hours");
   EXPECT_THAT(textIn<DayNightPanel>(), Has("Night: from "));
-  const monitor::StoreReader reader(file("m.db").toStdString());
   const auto lastNight = [&] {
-    std::optional<bool> night;
-    reader.samples(1, 0, INT64_MAX, [&](const monitor::Sample& sample) {
-      night = sample.night;
-      return true;
-    });
-    return night;
+    const auto samples = allSamples(file("m.db"));
+    return !samples.empty() && samples.back().night == true;
   };
-  EXPECT_TRUE(wait([&] { return lastNight() == true; })) << "samples are of the night from now on";
+  EXPECT_TRUE(wait(lastNight)) << "samples are of the night from now on";
 }
 
 }  // namespace

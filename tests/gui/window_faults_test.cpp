@@ -239,11 +239,8 @@ TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   storeSamples(file("street").toStdString(), old, 1, 1);
   storeSamples(file("street").toStdString(), unixNow() - 1000, 1, 601);  // enough of now that the clock is believed
   make();
-  const monitor::StoreReader reader(file("m.db").toStdString());
   const auto left = [&] {
-    int count = 0;
-    reader.samples(1, 0, old + kDayMs, [&](const monitor::Sample&) { return ++count > 0; });
-    return count;
+    return std::ranges::count_if(allSamples(file("m.db")), [&](const auto& one) { return one.time < old + kDayMs; });
   };
   EXPECT_EQ(left(), 1) << "by default nothing is forgotten";
   ASSERT_TRUE(openAndWait());
@@ -376,14 +373,9 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
   EXPECT_EQ(frame()->result.frame.id, last->result.frame.id);
 
   window_.reset();  // commits
-  std::vector<UnixMs> times;
-  const monitor::StoreReader reader(file("m.db").toStdString());
-  reader.samples(1, 0, INT64_MAX, [&](const monitor::Sample& sample) {
-    times.push_back(sample.time);
-    return true;
-  });
-  EXPECT_GT(times.size(), 1U);
-  EXPECT_EQ(std::adjacent_find(times.begin(), times.end()), times.end()) << "one frame is one sample";
+  const auto stored = allSamples(file("m.db"));
+  EXPECT_GT(stored.size(), 1U);
+  EXPECT_EQ(std::ranges::adjacent_find(stored, {}, &monitor::Sample::time), stored.end()) << "one frame is one sample";
 }
 
 TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {

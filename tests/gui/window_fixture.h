@@ -77,6 +77,17 @@ class Said : public QObject {
   QStringList all{};
 };
 
+/// Of a source of a database.
+inline std::vector<monitor::Sample> allSamples(const QString& database, std::int64_t source = 1) {
+  std::vector<monitor::Sample> found;
+  const monitor::StoreReader store(database.toStdString());
+  store.samples(source, INT64_MIN, INT64_MAX, [&](const monitor::Sample& sample) {
+    found.push_back(sample);
+    return true;
+  });
+  return found;
+}
+
 /// A window on a folder of pictures with a model of three blocks: input 32x64, patch 8, four classes.
 class Window : public ::testing::Test {
  protected:
