@@ -61,22 +61,18 @@ TEST_F(Reduce, RuleOfAPythonFileIsMeasuredLikeAMethod) {
   }
 }
 
+// Verbs with one reduction share its options, and so do those with several: run and bench have each refusal.
 TEST_F(Reduce, GoesAlone) {
-  for (const Words& verb : {Words{"run"},
-                            {"bench"},
-                            {"convert", kSegmenter, "-o", folder_ / "m.onnx"},
-                            {"eval"},
-                            {"daynight", image_},
-                            {"monitor", image_}}) {
-    SCOPED_TRACE(verb[0]);
-    const auto expectUsage = [&](const Words& options, const Words& parts) {
-      expectFailure(mpmCommand(verb + options), 2, parts);
-    };
-    expectUsage({"--reduce", kSpec, "--schedule", "1"}, {"--reduce", "--schedule"});
-    expectUsage({"--reduce", kSpec, "--attention", "plain"}, {"--attention", "--reduce"});
-    expectUsage({"--reduce", "gradual:cuont=2"}, {"'gradual' has no key 'cuont'"});
-    expectUsage({"--reduce", "tome:count=x"}, {"count: 'x' is not a whole number"});
-  }
+  const Words schedule = {"--reduce", kSpec, "--schedule", "1"};
+  for (const Words& verb :
+       {Words{"convert", kSegmenter, "-o", folder_ / "m.onnx"}, {"eval"}, {"daynight", image_}, {"monitor", image_}})
+    expectFailure(mpmCommand(verb + schedule), 2, {"--reduce", "--schedule"});
+  for (const std::string verb : {"run", "bench"})
+    for (const auto& [options, parts] : {std::pair(schedule, Words{"--reduce", "--schedule"}),
+                                         {{"--reduce", kSpec, "--attention", "plain"}, {"--attention", "--reduce"}},
+                                         {{"--reduce", "gradual:cuont=2"}, {"'gradual' has no key 'cuont'"}},
+                                         {{"--reduce", "tome:count=x"}, {"count: 'x' is not a whole number"}}})
+      expectFailure(mpmCommand(Words{verb} + options), 2, parts);
 }
 
 TEST_F(Reduce, OnAGpuIsOneLineExceptMpm) {
