@@ -30,11 +30,10 @@ TEST(CrossValidation, IsReadFromTheJsonBesideTheModel) {
   EXPECT_FALSE(readCrossValidation(model, 2)) << "no JSON";
   const auto write = [&](const std::string& text) { std::ofstream(folder / "mine.json") << text; };
   write(R"({"taught": {"cross_validation": {"confusion": [[8, 2], [1, 9]]}}})");
-  const auto matrix = readCrossValidation(model, 2);
-  ASSERT_TRUE(matrix);
-  EXPECT_EQ(matrix->count(0, 1), 2);
-  EXPECT_EQ(matrix->count(1, 0), 1);
-  EXPECT_EQ(toJson(*matrix), Json::parse("[[8, 2], [1, 9]]"));
+  const ConfusionMatrix matrix = readCrossValidation(model, 2).value();
+  EXPECT_EQ(matrix.count(0, 1), 2);
+  EXPECT_EQ(matrix.count(1, 0), 1);
+  EXPECT_EQ(toJson(matrix), Json::parse("[[8, 2], [1, 9]]"));
   EXPECT_FALSE(readCrossValidation(model, 3)) << "of another number of classes";
   for (const char* text : {"{", "[]", R"({"taught": {"cross_validation": null}})",
                            R"({"taught": {"cross_validation": {"confusion": [[1, 2], [3]]}}})",

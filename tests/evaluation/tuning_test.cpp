@@ -153,28 +153,27 @@ TEST_F(Tune, ChoosesTheFastestThatPasses) {
     last = done;
     return true;
   };
-  const auto result = tune(pictures_, options_);
-  ASSERT_TRUE(result.has_value());
-  EXPECT_EQ(result->searched, 4);
-  EXPECT_EQ(result->held_back, 8);
-  EXPECT_GT(result->tried, static_cast<int>(result->rows.size()));
-  const auto full = std::find_if(result->rows.begin(), result->rows.end(),
+  const TuneResult result = tune(pictures_, options_).value();
+  EXPECT_EQ(result.searched, 4);
+  EXPECT_EQ(result.held_back, 8);
+  EXPECT_GT(result.tried, static_cast<int>(result.rows.size()));
+  const auto full = std::find_if(result.rows.begin(), result.rows.end(),
                                  [](const TuneRow& row) { return row.variant == kFullModel; });
-  ASSERT_NE(full, result->rows.end());
+  ASSERT_NE(full, result.rows.end());
   EXPECT_EQ(std::tuple(full->agreement, full->speed_up, full->tokens), std::tuple(100, 1, 32));
   double speed_up = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < result->rows.size(); ++i) {
-    const TuneRow& row = result->rows[i];
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const TuneRow& row = result.rows[i];
     expectMeasured(row, pictures_, 4, false);
     EXPECT_LE(row.speed_up, speed_up);
     speed_up = row.speed_up;
     EXPECT_EQ(row.passes, row.agreement_low >= 90);
     EXPECT_LE(row.agreement_low, row.agreement);
-    ASSERT_EQ(row.example.size(), result->example.size()) << "each row has the labels of one picture";
-    EXPECT_FALSE(i < result->chosen && row.passes) << "a faster one that passes would be the choice";
+    ASSERT_EQ(row.example.size(), result.example.size()) << "each row has the labels of one picture";
+    EXPECT_FALSE(i < result.chosen && row.passes) << "a faster one that passes would be the choice";
   }
-  EXPECT_TRUE(result->choice().passes);
-  EXPECT_TRUE(result->choice().front) << "no row that is shown is as fast and better";
+  EXPECT_TRUE(result.choice().passes);
+  EXPECT_TRUE(result.choice().front) << "no row that is shown is as fast and better";
 }
 
 TEST(Explanation, NamesTheChoiceOrTheFastest) {
@@ -209,11 +208,10 @@ TEST(Explanation, NamesTheChoiceOrTheFastest) {
 TEST_F(Tune, TriesReuseOnFramesInARow) {
   options_.reuse = parseReuse("threshold=12");
   options_.sequence.assign(12, pictures_.front().image);
-  const auto result = tune(pictures_, options_);
-  ASSERT_TRUE(result.has_value());
+  const TuneResult result = tune(pictures_, options_).value();
   const auto row =
-      std::find_if(result->rows.begin(), result->rows.end(), [](const TuneRow& one) { return one.reuse.on; });
-  ASSERT_NE(row, result->rows.end());
+      std::find_if(result.rows.begin(), result.rows.end(), [](const TuneRow& one) { return one.reuse.on; });
+  ASSERT_NE(row, result.rows.end());
   EXPECT_EQ(row->agreement, 100) << "nothing changes";
   EXPECT_EQ(row->agreement_low, 100);
   EXPECT_TRUE(row->passes);
@@ -222,23 +220,21 @@ TEST_F(Tune, TriesReuseOnFramesInARow) {
 
 TEST_F(Tune, MeasuresTheLossWithLabels) {
   options_.loss = 100;
-  const auto result = tune(pictures_, options_);
-  ASSERT_TRUE(result.has_value());
-  for (const TuneRow& row : result->rows) {
+  const TuneResult result = tune(pictures_, options_).value();
+  for (const TuneRow& row : result.rows) {
     expectMeasured(row, pictures_, 4, true);
     EXPECT_LE(row.loss_low.value(), *row.loss);
     EXPECT_GE(row.loss_high.value(), *row.loss);
     EXPECT_TRUE(row.passes);
   }
-  EXPECT_EQ(result->chosen, 0u) << "all pass, so the fastest";
+  EXPECT_EQ(result.chosen, 0u) << "all pass, so the fastest";
 }
 
 TEST_F(Tune, KeepsTheFullModelWhereNothingPasses) {
   options_.agreement = 100;
-  const auto result = tune(pictures_, options_);
-  ASSERT_TRUE(result.has_value());
-  for (const TuneRow& row : result->rows) EXPECT_EQ(row.passes, row.agreement_low == 100);
-  EXPECT_EQ(result->choice().agreement, 100);
+  const TuneResult result = tune(pictures_, options_).value();
+  for (const TuneRow& row : result.rows) EXPECT_EQ(row.passes, row.agreement_low == 100);
+  EXPECT_EQ(result.choice().agreement, 100);
 }
 
 TEST_F(Tune, Stops) {

@@ -139,8 +139,8 @@ TEST(GuidedLabels, OneClassIsEverywhere) {
 
 class RefinedLabels : public ::testing::Test {
  protected:
-  static cv::Mat labels(const std::string& model, std::optional<Refine> refine, Fit fit = Fit::kResize) {
-    return Estimator(model, {.fit = fit, .refine = refine}).estimate(picture_).labels;
+  static cv::Mat labels(const std::string& model, std::optional<Refine> refine) {
+    return Estimator(model, {.refine = refine}).estimate(picture_).labels;
   }
   static double difference(const cv::Mat& a, const cv::Mat& b) { return cv::norm(a, b, cv::NORM_INF); }
 
@@ -163,18 +163,15 @@ TEST_F(RefinedLabels, AreWhatTheModelSaysUnlessAsked) {
 TEST_F(RefinedLabels, OfOneWindowAreThoseOfTheImage) {
   const cv::Size input(readModelInfo(kMaskModel).input.width, readModelInfo(kMaskModel).input.height);
   const cv::Mat image = test::noisePicture(input.height, input.width, 4);
-  EstimatorOptions options;
-  options.refine = Refine::kGuided;
-  const cv::Mat whole = Estimator(kMaskModel, options).estimate(image).labels;
-  options.fit = Fit::kWindow;
-  const cv::Mat windows = Estimator(kMaskModel, options).estimate(image).labels;
+  const cv::Mat whole = Estimator(kMaskModel, {.refine = Refine::kGuided}).estimate(image).labels;
+  const cv::Mat windows =
+      Estimator(kMaskModel, {.fit = Fit::kWindow, .refine = Refine::kGuided}).estimate(image).labels;
   EXPECT_LE(cv::countNonZero(whole != windows), static_cast<int>(whole.total()) / 200) << "rounding";
 }
 
 TEST_F(RefinedLabels, NeedLabels) {
-  EstimatorOptions options;
-  options.refine = Refine::kGuided;
-  EXPECT_MPM_ERROR(Estimator(std::string(MPM_TEST_DATA_DIR) + "/hf_depth_anything_dynamo18.onnx", options),
+  const std::string depth = std::string(MPM_TEST_DATA_DIR) + "/hf_depth_anything_dynamo18.onnx";
+  EXPECT_MPM_ERROR(Estimator(depth, {.refine = Refine::kGuided}),
                    "gives no labels, so there are no edges of classes to refine");
 }
 

@@ -11,7 +11,12 @@
 namespace mpm {
 namespace {
 
-constexpr PatchPlaces kPlaces{.grid_h = 4, .grid_w = 5, .kernel_h = 16, .kernel_w = 16, .stride_h = 16, .stride_w = 16};
+// A grid of 4 x 5 patches.
+constexpr PatchPlaces squares(int kernel, int stride, int pad = 0) {
+  return {4, 5, kernel, kernel, stride, stride, pad, pad};
+}
+
+constexpr PatchPlaces kPlaces = squares(16, 16);
 constexpr int kPatches = 20;
 
 cv::Mat grey(int level) { return cv::Mat(64, 80, CV_8UC3, cv::Scalar::all(level)); }
@@ -158,17 +163,7 @@ TEST(ReuseGate, AgreementSteersTheThreshold) {
 
 // Patches of 14 px, that overlap or reach into a border: every pixel belongs to a cell of a patch that sees it.
 TEST(ReuseGate, EveryPixelOfAPatchCounts) {
-  for (const PatchPlaces& places :
-       {PatchPlaces{.grid_h = 4, .grid_w = 5, .kernel_h = 14, .kernel_w = 14, .stride_h = 14, .stride_w = 14},
-        PatchPlaces{.grid_h = 4, .grid_w = 5, .kernel_h = 16, .kernel_w = 16, .stride_h = 14, .stride_w = 14},
-        PatchPlaces{.grid_h = 4,
-        .grid_w = 5,
-        .kernel_h = 16,
-        .kernel_w = 16,
-        .stride_h = 16,
-        .stride_w = 16,
-        .pad_h = 2,
-        .pad_w = 2}})
+  for (const PatchPlaces& places : {squares(14, 14), squares(16, 14), squares(16, 16, 2)})
     for (int y = 0; y < 56; y += 5)
       for (int x = 0; x < 70; x += 3) {
         ReuseGate gate({.on = true, .threshold = 5}, places);

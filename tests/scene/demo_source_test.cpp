@@ -12,17 +12,16 @@ TEST(SceneSource, FramesCarryTheirTruth) {
   EXPECT_EQ(source->size(), 2);
   scene::Street street(scene::parseStreet(text.substr(5)));
   for (int i = 0; i < 2; ++i) {
-    const std::optional<vision::Frame> frame = source->next();
-    ASSERT_TRUE(frame.has_value());
+    const vision::Frame frame = source->next().value();
     const scene::Rendering expected = street.frame(i).value();
-    EXPECT_EQ(frame->index, i);
-    EXPECT_EQ(frame->name, i == 0 ? "street_000000" : "street_000001");
-    EXPECT_EQ(frame->source, text);
-    EXPECT_EQ(frame->unix_time, street.options().start + 60 * i);
-    EXPECT_EQ(frame->sun_elevation, expected.truth.sun_elevation_deg);
-    EXPECT_EQ(frame->night, expected.truth.is_night);
-    EXPECT_EQ(cv::norm(frame->image, expected.image, cv::NORM_INF), 0);
-    EXPECT_EQ(cv::norm(frame->labels, expected.labels, cv::NORM_INF), 0);
+    EXPECT_EQ(frame.index, i);
+    EXPECT_EQ(frame.name, i == 0 ? "street_000000" : "street_000001");
+    EXPECT_EQ(frame.source, text);
+    EXPECT_EQ(frame.unix_time, street.options().start + 60 * i);
+    EXPECT_EQ(frame.sun_elevation, expected.truth.sun_elevation_deg);
+    EXPECT_EQ(frame.night, expected.truth.is_night);
+    EXPECT_EQ(cv::norm(frame.image, expected.image, cv::NORM_INF), 0);
+    EXPECT_EQ(cv::norm(frame.labels, expected.labels, cv::NORM_INF), 0);
   }
   EXPECT_FALSE(source->next().has_value());
 }
@@ -32,12 +31,11 @@ TEST(SceneSource, SeveralStreetsComeOneAfterTheOther) {
   const auto source = vision::openSource("demo:street?seed=3..4" + options);
   EXPECT_EQ(source->size(), 4);
   for (int i = 0; i < 4; ++i) {
-    const std::optional<vision::Frame> frame = source->next();
-    ASSERT_TRUE(frame.has_value());
+    const vision::Frame frame = source->next().value();
     scene::Street street(scene::parseStreet("street?seed=" + std::to_string(3 + i / 2) + options));
-    EXPECT_EQ(cv::norm(frame->image, street.frame(i % 2)->image, cv::NORM_INF), 0);
-    EXPECT_EQ(frame->index, i);
-    EXPECT_EQ(frame->night, i % 2 == 0);
+    EXPECT_EQ(cv::norm(frame.image, street.frame(i % 2)->image, cv::NORM_INF), 0);
+    EXPECT_EQ(frame.index, i);
+    EXPECT_EQ(frame.night, i % 2 == 0);
   }
   EXPECT_FALSE(source->next().has_value());
 }

@@ -203,10 +203,9 @@ TEST(Street, FilmHasItsFrames) {
   options.speed = 600;
   options.frames = 2;
   Street street(options);
-  const std::optional<Rendering> second = street.frame(1);
-  ASSERT_TRUE(second.has_value());
-  EXPECT_EQ(second->truth.unix_time, options.start + 24);
-  EXPECT_TRUE(same(*second, street.render(options.start + 24)));
+  const Rendering second = street.frame(1).value();
+  EXPECT_EQ(second.truth.unix_time, options.start + 24);
+  EXPECT_TRUE(same(second, street.render(options.start + 24)));
   EXPECT_FALSE(street.frame(2).has_value());
 }
 

@@ -43,11 +43,10 @@ TEST(LiveSource, GivesEveryFrameOfAStreamInOrder) {
     return true;
   });
   for (int i = 0; i < 5; ++i) {
-    const auto frame = source->next();
-    ASSERT_TRUE(frame);
-    EXPECT_EQ(frame->image.at<cv::Vec3b>(0, 0)[0], i);
-    EXPECT_EQ(frame->name, "x_00000" + std::to_string(i));
-    EXPECT_EQ(frame->source, "stream x");
+    const Frame frame = source->next().value();
+    EXPECT_EQ(frame.image.at<cv::Vec3b>(0, 0)[0], i);
+    EXPECT_EQ(frame.name, "x_00000" + std::to_string(i));
+    EXPECT_EQ(frame.source, "stream x");
   }
   EXPECT_FALSE(source->next());
 }
@@ -66,10 +65,9 @@ TEST(LiveSource, GivesTheLatestFrameOfACamera) {
     return true;
   });
   drained->wait();
-  const auto frame = source->next();
-  ASSERT_TRUE(frame);
-  EXPECT_EQ(frame->image.at<cv::Vec3b>(0, 0)[0], 100);
-  EXPECT_EQ(frame->index, 0);
+  const Frame frame = source->next().value();
+  EXPECT_EQ(frame.image.at<cv::Vec3b>(0, 0)[0], 100);
+  EXPECT_EQ(frame.index, 0);
   gate->open();
   EXPECT_MPM_ERROR(source->next(), "camera 3 stopped after 100 frames");
 }
