@@ -63,10 +63,9 @@ TEST_F(BadInput, NoOutputReplacesAnInput) {
 }
 
 TEST_F(BadInput, AModelThatCannotRunIsOneLineAndLeavesNothing) {
-  const std::string many = folder_ / "many.onnx", cut = folder_ / "cut.onnx", words = folder_ / "words.onnx";
+  const std::string many = folder_ / "many.onnx", words = folder_ / "words.onnx", nan = folder_ / "nan.onnx";
   write("words.onnx", "These are words, not a graph.");
-  fs::copy_file(kSegmenter, cut);
-  fs::resize_file(cut, fs::file_size(kSegmenter) / 2);
+  writeModelWithNan(kSegmenter, nan);
   writeLinearSegmenterWithClasses(kData + "/segmenter_linear_ts12.onnx", many, 300);
   struct Case {
     std::string model;
@@ -75,11 +74,8 @@ TEST_F(BadInput, AModelThatCannotRunIsOneLineAndLeavesNothing) {
     int exit_code = 1;
   };
   for (const auto& [model, options, part, exit_code] :
-       std::vector<Case>{{cut, {}, cut},
-                         {words, {}, "ONNX"},
-                         {folder_ / "none.onnx", {}, "none.onnx: no such file"},
-                         {folder_.path(), {}, folder_.path()},
-                         {kData + "/swin_ts17.onnx", {}, "swin"},
+       std::vector<Case>{{words, {}, "ONNX"},
+                         {nan, {"--schedule", "1,2"}, "NaN"},
                          {many, {"--schedule", "1"}, "300 classes"},
                          {kSegmenter, {"--schedule", "1,3"}, "3"},
                          {kSegmenter, {"--schedule", "2,1"}, "increasing", 2},
@@ -92,23 +88,16 @@ TEST_F(BadInput, AModelThatCannotRunIsOneLineAndLeavesNothing) {
   EXPECT_FALSE(fs::exists(folder_ / "converted.onnx"));
 }
 
-TEST_F(BadInput, NanWeights) {
-  writeModelWithNan(kSegmenter, folder_ / "nan.onnx");
+TEST_F(BadInput, ANetThatOverflowsWritesNoPicture) {
   writeModelThatOverflows(kSegmenter, folder_ / "overflows.onnx");
-  for (const char* schedule : {"none", "1,2"})
-    for (const char* model : {"nan.onnx", "overflows.onnx"}) {
-      expectFailure(run(folder_ / model, {"--schedule", schedule, "--out", folder_ / "out"}), 1, {"NaN"});
-      EXPECT_FALSE(fs::exists(folder_ / "out/a_labels.png"));
-      EXPECT_FALSE(fs::exists(folder_ / "out/a_merge.png"));
-    }
+  expectFailure(run(folder_ / "overflows.onnx", {"--schedule", "1,2", "--out", folder_ / "out"}), 1, {"NaN"});
+  EXPECT_FALSE(fs::exists(folder_ / "out/a_labels.png"));
+  EXPECT_FALSE(fs::exists(folder_ / "out/a_merge.png"));
 }
 
 TEST_F(BadInput, SourceThatIsNotThere) {
-  const auto source = [](const std::string& text) {
-    return mpmCommand({"run", text, "--model", kSegmenter, "--schedule", "1"});
-  };
-  expectFailure(source(folder_ / "none.png"), 1, {"there is no file or folder"});
-  expectFailure(source("rtsp://me:secret@127.0.0.1:9/live"), 1, {"cannot open rtsp://***@127.0.0.1:9/live"});
+  expectFailure(mpmCommand({"run", "rtsp://me:secret@127.0.0.1:9/live", "--model", kSegmenter, "--schedule", "1"}), 1,
+                {"cannot open rtsp://***@127.0.0.1:9/live"});
 }
 
 TEST_F(BadInput, UnreadableImage) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <opencv2/core/utility.hpp>
 
 #include "cli/command.h"
 #include "cli/models.h"

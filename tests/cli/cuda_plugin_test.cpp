@@ -3,7 +3,6 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
-#include "mpm/version.hpp"
 
 namespace mpm::test {
 namespace {
@@ -39,10 +38,6 @@ class CudaPlugin : public InFolder {
 
 TEST_F(CudaPlugin, MissingIsOneLine) {
   expectNoDevice("/nowhere/libmpm_cuda.so", {"was not loaded (/nowhere/libmpm_cuda.so", "install libmpm_cuda 0."});
-}
-
-TEST_F(CudaPlugin, OfAnotherVersionIsOneLine) {
-  expectNoDevice(kLibraries + "libmpm_cuda_of_another_version.so", {"0.0.9", MPM_VERSION, "install libmpm_cuda"});
 }
 
 TEST_F(CudaPlugin, WithoutADriverIsOneLine) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/models.h"

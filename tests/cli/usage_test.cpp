@@ -16,10 +16,16 @@ TEST(Usage, SaysItsVersion) {
   EXPECT_EQ(result.err, "");
 }
 
-TEST(Usage, HelpsWithExamplesPerVerbOnATerminal) {
+TEST(Usage, HelpsWithExamplesPerVerbAndDailyOptionsFirst) {
   const CommandResult help = succeeded(mpmCommand({"--help"}));
-  for (const std::string verb : {"convert", "info", "run", "eval", "teach", "daynight", "bench", "tune", "study",
-                                 "monitor", "report", "serve"}) {
+  const std::pair<std::string, const char*> verbs[] = {{"convert", "--out"},  {"info", ""},
+                                                       {"run", "--only"},     {"eval", "--images"},
+                                                       {"teach", "--images"}, {"daynight", "--max-frames"},
+                                                       {"bench", "--image"},  {"tune", "--agreement"},
+                                                       {"study", "--out"},    {"monitor", "--db"},
+                                                       {"report", ""},        {"serve", ""}};
+  for (const auto& [verb, daily] : verbs) {
+    SCOPED_TRACE(verb);
     EXPECT_THAT(help.out, HasSubstr(verb));
     const CommandResult of_verb = succeeded(mpmCommand({verb, "--help"}));
     EXPECT_THAT(of_verb.out, AllOf(HasSubstr("Example"), HasSubstr("mpm " + verb + " ")));
@@ -27,7 +33,16 @@ TEST(Usage, HelpsWithExamplesPerVerbOnATerminal) {
     for (const std::string& line : of_verb.lines()) EXPECT_LE(line.size(), 120u) << line;
     EXPECT_EQ(of_verb.out.find("--device") != std::string::npos,
               verb != "convert" && verb != "info" && verb != "report" && verb != "serve" && verb != "teach")
-        << verb << ": where nets run";
+        << "where nets run";
+    if (*daily == 0) continue;
+    const auto start = of_verb.out.find("\nOptions:\n"), end = of_verb.out.find("\n\n", start);
+    EXPECT_EQ(of_verb.out.rfind("\n  -", start), std::string::npos) << "no other group before it";
+    const std::string first = of_verb.out.substr(start, end - start);
+    EXPECT_THAT(first, HasSubstr(daily));
+    for (const char* rare :
+         {"--precision", "--threads", "--thermal", "--shard", "--warm-up", "--window-stride", "--maps"})
+      EXPECT_THAT(first, Not(HasSubstr(rare)));
+    EXPECT_THAT(of_verb.out.substr(end), HasSubstr("\nNetwork and computer:\n"));
   }
 }
 
@@ -61,23 +76,6 @@ TEST(Usage, HelpOfAVerbIsItsHelp) {
   }
 }
 
-TEST(Usage, DailyOptionsStandFirst) {
-  for (const auto& [verb, daily] :
-       {std::pair("run", "--only"), std::pair("eval", "--images"), std::pair("teach", "--images"),
-        std::pair("bench", "--image"), std::pair("tune", "--agreement"), std::pair("study", "--out"),
-        std::pair("monitor", "--db"), std::pair("daynight", "--max-frames"), std::pair("convert", "--out")}) {
-    const std::string help = mpmCommand({verb, "--help"}).out;
-    const auto start = help.find("\nOptions:\n"), end = help.find("\n\n", start);
-    EXPECT_EQ(help.rfind("\n  -", start), std::string::npos) << verb << ": no other group before it";
-    const std::string first = help.substr(start, end - start);
-    EXPECT_THAT(first, HasSubstr(daily)) << verb;
-    for (const char* rare :
-         {"--precision", "--threads", "--thermal", "--shard", "--warm-up", "--window-stride", "--maps"})
-      EXPECT_THAT(first, Not(HasSubstr(rare))) << verb;
-    EXPECT_THAT(help.substr(end), HasSubstr("\nNetwork and computer:\n")) << verb;
-  }
-}
-
 TEST(Usage, AsksForWhatIsMissing) {
   expectFailure(mpmCommand({"convert", "m.onnx"}), 2, {"-o"});
   expectFailure(mpmCommand({"eval", "--model", "m.onnx", "--images", "x"}), 2, {"--labels"});
@@ -88,17 +86,13 @@ TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
     return mpmCommand(Words{"run", "missing.png", "--model", "missing.onnx"} + more);
   };
   expectFailure(run({"--schedule", "5,2"}), 2, {"--schedule", "increasing"});
-  expectFailure(run({"--schedule", "2,2"}), 2, {"--schedule", "increasing"});
-  expectFailure(run({"--schedule", "two"}), 2, {"--schedule", "two"});
   expectFailure(run({"--schedule", "-1"}), 2, {"--schedule"});
-  for (const char* size : {"512", "512x", "x512", "0x64", "64x64x3", "-4x4", "512X512"})
-    expectFailure(run({"--input-size", size}), 2, {"HEIGHTxWIDTH"});
+  expectFailure(run({"--input-size", "512X512"}), 2, {"HEIGHTxWIDTH"});
   expectFailure(run({"--attention", "some"}), 2, {"--attention"});
   expectFailure(run({"--precision", "fp8"}), 2, {"--precision"});
-  for (const char* device : {"gpu", "cuda:", "cuda:x"})
-    expectFailure(run({"--device", device}), 2, {"--device", device, "cuda:1"});
+  expectFailure(run({"--device", "cuda:x"}), 2, {"--device", "cuda:x", "cuda:1"});
   for (const char* threads : {"0", "-2", "many"}) expectFailure(run({"--threads", threads}), 2, {"--threads"});
-  for (const char* frames : {"0", "-1", "x"}) expectFailure(run({"--max-frames", frames}), 2, {"--max-frames"});
+  expectFailure(run({"--max-frames", "0"}), 2, {"--max-frames"});
   expectFailure(run({"--max-frames", "1e308"}), 2, {"--max-frames: '1e308' is more than 1073741824"});
   expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--ignore", "300"}), 2,
                 {"--ignore"});

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "evaluation/teaching.h"
-#include "support/matchers.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 

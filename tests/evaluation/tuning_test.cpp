@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/quantiles.h"
 #include "base/spread.h"
 #include "cli/models.h"
 #include "evaluation/statistics.h"

@@ -2,7 +2,6 @@
 #include "vision/times/picture_times.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <opencv2/imgcodecs.hpp>
 #include <random>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this module refuses: for each refusal the smallest input that needs it.
-#include <sys/stat.h>
 
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
