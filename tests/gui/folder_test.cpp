@@ -58,8 +58,9 @@ TEST_F(Folder, WhatPlaysIsPausedByAStep) {
   QAction* pause = action("pause");
   bar()->findChild<QSlider*>()->setValue(30);
   EXPECT_TRUE(pause->isChecked());
-  EXPECT_TRUE(onShow("street/30.png"));
+  part<FolderBrowser>()->follow(*frame());  // which was on its way
   EXPECT_TRUE(begins("30.png  ·  31 of 40"));
+  EXPECT_TRUE(onShow("street/30.png"));
   pause->toggle();
   EXPECT_TRUE(wait([&] { return frame()->result.frame.file < file("street/30.png").toStdString(); }))
       << "it goes on where it was";

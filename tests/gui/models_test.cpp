@@ -162,16 +162,14 @@ TEST(Worker, WorksElsewhereAndAnswersHere) {
 }
 
 TEST(EventsModel, EveryKindHasAName) {
+  using Kind = monitor::EventKind;
   EventsModel model;
-  const auto kind = [&](monitor::EventKind of) {
-    model.add({1, of, monitor::Severity::kInfo, "x"});
-    return model.index(0, EventsModel::kKind).data().toString();
-  };
-  EXPECT_EQ(kind(monitor::EventKind::kView), "View");
-  EXPECT_EQ(kind(monitor::EventKind::kReuse), "Reuse");
-  EXPECT_EQ(kind(monitor::EventKind::kQuality), "Quality");
-  EXPECT_EQ(kind(monitor::EventKind::kCommand), "Command");
-  EXPECT_EQ(kind(static_cast<monitor::EventKind>(99)), "?") << "of a newer version";
+  QStringList names;
+  for (const Kind kind : {Kind::kView, Kind::kReuse, Kind::kQuality, Kind::kCommand, static_cast<Kind>(99)}) {
+    model.add({1, kind, monitor::Severity::kInfo, "x"});
+    names << model.index(0, EventsModel::kKind).data().toString();
+  }
+  EXPECT_EQ(names, QStringList({"View", "Reuse", "Quality", "Command", "?"})) << "the last is of a newer version";
 }
 
 TEST(EventsModel, GrowsWithoutLosingItsPlace) {
