@@ -59,11 +59,6 @@ def test_segment_gives_labels_of_the_images_size():
     assert 0 < result.ms["merge"] < result.ms["total"]
 
 
-def test_an_empty_schedule_is_the_full_model():
-    result = mpm.Estimator(SEGMENTER, schedule=()).estimate(picture())
-    assert len(result.tokens) == 1 and result.maps.shape[0] == 0
-
-
 def test_other_methods_reduce_tokens_too():
     assert mpm.Estimator(SEGMENTER, reduce="mpm:blocks=1").estimate(picture()).tokens == \
         mpm.Estimator(SEGMENTER, schedule=(1,)).estimate(picture()).tokens
@@ -303,10 +298,9 @@ def test_features_are_the_tokens_of_the_last_block():
         mpm.Estimator(SEGMENTER, fit="window", features=True)
 
 
-def test_a_schedule_may_be_a_text():
-    image = picture()
-    assert mpm.Estimator(SEGMENTER, schedule="1,2").estimate(image).tokens == \
-        mpm.Estimator(SEGMENTER, schedule=(1, 2)).estimate(image).tokens
+def test_a_schedule_may_be_a_text_or_empty():
+    text, blocks, full = (mpm.Estimator(SEGMENTER, schedule=one).estimate(picture()) for one in ("1,2", (1, 2), ()))
+    assert text.tokens == blocks.tokens and len(full.tokens) == 1 and full.maps.shape[0] == 0
     assert mpm.Net(SEGMENTER, schedule="none").info["reduction"] == "none"
     assert mpm.Net(SEGMENTER, schedule=np.array([1, 2])).info["reduction"] == "mpm:blocks=1,2"
 
@@ -368,10 +362,7 @@ def test_a_rule_sees_the_grid_the_map_the_keys_and_the_image(inside):
     blue, green, red = (np.ptp(seen[0].image[channel]) for channel in range(3))
     assert blue == green == red == 0 and seen[0].image[1, 0, 0] > seen[0].image[0, 0, 0]
     assert seen[0].image.shape == (3, *estimator.info["input"])
-    if inside:
-        assert seen[1].keys.shape[0] == result.tokens[1]
-    else:
-        assert seen[1].keys is None
+    assert seen[1].keys.shape[0] == result.tokens[1] if inside else seen[1].keys is None
     full = mpm.Estimator(SEGMENTER, schedule=())
     assert 0.0005 < estimator.gflop(result) < full.gflop(full.estimate(picture())) < 0.002
 
@@ -818,26 +809,22 @@ def test_teach_goes_on_from_another_model(tmp_path):
 
 def test_teach_says_what_is_wrong_and_writes_nothing(tmp_path):
     images, labels = halves(2)
-    file = tmp_path / "mine.onnx"
-    for arguments, part in [((images, labels[:1], ["a", "b"]), "2 images, but 1 label maps"),
-                            ((images, labels, ["a"]), "fewer than two classes"),
-                            ((images, labels, ["a", "a"]), "two classes 'a'"),
-                            ((images, labels, ["a", "b", "c"]), "no pixel is labelled 'c'"),
-                            ((images, [one[:50].copy() for one in labels], ["a", "b"]), "differ in size"),
-                            ((images, images, ["a", "b"]), "a label map is"),
-                            ((images, [one + 3 for one in labels], ["a", "b"]), "label 3")]:
-        with pytest.raises(mpm.ArgumentError, match=re.escape(part)):
-            mpm.teach(*arguments, file, DATA / "timm_vit_ts17.onnx", steps=2)
-    with pytest.raises(mpm.FileError):
-        mpm.teach(images, labels, ["a", "b"], file, tmp_path / "none.onnx")
-    with pytest.raises(mpm.ArgumentError, match="must end in .onnx"):
-        mpm.teach(images, labels, ["a", "b"], tmp_path / "mine.pb", DATA / "timm_vit_ts17.onnx", steps=2)
-    with pytest.raises(mpm.ArgumentError, match="at least one step"):
-        mpm.teach(images, labels, ["a", "b"], file, DATA / "timm_vit_ts17.onnx", steps=0)
 
     def enough(share):
         raise KeyError("enough")
 
-    with pytest.raises(KeyError):
-        mpm.teach(images, labels, ["a", "b"], file, DATA / "timm_vit_ts17.onnx", progress=enough)
+    for change, kind, part in [({"labels": labels[:1]}, mpm.ArgumentError, "2 images, but 1 label maps"),
+                               ({"classes": ["a"]}, mpm.ArgumentError, "fewer than two classes"),
+                               ({"classes": ["a", "a"]}, mpm.ArgumentError, "two classes 'a'"),
+                               ({"classes": ["a", "b", "c"]}, mpm.ArgumentError, "no pixel is labelled 'c'"),
+                               ({"labels": [one[:50].copy() for one in labels]}, mpm.ArgumentError, "differ in size"),
+                               ({"labels": images}, mpm.ArgumentError, "a label map is"),
+                               ({"labels": [one + 3 for one in labels]}, mpm.ArgumentError, "label 3"),
+                               ({"model": tmp_path / "none.onnx"}, mpm.FileError, "none.onnx"),
+                               ({"output_file": tmp_path / "mine.pb"}, mpm.ArgumentError, "must end in .onnx"),
+                               ({"steps": 0}, mpm.ArgumentError, "at least one step"),
+                               ({"progress": enough}, KeyError, "enough")]:
+        with pytest.raises(kind, match=re.escape(part)):
+            mpm.teach(**{"images": images, "labels": labels, "classes": ["a", "b"], "steps": 2,
+                         "output_file": tmp_path / "mine.onnx", "model": DATA / "timm_vit_ts17.onnx"} | change)
     assert list(tmp_path.iterdir()) == []

@@ -23,49 +23,45 @@ SMALL = {"dim": 128, "blocks": 2}
 # Every source: shapes as published, with small sizes; its naming; options of read_layout; the layout that must come.
 ENCODER = {"dim": 128, "heads": 2, "blocks": 2, "hidden": 512}
 MASK = {"head": "mask_transformer", "classes": 5, "decoder_blocks": 2, "decoder_heads": 2}
-SEGMENTER_SIZE = {**SMALL, "patch": 8, "grid": 3, "classes": 5}
-HUGGINGFACE_SIZE = {**SMALL, "patch": 8, "grid": 3, "classes": 5}
+SIZE = {**SMALL, "patch": 8, "grid": 3, "classes": 5}
 
 
 def huggingface_case(kind, options, layout, **shape_options):
-    shapes = published.huggingface(kind, **HUGGINGFACE_SIZE, **shape_options)
+    shapes = published.huggingface(kind, **SIZE, **shape_options)
     return shapes, tensors.huggingface(kind, shapes), {"heads": 2, "grid": (3, 3), **options}, Layout(
         **ENCODER, patch=8, grid=(3, 3), **layout)
 
 
 def cases():
     small = {**ENCODER, "patch": 8, "grid": (3, 3)}
-    yield "segmenter mask", (published.segmenter(**SEGMENTER_SIZE), tensors.SEGMENTER, {"eps": 1e-5},
+    yield "segmenter mask", (published.segmenter(**SIZE), tensors.SEGMENTER, {"eps": 1e-5},
                              Layout(**small, **MASK, eps=1e-5))
-    yield "segmenter mask, one decoder block", (
-        published.segmenter(**SEGMENTER_SIZE, decoder_blocks=1), tensors.SEGMENTER, {},
-        Layout(**small, **{**MASK, "decoder_blocks": 1}))
+    yield "segmenter mask, one decoder block", (published.segmenter(**SIZE, decoder_blocks=1), tensors.SEGMENTER, {},
+                                                Layout(**small, **{**MASK, "decoder_blocks": 1}))
     yield "segmenter linear, distilled", (
-        published.segmenter(**SEGMENTER_SIZE, distilled=True, mask=False), tensors.SEGMENTER, {},
+        published.segmenter(**SIZE, distilled=True, mask=False), tensors.SEGMENTER, {},
         Layout(**small, distillation_token=True, positioned=2, head="linear", classes=5))
-    yield "mmsegmentation mask", (published.mmsegmentation(**SEGMENTER_SIZE), tensors.MMSEGMENTATION, {},
-                                  Layout(**small, **MASK))
-    yield "mmsegmentation mask, newer", (published.mmsegmentation(**SEGMENTER_SIZE, conv_seg=False),
-                                         tensors.MMSEGMENTATION, {}, Layout(**small, **MASK))
-    yield "mmsegmentation linear", (published.mmsegmentation(**SEGMENTER_SIZE, mask=False), tensors.MMSEGMENTATION, {},
+    for title, options in ("mask", {}), ("mask, newer", {"conv_seg": False}):
+        yield f"mmsegmentation {title}", (published.mmsegmentation(**SIZE, **options), tensors.MMSEGMENTATION, {},
+                                          Layout(**small, **MASK))
+    yield "mmsegmentation linear", (published.mmsegmentation(**SIZE, mask=False), tensors.MMSEGMENTATION, {},
                                     Layout(**small, head="linear", classes=5))
     classifier = {"head": "classifier", "pool": "token", "classes": 7}
-    yield "timm classifier", (published.timm(**SMALL, patch=8, tokens=10, classes=7), tensors.TIMM, {},
-                              Layout(**small, **classifier))
-    yield "timm features", (published.timm(**SMALL, patch=8, tokens=10, classes=7), tensors.TIMM, {"head": "features"},
-                            Layout(**small))
-    yield "timm, not square", (published.timm(**SMALL, patch=8, tokens=16, classes=7), tensors.TIMM, {"grid": (3, 5)},
-                               Layout(**{**small, "grid": (3, 5)}, **classifier))
-    yield "timm distilled", (published.timm(**SMALL, patch=8, tokens=11, classes=7, distilled=True), tensors.TIMM, {},
-                             Layout(**small, distillation_token=True, positioned=2, head="classifier", pool="two",
-                                    classes=7))
-    yield "timm, mean", (published.timm(**SMALL, patch=8, tokens=10, classes=7), tensors.TIMM, {"pool": "mean"},
-                         Layout(**small, **{**classifier, "pool": "mean"}))
-    yield "timm deit3", (published.timm(**SMALL, patch=8, tokens=9, classes=7, layer_scale=True), tensors.TIMM, {},
-                         Layout(**small, positioned=0, layer_scale=True, **classifier))
-    yield "timm registers", (published.timm(**SMALL, patch=8, tokens=25, classes=0, layer_scale=True, registers=4),
-                             tensors.TIMM, {"head": "features"},
-                             Layout(**{**small, "grid": (5, 5)}, positioned=0, registers=4, layer_scale=True))
+
+    def timm(options, layout, tokens=10, classes=7, **shape_options):
+        shapes = published.timm(**SMALL, patch=8, tokens=tokens, classes=classes, **shape_options)
+        return shapes, tensors.TIMM, options, Layout(**{**small, **layout})
+
+    yield "timm classifier", timm({}, classifier)
+    yield "timm features", timm({"head": "features"}, {})
+    yield "timm, not square", timm({"grid": (3, 5)}, {"grid": (3, 5), **classifier}, tokens=16)
+    yield "timm distilled", timm({}, {"distillation_token": True, "positioned": 2, **classifier, "pool": "two"},
+                                 tokens=11, distilled=True)
+    yield "timm, mean", timm({"pool": "mean"}, {**classifier, "pool": "mean"})
+    yield "timm deit3", timm({}, {"positioned": 0, "layer_scale": True, **classifier}, tokens=9, layer_scale=True)
+    yield "timm registers", timm({"head": "features"},
+                                 {"grid": (5, 5), "positioned": 0, "registers": 4, "layer_scale": True},
+                                 tokens=25, classes=0, layer_scale=True, registers=4)
     yield "dinov2 registers", (published.dinov2(**SMALL, grid=3, registers=4), tensors.DINOV2, {"head": "features"},
                                Layout(**{**small, "patch": 14}, registers=4, layer_scale=True))
     yield "hf vit", huggingface_case("vit", {"pool": "token"}, {**classifier, "classes": 5})
@@ -264,9 +260,9 @@ class Values(unittest.TestCase):
         shapes, naming, options, _ = CASES["mmsegmentation mask"]
         theirs, x = self.draw(shapes), self.random.standard_normal(128)
         ours = tensors.assemble(mapped(shapes, naming, options)[0], theirs, np.concatenate)
-        for name, their_name in (("patch", "patch"), ("classes", "classes")):
+        for name in "patch", "classes":
             np.testing.assert_allclose(x @ ours[f"decoder.proj_{name}"],
-                                       theirs[f"decode_head.{their_name}_proj.weight"] @ x, rtol=1e-12)
+                                       theirs[f"decode_head.{name}_proj.weight"] @ x, rtol=1e-12)
 
     def test_a_batch_norm_is_folded_in(self):
         np = self.numpy

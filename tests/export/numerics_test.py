@@ -54,6 +54,7 @@ if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 6):
 
 MPM = None
 DIM, HEADS, BLOCKS, PATCH, CLASSES = 128, 2, 2, 8, 6
+PREPROCESSOR = json.dumps({"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]})
 SMALL = {"dim": DIM, "blocks": BLOCKS, "patch": PATCH, "classes": CLASSES}
 
 
@@ -180,21 +181,18 @@ class ExportTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.out = self.folder / "model.onnx"
 
-    def export(self, script, *arguments):
+    def export(self, script, *arguments, status=0):
         """Runs a script in this process; what it said on stderr."""
         said = io.StringIO()
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-            status = recipe.run(script.main, [str(a) for a in arguments] + ["-o", str(self.out)])
-        self.assertEqual(status, 0, said.getvalue())
+            found = recipe.run(script.main, [str(a) for a in arguments] + ["-o", str(self.out)])
+        self.assertEqual(found, status, said.getvalue())
         return said.getvalue()
 
     def refused(self, script, *arguments, about):
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-            status = recipe.run(script.main, [str(a) for a in arguments] + ["-o", str(self.out)])
-        self.assertEqual(status, 1)
-        lines = [line for line in said.getvalue().splitlines() if not line.startswith("left out: ")]
-        self.assertEqual(len(lines), 1, said.getvalue())
+        said = self.export(script, *arguments, status=1)
+        lines = [line for line in said.splitlines() if not line.startswith("left out: ")]
+        self.assertEqual(len(lines), 1, said)
         self.assertIn(about, lines[0])
 
     def mpm(self, *arguments):
@@ -238,18 +236,18 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(labels.shape, wanted.shape)
         self.assertGreaterEqual((labels == wanted).mean(), 0.999)
 
-    def check_segmentation(self, size, logits_of):
+    def check_model(self, size, logits_of):
         image = self.image(*size)
         with torch.no_grad():
             wanted = logits_of(image)
         self.check_logits(image, wanted)
-        self.check_labels(wanted)
+        return wanted
+
+    def check_segmentation(self, size, logits_of):
+        self.check_labels(self.check_model(size, logits_of))
 
     def check_classifier(self, size, logits_of):
-        image = self.image(*size)
-        with torch.no_grad():
-            wanted = logits_of(image)
-        self.check_logits(image, wanted)
+        self.check_model(size, logits_of)
         self.mpm("convert", self.out, "-o", self.folder / "converted.onnx", "--schedule", "1")
 
 
@@ -441,8 +439,7 @@ class Timm(ExportTest):
 class HuggingFace(ExportTest):
     def save(self, model):
         model.save_pretrained(self.folder)
-        (self.folder / "preprocessor_config.json").write_text(
-            json.dumps({"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}))
+        (self.folder / "preprocessor_config.json").write_text(PREPROCESSOR)
 
     def model(self, name, **changes):
         import transformers
@@ -525,8 +522,7 @@ class Transformers(ExportTest):
                 "depth": "DepthAnythingForDepthEstimation"}[kind]
         model = randomise(getattr(transformers, name)(config))
         model.save_pretrained(folder)
-        (folder / "preprocessor_config.json").write_text(
-            json.dumps({"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}))
+        (folder / "preprocessor_config.json").write_text(PREPROCESSOR)
         return model
 
     def check(self, kind, folder, *options):
@@ -541,10 +537,8 @@ class Transformers(ExportTest):
             model.attn_mask_probs.zero_()
         with torch.no_grad():
             result = model(pixel_values=image)
-        wanted = {"dinov3": lambda: result.last_hidden_state, "eomt": lambda: result.masks_queries_logits,
-                  "eomt_dinov3": lambda: result.masks_queries_logits,
-                  "depth": lambda: result.predicted_depth}[kind]()
-        self.check_logits(image, wanted)
+        output = {"dinov3": "last_hidden_state", "depth": "predicted_depth"}.get(kind, "masks_queries_logits")
+        self.check_logits(image, getattr(result, output))
         return facts, json.loads(self.mpm("info", self.out, "--json"))
 
     def test_features_of_dinov3(self):
@@ -576,12 +570,13 @@ class Transformers(ExportTest):
     def test_depth_of_depth_anything(self):
         facts, info = self.check("depth", "depth", "--input-size", "32x48")
         self.assertEqual((info["task"], info["depth"]), ("depth", "metre"))
-        config = json.loads((self.folder / "depth/config.json").read_text())
-        (self.folder / "depth/config.json").write_text(json.dumps(config | {"depth_estimation_type": "relative"}))
-        (self.folder / "depth/model.safetensors").unlink()
-        self.assertIn("random weights", self.export(from_transformers, self.folder / "depth", "--random"))
+        folder = self.folder / "depth"
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"depth_estimation_type": "relative"}))
+        (folder / "model.safetensors").unlink()
+        self.assertIn("random weights", self.export(from_transformers, folder, "--random"))
         self.assertEqual(json.loads(self.out.with_suffix(".json").read_text())["depth"], "inverse")
-        self.refused(from_transformers, self.folder / "depth", "--task", "instance", about="--task is for EoMT")
+        self.refused(from_transformers, folder, "--task", "instance", about="--task is for EoMT")
 
     def test_other_models_are_refused(self):
         (self.folder / "config.json").write_text('{"model_type": "swin"}')
