@@ -3,7 +3,6 @@
 
 #include "kernels/each_instruction_set.h"
 #include "kernels/mask_scores.h"
-#include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/threads.h"
 

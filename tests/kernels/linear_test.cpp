@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/linear.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "kernels/each_instruction_set.h"
 #include "kernels/gemm.h"
-#include "kernels/random.h"
 #include "kernels/reference.h"
 #include "kernels/scratch.h"
 #include "kernels/threads.h"
@@ -19,6 +17,10 @@ double tolerance(int in, Precision precision = Precision::kFp32) {
   return (precision == Precision::kFp32 ? 5e-6 : 2e-2) * std::sqrt(static_cast<double>(in)) + 1e-6;
 }
 
+test::Reference product(const Matrix& x, const Matrix& weight, const std::vector<float>& bias = {}) {
+  return test::linear(test::Reference(x.view()), {weight.view(), bias.empty() ? nullptr : bias.data()});
+}
+
 TEST(PackedLinear, MatchesDoublePrecision) {
   for (const int in : {1, 2, 3, 7, 20, 64, 97, 192, 768})
     for (const int out : {1, 5, 17, 64, 150, 192})
@@ -26,10 +28,9 @@ TEST(PackedLinear, MatchesDoublePrecision) {
         SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
         const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(rows, in, 2, 1, in % 3);
         const std::vector<float> bias = test::normal(out, 3);
-        const test::Reference expected = test::linear(test::Reference(x.view()), {weight.view(), bias.data()});
         Matrix y(rows, out, out % 4);
         PackedLinear(weight.view(), bias.data()).run(x.view(), y.view());
-        ASSERT_LE(test::maxError(y.view(), expected), tolerance(in));
+        ASSERT_LE(test::maxError(y.view(), product(x, weight, bias)), tolerance(in));
       }
 }
 
@@ -38,7 +39,7 @@ TEST(PackedLinear, AccumulatesOnTopOfWhatIsThere) {
     const Matrix weight = Matrix::normal(70, 33, 1), x = Matrix::normal(rows, 33, 2);
     const std::vector<float> bias = test::normal(70, 3);
     Matrix y = Matrix::normal(rows, 70, 4, 1, 5);
-    test::Reference expected = test::linear(test::Reference(x.view()), {weight.view(), bias.data()});
+    test::Reference expected = product(x, weight, bias);
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < 70; ++j) expected.at(i, j) += static_cast<double>(y.at(i, j));
     PackedLinear(weight.view(), bias.data()).run(x.view(), y.view(), true);
@@ -48,8 +49,7 @@ TEST(PackedLinear, AccumulatesOnTopOfWhatIsThere) {
 
 TEST(PackedLinear, WithoutBiasAddsNothing) {
   const Matrix weight = Matrix::normal(8, 4, 1);
-  const Matrix x(5, 4);
-  Matrix zero = x, y(5, 8);
+  Matrix zero(5, 4), y(5, 8);
   std::fill(zero.values.begin(), zero.values.end(), 0.0f);
   PackedLinear(weight.view(), nullptr).run(zero.view(), y.view());
   EXPECT_EQ(y.values, std::vector<float>(40, 0.0f));
@@ -72,7 +72,7 @@ TEST(PackedLinear, WeightRowsMayStandApart) {
   const Matrix weight = Matrix::normal(48, 40, 1, 1, 7), x = Matrix::normal(9, 40, 2);
   Matrix y(9, 48);
   PackedLinear(weight.view(), nullptr).run(x.view(), y.view());
-  EXPECT_LE(test::maxError(y.view(), test::linear(test::Reference(x.view()), {weight.view(), nullptr})), tolerance(40));
+  EXPECT_LE(test::maxError(y.view(), product(x, weight)), tolerance(40));
 }
 
 // A tile's height must not show in its rows, or the result would depend on how many tokens and threads there are.
@@ -110,8 +110,7 @@ TEST(PackedLinear, GapsBetweenRowsChangeNothing) {
                start = Matrix::normal(rows, out, 3);
   const Matrix wide_x = Matrix::normal(rows, in, 2, 1, gap), wide_start = Matrix::normal(rows, out, 3, 1, gap);
   for (const Precision precision : {Precision::kFp32, Precision::kBf16, Precision::kInt8, Precision::kFp16}) {
-    if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
-    if (precision == Precision::kFp16 && !cpuHasFp16()) continue;
+    if ((precision == Precision::kBf16 && !cpuHasBf16()) || (precision == Precision::kFp16 && !cpuHasFp16())) continue;
     const PackedLinear linear(weight.view(), nullptr, precision);
     for (const bool accumulate : {false, true}) {
       Matrix expected = start, found = wide_start;
@@ -157,11 +156,9 @@ TEST(PackedLinear, Bf16RoundsTheOperandsOnly) {
     for (float& value : matrix->values) value = std::round(value * 16) / 16;
   Matrix y(37, 192);
   PackedLinear(coarse_weight.view(), bias.data(), Precision::kBf16).run(coarse_x.view(), y.view());
-  EXPECT_LE(
-      test::maxError(y.view(), test::linear(test::Reference(coarse_x.view()), {coarse_weight.view(), bias.data()})),
-      tolerance(384));
+  EXPECT_LE(test::maxError(y.view(), product(coarse_x, coarse_weight, bias)), tolerance(384));
   PackedLinear(weight.view(), bias.data(), Precision::kBf16).run(x.view(), y.view());
-  const double error = test::maxError(y.view(), test::linear(test::Reference(x.view()), {weight.view(), bias.data()}));
+  const double error = test::maxError(y.view(), product(x, weight, bias));
   EXPECT_LE(error, tolerance(384, Precision::kBf16));
   EXPECT_GE(error, tolerance(384)) << "that was fp32";
 }
@@ -196,16 +193,21 @@ TEST(PackedLinear, Fp16OfAnyMagnitude) {
       }
 }
 
+void expectANanKeptInItsRow(Precision precision) {
+  const Matrix weight = Matrix::normal(30, 70, 1);
+  for (const float bad : {NAN, -NAN, INFINITY, -INFINITY})
+    for (const int column : {0, 17, 69}) {
+      Matrix x = Matrix::normal(9, 70, 2), y(9, 30);
+      x.at(3, column) = bad;
+      PackedLinear(weight.view(), nullptr, precision).run(x.view(), y.view());
+      for (int i = 0; i < 9; ++i)
+        for (int j = 0; j < 30; ++j) EXPECT_EQ(std::isnan(y.at(i, j)), i == 3) << i << ", " << j;
+    }
+}
+
 TEST(PackedLinear, Fp16KeepsANanInItsRow) {
   if (!cpuHasFp16()) GTEST_SKIP() << "no fp16 arithmetic on this CPU";
-  const Matrix weight = Matrix::normal(30, 70, 1);
-  for (const float bad : {NAN, INFINITY}) {
-    Matrix x = Matrix::normal(9, 70, 2), y(9, 30);
-    x.at(3, 69) = bad;
-    PackedLinear(weight.view(), nullptr, Precision::kFp16).run(x.view(), y.view());
-    for (int i = 0; i < 9; ++i)
-      for (int j = 0; j < 30; ++j) EXPECT_EQ(std::isnan(y.at(i, j)), i == 3) << i << ", " << j;
-  }
+  expectANanKeptInItsRow(Precision::kFp16);
 }
 
 // Rows in int8, by plain loops.
@@ -232,14 +234,15 @@ void expectInt8Product(const Matrix& weight, const std::vector<float>& bias, con
   PackedLinear(weight.view(), bias.data(), Precision::kInt8).run(x.view(), y.view(), accumulate);
   for (int i = 0; i < y.rows; ++i)
     for (int j = 0; j < y.cols; ++j) {
-      const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
+      const int *const a = rounded.values[i].data(), *const b = w.values[j].data();
       std::int64_t sum = 0, magnitude = 0;
-      for (std::size_t k = 0; k < w.values[b].size(); ++k) {
-        sum += rounded.values[a][k] * w.values[b][k];
-        magnitude += std::abs(rounded.values[a][k] * w.values[b][k]);
+      for (int k = 0; k < x.cols; ++k) {
+        const int product = a[k] * b[k];
+        sum += product;
+        magnitude += product < 0 ? -product : product;
       }
-      const double unit = static_cast<double>(rounded.scales[a]) * static_cast<double>(w.scales[b]);
-      const double start = accumulate ? static_cast<double>(before.at(i, j)) : 0, offset = static_cast<double>(bias[b]);
+      const double unit = static_cast<double>(rounded.scales[i]) * static_cast<double>(w.scales[j]);
+      const double start = accumulate ? static_cast<double>(before.at(i, j)) : 0, offset = static_cast<double>(bias[j]);
       // Without int8 instructions the sum is one of floats.
       const double terms = unit * static_cast<double>(cpuHasInt8() ? std::abs(sum) : magnitude);
       ASSERT_NEAR(y.at(i, j), unit * static_cast<double>(sum) + offset + start,
@@ -254,14 +257,16 @@ MPM_EACH_INSTRUCTION_SET(Int8);
 
 TEST_P(Int8, IsExactlyItsQuantisation) {
   for (const int in : {1, 2, 3, 7, 20, 64, 97, 192, 768, 3072})
-    for (const int out : {1, 5, 17, 64, 150})
+    for (const int out : {1, 5, 17, 64, 150}) {
+      const Matrix weight = Matrix::normal(out, in, 1, 1, in % 4);
+      const std::vector<float> bias = test::normal(out, 3);
       for (const int rows : {1, 2, 15, 16, 17, 67, 256}) {
         if (rows > 17 && in * out > 30000) continue;
         SCOPED_TRACE(::testing::Message() << rows << " x " << in << " -> " << out);
-        const Matrix weight = Matrix::normal(out, in, 1, 1, in % 4), x = Matrix::normal(rows, in, 2, 1, in % 3);
-        const std::vector<float> bias = test::normal(out, 3);
+        const Matrix x = Matrix::normal(rows, in, 2, 1, in % 3);
         expectInt8Product(weight, bias, x, Matrix::normal(rows, out, 4, 1, out % 4), rows % 2 == 0);
       }
+    }
 }
 
 TEST_P(Int8, HoldsTheLargestSums) {
@@ -291,17 +296,7 @@ TEST_P(Int8, RowsOfZerosAndOutliers) {
     for (int j = 0; j < 33; ++j) EXPECT_EQ(y.at(i, j), bias[j]);
 }
 
-TEST_P(Int8, KeepsANanInItsRow) {
-  const Matrix weight = Matrix::normal(20, 50, 1);
-  for (const float bad : {NAN, -NAN, INFINITY, -INFINITY})
-    for (const int column : {0, 17, 49}) {
-      Matrix x = Matrix::normal(3, 50, 2), y(3, 20);
-      x.at(1, column) = bad;
-      PackedLinear(weight.view(), nullptr, Precision::kInt8).run(x.view(), y.view());
-      for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 20; ++j) EXPECT_EQ(std::isnan(y.at(i, j)), i == 1) << i << ", " << j;
-    }
-}
+TEST_P(Int8, KeepsANanInItsRow) { expectANanKeptInItsRow(Precision::kInt8); }
 
 TEST(PackedLinear, Moves) {
   const Matrix weight = Matrix::normal(3, 2, 1), x = Matrix::normal(1, 2, 2);
@@ -311,7 +306,7 @@ TEST(PackedLinear, Moves) {
   EXPECT_EQ(second.out(), 3);
   Matrix y(1, 3);
   second.run(x.view(), y.view());
-  EXPECT_LE(test::maxError(y.view(), test::linear(test::Reference(x.view()), {weight.view(), nullptr})), 1e-6);
+  EXPECT_LE(test::maxError(y.view(), product(x, weight)), 1e-6);
 }
 
 double value(const Operand& of, int i, int j) {

@@ -27,6 +27,7 @@ struct Reference {
   }
   double& at(int i, int j) { return values[i * cols + j]; }
   double at(int i, int j) const { return values[i * cols + j]; }
+  const double* row(int i) const { return values.data() + static_cast<std::ptrdiff_t>(i) * cols; }
   Reference rowRange(int begin, int end) const {
     Reference part(end - begin, cols);
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin) * cols, part.values.size(), part.values.begin());
@@ -52,8 +53,10 @@ inline Reference linear(const Reference& x, const LinearWeights& weights) {
   Reference y(x.rows, weights.weight.rows);
   for (int i = 0; i < y.rows; ++i)
     for (int j = 0; j < y.cols; ++j) {
+      const double* const row = x.row(i);  // outside of the loop: tests are compiled without optimisation
+      const float* const weight = weights.weight.row(j);
       double sum = weights.bias != nullptr ? static_cast<double>(weights.bias[j]) : 0.0;
-      for (int k = 0; k < x.cols; ++k) sum += x.at(i, k) * static_cast<double>(weights.weight.row(j)[k]);
+      for (int k = 0; k < x.cols; ++k) sum += row[k] * static_cast<double>(weight[k]);
       y.at(i, j) = sum;
     }
   return y;
@@ -100,7 +103,8 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
       double max = -std::numeric_limits<double>::infinity(), sum = 0;
       for (int j = 0; j < k.rows; ++j) {
         double dot = 0;
-        for (int c = h * e; c < (h + 1) * e; ++c) dot += q.at(i, c) * k.at(j, c);
+        const double *const a = q.row(i) + h * e, *const b = k.row(j) + h * e;
+        for (int c = 0; c < e; ++c) dot += a[c] * b[c];
         p[j] = dot * scale + (key_bias != nullptr ? static_cast<double>(key_bias[j]) : 0.0);
         if (position_bias.entries > 0) {
           const int pair = i * k.rows + j;
@@ -117,8 +121,10 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
         max = std::max(max, p[j]);
       }
       for (double& value : p) sum += value = std::exp(value - max);
-      for (int c = h * e; c < (h + 1) * e; ++c)
-        for (int j = 0; j < k.rows; ++j) out.at(i, c) += p[j] / sum * v.at(j, c);
+      for (int j = 0; j < k.rows; ++j) {
+        const double share = p[j] / sum, *const value = v.row(j);
+        for (int c = h * e; c < (h + 1) * e; ++c) out.values[i * out.cols + c] += share * value[c];
+      }
     }
   return out;
 }
