@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/camera_list.h"

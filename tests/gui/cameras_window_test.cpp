@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
-
 #include "gui/views/cameras_page.h"
 #include "window_fixture.h"
 

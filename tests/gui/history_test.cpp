@@ -3,7 +3,6 @@
 
 #include <QSignalSpy>
 #include <QTest>
-#include <filesystem>
 
 #include "gui/models/readout.h"
 #include "monitor/samples.h"

@@ -14,6 +14,7 @@
 #include "gui/models/thumbnails.h"
 #include "gui/models/worker.h"
 #include "gui/views/legend_panel.h"
+#include "monitor/samples.h"
 #include "mpm/error.hpp"
 #include "text.h"
 
@@ -127,8 +128,7 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
                    {2, monitor::EventKind::kAlarm, monitor::Severity::kError, "new"}});
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), "new");
   EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), "Error");
-  for (int i = 0; i < EventsModel::kMax + 5; ++i)
-    model.add({i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)});
+  for (int i = 0; i < EventsModel::kMax + 5; ++i) model.add(monitor::test::eventAt(i, std::to_string(i)));
   EXPECT_EQ(model.rowCount(), EventsModel::kMax);
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMax + 4));
   model.setEvents(std::vector<monitor::Event>(EventsModel::kMax + 5));
@@ -173,9 +173,7 @@ TEST(EventsModel, EveryKindHasAName) {
 }
 
 TEST(EventsModel, GrowsWithoutLosingItsPlace) {
-  const auto event = [](int i) {
-    return monitor::Event{i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)};
-  };
+  const auto event = [](int i) { return monitor::test::eventAt(i, std::to_string(i)); };
   EventsModel model;
   QAbstractItemModelTester tester(&model, Mode::Fatal);
   QSignalSpy resets(&model, &QAbstractItemModel::modelReset);

@@ -374,28 +374,19 @@ TEST(WelcomePage, OffersEveryWayToBegin) {
 // A database of a day and a half: samples every minute, a gap in the middle, nights by the clock.
 QString database(QTemporaryDir& folder) {
   const QString path = folder.filePath("m.db");
-  monitor::StoreWriter writer(path.toStdString());
-  monitor::SessionInfo session;
-  session.source = "camera";
-  session.model = "m.onnx";
-  session.reduce = "mpm:blocks=2";
-  session.tokens = 660;
+  monitor::SessionInfo session = monitor::test::session("camera");
   session.classes = {"road", "sky"};
-  writer.beginSession(session);
+  std::vector<monitor::Sample> samples;
   const UnixMs end = unixNow();
   for (int minute = 36 * 60; minute > 0; --minute) {
     if (minute > 600 && minute < 900) continue;
-    monitor::Sample sample;
-    sample.time = end - minute * kMinuteMs;
-    sample.night = minute / 60 % 24 > 12;
-    sample.token_counts = {660, *sample.night ? 420.0 : 400.0};
-    sample.whole().set("tokens", sample.token_counts.back());
+    const bool night = minute / 60 % 24 > 12;
+    monitor::Sample& sample =
+        samples.emplace_back(monitor::test::sampleAt(end - minute * kMinuteMs, night ? 420 : 400, night));
     sample.whole().set("merged", 38);
-    sample.whole().set("inference_ms", 40);
     sample.whole().areas = {{0, 0.25}, {1, 0.5}};
-    writer.append(sample);
   }
-  EXPECT_TRUE(writer.flush());
+  monitor::test::record(path.toStdString(), samples, session);
   return path;
 }
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/quantity.h"
 
-#include <gtest/gtest.h>
-
 #include "base/atomic_file.h"
 #include "gui/views/chart_panel.h"
+#include "monitor/samples.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/store/export.h"
-#include "support/temporary_folder.h"
 
 namespace mpm::gui {
 namespace {
 
-using monitor::Sample, monitor::StoreReader, monitor::StoreWriter;
+using monitor::Sample, monitor::StoreReader;
 
 // The table of this test. It ends as it was.
 struct OneMore {
@@ -37,33 +35,22 @@ Sample measured(UnixMs time) {
   return sample;
 }
 
-TEST(Quantity, OneMoreLineIsStoredExportedDrawnAndAlarmedOn) {
-  const test::TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  const auto store = [&](UnixMs time) {
-    StoreWriter writer(path);
-    monitor::SessionInfo session;
-    session.source = "camera 0";
-    writer.beginSession(session);
-    writer.append(measured(time));
-    EXPECT_TRUE(writer.flush());
-  };
-  store(1000);  // before there was such a quantity
+using Quantity = monitor::test::InFolder;
+
+TEST_F(Quantity, OneMoreLineIsStoredExportedDrawnAndAlarmedOn) {
+  monitor::test::record(path_, {measured(1000)});  // before there was such a quantity
   const OneMore table;
-  store(2000);
-  const StoreReader reader(path);
+  monitor::test::record(path_, {measured(2000)});
+  const StoreReader reader(path_);
   std::vector<std::optional<double>> values;
-  reader.samples(1, 0, 5000, [&](const Sample& sample) {
-    values.push_back(sample.whole().value("red_blue"));
-    return true;
-  });
+  for (const Sample& sample : monitor::test::allSamples(reader)) values.push_back(sample.whole().value("red_blue"));
   EXPECT_EQ(values, (std::vector<std::optional<double>>{std::nullopt, 2.25}));
   const auto chart = reader.chart({.source = 1, .from = 0, .to = 5000, .series = {{.quantity = "red_blue"}}});
   ASSERT_EQ(chart.buckets.size(), 2u);
   EXPECT_EQ(chart.buckets[1].values[0].mean, 2.25);
 
-  const std::string csv = exported(reader, monitor::ExportFormat::kCsv, folder / "a.csv"),
-                    json = exported(reader, monitor::ExportFormat::kJsonLines, folder / "a.jsonl");
+  const std::string csv = exported(reader, monitor::ExportFormat::kCsv, folder_ / "a.csv"),
+                    json = exported(reader, monitor::ExportFormat::kJsonLines, folder_ / "a.jsonl");
   EXPECT_NE(csv.find(",red_blue\n"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",2.25\n"), std::string::npos) << csv;
   EXPECT_NE(json.find("\"red_blue\":2.25"), std::string::npos) << json;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "gui/views/look.h"
 #include "support/demo.h"
@@ -44,15 +43,6 @@ class OnScreen : public Window {
     hand({"click", "1"});
   }
   static void key(const char* name) { hand({"key", name}); }
-  /// What another program writes, or nothing as long as that one has only begun to.
-  static std::unique_ptr<monitor::StoreReader> whatIsThere(const QString& database) {
-    if (!QFile::exists(database)) return nullptr;
-    try {
-      return std::make_unique<monitor::StoreReader>(database.toStdString());
-    } catch (const monitor::EmptyDatabase&) {
-      return nullptr;
-    }
-  }
   /// What the screen shows where the widget is.
   static QImage seen(const QWidget* widget) {
     const QPoint at = widget->mapToGlobal(QPoint());
@@ -164,16 +154,13 @@ TEST_F(OnScreen, TheProgramEndsWithItsWindow) {
     return !id.isEmpty();
   })) << program.readAll();
   hand({"windowfocus", "--sync", id});
-  std::unique_ptr<monitor::StoreReader> reader;
-  ASSERT_TRUE(wait([&] {
-    if (!reader) reader = whatIsThere(file("p.db"));
-    return reader && !reader->sources().empty() && reader->sources()[0].samples > 0;
-  })) << "it watches";
+  const std::string database = file("p.db").toStdString();
+  ASSERT_TRUE(wait([&] { return monitor::test::samplesStored(database) > 0; })) << "it watches";
   key("ctrl+q");
   ASSERT_TRUE(wait([&] { return program.state() == QProcess::NotRunning; }));
   EXPECT_EQ(program.exitStatus(), QProcess::NormalExit);
   EXPECT_EQ(program.exitCode(), 0) << program.readAll();
-  EXPECT_TRUE(reader->sessions(1).back().ended) << "and ends what it began";
+  EXPECT_TRUE(monitor::StoreReader(database).sessions(1).back().ended) << "and ends what it began";
 }
 
 // An X server of our own, or -1 where there is none; `display` becomes ":N".

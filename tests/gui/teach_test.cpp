@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Teach mode: pictures are labelled, a model is trained on them and used.
 
-#include <filesystem>
-
 #include "gui/views/look.h"
 #include "support/demo.h"
 #include "vision/pictures/pictures.h"

@@ -4,11 +4,10 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <opencv2/imgcodecs.hpp>
-#include <stdexcept>
 
 #include "gui/main_window.h"  // and with it the parts that it makes
 #include "gui/views/times_dialog.h"
-#include "monitor/store/store.h"
+#include "monitor/samples.h"
 #include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "text.h"
@@ -79,13 +78,7 @@ class Said : public QObject {
 
 /// Of a source of a database.
 inline std::vector<monitor::Sample> allSamples(const QString& database, std::int64_t source = 1) {
-  std::vector<monitor::Sample> found;
-  const monitor::StoreReader store(database.toStdString());
-  store.samples(source, INT64_MIN, INT64_MAX, [&](const monitor::Sample& sample) {
-    found.push_back(sample);
-    return true;
-  });
-  return found;
+  return monitor::test::allSamples(monitor::StoreReader(database.toStdString()), source);
 }
 
 /// A window on a folder of pictures with a model of three blocks: input 32x64, patch 8, four classes.
