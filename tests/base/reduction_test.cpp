@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/options.hpp"
 #include "mpm/reuse.hpp"
-#include "support/matchers.h"
 #include "support/throws_with.h"
 
 namespace mpm {

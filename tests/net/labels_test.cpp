@@ -63,11 +63,6 @@ cv::Mat labelsOf(const std::vector<cv::Mat>& logits, cv::Size size) {
   return labels;
 }
 
-cv::Mat plainLabels(const std::string& model, const Schedule& schedule, const cv::Mat& image) {
-  PlainNet net(model, schedule);
-  return labelsOf(net.logits(resized(image, net.input())), image.size());
-}
-
 // Windows whose corners stand at these rows and columns of the image resized to `scaled`; where they overlap, the mean
 // of their logits.
 std::vector<cv::Mat> plainWindowLogits(const Schedule& schedule, const cv::Mat& image, cv::Size scaled,
@@ -169,13 +164,14 @@ TEST_F(Labels, AreThoseOfTheProtocolAtAnySize) {
   for (const std::string& model : {kMask, kLinear})
     for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
       Estimator segmenter(model, merging(schedule));
+      PlainNet plain(model, schedule);
       for (const cv::Size size : {cv::Size(64, 32), cv::Size(97, 61), cv::Size(97, 50), cv::Size(1, 1)}) {
         const cv::Mat image = test::smoothPicture(size.height, size.width);
         const cv::Mat labels = segmenter.estimate(image).labels;
         if (size.area() == 1)
           EXPECT_EQ(labels.size(), size);
         else
-          expectSameLabels(labels, plainLabels(model, schedule, image));
+          expectSameLabels(labels, labelsOf(plain.logits(resized(image, plain.input())), size));
       }
     }
 }
@@ -349,15 +345,13 @@ TEST_F(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
   onnx::ModelProto model = test::convertedModel(kMask, {.reduce = mpmBefore({1, 2})});
   const auto write = [&] { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); };
   const onnx::ModelProto truth = model;
-  for (auto& entry : *model.mutable_metadata_props())
-    if (const auto at = entry.value().find("\"class_count\":4"); at != std::string::npos)
-      entry.mutable_value()->replace(at, 15, "\"class_count\":250");
+  std::string& info = test::metadataOf(model, "mpm.info");
+  info.replace(info.find("\"class_count\":4"), 15, "\"class_count\":250");
   write();
   EXPECT_MPM_ERROR(Estimator{path}, "says class_count 250, the graph has 4");
 
   model = truth;
-  for (auto& node : *model.mutable_graph()->mutable_node())
-    if (node.op_type() == "MergeReport") node.set_output(0, "clusters");
+  test::nodeOf(model, "MergeReport").set_output(0, "clusters");
   onnx::NodeProto& negative = *model.mutable_graph()->add_node();
   negative.set_op_type("Neg");
   negative.set_name("negative");

@@ -23,14 +23,10 @@ class BadFile : public InFolder {
   /// With weights in another file: `value` in place of the location, offset or length of those of `patch.b`.
   void writeExternal(int entry = 0, const char* value = "external.data") {
     GraphBuilder builder = TinyVit({.storage = Storage::kExternal}).graph();
-    initializer(*builder.model().mutable_graph(), "patch.b").mutable_external_data(entry)->set_value(value);
+    itemNamed(builder.model().mutable_graph()->mutable_initializer(), "patch.b")
+        .mutable_external_data(entry)
+        ->set_value(value);
     builder.save(path);
-  }
-  static onnx::TensorProto& initializer(onnx::GraphProto& graph, const std::string& name) {
-    for (auto& tensor : *graph.mutable_initializer()) {
-      if (tensor.name() == name) return tensor;
-    }
-    throw std::runtime_error("no initialiser " + name);
   }
   void expectError(const std::string& part) {
     EXPECT_MPM_ERROR(convertModel(path, options), part);
@@ -90,7 +86,9 @@ TEST_F(BadFile, EveryByteFlipped) {
 
 TEST_F(BadFile, OneChangeToAGoodModel) {
   using Model = onnx::ModelProto;
-  const auto at = [](Model & model, const char* name) -> auto& { return initializer(*model.mutable_graph(), name); };
+  const auto at = [](Model & model, const char* name) -> auto& {
+    return itemNamed(model.mutable_graph()->mutable_initializer(), name);
+  };
   const struct {
     std::string part;
     std::function<void(Model&)> change;
@@ -246,8 +244,7 @@ TEST_F(BadFile, JsonNestedTooDeep) {
     EXPECT_MPM_ERROR(convertModel(path, options), (folder_ / "model.json") + "' is nested too deep");
     fs::remove(folder_ / "model.json");
     onnx::ModelProto model = convertedModel(path, options);
-    for (auto& entry : *model.mutable_metadata_props())
-      if (entry.key() == "mpm.info") entry.set_value(deep);
+    metadataOf(model, "mpm.info") = deep;
     write(model.SerializeAsString());
     expectError("metadata 'mpm.info' is nested too deep");
   }

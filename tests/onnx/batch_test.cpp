@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several images in one pass: each becomes what it becomes alone.
 
-#include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"

@@ -2,7 +2,6 @@
 // What a converted file looks like, how it is written, and other input sizes.
 
 #include "base/atomic_file.h"
-#include "mpm/mpm.hpp"
 #include "onnx/model/model_info_json.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"

@@ -22,18 +22,13 @@ class ConvertedInfo : public InFolder {
     TinyVit({.head = head}).save(folder_ / "plain.onnx");
     return convertedModel(folder_ / "plain.onnx", {.reduce = reduction});
   }
-  static Json info(const onnx::ModelProto& model) {
-    for (const auto& entry : model.metadata_props())
-      if (entry.key() == "mpm.info") return Json::parse(entry.value());
-    throw std::runtime_error("no mpm.info");
-  }
+  static Json info(onnx::ModelProto& model) { return Json::parse(metadataOf(model, "mpm.info")); }
   void write(const onnx::ModelProto& model) { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); }
   void expectErrorWithInfo(const Json& changes, const std::string& part) {
     onnx::ModelProto model = converted;
     Json lie = info(model);
     lie.update(changes);
-    for (auto& entry : *model.mutable_metadata_props())
-      if (entry.key() == "mpm.info") entry.set_value(lie.dump());
+    metadataOf(model, "mpm.info") = lie.dump();
     write(model);
     EXPECT_MPM_ERROR(readModelInfo(path), part);
     EXPECT_MPM_ERROR(readModelInfo(path), path);
@@ -108,27 +103,17 @@ TEST_F(ConvertedInfo, OutputsAreAmongTheGraphs) {
 
 TEST_F(ConvertedInfo, GraphsThatTheConverterDoesNotWrite) {
   const auto attribute = [](onnx::GraphProto& graph, const std::string& name) -> onnx::AttributeProto& {
-    for (auto& found : *graph.mutable_node(0)->mutable_attribute())
-      if (found.name() == name) return found;
-    throw std::runtime_error("no attribute " + name);
+    return itemNamed(graph.mutable_node(0)->mutable_attribute(), name);
   };
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->set_op_type("Other"); }, "holds 0 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { *graph.add_node() = graph.node(0); }, "holds 2 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->clear_input(); }, "no weights");
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->set_input(1, "nothing"); }, "no weights");
-  expectErrorWithGraph(
-      [](auto& graph) {
-        for (auto& tensor : *graph.mutable_initializer())
-          if (tensor.name() == graph.node(0).input(1)) tensor.add_dims(1);
-      },
-      "no weights");
+  expectErrorWithGraph([](auto& graph) { itemNamed(graph.mutable_initializer(), graph.node(0).input(1)).add_dims(1); },
+                       "no weights");
   expectErrorWithGraph([&](auto& graph) { attribute(graph, "precision").set_s("int4"); }, "precision 'int4'");
-  expectErrorWithGraph(
-      [](auto& graph) {
-        for (auto& node : *graph.mutable_node())
-          if (node.name() == "backbone/block0") node.set_name("other");
-      },
-      "holds no node 'backbone/block0'");
+  expectErrorWithGraph([](auto& graph) { itemNamed(graph.mutable_node(), "backbone/block0").set_name("other"); },
+                       "holds no node 'backbone/block0'");
   expectErrorWithGraph([&](auto& graph) { attribute(graph, "stride_h").set_i(0); }, "stride");
   for (const char* const side : {"height", "width"})
     expectErrorWithGraph([&](auto& graph) { attribute(graph, side).set_i(3); }, "smaller than a patch");

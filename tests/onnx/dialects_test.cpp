@@ -2,7 +2,6 @@
 // Every spelling of a ViT that exporters use, through the converter and cv::dnn, against double-precision loops.
 #include <tuple>
 
-#include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 
-#include "mpm/mpm.hpp"
 #include "onnx/reference_file.h"
 #include "onnx/run_net.h"
 #include "support/data_path.h"

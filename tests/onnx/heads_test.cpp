@@ -2,7 +2,6 @@
 // Operators of heads behind the encoder of a real exporter, against ONNX's reference implementation (tests/data/heads).
 #include <map>
 
-#include "mpm/mpm.hpp"
 #include "onnx/reference_file.h"
 #include "onnx/run_net.h"
 #include "support/data_path.h"

@@ -2,7 +2,6 @@
 // Memory for reading a model, in addition to its weights. A camera's computer has little memory and keeps the net for
 // months.
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>

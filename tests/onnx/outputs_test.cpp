@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names, shapes and numbers of what a converted model returns.
 
-#include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/in_folder.h"

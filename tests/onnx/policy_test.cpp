@@ -2,7 +2,6 @@
 // Content-aware token sharing: the whole path from a policy network to restored scores, against double loops.
 #include <numeric>
 
-#include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/data_path.h"
@@ -235,8 +234,7 @@ TEST_F(Cts, ScoresInFp32AtAnyPrecision) {
 TEST_F(Cts, OfAFileHasTheInputsThatItNeeds) {
   options.reduce = share("0.5");
   onnx::ModelProto model = convertedModel(path, options);
-  for (auto& node : *model.mutable_graph()->mutable_node())
-    if (node.op_type() == "MergeTokens") node.mutable_input()->SwapElements(2, 3);
+  nodeOf(model, "MergeTokens").mutable_input()->SwapElements(2, 3);
   std::ofstream(converted, std::ios::binary) << model.SerializeAsString();
   const auto read_and_run = [&] {  // which of the two says it depends on OpenCV
     runModel(converted, {}, TinyVit::image(5, 16, 24), {"scores"});

@@ -7,7 +7,6 @@
 
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_error.h"
-#include "mpm/mpm.hpp"
 #include "onnx/model/node_proto.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
@@ -168,15 +167,9 @@ class WeightsPastOpenCv : public InFolder {
     return runNet(net, TinyVit::image(3), {1, 3, TinyVit::kHeight, TinyVit::kWidth},
                   {"labels", "scores", "merge_map", "token_counts"});
   }
-  onnx::NodeProto& node(const std::string& op) {
-    for (onnx::NodeProto& each : *model_.mutable_graph()->mutable_node())
-      if (each.op_type() == op) return each;
-    throw std::runtime_error("no " + op);
-  }
+  onnx::NodeProto& node(const std::string& op) { return nodeOf(model_, op); }
   onnx::TensorProto& weight(const std::string& name) {
-    for (onnx::TensorProto& each : *model_.mutable_graph()->mutable_initializer())
-      if (each.name() == name) return each;
-    throw std::runtime_error("no " + name);
+    return itemNamed(model_.mutable_graph()->mutable_initializer(), name);
   }
 
   std::string plain_ = folder_ / "plain.onnx", path_ = folder_ / "converted.onnx";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every method of reduction through the converter: what it writes, that the file says it, and that nets run.
 
-#include "mpm/mpm.hpp"
 #include "onnx/model/model_info_json.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"

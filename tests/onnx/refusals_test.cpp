@@ -562,8 +562,8 @@ TEST_F(FileRefusal, PositionsInWindows) {
   expectOf(
       kFile,
       [](GraphBuilder& g) {  // not relative
-        for (onnx::TensorProto& tensor : *g.model().mutable_graph()->mutable_initializer())
-          if (tensor.name() == valueAt(*g.model().mutable_graph(), "Einsum<1")) tensor.mutable_raw_data()->back() ^= 1;
+        GraphProto& graph = *g.model().mutable_graph();
+        itemNamed(graph.mutable_initializer(), valueAt(graph, "Einsum<1")).mutable_raw_data()->back() ^= 1;
       },
       kAdded);
   expectOf(kFile, input("Pad", 2, number(1)), "a padded grid of tokens");
@@ -689,8 +689,7 @@ TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {
   TinyVit(dialect).save(path);
   onnx::ModelProto model = convertedModel(path, options);
   onnx::ModelProto other = model, without = model;
-  for (auto& entry : *other.mutable_metadata_props())
-    if (entry.key() == "mpm.format") entry.set_value("2");
+  metadataOf(other, "mpm.format") = "2";
   for (auto& entry : *without.mutable_metadata_props())
     if (entry.key() == "mpm.info") entry.set_key("info");
   model.clear_metadata_props();
@@ -703,11 +702,9 @@ TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {
 TEST_F(Refusal, SizeThatNothingTells) {
   dialect.symbolic = true;
   GraphBuilder builder = TinyVit(dialect).graph();
-  for (auto& tensor : *builder.model().mutable_graph()->mutable_initializer()) {
-    if (tensor.name() != "position") continue;
-    tensor.clear_dims();  // {tokens, dim} does the same, and is not what a position embedding looks like
-    for (const long side : {TinyVit::kTokens + 1, TinyVit::kDim}) tensor.add_dims(side);
-  }
+  onnx::TensorProto& position = itemNamed(builder.model().mutable_graph()->mutable_initializer(), "position");
+  position.clear_dims();  // {tokens, dim} does the same, and is not what a position embedding looks like
+  for (const long side : {TinyVit::kTokens + 1, TinyVit::kDim}) position.add_dims(side);
   builder.save(path);
   EXPECT_MPM_ERROR(convertModel(path, options), "does not say how large its image is: give an input size");
   options.input_size = Size2{TinyVit::kHeight, TinyVit::kWidth};

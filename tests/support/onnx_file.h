@@ -24,4 +24,24 @@ inline onnx::ModelProto convertedModel(const std::string& path, const ConvertOpt
   return model;
 }
 
+/// The attribute, constant or node of that name. This and the next two end the test where there is none.
+template <class Items>
+auto& itemNamed(Items* items, const std::string& name) {
+  for (auto& item : *items)
+    if (item.name() == name) return item;
+  throw std::runtime_error("nothing is named " + name);
+}
+
+inline onnx::NodeProto& nodeOf(onnx::ModelProto& model, const std::string& op) {
+  for (auto& node : *model.mutable_graph()->mutable_node())
+    if (node.op_type() == op) return node;
+  throw std::runtime_error("no node " + op);
+}
+
+inline std::string& metadataOf(onnx::ModelProto& model, const std::string& key) {
+  for (auto& entry : *model.mutable_metadata_props())
+    if (entry.key() == key) return *entry.mutable_value();
+  throw std::runtime_error("no metadata " + key);
+}
+
 }  // namespace mpm::test
