@@ -10,13 +10,6 @@ namespace {
 
 using ChartTest = InFolder;
 
-// Writes samples as one recording.
-void fill(const std::string& path, const std::vector<Sample>& samples, double every_s) {
-  SessionInfo info = session();
-  info.every_s = every_s;
-  record(path, samples, info);
-}
-
 // A bucket of the chart against a loop over the samples.
 void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& samples) {
   std::size_t next = 0;
@@ -60,7 +53,7 @@ TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
     if (hour < 12) sample.whole().areas = {{0, 1.0}};  // class 3 does not occur: an area of 0
     samples.push_back(sample);
   }
-  fill(path_, samples, 900);
+  record(path_, samples, session("camera 0", 900));
   const StoreReader reader(path_);
 
   const Chart year = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo});
@@ -90,7 +83,7 @@ TEST_F(ChartTest, AYearOpensInFewBucketsAndItsGapStaysAGap) {
 TEST_F(ChartTest, ReadsHoursWhereItsBucketsHoldWholeOnes) {
   std::vector<Sample> samples;
   for (UnixMs time = kNoon; time < kNoon + 4 * kDayMs; time += kMinuteMs) samples.push_back(sampleAt(time));
-  fill(path_, samples, 60);
+  record(path_, samples, session("camera 0", 60));
   runSql(path_, "UPDATE bucket SET samples = 7 WHERE width_ms = 60000");
   for (const auto& [max, factor] : {std::pair(400, 7), {100, 1}, {20, 1}}) {
     const Chart chart = StoreReader(path_).chart({.source = 1, .to = INT64_MAX, .series = kTwo, .max_buckets = max});
@@ -103,7 +96,7 @@ TEST_F(ChartTest, AnHourShowsEverySample) {
   for (int second = 0; second < 3600; ++second)
     if (second < 1000 || second >= 1010)
       samples.push_back(sampleAt(kNoon + second * 1000 + second % 3, 300 + second % 50));
-  fill(path_, samples, 1);
+  record(path_, samples);
   const StoreReader reader(path_);
   const Chart chart =
       reader.chart({.source = 1, .from = kNoon, .to = kNoon + kHourMs, .series = kTwo, .max_buckets = 4000});
@@ -129,7 +122,7 @@ TEST_F(ChartTest, FlaggedPicturesAreLeftOut) {
     samples.push_back(sampleAt(kNoon + i * kMinuteMs, bad ? 9999 : 300 + i % 2, i / 720 % 2 == 0, facts));
     if (bad || i == 1) samples.back().whole().areas = {{0, 1.0}};
   }
-  fill(path_, samples, 60);
+  record(path_, samples, session("camera 0", 60));
   const StoreReader reader(path_);
   ChartQuery query{.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo};
   for (const char* key : {"flagged", "dark", "overexposed", "fogged", "brightness"})
@@ -161,7 +154,7 @@ TEST_F(ChartTest, TheGapsOfASourceOfItsOwnPace) {
   std::vector<Sample> samples;
   for (int minute = 0; minute < 200; ++minute)
     if (minute < 100 || minute >= 110) samples.push_back(sampleAt(kNoon + minute * kMinuteMs));
-  fill(path_, samples, 0);
+  record(path_, samples, session("camera 0", 0));
   const Chart chart =
       StoreReader(path_).chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .series = kTwo, .max_buckets = 20000});
   EXPECT_EQ(chart.bucket_ms, 1000);
@@ -174,7 +167,7 @@ TEST_F(ChartTest, ShowsEveryQuantity) {
          b = sampleAt(kNoon + 500, 400, false, {.rows = 0.5, .agreement = 97});
   b.whole().set("inference_ms", 20);
   b.whole().set("brightness", 50);
-  fill(path_, {a, b}, 1);
+  record(path_, {a, b});
   ChartQuery query{
       .source = 1, .from = kNoon, .to = kNoon + 1000, .series = {{.class_name = "road"}, {.class_name = "car"}}};
   const std::map<std::string, double> expected = {{"tokens", 350},         {"merged", 100 - 35000. / 660},

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/daily_summary.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "monitor/samples.h"
 #include "support/local_zone.h"
 
@@ -18,19 +15,15 @@ class DailySummaryTest : public InFolder {
  protected:
   // A sample each ten minutes of [from, to), with a region, where `night` says so of 500 tokens and more cars.
   void add(UnixMs from, UnixMs to, const std::function<std::optional<bool>(UnixMs)>& night) {
-    SessionInfo info = session();
-    info.every_s = 600;
-    StoreWriter writer(path_);
-    writer.setRegions(info.source, {regionNamed("gate")});
-    writer.beginSession(info);
+    std::vector<Sample> samples;
     for (UnixMs time = from; time < to; time += kTenMinutes) {
       const bool dark = night(time).value_or(false);
       Sample sample = sampleAt(time, dark ? 500 : 300, night(time));
       sample.whole().areas = {{0, 0.5}, {1, dark ? 0.3 : 0.1}, {2, 0.05}, {3, 0.04}};
       sample.regions.push_back(regionOf(0, {100, dark ? 50. : 100., 100}));
-      writer.append(sample);
+      samples.push_back(sample);
     }
-    ASSERT_TRUE(writer.flush());
+    record(path_, samples, session("camera 0", 600), {regionNamed("gate")});
   }
   void add(const std::vector<Event>& events) {
     RunningWriter writer(path_);

@@ -44,7 +44,7 @@ inline RegionSample regionOf(std::int64_t index, std::array<double, 3> rgb, std:
   return region;
 }
 
-inline SessionInfo session(const std::string& source = "camera 0") {
+inline SessionInfo session(const std::string& source = "camera 0", double every_s = 1) {
   SessionInfo info;
   info.source = source;
   info.model = "vit.onnx";
@@ -53,7 +53,7 @@ inline SessionInfo session(const std::string& source = "camera 0") {
   info.reduce = "mpm:blocks=2,5";
   info.tokens = 660;
   info.classes = {"road", "car", "sky", "tree"};
-  info.every_s = 1;
+  info.every_s = every_s;
   return info;
 }
 

@@ -129,8 +129,7 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
 TEST_F(StoreFaults, WithoutItsLogTheFileHasWhatMaintenanceSynced) {
   StoreOptions options;
   options.maintenance_s = 0.01;
-  StoreWriter writer(path_, options);
-  writer.beginSession(session());
+  RunningWriter writer(path_, options);
   writer.append(sampleAt(kNoon));
   ASSERT_TRUE(writer.flush());
   const std::string copy = folder_ / "b.db";

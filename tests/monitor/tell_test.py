@@ -72,8 +72,10 @@ class Lines:
 class Receiver:
     """A server that takes POSTs; `answer`: its HTTP status."""
 
-    def __init__(self):
+    def __init__(self, there=True):
         self.port, self.got, self.headers, self.answer, self.server = free_port(), [], [], 200, None
+        if there:
+            self.start()
 
     def start(self):
         receiver = self
@@ -142,7 +144,6 @@ class Case(unittest.TestCase):
 class Hook(Case):
     def test_webhook(self):
         receiver = Receiver()
-        receiver.start()
         self.file("token", "geheim\n")
         tables = f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/geheim'\ntoken-file = 'token'\n"
         victim, said = self.victim(tables)
@@ -176,7 +177,6 @@ class Hook(Case):
 
     def test_pictures_are_small_and_a_minute_apart(self):
         receiver = Receiver()
-        receiver.start()
         victim, _ = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\npicture = true\n")
         for time_ms in [0, 59_999, 60_000]:
             self.say(victim, [f"picture {time_ms}", f"at {time_ms}"])
@@ -192,8 +192,7 @@ class Hook(Case):
         self.assertNotEqual(first, other)
 
     def test_another_receiver(self):
-        away, receiver, table = Receiver(), Receiver(), "[webhook]\nurl = 'http://127.0.0.1:%d/'\n"
-        receiver.start()
+        away, receiver, table = Receiver(there=False), Receiver(), "[webhook]\nurl = 'http://127.0.0.1:%d/'\n"
         victim, said = self.victim(table % away.port)
         self.say(victim, range(5))
         said.until("cannot send to webhook")
@@ -205,7 +204,7 @@ class Hook(Case):
         self.assertEqual([m["message"] for m in once(receiver.got) if m["event"] == "alarm"], [str(n) for n in range(10)])
 
     def test_outbox_is_bounded(self):
-        receiver = Receiver()
+        receiver = Receiver(there=False)
         victim, said = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\n", "50")
         self.say(victim, range(200))
         said.until("50 messages wait for webhook: the oldest are dropped")
@@ -351,7 +350,6 @@ user root
 
     def test_another_authority_is_refused(self):
         _, log = self.broker()
-        self.file("password", "geheim\n")
         _, said = self.victim(self.tables + "ca-file = 'other.pem'\n")
         self.assertIn("certificate", said.until("cannot send to mqtt").lower())
         log.until("OpenSSL Error")

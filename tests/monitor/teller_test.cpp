@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is put into the outbox, and the texts around it; tell_test.py looks at the sending.
-#include "monitor/tell/teller.h"
+// What a watch tells others: what is put into the outbox, the texts around it (tell_test.py looks at the sending),
+// systemd.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <cstdlib>
+#include <cstring>
 
 #include "monitor/samples.h"
+#include "monitor/service_notify.h"
 #include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
 #include "monitor/tell/secret.h"
+#include "monitor/tell/teller.h"
 #include "support/throws_with.h"
 
 namespace mpm::monitor::test {
@@ -33,9 +39,7 @@ TEST(Teller, TellsNothingOfThePastAndOnlyTheLatestState) {
 
 TEST(Teller, ASensorExpiresAfterThreeSamples) {
   for (const auto& [every_s, expires] : {std::pair(0.1, 10), {3.5, 11}, {60.0, 180}}) {
-    SessionInfo info = session();
-    info.every_s = every_s;
-    const Json config = discovery("yard", "mpm/yard", {}, info, sampleAt(kNoon), {});
+    const Json config = discovery("yard", "mpm/yard", {}, session("camera 0", every_s), sampleAt(kNoon), {});
     EXPECT_EQ(config["components"]["tokens"]["expire_after"], expires) << every_s;
   }
 }
@@ -76,6 +80,70 @@ TEST_F(Secret, IsTheFirstLineOfAFileOfItsOwner) {
   EXPECT_EQ(secret("geheim", 0600), "geheim");
   EXPECT_MPM_ERROR(secret("geheim", 0604), "can be read by every user");
   EXPECT_MPM_ERROR(secret("\r\ngeheim", 0600), "has no first line");
+}
+
+// What systemd would read.
+class Listener {
+ public:
+  explicit Listener(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    socklen_t length = sizeof address;
+    if (path[0] == '@') {
+      address.sun_path[0] = '\0';
+      length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+    }
+    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), length), 0);
+  }
+  ~Listener() { ::close(socket_); }
+  std::string next() const {
+    char buffer[512];
+    const ssize_t got = ::recv(socket_, buffer, sizeof buffer, 0);
+    return got < 0 ? "" : std::string(buffer, static_cast<std::size_t>(got));
+  }
+
+ private:
+  int socket_;
+};
+
+TEST(ServiceNotify, SpeaksToSystemd) {
+  const mpm::test::TemporaryFolder folder;
+  for (const std::string& path : {folder / "notify", "@mpm_notify_test_" + std::to_string(::getpid())}) {
+    const Listener listener(path);
+    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+    ::setenv("WATCHDOG_USEC", "60000000", 1);
+    ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
+    ServiceNotify service;
+    service.ready();
+    EXPECT_EQ(listener.next(), "READY=1");
+    service.status("12 fps\ntokens 377");
+    EXPECT_EQ(listener.next(), "STATUS=12 fps tokens 377");
+    service.status("12 fps\ntokens 377");
+    EXPECT_EQ(listener.next(), "") << "nothing new";
+    service.alive();
+    EXPECT_EQ(listener.next(), "WATCHDOG=1");
+    service.alive();
+    EXPECT_EQ(listener.next(), "") << "half an interval has not passed";
+    service.stopping();
+    EXPECT_EQ(listener.next(), "STOPPING=1");
+    ::setenv("WATCHDOG_PID", "1", 1);
+    ServiceNotify not_watched;
+    not_watched.alive();
+    EXPECT_EQ(listener.next(), "") << "the watchdog is for another process";
+  }
+  ::unsetenv("NOTIFY_SOCKET");
+  ::unsetenv("WATCHDOG_USEC");
+  ::unsetenv("WATCHDOG_PID");
+}
+
+TEST(ServiceNotify, AListenerThatIsGoneDisturbsNothing) {
+  const mpm::test::TemporaryFolder folder;
+  ::setenv("NOTIFY_SOCKET", (folder / "none").c_str(), 1);
+  ServiceNotify service;
+  ::unsetenv("NOTIFY_SOCKET");
+  service.ready();
+  service.status("x");
 }
 
 }  // namespace

@@ -38,8 +38,7 @@ class PageTest : public InFolder {
 };
 
 TEST_F(PageTest, ACameraIsOnlineWhileSamplesCome) {
-  monitor::StoreWriter writer(path_);
-  writer.beginSession(session());
+  RunningWriter writer(path_);
   writer.append(sampleAt(kNoon));
   ASSERT_TRUE(writer.flush());
   const auto state = [&](UnixMs now) {
@@ -123,9 +122,7 @@ TEST_F(PageTest, SeriesTellDayFromNight) {
     if (hour < 30 || hour >= 40)
       samples.push_back(sampleAt(kNoon + hour * kHourMs, 400 + hour % 2 - 100 * night, night));
   }
-  monitor::SessionInfo info = session();
-  info.every_s = 3600;
-  record(path_, samples, info);
+  record(path_, samples, session("camera 0", 3600));
   Page shown = page();
   const auto series = [&](int days) {
     return ask(shown, "/api/series",
