@@ -16,13 +16,7 @@ Region square(const std::string& name, std::optional<UnixMs> from = {}, std::opt
       .name = name, .size = {64, 48}, .polygons = {{{10, 10}, {29, 10}, {29, 29}, {10, 29}}}, .from = from, .to = to};
 }
 
-class Regions : public test::InFolder {
- protected:
-  std::string picture(const std::string& name, const cv::Mat& pixels) const {
-    cv::imwrite(folder_ / name, pixels);
-    return folder_ / name;
-  }
-};
+using Regions = test::InFolder;
 
 int inside(const Region& region) { return cv::countNonZero(maskOf(region, region.size)); }
 
@@ -69,7 +63,7 @@ TEST_F(Regions, FileGivesThemBack) {
 TEST_F(Regions, MaskPictureIsReadBesideTheFile) {
   cv::Mat mask(48, 64, CV_8UC1, cv::Scalar(0));
   mask(cv::Rect(3, 4, 5, 6)).setTo(255);
-  picture("m.png", mask);
+  cv::imwrite(folder_ / "m.png", mask);
   const auto regions = readRegions(write("r.json", R"({"regions": [{"name": "a", "mask": "m.png"}]})"));
   EXPECT_EQ(inside(regions.at(0)), 30);
   const auto wrong = write("w.json", R"({"regions": [{"name": "a", "mask": "m.png", "width": 64, "height": 40}]})");
@@ -114,7 +108,7 @@ TEST_F(Regions, CocoGivesARegionForEachCategory) {
 TEST_F(Regions, PhenoCamMaskIsBlackInside) {
   cv::Mat mask(48, 64, CV_8UC1, cv::Scalar(255));
   mask(cv::Rect(0, 0, 10, 10)).setTo(0);
-  picture("x_DB_1000_01.tif", mask);
+  cv::imwrite(folder_ / "x_DB_1000_01.tif", mask);
   const std::string head =
       "#\n# ROI List for x\n# Veg Type: DB\n# ROI ID Number: 1000\n#\n"
       "start_date,start_time,end_date,end_time,maskfile,sample_image\r\n";
