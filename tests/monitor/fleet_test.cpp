@@ -101,13 +101,14 @@ TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
 }
 
 TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
+  Camera heir = camera("heir");  // its counters join the others before threads look them up
   fleet_->set([&] {
     std::vector<Camera> all;
     for (const char* name : {"stays", "changes", "reads", "leaves"}) all.push_back(camera(name));
     return all;
   }());
   for (const char* name : {"stays", "changes", "reads", "leaves"}) ASSERT_TRUE(gives(name));
-  Camera changed = camera("changes"), reads = camera("reads"), heir = camera("heir");
+  Camera changed = camera("changes"), reads = camera("reads");
   changed.said.every = 1;
   reads.files = "regions.json, which says something else";
   heir.session.database = folder_ / "leaves.db";  // which must be closed before
@@ -120,8 +121,7 @@ TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
   EXPECT_EQ(fleet_->status().at(1).name, "stays") << "in the order of the file";
   ASSERT_TRUE(eventually([&] { return opened_.at("changes") == 2 && opened_.at("reads") == 2; }));
   gate_.open();
-  for (const char* name : {"stays", "heir"}) EXPECT_TRUE(gives(name));
-  EXPECT_TRUE(gives("changes"));
+  for (const char* name : {"stays", "heir", "changes"}) EXPECT_TRUE(gives(name));
   EXPECT_EQ(opened_.at("stays"), 1);
   EXPECT_EQ(status("leaves").name, "");
   EXPECT_THAT(events_.all(), Not(Contains(Pair("heir", HasSubstr("not watched")))));
