@@ -11,11 +11,10 @@ cmake --preset tsan -DCMAKE_UNITY_BUILD=ON
 # One thread in the loops of OpenMP and OpenCV, whose barriers ThreadSanitizer does not see. Our own threads run as usual.
 export QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 OPENCV_FOR_THREADS_NUM=1
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp halt_on_error=0 second_deadlock_stack=1"
-status=0
 for tests; do
   cmake --build --preset tsan --target "${tests}_test"
   # Left out: long tests, those that use GStreamer, whose locks ThreadSanitizer does not see, and those that exhaust the memory.
   "build-tsan/bin/${tests}_test" --gtest_brief=1 \
     --gtest_filter='-*CamVid*:*Long*:PrivacyOnTheStreet.*:*RefusesWhatIsNoSource*:Pipeline.*:*NoMemory*' || status=1
 done
-exit $status
+exit "${status-0}"
