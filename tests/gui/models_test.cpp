@@ -161,6 +161,16 @@ TEST(Worker, WorksElsewhereAndAnswersHere) {
   EXPECT_EQ(said, QStringList{"it broke"});
 }
 
+TEST(Job, TellsEachPercentOnce) {
+  Job job([](const Job::Progress& progress) {
+    for (int i = 0; i <= 5000; ++i) progress(i, 5000);
+    return std::optional(QVariant());
+  });
+  QSignalSpy told(&job, &Job::progressed), done(&job, &Job::finished);
+  ASSERT_TRUE(done.wait(60000));
+  EXPECT_EQ(told.count(), 101);
+}
+
 TEST(EventsModel, EveryKindHasAName) {
   using Kind = monitor::EventKind;
   EventsModel model;

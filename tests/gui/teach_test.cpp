@@ -232,6 +232,12 @@ TEST_F(TeachOnePicture, LabelsOfAnotherPictureAreCopied) {
   emit pane()->pictures()->copyRequested(first);
   EXPECT_TRUE(noticed("another size"));
   EXPECT_EQ(state().labelled.size(), 2);
+  QStringList marked;
+  QObject::connect(pane()->pictures()->findChild<QListWidget*>()->selectionModel(),
+                   &QItemSelectionModel::currentChanged, [&](const auto& now) { marked << now.data().toString(); });
+  for (const QString& name : {first, second}) emit pane()->pictures()->picked(name);
+  EXPECT_TRUE(wait([&] { return teach()->shown() == second; }));
+  EXPECT_THAT(marked, Not(Has(first))) << "another one was asked for before it came";
 }
 
 TEST_F(TeachOnePicture, TheTableOfLabelsLeadsToThemAndRemovesThem) {
@@ -602,19 +608,17 @@ TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
 }
 
 TEST_F(TeachTrained, ProposesPicturesOfTheOpenFolder) {
+  for (int i = 3; i < kPictures; ++i) QFile::remove(QString::fromStdString(path("street/%1.png", i)));
   label({"09"});
   watching().open(file("street"));
-  ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->result.frame.file == path("street/%1.png", 0); }));
-  trigger("pause");
+  ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->result.frame.file == path("street/%1.png", 2); }));
   take();
-  check("teach", true);
   buttonOf(pane()->pictures(), LabelPicturesPanel::tr("What to label next?"))->click();
   const auto suggestions = [&] { return pane()->pictures()->findChildren<QToolButton*>("suggestion"); };
-  ASSERT_TRUE(wait([&] { return suggestions().size() == 3; }));
+  ASSERT_TRUE(wait([&] { return suggestions().size() == 2; })) << "the third is there already";
   for (const QToolButton* button : suggestions()) {
     const QString name = button->toolTip().section(QLatin1Char(' '), -1);
     EXPECT_TRUE(QFile::exists(file("street/%1.png").arg(name))) << name;
-    EXPECT_NE(name, teach()->shown()) << "it is there already";
   }
 }
 
