@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is day and what is night, and the summary of a day.
 #include "monitor/statistics/day_night.h"
 #include "monitor/clocks.h"
-
+#include "monitor/daily_summary.h"
+#include "monitor/samples.h"
 #include "support/local_zone.h"
 #include "support/throws_with.h"
 
-namespace mpm::monitor {
+namespace mpm::monitor::test {
 namespace {
 
 UnixMs utc(int year, int month, int day, int hour, int minute, int second = 0) {
@@ -81,5 +83,105 @@ TEST(Time, IsoText) {
   EXPECT_EQ(isoTime(-1, true), "1969-12-31T23:59:59.999Z");
 }
 
+constexpr UnixMs kTenMinutes = 10 * kMinuteMs;
+// 2026-10-25, in Berlin 25 hours long.
+constexpr UnixMs kFrom = 1'792'879'200'000, kTo = kFrom + 25 * kHourMs, kSeven = kTo + 7 * kHourMs;
+
+class DailySummaryTest : public InFolder {
+ protected:
+  // A sample each ten minutes of [from, to), with a region, where `night` says so of 500 tokens and more cars.
+  void add(UnixMs from, UnixMs to, const std::function<std::optional<bool>(UnixMs)>& night) {
+    std::vector<Sample> samples;
+    for (UnixMs time = from; time < to; time += kTenMinutes) {
+      const bool dark = night(time).value_or(false);
+      Sample sample = sampleAt(time, dark ? 500 : 300, night(time));
+      sample.whole().areas = {{0, 0.5}, {1, dark ? 0.3 : 0.1}, {2, 0.05}, {3, 0.04}};
+      sample.regions.push_back(regionOf(0, {100, dark ? 50. : 100., 100}));
+      samples.push_back(sample);
+    }
+    record(path_, samples, session("camera 0", 600), {regionNamed("gate")});
+  }
+  void add(const std::vector<Event>& events) {
+    RunningWriter writer(path_);
+    for (const Event& event : events) writer.append(event);
+    ASSERT_TRUE(writer.flush());
+  }
+  static std::optional<bool> byClock(UnixMs time) { return time < kFrom + 6 * kHourMs || time >= kFrom + 19 * kHourMs; }
+  std::optional<Event> due(UnixMs now, const std::string& pictures = "") {
+    return summary_.due(now, path_, "camera 0", pictures);
+  }
+  const mpm::test::LocalZone zone_{"CET-1CEST,M3.5.0,M10.5.0/3"};
+  DailySummary summary_{7};
+};
+
+TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
+  add(kFrom - kHourMs, kFrom + 12 * kHourMs, byClock);
+  add(kFrom + 14 * kHourMs, kSeven, byClock);
+  const auto alarm = [](UnixMs time, EventKind kind) { return Event{time, kind, Severity::kWarning, "x"}; };
+  add({alarm(kFrom - 1, EventKind::kAlarm), alarm(kFrom, EventKind::kAlarm), alarm(kTo - 1, EventKind::kAlarm),
+       alarm(kTo - 1, EventKind::kAlarmEnded), alarm(kTo, EventKind::kAlarm)});
+  std::filesystem::create_directory(folder_ / "shots");
+  for (const auto& [time, source] : {std::pair("25T09-00", "camera 0"),
+                                     {"25T11-00", "camera 1"},
+                                     {"25T13-00", "camera 0"},
+                                     {"25T14-00", "camera 0"},
+                                     {"25T23-30", "camera 0"}}) {
+    const std::string stem = folder_ / "shots/2026-10-" + time + "-00.000Z";
+    for (const char* ending : {".png", "_overlay.png"}) std::ofstream(stem + ending) << "picture";
+    std::ofstream(stem + ".json") << Json{{"source", source}};
+  }
+  EXPECT_FALSE(due(kSeven - 1));
+  const Event event = due(kSeven, folder_ / "shots").value();
+  EXPECT_EQ(std::tuple(event.time, event.kind, event.severity),
+            std::tuple(kSeven, EventKind::kSummary, Severity::kInfo));
+  const Json told = toJson(event), facts = told["summary"];
+  EXPECT_EQ(told["event"], "summary");
+  EXPECT_EQ(facts["date"], "2026-10-25");
+  EXPECT_EQ(facts["samples"], 23 * 6);
+  EXPECT_EQ(facts["gaps"], 1);
+  EXPECT_NEAR(facts["gap_minutes"].get<int>(), 128, 3) << "from the end of the last sample's step in a chart";
+  EXPECT_EQ(facts["alarms"], 2);
+  EXPECT_EQ(facts["picture_file"], folder_ / "shots/2026-10-25T13-00-00.000Z.png") << "its first one from noon on";
+  EXPECT_EQ(due(kSeven + 2 * kDayMs, folder_ / "shots").value().facts["summary"]["picture_file"], "");
+  EXPECT_EQ(facts["day"]["tokens"], 300);
+  EXPECT_EQ(facts["night"]["tokens"], 500);
+  EXPECT_EQ(facts["day"]["area_fraction"], Json({{"road", 0.5}, {"car", 0.1}, {"sky", 0.05}, {"tree", 0.04}}));
+  EXPECT_EQ(facts["night"]["area_fraction"]["car"], 0.3);
+  EXPECT_EQ(facts["day"]["regions"]["gate"]["green"], 100);
+  EXPECT_EQ(facts["night"]["regions"]["gate"]["green"], 50);
+  EXPECT_FALSE(facts.contains("all"));
+  EXPECT_THAT(event.message,
+              ::testing::MatchesRegex("2026-10-25: 138 samples, 1 gap of 1[23][0-9] minutes, 2 alarms; by day tokens "
+                                      "300.0, road 50.0 %, car 10.0 %, "
+                                      "sky 5.0 %; by night tokens 500.0, road 50.0 %, car 30.0 %, sky 5.0 %"));
+}
+
+TEST_F(DailySummaryTest, ComesOnceADayAlsoAfterARestart) {
+  add(kFrom, kTo + 6 * kHourMs, [](UnixMs) { return std::nullopt; });
+  const Event event = due(kTo + 20 * kHourMs).value();  // it was off at seven
+  EXPECT_EQ(event.facts["summary"]["all"]["tokens"], 300) << "day and night are not known";
+  EXPECT_FALSE(event.facts["summary"].contains("day"));
+  EXPECT_FALSE(due(kTo + 21 * kHourMs));
+  summary_ = DailySummary(7);
+  EXPECT_TRUE(due(kTo + 21 * kHourMs)) << "it was killed before the event was stored";
+  add(std::vector{event});
+  summary_ = DailySummary(7);
+  EXPECT_FALSE(due(kTo + 21 * kHourMs));
+  const Json next = due(kSeven + kDayMs).value().facts["summary"];
+  EXPECT_EQ(next["samples"], 6 * 6);
+  EXPECT_EQ(next["gaps"], 1) << "until the end of the day";
+  EXPECT_NEAR(next["gap_minutes"].get<int>(), 18 * 60 + 8, 3);
+}
+
+TEST_F(DailySummaryTest, ADayWithoutSamplesIsOneAndTheFirstDayIsNone) {
+  add(kFrom + kHourMs, kFrom + 2 * kHourMs, byClock);
+  EXPECT_FALSE(due(kFrom + 8 * kHourMs));
+  EXPECT_THAT(due(kSeven).value().message, HasSubstr("2026-10-25: 6 samples, 1 gap of 13")) << "its first hour is none";
+  const Event event = due(kSeven + kDayMs).value();
+  EXPECT_EQ(event.message, "2026-10-26: 0 samples, 1 gap of 1440 minutes, 0 alarms");
+  EXPECT_EQ(event.severity, Severity::kWarning);
+  EXPECT_FALSE(DailySummary(7).due(kSeven, path_, "camera 1", ""));
+}
+
 }  // namespace
-}  // namespace mpm::monitor
+}  // namespace mpm::monitor::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture/inference.h"
 
-#include "monitor/models.h"
+#include "monitor/samples.h"
 #include "monitor/wait.h"
 #include "support/damaged_model.h"
 #include "support/pictures.h"

@@ -11,6 +11,8 @@
 namespace mpm::monitor::test {
 
 inline constexpr UnixMs kNoon = 1'780'315'200'000;  // 2026-06-01 12:00:00 UTC
+inline const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";  // 3 blocks, 4 classes
+inline const std::string kOther = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
 
 /// A test with a folder of its own, and the database it makes there.
 class InFolder : public mpm::test::InFolder {

@@ -8,6 +8,7 @@
 
 #include "evaluation/block_mean.h"
 #include "monitor/statistics/day_night.h"
+#include "support/matchers.h"
 
 namespace mpm::monitor {
 namespace {
