@@ -9,17 +9,13 @@
 namespace mpm {
 namespace {
 
-ModelFacts deit() {
-  ModelFacts facts;
-  facts.mean = {0.485f, 0.456f, 0.406f};
-  facts.deviation = {0.229f, 0.224f, 0.225f};
-  return facts;
-}
+const ModelFacts kDeit{
+    .name = "deit", .mean = {0.485f, 0.456f, 0.406f}, .deviation = {0.229f, 0.224f, 0.225f}, .classes = {}};
 
 TEST(Normalizer, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
   const cv::Mat image = test::noisePicture(40, 30)(cv::Rect(3, 2, 21, 35));  // rows that are not contiguous
   for (const ChannelOrder channels : {ChannelOrder::kRgb, ChannelOrder::kBgr}) {
-    ModelFacts facts = deit();
+    ModelFacts facts = kDeit;
     facts.channels = channels;
     cv::Mat planes;
     Normalizer{facts}(image, planes, Serial());
@@ -36,7 +32,7 @@ TEST(Normalizer, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
 }
 
 TEST(Normalizer, ReusesItsMemory) {
-  const Normalizer normalize(deit());
+  const Normalizer normalize(kDeit);
   cv::Mat planes;
   normalize(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(1)), planes, Serial());
   const auto* before = planes.data;
@@ -45,7 +41,7 @@ TEST(Normalizer, ReusesItsMemory) {
 }
 
 TEST(Normalizer, RefusesFactsThatMakeNoSense) {
-  ModelFacts facts = deit();
+  ModelFacts facts = kDeit;
   facts.deviation[1] = 0;
   EXPECT_MPM_ERROR(Normalizer{facts}, "std must be positive");
 }

@@ -22,19 +22,18 @@ struct HostImage {
     std::vector<std::vector<float>> merged(rows.begin(), rows.begin() + special);
     std::vector<int> merged_sizes;
     for (int i = 0; i < n; ++i) {
-      const auto u = static_cast<std::size_t>(i);
-      const int j = best[u];
+      const int j = best[i];
       const bool mutual = j != i && best[j] == i;
       const std::vector<float>& row = rows[special + i];
       if (mutual && j < i) {
-        cluster[u] = cluster[j];
-        std::vector<float>& mean = merged[special + cluster[u]];
+        cluster[i] = cluster[j];
+        std::vector<float>& mean = merged[special + cluster[i]];
         for (std::size_t c = 0; c < row.size(); ++c) mean[c] = 0.5f * mean[c] + 0.5f * row[c];
-        merged_sizes[cluster[u]] += sizes[u];
+        merged_sizes[cluster[i]] += sizes[i];
       } else {
-        cluster[u] = static_cast<int>(merged_sizes.size());
+        cluster[i] = static_cast<int>(merged_sizes.size());
         merged.push_back(row);
-        merged_sizes.push_back(sizes[u]);
+        merged_sizes.push_back(sizes[i]);
       }
     }
     for (int& id : map) id = cluster[id];
@@ -76,10 +75,9 @@ TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
         merge.mergePairs(stream(), x, dim, best, state, tokens[1 - k % 2].data());
         const std::vector<int>& live = state.countRows();
         for (int b = 0; b < batch; ++b) {
-          const auto u = static_cast<std::size_t>(b);
-          host[u].merge({all_best.begin() + offsets[u] + special, all_best.begin() + offsets[u + 1]}, special);
-          ASSERT_EQ(live[u], static_cast<int>(host[u].sizes.size()));
-          ASSERT_LT(live[u], offsets[u + 1] - offsets[u] - special);
+          host[b].merge({all_best.begin() + offsets[b] + special, all_best.begin() + offsets[b + 1]}, special);
+          ASSERT_EQ(live[b], static_cast<int>(host[b].sizes.size()));
+          ASSERT_LT(live[b], offsets[b + 1] - offsets[b] - special);
         }
         const std::vector<int> after = fetched(state.rows().offsets, batch + 1);
         const std::vector<float> merged = fetched(tokens[1 - k % 2].data(), after[batch] * dim);
