@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <random>
 
 #include "gui/models/merge_colors.h"
 #include "gui/models/merge_lookup.h"
@@ -31,23 +30,6 @@ TEST(MergeLookup, KnowsMembersSizesAndBlocks) {
   EXPECT_EQ(lookup.mergedAt(2, 5), 1);
   EXPECT_EQ(lookup.mergedAt(0, 5), 0);
   EXPECT_EQ(lookup.mergedAt(2, 2), 0);
-}
-
-TEST(MergeLookup, EveryTokenIsAMemberOfItsClusterAndOfNoOther) {
-  std::mt19937 random(7);
-  const Size2 grid{9, 11};
-  const int clusters = 40;
-  std::vector<int> map(99);
-  for (int i = 0; i < 99; ++i) map[i] = i < clusters ? i : static_cast<int>(random() % clusters);
-  std::shuffle(map.begin(), map.end(), random);
-  const MergeLookup lookup(grid, {map}, {4});
-  int seen = 0;
-  for (int c = 0; c < clusters; ++c)
-    for (int token : lookup.members(1, c)) {
-      EXPECT_EQ(map[token], c);
-      ++seen;
-    }
-  EXPECT_EQ(seen, 99);
 }
 
 TEST(MergeLookup, RefusesMapsThatDoNotFit) {
