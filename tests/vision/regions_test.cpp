@@ -35,6 +35,12 @@ TEST_F(Regions, PolygonsOfOneRegionMayOverlap) {
   EXPECT_EQ(inside(region), 30 * 20);
 }
 
+TEST_F(Regions, OutlineOfTooManyCrossingsIsRefused) {
+  Region region = square("a");
+  for (int i = 0; i < 20'000; ++i) region.polygons[0].emplace_back(i % 60, i % 2 * 47);
+  EXPECT_MPM_ERROR(maskOf(region, region.size), "region 'a' goes up and down too often");
+}
+
 TEST_F(Regions, MaskOfAnotherSizeIsRefused) {
   Region region{.name = "a", .size = {64, 48}, .mask = cv::Mat(48, 64, CV_8UC1, cv::Scalar(1))};
   EXPECT_EQ(cv::countNonZero(maskOf(region, {64, 48}) == 255), 64 * 48);
