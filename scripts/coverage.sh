@@ -10,7 +10,7 @@ sh packaging/install.sh
 $sudo apt-get install -q -y --no-install-recommends gcovr
 
 cmake -S . -B build-coverage -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF \
-  -DCMAKE_CXX_FLAGS='--coverage -fprofile-update=atomic -O1'
+  -DMPM_TEST_SHARDS=4 -DCMAKE_CXX_FLAGS='--coverage -fprofile-update=atomic -O1'
 find build-coverage -name '*.gcda' -delete
 rm -rf build-coverage/CMakeFiles/*/CompilerIdCXX  # gcovr looks for its sources
 if [ $# -eq 0 ]; then
