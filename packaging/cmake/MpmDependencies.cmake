@@ -90,6 +90,8 @@ if(NOT MPM_BUILD_BENCHMARKS STREQUAL "OFF")
 endif()
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The base: unity files of two build folders are the same file to ccache, such as those of this build and of the wheel that it tests.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_BINARY_DIR} ${CCACHE})
+  # With the base, a unity file of another build folder is the same file, such as one of the wheel that the tests build. Without the
+  # sloppiness, ccache keeps nothing that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_BINARY_DIR}
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()

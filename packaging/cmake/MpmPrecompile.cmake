@@ -13,9 +13,6 @@ set(mpm_headers_widgets <QtWidgets>)
 set(mpm_headers_torch <torch/torch.h>)
 set(mpm_headers_test <gmock/gmock.h> <gtest/gtest.h>)
 
-if(CCACHE AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND NOT CMAKE_UNITY_BUILD)  # what ccache needs to keep files that use one
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
-endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND NOT CMAKE_UNITY_BUILD)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
