@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// These headers are stable: 0.1.1 may add to what 0.1.0 declares, and changes nothing of it. 0.2 has another SONAME.
+/// \namespace mpm
+/// All public names. They are stable: 0.1.1 may add to what 0.1.0 declares, and changes nothing of it. 0.2 has another SONAME.
 #include "mpm/build_info.hpp"    // IWYU pragma: export
 #include "mpm/convert.hpp"       // IWYU pragma: export
 #include "mpm/error.hpp"         // IWYU pragma: export

@@ -92,7 +92,7 @@ struct Reduction {
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
-inline const Reduction kFullModel{.method = ReductionMethod::kNone};
+inline const Reduction kFullModel{.method = ReductionMethod::kNone};  ///< No token is merged.
 
 /// Mutual Pair Merging before these blocks, with this attention if it is given. No blocks: kFullModel.
 MPM_API Reduction mpmBefore(const Schedule& blocks, std::optional<Attention> attention = {});
