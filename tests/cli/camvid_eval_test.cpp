@@ -41,7 +41,7 @@ CommandResult evaluate(const nlohmann::json& row, const std::string& precision) 
     if (row.contains(option)) words.insert(words.end(), {std::string("--") + option, row[option]});
   if (row.contains("reduce"))
     words.insert(words.end(), {"--reduce", row["reduce"].get<std::string>() + ":head=restored"});
-  return mpmCommand(words, {.timeout_s = 280});
+  return mpmCommand(words);
 }
 
 std::string nameOf(const ::testing::TestParamInfo<nlohmann::json>& row) {

@@ -33,7 +33,7 @@ struct CommandOptions {
   bool stdout_is_full = false;          ///< stdout is /dev/full
   bool stderr_is_terminal = false;
   bool stdin_is_closed = false;
-  int timeout_s = 120;
+  int timeout_s = 600;  ///< a busy computer is no failure
 };
 
 struct CommandResult {

@@ -55,7 +55,7 @@ TEST_P(ReuseEval, AgreesWithPyTorch) {
     const Words words = {
         "eval",    std::string("demo:street?size=448x640&") + row.scene, "--reduce", row.reduce, "--reuse", row.reuse,
         "--model", MPM_SOURCE_DIR "/models/street_vit_t16.onnx",         "--json"};
-    return succeeded(mpmCommand(words + more, {.timeout_s = 280})).json();
+    return succeeded(mpmCommand(words + more)).json();
   };
   const auto against = eval({"--against", "full"});
   EXPECT_NEAR(against["reuse"]["rows"], row.rows, 0.03);

@@ -47,8 +47,7 @@ class Teach : public InFolder {
     }
   }
 
-  CommandResult teach(const Words& more = {}, CommandOptions options = {}) const {
-    options.timeout_s = 300;
+  CommandResult teach(const Words& more = {}, const CommandOptions& options = {}) const {
     return mpmCommand(Words{"teach", "--images", folder_ / "train/images", "--labels", folder_ / "train/labels",
                             "--classes", classes_, "-o", mine_} +
                           more,
@@ -234,8 +233,7 @@ TEST_F(Teach, CamVidFromFourPictures) {
   }
   succeeded(teach({"--no-cross-validation"}));
   const CommandResult scores = succeeded(mpmCommand(
-      {"eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"},
-      {.timeout_s = 280}));
+      {"eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"}));
   EXPECT_EQ(scores.json()["images"], 97);
   EXPECT_GE(scores.json()["miou"], 71);
   EXPECT_GE(scores.json()["pixel_accuracy"], 94);
