@@ -25,7 +25,7 @@ case ${1-} in
   wheel) commands='sh scripts/wheel.sh dist' ;;
   packages) commands='sh scripts/package.sh --minimal dist/bookworm
     apt-get install -q -y --no-install-recommends ./dist/bookworm/*_arm64.deb ./dist/bookworm/*_all.deb
-    mpm run demo:day --out /tmp/day' ;;
+    mpm run "demo:street?frames=1" --out /tmp/street' ;;
   *) echo "usage: scripts/arm64.sh tests|counts|wheel|packages [ROOT]" >&2; exit 2 ;;
 esac
 root=${2:-build-arm64-root}
