@@ -98,7 +98,7 @@ std::string EstimateWriter::text(const Estimate& estimate) const {
     return text;
   }
   auto largest = areas(estimate);
-  std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(largest, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   if (!estimate.ids.empty()) text = counted(static_cast<std::int64_t>(largest.size()), "segment");
   for (std::size_t i = 0; i < std::min<std::size_t>(largest.size(), 3); ++i)

@@ -15,7 +15,7 @@ namespace mpm::cli {
 using namespace program;
 
 Frames::Frames(FrameOptions options, bool show_progress) : options_(std::move(options)), show_progress_(show_progress) {
-  images_only_ = std::all_of(options_.sources.begin(), options_.sources.end(), [](const std::string& source) {
+  images_only_ = std::ranges::all_of(options_.sources, [](const std::string& source) {
     return vision::parseSourceSpec(source).kind == vision::SourceKind::kImage;
   });
   open();

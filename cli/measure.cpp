@@ -91,8 +91,8 @@ void findPartners(std::vector<MeasuredVariant>& variants) {
 void nameVariants(std::vector<MeasuredVariant>& variants) {
   for (MeasuredVariant& variant : variants) variant.label = variant.settings["reduce"].get<std::string>();
   const auto differ = [&](const char* key) {
-    return std::any_of(variants.begin(), variants.end(),
-                       [&](const MeasuredVariant& one) { return one.settings[key] != variants.front().settings[key]; });
+    return std::ranges::any_of(
+        variants, [&](const MeasuredVariant& one) { return one.settings[key] != variants.front().settings[key]; });
   };
   const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night");
   for (MeasuredVariant& variant : variants) {

@@ -31,7 +31,7 @@ std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model
   std::vector<Variant> variants;
   for (const ConvertOptions& conversion : conversions)
     for (const Reuse& reuse : reuses.empty() ? std::vector{Reuse()} : reuses)
-      if (std::none_of(variants.begin(), variants.end(), [&](const Variant& other) {
+      if (std::ranges::none_of(variants, [&](const Variant& other) {
             return other.convert.reduce == conversion.reduce && other.convert.precision == conversion.precision &&
                    other.reuse == reuse;
           }))

@@ -91,7 +91,7 @@ cv::Mat ContactSheet::picture() const {
 
   std::vector<int> classes(areas_.size());
   std::iota(classes.begin(), classes.end(), 0);
-  std::stable_sort(classes.begin(), classes.end(), [this](int a, int b) { return areas_[a] > areas_[b]; });
+  std::ranges::stable_sort(classes, [this](int a, int b) { return areas_[a] > areas_[b]; });
   const std::vector<std::string> names = vision::classNames(model_);
   const std::vector<cv::Vec3b> colors = vision::classColors(model_.facts, model_.classes);
   double x = kGap;

@@ -220,7 +220,7 @@ void measurePeak(Variant& variant) {
 
 // Compares the labels of each variant with those of the full model, of the round that just ended.
 void compareLabels(std::vector<Variant>& variants) {
-  const auto reference = std::find_if(variants.begin(), variants.end(), [](const Variant& v) {
+  const auto reference = std::ranges::find_if(variants, [](const Variant& v) {
     return v.runtime == "mpm" && v.reduction == kFullModel && !v.reuse.on && v.precision == "fp32" && !v.labels.empty();
   });
   if (reference == variants.end()) return;

@@ -95,19 +95,18 @@ void checkNames(const SessionOptions& session, const WatchOptions& watch) {
   const auto needClass = [&](const char* field, const std::string& name) {
     if (std::getenv("NOTIFY_SOCKET")) return;
     if (!classes) classes = vision::classNames(readModelInfo(session.model, session.inference.read.convert));
-    if (std::find(classes->begin(), classes->end(), name) == classes->end())
+    if (std::ranges::find(*classes, name) == classes->end())
       throw WatchError(field, "the model has no class '" + name + "' ('mpm info' lists them)");
   };
   const auto& heads = watch.states.heads;
   for (const Alarm& alarm : watch.alarms.alarms) {
-    const auto head =
-        std::find_if(heads.begin(), heads.end(), [&](const auto& one) { return one.name == alarm.quantity; });
+    const auto head = std::ranges::find(heads, alarm.quantity, &evaluation::StateHead::name);
     if (!alarm.state.empty() && head == heads.end())
       throw WatchError("alarm", "no states are named '" + alarm.quantity + "': give their file with --states");
     if (!alarm.state.empty() && head->indexOf(alarm.state) < 0)
       throw WatchError("alarm", "'" + alarm.quantity + "' has no state '" + alarm.state + "'");
     if (!alarm.region.empty() && !regions) regions = regionNames(watch, session.database);
-    if (!alarm.region.empty() && std::find(regions->begin(), regions->end(), alarm.region) == regions->end())
+    if (!alarm.region.empty() && std::ranges::find(*regions, alarm.region) == regions->end())
       throw WatchError("alarm", "there is no region '" + alarm.region + "'" +
                                     (regions->empty() ? ": give a file with --regions" : ""));
     if (alarm.isArea()) needClass("alarm", alarm.quantity);
@@ -377,12 +376,10 @@ int monitorCameras(const MonitorArguments& arguments) {
   bool ready = false, said = false;  // `said`: that lines of the output are missing
   const bool terminal = stderrIsTerminal();
   std::vector<CameraStatus> now;
-  const auto all = [&](bool CameraStatus::*is) {
-    return std::all_of(now.begin(), now.end(), [&](const CameraStatus& one) { return one.*is; });
-  };
+  const auto all = [&](bool CameraStatus::*is) { return std::ranges::all_of(now, is); };
   for (;; std::this_thread::sleep_for(100ms)) {
     now = fleet.status();
-    const bool works = std::any_of(now.begin(), now.end(), [](const auto& one) { return one.failure.empty(); });
+    const bool works = std::ranges::any_of(now, [](const auto& one) { return one.failure.empty(); });
     if (works && all(&CameraStatus::started) && !std::exchange(ready, true)) service.ready();
     const auto shown = static_cast<std::size_t>(steadyNow() / 3000) % now.size();
     std::string text = statusText(now[shown]), states;

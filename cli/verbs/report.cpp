@@ -259,8 +259,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, const std:
       }
   text += ", " + counted(report.samples, "sample");
   const auto buckets = store.chart({.source = id, .from = from, .to = to}).buckets;
-  text += ", " +
-          counted(std::count_if(buckets.begin(), buckets.end(), [](const auto& one) { return one.gap_before; }), "gap");
+  text += ", " + counted(std::ranges::count_if(buckets, &ChartBucket::gap_before), "gap");
   if (const Spread flagged = report.value("flagged"); flagged.samples > 0)
     text += ", " + fixed(100 * flagged.mean, 1) + " % of the pictures bad";
   for (const StateSeries& one : report.states)

@@ -47,9 +47,7 @@ struct RunArguments {
   bool maps = false, resume = false, json = false;
 
   /// Whether files whose names end so are to be written.
-  bool wants(const std::string& ending) const {
-    return only.empty() || std::count(only.begin(), only.end(), nameOf(ending)) > 0;
-  }
+  bool wants(const std::string& ending) const { return only.empty() || std::ranges::count(only, nameOf(ending)) > 0; }
 
   /// The file that --resume keeps in the folder. Each shard has its own, because several may share the folder.
   std::string manifest() const {
@@ -278,8 +276,8 @@ int run(RunArguments arguments) {
     const int number = frames.read() - 1;
     frame->image = arguments.night.applied(frame->image, frame->index);
     const auto minute = std::llround(frame->unix_time.value_or(0) / 60) % 1440;
-    const auto moment = std::find_if(kMoments.begin(), kMoments.end(),
-                                     [&](const auto& named) { return day && named.second == minute; });
+    const auto moment =
+        std::ranges::find_if(kMoments, [&](const auto& named) { return day && named.second == minute; });
     const bool draw = pictures && (!day || moment != kMoments.end());
     Estimate estimate;
     try {

@@ -96,7 +96,7 @@ std::vector<vision::Region> regionsOf(const StatesOptions& options) {
   const std::string names = CLI::detail::join(
       vision::namesOf(all), [](const std::string& name) { return visibleText(name); }, ", ");
   std::erase_if(all, [&](const vision::Region& one) { return !one.ignore && one.name != options.region; });
-  const bool found = std::any_of(all.begin(), all.end(), [](const vision::Region& one) { return !one.ignore; });
+  const bool found = std::ranges::any_of(all, [](const vision::Region& one) { return !one.ignore; });
   if (!options.region.empty() && !found)
     throw UsageError("'" + options.regions + "' has no region '" + visibleText(options.region) + "', but " + names);
   return all;
@@ -110,11 +110,10 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
   printLine(tableRow({"state", "examples", "right, %", "sure, %", "sure: right, %"}, widths));
   for (std::size_t s = 0; s < head.states.size(); ++s) {
     evaluation::StateVerdict of_state;
-    std::copy_if(verdict.answers.begin(), verdict.answers.end(), std::back_inserter(of_state.answers),
-                 [&](const evaluation::StateAnswer& one) { return one.truth == static_cast<int>(s); });
-    const auto count = std::count_if(examples.begin(), examples.end(), [&](const evaluation::StateExample& one) {
-      return one.state == static_cast<int>(s);
-    });
+    std::ranges::copy_if(verdict.answers, std::back_inserter(of_state.answers),
+                         [&](const evaluation::StateAnswer& one) { return one.truth == static_cast<int>(s); });
+    const auto count = std::ranges::count_if(
+        examples, [&](const evaluation::StateExample& one) { return one.state == static_cast<int>(s); });
     printLine(tableRow({head.states[s], std::to_string(count), percent(of_state.right()), percent(of_state.sureShare()),
                         percent(of_state.sureRight())},
                        widths));
@@ -125,8 +124,7 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
             " (" + counted(verdict.rounds, "round") + ")");
   printLine("sure on " + percent(verdict.sureShare()) + " %, from a probability of " + fixed(head.sure, 3) +
             " on; of these " + percent(verdict.sureRight()) + " % are right");
-  const auto untimed =
-      std::count_if(examples.begin(), examples.end(), [](const evaluation::StateExample& one) { return !one.time; });
+  const auto untimed = std::ranges::count_if(examples, [](const evaluation::StateExample& one) { return !one.time; });
   if (!verdict.by_days)
     printLine(
         "too good, perhaps: " +

@@ -201,8 +201,8 @@ std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& tim
 int nearestBucket(const Chart& chart, double time) {
   const auto& buckets = chart.buckets;
   if (buckets.empty()) return -1;
-  const auto after = std::lower_bound(buckets.begin(), buckets.end(), time,
-                                      [&](const ChartBucket& b, double t) { return middle(chart, b) < t; });
+  const auto after =
+      std::ranges::lower_bound(buckets, time, {}, [&](const ChartBucket& one) { return middle(chart, one); });
   if (after == buckets.begin()) return 0;
   if (after == buckets.end()) return static_cast<int>(buckets.size()) - 1;
   const auto before = after - 1;

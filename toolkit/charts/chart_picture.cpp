@@ -74,8 +74,8 @@ class PictureCanvas final : public ChartCanvas {
 
 cv::Mat chartPicture(ChartDrawing chart) {
   const auto joining = [](const ChartSeries& series) { return series.joins; };
-  const auto lanes = static_cast<int>(chart.series.size()) -
-                     static_cast<int>(std::count_if(chart.series.begin(), chart.series.end(), joining));
+  const auto lanes =
+      static_cast<int>(chart.series.size()) - static_cast<int>(std::ranges::count_if(chart.series, joining));
   const cv::Size size(1280, std::max(480, 60 + 140 * lanes) + 40 * static_cast<int>(chart.bands.size()));
   PictureCanvas canvas(size);
   const cv::Rect2d plot = plotArea(canvas, size, !chart.title.empty());

@@ -19,8 +19,7 @@ std::vector<double> numbersIn(const std::string& folder, const std::string& name
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string found = entry.path().filename().string();
     double number = 0;
-    if (found.starts_with(name) && std::count(found.begin(), found.end(), ':') < 2 &&
-        std::ifstream(entry.path() / file) >> number)
+    if (found.starts_with(name) && std::ranges::count(found, ':') < 2 && std::ifstream(entry.path() / file) >> number)
       numbers.push_back(number);
   }
   return numbers;
@@ -28,7 +27,7 @@ std::vector<double> numbersIn(const std::string& folder, const std::string& name
 
 std::optional<double> largest(const std::vector<double>& numbers, double unit) {
   if (numbers.empty()) return std::nullopt;
-  return *std::max_element(numbers.begin(), numbers.end()) * unit;
+  return *std::ranges::max_element(numbers) * unit;
 }
 
 std::optional<double> sum(const std::vector<double>& numbers, double unit) {

@@ -24,7 +24,7 @@ std::vector<fs::path> filesIn(const fs::path& folder, const std::string& ending)
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
     if (entry->path().filename().string().ends_with(ending)) files.push_back(entry->path());
   if (error) throw Error("cannot read the folder '" + folder.string() + "': " + error.message());
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 

@@ -93,10 +93,9 @@ void readStateExamples(const std::string& path, const vision::TimeOptions& times
 cv::Mat wrongPictures(const StateHead& head) {
   constexpr int kWidth = 320, kText = 36, kColumns = 4, kMost = 40;
   std::vector<StateAnswer> wrong;
-  std::copy_if(head.verdict.answers.begin(), head.verdict.answers.end(), std::back_inserter(wrong),
-               [](const StateAnswer& one) { return !one.right(); });
-  std::stable_sort(wrong.begin(), wrong.end(),
-                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
+  std::ranges::copy_if(head.verdict.answers, std::back_inserter(wrong),
+                       [](const StateAnswer& one) { return !one.right(); });
+  std::ranges::stable_sort(wrong, [](const auto& a, const auto& b) { return a.probability > b.probability; });
   if (wrong.size() > kMost) wrong.resize(kMost);
   std::vector<cv::Mat> tiles;
   int height = 0;

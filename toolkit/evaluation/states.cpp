@@ -50,8 +50,8 @@ Rounds roundsOf(const std::vector<StateExample>& examples, int states) {
   rounds.count = kMostParts;
   for (auto& indices : of_state) {
     rounds.count = std::min(rounds.count, static_cast<int>(indices.size()));
-    std::stable_sort(indices.begin(), indices.end(),
-                     [&](std::size_t a, std::size_t b) { return examples[a].time < examples[b].time; });
+    std::ranges::stable_sort(indices,
+                             [&](std::size_t a, std::size_t b) { return examples[a].time < examples[b].time; });
   }
   for (const auto& indices : of_state)
     for (std::size_t i = 0; i < indices.size(); ++i)
@@ -95,9 +95,8 @@ double calibrate(const cv::Mat& scores, const std::vector<StateAnswer>& answers)
 
 double shareOf(const std::vector<StateAnswer>& answers, bool (*counts)(const StateAnswer&),
                bool (*among)(const StateAnswer&)) {
-  const auto all = std::count_if(answers.begin(), answers.end(), among);
-  const auto found =
-      std::count_if(answers.begin(), answers.end(), [&](const auto& one) { return among(one) && counts(one); });
+  const auto all = std::ranges::count_if(answers, among);
+  const auto found = std::ranges::count_if(answers, [&](const auto& one) { return among(one) && counts(one); });
   return all == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(found) / static_cast<double>(all);
 }
 
@@ -112,13 +111,13 @@ double StateVerdict::sureShare() const { return shareOf(answers, isSure, any); }
 double StateVerdict::sureRight() const { return shareOf(answers, isRight, isSure); }
 
 int StateHead::indexOf(const std::string& state) const {
-  const auto found = std::find(states.begin(), states.end(), state);
+  const auto found = std::ranges::find(states, state);
   return found == states.end() ? -1 : static_cast<int>(found - states.begin());
 }
 
 cv::Mat patchShares(const std::vector<vision::Region>& regions, cv::Size picture, Size2 grid,
                     std::optional<UnixMs> time, const std::function<cv::Mat(const vision::Region&)>& mask) {
-  const bool whole = std::all_of(regions.begin(), regions.end(), [](const vision::Region& one) { return one.ignore; });
+  const bool whole = std::ranges::all_of(regions, [](const vision::Region& one) { return one.ignore; });
   cv::Mat inside(picture, CV_8UC1, cv::Scalar(whole ? 255 : 0));
   for (const bool ignored : {false, true})
     for (const vision::Region& region : regions)

@@ -32,7 +32,7 @@ std::pair<double, double> interval(std::vector<double> draws) {
 std::vector<bool> paretoFront(const std::vector<TradePoint>& points) {
   std::vector<bool> front;
   for (const TradePoint& point : points) {
-    const bool beaten = std::any_of(points.begin(), points.end(), [&](const TradePoint& other) {
+    const bool beaten = std::ranges::any_of(points, [&](const TradePoint& other) {
       return other.cost <= point.cost && other.value >= point.value &&
              (other.cost < point.cost || other.value > point.value);
     });

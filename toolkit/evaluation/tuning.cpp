@@ -70,7 +70,7 @@ std::vector<Reduction> schedulesOf(int blocks) {
     if (std::adjacent_find(schedule.begin(), schedule.end(), std::greater_equal<>()) != schedule.end()) continue;
     for (const std::optional<Attention> attention : {std::optional<Attention>(), {Attention::kProportional}}) {
       const Reduction variant = mpmBefore(schedule, attention);
-      if (std::find(variants.begin(), variants.end(), variant) == variants.end()) variants.push_back(variant);
+      if (std::ranges::find(variants, variant) == variants.end()) variants.push_back(variant);
     }
   }
   return variants;
@@ -287,8 +287,7 @@ class Tuner {
     for (const Branch& branch : branches) best.push_back(branch.variant(branch.amount));
     const std::vector<Quality> race = measure(best, search_, true);
     for (std::size_t b = 0; b < branches.size(); ++b) branches[b].speed_up = quantile(race[b].ratio, 0.5);
-    std::sort(branches.begin(), branches.end(),
-              [](const Branch& a, const Branch& b) { return a.speed_up > b.speed_up; });
+    std::ranges::sort(branches, [](const Branch& a, const Branch& b) { return a.speed_up > b.speed_up; });
   }
 
   TuneResult search() {
@@ -308,7 +307,7 @@ class Tuner {
         last.push_back(schedule);
     }
     const auto insert = [&](const Reduction& variant) {
-      if (std::find(last.begin(), last.end(), variant) != last.end()) return;
+      if (std::ranges::find(last, variant) != last.end()) return;
       ++tried_;
       last.push_back(variant);
     };
@@ -342,7 +341,7 @@ class Tuner {
       const TuneRow& row = result.rows[i];
       return std::pair(row.speed_up, row.loss ? -*row.loss : row.agreement_low);
     };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return rank(i) > rank(j); });
+    std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) { return rank(i) > rank(j); });
     std::vector<TuneRow> rows;
     for (const std::size_t i : order) rows.push_back(result.rows[i]);
     result.rows.swap(rows);
@@ -351,8 +350,7 @@ class Tuner {
     const std::vector<bool> front = paretoFront(points);
     for (std::size_t i = 0; i < front.size(); ++i) result.rows[i].front = front[i];
     // The full model passes, so there is one.
-    const auto chosen =
-        std::find_if(result.rows.begin(), result.rows.end(), [](const TuneRow& row) { return row.passes; });
+    const auto chosen = std::ranges::find_if(result.rows, &TuneRow::passes);
     result.chosen = static_cast<std::size_t>(chosen - result.rows.begin());
   }
 

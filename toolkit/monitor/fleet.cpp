@@ -82,9 +82,8 @@ class Watching {
     std::string reported;
     {
       std::unique_lock lock(shared_.mutex);
-      shared_.changed.wait(lock, stop, [&] {
-        return std::all_of(before_.begin(), before_.end(), [](const auto& one) { return one->ended(); });
-      });
+      shared_.changed.wait(lock, stop,
+                           [&] { return std::ranges::all_of(before_, [](const auto& one) { return one->ended(); }); });
     }
     before_.clear();
     while (!stop.stop_requested()) {
@@ -213,8 +212,8 @@ class Watching {
 
 bool stuck(const std::vector<CameraStatus>& cameras) {
   const auto hangs = [](const CameraStatus& one) { return one.session.stuck(); };
-  return std::any_of(cameras.begin(), cameras.end(), [](const auto& one) { return one.session.inference.stuck(); }) ||
-         (!cameras.empty() && std::all_of(cameras.begin(), cameras.end(), hangs));
+  return std::ranges::any_of(cameras, [](const auto& one) { return one.session.inference.stuck(); }) ||
+         (!cameras.empty() && std::ranges::all_of(cameras, hangs));
 }
 
 struct Fleet::Impl {
@@ -237,8 +236,8 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
   auto others = std::exchange(impl_->cameras, {});
   std::vector<std::shared_ptr<Watching>> kept(cameras.size());
   for (std::size_t i = 0; i < cameras.size(); ++i) {
-    const auto same = std::find_if(others.begin(), others.end(),
-                                   [&](const auto& one) { return isSame(one->camera, cameras[i]) && !one->failed(); });
+    const auto same = std::ranges::find_if(
+        others, [&](const auto& one) { return isSame(one->camera, cameras[i]) && !one->failed(); });
     if (same == others.end()) continue;
     kept[i] = *same;
     others.erase(same);
@@ -252,13 +251,13 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
   for (std::size_t i = 0; i < cameras.size(); ++i) {
     if (kept[i]) continue;
     Camera& camera = cameras[i];
-    const bool was =
-        std::any_of(others.begin(), others.end(), [&](const auto& one) { return one->camera.name == camera.name; });
+    const bool was = std::ranges::any_of(others, [&](const auto& one) { return one->camera.name == camera.name; });
     ++(was ? changes.restarted : changes.started);
     changes.ended -= was;
     std::vector<std::shared_ptr<const Watching>> before;
-    std::copy_if(leaving.begin(), leaving.end(), std::back_inserter(before),
-                 [&](const auto& one) { return sameFile(one->camera.session.database, camera.session.database); });
+    std::ranges::copy_if(leaving, std::back_inserter(before), [&](const auto& one) {
+      return sameFile(one->camera.session.database, camera.session.database);
+    });
     kept[i] = std::make_shared<Watching>(std::move(camera), shared, std::move(before));
   }
   impl_->cameras = std::move(kept);
@@ -282,7 +281,7 @@ bool Fleet::finish() {
   auto all = impl_->leaving;
   all.insert(all.end(), impl_->cameras.begin(), impl_->cameras.end());
   for (const auto& one : all) one->stop();
-  const auto is = [&](auto quality) { return std::all_of(all.begin(), all.end(), quality); };
+  const auto is = [&](auto quality) { return std::ranges::all_of(all, quality); };
   impl_->shared.changed.wait_for(lock, kAllPatience,
                                  [&] { return is([](const auto& one) { return one->ended() || one->hangs(); }); });
   return is([](const auto& one) { return one->ended(); });

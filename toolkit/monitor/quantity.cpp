@@ -87,7 +87,7 @@ std::string toText(QualityFlag flag) {
 
 const Quantity* findQuantity(std::string_view key) {
   const auto& table = quantities();
-  const auto found = std::find_if(table.begin(), table.end(), [&](const Quantity& one) { return one.key == key; });
+  const auto found = std::ranges::find_if(table, [&](const Quantity& one) { return one.key == key; });
   return found == table.end() ? nullptr : &*found;
 }
 

@@ -33,7 +33,7 @@ void ServiceNotify::status(const std::string& text) {
   if (text == last_status_) return;
   last_status_ = text;
   std::string line = text;
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ranges::replace(line, '\n', ' ');
   send("STATUS=" + line);
 }
 

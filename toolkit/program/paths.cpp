@@ -86,7 +86,7 @@ void requireApart(const std::vector<std::string>& sources, const std::string& fo
   }
   // STEM, or STEM_2 or STEM_000012 of a second image of this name or a video.
   const auto isFrame = [&](const std::string& name) {
-    return std::any_of(stems.begin(), stems.end(), [&](const std::string& stem) {
+    return std::ranges::any_of(stems, [&](const std::string& stem) {
       return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '_');
     });
   };

@@ -398,7 +398,7 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
       std::array<int, kClasses> votes{};
       for (const Sample& s : four) ++votes[s.label];
       labels_.at<std::uint8_t>(row, column) =
-          static_cast<std::uint8_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+          static_cast<std::uint8_t>(std::ranges::max_element(votes) - votes.begin());
       bool edge = false;
       for (const Sample& s : four) edge |= s.thing != four[0].thing || s.surface != four[0].surface;
       const Vec3 ray = view_.ray(x + 0.5f, y + 0.5f);
@@ -446,8 +446,7 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
       }
     }
 
-  std::stable_sort(extras.begin(), extras.end(),
-                   [](const Extra& a, const Extra& b) { return a.sample.surface < b.sample.surface; });
+  std::ranges::stable_sort(extras, [](const Extra& a, const Extra& b) { return a.sample.surface < b.sample.surface; });
   resize(pixels + extras.size());
   extras_.resize(extras.size());
   for (std::size_t i = 0; i < extras.size(); ++i) {

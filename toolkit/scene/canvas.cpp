@@ -177,8 +177,7 @@ void Canvas::finish(Vec3 foot) {
       Vec3& target = p.light.ptr<Vec3>(y)[x];
       target = target * (1 - alpha) + colour;
       if (2 * covered >= fine_ * fine_)
-        p.labels.at<std::uint8_t>(y, x) =
-            static_cast<std::uint8_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+        p.labels.at<std::uint8_t>(y, x) = static_cast<std::uint8_t>(std::ranges::max_element(votes) - votes.begin());
     }
   if (mirrors) mirror(p.view.project(foot).y);
 }

@@ -130,7 +130,7 @@ std::vector<StreetOptions> parseStreets(const std::string& text) {
       if (!parseNumber(value, number)) refuse(key, value, allowed);
     };
     has_speed = has_speed || key == "speed";
-    if (const auto range = std::find_if(kRanges.begin(), kRanges.end(), [&](const Range& r) { return key == r.key; });
+    if (const auto range = std::ranges::find_if(kRanges, [&](const Range& r) { return key == r.key; });
         range != kRanges.end())
       read(options.*range->value, range->allowed);
     else if (key == "seed")

@@ -179,7 +179,7 @@ void Street::Impl::drawThings(const Picture& picture, const Season& season, cons
   for (std::size_t i = 0; i < trees.size(); ++i) add(Kind::kTree, i, trees[i].tree().x, trees[i].tree().z);
   for (std::size_t i = 0; i < world.lamps.size(); ++i) add(Kind::kLamp, i, world.lamps[i].x, world.lamps[i].z);
   for (std::size_t i = 0; i < world.signs.size(); ++i) add(Kind::kSign, i, world.signs[i].x, world.signs[i].z);
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.depth > b.depth; });
+  std::ranges::stable_sort(items, [](const Item& a, const Item& b) { return a.depth > b.depth; });
 
   for (const Actor& actor : actors) drawContact(picture, actor);
   if (headlightsOn(picture.moment, picture.weather) && picture.moment.day < 400)

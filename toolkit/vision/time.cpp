@@ -35,7 +35,7 @@ std::string isoTime(UnixMs time, bool milliseconds) {
 
 std::string fileTime(UnixMs time, bool milliseconds) {
   std::string text = isoTime(time, milliseconds);
-  std::replace(text.begin(), text.end(), ':', '-');  // not allowed in names on other systems' disks
+  std::ranges::replace(text, ':', '-');  // not allowed in names on other systems' disks
   return text;
 }
 

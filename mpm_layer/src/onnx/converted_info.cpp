@@ -45,13 +45,12 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
   const auto found = [](const onnx::NodeProto& node) {
     return isOurOp(node, "PatchEmbed") && !node.name().starts_with("merge/");
   };
-  const auto count = std::count_if(graph.node().begin(), graph.node().end(), found);
+  const auto count = std::ranges::count_if(graph.node(), found);
   if (count != 1) throw Error("holds " + std::to_string(count) + " PatchEmbed, expected one" + kAgain);
-  const onnx::NodeProto& node = *std::find_if(graph.node().begin(), graph.node().end(), found);
+  const onnx::NodeProto& node = *std::ranges::find_if(graph.node(), found);
   const auto named = [&](const onnx::TensorProto& tensor) { return tensor.name() == node.input(1); };
-  const auto weight = node.input_size() < 2
-                          ? graph.initializer().end()
-                          : std::find_if(graph.initializer().begin(), graph.initializer().end(), named);
+  const auto weight =
+      node.input_size() < 2 ? graph.initializer().end() : std::ranges::find_if(graph.initializer(), named);
   if (weight == graph.initializer().end() || weight->dims_size() != 4)
     throw Error("node '" + node.name() + "' (PatchEmbed): no weights of shape {d, C, kh, kw}" + kAgain);
   const auto attribute = [&](const char* name) { return attributeOf(node, name).i(); };
@@ -86,13 +85,13 @@ bool isStep(const onnx::NodeProto& node, const MergeStep& step) {
   onnx::NodeProto expected;
   for (const Attribute& attribute : step.attributes) addAttribute(expected, attribute);
   const auto has = [&](const onnx::AttributeProto& wanted) {
-    return std::any_of(node.attribute().begin(), node.attribute().end(), [&](const onnx::AttributeProto& found) {
+    return std::ranges::any_of(node.attribute(), [&](const onnx::AttributeProto& found) {
       return found.SerializeAsString() == wanted.SerializeAsString();
     });
   };
   const int inputs = step.scored ? 4 : step.keys ? 3 : 2;
   return isOurOp(node, step.attributes.empty() ? "MutualPairMerge" : "MergeTokens") && node.name() == step.name() &&
-         node.input_size() == inputs && std::all_of(expected.attribute().begin(), expected.attribute().end(), has);
+         node.input_size() == inputs && std::ranges::all_of(expected.attribute(), has);
 }
 
 /// The merging steps of `info` are those of the graph, in this order.

@@ -142,13 +142,10 @@ void requireFits(const Embedding& embedding, Size2 size) {
   requireNotTooLarge(size);
 }
 
-bool holdsOurOps(const onnx::ModelProto& model) {
-  return std::any_of(model.graph().node().begin(), model.graph().node().end(), isOurs);
-}
+bool holdsOurOps(const onnx::ModelProto& model) { return std::ranges::any_of(model.graph().node(), isOurs); }
 
 bool hasOutput(const onnx::GraphProto& graph, const std::string& name) {
-  return std::any_of(graph.output().begin(), graph.output().end(),
-                     [&](const onnx::ValueInfoProto& output) { return output.name() == name; });
+  return std::ranges::any_of(graph.output(), [&](const onnx::ValueInfoProto& output) { return output.name() == name; });
 }
 
 /// Describes an already converted model. Throws mpm::Error when `options` ask for something that it is not.
@@ -258,7 +255,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
     if (wanted && !wanted->policy.empty()) wanted->policy = (folder / wanted->policy).string();
   }
   const auto& blocks = trunk.chain.blocks;
-  const auto any = [&](auto&& has) { return std::any_of(blocks.begin(), blocks.end(), has); };
+  const auto any = [&](auto&& has) { return std::ranges::any_of(blocks, has); };
   const bool fixed = any([](const Block& b) { return b.fixesPlaces(); });
   info.reduction = reductionFor(wanted.value_or(fixed ? kFullModel : Reduction()), info.blocks);
   if (fixed && info.reduction.method != ReductionMethod::kNone) {
@@ -300,9 +297,8 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
     if (cells->shape != tokens && cells->shape != Shape{tokens[1], 1, tokens[2]}) continue;
     output.name = graph.values[i].name;
     output.rows_first = cells->shape != tokens;
-    const bool in_file = std::any_of(model.graph().node().begin(), model.graph().node().end(), [&](const auto& node) {
-      return std::count(node.output().begin(), node.output().end(), output.name) > 0;
-    });
+    const bool in_file = std::ranges::any_of(
+        model.graph().node(), [&](const auto& node) { return std::ranges::count(node.output(), output.name) > 0; });
     if (in_file) return output;
   }
   throw Error("no value of the graph holds the tokens behind the last block as rows, " + toString(tokens));

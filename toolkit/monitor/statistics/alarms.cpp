@@ -155,7 +155,7 @@ std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, Uni
   std::vector<Event> events;
   for (Limit& limit : limits_) {
     if (!limit.alarm.isArea()) continue;
-    const auto found = std::find(names.begin(), names.end(), limit.alarm.quantity);
+    const auto found = std::ranges::find(names, limit.alarm.quantity);
     limit.label = found == names.end() ? std::nullopt : std::optional(static_cast<int>(found - names.begin()));
     if (std::exchange(limit.rested, !limit.label) || limit.label) continue;
     events.push_back({time, limit.ringing ? EventKind::kAlarmEnded : EventKind::kModel, Severity::kWarning,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/statistics/state_watch.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/number_text.h"
@@ -12,7 +13,7 @@ namespace mpm::monitor {
 namespace {
 
 bool lastsForever(const std::vector<vision::Region>& regions) {
-  return std::none_of(regions.begin(), regions.end(), [](const vision::Region& one) { return one.from || one.to; });
+  return std::ranges::none_of(regions, [](const vision::Region& one) { return one.from || one.to; });
 }
 
 }  // namespace

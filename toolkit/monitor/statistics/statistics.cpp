@@ -109,8 +109,7 @@ Summary summarize(const std::map<double, std::int64_t>& occurrences) {
 DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixMs now) {
   std::vector<const HourOfTokens*> sides[2];  // day, night
   for (const HourOfTokens& hour : hours) sides[hour.night].push_back(&hour);
-  for (auto& side : sides)
-    std::sort(side.begin(), side.end(), [](const auto* a, const auto* b) { return a->start < b->start; });
+  for (auto& side : sides) std::ranges::sort(side, [](const auto* a, const auto* b) { return a->start < b->start; });
 
   DayNightStatistics result;
   result.day = summarize(pool(sides[0]));

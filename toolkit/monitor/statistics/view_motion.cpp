@@ -163,7 +163,7 @@ std::optional<Refined> refine(const cv::Mat& reference, const cv::Mat& edges, co
     const ViewMotion step = fromFour(found->motion);
     result.error = standardError(*found, size);
     result.found = static_cast<int>(matches.size());
-    result.agree = static_cast<int>(std::count_if(matches.begin(), matches.end(), [&](const Match& match) {
+    result.agree = static_cast<int>(std::ranges::count_if(matches, [&](const Match& match) {
       const cv::Vec2d apart = match.shift - shiftAt(match.place) * found->motion;
       return apart.dot(match.fading * apart) / 2 < kAlike && cv::norm(apart) < 1;
     }));

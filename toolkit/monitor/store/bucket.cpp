@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/bucket.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -45,8 +46,7 @@ void addTo(Spread& all, const Spread& part) {
 }
 
 void Bucket::addTotals(const Totals& totals) {
-  const auto at = std::lower_bound(series_.begin(), series_.end(), totals.code,
-                                   [](const Totals& t, std::uint32_t code) { return t.code < code; });
+  const auto at = std::ranges::lower_bound(series_, totals.code, {}, &Totals::code);
   if (at == series_.end() || at->code != totals.code) {
     series_.insert(at, totals);
     return;
@@ -82,8 +82,7 @@ void Bucket::add(const Bucket& other) {
 }
 
 const Bucket::Totals* Bucket::find(std::uint32_t code) const {
-  const auto at = std::lower_bound(series_.begin(), series_.end(), code,
-                                   [](const Totals& t, std::uint32_t wanted) { return t.code < wanted; });
+  const auto at = std::ranges::lower_bound(series_, code, {}, &Totals::code);
   return at == series_.end() || at->code != code ? nullptr : &*at;
 }
 

@@ -41,7 +41,7 @@ bool isDamage(int code) { return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff
 bool passesByItself(int code) {
   constexpr std::array kStay = {SQLITE_ERROR,    SQLITE_CORRUPT, SQLITE_TOOBIG, SQLITE_CONSTRAINT,
                                 SQLITE_MISMATCH, SQLITE_MISUSE,  SQLITE_RANGE,  SQLITE_NOTADB};
-  return std::find(kStay.begin(), kStay.end(), code & 0xff) == kStay.end();
+  return std::ranges::find(kStay, code & 0xff) == kStay.end();
 }
 
 bool isOurs(const std::string& database) { return Header(database).number(68, 4) == kApplicationId; }
@@ -49,8 +49,8 @@ bool isOurs(const std::string& database) { return Header(database).number(68, 4)
 bool isCutOff(const std::string& database) {
   std::error_code error;
   const auto hasLog = [&] {  // which its owner may move into the file at this moment
-    return std::any_of(kLogs.begin(), kLogs.end(),
-                       [&](const char* ending) { return fs::file_size(database + ending, error) > 0 && !error; });
+    return std::ranges::any_of(
+        kLogs, [&](const char* ending) { return fs::file_size(database + ending, error) > 0 && !error; });
   };
   if (hasLog()) return false;
   const Header header(database);
@@ -65,7 +65,7 @@ std::string setAside(const std::string& database, UnixMs now) {
   const std::string first = file.string() + ".damaged-" + fileTime(now);
   std::string name = first;
   const auto anyIsThere = [&] {
-    return std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return fs::exists(name + ending); });
+    return std::ranges::any_of(kEndings, [&](const char* ending) { return fs::exists(name + ending); });
   };
   for (int number = 2; anyIsThere(); ++number) name = first + "." + std::to_string(number);
   for (const char* ending : kEndings) {

@@ -34,8 +34,8 @@ std::string field(const std::string& text) {
 }
 
 std::string oneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' '; }, ' ');
   return text;
 }
 
@@ -115,8 +115,8 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, Expo
       name->second = std::min(name->second, label);
     }
   for (const auto& [name, label] : names) columns.classes.push_back(name);
-  std::stable_sort(columns.classes.begin(), columns.classes.end(),
-                   [&](const std::string& a, const std::string& b) { return names[a] < names[b]; });
+  std::ranges::stable_sort(columns.classes,
+                           [&](const std::string& a, const std::string& b) { return names[a] < names[b]; });
   std::map<std::string, std::size_t> column;
   for (std::size_t c = 0; c < columns.classes.size(); ++c) column[columns.classes[c]] = c;
   for (auto& [id, session] : columns.sessions) {
@@ -168,8 +168,7 @@ void writeRow(std::ostream& out, const Columns& columns, const Sample& sample) {
     for (const auto& area : areas) out << ',' << (area ? number(100 * *area, 4) : "");
   });
   for (const std::string& name : columns.states) {
-    const auto one = std::find_if(sample.states.begin(), sample.states.end(),
-                                  [&](const StateSample& state) { return state.name == name; });
+    const auto one = std::ranges::find_if(sample.states, [&](const StateSample& state) { return state.name == name; });
     if (one == sample.states.end())
       out << ",,,,";
     else

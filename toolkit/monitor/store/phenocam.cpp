@@ -130,9 +130,8 @@ class Periods {
       return;
     }
     const UnixMs noon = middle.time_since_epoch().count() * kDayMs + 12 * kHourMs;
-    const RegionRow& midday = *std::min_element(rows_.begin(), rows_.end(), [&](const auto& a, const auto& b) {
-      return std::abs(a.time - noon) < std::abs(b.time - noon);
-    });
+    const RegionRow& midday =
+        *std::ranges::min_element(rows_, {}, [&](const RegionRow& row) { return std::abs(row.time - noon); });
     out_ << midday.file << ',' << midday.mean[0] << ',' << midday.mean[1] << ',' << midday.mean[2] << ','
          << midday.gcc() << ',' << midday.rcc();
     for (int c = 0; c < 3; ++c) writeMean(valuesOf([c](const RegionRow& row) { return row.mean[c]; }));
@@ -142,7 +141,7 @@ class Periods {
       for (const double p : {0.5, 0.75, 0.9}) out_ << ',' << quantile(values, p);
     }
     const std::vector<double> suns = valuesOf([](const RegionRow& row) { return row.sun; });
-    out_ << ',' << *std::max_element(suns.begin(), suns.end()) << missing(5) << '\n';
+    out_ << ',' << *std::ranges::max_element(suns) << missing(5) << '\n';
   }
 
   template <typename Value>
@@ -235,7 +234,7 @@ struct RegionFiles {
 
 // TYPE_NUMBER, as "DB_1000".
 bool isCode(const std::string& name) {
-  const auto score = std::find(name.begin(), name.end(), '_');
+  const auto score = std::ranges::find(name, '_');
   const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return score != name.begin() && name.end() - score > 1 && std::all_of(name.begin(), score, letter) &&
@@ -267,7 +266,7 @@ std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamO
     if (source.id == options.source) regions = store.regions(source.name);
   std::erase_if(regions, [](const RegionRecord& stored) { return stored.region.ignore; });
   if (regions.empty()) throw Error("PhenoCam's files are of regions, and none is stored: see 'mpm monitor --regions'");
-  std::stable_sort(regions.begin(), regions.end(), [](const RegionRecord& a, const RegionRecord& b) {
+  std::ranges::stable_sort(regions, [](const RegionRecord& a, const RegionRecord& b) {
     return a.region.from.value_or(INT64_MIN) < b.region.from.value_or(INT64_MIN);
   });
   std::set<std::string> names;
@@ -288,8 +287,8 @@ std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamO
                   .file = std::filesystem::path(sample.picture).filename().string(),
                   .sun = vision::apparentElevation(sunElevation(sample.time, options.latitude, options.longitude)),
                   .flagged = sample.flagged()};
-    std::replace_if(
-        row.file.begin(), row.file.end(), [](unsigned char c) { return c < ' ' || c == ',' || c == '"'; }, '_');
+    std::ranges::replace_if(
+        row.file, [](unsigned char c) { return c < ' ' || c == ',' || c == '"'; }, '_');
     if (row.file.empty()) row.file = "None";
     for (const RegionSample& region : sample.regions) {
       const auto mask = masks.find(region.region);

@@ -50,8 +50,7 @@ RegionSample evaluate(const Measurement& measurement) {
 }
 
 const RegionSample* Sample::region(std::string_view name) const {
-  const auto found =
-      std::find_if(regions.begin(), regions.end(), [&](const RegionSample& one) { return one.name == name; });
+  const auto found = std::ranges::find_if(regions, [&](const RegionSample& one) { return one.name == name; });
   return found == regions.end() ? nullptr : &*found;
 }
 

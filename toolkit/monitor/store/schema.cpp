@@ -96,7 +96,7 @@ bool hasTables(const Database& database, const std::string& path) {
 void addColumns(Database& database) {
   const std::vector<std::string> there = columnsOf(database, "region_sample");
   for (const Quantity& one : quantities())
-    if (std::find(there.begin(), there.end(), one.key) == there.end())
+    if (std::ranges::find(there, one.key) == there.end())
       database.execute("ALTER TABLE region_sample ADD COLUMN " + std::string(one.key) + " REAL");
 }
 
@@ -274,7 +274,7 @@ SampleRows::SampleRows(const Database& database, With with, const std::string& w
       "sample.id, session, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
       " zoomed, region, coalesce(region.name, ''), areas";
   for (const Quantity& one : quantities()) {
-    const bool known = std::find(there.begin(), there.end(), one.key) != there.end();
+    const bool known = std::ranges::find(there, one.key) != there.end();
     columns += (known ? ", region_sample." : ", NULL AS ") + std::string(one.key);
   }
   rows_ = database.prepare("SELECT " + columns + " FROM sample JOIN region_sample ON region_sample.sample = sample.id" +

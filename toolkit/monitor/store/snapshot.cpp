@@ -85,7 +85,7 @@ std::vector<std::string> snapshotFiles(const std::string& folder) {
         std::regex_match(name, ours) && !entry->is_symlink(not_seen))
       names.push_back(name);
   if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -518,7 +518,7 @@ std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs 
   while (rows.step())
     events.push_back({rows.integer(0), static_cast<EventKind>(rows.integer(1)), static_cast<Severity>(rows.integer(2)),
                       std::string(rows.text(3))});
-  std::reverse(events.begin(), events.end());
+  std::ranges::reverse(events);
   return events;
 }
 

@@ -380,7 +380,7 @@ struct StoreWriter::Impl {
     if (status.writing && answers()) return;  // whatever came will be written in a moment
     const bool samples = samples_queued > options.max_pending;
     if (!samples && queue.size() - samples_queued <= kMaxOthers) return;
-    const auto oldest = std::find_if(queue.begin(), queue.end(), [&](const Operation& operation) {
+    const auto oldest = std::ranges::find_if(queue, [&](const Operation& operation) {
       return samples ? std::holds_alternative<Sample>(operation) : std::holds_alternative<Event>(operation);
     });
     if (oldest == queue.end()) return;
@@ -438,15 +438,15 @@ struct StoreWriter::Impl {
       const std::lock_guard guard(mutex);
       // A replacement is a transaction of its own, and an attempt of its own.
       const auto isReplacement = [](const Operation& one) { return std::holds_alternative<ReplaceSamples>(one); };
-      auto end = std::find_if(queue.begin(), queue.end(), isReplacement);
+      auto end = std::ranges::find_if(queue, isReplacement);
       if (end == queue.begin() && end != queue.end()) ++end;
       more = end != queue.end();
       std::deque<Operation> rest(std::make_move_iterator(end), std::make_move_iterator(queue.end()));
       queue.erase(end, queue.end());
       batch.swap(queue);
       queue.swap(rest);
-      in_hand = static_cast<std::size_t>(std::count_if(
-          batch.begin(), batch.end(), [](const Operation& one) { return std::holds_alternative<Sample>(one); }));
+      in_hand = static_cast<std::size_t>(
+          std::ranges::count_if(batch, [](const Operation& one) { return std::holds_alternative<Sample>(one); }));
       samples_queued -= in_hand;
       ++attempts_begun;
     }

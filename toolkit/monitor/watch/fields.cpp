@@ -34,7 +34,7 @@ constexpr std::size_t kMaxName = 64;
 bool isOfName(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
 
 void checkName(const std::string& text) {
-  if (text.size() > kMaxName || !std::all_of(text.begin(), text.end(), isOfName))
+  if (text.size() > kMaxName || !std::ranges::all_of(text, isOfName))
     throw Error("'" + visibleText(text) + "' is no name of a camera: at most 64 of a-z, 0-9, - and _");
 }
 
@@ -281,7 +281,7 @@ template <typename Table>
 void TableField<Table>::validate(const std::string& text) const {
   if (check) check(text);
   const auto known = choices();
-  if (!known.empty() && std::find(known.begin(), known.end(), text) == known.end())
+  if (!known.empty() && std::ranges::find(known, text) == known.end())
     throw Error("'" + visibleText(text) + "' is not one of " + unit);
 }
 
@@ -309,7 +309,7 @@ template const std::vector<TableField<WebPage>>& fieldsOf();
 
 const WatchField& watchField(const std::string& key) {
   const auto& all = watchFields();
-  return *std::find_if(all.begin(), all.end(), [&](const WatchField& field) { return field.key == key; });
+  return *std::ranges::find_if(all, [&](const WatchField& field) { return field.key == key; });
 }
 
 std::string cameraName(const Watch& watch) {

@@ -95,7 +95,7 @@ std::map<std::string, std::string> readTable(const toml::table& keys, const std:
     const std::string name(key.str());
     const std::string place = lineOf(file, key.source()) + ": ";
     const auto& fields = fieldsOf<Table>();
-    const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.key == name; });
+    const auto field = std::ranges::find_if(fields, [&](const auto& one) { return one.key == name; });
     if (field == fields.end()) throw Error(place + "there is no key '" + visibleText(name) + "'" + kListed);
     places[name] = place + name;
     try {

@@ -35,7 +35,7 @@ constexpr std::size_t kMaxLine = 4000, kMaxCell = 60;  // characters
 // Errors of other libraries may have several lines; a person gets one.
 std::string oneLine(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::ranges::replace(text, '\n', ' ');
   return visibleText(text, kMaxLine);
 }
 

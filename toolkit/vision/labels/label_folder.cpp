@@ -196,7 +196,7 @@ LabelFolder::Imported LabelFolder::import(const std::string& folder) {
   const std::string classes = in(folder, "classes.json");
   if (list.classes.empty() && fs::exists(classes)) list.classes = readClassList(classes).classes;
   for (const std::string& name : labelNames(found.files))
-    if (std::none_of(list.classes.begin(), list.classes.end(), [&](const auto& one) { return one.name == name; }))
+    if (std::ranges::none_of(list.classes, [&](const auto& one) { return one.name == name; }))
       list.classes.push_back({name});
   list.validate("'" + folder + "'");
   for (const LabelledFile& file : found.files) readLabelledPicture(file, list);  // all are right before one is written

@@ -52,7 +52,7 @@ std::map<std::string, std::string> labelMapFiles(const std::string& folder) {
 LabelMeaning::LabelMeaning(const std::vector<int>& ignored, int offset, int classes, int void_label)
     : offset_(offset), classes_(classes), void_(void_label < 0 ? 255 : void_label) {
   for (int label = 0; label < 256; ++label) {
-    const bool is_ignored = std::find(ignored.begin(), ignored.end(), label) != ignored.end();
+    const bool is_ignored = std::ranges::find(ignored, label) != ignored.end();
     class_of_[label] = is_ignored ? kVoid : std::max(label + offset, kVoid);
   }
   if (void_label < 0) chooseVoidLabel();
@@ -64,7 +64,7 @@ LabelMeaning::LabelMeaning(const std::array<int, 256>& class_of_label, int class
 }
 
 void LabelMeaning::chooseVoidLabel() {
-  while (void_ >= 0 && std::find(class_of_.begin(), class_of_.end(), void_) != class_of_.end()) --void_;
+  while (void_ >= 0 && std::ranges::find(class_of_, void_) != class_of_.end()) --void_;
 }
 
 cv::Mat LabelMeaning::applied(const cv::Mat& labels) const {

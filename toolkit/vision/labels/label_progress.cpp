@@ -18,9 +18,7 @@ LabelSummary summaryOf(const cv::Mat& image, const cv::Mat& labels, int classes)
 
 LabelProgress progressOf(const std::vector<LabelSummary>& pictures, int classes) {
   LabelProgress progress{.pictures = static_cast<int>(pictures.size())};
-  const auto [darkest, brightest] =
-      std::minmax_element(pictures.begin(), pictures.end(),
-                          [](const LabelSummary& a, const LabelSummary& b) { return a.brightness < b.brightness; });
+  const auto [darkest, brightest] = std::ranges::minmax_element(pictures, {}, &LabelSummary::brightness);
   progress.night = !pictures.empty() && darkest->brightness <= 0.75 * brightest->brightness;
   for (int label = 0; label < classes; ++label) {
     const auto with = std::ranges::count_if(

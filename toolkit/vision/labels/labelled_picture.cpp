@@ -111,7 +111,7 @@ FoundLabels findLabels(const std::string& images, const std::string& labels,
                          std::ranges::all_of(pictures, [&](const auto& one) { return isLabelMap(one.second[0]); });
   if (sameFile(images, labels))
     for (auto& [name, files] : pictures) {
-      const auto map = std::find_if(files.begin(), files.end(), isLabelMap);
+      const auto map = std::ranges::find_if(files, isLabelMap);
       if (map == files.end() || (files.size() == 1 && !only_maps && !known.contains(name))) continue;
       maps.insert(*map);
       files.erase(map);
@@ -167,7 +167,7 @@ std::vector<std::string> labelNames(const std::vector<LabelledFile>& files) {
     if (!file.labels.ends_with(".json") || (file.coco && file.coco.get() == last)) continue;
     last = file.coco.get();
     for (const std::string& name : last ? last->names() : labelMeNames(readJsonFile(file.labels, kMaxShapes)))
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
 }

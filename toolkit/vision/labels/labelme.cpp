@@ -53,7 +53,7 @@ LabelMeShape shapeOf(const JsonValue& shape) {
 std::vector<std::string> labelMeNames(const JsonValue& json) {
   std::vector<std::string> names;
   for (const JsonValue& shape : json.at("shapes").list())
-    if (const auto name = shape.at("label").text(); std::find(names.begin(), names.end(), name) == names.end())
+    if (const auto name = shape.at("label").text(); std::ranges::find(names, name) == names.end())
       names.push_back(name);
   return names;
 }

@@ -34,12 +34,12 @@ std::vector<NextPicture> furthestFirst(const cv::Mat& candidates, const cv::Mat&
     cv::reduce(candidates, mean, 0, cv::REDUCE_AVG);
     std::vector<double> off;
     for (int i = 0; i < candidates.rows; ++i) off.push_back(cv::norm(candidates.row(i), mean));
-    const auto typical = static_cast<int>(std::min_element(off.begin(), off.end()) - off.begin());
+    const auto typical = static_cast<int>(std::ranges::min_element(off) - off.begin());
     next.push_back({typical, 0});
     comesNear(candidates.row(typical));
   }
   while (static_cast<int>(next.size()) < count) {
-    const auto furthest = std::max_element(nearest.begin(), nearest.end());
+    const auto furthest = std::ranges::max_element(nearest);
     if (!(*furthest > kEqual)) break;
     next.push_back({static_cast<int>(furthest - nearest.begin()), *furthest});
     comesNear(candidates.row(next.back().index));

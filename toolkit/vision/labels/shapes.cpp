@@ -33,7 +33,7 @@ Polygon nearPicture(Polygon polygon, cv::Size size) {
   const auto is_near = [&](const cv::Point2d& p) {
     return p.x >= -margin && p.y >= -margin && p.x <= right && p.y <= bottom;
   };
-  if (std::all_of(polygon.begin(), polygon.end(), is_near)) return polygon;
+  if (std::ranges::all_of(polygon, is_near)) return polygon;
   constexpr double kFar = 1e9;
   for (cv::Point2d& p : polygon) p = {std::clamp(p.x, -kFar, kFar), std::clamp(p.y, -kFar, kFar)};
   polygon = clipped(polygon, [&](const cv::Point2d& p) { return p.x + margin; });
@@ -46,8 +46,7 @@ Polygon nearPicture(Polygon polygon, cv::Size size) {
 
 int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes) {
   const std::string text = name.text();
-  const auto found =
-      std::find_if(classes.begin(), classes.end(), [&](const ClassInfo& one) { return one.name == text; });
+  const auto found = std::ranges::find_if(classes, [&](const ClassInfo& one) { return one.name == text; });
   if (found == classes.end())
     throw Error(name.place() + " is the label '" + visibleText(text) + "', which is none of the classes");
   return static_cast<int>(found - classes.begin());

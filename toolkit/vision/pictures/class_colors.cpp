@@ -83,7 +83,7 @@ std::vector<Candidate> candidates() {
 std::vector<cv::Vec3b> palette(int count) {
   std::vector<Candidate> pool = candidates();
   std::vector<cv::Vec3b> result;
-  auto next = std::find_if(pool.begin(), pool.end(), [](const Candidate& c) { return c.bgr == cv::Vec3b(191, 96, 0); });
+  auto next = std::ranges::find_if(pool, [](const Candidate& c) { return c.bgr == cv::Vec3b(191, 96, 0); });
   for (int i = 0; i < count; ++i) {
     if (i == static_cast<int>(pool.size())) {  // more classes than colours: from the start again
       for (; i < count; ++i) result.push_back(result[i % pool.size()]);
@@ -95,8 +95,7 @@ std::vector<cv::Vec3b> palette(int count) {
       for (int eye = 0; eye < 3; ++eye)
         other.nearest = std::min(other.nearest, distance(other.seen[eye], taken.seen[eye]));
     next->nearest = -1;
-    next = std::max_element(pool.begin(), pool.end(),
-                            [](const Candidate& a, const Candidate& b) { return a.nearest < b.nearest; });
+    next = std::ranges::max_element(pool, [](const Candidate& a, const Candidate& b) { return a.nearest < b.nearest; });
   }
   return result;
 }
@@ -192,8 +191,8 @@ cv::Vec3b newClassColor(const std::string& name, const std::vector<cv::Vec3b>& t
 
 std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes) {
   const int named = static_cast<int>(facts.classes.size());
-  const bool complete = named >= classes && std::all_of(facts.classes.begin(), facts.classes.end(),
-                                                        [](const ClassInfo& one) { return one.rgb.has_value(); });
+  const bool complete =
+      named >= classes && std::ranges::all_of(facts.classes, [](const ClassInfo& one) { return one.rgb.has_value(); });
   std::vector<cv::Vec3b> colors;
   if (!complete) colors = palette(std::max(classes, named));
   colors.resize(std::max(classes, named));

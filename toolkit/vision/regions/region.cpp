@@ -47,7 +47,7 @@ void checkOne(const Region& region) {
       if (!(p.x >= -1 && p.y >= -1 && p.x <= region.size.width && p.y <= region.size.height))
         throw Error(called(region) + " reaches out of its picture of " + text(region.size) + " at x " +
                     numberText(p.x) + ", y " + numberText(p.y) + ": keep it inside");
-  if (std::none_of(region.polygons.begin(), region.polygons.end(), hasArea))
+  if (std::ranges::none_of(region.polygons, hasArea))
     throw Error(called(region) + " has no area: a polygon has three points or more, not on one line");
 }
 
@@ -89,7 +89,7 @@ void check(const std::vector<Region>& regions) {
   for (const Region& region : regions) sorted.push_back(&region);
   constexpr UnixMs kAlways = std::numeric_limits<UnixMs>::min();
   const auto key = [&](const Region* one) { return std::pair(one->name, one->from.value_or(kAlways)); };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Region* a, const Region* b) { return key(a) < key(b); });
+  std::ranges::stable_sort(sorted, [&](const Region* a, const Region* b) { return key(a) < key(b); });
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     const Region &before = *sorted[i - 1], &after = *sorted[i];
     if (before.name != after.name || (before.to && after.from && *before.to <= *after.from)) continue;

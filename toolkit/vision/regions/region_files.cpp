@@ -23,7 +23,7 @@ constexpr const char* kIgnored = "ignore";  // the label
 
 Region& regionNamed(std::vector<Region>& regions, const std::string& name, cv::Size size) {
   const auto same = [&](const Region& one) { return one.name == name; };
-  const auto found = std::find_if(regions.begin(), regions.end(), same);
+  const auto found = std::ranges::find_if(regions, same);
   if (found != regions.end()) return *found;
   return regions.emplace_back(Region{.name = name, .ignore = name == kIgnored, .size = size});
 }

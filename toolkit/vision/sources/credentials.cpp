@@ -42,7 +42,7 @@ std::string hideProperties(const std::string& text) {
 bool isNumericHost(std::string_view host) {
   if (host.starts_with('[')) return host.find(']') != kNone;
   host = host.substr(0, host.find_first_of(":/?#"));
-  return std::count(host.begin(), host.end(), '.') == 3 && host.find_first_not_of("0123456789.") == kNone;
+  return std::ranges::count(host, '.') == 3 && host.find_first_not_of("0123456789.") == kNone;
 }
 
 // "camera", "camera.lan:554", "[fe80::1]:554".
@@ -50,7 +50,7 @@ bool isHost(std::string_view text) {
   std::size_t end = text.starts_with('[') ? text.find(']') + 1 : text.find(':');
   const std::string_view name = text.substr(0, end);
   const std::string_view port = text.substr(name.size());
-  const bool named = !name.empty() && (name.starts_with('[') || std::all_of(name.begin(), name.end(), [](char c) {
+  const bool named = !name.empty() && (name.starts_with('[') || std::ranges::all_of(name, [](char c) {
                                          return isWord(c) || c == '.' || static_cast<unsigned char>(c) >= 0x80;
                                        }));
   return named && (port.empty() ||
@@ -81,8 +81,7 @@ bool namesSecret(std::string_view name) {
       "pwd",        "psw",       "psd",       "user-pw",    "proxy-id",      "token",     "secret",
       "key",        "auth",      "basic",     "authcode",   "authorization", "sig",       "signature",
       "credential", "session",   "sessionid", "session_id", "sessid",        "proxy-pw",  "credentials"};
-  if (std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return lower.ends_with(ending); }))
-    return true;
+  if (std::ranges::any_of(kEndings, [&](const char* ending) { return lower.ends_with(ending); })) return true;
   lower.erase(0, lower.find_last_of("_-") + 1);
   return lower == "u" || lower == "p" || lower == "pw" || lower == "sid" || lower == "uid";
 }

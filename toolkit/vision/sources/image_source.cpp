@@ -39,8 +39,7 @@ class ImageSource final : public FrameSource {
   }
 
   std::optional<int> size() const override {
-    return static_cast<int>(
-        std::count_if(paths_.begin(), paths_.end(), [this](const std::string& path) { return chosen(path); }));
+    return static_cast<int>(std::ranges::count_if(paths_, [this](const std::string& path) { return chosen(path); }));
   }
 
  private:

@@ -114,7 +114,7 @@ std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptio
 
 void checkPipeline(const std::string& pipeline) {
   const auto backends = cv::videoio_registry::getBackends();
-  if (std::find(backends.begin(), backends.end(), cv::CAP_GSTREAMER) == backends.end())
+  if (std::ranges::find(backends, cv::CAP_GSTREAMER) == backends.end())
     throw Error("this OpenCV was built without GStreamer: use a URL, a file or a camera");
   if (pipeline.find("appsink") == std::string::npos) throw Error("the GStreamer pipeline must end in 'appsink'");
 }

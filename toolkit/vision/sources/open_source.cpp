@@ -21,7 +21,7 @@ bool looksLikeImage(const fs::path& path) {
   static constexpr std::array kExtensions = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp",
                                              ".ppm", ".pgm", ".pbm",  ".jp2", ".exr", ".hdr"};
   const std::string extension = boost::algorithm::to_lower_copy(path.extension().string());
-  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+  return std::ranges::find(kExtensions, extension) != kExtensions.end();
 }
 
 std::vector<std::string> imagesOfFolder(const std::string& folder) {
@@ -35,7 +35,7 @@ std::vector<std::string> imagesOfFolder(const std::string& folder) {
   }
   if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
   if (paths.empty()) throw Error("folder '" + folder + "' holds no image (png, jpg, bmp, tif, webp, ...)");
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

@@ -30,7 +30,7 @@ std::string absolutePath(const std::string& text) {
 
 bool isCameraNumber(const std::string& text) {
   return !text.empty() && text.size() <= 4 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class ArchiveSource final : public FrameSource {
       later = &file;
       found.push_back({file, time->time});
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+    std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.time < b.time; });
     untimed_ += untimed.size();
     if (!untimed.empty() && (!found.empty() || archive_.follow))
       note(pictures(untimed.size()) + " without a time " + whereLooked() + (untimed.size() == 1 ? " is" : " are") +

@@ -173,8 +173,7 @@ bool NodeEmitter::mapsNode(const Node& node, const Names& inputs, const std::str
       net_.stock("Add", {channelsLast(node.inputs[0], inputs[0]), channelsLast(node.inputs[1], inputs[1])}, {last});
     }
   } else if (joins) {
-    if (std::any_of(node.inputs.begin(), node.inputs.end(), [&](int value) { return graph_.constant(value); }))
-      return false;
+    if (std::ranges::any_of(node.inputs, [&](int value) { return graph_.constant(value); })) return false;
     Names parts;
     for (std::size_t i = 0; i < inputs.size(); ++i) parts.push_back(channelsLast(node.inputs[i], inputs[i]));
     net_.stock("Concat", parts, {last}, {{"axis", std::int64_t{3}}});

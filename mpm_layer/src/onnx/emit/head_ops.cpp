@@ -297,8 +297,8 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
 
 bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& names) {
   const auto shaped = [&](int value) { return value < 0 || graph_.shape(value) != nullptr; };
-  if (!std::all_of(node.inputs.begin(), node.inputs.end(), shaped) || !graph_.shape(node.input(0)) ||
-      !std::all_of(node.outputs.begin(), node.outputs.end(), shaped) || !graph_.shape(node.outputs[0])) {
+  if (!std::ranges::all_of(node.inputs, shaped) || !graph_.shape(node.input(0)) ||
+      !std::ranges::all_of(node.outputs, shaped) || !graph_.shape(node.outputs[0])) {
     return false;
   }
   const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
@@ -322,7 +322,7 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
     const auto reduced = seeks ? std::vector<std::size_t>{frontAxis(node, node.integer("axis", 0), in.size())}
                                : reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});
     if (reduced.empty() || out.empty()) return false;
-    if (std::find(reduced.begin(), reduced.end(), 0u) != reduced.end()) one_image_ = true;
+    if (std::ranges::find(reduced, 0u) != reduced.end()) one_image_ = true;
     net_.op("HeadReduce", {inputs[0]}, {name},
             {{"function", node.op},
              {"axes", Integers(reduced.begin(), reduced.end())},

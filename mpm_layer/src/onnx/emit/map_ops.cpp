@@ -51,7 +51,7 @@ std::string NodeEmitter::windows(const std::string& x, const std::vector<std::ve
       weights.push_back(there ? static_cast<float>(each[t].weight) : 0.0f);
     }
   }
-  if (width == 1 && std::all_of(weights.begin(), weights.end(), [](float weight) { return weight == 1; }))
+  if (width == 1 && std::ranges::all_of(weights, [](float weight) { return weight == 1; }))
     return take(x, std::move(indices), axis, name);
   const Shape shape{std::ssize(taps), static_cast<std::int64_t>(width)};
   Names operands{x, net_.constant(name + ".indices", Tensor::of(shape, std::move(indices)))};

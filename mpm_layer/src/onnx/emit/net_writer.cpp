@@ -115,7 +115,7 @@ std::string NetWriter::copy(const onnx::NodeProto& proto, const Names& inputs, c
                             const Attributes& instead) {
   onnx::NodeProto& node = add(proto.op_type(), inputs, outputs, instead);
   const auto replaced = [&](const std::string& name) {
-    return std::any_of(instead.begin(), instead.end(), [&](const Attribute& each) { return each.first == name; });
+    return std::ranges::any_of(instead, [&](const Attribute& each) { return each.first == name; });
   };
   for (const onnx::AttributeProto& attribute : proto.attribute()) {
     if (!replaced(attribute.name())) *node.add_attribute() = attribute;

@@ -21,7 +21,7 @@ bool leads(const Shape* shape) { return shape && !shape->empty() && shape->front
 bool keepsSlicesApart(const Graph& graph, const Node& node) {
   const std::size_t rank = graph.shape(node.inputs[0])->size();
   const auto behind = [&](std::int64_t axis) { return frontAxis(node, axis, rank) > 0; };
-  const auto all_behind = [&](const auto& axes) { return axes && std::all_of(axes->begin(), axes->end(), behind); };
+  const auto all_behind = [&](const auto& axes) { return axes && std::ranges::all_of(*axes, behind); };
   if (node.op == "Transpose") {
     const auto order = node.integers("perm");
     return order && !behind(order->front());
@@ -75,7 +75,7 @@ bool NodeEmitter::keepsGroupsApart(const Node& node, const Names& inputs) const 
     const Shape* shape = graph_.shape(value);
     return shape && !shape->empty() && shape->front() == out->front();
   };
-  if (!std::all_of(node.outputs.begin(), node.outputs.end(), fits)) return false;
+  if (!std::ranges::all_of(node.outputs, fits)) return false;
   const bool weights = node.domain == kCanonical || node.op == "Conv" || node.op == "ConvTranspose";
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const int value = node.inputs[i];
@@ -93,8 +93,7 @@ bool NodeEmitter::keepsGroupsApart(const Node& node, const Names& inputs) const 
 std::string NodeEmitter::stockFault(const Node& node) const {
   if (node.domain != kCanonical && !node.domain.empty()) return "an op of domain '" + node.domain + "'";
   const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
-  if (!shaped(node.input(0)) || !std::all_of(node.outputs.begin(), node.outputs.end(), shaped))
-    return "a tensor of unknown shape";
+  if (!shaped(node.input(0)) || !std::ranges::all_of(node.outputs, shaped)) return "a tensor of unknown shape";
   const Shape& out = *graph_.shape(node.outputs[0]);
   if (reshapes(graph_, node)) return {};
   if (node.domain == kCanonical) {
@@ -241,7 +240,7 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
   for (const Node* node : kept)
     for (const int value : node->inputs) ++reads_[value];
   if (needed.contains(graph_.image)) made_[graph_.image] = image;
-  std::reverse(kept.begin(), kept.end());
+  std::ranges::reverse(kept);
   if (!kept.empty() && !one_size_) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
@@ -261,7 +260,7 @@ void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std:
       continue;
     }
     const auto isMade = [&](int value) { return made_.contains(reshapedFrom(*node, value)); };
-    if (std::none_of(node->inputs.begin(), node->inputs.end(), isMade))
+    if (std::ranges::none_of(node->inputs, isMade))
       refuse(*node, "constants alone", "a tensor of the image, or constants that can be folded");
     const std::string fault = stockFault(*node);
     Names results;

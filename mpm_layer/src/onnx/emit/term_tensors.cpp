@@ -123,7 +123,7 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
   const auto name = [&] { return wanted.empty() ? nameOf(index, "head/") : wanted; };
   if (const auto stream = tokens_.find(index);
       stream != tokens_.end() && scale == 1 && row < stream->second.special &&
-      std::find(trunk_.chain.streams.begin(), trunk_.chain.streams.end(), index) != trunk_.chain.streams.end()) {
+      std::ranges::find(trunk_.chain.streams, index) != trunk_.chain.streams.end()) {
     return net_.op("PoolTokens", {stream->second.name, stream->second.state},
                    {wanted.empty() ? net_.unique("head/pool_token" + std::to_string(row)) : wanted},
                    {{"special_tokens", stream->second.special}, {"mode", std::string("token")}, {"index", row}});
@@ -198,7 +198,7 @@ void Emitter::findOutside() {
     const std::vector<int>& inputs = found_.terms[i].inputs;
     outside_[i] = !tokens_.contains(static_cast<int>(i)) &&
                   (found_.terms[i].kind == TermKind::kOutside ||
-                   std::any_of(inputs.begin(), inputs.end(), [&](int input) { return outside_[input]; }));
+                   std::ranges::any_of(inputs, [&](int input) { return outside_[input]; }));
   }
 }
 

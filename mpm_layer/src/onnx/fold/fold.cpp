@@ -12,8 +12,7 @@ namespace mpm::onnx_graph {
 namespace {
 
 bool allConstant(const Graph& graph, const Node& node) {
-  return std::all_of(node.inputs.begin(), node.inputs.end(),
-                     [&](int value) { return value < 0 || graph.constant(value) != nullptr; });
+  return std::ranges::all_of(node.inputs, [&](int value) { return value < 0 || graph.constant(value) != nullptr; });
 }
 
 Tensor shapeTensor(const Node& node, const Shape& shape) {

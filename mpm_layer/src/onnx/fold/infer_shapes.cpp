@@ -92,7 +92,7 @@ std::optional<Shape> reducedShape(const Graph& graph, const Node& node, const Sh
   const bool keep = node.integer("keepdims", 1) != 0;
   Shape shape;
   for (std::size_t axis = 0; axis < input.size(); ++axis) {
-    const bool gone = std::find(axes->begin(), axes->end(), axis) != axes->end();
+    const bool gone = std::ranges::find(*axes, axis) != axes->end();
     if (!gone) shape.push_back(input[axis]);
     if (gone && keep) shape.push_back(1);
   }
@@ -273,11 +273,10 @@ std::string plainEquation(const Node& node, std::size_t left, std::size_t right)
   front.erase(0, front.size() - longest);
   if (arrow == equation.size()) {  // in alphabetical order, those that occur once
     std::string letters = parts[0] + parts[1];
-    std::sort(letters.begin(), letters.end());
+    std::ranges::sort(letters);
     if (dots) parts[2] = front;
     for (const char letter : letters)
-      if (std::count(letters.begin(), letters.end(), letter) == 1 && front.find(letter) == std::string::npos)
-        parts[2] += letter;
+      if (std::ranges::count(letters, letter) == 1 && front.find(letter) == std::string::npos) parts[2] += letter;
   } else if (const std::size_t at = parts[2].find("..."); at != std::string::npos) {
     parts[2].replace(at, 3, front);
   }

@@ -29,8 +29,7 @@ class BatchRemover {
 
   void run() {
     for (Node& node : graph_.nodes) {
-      if (node.dead || std::none_of(node.inputs.begin(), node.inputs.end(), [&](int v) { return ofImages(v); }))
-        continue;
+      if (node.dead || std::ranges::none_of(node.inputs, [&](int v) { return ofImages(v); })) continue;
       if (!shapesKnown(node)) refuseImages(node);
       if (node.domain.empty() && movesData(node)) {
         move(node);
@@ -51,8 +50,7 @@ class BatchRemover {
 
   bool shapesKnown(const Node& node) const {
     const auto known = [&](int value) { return value < 0 || graph_.shape(value); };
-    return std::all_of(node.inputs.begin(), node.inputs.end(), known) &&
-           std::all_of(node.outputs.begin(), node.outputs.end(), known);
+    return std::ranges::all_of(node.inputs, known) && std::ranges::all_of(node.outputs, known);
   }
 
   [[noreturn]] void refuseImages(const Node& node) const {
@@ -157,9 +155,8 @@ class BatchRemover {
                             ? std::optional(std::vector{frontAxis(node, node.integer("axis", 0), in.size())})
                             : reducedAxes(graph_, node, in.size());
       const auto is = [&](std::size_t one) { return static_cast<int>(one) == axis; };
-      if (!axes || std::any_of(axes->begin(), axes->end(), is)) return -1;
-      const auto before =
-          std::count_if(axes->begin(), axes->end(), [&](std::size_t one) { return static_cast<int>(one) < axis; });
+      if (!axes || std::ranges::any_of(*axes, is)) return -1;
+      const auto before = std::ranges::count_if(*axes, [&](std::size_t one) { return static_cast<int>(one) < axis; });
       return node.integer("keepdims", 1) != 0 ? axis : axis - static_cast<int>(before);
     }
     if (isOneOf(node.op, {"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "LpNormalization"})) {

@@ -71,8 +71,7 @@ void Graph::dropUnused() {
   for (const int value : outputs) needed[value] = true;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     if (node->dead) continue;
-    node->dead = std::none_of(node->outputs.begin(), node->outputs.end(),
-                              [&](int value) { return value >= 0 && needed[value]; });
+    node->dead = std::ranges::none_of(node->outputs, [&](int value) { return value >= 0 && needed[value]; });
     if (node->dead) continue;
     for (const int value : node->inputs) {
       if (value >= 0) needed[value] = true;
@@ -91,7 +90,7 @@ void Graph::dropUnused() {
 }
 
 bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
+  return std::ranges::find(ops, op) != ops.end();
 }
 
 std::string describe(const Node& node) {

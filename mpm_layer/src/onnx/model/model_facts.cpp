@@ -21,7 +21,7 @@ std::array<float, 3> three(const JsonValue& value, bool positive) {
   const auto fits = [least](const Json& number) {
     return number.is_number() && number.get<double>() >= least && number.get<double>() <= kMost;
   };
-  if (!list.is_array() || list.size() != 3 || !std::all_of(list.begin(), list.end(), fits))
+  if (!list.is_array() || list.size() != 3 || !std::ranges::all_of(list, fits))
     value.fail("three numbers from " + numberText(least) + " to " + numberText(kMost));
   return list.get<std::array<float, 3>>();
 }

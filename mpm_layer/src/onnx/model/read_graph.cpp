@@ -107,7 +107,7 @@ class Reader {
       const auto found = scope.find(output.name());
       if (found == scope.end()) throw Error("graph output '" + output.name() + "' is made by no node");
       auto& names = graph_.output_names;
-      if (std::find(names.begin(), names.end(), output.name()) != names.end())
+      if (std::ranges::find(names, output.name()) != names.end())
         throw Error("graph output '" + output.name() + "' is listed twice, expected every name once");
       graph_.outputs.push_back(found->second);
       names.push_back(output.name());

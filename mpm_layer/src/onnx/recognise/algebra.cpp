@@ -72,7 +72,7 @@ std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
   if (plain && !cells.ids) return cols == term_cols ? std::optional(view) : std::nullopt;
   Integers col_of;
   if (!readPattern(cells, count, cols, term_cols, view.row_of, col_of)) return std::nullopt;
-  const bool constant_rows = std::find(view.row_of.begin(), view.row_of.end(), -1) != view.row_of.end();
+  const bool constant_rows = std::ranges::find(view.row_of, -1) != view.row_of.end();
   if (plain && !constant_rows && cols == term_cols && isCounting(col_of)) {
     if (count == term_rows && isCounting(view.row_of)) view.row_of.clear();
     return view;
@@ -80,8 +80,7 @@ std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
   // Constant rows first, then those of the input in its order: a model may join special tokens behind the patches.
   Integers source(view.row_of.size());
   std::iota(source.begin(), source.end(), std::int64_t{0});
-  std::stable_sort(source.begin(), source.end(),
-                   [&](std::int64_t a, std::int64_t b) { return view.row_of[a] < view.row_of[b]; });
+  std::ranges::stable_sort(source, [&](std::int64_t a, std::int64_t b) { return view.row_of[a] < view.row_of[b]; });
   Term term = termOf(TermKind::kArrange, {cells.term}, count, cols, node);
   term.col_of = std::move(col_of);
   term.scale = cells.scale;
@@ -140,8 +139,8 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   if (cells.blend) {
     auto rotated = rotatedHeads(cells, term);
     if (!rotated) return std::nullopt;
-    const auto equal = std::find_if(rotations_.begin(), rotations_.end(),
-                                    [&](const auto& known) { return *known == *rotated->rotation; });
+    const auto equal =
+        std::ranges::find_if(rotations_, [&](const auto& known) { return *known == *rotated->rotation; });
     if (equal == rotations_.end())
       rotations_.push_back(rotated->rotation);
     else
@@ -182,7 +181,7 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
     }
   }
   Integers sorted = row_of;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   if (!isCounting(sorted)) return std::nullopt;
   if (isCounting(row_of)) view.row_of.clear();
   return view;

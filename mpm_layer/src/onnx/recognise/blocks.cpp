@@ -397,19 +397,19 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
         if (sum.kind != TermKind::kAdd || terms[sum.inputs[1]].kind != TermKind::kOutside) return false;
         BlockChain unused;
         const auto& behind = users[user];
-        return attend(user).first >= 0 || std::any_of(behind.begin(), behind.end(), [&](int one) {
+        return attend(user).first >= 0 || std::ranges::any_of(behind, [&](int one) {
                  return joins(terms, one, user, unused) && attend(one).first >= 0;
                });
       };
-      const auto sum = std::find_if(readers.begin(), readers.end(), interacts);
+      const auto sum = std::ranges::find_if(readers, interacts);
       if (sum != readers.end()) {
         const int outside = terms[*sum].inputs[1];
         chain.interactions.push_back({chain.blocks.size(), *sum, terms[outside].value});
         x = *sum;
         continue;
       }
-      const auto joined = std::find_if(readers.begin(), readers.end(),
-                                       [&](int user) { return !at_start && joins(terms, user, x, chain); });
+      const auto joined =
+          std::ranges::find_if(readers, [&](int user) { return !at_start && joins(terms, user, x, chain); });
       if (joined != readers.end()) {
         x = *joined;
         continue;

@@ -102,7 +102,7 @@ class HeadMatcher {
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));
       const auto positioned = [](const Block& block) { return block.rotation || block.fixesPlaces(); };
       if (chain.streams.back() != end || !chain.interactions.empty() || !chain.late.empty() ||
-          !chain.positions.empty() || std::any_of(chain.blocks.begin(), chain.blocks.end(), positioned))
+          !chain.positions.empty() || std::ranges::any_of(chain.blocks, positioned))
         continue;
       head.tokens = start.inputs[0];
       head.class_embeddings.assign(start.offset.begin(), split);

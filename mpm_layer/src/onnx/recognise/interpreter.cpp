@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 17;
 
 bool all(const std::optional<Integers>& values, std::int64_t expected) {
-  return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
+  return !values || std::ranges::all_of(*values, [expected](std::int64_t v) { return v == expected; });
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Interpretation Interpreter::run() {
     // reported where they meet the tokens. The body of a control flow node may read the image.
     const bool has_body = node.domain.empty() && isOneOf(node.op, {"If", "Loop", "Scan"});
     const auto isOfImage = [&](int value) { return value >= 0 && of_image[value]; };
-    if (!has_body && std::none_of(node.inputs.begin(), node.inputs.end(), isOfImage)) continue;
+    if (!has_body && std::ranges::none_of(node.inputs, isOfImage)) continue;
     for (const int value : node.outputs) of_image[value] = true;
     if (movesData(node)) {
       move(node);
@@ -61,7 +61,7 @@ void Interpreter::shareIds(Meaning& meaning) {
   constexpr std::size_t kMaxKept = 64;  // a ViT has about ten, at any depth
   const auto shareOne = [](auto& value, auto& kept) {
     if (!value) return;
-    const auto equal = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return *one == *value; });
+    const auto equal = std::ranges::find_if(kept, [&](const auto& one) { return *one == *value; });
     if (equal != kept.end())
       value = *equal;
     else if (kept.size() < kMaxKept)
@@ -196,8 +196,8 @@ void Interpreter::move(const Node& node) {
   std::vector<const std::vector<std::int32_t>*> id_parts;
   std::vector<const std::vector<float>*> offset_parts;
   std::vector<Blend> blend_parts(blends ? sources.size() : 0);
-  const bool in_order = sources.size() == 1 &&
-                        std::all_of(movements->begin(), movements->end(), [](const Movement& m) { return m.in_order; });
+  const bool in_order =
+      sources.size() == 1 && std::ranges::all_of(*movements, [](const Movement& m) { return m.in_order; });
   for (std::size_t i = 0; i < sources.size() && !in_order; ++i) {
     const int value = movedInputs(node)[i];
     const auto count = static_cast<std::size_t>(elements(*graph_.shape(value)));
@@ -283,7 +283,7 @@ Meaning Interpreter::pad(const Node& node) {
   const Tensor* value = graph_.constant(node.input(2));
   const bool zeros =
       node.text("mode", "constant") == "constant" && (node.input(2) < 0 || (value && value->uniform() == 0.0));
-  if (!zeros || std::any_of(pads->begin(), pads->end(), [](std::int64_t pad) { return pad < 0; }))
+  if (!zeros || std::ranges::any_of(*pads, [](std::int64_t pad) { return pad < 0; }))
     return foreign(node, "a padded grid of tokens", "zeros around the tokens of a window");
   const auto count = static_cast<std::size_t>(elements(out, Algebra::kMaxCells));
   Cells result{cells->term, out, nullptr, nullptr, cells->scale};
@@ -453,7 +453,7 @@ Meaning Interpreter::mean(const Node& node) {
   } else if (const auto given = reducedAxes(graph_, node, rank)) {
     axes = *given;
   }
-  std::sort(axes.begin(), axes.end());
+  std::ranges::sort(axes);
   if (rank == 4 && axes == std::vector<std::size_t>{2, 3}) {
     tokens = Algebra::permuted(tokens, {0, 2, 3, 1});
   } else if (axes != std::vector<std::size_t>{rank - 2}) {

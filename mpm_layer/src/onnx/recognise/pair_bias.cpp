@@ -23,7 +23,7 @@ std::vector<float> byPair(const PairBias& dense) {
 /// The table {heads, entries} that `index` gives; empty when pairs of one entry differ.
 std::vector<float> tableOf(const std::vector<float>& by_pair, std::size_t heads,
                            const std::vector<std::uint16_t>& index) {
-  const std::size_t entries = std::size_t{1} + *std::max_element(index.begin(), index.end());
+  const std::size_t entries = std::size_t{1} + *std::ranges::max_element(index);
   std::vector<std::size_t> first(entries, index.size());
   for (std::size_t pair = 0; pair < index.size(); ++pair) {
     std::size_t& known = first[index[pair]];

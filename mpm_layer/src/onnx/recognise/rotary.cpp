@@ -196,7 +196,7 @@ Cells timesEach(const Cells& cells, const std::vector<float>& factors) {
 
 std::optional<Cells> withoutFactors(const Cells& cells) {
   const auto isNone = [](std::int32_t id) { return id < 0; };
-  if (!std::all_of(cells.blend->other.begin(), cells.blend->other.end(), isNone)) return std::nullopt;
+  if (!std::ranges::all_of(cells.blend->other, isNone)) return std::nullopt;
   Cells result = cells;
   result.blend = nullptr;
   return result;

@@ -124,7 +124,7 @@ std::shared_ptr<const T> shared(T value) {
 
 /// True for first, first + 1, first + 2, ...
 inline bool isCounting(std::span<const std::int64_t> values, std::int64_t first = 0) {
-  return std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == first++; });
+  return std::ranges::all_of(values, [&](std::int64_t value) { return value == first++; });
 }
 
 /// True for `front` numbers below 0 (constant rows), then first, first + 1, ...
@@ -134,7 +134,7 @@ inline bool countsBehind(std::span<const std::int64_t> rows, std::int64_t front,
 }
 
 inline bool isZero(std::span<const float> values) {
-  return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
+  return std::ranges::all_of(values, [](float value) { return value == 0; });
 }
 
 /// The sides that are longer than 1.

@@ -50,7 +50,7 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
 }
 
 bool readBy(const std::vector<Term>& terms, const std::vector<int>& users, TermKind kind) {
-  return std::any_of(users.begin(), users.end(), [&](int user) { return terms[user].kind == kind; });
+  return std::ranges::any_of(users, [&](int user) { return terms[user].kind == kind; });
 }
 
 /// The start of a residual stream that contains patches but is not an embedding.
@@ -75,13 +75,11 @@ bool isProduct(const Graph& graph, const Node& node) {
 /// means that the backbone is not a plain ViT. Convolutions after all attention belong to the head. Without attention,
 /// all count.
 int spatialConvolutions(const Graph& graph) {
-  const bool attends =
-      std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) { return isProduct(graph, node); });
+  const bool attends = std::ranges::any_of(graph.nodes, [&](const Node& node) { return isProduct(graph, node); });
   std::set<int> attended;  // tensors that attention depends on
   int count = 0;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    const bool ahead =
-        std::any_of(node->outputs.begin(), node->outputs.end(), [&](int output) { return attended.contains(output); });
+    const bool ahead = std::ranges::any_of(node->outputs, [&](int output) { return attended.contains(output); });
     if (ahead || isProduct(graph, *node)) attended.insert(node->inputs.begin(), node->inputs.end());
     attended.erase(-1);  // left out
     if (!node->domain.empty() || node->op != "Conv" || (attends && !ahead)) continue;
@@ -110,15 +108,13 @@ bool meetsSoftmax(const Graph& graph, const Node& node) {
   const auto isSoftmax = [](const Node& step) { return step.domain.empty() && step.op == "Softmax"; };
   std::set<int> ahead(node.outputs.begin(), node.outputs.end());  // values that the product reaches
   for (const Node& step : graph.nodes) {
-    if (std::none_of(step.inputs.begin(), step.inputs.end(), [&](int value) { return ahead.contains(value); }))
-      continue;
+    if (std::ranges::none_of(step.inputs, [&](int value) { return ahead.contains(value); })) continue;
     if (isSoftmax(step)) return true;
     if (passes(step)) ahead.insert(step.outputs.begin(), step.outputs.end());
   }
   std::set<int> behind(node.inputs.begin(), node.inputs.end());  // values that reach the product
   for (auto step = graph.nodes.rbegin(); step != graph.nodes.rend(); ++step) {
-    if (std::none_of(step->outputs.begin(), step->outputs.end(), [&](int value) { return behind.contains(value); }))
-      continue;
+    if (std::ranges::none_of(step->outputs, [&](int value) { return behind.contains(value); })) continue;
     if (isSoftmax(*step)) return true;
     if (passes(*step)) behind.insert(step->inputs.begin(), step->inputs.end());
   }
@@ -135,9 +131,9 @@ bool isOfMaps(const Graph& graph, const Interpretation& found, int value) {
 /// True when the graph contains an unknown kind of attention. Other products of tokens, such as that of queries and
 /// pixels, belong to the head, and so does attention to maps alone, as in Mask2Former.
 bool attendsOtherwise(const Graph& graph, const Interpretation& found) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) {
     const auto of_maps = [&](int value) { return isOfMaps(graph, found, value); };
-    if (std::all_of(node.inputs.begin(), node.inputs.end(), of_maps)) return false;
+    if (std::ranges::all_of(node.inputs, of_maps)) return false;
     const Scores* scores = found.as<Scores>(node.input(0));
     if (scores && scores->query) return false;  // learned queries pool tokens, no block does that
     return isProduct(graph, node) && found.as<Foreign>(node.outputs[0]) &&
@@ -185,7 +181,7 @@ std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms) {
 Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
   const std::vector<Term>& terms = found.terms;
   const auto users = usersOf(terms);
-  if (std::none_of(terms.begin(), terms.end(), [](const Term& t) { return t.kind == TermKind::kPatches; })) {
+  if (std::ranges::none_of(terms, [](const Term& t) { return t.kind == TermKind::kPatches; })) {
     refuseTrunk(graph, found, "no patch embedding (a convolution over the image) found, expected a plain ViT");
   }
   std::string obstacle;
@@ -195,7 +191,7 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
     Trunk trunk;
     int stream = static_cast<int>(i);
     if (!readBy(terms, users[i], TermKind::kAdd)) {
-      const auto norm = std::find_if(users[i].begin(), users[i].end(), [&](int user) {
+      const auto norm = std::ranges::find_if(users[i], [&](int user) {
         return terms[user].kind == TermKind::kNorm && readBy(terms, users[user], TermKind::kAdd);
       });
       if (norm == users[i].end()) continue;

@@ -37,7 +37,7 @@ std::vector<Node*> Matcher::readers(int value) const {
   for (const int reader : readers_[value]) {
     if (reader < 0) continue;
     Node& node = graph_.nodes[reader];
-    if (!node.dead && std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end()) {
+    if (!node.dead && std::ranges::find(node.inputs, value) != node.inputs.end()) {
       result.push_back(&node);
     }
   }
@@ -48,7 +48,7 @@ Node* Matcher::onlyReader(int value) const {
   const std::vector<Node*> live = readers(value);
   if (live.size() != 1) return nullptr;
   const auto& all = readers_[value];
-  if (std::find(all.begin(), all.end(), -1) != all.end()) return nullptr;
+  if (std::ranges::find(all, -1) != all.end()) return nullptr;
   return live[0];
 }
 
