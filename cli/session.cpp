@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <opencv2/core/utility.hpp>
@@ -43,10 +42,7 @@ Json cpuName() {
 }
 
 Json sessionJson(const std::string& device) {
-  static const std::string start =
-      isoTime(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-                  .count(),
-              true);
+  static const std::string start = isoTime(unixNow(), true);
   return {{"session", start},
           {"cpu", cpuName()},
           {"instruction_set", buildInfo().instruction_set},

@@ -5,7 +5,7 @@
 
 namespace mpm::monitor {
 
-constexpr std::int64_t kRateSpanMs = 5 * kSecondMs;
+constexpr std::int64_t kRateSpanMs = 5 * kSecondMs, kJumpMs = 2 * kSecondMs;
 
 void Rate::add(std::int64_t steady) {
   times_.push_back(steady);
@@ -23,7 +23,7 @@ std::optional<std::int64_t> ClockWatch::jump(UnixMs wall, std::int64_t steady) {
   const std::int64_t offset = wall - steady;
   const std::int64_t by = offset_ ? offset - *offset_ : 0;
   offset_ = offset;  // also after a small step, so that slow corrections never add up to a jump
-  return std::llabs(by) > tolerance_ms_ ? std::optional(by) : std::nullopt;
+  return std::llabs(by) > kJumpMs ? std::optional(by) : std::nullopt;
 }
 
 bool SettledClock::believes(UnixMs wall, std::int64_t steady) {

@@ -24,13 +24,10 @@ class Rate {
 /// Not thread-safe.
 class ClockWatch {
  public:
-  explicit ClockWatch(std::int64_t tolerance_ms = 2000) : tolerance_ms_(tolerance_ms) {}
-
   /// Both clocks, read together. By how many ms the wall clock jumped since the last call (negative: back), if it did.
   std::optional<std::int64_t> jump(UnixMs wall, std::int64_t steady);
 
  private:
-  std::int64_t tolerance_ms_;
   std::optional<std::int64_t> offset_;
 };
 

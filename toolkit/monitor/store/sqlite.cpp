@@ -16,15 +16,13 @@ SqliteError errorOf(sqlite3* database) {
                     sqlite3_errmsg(database)};
 }
 
-[[noreturn]] void fail(sqlite3* database) { throw errorOf(database); }
-
 }  // namespace
 
 Statement::Statement(sqlite3* database, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement,
                          nullptr) != SQLITE_OK)
-    fail(database);
+    throw errorOf(database);
   statement_.reset(statement);
 }
 
@@ -57,7 +55,7 @@ void Statement::refuse(const std::string& what) const {
 }
 
 void Statement::check(int code) const {
-  if (code != SQLITE_OK) fail(sqlite3_db_handle(statement_.get()));
+  if (code != SQLITE_OK) throw errorOf(sqlite3_db_handle(statement_.get()));
 }
 
 void Statement::bindOne(int index, std::int64_t value) { check(sqlite3_bind_int64(statement_.get(), index, value)); }
@@ -103,7 +101,7 @@ Database::Database(const std::string& path, Mode mode) {
 }
 
 void Database::execute(const std::string& sql) {
-  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail(handle_.get());
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) throw errorOf(handle_.get());
 }
 
 std::string Database::text(std::string_view sql) const {

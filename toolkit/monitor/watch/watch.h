@@ -77,7 +77,6 @@ template <typename Table>
 struct TableField {
   using Member = std::variant<std::string Table::*, std::optional<double> Table::*, std::vector<std::string> Table::*,
                               bool Table::*>;
-  using Path = FieldPath;
 
   std::string key;  ///< in a watch file; of a camera, the option of `mpm monitor` is "--key", or the argument SOURCE
   Member member;
@@ -87,7 +86,7 @@ struct TableField {
   const char* usual;        ///< the default; empty: there is none to speak of
   double min = 0, max = 0;  ///< of a number
   void (*check)(const std::string& text) = nullptr;  ///< of each text; throws mpm::Error
-  Path path = Path::kNone;
+  FieldPath path = FieldPath::kNone;
   const char* label = "";  ///< in a dialog of the app; empty: it is asked elsewhere
   double start = 0;        ///< what the app proposes for a number
   int digits = 0;          ///< of it, after the point

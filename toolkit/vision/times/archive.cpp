@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "vision/sources/sources.h"
 
@@ -20,8 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string nameOf(const std::string& path) { return fs::path(path).filename().string(); }
-
-std::string pictures(std::size_t count) { return std::to_string(count) + (count == 1 ? " picture" : " pictures"); }
 
 struct TimedPicture {
   std::string path;
@@ -61,7 +60,7 @@ class ArchiveSource final : public FrameSource {
       if (stopped(options_)) break;
       if (!archive_.follow) {
         if (untimed_ == 0) break;
-        throw Error(std::to_string(untimed_) + " of " + pictures(known_.size()) +
+        throw Error(std::to_string(untimed_) + " of " + counted(known_.size(), "picture") +
                     (untimed_ == 1 ? " has no time and was left out" : " have no time and were left out"));
       }
       look();
@@ -119,12 +118,13 @@ class ArchiveSource final : public FrameSource {
     std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.time < b.time; });
     untimed_ += untimed.size();
     if (!untimed.empty() && (!found.empty() || archive_.follow))
-      note(pictures(untimed.size()) + " without a time " + whereLooked() + (untimed.size() == 1 ? " is" : " are") +
-           " left out, such as '" + nameOf(untimed.front()) + "': --times list:FILE gives them one");
+      note(counted(untimed.size(), "picture") + " without a time " + whereLooked() +
+           (untimed.size() == 1 ? " is" : " are") + " left out, such as '" + nameOf(untimed.front()) +
+           "': --times list:FILE gives them one");
     if (found.empty()) return;
 
-    std::string text =
-        pictures(found.size()) + " from " + isoTime(found.front().time) + " to " + isoTime(found.back().time) + ", by ";
+    std::string text = counted(found.size(), "picture") + " from " + isoTime(found.front().time) + " to " +
+                       isoTime(found.back().time) + ", by ";
     for (std::size_t i = 0, kinds = 0; i < from.size(); ++i)
       if (from[i] > 0)
         text += (kinds++ > 0 ? " and " : "") + std::string(toString(static_cast<TimeFrom>(i))) +
@@ -134,7 +134,7 @@ class ArchiveSource final : public FrameSource {
               (times_.machinesZone() ? ", the standard time of this machine (--time-zone)" : "");
     if (const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
         !archive_.times.list.empty() && listed < found.size())
-      note(pictures(found.size() - listed) + " not in the list '" + archive_.times.list + "'");
+      note(counted(found.size() - listed, "picture") + " not in the list '" + archive_.times.list + "'");
     if (!backwards.empty()) note("taken in the order of their times, not of their names: " + backwards);
     noteEqualTimes(found);
 
@@ -165,7 +165,7 @@ class ArchiveSource final : public FrameSource {
     if (done > 0) text += "; " + std::to_string(done) + " stored already";
     if (!alone_) note(text);
     if (others > 0)
-      note(pictures(others) + (others == 1 ? " has" : " have") +
+      note(counted(others, "picture") + (others == 1 ? " has" : " have") +
            " the name and time of a stored one and another content, such as '" + other +
            "': stored as well. Another camera needs its own --db");
     plan_ = std::move(wanted);
@@ -183,7 +183,7 @@ class ArchiveSource final : public FrameSource {
       if (found[i].time == found[i - 1].time && count++ == 0)
         example = "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time);
     if (count > 0)
-      note(pictures(count) + (count == 1 ? " has" : " have") + " the time of another, such as " + example +
+      note(counted(count, "picture") + (count == 1 ? " has" : " have") + " the time of another, such as " + example +
            ": all are kept");
   }
 
