@@ -10,7 +10,7 @@
 #include "base/visible_text.h"
 #include "cli/camera_options.h"
 #include "cli/verbs/verbs.h"
-#include "evaluation/class_verdict.h"
+#include "evaluation/cross_validation.h"
 #include "evaluation/numbers.h"
 #include "evaluation/states.h"
 #include "evaluation/teaching.h"

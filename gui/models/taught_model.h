@@ -3,7 +3,7 @@
 
 #include <QtGui>
 
-#include "evaluation/class_verdict.h"
+#include "evaluation/cross_validation.h"
 
 namespace mpm::gui {
 

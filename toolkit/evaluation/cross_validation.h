@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_file.h"
@@ -24,5 +25,20 @@ std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path
 /// estimating area and assessing accuracy of land change", 2014). The sum stays the same. A class that the model never
 /// gave in the validation is taken as right.
 std::vector<double> correctedShares(const std::vector<double>& shares, const ConfusionMatrix& validation);
+
+/// How well a class was recognised on pictures that the model was not trained on.
+struct ClassVerdict {
+  enum class Grade { kGood, kFair, kWeak, kUntested };
+
+  int index = 0;
+  Grade grade = Grade::kUntested;
+  double iou = 0;    ///< 0..1; NaN when the class occurs nowhere
+  int pictures = 0;  ///< in how many it is labelled; it is tested from two on
+  /// The classes that its pixels were most often taken for, and their share, 0.05..1: two at most.
+  std::vector<std::pair<int, double>> taken_for{};
+};
+
+/// In the order of the classes. `pictures`: of each class, in how many it is labelled.
+std::vector<ClassVerdict> classVerdicts(const ConfusionMatrix& matrix, const std::vector<int>& pictures);
 
 }  // namespace mpm::evaluation
