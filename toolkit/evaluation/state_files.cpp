@@ -164,7 +164,7 @@ void writeStates(const std::string& path, const StateHead& head) {
                      {"sure", head.sure},
                      {"cross_validation", toJson(head.verdict, head.states)},
                      {"weights", weights}};
-  writeFileAtomically(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n", true);
+  writeFileAtomically(path, toLine(json) + "\n", true);
 }
 
 StateHead readStates(const std::string& path) {

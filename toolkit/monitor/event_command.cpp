@@ -78,7 +78,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 int start(std::vector<std::string> arguments, const Told& told, pid_t& child) {
   Json json = toJson(told.event);
   json["source"] = told.source;
-  const int input = inputWith(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const int input = inputWith(toLine(json) + "\n");
   if (input < 0) return errno;
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);

@@ -129,9 +129,7 @@ Json states(const Shown& camera, const Request&) {
   return list;
 }
 
-Response toResponse(const Json& json, int status = 200) {
-  return {status, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace)};
-}
+Response toResponse(const Json& json, int status = 200) { return {status, "application/json", toLine(json)}; }
 
 }  // namespace
 

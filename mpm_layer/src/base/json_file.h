@@ -81,6 +81,9 @@ class JsonValue {
   const Json* value_ = nullptr;
 };
 
+/// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
+std::string toLine(const Json& json);
+
 /// The value in a regular file of at most `most` bytes. Throws mpm::Error naming the file.
 JsonValue readJsonFile(const std::string& path, std::uintmax_t most = 64U << 20);
 

@@ -181,9 +181,8 @@ void writeRow(std::ostream& out, const Columns& columns, const Sample& sample) {
 void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) {
   const auto session = columns.sessions.find(sample.session);
   const bool known = session != columns.sessions.end();
-  out << toJson(sample, known ? session->second.record.classes : std::vector<std::string>(), columns.reduction(sample))
-             .dump(-1, ' ', false, Json::error_handler_t::replace)
-      << '\n';
+  const auto& classes = known ? session->second.record.classes : std::vector<std::string>();
+  out << toLine(toJson(sample, classes, columns.reduction(sample))) << '\n';
 }
 
 }  // namespace

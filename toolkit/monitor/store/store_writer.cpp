@@ -6,13 +6,13 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <thread>
 #include <utility>
 #include <variant>
 
+#include "base/json_file.h"
 #include "evaluation/cross_validation.h"
 #include "evaluation/numbers.h"
 #include "monitor/clocks.h"
@@ -245,13 +245,11 @@ class Connection {
     database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
     own(target);
     endKilledSessions(target.source);
-    const nlohmann::json classes = info.classes;
     database_.run(
         "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
         " latitude, longitude, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens,
-        classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
-        info.longitude, info.model_digest,
+        target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens, toLine(info.classes),
+        info.every_s, info.latitude, info.longitude, info.model_digest,
         info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
     target.session = database_.lastId();
   }

@@ -204,9 +204,8 @@ void Teller::set(const FileTables& tables) {
 }
 
 OutboxOptions Teller::outbox(const std::string& camera) {
-  const auto text = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
   OutboxOptions options;
-  options.of_event = [this, camera, text](const Event& event) {
+  options.of_event = [this, camera](const Event& event) {
     std::vector<Message> messages;
     if (isPast(event.time)) return messages;
     Json json = toJson(event);
@@ -215,10 +214,10 @@ OutboxOptions Teller::outbox(const std::string& camera) {
     for (const auto& sender : told->senders)
       messages.push_back({.channel = sender->name(),
                           .topic = told->topicOf(camera) + (sender->name() == "mqtt" ? "/event" : ""),
-                          .payload = text(json)});
+                          .payload = toLine(json)});
     return messages;
   };
-  options.of_sample = [this, camera, text](const Sample& sample, const SessionInfo& session) {
+  options.of_sample = [this, camera](const Sample& sample, const SessionInfo& session) {
     std::vector<Message> messages;
     const auto told = impl_->now();
     const Mqtt& mqtt = told->tables.mqtt;
@@ -229,11 +228,11 @@ OutboxOptions Teller::outbox(const std::string& camera) {
       std::set<int>& occurred = impl_->cameras[camera].occurred;
       for (const auto& [label, area] : sample.whole().areas) occurred.insert(label);
       told->topics.set(discoveryOf(mqtt) + "/device/" + topicName(topic) + "/config",
-                       text(discovery(camera, topic, told->tables, session, sample, occurred)));
+                       toLine(discovery(camera, topic, told->tables, session, sample, occurred)));
     }
     messages.push_back({.channel = "mqtt",
                         .topic = topic + "/state",
-                        .payload = text(toJson(sample, session.classes, session.reduce)),
+                        .payload = toLine(toJson(sample, session.classes, session.reduce)),
                         .latest = true});
     return messages;
   };

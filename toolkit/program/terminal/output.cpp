@@ -57,8 +57,6 @@ void printData(const std::string& line) {
   throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
-std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Json sizeJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 
 std::string tokensText(const std::vector<double>& tokens) {

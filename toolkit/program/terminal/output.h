@@ -17,8 +17,6 @@ void printData(const std::string& line);
 /// Prints a line for a person, passed through visibleText().
 void printLine(const std::string& text);
 inline void printLine(const char* text) { printLine(std::string(text)); }
-/// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
-std::string toLine(const Json& json);
 inline void printLine(const Json& json) { printData(toLine(json)); }
 
 /// {"height", "width"}.

@@ -45,7 +45,7 @@ EstimateFiles estimateFiles(const Estimate& estimate, const cv::Mat& image, cons
     files.pictures = {{EstimateFiles::kIds, estimate.ids},
                       {EstimateFiles::kOverlay, segmentsPicture(image, estimate.ids, colors, opacity)}};
     const Json json = {{"task", toString(*estimate.task)}, {"segments", segmentsJson(estimate, model)}};
-    files.texts = {{EstimateFiles::kSegments, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"}};
+    files.texts = {{EstimateFiles::kSegments, toLine(json) + "\n"}};
   } else if (!estimate.labels.empty()) {
     files.pictures = {{EstimateFiles::kOverlay, overlayPicture(image, estimate.labels, class_colors, opacity)}};
   }

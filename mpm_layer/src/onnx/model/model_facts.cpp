@@ -104,7 +104,7 @@ std::string toJson(const ModelInfo& info) {
   if (info.task) json["task"] = toString(*info.task);
   if (info.facts.refine != Refine::kNone) json["refine"] = toString(info.facts.refine);
   if (info.task == Task::kDepth) json["depth"] = toString(info.facts.depth);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return toLine(json);
 }
 
 ModelInfo fromJson(const std::string& text) {
