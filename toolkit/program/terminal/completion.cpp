@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/terminal/pages.h"
+#include "program/terminal/program.h"
 
 #include <utility>
 #include <vector>
-
-#include "program/terminal/program.h"
 
 namespace mpm::program {
 namespace {

@@ -15,7 +15,6 @@
 
 #include "mpm/version.hpp"
 #include "program/terminal/output.h"
-#include "program/terminal/pages.h"
 
 namespace mpm::program {
 namespace {

@@ -59,4 +59,11 @@ std::vector<const CLI::App*> verbsOf(const CLI::App& program);
 /// "there is no verb 'rnu': did you mean 'run'?"
 std::string unknownVerb(const CLI::App& program, const std::string& word);
 
+/// The man page of a program and its verbs, from the tables of its command line.
+std::string manPage(const CLI::App& program);
+
+/// A script for bash, zsh or fish that completes the verbs of a program, its options and their choices. Throws
+/// CLI::ValidationError for another shell.
+std::string completionScript(const CLI::App& program, const std::string& shell);
+
 }  // namespace mpm::program
