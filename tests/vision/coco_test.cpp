@@ -8,7 +8,7 @@
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/labels/label_folder.h"
-#include "vision/labels/outlines.h"
+#include "vision/labels/shapes.h"
 
 namespace mpm::vision {
 namespace {

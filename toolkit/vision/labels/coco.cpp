@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
-#include "vision/labels/outlines.h"
 #include "vision/labels/shapes.h"
 
 namespace mpm::vision {
@@ -90,8 +89,9 @@ CocoFile::CocoFile(JsonValue json) : json_(std::move(json)) {
     if (category == category_of_id.end()) annotation.at("category_id").fail("the id of a category");
     const auto picture = picture_of_id.find(annotation.at("image_id").count());
     if (picture == picture_of_id.end()) annotation.at("image_id").fail("the id of an image");
-    categories_[category->second].used = true;
-    picture->second->shapes.push_back({category->second, annotation.at("segmentation")});
+    Category& of = categories_[category->second];
+    of.used = true;
+    picture->second->shapes.push_back({of.name, annotation.at("segmentation")});
   }
 }
 
@@ -117,15 +117,8 @@ cv::Mat CocoFile::labels(const std::string& name, const std::vector<ClassInfo>& 
   requireSize(picture.image, "width", "height", size);
   cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
   for (const Shape& shape : picture.shapes)
-    paintSegmentation(labels, shape.segmentation, numberOfClass(categories_[shape.category].name, classes));
+    paintSegmentation(labels, shape.segmentation, numberOfClass(shape.category, classes));
   return labels;
-}
-
-std::vector<CocoFile::NamedShape> CocoFile::shapes(const std::string& name) const {
-  std::vector<NamedShape> shapes;
-  for (const Shape& shape : pictures_.at(name).shapes)
-    shapes.push_back({categories_[shape.category].name.text(), shape.segmentation});
-  return shapes;
 }
 
 cv::Size CocoFile::size(const std::string& name) const {

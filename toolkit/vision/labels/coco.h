@@ -31,12 +31,12 @@ class CocoFile {
   /// the classes, a shape of another kind, or the picture of another size.
   cv::Mat labels(const std::string& name, const std::vector<ClassInfo>& classes, int ignore, cv::Size size) const;
 
-  struct NamedShape {
-    std::string category;
+  struct Shape {
+    JsonValue category;  ///< its name
     JsonValue segmentation;
   };
   /// The shapes of a picture that pictures() names, in the order of the file.
-  std::vector<NamedShape> shapes(const std::string& name) const;
+  const std::vector<Shape>& shapes(const std::string& name) const { return pictures_.at(name).shapes; }
   /// "width" and "height" of it. Throws mpm::Error naming the place where they are missing.
   cv::Size size(const std::string& name) const;
 
@@ -44,10 +44,6 @@ class CocoFile {
   struct Category {
     JsonValue name;
     bool used = false;
-  };
-  struct Shape {
-    std::size_t category;
-    JsonValue segmentation;
   };
   struct Picture {
     JsonValue image;

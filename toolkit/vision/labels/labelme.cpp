@@ -8,7 +8,6 @@
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
-#include "vision/labels/outlines.h"
 #include "vision/labels/shapes.h"
 
 namespace mpm::vision {

@@ -64,8 +64,8 @@ std::vector<Region> ofCoco(const JsonValue& json) {
                 " pictures: export those of one picture");
   const cv::Size size = file.size(pictures[0]);
   std::vector<Region> regions;
-  for (const CocoFile::NamedShape& shape : file.shapes(pictures[0])) {
-    Region& region = regionNamed(regions, shape.category, size);
+  for (const CocoFile::Shape& shape : file.shapes(pictures[0])) {
+    Region& region = regionNamed(regions, shape.category.text(), size);
     if (shape.segmentation.json().is_object()) {
       if (region.mask.empty()) region.mask = cv::Mat(size, CV_8UC1, cv::Scalar(0));
       paintSegmentation(region.mask, shape.segmentation, 255);
