@@ -74,15 +74,12 @@ struct CaptureThread::Impl {
   std::condition_variable changed;
   vision::SourceReader* reader = nullptr;  // of the attempt in progress
   bool stopping = false;
-  CaptureState state = CaptureState::kIdle;
-  int failures = 0;
+  CaptureStatus status;  // but for what statusLocked() works out
   std::int64_t retry_at = 0;
-  std::string message;
-  std::set<std::string> reasons;     // of the attempts that failed since the last frame
-  bool reported = false;             // `message` was among them before
-  std::deque<std::int64_t> outages;  // steady, of the last hour: when one that had settled was lost
-  bool back_reported = false;        // that frames came, since the source last settled
-  std::int64_t in = 0, of = 0, stalls = 0, reconnects = 0;
+  std::set<std::string> reasons;                // of the attempts that failed since the last frame
+  bool reported = false;                        // the message was among them before
+  std::deque<std::int64_t> outages;             // steady, of the last hour: when one that had settled was lost
+  bool back_reported = false;                   // that frames came, since the source last settled
   double usual_step_s = 0;                      // between frames of one attempt
   std::int64_t live_since = 0, last_frame = 0;  // steady, of this attempt; 0: no frame yet, or none since it stalled
   std::int64_t hang_since = 0;  // steady; 0: none hung when the last attempt failed, or a frame came since
@@ -99,24 +96,25 @@ struct CaptureThread::Impl {
   void supervise() {
     std::unique_lock lock(mutex);
     while (!stopping) {
-      state = CaptureState::kOpening;
+      status.state = CaptureState::kOpening;
       const std::string why = readUntilOver(lock);
       if (stopping) break;
-      message = why;
+      status.message = why;
       if (!options.reconnect) {
-        state = CaptureState::kEnded;
+        status.state = CaptureState::kEnded;
         report(lock);
         changed.wait(lock, [&] { return stopping; });
         break;
       }
       waitForRetry(lock);
     }
-    state = CaptureState::kIdle;
+    status.state = CaptureState::kIdle;
     report(lock);
   }
 
   void report(std::unique_lock<std::mutex>& lock) {
-    const std::pair now_is(state, state == CaptureState::kLive && reported);  // back for a moment, back for good
+    const std::pair now_is(status.state,
+                           status.state == CaptureState::kLive && reported);  // back for a moment, back for good
     if (now_is == last_report || !on_state) return;
     last_report = now_is;
     const CaptureStatus now = statusLocked();
@@ -145,21 +143,21 @@ struct CaptureThread::Impl {
         over = reader->hangMessage();
         break;
       }
-      if (state == CaptureState::kLive && silent >= stall) {
-        state = CaptureState::kStalled;
-        ++stalls;
+      if (status.state == CaptureState::kLive && silent >= stall) {
+        status.state = CaptureState::kStalled;
+        ++status.stalls;
         reported = reportedBefore("stalled");
         live_since = 0;
       }
       report(lock);
-      const std::int64_t wait = std::min(patience, state == CaptureState::kLive ? stall : patience) - silent;
+      const std::int64_t wait = std::min(patience, status.state == CaptureState::kLive ? stall : patience) - silent;
       lock.unlock();
       vision::SourceReader::Event event =
           reader->next(std::chrono::milliseconds(std::clamp<std::int64_t>(wait, 1, 1000)));
       lock.lock();
       if (stopping || event.kind == Kind::kNone) continue;
       if (event.kind == Kind::kOpened) {
-        of = event.size.value_or(0);
+        status.of = event.size.value_or(0);
       } else if (event.kind == Kind::kFrame) {
         ++delivered;
         deliver(std::move(event.frame));
@@ -189,7 +187,7 @@ struct CaptureThread::Impl {
 
   void deliver(vision::Frame frame) {
     CapturedFrame captured{.image = std::move(frame.image),
-                           .id = ++in,
+                           .id = ++status.in,
                            .stream = options.stream,
                            .time = frame.unix_time ? toMs(*frame.unix_time) : options.now(),
                            .steady = steadyNow(),
@@ -197,7 +195,7 @@ struct CaptureThread::Impl {
                            .needed = options.lossless};
     // Only an image is named after its file alone.
     if (std::filesystem::path(frame.source).stem() == captured.name) captured.file = std::move(frame.source);
-    if (last && last_frame == 0) ++reconnects;
+    if (last && last_frame == 0) ++status.reconnects;
     if (const auto before = std::exchange(last_frame, captured.steady); before > 0) {
       const double step = static_cast<double>(captured.steady - before) / 1000;
       usual_step_s = usual_step_s == 0 ? step : 0.8 * usual_step_s + 0.2 * step;
@@ -205,18 +203,18 @@ struct CaptureThread::Impl {
     arrivals.add(captured.steady);
     last = captured;
     hang_since = 0;
-    message.clear();
+    status.message.clear();
     if (live_since == 0) {
       live_since = captured.steady;
       reported = std::exchange(back_reported, true);
     }
     const std::int64_t live = captured.steady - live_since;
-    if (live >= toMs(options.settled_s)) failures = 0;
+    if (live >= toMs(options.settled_s)) status.attempt = 0;
     if (live >= settlingTime()) {
       reasons.clear();
       reported = back_reported = false;
     }
-    state = CaptureState::kLive;
+    status.state = CaptureState::kLive;
     if (live >= toMs(options.adapt_s)) frames->put(std::move(captured));
   }
 
@@ -250,15 +248,16 @@ struct CaptureThread::Impl {
   }
 
   void waitForRetry(std::unique_lock<std::mutex>& lock) {
-    const std::size_t step = std::min<std::size_t>(static_cast<std::size_t>(failures), options.backoff_s.size() - 1);
-    ++failures;
+    const std::size_t step =
+        std::min<std::size_t>(static_cast<std::size_t>(status.attempt), options.backoff_s.size() - 1);
+    ++status.attempt;
     retry_at = steadyNow() + toMs(options.backoff_s[step]);
-    state = CaptureState::kRetrying;
+    status.state = CaptureState::kRetrying;
     if (hanging() == 0)
       hang_since = 0;
     else if (hang_since == 0)
       hang_since = steadyNow();
-    reported = reportedBefore(message);
+    reported = reportedBefore(status.message);
     report(lock);
     while (!stopping && steadyNow() < retry_at)
       changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
@@ -267,25 +266,17 @@ struct CaptureThread::Impl {
   int hanging() const { return *options.source.abandoned_reads; }
 
   CaptureStatus statusLocked() const {
+    using enum CaptureState;
     const std::int64_t now = steadyNow();
-    CaptureStatus status;
-    status.state = state;
-    status.attempt = failures;
-    if (state == CaptureState::kRetrying)
-      status.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
-    status.message = message;
-    status.reported = reported && (state == CaptureState::kRetrying || state == CaptureState::kLive ||
-                                   state == CaptureState::kStalled);
-    status.in = in;
-    status.of = of;
-    status.dropped = frames->dropped() - dropped_before;
-    if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
-    status.stalls = stalls;
-    status.reconnects = reconnects;
-    status.fps = arrivals.perSecond(now);
-    status.hanging = hanging();
-    if (hang_since > 0 && hanging() > 0) status.hang_s = static_cast<double>(now - hang_since) / 1000;
-    return status;
+    CaptureStatus all = status;
+    if (all.state == kRetrying) all.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
+    all.reported = reported && (all.state == kRetrying || all.state == kLive || all.state == kStalled);
+    all.dropped = frames->dropped() - dropped_before;
+    if (last) all.frame_age_s = static_cast<double>(now - last->steady) / 1000;
+    all.fps = arrivals.perSecond(now);
+    all.hanging = hanging();
+    if (hang_since > 0 && hanging() > 0) all.hang_s = static_cast<double>(now - hang_since) / 1000;
+    return all;
   }
 };
 
@@ -301,8 +292,8 @@ void CaptureThread::start() {
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->stopping = false;
-    impl_->failures = 0;
-    impl_->message.clear();
+    impl_->status.attempt = 0;
+    impl_->status.message.clear();
     impl_->hang_since = 0;
     impl_->reasons.clear();
     impl_->outages.clear();
