@@ -33,26 +33,22 @@ struct StatesOptions {
 };
 
 struct TeachOptions {
+  evaluation::TeachJob job;         ///< its model may be empty: the default one; `output` is also that of states
   std::string images, labels;       ///< folders; a label map has the name of its picture
   std::string classes;              ///< JSON file; empty: the classes of the model
-  std::string model;                ///< empty: the default model
-  std::string output;               ///< the new ONNX file
   std::optional<Reduction> reduce;  ///< nullopt: none; of states: that of the model
-  bool cross_validation = true;
-  int steps = 150;  ///< of the optimiser
-  std::uint64_t seed = 1;
-  int threads = 0;    ///< 0: all
-  bool json = false;  ///< results and progress as lines of JSON
+  int threads = 0;                  ///< 0: all
+  bool json = false;                ///< results and progress as lines of JSON
   StatesOptions states;
 };
 
-vision::ClassList classesOf(const TeachOptions& options, const std::string& model) {
+vision::ClassList classesOf(const TeachOptions& options) {
   if (!options.classes.empty()) {
     vision::ClassList list = vision::readClassList(options.classes);
     list.validate("'" + options.classes + "'");
     return list;
   }
-  const ModelFacts facts = readModelInfo(model, {.reduce = options.reduce}).facts;
+  const ModelFacts facts = readModelInfo(options.job.model, {.reduce = options.reduce}).facts;
   if (facts.classes.empty()) throw UsageError("the model names no classes: name them with --classes FILE.json");
   return {facts.classes, facts.ignore};
 }
@@ -187,28 +183,26 @@ int teachStates(const StatesOptions& options, const std::string& model, const st
 
 int teach(TeachOptions options) {
   if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+  evaluation::TeachJob& job = options.job;
   if (!options.states.examples.empty())
-    return teachStates(options.states, chosenModel(options.model), options.reduce, options.output, options.json);
+    return teachStates(options.states, chosenModel(job.model), options.reduce, job.output, options.json);
   if (options.images.empty() || options.labels.empty())
     throw UsageError(std::string(options.images.empty() ? "--images" : "--labels") + " is required");
   options.reduce = options.reduce.value_or(kFullModel);
-  if (!options.output.ends_with(".onnx")) throw UsageError("-o is '" + options.output + "'; it must end in .onnx");
-  const std::string model = chosenModel(options.model);
-  evaluation::TeachJob job{.model = model, .classes = classesOf(options, model), .output = options.output};
+  if (!job.output.ends_with(".onnx")) throw UsageError("-o is '" + job.output + "'; it must end in .onnx");
+  job.model = chosenModel(job.model);
+  job.classes = classesOf(options);
   const bool shown = !options.json && stderrIsTerminal();
   if (shown) printNote("reading the labels in '" + options.labels + "'");
   const std::vector<vision::LabelledFile> files = vision::labelledFiles(options.images, options.labels);
-  Inputs inputs{.models = {model}, .files = {options.classes, options.reduce->policy}};
+  Inputs inputs{.models = {job.model}, .files = {options.classes, options.reduce->policy}};
   for (const vision::LabelledFile& file : files) inputs.files.insert(inputs.files.end(), {file.image, file.labels});
-  for (const fs::path& output : {fs::path(options.output), fs::path(options.output).replace_extension(".json")})
+  for (const fs::path& output : {fs::path(job.output), fs::path(job.output).replace_extension(".json")})
     requireOutput("-o", output.string(), inputs);
 
   job.pictures = files.size();
   job.picture = [&](std::size_t i) { return vision::readLabelledPicture(files[i], job.classes); };
   job.reduce = *options.reduce;
-  job.cross_validation = options.cross_validation;
-  job.steps = options.steps;
-  job.seed = options.seed;
   Progress bar(shown, std::nullopt);
   int percent = -1;
   job.progress = [&](int done, int of) {
@@ -224,17 +218,17 @@ int teach(TeachOptions options) {
     return kInterrupted;
   }
   if (options.json) {
-    Json json = {{"model", options.output}};
+    Json json = {{"model", job.output}};
     json.update(toJson(*taught));
     printLine(json);
     return kOk;
   }
   if (taught->validation)
     printVerdict(*taught->validation, job.classes.classes);
-  else if (options.cross_validation)
+  else if (job.cross_validation)
     printLine("one picture is labelled: a cross-validation needs at least two");
-  printLine(options.output);
-  printNote("next: mpm run PICTURE --model " + options.output);
+  printLine(job.output);
+  printNote("next: mpm run PICTURE --model " + job.output);
   return kOk;
 }
 
@@ -250,20 +244,20 @@ Verb addTeach(CLI::App& mpm) {
             "strokes are enough. Or JSON of LabelMe or COCO, whose labels are names of classes");
   addOption(*verb, "--classes", options->classes, "FILE.json",
             "Names and colours of the classes, in the order of their labels. Default: the classes of the model");
-  addOption(*verb, "--model", options->model, "M.onnx",
+  addOption(*verb, "--model", options->job.model, "M.onnx",
             "A plain ViT as ONNX, whose encoder is used. Default: MPM_MODEL of the environment, else the default "
             "model ('mpm info' names it)");
   addReduction(*verb, options->reduce,
                "The head is trained on merged tokens, and the new model merges the same way by default. Default: none");
-  addOption(*verb, "-o,--output", options->output, "MINE.onnx",
+  addOption(*verb, "-o,--output", options->job.output, "MINE.onnx",
             "The new model. Its classes and colours go to MINE.json beside it. With --states: MINE.json")
       ->required();
   verb->add_flag_callback(
-          "--no-cross-validation", [options] { options->cross_validation = false; },
+          "--no-cross-validation", [options] { options->job.cross_validation = false; },
           "Leave out the test on pictures that the head was not trained on. The test takes most of the time")
       ->group("Training");
-  addNumber(*verb, "--steps", options->steps, "N", 1, 1e6, "Steps of training. Default: 150")->group("Training");
-  addNumber(*verb, "--seed", options->seed, "N", 0, 1e9,
+  addNumber(*verb, "--steps", options->job.steps, "N", 1, 1e6, "Steps of training. Default: 150")->group("Training");
+  addNumber(*verb, "--seed", options->job.seed, "N", 0, 1e9,
             "Of the first weights and of the order of pictures. Default: 1")
       ->group("Training");
   addThreads(*verb, options->threads);
