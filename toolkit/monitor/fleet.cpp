@@ -37,10 +37,8 @@ struct Shared {
 
   template <typename Change>
   void set(Change&& change) {
-    {
-      const std::lock_guard lock(mutex);
-      change();
-    }
+    const std::lock_guard lock(mutex);
+    change();
     changed.notify_all();
   }
 };

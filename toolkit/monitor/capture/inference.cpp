@@ -348,10 +348,8 @@ struct InferenceWorker::Impl {
 
   template <typename Change>
   void change(Change&& apply) {
-    {
-      const std::lock_guard lock(mutex);
-      apply(wanted);
-    }
+    const std::lock_guard lock(mutex);
+    apply(wanted);
     changed.notify_all();
     frames->wake();
   }

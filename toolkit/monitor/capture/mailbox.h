@@ -18,12 +18,10 @@ class Mailbox {
   /// Puts a value in the slot. One that was not taken is dropped and counted. After close(): does nothing.
   void put(T value) {
     std::optional<T> dropped(std::move(value));  // freed outside the lock: a frame is megabytes
-    {
-      const std::lock_guard lock(mutex_);
-      if (closed_) return;
-      if (slot_) ++dropped_;
-      slot_.swap(dropped);
-    }
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (slot_) ++dropped_;
+    slot_.swap(dropped);
     changed_.notify_all();
   }
 
@@ -37,11 +35,9 @@ class Mailbox {
   }
 
   std::optional<T> tryTake() {
-    std::unique_lock lock(mutex_);
-    std::optional<T> value = std::exchange(slot_, std::nullopt);
-    lock.unlock();
+    const std::lock_guard lock(mutex_);
     changed_.notify_all();
-    return value;
+    return std::exchange(slot_, std::nullopt);
   }
 
   std::optional<T> take(std::chrono::milliseconds patience) { return wait(patience) ? tryTake() : std::nullopt; }
@@ -54,21 +50,17 @@ class Mailbox {
 
   /// Ends one wait() that waits, or the next.
   void wake() {
-    {
-      const std::lock_guard lock(mutex_);
-      woken_ = true;
-    }
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
     changed_.notify_all();
   }
 
   /// Empties the slot (not counted as a drop) and ends every wait(), now and later.
   void close() {
     std::optional<T> left;
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-      slot_.swap(left);
-    }
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    slot_.swap(left);
     changed_.notify_all();
   }
 

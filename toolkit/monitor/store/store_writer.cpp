@@ -338,10 +338,8 @@ struct StoreWriter::Impl {
   // Changes state that other threads wait for or look at.
   template <typename Change>
   void change(Change change) {
-    {
-      const std::lock_guard guard(mutex);
-      change();
-    }
+    const std::lock_guard guard(mutex);
+    change();
     changed.notify_all();
   }
 

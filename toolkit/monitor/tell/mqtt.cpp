@@ -116,10 +116,8 @@ class MqttChannel : public Channel {
 
   template <typename Change>
   void note(Change change) {
-    {
-      const std::lock_guard lock(mutex_);
-      change(*this);
-    }
+    const std::lock_guard lock(mutex_);
+    change(*this);
     changed_.notify_all();
   }
 
