@@ -10,7 +10,7 @@
 #include "mpm/estimator.hpp"
 #include "net/custom_outputs.h"
 #include "net/reuse_nodes.h"
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
 

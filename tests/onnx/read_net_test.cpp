@@ -7,7 +7,7 @@
 
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_error.h"
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/in_folder.h"

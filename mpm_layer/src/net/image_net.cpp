@@ -9,7 +9,7 @@
 #include "layers/opencv_error.h"
 #include "net/inspect.h"
 #include "net/stage_times.h"
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm {
 namespace {

@@ -10,7 +10,7 @@
 #include "net/inspect.h"
 #include "net/mask_queries.h"
 #include "net/windows.h"
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm {
 namespace {

@@ -7,7 +7,7 @@
 #include "layers/mpm_layer.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -25,11 +25,9 @@
 #include "net/custom_outputs.h"
 #include "net/placement.h"
 #include "onnx/converter.h"
-#include "onnx/model/late_weights.h"
+#include "onnx/model/graph_proto.h"
 #include "onnx/model/model_file.h"
-#include "onnx/model/node_proto.h"
-#include "onnx/model/outputs.h"
-#include "onnx/model/plain_weights.h"
+#include "onnx/model/weights.h"
 
 namespace mpm {
 namespace {

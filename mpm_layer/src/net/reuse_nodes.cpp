@@ -8,7 +8,7 @@
 #include "layers/ops.h"
 #include "layers/reuse_session.h"
 #include "mpm/error.hpp"
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "onnx/emit/merge_steps.h"
+#include "onnx/model/graph_proto.h"
 #include "onnx/model/model_info_json.h"
-#include "onnx/model/node_proto.h"
 #include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {

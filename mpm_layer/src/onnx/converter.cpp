@@ -12,8 +12,8 @@
 #include "onnx/emit/merge_steps.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/graph.h"
-#include "onnx/model/node_proto.h"
-#include "onnx/model/plain_weights.h"
+#include "onnx/model/graph_proto.h"
+#include "onnx/model/weights.h"
 #include "onnx/recognise/canonical/canonical.h"
 #include "onnx/recognise/trunk.h"
 

@@ -9,8 +9,8 @@
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
 #include "onnx/emit/net_writer.h"
+#include "onnx/model/graph_proto.h"
 #include "onnx/model/model_file.h"
-#include "onnx/model/outputs.h"
 
 namespace mpm::onnx_graph {
 namespace {

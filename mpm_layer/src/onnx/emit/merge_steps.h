@@ -5,7 +5,7 @@
 
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
 

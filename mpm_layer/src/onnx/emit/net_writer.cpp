@@ -6,7 +6,7 @@
 
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
-#include "onnx/model/outputs.h"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
 

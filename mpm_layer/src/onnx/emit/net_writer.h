@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 #include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {

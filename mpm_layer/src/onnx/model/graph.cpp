@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "onnx/model/node_proto.h"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "onnx/model/late_weights.h"
 #include "onnx/model/tensor.h"
+#include "onnx/model/weights.h"
 
 namespace mpm::onnx_graph {
 

@@ -8,8 +8,8 @@
 
 #include "onnx/model/data_movement.h"
 #include "onnx/model/graph.h"
+#include "onnx/model/graph_proto.h"
 #include "onnx/model/model_file.h"
-#include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {

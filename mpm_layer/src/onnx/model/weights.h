@@ -5,6 +5,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,5 +30,13 @@ void appendVarint(std::string& bytes, std::uint64_t value);
 
 /// Parses a model from the start of late.file; large weights become late ones. False: this is no model, or cut off.
 bool parseLate(google::protobuf::io::CodedInputStream& stream, onnx::ModelProto& model, LateWeights& late);
+
+/// Undoes changes that other tools make to a converted file. Weights of ai.mpm nodes in Constant nodes, external data
+/// (in `folder`) or 16-bit floats become float initialisers again, as the converter writes them. External data of other
+/// nodes is loaded too. `late` are plain. Throws mpm::Error, naming the tensor.
+void makeWeightsPlain(onnx::GraphProto& graph, const std::filesystem::path& folder, const LateWeights& late);
+
+/// Whether `tensor` holds floats as the converter writes them: raw, all of them, with a shape.
+bool isPlain(const onnx::TensorProto& tensor);
 
 }  // namespace mpm::onnx_graph
