@@ -318,9 +318,7 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
   }
   if (!node.domain.empty()) return false;
   if (elementReduction(node.op) || isOneOf(node.op, {"ArgMax", "ArgMin"})) {
-    const bool seeks = node.op.starts_with("Arg");
-    const auto reduced = seeks ? std::vector<std::size_t>{frontAxis(node, node.integer("axis", 0), in.size())}
-                               : reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});
+    const auto reduced = reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});
     if (reduced.empty() || out.empty()) return false;
     if (std::ranges::find(reduced, 0u) != reduced.end()) one_image_ = true;
     net_.op("HeadReduce", {inputs[0]}, {name},

@@ -76,18 +76,8 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
     sum = reduction->step(sum, source->at(static_cast<std::int64_t>(i)));
   }
   const double share = static_cast<double>(source->size()) / static_cast<double>(count);
-  const Shape shape = inferShapes(graph, node)->front();
-  std::vector<float> floats(count);
-  Integers ints(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = reduction->finish(sums[i], share);
-    if (source->isFloat()) {
-      floats[i] = static_cast<float>(value);
-    } else if (std::abs(value) < 9e18) {
-      ints[i] = static_cast<std::int64_t>(value);
-    }
-  }
-  return source->isFloat() ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
+  return filled(source->isFloat(), inferShapes(graph, node)->front(), std::ssize(sums),
+                [&](std::size_t i) { return reduction->finish(sums[i], share); });
 }
 
 /// A product of constants, such as a learned query times the weights of its projection: MatMul, and Gemm without
@@ -170,16 +160,8 @@ std::optional<Tensor> evaluateRange(const Graph& graph, const Node& node, FoldBu
   if (delta == 0 || !(steps < 1e9)) refuse(node, "a range without end", "a finite one");
   const auto count = static_cast<std::int64_t>(std::max(steps, 0.0));
   budget.take({count});
-  std::vector<float> floats;
-  Integers ints;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (start->isFloat()) {
-      floats.push_back(static_cast<float>(start->at(0) + static_cast<double>(i) * delta));
-    } else {
-      ints.push_back((*start->ints)[0] + i * static_cast<std::int64_t>(delta));
-    }
-  }
-  return start->isFloat() ? Tensor::of({count}, std::move(floats)) : Tensor::of({count}, std::move(ints));
+  return filled(start->isFloat(), {count}, count,
+                [&, first = start->at(0)](std::size_t i) { return first + static_cast<double>(i) * delta; });
 }
 
 std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& node, FoldBudget& budget) {
@@ -345,6 +327,7 @@ std::int64_t FoldBudget::take(const Shape& shape) {
 }
 
 std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const Node& node, std::size_t rank) {
+  if (node.op.starts_with("Arg")) return std::vector{frontAxis(node, node.integer("axis", 0), rank)};
   const auto given = attributeOrInput(graph, node, "axes", 1);
   if (!given && node.input(1) >= 0) return std::nullopt;
   std::vector<std::size_t> axes;

@@ -36,6 +36,19 @@ inline std::array<const Tensor*, 3> firstConstants(const Graph& graph, const Nod
   return {graph.constant(node.input(0)), graph.constant(node.input(1)), graph.constant(node.input(2))};
 }
 
+/// The largest or the smallest integer for a number beyond it, 0 for NaN.
+std::int64_t wholeNumber(double value);
+
+/// The tensor of compute(i) for each element, floats or whole numbers.
+template <class Compute>
+Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute compute) {
+  std::vector<float> floats(is_float ? count : 0);
+  Integers ints(is_float ? 0 : count);
+  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(compute(i));
+  for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = wholeNumber(compute(i));
+  return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
+}
+
 /// Elementwise ops, comparisons, Where, Cast; nullopt for any other op.
 std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget);
 
@@ -78,7 +91,8 @@ std::optional<Integers> transposedPads(const Node& node, const Shape& input, con
 /// empty when a letter occurs twice in one operand, or for other operands.
 std::string plainEquation(const Node& node, std::size_t left, std::size_t right);
 
-/// Axes of a Reduce*, counted from the front, wherever the opset keeps them; nullopt when they are not constant.
+/// Axes of a Reduce*, ArgMax or ArgMin, counted from the front, wherever the opset keeps them; nullopt when they are
+/// not constant.
 std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const Node& node, std::size_t rank);
 
 /// Makes a graph that was folded for `batch` > 1 images one for a single image: constants that hold the batch (target

@@ -12,16 +12,6 @@ namespace {
 
 using Elementwise = ElementFunction<double>;
 
-constexpr double kTwo63 = 9223372036854775808.0;
-
-/// Integers beyond 2^53 mean "to the end" in a slice, and must stay exact.
-std::int64_t wholeNumber(double value) {
-  if (std::isnan(value)) return 0;
-  if (value >= kTwo63) return std::numeric_limits<std::int64_t>::max();
-  if (value < -kTwo63) return std::numeric_limits<std::int64_t>::min();
-  return static_cast<std::int64_t>(value);
-}
-
 std::int64_t integerBinary(const std::string& op, const Elementwise& function, std::int64_t a, std::int64_t b,
                            const Node& node) {
   std::int64_t result = 0;
@@ -41,16 +31,6 @@ std::int64_t integerBinary(const std::string& op, const Elementwise& function, s
     return node.integer("fmod", 0) == 0 && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   }
   return wholeNumber(function.value(static_cast<double>(a), static_cast<double>(b), 0));
-}
-
-/// The tensor of compute(i) for each element, floats or whole numbers.
-template <class Compute>
-Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute compute) {
-  std::vector<float> floats(is_float ? count : 0);
-  Integers ints(is_float ? 0 : count);
-  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(compute(i));
-  for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = wholeNumber(compute(i));
-  return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
 }
 
 Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, const Elementwise& function,
@@ -98,6 +78,14 @@ Tensor applyCast(const Node& node, const Tensor& x) {
 }
 
 }  // namespace
+
+std::int64_t wholeNumber(double value) {
+  constexpr double kTwo63 = 9223372036854775808.0;
+  if (std::isnan(value)) return 0;
+  if (value >= kTwo63) return std::numeric_limits<std::int64_t>::max();
+  if (value < -kTwo63) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(value);
+}
 
 std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget) {
   const auto [a, b, c] = firstConstants(graph, node);

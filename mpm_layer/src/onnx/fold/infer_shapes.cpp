@@ -82,12 +82,7 @@ std::optional<Shape> transposedConvShape(const Node& node, const Shape& input, c
 }
 
 std::optional<Shape> reducedShape(const Graph& graph, const Node& node, const Shape& input) {
-  std::optional<std::vector<std::size_t>> axes;
-  if (isOneOf(node.op, {"ArgMax", "ArgMin"})) {
-    axes = {frontAxis(node, node.integer("axis", 0), input.size())};
-  } else {
-    axes = reducedAxes(graph, node, input.size());
-  }
+  const auto axes = reducedAxes(graph, node, input.size());
   if (!axes) return std::nullopt;
   const bool keep = node.integer("keepdims", 1) != 0;
   Shape shape;

@@ -151,9 +151,7 @@ class BatchRemover {
       return found == std::string::npos ? -1 : static_cast<int>(found - arrow) - 2;
     }
     if (node.op.starts_with("Reduce") || node.op == "ArgMax" || node.op == "ArgMin") {
-      const auto axes = node.op.starts_with("Arg")
-                            ? std::optional(std::vector{frontAxis(node, node.integer("axis", 0), in.size())})
-                            : reducedAxes(graph_, node, in.size());
+      const auto axes = reducedAxes(graph_, node, in.size());
       const auto is = [&](std::size_t one) { return static_cast<int>(one) == axis; };
       if (!axes || std::ranges::any_of(*axes, is)) return -1;
       const auto before = std::ranges::count_if(*axes, [&](std::size_t one) { return static_cast<int>(one) < axis; });

@@ -210,26 +210,18 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
     step[axis] = stride[order[axis]];
   }
   const auto count = static_cast<std::size_t>(elements(shape, kMaxCells));
+  const Integers source = strided(shape, step);
   std::vector<std::int32_t> ids(count);
   std::vector<float> offset(cells.offset ? count : 0);
   Blend blend;
   if (cells.blend) blend = {std::vector<float>(count), std::vector<float>(count), std::vector<std::int32_t>(count)};
-  Shape position(rank, 0);
-  std::int64_t source = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    ids[i] = cells.id(source);
-    if (cells.offset) offset[i] = (*cells.offset)[source];
-    if (cells.blend) {
-      blend.factor[i] = cells.blend->factor[source];
-      blend.other_factor[i] = cells.blend->other_factor[source];
-      blend.other[i] = cells.blend->other[source];
-    }
-    for (std::size_t axis = rank; axis-- > 0;) {
-      source += step[axis];
-      if (++position[axis] < shape[axis]) break;
-      source -= step[axis] * shape[axis];
-      position[axis] = 0;
-    }
+    ids[i] = cells.id(source[i]);
+    if (cells.offset) offset[i] = (*cells.offset)[source[i]];
+    if (!cells.blend) continue;
+    blend.factor[i] = cells.blend->factor[source[i]];
+    blend.other_factor[i] = cells.blend->other_factor[source[i]];
+    blend.other[i] = cells.blend->other[source[i]];
   }
   Cells result{cells.term, shape, shared(std::move(ids)), nullptr, cells.scale};
   if (cells.offset) result.offset = shared(std::move(offset));

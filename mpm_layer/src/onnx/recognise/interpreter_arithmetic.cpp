@@ -13,6 +13,15 @@ bool differsAlongLastAxisOnly(const Tensor& tensor) {
   return !tensor.shape.empty() && tensor.size() == tensor.shape.back();
 }
 
+Cells times(Cells cells, double factor) {
+  cells.scale *= factor;
+  if (!cells.offset) return cells;
+  std::vector<float> offset = *cells.offset;
+  for (float& value : offset) value = static_cast<float>(static_cast<double>(value) * factor);
+  cells.offset = shared(std::move(offset));
+  return cells;
+}
+
 }  // namespace
 
 Meaning Interpreter::arithmetic(const Node& node) {
@@ -62,14 +71,7 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
   result.shape = out;
   if (node.op == "Mul" || node.op == "Div") {
     if (!number || *number == 0) return columnScale(node, value, constant);
-    const double factor = node.op == "Mul" ? *number : 1 / *number;
-    result.scale *= factor;
-    if (cells.offset) {
-      std::vector<float> scaled = *cells.offset;
-      for (float& offset : scaled) offset = static_cast<float>(static_cast<double>(offset) * factor);
-      result.offset = shared(std::move(scaled));
-    }
-    return result;
+    return times(std::move(result), node.op == "Mul" ? *number : 1 / *number);
   }
   if (number == 0.0) return result;
   std::vector<float> offset = constant.broadcastTo(out);
@@ -103,16 +105,7 @@ Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& cons
   return algebra_.cells(*view, algebra_.add(std::move(term)));
 }
 
-Meaning Interpreter::negative(const Node& node) {
-  Cells result = *as<Cells>(node.inputs[0]);
-  result.scale = -result.scale;
-  if (result.offset) {
-    std::vector<float> offset = *result.offset;
-    for (float& value : offset) value = -value;
-    result.offset = shared(std::move(offset));
-  }
-  return result;
-}
+Meaning Interpreter::negative(const Node& node) { return times(*as<Cells>(node.inputs[0]), -1); }
 
 Meaning Interpreter::ofTwo(const Node& node) {
   const PositionLogits* positions[2] = {as<PositionLogits>(node.inputs[0]), as<PositionLogits>(node.inputs[1])};
