@@ -5,7 +5,7 @@
 
 #include "onnx/recognise/algebra.h"
 #include "onnx/recognise/meaning.h"
-#include "onnx/recognise/pair_bias.h"
+#include "onnx/recognise/positions.h"
 
 namespace mpm::onnx_graph {
 

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "onnx/recognise/interpreter.h"
-#include "onnx/recognise/relative_positions.h"
 #include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {

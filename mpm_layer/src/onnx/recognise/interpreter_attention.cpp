@@ -4,7 +4,6 @@
 
 #include "onnx/fold/fold.h"
 #include "onnx/recognise/interpreter.h"
-#include "onnx/recognise/relative_positions.h"
 
 namespace mpm::onnx_graph {
 namespace {
