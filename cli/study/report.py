@@ -98,7 +98,7 @@ def mean_iou(counts, weights):
 
 def blocks_of(films):
     """The images that are drawn together, a list of indices for each block. Images without a film are blocks of one. The rule
-    for films is that of blocksOf() in evaluation/block_mean.h: five films or more are a block each; fewer are cut into
+    for films is that of blocksOf() in evaluation/statistics.h: five films or more are a block each; fewer are cut into
     stretches, about ten in all."""
     blocks = {}
     for image, film in enumerate(films):

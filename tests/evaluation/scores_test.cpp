@@ -3,9 +3,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "evaluation/block_mean.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/scores.h"
+#include "evaluation/statistics.h"
 #include "support/throws_with.h"
 
 namespace mpm::evaluation {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "evaluation/block_mean.h"
+#include "evaluation/statistics.h"
 #include "monitor/statistics/day_night.h"
 #include "support/matchers.h"
 

@@ -7,7 +7,7 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "evaluation/block_mean.h"
+#include "evaluation/statistics.h"
 #include "mpm/error.hpp"
 
 namespace mpm::evaluation {

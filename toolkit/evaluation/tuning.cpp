@@ -9,7 +9,6 @@
 #include "base/quantiles.h"
 #include "base/reduction_defaults.h"
 #include "base/spread.h"
-#include "evaluation/block_mean.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/statistics.h"
 #include "mpm/convert.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/quantiles.h"
-#include "evaluation/block_mean.h"
+#include "evaluation/statistics.h"
 
 namespace mpm::monitor {
 namespace {
