@@ -230,7 +230,7 @@ class Runner {
         const bool first_of_film = film != frame.film;
         film = frame.film;
         const cv::Mat dark = plan_.night.applied(frame.image, frame.index);
-        const auto lightOf = [&](std::size_t v) { return nights_[v] ? dark : frame.image; };
+        const auto lightOf = [&, &frame = frame](std::size_t v) { return nights_[v] ? dark : frame.image; };
         if (first_of_film)
           for (auto& [v, net] : nets) {
             if (!std::exchange(warm[v], true)) net.estimate(lightOf(v));  // packs the weights
@@ -322,7 +322,7 @@ Measured combineLines(const std::vector<std::string>& files) {
       }
       if (measured.variants.size() == 1) measured.classes = classes;
       if (classes != measured.classes) throw Error(line.place() + " is of other classes than the lines before it");
-      line.named([&] { measured.variants[place->second].result.add(one); });
+      line.named([&, &place = place] { measured.variants[place->second].result.add(one); });
     }
   }
   if (measured.variants.empty()) throw Error("the files hold no line of an image");

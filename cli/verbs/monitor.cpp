@@ -326,12 +326,12 @@ int monitorCameras(const MonitorArguments& arguments) {
   mallopt(M_ARENA_MAX, 2);
   mallopt(M_MMAP_THRESHOLD, 1 << 18);
 #endif
-  const auto [written, tables] = watchFile(arguments);
+  const WatchFile file = watchFile(arguments);
   if (arguments.print) {
     std::vector<Watch> shown;
-    for (const WrittenWatch& one : written)
+    for (const WrittenWatch& one : file.cameras)
       shown.emplace_back(one.watch).source = vision::redactCredentials(one.watch.source);
-    std::string text = watchText(shown, tables, true);
+    std::string text = watchText(shown, file.tables, true);
     text.pop_back();  // printData() ends the line
     printData(text);
     return kOk;
@@ -339,8 +339,8 @@ int monitorCameras(const MonitorArguments& arguments) {
   std::shared_ptr<Teller> teller;  // outlives the fleet
   if (!arguments.file.empty() && !arguments.recompute) teller = std::make_shared<Teller>();
   const std::string in_file = "'" + arguments.file + "': ";
-  if (teller) orUsageError([&] { return teller->set(tables); }, in_file);
-  std::vector<Camera> cameras = camerasOf(arguments, written, teller);
+  if (teller) orUsageError([&] { return teller->set(file.tables); }, in_file);
+  std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller);
   noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
   if (arguments.recompute) return measureArchiveAgain(cameras.front().session, cameras.front().watch);
   // of an archive, which is watched alone
@@ -367,7 +367,8 @@ int monitorCameras(const MonitorArguments& arguments) {
   Fleet fleet(std::move(callbacks));
   WatchedPage page(fleet);
   if (!arguments.once)
-    if (const std::string shown = orUsageError([&] { return page.set(tables.page, cameras); }, in_file); !shown.empty())
+    if (const std::string shown = orUsageError([&] { return page.set(file.tables.page, cameras); }, in_file);
+        !shown.empty())
       printNote(shown);
   fleet.set(std::move(cameras));
 
