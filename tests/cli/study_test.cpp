@@ -136,7 +136,7 @@ TEST_P(IntervalsOfStudy, AreThoseOfAllSamples) {
                                             {"miou_loss_points", "all", true},
                                             {"miou_loss_near_points", "near", true},
                                             {"miou_loss_elsewhere_points", "elsewhere", true}}) {
-    const auto valueOf = [&](const std::vector<int>& blocks) {
+    const auto valueOf = [&, part = part, is_loss = is_loss](const std::vector<int>& blocks) {
       std::vector<int> images;
       for (const int block : blocks)
         for (int i = 0; i < frames; ++i) images.push_back(block * frames + i);

@@ -277,7 +277,8 @@ TEST(WatchDialog, RunsTheCommandOnce) {
         {QString(), "empty"}}) {
     command->setText(line);
     buttonOf(&dialog, "Test it")->click();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return labelOf(&dialog, "Result of the test")->text().contains(answer); }, 60000))
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&, answer = answer] { return labelOf(&dialog, "Result of the test")->text().contains(answer); }, 60000))
         << labelOf(&dialog, "Result of the test")->text();
   }
   EXPECT_EQ(content(file), "alarm\n");

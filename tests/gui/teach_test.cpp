@@ -296,7 +296,7 @@ TEST(TaughtModelsPanel, VerdictsHaveTheColoursOfTheTheme) {
   TaughtModelsPanel panel;
   TaughtModel model;
   model.path = "v1.onnx";
-  model.verdict.emplace();
+  model.verdict = TaughtModel::Verdict();
   model.verdict->classes = {"road"};
   model.verdict->verdicts.resize(1);
   model.verdict->verdicts[0].grade = evaluation::ClassVerdict::Grade::kGood;

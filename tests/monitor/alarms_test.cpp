@@ -149,7 +149,7 @@ TEST(Alarms, AreWrittenInOneNotation) {
       {"a:no-frame>6", "no-frame>SECONDS"},
       {"=open", "is not NAME=STATE"},
       {"gate=", "is not NAME=STATE"}};
-  for (const auto& [text, why] : wrong) EXPECT_MPM_ERROR(parseAlarm(text), why) << text;
+  for (const auto& one : wrong) EXPECT_MPM_ERROR(parseAlarm(one.first), one.second) << one.first;
 }
 
 TEST(Alarms, NoFrame) {

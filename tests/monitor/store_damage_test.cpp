@@ -121,13 +121,13 @@ TEST_F(StoreDamage, NumbersOfAnEditedFileAreRefused) {
     return allSamples(reader);
   };
   const std::string forgotten = "DELETE FROM sample; UPDATE bucket SET ";  // so that its sums are read
-  for (const auto& [edit, words] : std::initializer_list<std::pair<std::string, const char*>>{
+  for (const auto& one : std::initializer_list<std::pair<std::string, const char*>>{
            {forgotten + "samples = -1", "a sum is of -1 samples"},
            {forgotten + "night = 9223372036854775807", "a sum is of 9223372036854775807 samples"},
            {forgotten + "series = x'01'", "a sum has another size"},
            {"UPDATE hour_of_tokens SET occurrences = x'01000000ffffffff'", "a sum of tokens is negative"},
            {"UPDATE sample SET time_ms = -9223372036854775807", "a sample has the time -9223372036854775807 ms"}})
-    EXPECT_MPM_ERROR(read(edit), "a.db' is damaged: " + std::string(words)) << edit;
+    EXPECT_MPM_ERROR(read(one.first), "a.db' is damaged: " + std::string(one.second)) << one.first;
   const auto odd = read(
       "UPDATE region_sample SET areas = '{\"-5\":0.5,\"1\":0.5}'; UPDATE sample SET session = -3;"
       "INSERT INTO view_reference VALUES (1, -1, -1, 1, 0, 0, 0, 0, 1, -9, x'0102')");
