@@ -20,6 +20,7 @@ set(checked "${hardened},$<NOT:$<BOOL:$<TARGET_PROPERTY:MPM_ARITHMETIC>>>")
 target_compile_options(mpm_hardening INTERFACE
   $<$<AND:${hardened},$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=3>
   $<$<AND:${checked}>:-D_GLIBCXX_ASSERTIONS>)
+set(CMAKE_REQUIRED_FLAGS -Werror)  # clang only warns of a flag for another processor
 foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard
         -ftrivial-auto-var-init=zero)
   string(MAKE_C_IDENTIFIER "MPM_HAVE${flag}" have)
@@ -32,4 +33,5 @@ foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-pro
     target_compile_options(mpm_hardening INTERFACE $<$<AND:${where}>:${flag}>)
   endif()
 endforeach()
+unset(CMAKE_REQUIRED_FLAGS)
 target_link_options(mpm_hardening INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
