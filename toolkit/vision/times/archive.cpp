@@ -22,6 +22,11 @@ namespace fs = std::filesystem;
 
 std::string nameOf(const std::string& path) { return fs::path(path).filename().string(); }
 
+/// A camera with a timer is some seconds early or late, so nine tenths of the interval are enough.
+bool tooSoon(UnixMs time, std::optional<UnixMs> last, double every_s) {
+  return last && time >= *last && time < *last + std::llround(0.9 * every_s * kSecondMs);
+}
+
 struct TimedPicture {
   std::string path;
   UnixMs time;
@@ -143,9 +148,7 @@ class ArchiveSource final : public FrameSource {
     std::string other;
     const TimedPicture* last_done = nullptr;
     for (TimedPicture& picture : found) {
-      if (archive_.every_s > 0 && last_taken_ &&
-          picture.time < *last_taken_ + std::llround(archive_.every_s * kSecondMs) && picture.time >= *last_taken_)
-        continue;
+      if (tooSoon(picture.time, last_taken_, archive_.every_s)) continue;
       last_taken_ = picture.time;
       if (options_.chosen && !options_.chosen(picture.path)) continue;
       working();
@@ -243,7 +246,7 @@ class DatedVideo final : public FrameSource {
     while (auto frame = video_->next()) {
       if (!frame->media_time) throw Error("'" + name_ + "' does not say when its frames come: --start needs that");
       const UnixMs time = *archive_.start + std::llround(*frame->media_time * kSecondMs);
-      if (last_taken_ && time < *last_taken_ + std::llround(archive_.every_s * kSecondMs)) continue;
+      if (tooSoon(time, last_taken_, archive_.every_s)) continue;
       last_taken_ = time;
       if (archive_.done && archive_.done({}, time) == Done::kYes) {
         if (options_.on_note) options_.on_note({});
