@@ -160,6 +160,7 @@ TEST_F(PageTest, WhatMakesNoSenseIsRefused) {
     arguments[key] = value;
     EXPECT_THAT(ask(shown, "/api/series", arguments, status)["error"].get<std::string>(), Not(IsEmpty()));
   }
+  ask(shown, "/api/series", {{"camera", "camera 0"}, {"class", "dog"}}, 400);
   for (const char* path : {"/api", "/api/camera", "/../page.html", "", "/page.html"}) ask(shown, path, {}, 404);
 }
 

@@ -91,6 +91,9 @@ Json series(const Shown& camera, const Request& request) {
   const auto regions = camera.store->regions(camera.source.name);
   if (!key.region.empty() && std::ranges::none_of(regions, [&](auto& one) { return one.region.name == key.region; }))
     throw Refusal(400, "region: there is no '" + visibleText(key.region) + "'");
+  const auto has = [&](const SessionRecord& one) { return std::ranges::count(one.classes, key.class_name) > 0; };
+  if (!key.class_name.empty() && std::ranges::none_of(camera.store->sessions(camera.source.id), has))
+    throw Refusal(400, "class: there is no '" + visibleText(key.class_name) + "'");
   // A long span has whole days, each with its hours of day and of night; else a bucket is nearly always one of both.
   const UnixMs span = camera.to - camera.from;
   const bool by_days = span > 10 * kDayMs;
