@@ -93,9 +93,9 @@ TEST(Reduction, WhatIsWrongIsNamed) {
       {"algm:blocks=0", "'algm' merges in two blocks, not in 1"},
       {"algm:blocks=0,4,8", "'algm' merges in two blocks, not in 3"},
   };
-  for (const auto& [spec, problem] : specs) {
-    EXPECT_MPM_ERROR(parseReduction(spec), problem) << spec;
-    EXPECT_MPM_ERROR(parseReduction(spec), "reduction '" + std::string(spec) + "'") << spec;
+  for (const auto& one : specs) {
+    EXPECT_MPM_ERROR(parseReduction(one.first), one.second) << one.first;
+    EXPECT_MPM_ERROR(parseReduction(one.first), "reduction '" + std::string(one.first) + "'") << one.first;
   }
 }
 

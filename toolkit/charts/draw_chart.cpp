@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <ranges>
 #include <set>
 #include <sstream>
 
@@ -135,12 +134,13 @@ class Drawer {
   }
 
   void drawValues(const cv::Rect2d& lane, const ValueAxis& values) {
-    const auto ticks = valueTicks(values.low, values.high, std::max(2, static_cast<int>(lane.height / (line_ * 1.8))));
-    int decimals = 0;  // that all ticks need
+    auto ticks = valueTicks(values.low, values.high, std::max(2, static_cast<int>(lane.height / (line_ * 1.8))));
+    std::ranges::reverse(ticks);  // from the top
+    int decimals = 0;             // that all ticks need
     for (const double value : ticks)
       while (decimals < 6 && std::abs(std::remainder(value, std::pow(10, -decimals))) > 1e-9) ++decimals;
     double above = lane.y - line_;  // the label before this one
-    for (const double value : std::views::reverse(ticks)) {
+    for (const double value : ticks) {
       const double y = sharp(values.y(value));
       canvas_.line({{lane.x, y}, {lane.br().x, y}}, chart_.colors.grid, 1);
       if (y - above < line_) continue;

@@ -201,7 +201,7 @@ WatchFile readWatches(const std::string& path) {
                         "' too: give each a 'name' of its own");
         read.cameras.push_back(std::move(camera));
       }
-    eachTable(read.tables, [&](auto& table) {
+    eachTable(read.tables, [&, &key = key, &node = node](auto& table) {
       if (key.str() != fieldsOf<std::decay_t<decltype(table)>>().front().group || !node.is_table()) return;
       (void)readTable(*node.as_table(), file, folder, table);
       known = true;
