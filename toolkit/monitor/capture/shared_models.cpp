@@ -100,7 +100,7 @@ std::shared_ptr<Estimator> SharedModels::open(const std::string& path, const std
     first = std::make_shared<const Estimator>(path, options);
     impl_->nets.push_back({path, digest, options, first});
   }
-  const auto camera = std::make_shared<Camera>(std::move(first));
+  const auto camera = std::make_shared<Camera>(Camera{std::move(first)});
   return {camera, &camera->own};
 }
 

@@ -22,6 +22,7 @@
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
+#include "vision/times/archive.h"
 
 namespace mpm::monitor {
 namespace {
@@ -240,7 +241,7 @@ struct SnapshotWriter::Impl {
                                    [&](const std::string& name) { return isOf(picture.source, how.folder, name); });
     if (last == names.rend()) return false;
     const UnixMs age = picture.sample.time - timeOf(*last);
-    if (age < 0 || static_cast<double>(age) >= 0.9 * how.every_minutes.value_or(0) * kMinuteMs) return false;
+    if (age < 0 || static_cast<double>(age) >= vision::kDue * how.every_minutes.value_or(0) * kMinuteMs) return false;
     const std::lock_guard lock(mutex);
     last_lapse = {picture.result.frame.steady - age, timeOf(*last)};
     return true;

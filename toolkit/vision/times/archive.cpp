@@ -22,9 +22,8 @@ namespace fs = std::filesystem;
 
 std::string nameOf(const std::string& path) { return fs::path(path).filename().string(); }
 
-/// A camera with a timer is some seconds early or late, so nine tenths of the interval are enough.
 bool tooSoon(UnixMs time, std::optional<UnixMs> last, double every_s) {
-  return last && time >= *last && time < *last + std::llround(0.9 * every_s * kSecondMs);
+  return last && time >= *last && time < *last + std::llround(kDue * every_s * kSecondMs);
 }
 
 struct TimedPicture {

@@ -18,10 +18,13 @@ enum class Done {
   kOther,  ///< one of its name and time, with another content
 };
 
+/// This much of an interval is enough between two pictures: timers are some seconds early or late.
+inline constexpr double kDue = 0.9;
+
 struct ArchiveOptions {
   TimeOptions times{};
   std::optional<UnixMs> start{};  ///< of a video: when its first frame was taken
-  double every_s = 0;             ///< s between the times of two pictures, less a tenth at most; 0: all
+  double every_s = 0;             ///< at most one picture in kDue of this time, by the pictures' times; 0: all
   bool follow = false;            ///< of a folder or glob: never ends, and waits for new pictures
   double look_s = 2;              ///< with `follow`: between two looks. A file counts once two find it the same
   bool show_last = false;         ///< where all is done, the last picture comes again: there is one to look at

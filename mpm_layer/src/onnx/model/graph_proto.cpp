@@ -82,9 +82,8 @@ void dropUnused(onnx::GraphProto& graph) {
   nodes.DeleteSubrange(kept, nodes.size() - kept);
   auto& constants = *graph.mutable_initializer();
   kept = 0;
-  for (int i = 0; i < constants.size(); ++i) {
+  for (int i = 0; i < constants.size(); ++i)
     if (needed.contains(constants[i].name())) constants.SwapElements(i, kept++);
-  }
   constants.DeleteSubrange(kept, constants.size() - kept);
 }
 

@@ -14,9 +14,8 @@ namespace {
 std::vector<float> byPair(const PairBias& dense) {
   std::vector<float> result;
   result.reserve(dense.table.size());
-  for (std::int64_t pair = 0; pair < dense.entries; ++pair) {
+  for (std::int64_t pair = 0; pair < dense.entries; ++pair)
     for (std::int64_t h = 0; h < dense.heads; ++h) result.push_back(dense.table[h * dense.entries + pair]);
-  }
   return result;
 }
 
@@ -31,9 +30,8 @@ std::vector<float> tableOf(const std::vector<float>& by_pair, std::size_t heads,
     if (std::memcmp(&by_pair[known * heads], &by_pair[pair * heads], heads * sizeof(float)) != 0) return {};
   }
   std::vector<float> table;
-  for (std::size_t h = 0; h < heads; ++h) {
+  for (std::size_t h = 0; h < heads; ++h)
     for (const std::size_t pair : first) table.push_back(by_pair[pair * heads + h]);
-  }
   return table;
 }
 
