@@ -68,7 +68,7 @@ MergeFunction pythonRule(const Reduction& rule) {
   };
   PythonProgram program = startPython("study/rule.py", {file, rule.function.substr(hash + 1)});
   asked(program.answer);
-  const auto state = std::make_shared<State>(std::move(program.process));
+  const std::shared_ptr<State> state(new State{std::move(program.process), {}});  // NOLINT: an aggregate
   return [state, asked](const RuleInput& input) {
     SharedNumbers& numbers = state->numbers;
     numbers.clear();

@@ -77,13 +77,15 @@ int classOf(Dataset dataset, int label) {
 }
 
 TEST(DatasetLabels, CountFromOneInAde20kAndPascalContext) {
-  for (const auto& [dataset, classes] : {std::pair{Dataset::kAde20k, 150}, {Dataset::kPascalContext, 59}}) {
+  for (const auto& protocol : {std::pair{Dataset::kAde20k, 150}, {Dataset::kPascalContext, 59}}) {
+    const auto& [dataset, classes] = protocol;
     EXPECT_EQ(protocolOf(dataset).classes, classes);
     EXPECT_EQ(classOf(dataset, 0), -1);
     EXPECT_EQ(classOf(dataset, 255), -1);
     EXPECT_EQ(classOf(dataset, 1), 0);
     EXPECT_EQ(classOf(dataset, classes), classes - 1);
-    EXPECT_MPM_ERROR(classOf(dataset, classes + 1), "holds the label " + std::to_string(classes + 1));
+    const int beyond = classes + 1;
+    EXPECT_MPM_ERROR(classOf(protocol.first, beyond), "holds the label " + std::to_string(beyond));
   }
 }
 

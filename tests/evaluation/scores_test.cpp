@@ -88,15 +88,16 @@ TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
   ConfusionMatrix matrix(2, 255);
   EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 3, CV_8U), cv::Mat::zeros(4, 5, CV_8U)),
                    "is 3 x 2 px (width x height), the image 5 x 4 px");
-  for (const auto& [truth, given] : {std::pair(CV_8UC3, CV_8U), std::pair(CV_8U, CV_16U)})
-    EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 2, truth), cv::Mat::zeros(2, 2, given)), "one channel of 8 bits");
+  for (const auto& types : {std::pair(CV_8UC3, CV_8U), std::pair(CV_8U, CV_16U)})
+    EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 2, types.first), cv::Mat::zeros(2, 2, types.second)),
+                     "one channel of 8 bits");
   EXPECT_MPM_ERROR(matrix.add(labels({0, 7}), labels({0, 0})), "holds 7, which is neither one of the 2 classes");
   EXPECT_MPM_ERROR(matrix.add(labels({0, 0}), labels({0, 9})), "prediction holds a label beyond the 2 classes");
   EXPECT_EQ(matrix.count(0, 0), 0) << "nothing of a refused image is counted";
   for (const int classes : {-1, 0, 257}) EXPECT_MPM_ERROR(ConfusionMatrix(classes, 255), "1 to 256 classes");
   const std::int64_t most = std::int64_t{1} << 46;
-  for (const auto& [truth, given, pixels] : {std::tuple(-1, 0, 1L), {0, -1, 1L}, {2, 0, 1L}, {0, 2, 1L}, {0, 0, -1L}})
-    EXPECT_MPM_ERROR(matrix.add(truth, given, pixels), "there is no count of");
+  for (const cv::Vec3i& one : {cv::Vec3i(-1, 0, 1), {0, -1, 1}, {2, 0, 1}, {0, 2, 1}, {0, 0, -1}})
+    EXPECT_MPM_ERROR(matrix.add(one[0], one[1], one[2]), "there is no count of");
   matrix.add(1, 0, most - 1);
   EXPECT_MPM_ERROR(matrix.add(1, 0, 2), "more pixels of a class than can be counted");
   EXPECT_NO_THROW(matrix.add(1, 0, 1));

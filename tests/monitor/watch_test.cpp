@@ -78,7 +78,7 @@ TEST_F(WatchFile, RefusesWhatMakesNoSense) {
       {"[[mqtt]]\naddress = 'a'\n", "line 1: 'mqtt' stands outside"},
       {"[webhook]\nurl = 'file:///etc'\n", "line 2: url: 'file:///etc' does not begin with https://"},
       {"# nothing\n", "yard.toml' has no camera"}};
-  for (const auto& [text, why] : cases) EXPECT_MPM_ERROR(read(text), why) << text;
+  for (const auto& one : cases) EXPECT_MPM_ERROR(read(one.first), one.second) << one.first;
   EXPECT_MPM_ERROR(readWatches(folder_ / "none.toml"), "none.toml");
   EXPECT_MPM_ERROR(watchText({{.db = "\xff.db"}}), "UTF-8");
 }

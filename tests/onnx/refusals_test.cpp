@@ -682,7 +682,7 @@ TEST_F(Refusal, ConvertedModelAskedForSomethingElse) {
       {{.input_size = Size2{16, 16}}, "input size 12x20"},
       {{.precision = Precision::kBf16}, "precision fp32 and cannot be given precision bf16"},
       {{.scores = true}, "was converted with no output 'scores' and cannot be given one"}};
-  for (const auto& [other, part] : wrong) EXPECT_MPM_ERROR(convertModel(converted, other), part);
+  for (const auto& one : wrong) EXPECT_MPM_ERROR(convertModel(converted, one.first), one.second);
 }
 
 TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {

@@ -87,7 +87,7 @@ TEST_F(CocoTest, RefusesWhatItCannotReadInOneLine) {
       {R"({"size": [4, 6], "counts": [3, 22]})", "counts[1]: found 22, expected a whole number from 0 to 21"},
       {R"({"size": [4, 6], "counts": [-1, 25]})", "counts[0]: found -1"},
       {"3", "expected a list"}};
-  for (const auto& [segmentation, part] : shapes) EXPECT_MPM_ERROR(read(one(segmentation)), part);
+  for (const auto& shape : shapes) EXPECT_MPM_ERROR(read(one(shape.first)), shape.second);
   const auto file = [&](const std::string& images, const std::string& categories, const std::string& annotations) {
     return write("one.json", R"({"images": [)" + images + R"(], "categories": [)" + categories +
                                  R"(], "annotations": [)" + annotations + "]}");

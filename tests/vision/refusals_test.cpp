@@ -81,10 +81,11 @@ TEST_F(Refusals, OfRegions) {
                                        std::string(shape) + "}]}")),
                      "polygons of three points or more, rectangles and circles");
   cv::imwrite(folder_ / "m.tif", cv::Mat::zeros(8, 8, CV_8U));
-  for (const auto& [row, part] :
+  for (const auto& one :
        {std::pair("2012-05-32,13:05:07,2013-06-10,06:35:12", "'2012-05-32,13:05:07' is no time"),
         std::pair("2013-06-10,06:35:12,2013-06-10,06:35:11", "it ends at 2013-06-10 06:35:11, before it begins")})
-    EXPECT_MPM_ERROR(readRegions(write("r.csv", std::string("start_date,x\n") + row + ",m.tif,a.jpg\n")), part);
+    EXPECT_MPM_ERROR(readRegions(write("r.csv", std::string("start_date,x\n") + one.first + ",m.tif,a.jpg\n")),
+                     one.second);
   EXPECT_NO_THROW(readRegions(write("r.csv", "2013-06-10,06:35:12,2013-06-10,06:35:12,m.tif,a.jpg\n")));
 }
 

@@ -134,8 +134,9 @@ TEST_F(OpenSource, DecodersThatComplainSayNothingOnTheTerminal) {
       {"cut.bmp", bmp.substr(0, bmp.size() / 2)},
       {"nonsense.png", withPixels(png, "nonsense")},
       {"empty.png", withPixels(png, "")}};
-  for (const auto& [name, bytes] : pictures) {
-    write(name, bytes);
+  for (const auto& picture : pictures) {
+    const std::string& name = picture.first;
+    write(name, picture.second);
     ::testing::internal::CaptureStderr();
     EXPECT_MPM_ERROR(openSource(folder_ / name)->next(), "'" + (folder_ / name) + "': damaged, or not an image");
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << name;
