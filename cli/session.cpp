@@ -6,6 +6,7 @@
 #include <opencv2/core/utility.hpp>
 
 #include "mpm/build_info.hpp"
+#include "program/paths.h"
 #include "vision/sources/source_spec.h"
 #include "vision/time.h"
 
@@ -13,21 +14,16 @@ namespace mpm::cli {
 
 namespace {
 
-std::string quoted(const std::string& word) {
-  const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./";
-  std::string text;
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return word.empty() || word.find_first_not_of(plain) != word.npos ? "'" + text + "'" : word;
-}
-
 // The command line of this process, as a shell reads it, with what decides the numbers in its environment.
 std::string commandText() {
   std::string text, word;
   for (const std::string name : {"MPM_MODEL", "MPM_INSTRUCTION_SET"})
-    if (const char* value = std::getenv(name.c_str()); value && *value) text += name + "=" + quoted(value) + " ";
+    if (const char* value = std::getenv(name.c_str()); value && *value)
+      text += name + "=" + program::shellWord(value) + " ";
   std::ifstream words("/proc/self/cmdline");
   std::getline(words, word, '\0');
-  for (text += "mpm"; std::getline(words, word, '\0');) text += " " + quoted(vision::redactCredentials(word));
+  for (text += "mpm"; std::getline(words, word, '\0');)
+    text += " " + program::shellWord(vision::redactCredentials(word));
   return text;
 }
 

@@ -143,7 +143,8 @@ std::string storedText(std::int64_t added, const std::string& database) {
   std::int64_t kept = 0;
   for (const SourceRecord& stored : StoreReader(database).sources()) kept += stored.samples;
   return std::to_string(added) + (added == 1 ? " new sample, " : " new samples, ") + std::to_string(kept) + " in " +
-         database + "; 'mpm report " + database + "' sums them up";
+         database + "; mpm report " + program::shellWord((database.starts_with('-') ? "./" : "") + database) +
+         " sums them up";
 }
 
 int measureArchiveAgain(const SessionOptions& session, const WatchOptions& watch) {

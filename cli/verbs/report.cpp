@@ -346,6 +346,15 @@ std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecor
   return place;
 }
 
+// Minutes east of UTC of the camera's clock; nullopt: that of this machine.
+std::optional<int> zoneOf(const StoreReader& store, const SourceRecord& source, const ReportArguments& arguments) {
+  if (arguments.time_zone) return arguments.time_zone;
+  std::optional<int> zone;
+  for (const SessionRecord& session : store.sessions(source.id))
+    if (session.time_zone) zone = session.time_zone;
+  return zone;
+}
+
 void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Span span,
                         const ReportArguments& arguments) {
   const auto place = placeOf(store, source, arguments.night);
@@ -358,7 +367,7 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Sp
   options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
   options.latitude = place->latitude;
   options.longitude = place->longitude;
-  options.ahead_of_utc = arguments.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs;
+  options.ahead_of_utc = zoneOf(store, source, arguments).value_or(vision::machineTimeZone()) * kMinuteMs;
   makeFolder(arguments.folder);
   for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
 }
@@ -447,10 +456,11 @@ void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, c
   film.from = span.from;
   film.to = span.to;
   film.place = placeOf(store, source, arguments.night);
-  film.ahead_of_utc = arguments.time_zone.value_or(vision::machineTimeZone()) * kMinuteMs;
+  const int zone = zoneOf(store, source, arguments).value_or(vision::machineTimeZone());
+  film.ahead_of_utc = zone * kMinuteMs;
   film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
   const FilmDays days = writeFilm(store, source, film);
-  printNote("wrote " + film.path + ": " + counted(days.shown, "day") +
+  printNote("wrote " + film.path + ": " + counted(days.shown, "day") + " of " + vision::timeZoneText(zone) +
             (days.without > 0 ? "; " + counted(days.without, "day") + " between them without a picture" : ""));
 }
 
@@ -483,13 +493,15 @@ int report(const ReportArguments& arguments) {
     if (!scratch) printNote("wrote " + database);
   }
   StoreReader store(database);
-  store.setNightRule(orOptionError([&] { return nightRule(arguments.night); }));
+  NightRule night = orOptionError([&] { return nightRule(arguments.night); });
   const auto sources = chosenSources(store, arguments.source);
   const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty() || !arguments.folder.empty() ||
                       !arguments.film.path.empty();
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
+    if (auto* const hours = std::get_if<NightByHours>(&night)) hours->zone = zoneOf(store, source, arguments);
+    store.setNightRule(night);
     const SourceReport found(store, source, arguments.days);
     arguments.json    ? printLine(reportJson(found))
     : arguments.brief ? printBrief(store, found, database)
@@ -527,7 +539,7 @@ Verb addReport(CLI::App& mpm) {
       ->required();
   addOption(*verb, "--merge", arguments->merged, "FILE", "Write what the databases hold into this new one, too");
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
-  addNumber(*verb, "--days", arguments->days, "N", 0, 1e6, "Only the last days. Default: all");
+  addNumber(*verb, "--days", arguments->days, "N", 1e-3, 1e6, "Only the last days. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
   addChoice<std::optional<ExportFormat>>(
       *verb, "--format", arguments->format,
@@ -543,7 +555,8 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
   addTimeZone(*verb, arguments->time_zone)
       ->description(
-          "Of the dates and times in them: +01:00 or Europe/Paris. Default: the standard time of this machine")
+          "Of the days of PhenoCam's files and of a film, of --film-at and --night-hours: +01:00 or Europe/Paris. "
+          "Default: that of an archive as 'mpm monitor' read it, else the standard time of this machine")
       ->group("Options");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
             "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement");

@@ -3909,8 +3909,8 @@
         <translation>Jour au-dessus de la luminosité</translation>
     </message>
     <message>
-        <source>By the clock: 21:00-06:30, local time</source>
-        <translation>Selon l’heure&#xa0;: 21:00-06:30, heure locale</translation>
+        <source>By the clock of the camera: 21:00-06:30</source>
+        <translation>Selon l’heure de la caméra&#xa0;: 21:00-06:30</translation>
     </message>
     <message>
         <source>Night hours</source>

@@ -56,6 +56,27 @@ TEST_F(ArchiveCommand, PicturesAreStoredAtTheirTimes) {
   EXPECT_EQ(json["samples"], 2);
 }
 
+// And not that of the machine which reads it.
+TEST_F(ArchiveCommand, ItsDaysAreThoseOfItsZone) {
+  for (const char* time : {"0030", "1200", "2330"}) add("20130708_" + std::string(time) + "00.png");
+  const CommandOptions away{.environment = {{"TZ", "America/New_York"}}};
+  succeeded(monitor(in_, {"--night-hours", "23:00-01:00"}, away));
+  std::vector<std::optional<bool>> nights;
+  for (const auto& sample : monitor::test::allSamples(StoreReader(database_))) nights.push_back(sample.night);
+  EXPECT_THAT(nights, ElementsAre(true, false, true));
+  const auto report = [&](const Words& more) {
+    return succeeded(mpmCommand(Words{"report", database_, "--json"} + more, away));
+  };
+  const auto judged = [&](const Words& more) { return report(Words{"--night-hours", "11:30-13:00"} + more).json(); };
+  EXPECT_EQ(judged({})["night"]["samples"], 1);
+  EXPECT_EQ(judged({"--time-zone", "+12:00"})["night"]["samples"], 1) << "23:30 is 10:30 there, 00:30 is 11:30";
+  const auto film = [&](const Words& more) {
+    return report(Words{"--film", folder_ / "f.avi", "--film-at", "23:00"} + more).err;
+  };
+  EXPECT_THAT(film({}), HasSubstr("1 day of UTC+01:00\n"));
+  EXPECT_THAT(film({"--time-zone", "Z"}), HasSubstr("2 days of UTC+00:00\n"));
+}
+
 TEST_F(ArchiveCommand, AFolderWithoutTimesIsRefused) {
   add("a.png");
   add("b.png");

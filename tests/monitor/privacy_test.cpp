@@ -125,6 +125,18 @@ TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
   EXPECT_EQ(black(roadOf({64, 48}, 100), {}).first, 0) << "no longer valid";
   EXPECT_EQ((PrivacyOptions{.hidden = {window}, .blurred = {"car", "person"}}).text(),
             "pictures hide window and blur car, person");
+  vision::Region mask = window;
+  mask.polygons.clear();
+  mask.mask = cv::Mat(48, 64, CV_8U, cv::Scalar::all(255));
+  Privacy masked({.hidden = {mask}});
+  EXPECT_EQ(cv::countNonZero(masked.hidden(roadOf({64, 48}, 0), {}).reshape(1)), 0);
+  EXPECT_EQ(masked.takeProblem(), "");
+  const InferenceResult larger = roadOf({128, 96}, 0);
+  EXPECT_GT(cv::countNonZero(changed(larger, masked.hidden(larger, {}))), 128 * 96 * 0.95) << "blurred";
+  EXPECT_THAT(masked.takeProblem(),
+              HasSubstr("the mask of region 'window' is 64 x 48 px (width x height), the picture 128 x 96 px"));
+  masked.hidden(larger, {});
+  EXPECT_EQ(masked.takeProblem(), "") << "once";
   const PrivacyOptions nothing{.hidden = {{.name = "nothing", .size = {64, 48}}}};
   EXPECT_MPM_ERROR(Privacy(nothing), "nothing");
 }

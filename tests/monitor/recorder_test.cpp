@@ -273,9 +273,10 @@ TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
 TEST_F(RecorderTest, AHeartbeatComesOnceADayWhileSamplesCome) {
   for (const bool archive : {false, true}) {
     std::vector<std::string> beats;
-    Recorder recorder({.source = "camera 0", .every_s = 0, .archive = archive}, nullptr, [&](const Event& event) {
-      if (event.kind == EventKind::kHeartbeat) beats.push_back(event.message);
-    });
+    Recorder recorder({.source = "camera 0", .every_s = 0, .archive_zone = archive ? std::optional(0) : std::nullopt},
+                      nullptr, [&](const Event& event) {
+                        if (event.kind == EventKind::kHeartbeat) beats.push_back(event.message);
+                      });
     const auto beatsAfter = [&](std::int64_t ms) {
       recorder.add(resultAt(ms), 0);
       return beats.size();

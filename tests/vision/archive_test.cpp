@@ -6,6 +6,7 @@
 #include <opencv2/videoio.hpp>
 #include <thread>
 
+#include "support/exif.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 
@@ -20,16 +21,18 @@ class Archive : public test::InFolder {
   SourceOptions options_;
   std::vector<std::string> notes_;
 
-  void add(const std::string& name) { cv::imwrite(folder_ / name, cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(9))); }
+  void add(const std::string& name, int rows = 8) {
+    cv::imwrite(folder_ / name, cv::Mat(rows, 8, CV_8UC3, cv::Scalar::all(9)));
+  }
 
   // "a 2013-07-08T05:54:13Z" of each frame.
-  std::vector<std::string> frames() {
+  std::vector<std::string> frames(const std::string& of = "") {
     notes_.clear();
     options_.on_note = [this](const std::string& text) {
       if (!text.empty()) notes_.push_back(text);
     };
     std::vector<std::string> found;
-    const auto source = openArchive(parseSourceSpec(folder_.path()), archive_, options_);
+    const auto source = openArchive(parseSourceSpec(of.empty() ? folder_.path() : of), archive_, options_);
     while (const auto frame = source->next())
       found.push_back(frame->name + " " + isoTime(std::llround(*frame->unix_time * 1000)));
     return found;
@@ -73,8 +76,38 @@ TEST_F(Archive, APictureThatTheListLacksIsSaid) {
   archive_.times.list = folder_ / "list.csv";
   EXPECT_EQ(frames().size(), 2u);
   EXPECT_THAT(notes_, Contains("1 picture not in the list '" + folder_ / "list.csv" + "'"));
+  EXPECT_THAT(notes_, Not(Contains(HasSubstr("without a picture"))));
+  std::ofstream(folder_ / "list.csv") << "a.png,2013-07-08T00:00:00\nb.png,2013-07-08T00:00:00\n";
+  frames();
+  EXPECT_THAT(notes_, Contains("1 line of '" + folder_ / "list.csv" + "' without a picture"));
   std::ofstream(folder_ / "list.csv") << "a.png,2013-07-08T00:00:00\na.png,2013-07-08T00:00:00\n";
   EXPECT_MPM_ERROR(frames(), "line 2: 'a.png' is in line 1 already");
+}
+
+TEST_F(Archive, AListNamesPicturesByTheEndOfTheirPaths) {
+  for (const char* camera : {"east", "west"}) {
+    fs::create_directory(folder_ / camera);
+    add(std::string(camera) + "/1.png");
+  }
+  archive_.times.list = folder_ / "list.csv";
+  const auto timesBy = [&](const std::string& east, const std::string& west) {
+    std::ofstream(archive_.times.list) << east << ",2013-07-08T01:00:00\n" << west << ",2013-07-08T02:00:00\n";
+    return frames(folder_ / "*/*.png");
+  };
+  const auto both = ElementsAre("1 2013-07-08T01:00:00Z", "1 2013-07-08T02:00:00Z");
+  EXPECT_THAT(timesBy("east/1.png", "./west/1.png"), both);
+  EXPECT_THAT(timesBy(folder_ / "east/1.png", "1.png"), both) << "the longest that fits counts";
+  EXPECT_MPM_ERROR(timesBy("/elsewhere/east/1.png", "t/1.png"), "names no picture of");
+}
+
+TEST_F(Archive, AClockThatWasResetIsSaid) {
+  for (const char* name : {"20130708_055413.png", "20130708_060000.png"}) add(name);
+  test::setExifTime(folder_ / "20130708_055413.png", "1980:01:01 00:00:07");
+  test::setExifTime(folder_ / "20130708_060000.png", "2013:07:09 06:00:00");
+  EXPECT_EQ(frames().front(), "20130708_055413 1980-01-01T00:00:07Z");
+  EXPECT_THAT(notes_, Contains("1 picture more than a day from the time in the name, such as '20130708_055413.png', "
+                               "1980-01-01T00:00:07Z by its EXIF and 2013-07-08T05:54:13Z by its name: EXIF counts "
+                               "(--times name)"));
 }
 
 TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {
@@ -121,6 +154,8 @@ TEST_F(Archive, AGrowingFolderGivesWhatIsNew) {
   std::set<std::string> names;
   for (int i = 0; i < 2; ++i) names.insert(source->next()->name);
   EXPECT_EQ(names, (std::set<std::string>{"20130708_060000", "20130708_055959"}));
+  add("20130708_055413.png", 16);
+  EXPECT_EQ(source->next()->image.rows, 16) << "one that was cut off at first";
   std::thread ends([&] { stop = true; });
   EXPECT_FALSE(source->next());
   ends.join();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <utility>
 
 #include "base/visible_text.h"
 #include "monitor/statistics/region_meter.h"
@@ -77,9 +78,17 @@ cv::Mat Privacy::hidden(const InferenceResult& result, const ViewMotion& place) 
              cv::countNonZero(mask) > 0)
       blurred(image).copyTo(image, mask);
   }
-  for (const vision::Region& region : options_.hidden)
-    if (region.validAt(result.frame.time)) image.setTo(cv::Scalar::all(0), movedMask(region, image.size(), place));
+  for (const vision::Region& region : options_.hidden) try {
+      if (region.validAt(result.frame.time)) image.setTo(cv::Scalar::all(0), movedMask(region, image.size(), place));
+    } catch (const Error& error) {
+      image = blurred(image);
+      problem_ = error.what();
+    }
   return image;
+}
+
+std::string Privacy::takeProblem() {
+  return problem_.empty() || std::exchange(told_, true) ? "" : "whole pictures are blurred: " + problem_;
 }
 
 }  // namespace mpm::monitor

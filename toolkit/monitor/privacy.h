@@ -30,13 +30,18 @@ class Privacy {
 
   /// The picture of a result, with a copy of its pixels in which everything is hidden that has to be; `place`: where
   /// the view has moved. A picture is blurred as a whole where classes cannot be told: the model lacks one of
-  /// them or gives no labels, or no model has seen the frame (`model` null).
+  /// them or gives no labels, or no model has seen the frame (`model` null); and where the mask of a region is of
+  /// another size.
   cv::Mat hidden(const InferenceResult& result, const ViewMotion& place);
+  /// Why a region could not be hidden alone, the first time; else empty.
+  std::string takeProblem();
 
  private:
   cv::Mat where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now);
 
   PrivacyOptions options_;
+  std::string problem_;
+  bool told_ = false;
   cv::Mat seen_;  // CV_64F, by cells of the picture: when one of the classes was last seen there, UnixMs
 };
 

@@ -24,7 +24,9 @@ struct RecorderOptions {
   std::string source{};      ///< vision::SourceSpec::name()
   double every_s = 1;        ///< at most one sample in this time; 0: one per frame
   bool every_frame = false;  ///< each frame is a sample, whatever every_s
-  bool archive = false;      ///< frames have times of their own: alarms go by these, and sessions begin with them
+  /// Minutes east of UTC where the camera of an archive stands, whose frames have times of their own: alarms go by
+  /// these, and sessions begin with them. nullopt: no archive.
+  std::optional<int> archive_zone{};
   NightRule night{};
   AlarmOptions alarms{};
   QualityOptions quality{};

@@ -161,7 +161,10 @@ struct Session::Impl {
     if (ours && !result.repeated) sample = now->recorder->add(result, now->capture.status().dropped);
     const bool recorded = sample.has_value();
     if (!sample && callbacks.on_frame) sample = measure(result);
-    if (ours) hide(result, *now, recorded ? &sample->place : nullptr);  // measured are the pixels as they were
+    std::string blurred;
+    if (ours)
+      hide(result, *now, recorded ? &sample->place : nullptr, &blurred);  // measured are the pixels as they were
+    if (!blurred.empty()) post({options.now(), EventKind::kSource, Severity::kWarning, blurred});
     if (ours && !result.repeated) {
       snapshots->add(result, recorded ? &*sample : nullptr, now->source);
       now->samples += recorded;
@@ -172,11 +175,13 @@ struct Session::Impl {
     callbacks.on_frame(std::move(result), std::move(*sample));
   }
 
-  // `place`: where the view is now; null: where it was last.
-  static void hide(InferenceResult& result, OpenSource& of, const ViewMotion* place = nullptr) {
+  // `place`: where the view is now; null: where it was last. `problem` gets Privacy::takeProblem().
+  static void hide(InferenceResult& result, OpenSource& of, const ViewMotion* place = nullptr,
+                   std::string* problem = nullptr) {
     const std::lock_guard lock(of.hiding);
     if (place) of.place = *place;
     if (of.privacy) result.frame.image = of.privacy->hidden(result, of.place);
+    if (of.privacy && problem) *problem = of.privacy->takeProblem();
   }
 
   Sample measure(const InferenceResult& result) const {
@@ -315,15 +320,16 @@ void Session::open(const WatchOptions& options) {
       return open(how);
     };
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
-  const auto recorder = std::make_shared<Recorder>(RecorderOptions{.source = name,
-                                                                   .every_s = options.every_s,
-                                                                   .every_frame = every_frame,
-                                                                   .archive = archive,
-                                                                   .night = options.night,
-                                                                   .alarms = options.alarms,
-                                                                   .quality = options.quality,
-                                                                   .states = options.states},
-                                                   store, [this](const Event& event) { impl_->report(event); });
+  const auto recorder = std::make_shared<Recorder>(
+      RecorderOptions{.source = name,
+                      .every_s = options.every_s,
+                      .every_frame = every_frame,
+                      .archive_zone = archive ? std::optional(options.archive->times.zone()) : std::nullopt,
+                      .night = options.night,
+                      .alarms = options.alarms,
+                      .quality = options.quality,
+                      .states = options.states},
+      store, [this](const Event& event) { impl_->report(event); });
   if (store)  // on the thread that opens the source: the disk may hang, and then the source is opened once more without
     factory = [database = impl_->options.database, name, asked = std::make_shared<std::atomic_flag>(),
                weak = std::weak_ptr(recorder), now = impl_->options.now,

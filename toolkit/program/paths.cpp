@@ -49,6 +49,13 @@ std::string fileName(const std::string& text) {
   return name.empty() ? "_" : name;
 }
 
+std::string shellWord(const std::string& word) {
+  const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./";
+  std::string text;
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return word.empty() || word.find_first_not_of(plain) != word.npos ? "'" + text + "'" : word;
+}
+
 std::string UniqueNames::operator()(const std::string& name) {
   std::string unique = name;
   for (int n = 2; !taken_.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
@@ -57,6 +64,7 @@ std::string UniqueNames::operator()(const std::string& name) {
 
 void requireOutput(const std::string& option, const std::string& output, const Inputs& inputs) {
   if (output.empty()) return;
+  if (output == "-") throw UsageError(option + " writes a file: name one");
   const auto refuse = [&](const std::string& input) {
     throw UsageError(option + " would replace '" + input + "': name another file");
   };

@@ -27,6 +27,9 @@ class ScratchFolder {
 /// a point at the start, become "_"; what is longer than 100 is cut.
 std::string fileName(const std::string& text);
 
+/// As a shell reads it: in quotes where it needs them.
+std::string shellWord(const std::string& word);
+
 /// Names of files, each once: the second "a" is "a_2".
 class UniqueNames {
  public:

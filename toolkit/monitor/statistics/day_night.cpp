@@ -18,7 +18,8 @@ struct Overloaded : Cases... {
 template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
-int localMinute(UnixMs time) {
+int minuteOfDay(UnixMs time, std::optional<int> zone) {
+  if (zone) return static_cast<int>((time + *zone * kMinuteMs + kDayMs) % kDayMs / kMinuteMs);
   const std::time_t second = static_cast<std::time_t>(std::floor(static_cast<double>(time) / kSecondMs));
   std::tm parts{};
   ::localtime_r(&second, &parts);
@@ -79,7 +80,7 @@ std::optional<bool> DayNight::night(UnixMs time, double brightness) {
                                  return last_;
                                },
                                [&](const NightByHours& hours) -> std::optional<bool> {
-                                 const int minute = localMinute(time);
+                                 const int minute = minuteOfDay(time, hours.zone);
                                  return hours.from < hours.to ? minute >= hours.from && minute < hours.to
                                                               : minute >= hours.from || minute < hours.to;
                                }},

@@ -28,9 +28,10 @@ struct NightByBrightness {
   friend bool operator==(const NightByBrightness&, const NightByBrightness&) = default;
 };
 
-/// Night from `from` to `to`, minutes after midnight in the local time of this machine; over midnight when to < from.
+/// Night from `from` to `to`, minutes after midnight; over midnight when to < from.
 struct NightByHours {
   int from = 21 * 60, to = 6 * 60;
+  std::optional<int> zone{};  ///< minutes east of UTC; nullopt: the local time of this machine
   friend bool operator==(const NightByHours&, const NightByHours&) = default;
 };
 

@@ -94,10 +94,12 @@ bool hasTables(const Database& database, const std::string& path) {
 
 // A new quantity is a new column, and unknown in the samples that are there.
 void addColumns(Database& database) {
-  const std::vector<std::string> there = columnsOf(database, "region_sample");
-  for (const Quantity& one : quantities())
-    if (std::ranges::find(there, one.key) == there.end())
-      database.execute("ALTER TABLE region_sample ADD COLUMN " + std::string(one.key) + " REAL");
+  const auto add = [&](const std::string& table, const std::string& column) {
+    if (std::ranges::count(columnsOf(database, table), column) == 0)
+      database.execute("ALTER TABLE " + table + " ADD COLUMN " + column + " REAL");
+  };
+  for (const Quantity& one : quantities()) add("region_sample", one.key);
+  add("session", "time_zone");
 }
 
 void makeTables(Database& database, const std::string& path) {
@@ -252,6 +254,10 @@ std::vector<std::string> columnsOf(const Database& database, const std::string& 
   return columns;
 }
 
+std::string nullUnless(const std::vector<std::string>& there, const std::string& column) {
+  return std::ranges::count(there, column) == 0 ? "NULL AS " + column : column;
+}
+
 RegionRows::RegionRows(const Database& database) {
   std::string columns = "sample, region, areas", values = "?, ?, ?";
   for (const Quantity& one : quantities()) {
@@ -273,10 +279,7 @@ SampleRows::SampleRows(const Database& database, With with, const std::string& w
   std::string columns =
       "sample.id, session, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
       " zoomed, region, coalesce(region.name, ''), areas";
-  for (const Quantity& one : quantities()) {
-    const bool known = std::ranges::find(there, one.key) != there.end();
-    columns += (known ? ", region_sample." : ", NULL AS ") + std::string(one.key);
-  }
+  for (const Quantity& one : quantities()) columns += ", " + nullUnless(there, one.key);
   rows_ = database.prepare("SELECT " + columns + " FROM sample JOIN region_sample ON region_sample.sample = sample.id" +
                            (with == With::kWhole ? " AND region = 0" : "") +
                            " LEFT JOIN region ON region.id = region_sample.region WHERE " + where +

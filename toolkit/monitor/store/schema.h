@@ -26,6 +26,8 @@ std::string countsJson(const std::vector<double>& counts);
 /// `attached`: the name of the database that has the table.
 std::vector<std::string> columnsOf(const Database& database, const std::string& table,
                                    const std::string& attached = "main");
+/// The column, or where it is not among them, as in an older file: NULL by its name.
+std::string nullUnless(const std::vector<std::string>& there, const std::string& column);
 
 /// Writes regions of samples: a row each, the whole picture too, with a column for each quantity.
 class RegionRows {

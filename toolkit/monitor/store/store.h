@@ -38,6 +38,7 @@ struct SessionInfo {
   std::optional<evaluation::ConfusionMatrix> cross_validation;
   double every_s = 1;                         ///< how often a sample was meant to come; 0: no fixed time
   std::optional<double> latitude, longitude;  ///< degrees north and east
+  std::optional<int> time_zone;               ///< of the times of an archive's pictures, minutes east of UTC
 };
 
 struct SessionRecord : SessionInfo {

@@ -50,7 +50,7 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   std::string classes, validation;
   row.read(session.id, session.started, session.ended, session.model, session.model_name, session.reduce,
            session.tokens, classes, session.every_s, session.latitude, session.longitude, session.model_digest,
-           validation);
+           validation, session.time_zone);
   if (!session.latitude || !session.longitude) session.latitude = session.longitude = std::nullopt;
   try {
     for (const JsonValue& name : JsonValue(classes, "classes").list())
@@ -158,8 +158,8 @@ class ChartBuilder {
 };
 
 constexpr const char* kSessionColumns =
-    "id, started_ms, ended_ms, model, model_name, schedule, tokens, classes, every_s, latitude, longitude,"
-    " model_digest, cross_validation";
+    "SELECT id, started_ms, ended_ms, model, model_name, schedule, tokens, classes, every_s, latitude, longitude,"
+    " model_digest, cross_validation, ";
 
 using Hours = std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>>;  // start, night -> occurrences
 
@@ -395,7 +395,8 @@ std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
   Statement rows =
-      impl_->database.prepare(std::string("SELECT ") + kSessionColumns + " FROM session WHERE source = ? ORDER BY id");
+      impl_->database.prepare(kSessionColumns + nullUnless(columnsOf(impl_->database, "session"), "time_zone") +
+                              " FROM session WHERE source = ? ORDER BY id");
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;

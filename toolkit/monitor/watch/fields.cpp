@@ -147,7 +147,7 @@ std::vector<WatchField> allFields() {
        MPM_SAID("watch", "By the brightness: day above this mean grey value"), "somewhat above that of the night", 0,
        255, nullptr, kNone, MPM_SAID("watch", "Day above the brightness"), 57},
       {"night-hours", &W::night_hours, kDayNightGroup, "FROM-TO",
-       MPM_SAID("watch", "By the clock: 21:00-06:30, local time"), "", 0, 0, readBy<parseNightHours>, kNone,
+       MPM_SAID("watch", "By the clock of the camera: 21:00-06:30"), "", 0, 0, readBy<parseNightHours>, kNone,
        MPM_SAID("watch", "Night hours")},
       {"regions", &W::regions, kRegionsGroup, "FILE",
        "Measure these parts of the picture: a file of ours, LabelMe,\nCOCO or PhenoCam (docs/regions.md). 'none': "

@@ -45,7 +45,7 @@ std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const v
       .times = timeOptions(watch), .every_s = watch.every.value_or(0), .follow = watch.follow};
   if (!watch.start.empty()) {
     if (source.kind != vision::SourceKind::kVideo) throw WatchError("start", "it is for a video");
-    archive.start = vision::readTime(watch.start)->utc(vision::PictureTimes(archive.times).timeZone());
+    archive.start = vision::readTime(watch.start)->utc(archive.times.zone());
   }
   if (!vision::isArchive(source, archive)) {
     if (!watch.times.empty() || !watch.time_zone.empty())
@@ -166,14 +166,15 @@ WatchOptions watchOptions(const Watch& watch) {
       placed.night = "none";  // opening it again reports the error
     }
   options.night = nightRule(placed);
+  if (auto* const hours = std::get_if<NightByHours>(&options.night); hours && options.archive)
+    hours->zone = options.archive->times.zone();
   options.alarms = alarmOptions(watch);
   options.summary_hour = watch.summary;
   if (!watch.quality.empty()) options.quality = of("quality", [&] { return parseQuality(watch.quality); });
   options.states = stateOptions(watch);
   if (watch.regions == "none") options.regions.emplace();
   const auto read = [&](const char* key, const std::string& path) {
-    const int zone = timeOptions(watch).time_zone.value_or(vision::machineTimeZone());
-    return of(key, [&] { return vision::readRegions(path, zone * kMinuteMs); });
+    return of(key, [&] { return vision::readRegions(path, timeOptions(watch).zone() * kMinuteMs); });
   };
   if (!watch.regions.empty() && watch.regions != "none") options.regions = read("regions", watch.regions);
   if (!watch.hide.empty()) options.privacy.hidden = read("hide", watch.hide);

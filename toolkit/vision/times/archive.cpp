@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -26,6 +25,15 @@ bool tooSoon(UnixMs time, std::optional<UnixMs> last, double every_s) {
   return last && time >= *last && time < *last + std::llround(kDue * every_s * kSecondMs);
 }
 
+// Size and date; nullopt: it cannot be asked.
+using FileState = std::optional<std::pair<std::uintmax_t, fs::file_time_type>>;
+
+FileState stateOf(const std::string& path) {
+  std::error_code error;
+  const std::pair state(fs::file_size(path, error), fs::last_write_time(path, error));
+  return error ? std::nullopt : FileState(state);
+}
+
 struct TimedPicture {
   std::string path;
   UnixMs time;
@@ -41,9 +49,14 @@ class ArchiveSource final : public FrameSource {
     } catch (const Error&) {
       if (!archive_.follow) throw;
     }
-    known_.insert(files.begin(), files.end());
+    for (const std::string& file : files) known_[file] = stateOf(file);
+    if (files.empty()) note("no picture yet in '" + source_.shownText() + "'");
     alone_ = files.size() == 1 && !archive_.follow;
     plan(files);
+    if (listed_ == 0 && times_.listed() > 0 && !archive_.follow && !stopped(options_))
+      throw Error("'" + archive_.times.list + "' names no picture of '" + source_.shownText() + "', such as '" +
+                  fs::absolute(files.front()).lexically_normal().string() +
+                  "': begin its lines with the name of a picture, or with its whole path");
     if (untimed_ > 0 && untimed_ == files.size() && !archive_.follow)
       throw Error("no picture of '" + source_.shownText() + "' has a time " + whereLooked() +
                   ": give a list with --times list:FILE, or take the dates of the files with --times modified");
@@ -101,7 +114,8 @@ class ArchiveSource final : public FrameSource {
     std::vector<std::string> untimed;
     std::size_t assumed = 0;
     const std::string* later = nullptr;  // a file whose name is before that of a picture of an earlier time
-    std::string backwards;
+    std::string backwards, doubtful;
+    std::size_t doubts = 0;
     UnixMs last = INT64_MIN;
     for (const std::string& file : files) {
       if (stopped(options_)) return;
@@ -113,6 +127,9 @@ class ArchiveSource final : public FrameSource {
       }
       ++from[static_cast<std::size_t>(time->from)];
       assumed += time->assumed_zone;
+      if (time->in_name && doubts++ == 0)
+        doubtful = "'" + nameOf(file) + "', " + isoTime(time->time) + " by its EXIF and " + isoTime(*time->in_name) +
+                   " by its name";
       if (time->time < last && backwards.empty())
         backwards = "'" + nameOf(file) + "' is before '" + nameOf(*later) + "'";
       last = time->time;
@@ -136,9 +153,15 @@ class ArchiveSource final : public FrameSource {
     if (assumed > 0)
       text += ", read as " + timeZoneText(times_.timeZone()) +
               (times_.machinesZone() ? ", the standard time of this machine (--time-zone)" : "");
-    if (const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
-        !archive_.times.list.empty() && listed < found.size())
+    const std::size_t listed = from[static_cast<std::size_t>(TimeFrom::kList)];
+    listed_ += listed;
+    if (times_.listed() > 0 && listed < found.size())
       note(counted(found.size() - listed, "picture") + " not in the list '" + archive_.times.list + "'");
+    if (times_.listed() > listed && !archive_.follow && !alone_)
+      note(counted(times_.listed() - listed, "line") + " of '" + archive_.times.list + "' without a picture");
+    if (doubts > 0)
+      note(counted(doubts, "picture") + " more than a day from the time in the name, such as " + doubtful +
+           ": EXIF counts (--times name)");
     if (!backwards.empty()) note("taken in the order of their times, not of their names: " + backwards);
     noteEqualTimes(found);
 
@@ -195,18 +218,14 @@ class ArchiveSource final : public FrameSource {
       working();
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> changing;
+    std::map<std::string, FileState> changing;
     std::vector<std::string> complete;
     try {
       for (const std::string& file : sourceFiles(source_)) {
-        if (known_.contains(file)) continue;
-        std::error_code error;
-        const std::pair state(fs::file_size(file, error), fs::last_write_time(file, error));
-        const auto before = changing_.find(file);
-        if (before != changing_.end() && before->second == state && !error)
-          complete.push_back(file);
-        else
-          changing.emplace(file, state);
+        const FileState state = stateOf(file);
+        if (!state || known_[file] == state) continue;
+        if (changing_[file] == state) complete.push_back(file);
+        changing[file] = state;
       }
       changing_ = std::move(changing);
       if (complete.empty()) return;
@@ -214,7 +233,7 @@ class ArchiveSource final : public FrameSource {
     } catch (const Error&) {  // no picture yet, a disk that is away for a while, a list that is being written
       return;
     }
-    known_.insert(complete.begin(), complete.end());
+    for (const std::string& file : complete) known_[file] = changing_[file];
     images_.reset();
     plan(complete);
   }
@@ -223,12 +242,12 @@ class ArchiveSource final : public FrameSource {
   ArchiveOptions archive_;
   SourceOptions options_;
   PictureTimes times_;
-  std::set<std::string> known_;                                                    // files that were planned
-  std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> changing_;  // since the last look
+  std::map<std::string, FileState> known_;     // files that were planned: a cut-off one comes again when it has grown
+  std::map<std::string, FileState> changing_;  // since the last look
   std::vector<TimedPicture> plan_;
   std::unique_ptr<FrameSource> images_;  // of the plan
   std::optional<UnixMs> last_taken_;
-  std::size_t untimed_ = 0, fresh_ = 0;  // fresh_: pictures of the plan that are not done
+  std::size_t untimed_ = 0, listed_ = 0, fresh_ = 0;  // fresh_: pictures of the plan that are not done
   std::int64_t said_ = 0;
   bool alone_ = false;
 };

@@ -119,7 +119,7 @@ std::map<std::string, WrittenTime> readTimeList(const std::string& path) {
              "'" + visibleText(line.text) +
                  "' is not a name with year, month, day, hour, minute and second, or with a time such as "
                  "2013-07-08T05:54:13");
-    const std::string& name = line.cells[0];
+    const std::string name = fs::path(line.cells[0]).lexically_normal().string();
     if (name.empty()) refuse(path, line, "the name of the picture is missing");
     if (const auto [before, fresh] = lines.emplace(name, line.number); !fresh)
       refuse(path, line, "'" + visibleText(name) + "' is in line " + std::to_string(before->second) + " already");
@@ -145,8 +145,7 @@ std::optional<WrittenTime> exifTime(const std::string& path) {
   return whole ? whole : time;
 }
 
-PictureTimes::PictureTimes(TimeOptions options)
-    : options_(std::move(options)), time_zone_(options_.time_zone ? *options_.time_zone : machineTimeZone()) {
+PictureTimes::PictureTimes(TimeOptions options) : options_(std::move(options)), time_zone_(options_.zone()) {
   if (!options_.list.empty()) list_ = readTimeList(options_.list);
 }
 
@@ -154,15 +153,22 @@ std::optional<PictureTime> PictureTimes::of(const std::string& path) const {
   const auto found = [&](const WrittenTime& written, TimeFrom from) {
     return PictureTime{written.utc(time_zone_), from, !written.offset};
   };
-  const fs::path file(path);
-  if (!list_.empty())
-    for (const std::string& name : {path, file.filename().string()})
+  if (!list_.empty())  // the whole path, then one folder less each time
+    for (std::string name = fs::absolute(path).lexically_normal().string(), rest;; name = rest) {
       if (const auto entry = list_.find(name); entry != list_.end()) return found(entry->second, TimeFrom::kList);
+      rest = name.substr(name.find('/') + 1);
+      if (rest.size() == name.size()) break;
+    }
   const bool any = !options_.from || options_.from == TimeFrom::kList;
+  const auto named =
+      any || options_.from == TimeFrom::kName ? timeInName(fs::path(path).stem().string()) : std::nullopt;
   if (any || options_.from == TimeFrom::kExif)
-    if (const auto written = exifTime(path)) return found(*written, TimeFrom::kExif);
-  if (any || options_.from == TimeFrom::kName)
-    if (const auto written = timeInName(file.stem().string())) return found(*written, TimeFrom::kName);
+    if (const auto written = exifTime(path)) {
+      PictureTime time = found(*written, TimeFrom::kExif);
+      if (named && std::abs(named->utc(time_zone_) - time.time) > kDayMs) time.in_name = named->utc(time_zone_);
+      return time;
+    }
+  if (named) return found(*named, TimeFrom::kName);
   if (options_.from == TimeFrom::kModified)
     if (const auto time = modifiedTime(path)) return PictureTime{*time, TimeFrom::kModified};
   return std::nullopt;

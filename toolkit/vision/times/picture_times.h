@@ -26,6 +26,8 @@ struct TimeOptions {
   std::string list{};              ///< path of a list; empty: none
   std::optional<int> time_zone{};  ///< minutes east of UTC of times without offset; nullopt: machineTimeZone()
 
+  int zone() const { return time_zone ? *time_zone : machineTimeZone(); }
+
   friend bool operator==(const TimeOptions&, const TimeOptions&) = default;
 };
 
@@ -38,15 +40,17 @@ struct PictureTime {
   UnixMs time = 0;
   TimeFrom from = TimeFrom::kName;
   bool assumed_zone = false;  ///< it was written without an offset
+  /// What the name says where EXIF counts and is more than a day away: a camera whose clock was reset.
+  std::optional<UnixMs> in_name{};
 };
 
 /// "a list", "EXIF", "the name", "the date of the file".
 const char* toString(TimeFrom from);
 
-/// A list of names and times: comma-separated values, one picture a line: its name, then year, month, day, hour, minute
-/// and second, or one time as readTime() reads it. A first line without a digit behind the name is a header; "#" begins
-/// a comment. Throws mpm::Error that names file and line for another line, for a name that comes twice, and for an
-/// empty list.
+/// A list of names and times: comma-separated values, one picture a line: its name or the end of its path, then year,
+/// month, day, hour, minute and second, or one time as readTime() reads it. A first line without a digit behind the
+/// name is a header; "#" begins a comment. Throws mpm::Error that names file and line for another line, for a name that
+/// comes twice, and for an empty list.
 std::map<std::string, WrittenTime> readTimeList(const std::string& path);
 
 /// DateTimeOriginal of a JPEG or PNG file; nullopt: it has none.
@@ -62,6 +66,8 @@ class PictureTimes {
   std::optional<PictureTime> of(const std::string& path) const;
   int timeZone() const { return time_zone_; }
   bool machinesZone() const { return !options_.time_zone; }
+  /// Pictures that the list names.
+  std::size_t listed() const { return list_.size(); }
 
  private:
   TimeOptions options_;
