@@ -133,6 +133,7 @@ TEST_F(ArchiveCommand, OptionsThatDoNotFitAreRefused) {
   expectFailure(monitor(in_, {"--start", "2013-07-08T00:00"}), 2, {"--start: it is for a video"});
   expectFailure(monitor("0", {}), 2, {": it is for pictures"});
   expectFailure(monitor("0", {"--follow"}), 2, {"--follow: only a folder"});
+  expectFailure(monitor("nothing.png"), 1, {"there is no file or folder 'nothing.png'"});
   expectFailure(monitor("0", {"--shard", "1/2"}), 2, {"--shard needs a folder"});
   expectFailure(monitor(in_, {"--times", "date"}), 2, {"'date' is not auto"});
   expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--time-zone", "Mars"}), 2, {"'Mars' is neither"});

@@ -48,7 +48,7 @@ std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const v
     archive.start = vision::readTime(watch.start)->utc(archive.times.zone());
   }
   if (!vision::isArchive(source, archive)) {
-    if (!watch.times.empty() || !watch.time_zone.empty())
+    if (source.kind != vision::SourceKind::kMissing && !(watch.times.empty() && watch.time_zone.empty()))
       throw WatchError(watch.times.empty() ? "time-zone" : "times", "it is for pictures");
     return std::nullopt;
   }
