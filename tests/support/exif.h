@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/png.h"
 
 namespace mpm::test {
 
@@ -47,19 +48,8 @@ inline void setExifTime(const std::string& path, const std::string& time, const 
                            number(26, 4) + number(0, 4) + number(tags.size(), 2) + entries + number(0, 4) + texts;
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (bytes.starts_with("\x89PNG")) {  // a chunk behind the first one, with its checksum
-    const std::string chunk = "eXIf" + tiff;
-    std::uint32_t sum = ~0u;
-    for (const char c : chunk) {
-      sum ^= static_cast<unsigned char>(c);
-      for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0u);
-    }
-    const auto big = [](std::uint32_t value) {
-      std::string text;
-      for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift & 255);
-      return text;
-    };
-    bytes.insert(33, big(static_cast<std::uint32_t>(tiff.size())) + chunk + big(~sum));
+  if (bytes.starts_with("\x89PNG")) {  // a chunk behind the first one
+    bytes.insert(33, pngChunk("eXIf", tiff));
     std::ofstream(path, std::ios::binary) << bytes;
     return;
   }
