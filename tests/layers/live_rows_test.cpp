@@ -140,19 +140,16 @@ TEST_F(OneLayer, AttentionPoolsEveryMemberOfEveryCluster) {
   const cv::Mat y = forward(*layer("AttentionPool", {query, weight, bias}), {poisoned, state}, {2, width});
   for (int b = 0; b < 2; ++b) {
     const int rows = kSpecial + static_cast<int>(state.at<float>(b, 0));
-    const auto project = [&](int row, int out) {
-      double sum = bias.at<float>(out);
-      for (int c = 0; c < dim; ++c) sum += static_cast<double>(x.ptr<float>(b, row)[c]) * weight.at<float>(out, c);
-      return sum;
-    };
+    const test::Reference projected = test::linear(test::Reference(MatrixView<const float>(x.ptr<float>(b), rows, dim)),
+                                                   {{weight.ptr<float>(), 2 * width, dim}, bias.ptr<float>()});
     double total = 0;
     std::vector<double> sums(width, 0.);
     for (int i = 0; i < rows; ++i) {
       const float size = i < kSpecial ? 1.f : state.at<float>(b, 1 + patches + i - kSpecial);
       double logit = 0;
-      for (int j = 0; j < width; ++j) logit += query.at<float>(j) * project(i, j);
+      for (int j = 0; j < width; ++j) logit += query.at<float>(j) * projected.at(i, j);
       total += size * std::exp(logit);
-      for (int j = 0; j < width; ++j) sums[j] += size * std::exp(logit) * project(i, width + j);
+      for (int j = 0; j < width; ++j) sums[j] += size * std::exp(logit) * projected.at(i, width + j);
     }
     for (int j = 0; j < width; ++j) EXPECT_NEAR(y.at<float>(b, j), sums[j] / total, 1e-5);
   }
@@ -215,10 +212,8 @@ TEST_F(OneLayer, NormComputesEveryLiveRow) {
   const int dim = 12;
   const cv::Mat weight = normal({dim, 1}, 1), bias = normal({dim, 1}, 2), x = normal({2, 200, dim}, 3);
   const auto expected = [&](const float* row, int column) {
-    double mean = 0, variance = 0;
-    for (int c = 0; c < dim; ++c) mean += row[c] / static_cast<double>(dim);
-    for (int c = 0; c < dim; ++c) variance += (row[c] - mean) * (row[c] - mean) / dim;
-    return (row[column] - mean) / std::sqrt(variance + 0.25) * weight.at<float>(column) + bias.at<float>(column);
+    const test::Reference alone(MatrixView<const float>(row, 1, dim));
+    return test::norm(alone, {weight.ptr<float>(), bias.ptr<float>(), 0.25F}).at(0, column);
   };
   for (const auto& live : kUnequalCounts)
     expectEveryLiveRow(*layer("TokenNorm", {weight, bias}), x, states(199, live), dim, expected);
@@ -228,9 +223,9 @@ TEST_F(OneLayer, LinearComputesEveryLiveRow) {
   const int dim = 12, out = 7;
   const cv::Mat weight = normal({out, dim}, 4), bias = normal({out, 1}, 5), x = normal({2, 200, dim}, 6);
   const auto expected = [&](const float* row, int column) {
-    double sum = bias.at<float>(column);
-    for (int c = 0; c < dim; ++c) sum += static_cast<double>(row[c]) * weight.at<float>(column, c);
-    return std::max(0., sum);  // the activation of all layers here
+    const test::Reference alone(MatrixView<const float>(row, 1, dim));
+    const test::Reference all = test::linear(alone, {{weight.ptr<float>(), out, dim}, bias.ptr<float>()});
+    return std::max(0., all.at(0, column));  // the activation of all layers here
   };
   for (const auto& live : kUnequalCounts)
     expectEveryLiveRow(*layer("TokenLinear", {weight, bias}), x, states(199, live), out, expected);

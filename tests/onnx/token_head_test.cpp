@@ -37,33 +37,21 @@ TokenHead randomHead(int classes = kClasses) {
           draw(classes, state)};
 }
 
-// {rows, in} -> {rows, out}; the matrix is {in, out}.
-Values linear(const Values& x, const std::vector<float>& weight, const std::vector<float>& bias) {
-  const std::size_t out = bias.size(), in = weight.size() / out;
-  Values y;
-  for (std::size_t row = 0; row < x.size(); row += in)
-    for (std::size_t o = 0; o < out; ++o) {
-      double sum = static_cast<double>(bias[o]);
-      for (std::size_t i = 0; i < in; ++i) sum += x[row + i] * static_cast<double>(weight[i * out + o]);
-      y.push_back(sum);
-    }
-  return y;
+// The matrix of a head is {in, out}.
+Reference linear(const Reference& x, const std::vector<float>& weight, const std::vector<float>& bias) {
+  Matrix turned(static_cast<int>(bias.size()), x.cols);
+  for (int i = 0; i < x.cols; ++i)
+    for (int o = 0; o < turned.rows; ++o) turned.at(o, i) = weight[i * turned.rows + o];
+  return linear(x, {turned.view(), bias.data()});
 }
 
-Values scores(const TokenHead& head, Values x) {
-  const auto dim = static_cast<std::size_t>(head.dim);
-  for (std::size_t row = 0; row < x.size(); row += dim) {
-    double mean = 0, variance = 0;
-    for (std::size_t i = 0; i < dim; ++i) mean += x[row + i] / head.dim;
-    for (std::size_t i = 0; i < dim; ++i) variance += (x[row + i] - mean) * (x[row + i] - mean) / head.dim;
-    for (std::size_t i = 0; i < dim; ++i)
-      x[row + i] = (x[row + i] - mean) / std::sqrt(variance + static_cast<double>(TokenHead::kNormEps)) *
-                       static_cast<double>(head.norm_weight[i]) +
-                   static_cast<double>(head.norm_bias[i]);
-  }
-  Values hidden = linear(x, head.hidden_weight, head.hidden_bias);
-  for (double& value : hidden) value *= 0.5 * (1 + std::erf(value / std::sqrt(2.)));
-  return linear(hidden, head.score_weight, head.score_bias);
+Values scores(const TokenHead& head, const Values& tokens) {
+  Reference x(static_cast<int>(tokens.size()) / head.dim, head.dim);
+  x.values = tokens;
+  const Reference normed = norm(x, {head.norm_weight.data(), head.norm_bias.data(), TokenHead::kNormEps});
+  Reference hidden = linear(normed, head.hidden_weight, head.hidden_bias);
+  for (double& value : hidden.values) value = activated(Activation::kGeluErf, value);
+  return linear(hidden, head.score_weight, head.score_bias).values;
 }
 
 class TokenHeadTest : public InFolder {
