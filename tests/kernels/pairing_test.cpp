@@ -4,6 +4,7 @@
 #include "kernels/each_instruction_set.h"
 #include "kernels/pairing_cases.h"
 #include "kernels/threads.h"
+#include "merging/reference_merge.h"
 
 namespace mpm {
 namespace {
@@ -130,15 +131,11 @@ TEST_P(Pairing, WindowsAreThoseOfDoubleLoops) {
   for (int c = 0; c < 37; ++c) x.at(0, c) = 0;  // a zero row is similar to none
   std::vector<float> similarity(kWidth * kHeight / 4);
   ASSERT_TRUE(windowSimilarities(x.view(), kWidth, similarity, test::Threads(2)));
-  for (int w = 0; w < static_cast<int>(similarity.size()); ++w) {
-    const int first = 2 * (w / (kWidth / 2)) * kWidth + 2 * (w % (kWidth / 2));
-    const int members[] = {first, first + 1, first + kWidth, first + kWidth + 1};
-    double sum = 0;
-    for (const int i : members)
-      for (const int j : members)
-        if (i != j) sum += cosine(x, i, j) / 12;
-    EXPECT_NEAR(similarity[w], sum, 1e-6) << w;
-  }
+  test::Rows rows;
+  for (int i = 0; i < x.rows; ++i) rows.emplace_back(x.view().row(i), x.view().row(i) + x.cols);
+  const std::vector<test::ScoredPair> expected = test::scoredWindows(rows, 0, kWidth);
+  ASSERT_EQ(expected.size(), similarity.size());
+  for (std::size_t w = 0; w < expected.size(); ++w) EXPECT_NEAR(similarity[w], expected[w].similarity, 1e-6) << w;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "merging/reference_merge.h"
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
 #include "net/inspect.h"
@@ -25,16 +26,6 @@ cv::Mat valueOf(const std::string& model, const Schedule& schedule, const cv::Ma
   cv::dnn::Net net = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}, .outputs = {name}}).net;
   net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
   return net.forward(name).clone();
-}
-
-double cosine(const float* a, const float* b, int dim) {
-  double dot = 0, aa = 0, bb = 0;
-  for (int c = 0; c < dim; ++c) {
-    dot += static_cast<double>(a[c]) * b[c];
-    aa += static_cast<double>(a[c]) * a[c];
-    bb += static_cast<double>(b[c]) * b[c];
-  }
-  return dot / std::sqrt(aa * bb);
 }
 
 TEST(Inspect, ShareOfTheBestClassIsItsSoftmax) {
@@ -72,7 +63,10 @@ void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Sched
     const Schedule up_to_here(schedule.begin(), schedule.begin() + static_cast<std::ptrdiff_t>(k));
     const std::string layer = k == 0 ? first_layer_before : "backbone/block" + std::to_string(schedule[k] - 1);
     const cv::Mat tokens = valueOf(model, up_to_here, image, layer);
-    const auto row = [&](int i) { return tokens.ptr<float>(0, info.special_tokens + i); };
+    const auto row = [&](int i) {
+      const float* const values = tokens.ptr<float>(0, info.special_tokens + i);
+      return std::vector<double>(values, values + info.dim);
+    };
     const std::vector<int>& after = result.cluster_of_token[k];
     int paired = 0;
     for (int i = 0; i < info.tokens(); ++i) {
@@ -82,7 +76,7 @@ void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Sched
       if (single) continue;
       double nearest = -1;
       for (int j = 0; j < static_cast<int>(result.tokens[k]); ++j)
-        if (j != before[i]) nearest = std::max(nearest, cosine(row(before[i]), row(j), info.dim));
+        if (j != before[i]) nearest = std::max(nearest, test::cosine(row(before[i]), row(j)));
       EXPECT_NEAR(result.pair_similarity[k][i], nearest, 1e-5) << i;
       ++paired;
     }
