@@ -8,16 +8,12 @@ namespace {
 
 constexpr const char* kDay = "demo:day";
 
-class Day : public InFolder {
+class Day : public WithStreetModel {
  protected:
-  void SetUp() override { writeStreetModel(model_); }
-
   CommandResult run(const Words& more, const std::string& display = "") const {
     return mpmCommand(Words{"run"} + more + Words{"--model", model_, "--schedule", "1,2"},
                       {.environment = {{"DISPLAY", display}, {"WAYLAND_DISPLAY", ""}}});
   }
-
-  const std::string model_ = folder_ / "street.onnx";
 };
 
 // Six hours of it, dawn included.

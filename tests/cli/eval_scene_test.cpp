@@ -11,15 +11,11 @@ namespace {
 // Two streets, noon and midnight of three days.
 const std::string kStreets = "demo:street?seed=5..6&size=64x96&start=2026-03-20T00:00&step=43200&frames=6";
 
-class EvalOfTheScene : public InFolder {
+class EvalOfTheScene : public WithStreetModel {
  protected:
-  void SetUp() override { writeStreetModel(model_); }
-
   CommandResult eval(const Words& more) const {
     return mpmCommand(Words{"eval"} + more + Words{"--model", model_, "--schedule", "1,2"});
   }
-
-  const std::string model_ = folder_ / "street.onnx";
 };
 
 // The same frames and labels as files, in folders of their own for day and night.

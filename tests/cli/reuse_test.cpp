@@ -10,12 +10,7 @@ namespace {
 
 const std::string kFrames = "demo:street?seed=5&size=64x96&weather=clear&start=2026-03-20T12:00&step=1&frames=6";
 
-class ReuseCommand : public InFolder {
- protected:
-  void SetUp() override { writeStreetModel(model_); }
-
-  const std::string model_ = folder_ / "street.onnx";
-};
+using ReuseCommand = WithStreetModel;
 
 TEST_F(ReuseCommand, RunSaysAndDrawsWhatItComputed) {
   const auto lines = succeeded(mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse",

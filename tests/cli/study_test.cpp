@@ -16,11 +16,10 @@ namespace {
 const std::string kFewStreets = "demo:street?seed=5..6&size=64x96&step=43200&frames=3";
 
 Words tableLines(const std::string& path) { return CommandResult{.out = readFile(path)}.lines(); }
+std::vector<nlohmann::json> jsonIn(const std::string& path) { return CommandResult{.out = readFile(path)}.jsonLines(); }
 
-class Study : public InFolder {
+class Study : public WithStreetModel {
  protected:
-  void SetUp() override { writeStreetModel(model_); }
-
   CommandResult study(const Words& more, const CommandOptions& options = {}) const {
     return mpmCommand(Words{"study", source_, "--model", model_, "-o", out_} + more, options);
   }
@@ -33,8 +32,7 @@ class Study : public InFolder {
   }
 
   std::string source_ = kFewStreets;
-  const std::string model_ = folder_ / "tiny.onnx", out_ = folder_ / "out", results_ = out_ + "/results.jsonl",
-                    report_ = out_ + "/report.html";
+  const std::string out_ = folder_ / "out", results_ = out_ + "/results.jsonl", report_ = out_ + "/report.html";
   const Words small_ = {"--reduce", "mpm:blocks=1", "--reduce", "gradual:blocks=0-2:count=2", "--sweep-images", "0"};
 };
 
@@ -46,13 +44,12 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
                                                   "gradual:blocks=0-2:count=2 .*\n"
                                                   "over 6 images.*\n"
                                                   ".*/report.html\n"));
-  const auto csv = tableLines(out_ + "/results.csv"), lines = tableLines(out_ + "/summary.jsonl");
+  const auto csv = tableLines(out_ + "/results.csv");
   ASSERT_EQ(csv.size(), 4u) << "a header, the full model and two reductions";
   EXPECT_THAT(csv[0], StartsWith("group,model,net,data,dataset,precision,reduce,"));
   EXPECT_THAT(csv[1], StartsWith("tiny_scene_fp32,tiny,linear 24/4 12x20,demo:"));
-  ASSERT_EQ(lines.size(), 3u);
-  std::vector<nlohmann::json> rows;
-  for (const std::string& line : lines) rows.push_back(nlohmann::json::parse(line));
+  const auto rows = jsonIn(out_ + "/summary.jsonl");
+  ASSERT_EQ(rows.size(), 3u);
   const std::string reductions[] = {"none", "mpm:blocks=1", "gradual:blocks=0-2:count=2"};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& row = rows[i];
@@ -126,12 +123,11 @@ TEST_P(IntervalsOfStudy, AreThoseOfAllSamples) {
   if (frames == 2) source_ = "demo:street?seed=5..10&size=64x96&step=43200&frames=2";
   ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
   std::vector<nlohmann::json> merged, full;
-  for (const std::string& line : tableLines(results_)) {
-    const auto json = nlohmann::json::parse(line);
+  for (const auto& json : jsonIn(results_)) {
     if (json["reduce"] == "none") full.push_back(json);
     if (json["reduce"] == "mpm:blocks=1") merged.push_back(json);
   }
-  const auto row = nlohmann::json::parse(tableLines(out_ + "/summary.jsonl").at(1));
+  const auto row = jsonIn(out_ + "/summary.jsonl").at(1);
   for (const auto& [name, part, is_loss] : {std::tuple<std::string, std::string, bool>{"miou_percent", "all", false},
                                             {"miou_loss_points", "all", true},
                                             {"miou_loss_near_points", "near", true},
@@ -268,17 +264,16 @@ TEST_F(Study, SaysWhatItsReportIsMissing) {
 // Whatever a line says: the figures stay in the folder.
 TEST_F(Study, NamesInResultsStayInTheFolder) {
   ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
-  const Words before = tableLines(results_);
+  auto lines = jsonIn(results_);
   std::ofstream file(results_);
-  for (const std::string& line : before) {
-    nlohmann::json json = nlohmann::json::parse(line);
+  for (nlohmann::json& json : lines) {
     json["model"] = "../..";
     file << json << '\n';
   }
   file.close();
   ASSERT_EQ(studyWithoutFigures(small_).exit_code, 0);
-  for (const std::string& line : tableLines(out_ + "/summary.jsonl")) {
-    const std::string group = nlohmann::json::parse(line)["group"];
+  for (const auto& row : jsonIn(out_ + "/summary.jsonl")) {
+    const std::string group = row["group"];
     EXPECT_EQ(group.find('/'), std::string::npos) << group;
     EXPECT_NE(group.front(), '.') << group;
   }
@@ -317,7 +312,7 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
     sessions.insert(line["session"]);
   }
   EXPECT_EQ(sessions.size(), 2u);
-  const auto row = nlohmann::json::parse(tableLines(out_ + "/summary.jsonl").at(0));
+  const auto row = jsonIn(out_ + "/summary.jsonl").at(0);
   EXPECT_EQ(row["session"], *sessions.rbegin()) << "ms is of the session with most images";
   for (const char* key : {"median_ms", "backbone_ms_high"}) EXPECT_LT(row[key], 1e5) << key;
   EXPECT_THAT(row["blocks_ms"], Each(::testing::Lt(1e5)));
@@ -331,20 +326,18 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
   ASSERT_EQ(studyWithoutFigures({"--reduce", "tome:count=2", "--sweep-images", "0"}).exit_code, 0);
   after = tableLines(results_);
   ASSERT_EQ(after.size(), 24u);
-  EXPECT_EQ(nlohmann::json::parse(after[23])["reduce"], "tome:count=2");
+  EXPECT_EQ(jsonIn(results_).at(23)["reduce"], "tome:count=2");
   EXPECT_EQ(tableLines(out_ + "/results.csv").size(), 5u);
 }
 
 TEST_F(Study, PairsOfStepsAreAMap) {
   ASSERT_EQ(study({"--reduce", "mpm:blocks=1", "--sweep-images", "1", "--sweep-pairs"}).exit_code, 0);
   std::set<std::string> steps;
-  for (const std::string& line : tableLines(out_ + "/sweep.jsonl"))
-    steps.insert(nlohmann::json::parse(line)["reduce"].get<std::string>());
+  for (const auto& line : jsonIn(out_ + "/sweep.jsonl")) steps.insert(line["reduce"].get<std::string>());
   EXPECT_THAT(steps, ElementsAre("mpm:blocks=0", "mpm:blocks=0,1", "mpm:blocks=0,2", "mpm:blocks=1", "mpm:blocks=1,2",
                                  "mpm:blocks=2", "none"));
   const std::string map = readFile(out_ + "/figures/tiny_scene_fp32_pairs_speed.svg");
-  for (const auto& line : tableLines(out_ + "/summary.jsonl")) {
-    const auto row = nlohmann::json::parse(line);
+  for (const auto& row : jsonIn(out_ + "/summary.jsonl")) {
     if (!row["sweep"] || row["reduce"] == "none") continue;
     std::ostringstream number;
     number << std::fixed << std::setprecision(2) << row["speed_up"].get<double>();
