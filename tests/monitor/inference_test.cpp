@@ -60,6 +60,13 @@ class InferenceWorkerTest : public ::testing::Test {
   }
 };
 
+/// With a worker that has given its first result.
+class RunningInference : public InferenceWorkerTest {
+ protected:
+  InferenceWorker worker_{frames_, kModel, options(), callbacks()};
+  const InferenceResult first_ = one();
+};
+
 void overwrite(const std::string& path, const std::string& with) {  // as a copy that replaces the file does
   fs::copy_file(with, path + ".new", fs::copy_options::overwrite_existing);
   fs::rename(path + ".new", path);
@@ -108,11 +115,9 @@ TEST_F(InferenceWorkerTest, TellsForHowLongItHasBeenBusy) {
   EXPECT_TRUE(later.stuck());
 }
 
-TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  const auto first = one();
+TEST_F(RunningInference, AScheduleTakesEffectOnTheNextFrame) {
   for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{0, 1, 2}}) {
-    worker.setReduction(mpmBefore(schedule));
+    worker_.setReduction(mpmBefore(schedule));
     const std::size_t before = results_.size();
     const auto result = until([&](const InferenceResult& now) { return now.model->schedule() == schedule; });
     const auto all = results_.all();
@@ -120,34 +125,30 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
                                     [&](const InferenceResult& now) { return now.model->schedule() != schedule; });
     EXPECT_LE(late, 1) << "none of the schedule before but the one that was being delivered";
     EXPECT_EQ(result.estimate.tokens.size(), schedule.size() + 1);
-    EXPECT_GT(result.session, first.session);
+    EXPECT_GT(result.session, first_.session);
   }
-  EXPECT_MPM_ERROR(worker.setReduction(mpmBefore({2, 1})), "");
-  EXPECT_MPM_ERROR(worker.setInterval(-1), "negative");
+  EXPECT_MPM_ERROR(worker_.setReduction(mpmBefore({2, 1})), "");
+  EXPECT_MPM_ERROR(worker_.setInterval(-1), "negative");
 }
 
-TEST_F(InferenceWorkerTest, RefinesUntilAnotherModelComes) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  const auto first = one();
-  EXPECT_EQ(first.model->facts.refine, Refine::kNone);
-  worker.setRefine(Refine::kGuided);
+TEST_F(RunningInference, RefinesUntilAnotherModelComes) {
+  EXPECT_EQ(first_.model->facts.refine, Refine::kNone);
+  worker_.setRefine(Refine::kGuided);
   const auto refined = until([](const InferenceResult& now) { return now.model->facts.refine == Refine::kGuided; });
-  EXPECT_GT(refined.session, first.session) << "areas of classes are not those of before";
+  EXPECT_GT(refined.session, first_.session) << "areas of classes are not those of before";
   EstimatorOptions oracle = options();
   oracle.refine = Refine::kGuided;
   oracle.labels = true;
   EXPECT_EQ(
       cv::norm(refined.estimate.labels, Estimator(kModel, oracle).estimate(refined.frame.image).labels, cv::NORM_INF),
       0);
-  worker.setModel(kOther);
+  worker_.setModel(kOther);
   until(
       [](const InferenceResult& now) { return now.model_path == kOther && now.model->facts.refine == Refine::kNone; });
 }
 
-TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitLeavesTheOldOne) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  one();
-  worker.setReduction(mpmBefore({1, 99}));
+TEST_F(RunningInference, AScheduleThatDoesNotFitLeavesTheOldOne) {
+  worker_.setReduction(mpmBefore({1, 99}));
   ASSERT_TRUE(eventually([&] { return events_.size() > 0; }));
   EXPECT_EQ(events_.all()[0].kind, EventKind::kModel);
   EXPECT_THAT(events_.all()[0].message, HasSubstr("goes on"));
@@ -176,12 +177,10 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   EXPECT_EQ(events_.size(), 2u);
 }
 
-TEST_F(InferenceWorkerTest, AModelOfDepthTakesOver) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  one();
+TEST_F(RunningInference, AModelOfDepthTakesOver) {
   const std::string path = std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx";
-  worker.setModel(path, mpmBefore({1, 2}));
-  worker.setCompare(kFullModel);
+  worker_.setModel(path, mpmBefore({1, 2}));
+  worker_.setCompare(kFullModel);
   const auto result = until([&](const InferenceResult& now) { return now.model_path == path && now.compared; });
   EXPECT_EQ(result.estimate.task, Task::kDepth);
   EXPECT_EQ(result.estimate.depth.size(), result.frame.image.size());
@@ -275,18 +274,16 @@ TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {
   one();
 }
 
-TEST_F(InferenceWorkerTest, FramesOfAnotherStreamAreDropped) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  one();
-  worker.setStream(1);
+TEST_F(RunningInference, FramesOfAnotherStreamAreDropped) {
+  worker_.setStream(1);
   ASSERT_TRUE(eventually([&] {
     put(0);
-    return worker.status().stale >= 3;
+    return worker_.status().stale >= 3;
   }));
-  const std::int64_t processed = worker.status().processed, stale = worker.status().stale;
+  const std::int64_t processed = worker_.status().processed, stale = worker_.status().stale;
   put(0);
-  ASSERT_TRUE(eventually([&] { return worker.status().stale > stale; }));
-  EXPECT_EQ(worker.status().processed, processed);
+  ASSERT_TRUE(eventually([&] { return worker_.status().stale > stale; }));
+  EXPECT_EQ(worker_.status().processed, processed);
   put(1);
   ASSERT_TRUE(eventually([&] { return results_.size() > 0 && results_.all().back().frame.stream == 1; }));
 }
@@ -302,46 +299,42 @@ TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
 }
 
 // What was looked at when the source was paused answers to a change.
-TEST_F(InferenceWorkerTest, AFrameIsRepeatedWhilePaused) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  const auto first = one();
-  EXPECT_FALSE(first.repeated);
-  worker.setPaused(true);
-  worker.setReduction(mpmBefore({1}));
-  worker.repeat(first.frame);
+TEST_F(RunningInference, AFrameIsRepeatedWhilePaused) {
+  EXPECT_FALSE(first_.repeated);
+  worker_.setPaused(true);
+  worker_.setReduction(mpmBefore({1}));
+  worker_.repeat(first_.frame);
   ASSERT_TRUE(eventually([&] { return results_.all().back().repeated; }));
   const InferenceResult again = results_.all().back();
-  EXPECT_EQ(again.frame.id, first.frame.id);
-  EXPECT_EQ(again.frame.image.data, first.frame.image.data);
+  EXPECT_EQ(again.frame.id, first_.frame.id);
+  EXPECT_EQ(again.frame.image.data, first_.frame.image.data);
   EXPECT_EQ(again.model->schedule(), Schedule{1});
-  const auto dropped = worker.status().stale;
-  worker.setStream(1);
-  worker.repeat(first.frame);
-  EXPECT_TRUE(eventually([&] { return worker.status().stale > dropped; })) << "of a source that is closed";
+  const auto dropped = worker_.status().stale;
+  worker_.setStream(1);
+  worker_.repeat(first_.frame);
+  EXPECT_TRUE(eventually([&] { return worker_.status().stale > dropped; })) << "of a source that is closed";
   EXPECT_TRUE(results_.all().back().repeated);
-  worker.setStream(0);
-  worker.setPaused(false);
+  worker_.setStream(0);
+  worker_.setPaused(false);
   const auto next = one();
   EXPECT_FALSE(next.repeated);
 }
 
-TEST_F(InferenceWorkerTest, PausesAndKeepsItsPace) {
-  InferenceWorker worker(frames_, kModel, options(), callbacks());
-  one();
-  worker.setPaused(true);
+TEST_F(RunningInference, PausesAndKeepsItsPace) {
+  worker_.setPaused(true);
   ASSERT_TRUE(eventually([&] {  // the one in hand may still come
-    const auto before = worker.status().processed;
+    const auto before = worker_.status().processed;
     put();
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    return worker.status().processed == before;
+    return worker_.status().processed == before;
   }));
-  worker.setPaused(false);
-  worker.setInterval(0.2);
+  worker_.setPaused(false);
+  worker_.setInterval(0.2);
   const std::int64_t start = steadyNow();
-  const std::int64_t before = worker.status().processed;
+  const std::int64_t before = worker_.status().processed;
   ASSERT_TRUE(eventually([&] {
     put();
-    return worker.status().processed >= before + 5;
+    return worker_.status().processed >= before + 5;
   }));
   EXPECT_GE(steadyNow() - start, 3 * 200) << "five results, four intervals, the first may have begun before";
 }
