@@ -27,6 +27,15 @@ Matrix run(const TransformerBlock& block, const Matrix& x, const float* key_bias
   return y;
 }
 
+// What it says of the keys.
+Matrix keysOf(const TransformerBlockSpec& spec, const Matrix& x, MatrixView<const float> rotations = {}) {
+  Matrix y(x.rows, x.cols), keys(x.rows, spec.head_dim);
+  TransformerBlock(spec).run({x.values.data(), 1, x.rows, x.cols, &x.rows}, nullptr,
+                             {y.values.data(), 1, y.rows, y.cols, &y.rows}, test::Threads(2),
+                             {keys.values.data(), 1, keys.rows, keys.cols, &keys.rows}, rotations);
+  return keys;
+}
+
 // Of the block, from plain loops.
 double errorOf(const BlockWeights& weights, const Matrix& x, const float* key_bias = nullptr) {
   return test::maxError(run(TransformerBlock(weights.spec()), x, key_bias).view(),
@@ -70,12 +79,8 @@ TEST_P(Block, KeysAreTheMeanOverTheHeads) {
     const BlockWeights weights(options);
     const TransformerBlockSpec spec = weights.spec();
     const Matrix x = Matrix::normal(150, options.dim, 20);
-    Matrix y(x.rows, x.cols), keys(x.rows, options.head_dim);
-    TransformerBlock(spec).run({x.values.data(), 1, x.rows, x.cols, &x.rows}, nullptr,
-                               {y.values.data(), 1, y.rows, y.cols, &y.rows}, test::Threads(2),
-                               {keys.values.data(), 1, keys.rows, keys.cols, &keys.rows});
-    EXPECT_LE(test::maxError(keys.view(), test::meanKeys(spec, test::norm(test::Reference(x.view()), spec.norm1))),
-              3e-5);
+    const test::Reference expected = test::meanKeys(spec, test::norm(test::Reference(x.view()), spec.norm1));
+    EXPECT_LE(test::maxError(keysOf(spec, x).view(), expected), 3e-5);
   }
 }
 
@@ -114,15 +119,9 @@ TEST_P(Block, RotaryPositionsMatchDoublePrecision) {
 
 TEST_P(Block, KeysAreOfTheUnrotatedRows) {
   const BlockOptions options{.special = 1, .rotary_tables = 1};
-  const TransformerBlock block(BlockWeights(options).spec());
+  const BlockWeights weights(options);
   const Matrix x = Matrix::normal(50, options.dim, 20), turns = rotations(49, options.head_dim);
-  const auto keysWith = [&](MatrixView<const float> rotation) {
-    Matrix y(x.rows, x.cols), keys(x.rows, options.head_dim);
-    block.run({x.values.data(), 1, x.rows, x.cols, &x.rows}, nullptr, {y.values.data(), 1, y.rows, y.cols, &y.rows},
-              Serial(), {keys.values.data(), 1, keys.rows, keys.cols, &keys.rows}, rotation);
-    return keys.values;
-  };
-  EXPECT_EQ(keysWith(turns.view()), keysWith({}));
+  EXPECT_EQ(keysOf(weights.spec(), x, turns.view()).values, keysOf(weights.spec(), x).values);
 }
 
 TEST_P(Block, AnyNumberOfRows) {
