@@ -56,6 +56,11 @@ class FleetTest : public InFolder {
                     }};
     return camera;
   }
+  std::vector<Camera> cameras(std::initializer_list<const char*> names) {
+    std::vector<Camera> all;
+    for (const char* name : names) all.push_back(camera(name));
+    return all;
+  }
   CameraStatus status(const std::string& name) const {
     for (CameraStatus& one : fleet_->status())
       if (one.name == name) return std::move(one);
@@ -72,17 +77,16 @@ TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
   Gate gate;
   Camera broken = camera("broken");
   broken.session.model = "none.onnx";
-  std::vector<Camera> cameras;
-  cameras.push_back(camera("hangs", [&](int call) {
+  std::vector<Camera> all = cameras({"a", "b", "c", "d"});
+  all.push_back(camera("hangs", [&](int call) {
     if (call == 3) gate.wait();
     return noiseFrame(call);
   }));
-  cameras.back().watch.timeout_s = 0.3;
-  cameras.push_back(camera("floods", [](int call) { return noiseFrame(call, 0); }));
-  cameras.push_back(camera("dies", [](int call) { return call == 20 ? std::nullopt : noiseFrame(call); }));
-  cameras.push_back(std::move(broken));
-  for (const char* name : {"a", "b", "c", "d"}) cameras.push_back(camera(name));
-  const Fleet::Changes changes = fleet_->set(std::move(cameras));
+  all.back().watch.timeout_s = 0.3;
+  all.push_back(camera("floods", [](int call) { return noiseFrame(call, 0); }));
+  all.push_back(camera("dies", [](int call) { return call == 20 ? std::nullopt : noiseFrame(call); }));
+  all.push_back(std::move(broken));
+  const Fleet::Changes changes = fleet_->set(std::move(all));
   EXPECT_EQ(changes.started, 8);
   ASSERT_TRUE(eventually([&] { return status("hangs").session.source.state == CaptureState::kRetrying; }));
   ASSERT_TRUE(eventually([&] { return status("dies").session.source.reconnects > 0; }));
@@ -103,11 +107,7 @@ TEST_F(FleetTest, WhatACameraDoesIsItsOwnAffair) {
 
 TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
   Camera heir = camera("heir");  // its counters join the others before threads look them up
-  fleet_->set([&] {
-    std::vector<Camera> all;
-    for (const char* name : {"stays", "changes", "reads", "leaves"}) all.push_back(camera(name));
-    return all;
-  }());
+  fleet_->set(cameras({"stays", "changes", "reads", "leaves"}));
   for (const char* name : {"stays", "changes", "reads", "leaves"}) ASSERT_TRUE(gives(name));
   Camera changed = camera("changes"), reads = camera("reads");
   changed.said.every = 1;
@@ -133,17 +133,12 @@ TEST_F(FleetTest, OnlyWhatChangedIsRestarted) {
 
 TEST_F(FleetTest, OneThatFailedIsTriedAtOnceWhenTheFileIsReadAgain) {
   auto other = std::make_unique<StoreWriter>(folder_ / "locked.db");
-  const auto both = [&] {
-    std::vector<Camera> all;
-    for (const char* name : {"locked", "free"}) all.push_back(camera(name));
-    return all;
-  };
-  fleet_->set(both());
+  fleet_->set(cameras({"locked", "free"}));
   ASSERT_TRUE(eventually([&] { return status("locked").over; }));
   EXPECT_THAT(status("locked").failure, HasSubstr("another program stores in"));
   ASSERT_TRUE(gives("free"));
   other.reset();
-  const Fleet::Changes changes = fleet_->set(both());
+  const Fleet::Changes changes = fleet_->set(cameras({"locked", "free"}));
   EXPECT_EQ(changes.restarted, 1);
   EXPECT_EQ(changes.unchanged, 1);
   EXPECT_TRUE(gives("locked"));
@@ -151,10 +146,8 @@ TEST_F(FleetTest, OneThatFailedIsTriedAtOnceWhenTheFileIsReadAgain) {
 
 // The program ends then, and a supervisor decides.
 TEST_F(FleetTest, OneThatIsAloneIsNotTriedAgain) {
-  Camera broken = camera("broken");
-  broken.session.model = "none.onnx";
-  std::vector<Camera> alone;
-  alone.push_back(std::move(broken));
+  std::vector<Camera> alone = cameras({"broken"});
+  alone.front().session.model = "none.onnx";
   fleet_->set(std::move(alone));
   ASSERT_TRUE(eventually([&] { return status("broken").over; }));
   EXPECT_TRUE(fleet_->finish());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <spawn.h>
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 
@@ -21,17 +21,14 @@ using StoreFaults = InFolder;
 // Starts the victim, kills it some time after its first commit. Returns how many samples it knew to be committed.
 std::int64_t runAndKill(const std::string& path, std::size_t first, int microseconds) {
   int ends[2];
-  EXPECT_EQ(::pipe(ends), 0);
-  std::string program = MPM_STORE_VICTIM, database = path, first_number = std::to_string(first);
-  char* arguments[] = {program.data(), database.data(), first_number.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_addclose(&actions, ends[0]);
-  ::posix_spawn_file_actions_addclose(&actions, ends[1]);
-  pid_t child = 0;
-  EXPECT_EQ(::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ), 0);
-  ::posix_spawn_file_actions_destroy(&actions);
+  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const std::string number = std::to_string(first);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execl(MPM_STORE_VICTIM, MPM_STORE_VICTIM, path.c_str(), number.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
   ::close(ends[1]);
   std::int64_t committed = 0, count = 0;
   bool killed = false;
