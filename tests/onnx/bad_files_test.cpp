@@ -160,9 +160,7 @@ TEST_F(BadFile, ExternalDataElsewhere) {
   onnx::TensorProto tensor;  // of no file, as in a model of mpm-train
   tensor.set_data_type(onnx::TensorProto::FLOAT);
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-  onnx::StringStringEntryProto& location = *tensor.add_external_data();
-  location.set_key("location");
-  location.set_value("external.data");
+  addExternal(tensor, "location", "external.data");
   EXPECT_MPM_ERROR(onnx_graph::readTensor(tensor, {}, "it"), "external data cannot be read for a model in memory");
 }
 

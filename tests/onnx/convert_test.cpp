@@ -242,21 +242,9 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
   options.reduce = kFullModel;
   constexpr int kInH = 2, kInW = 4, kDim = TinyVit::kDim, kOutH = TinyVit::kGridH, kOutW = TinyVit::kGridW;
   constexpr double kDown = 1.75, kRight = 1.375;  // to 3.5 and 5.5 px
-  std::vector<double> small, large(kOutH * kOutW * kDim);
-  for (int i = 0; i < kDim * kInH * kInW; ++i) small.push_back(std::sin(i));
-  for (int y = 0; y < kOutH; ++y) {
-    for (int x = 0; x < kOutW; ++x) {
-      const double sy = std::clamp((y + 0.5) / kDown - 0.5, 0.0, kInH - 1.0);
-      const double sx = std::clamp((x + 0.5) / kRight - 0.5, 0.0, kInW - 1.0);
-      const int y0 = std::min(static_cast<int>(sy), kInH - 2), x0 = std::min(static_cast<int>(sx), kInW - 2);
-      for (int c = 0; c < kDim; ++c) {
-        const auto at = [&](int r, int k) { return small[(c * kInH + r) * kInW + k]; };
-        large[(y * kOutW + x) * kDim + c] =
-            (at(y0, x0) * (1 - sx + x0) + at(y0, x0 + 1) * (sx - x0)) * (1 - sy + y0) +
-            (at(y0 + 1, x0) * (1 - sx + x0) + at(y0 + 1, x0 + 1) * (sx - x0)) * (sy - y0);
-      }
-    }
-  }
+  std::vector<double> small;
+  for (int i = 0; i < kInH * kInW * kDim; ++i) small.push_back(std::sin(i));
+  const std::vector<double> large = resized(small, kInH, kInW, kDim, kOutH, kOutW, kDown, kRight);
   const auto featuresWith = [&](const std::function<std::string(GraphBuilder&)>& position) {
     GraphBuilder g = TinyVit(dialect).graph();
     auto& nodes = *g.model().mutable_graph()->mutable_node();
@@ -273,11 +261,11 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
     return g.weights("large", {1, kOutH * kOutW, kDim}, large);
   });
   const auto resized = featuresWith([&](GraphBuilder& g) {
-    const std::string map = g.node(
-        "Resize", {g.weights("small", {1, kDim, kInH, kInW}, small), "", g.weights("scales", {2}, {kRight, kDown})},
-        {{"mode", std::string("linear")},
-         {"coordinate_transformation_mode", std::string("half_pixel")},
-         {"axes", std::vector<long>{3, -2}}});
+    const std::string from = g.transpose(g.weights("small", {1, kInH, kInW, kDim}, small), {0, 3, 1, 2});
+    const std::string map = g.node("Resize", {from, "", g.weights("scales", {2}, {kRight, kDown})},
+                                   {{"mode", std::string("linear")},
+                                    {"coordinate_transformation_mode", std::string("half_pixel")},
+                                    {"axes", std::vector<long>{3, -2}}});
     return g.transpose(g.reshape(map, {1, kDim, kOutH * kOutW}), {0, 2, 1});
   });
   EXPECT_LT(difference(resized, expected), 1e-5);
@@ -287,13 +275,6 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
 TEST_F(Convert, LocalFunctionsHaveDefaults) {
   dialect.head = HeadStyle::kFeatures;
   options.reduce = kFullModel;
-  const auto epsilon = [](const char* name, float value) {
-    onnx::AttributeProto attribute;
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::FLOAT);
-    attribute.set_f(value);
-    return attribute;
-  };
   const auto featuresOf = [&](GraphBuilder& builder) {
     builder.save(path);
     return runModel(path, options, TinyVit::image(4))[0];
@@ -308,7 +289,8 @@ TEST_F(Convert, LocalFunctionsHaveDefaults) {
       node.clear_attribute();
       if (called) node.set_op_type("Norm");
       if (called) node.set_domain("test");
-      if (given || !called) *node.add_attribute() = epsilon(called ? "eps" : "epsilon", given ? 0.75f : 0.25f);
+      if (given || !called)
+        *node.add_attribute() = GraphBuilder::attribute({called ? "eps" : "epsilon", given ? 0.75 : 0.25});
     }
     return builder;
   };
@@ -319,11 +301,11 @@ TEST_F(Convert, LocalFunctionsHaveDefaults) {
     function.add_input(input);
     body.add_input(input);
   }
-  onnx::AttributeProto& reference = *body.add_attribute() = epsilon("epsilon", 0);
+  onnx::AttributeProto& reference = *body.add_attribute() = GraphBuilder::attribute({"epsilon", 0.0});
   reference.clear_f();
   reference.set_ref_attr_name("eps");
   // Field 11, attribute_proto, by its bytes: the headers of ONNX 1.12 do not have it.
-  const std::string bytes = epsilon("eps", 0.25f).SerializeAsString();
+  const std::string bytes = GraphBuilder::attribute({"eps", 0.25}).SerializeAsString();
   ASSERT_TRUE(function.MergeFromString(std::string{11 << 3 | 2, static_cast<char>(bytes.size())} + bytes));
   EXPECT_LT(difference(featuresOf(builder), featuresOf(written)), 1e-6);
 }

@@ -75,24 +75,28 @@ std::string GraphBuilder::node(const std::string& op, const std::vector<std::str
   made.set_name(first);
   for (const std::string& value : inputs) made.add_input(value);
   for (int i = 0; i < outputs; ++i) made.add_output(i == 0 ? first : other(first, i));
-  for (const auto& [key, value] : attributes) {
-    onnx::AttributeProto& attribute = *made.add_attribute();
-    attribute.set_name(key);
-    if (const long* integer = std::get_if<long>(&value)) {
-      attribute.set_type(onnx::AttributeProto::INT);
-      attribute.set_i(*integer);
-    } else if (const double* real = std::get_if<double>(&value)) {
-      attribute.set_type(onnx::AttributeProto::FLOAT);
-      attribute.set_f(static_cast<float>(*real));
-    } else if (const std::string* text = std::get_if<std::string>(&value)) {
-      attribute.set_type(onnx::AttributeProto::STRING);
-      attribute.set_s(*text);
-    } else {
-      attribute.set_type(onnx::AttributeProto::INTS);
-      for (const long each : std::get<std::vector<long>>(value)) attribute.add_ints(each);
-    }
-  }
+  for (const Attribute& each : attributes) *made.add_attribute() = attribute(each);
   return first;
+}
+
+onnx::AttributeProto GraphBuilder::attribute(const Attribute& named) {
+  const auto& [key, value] = named;
+  onnx::AttributeProto made;
+  made.set_name(key);
+  if (const long* integer = std::get_if<long>(&value)) {
+    made.set_type(onnx::AttributeProto::INT);
+    made.set_i(*integer);
+  } else if (const double* real = std::get_if<double>(&value)) {
+    made.set_type(onnx::AttributeProto::FLOAT);
+    made.set_f(static_cast<float>(*real));
+  } else if (const std::string* text = std::get_if<std::string>(&value)) {
+    made.set_type(onnx::AttributeProto::STRING);
+    made.set_s(*text);
+  } else {
+    made.set_type(onnx::AttributeProto::INTS);
+    for (const long each : std::get<std::vector<long>>(value)) made.add_ints(each);
+  }
+  return made;
 }
 
 onnx::TensorProto GraphBuilder::tensor(const std::string& name, const std::vector<long>& shape,
@@ -120,14 +124,9 @@ onnx::TensorProto GraphBuilder::tensor(const std::string& name, const std::vecto
     return proto;
   }
   proto.set_data_location(onnx::TensorProto::EXTERNAL);
-  const auto entry = [&](const char* key, const std::string& value) {
-    onnx::StringStringEntryProto& made = *proto.add_external_data();
-    made.set_key(key);
-    made.set_value(value);
-  };
-  entry("location", kDataFile);
-  entry("offset", std::to_string(external_.size()));
-  entry("length", std::to_string(bytes.size()));
+  addExternal(proto, "location", kDataFile);
+  addExternal(proto, "offset", std::to_string(external_.size()));
+  addExternal(proto, "length", std::to_string(bytes.size()));
   external_ += bytes;
   return proto;
 }
@@ -135,14 +134,7 @@ onnx::TensorProto GraphBuilder::tensor(const std::string& name, const std::vecto
 std::string GraphBuilder::weights(const std::string& name, const std::vector<long>& shape,
                                   const std::vector<double>& values) {
   if (storage_ == Storage::kConstantNode) {
-    onnx::NodeProto& made = *model_.mutable_graph()->add_node();
-    made.set_op_type("Constant");
-    made.set_name(name);
-    made.add_output(name);
-    onnx::AttributeProto& attribute = *made.add_attribute();
-    attribute.set_name("value");
-    attribute.set_type(onnx::AttributeProto::TENSOR);
-    *attribute.mutable_t() = tensor("", shape, values);
+    *model_.mutable_graph()->add_node() = constantOf(name, tensor("", shape, values));
     return name;
   }
   onnx::TensorProto made = tensor(name, shape, values);
@@ -215,6 +207,24 @@ void GraphBuilder::save(const std::string& path) {
   model_.SerializeToOstream(&file);
   if (storage_ != Storage::kExternal) return;
   std::ofstream(std::filesystem::path(path).parent_path() / kDataFile, std::ios::binary) << external_;
+}
+
+void addExternal(onnx::TensorProto& tensor, const char* key, const std::string& value) {
+  onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+onnx::NodeProto constantOf(const std::string& name, const onnx::TensorProto& value) {
+  onnx::NodeProto node;
+  node.set_op_type("Constant");
+  node.set_name(name);
+  node.add_output(name);
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(onnx::AttributeProto::TENSOR);
+  *attribute.mutable_t() = value;
+  return node;
 }
 
 onnx::NodeProto callOf(const std::string& op, const char* from, const char* to, const char* domain) {

@@ -31,6 +31,7 @@ class GraphBuilder {
   /// A node; returns its first output.
   std::string node(const std::string& op, const std::vector<std::string>& inputs,
                    const std::vector<Attribute>& attributes = {}, int outputs = 1, const std::string& name = "");
+  static onnx::AttributeProto attribute(const Attribute& named);
   /// Output `index` of the node that made `first`.
   static std::string other(const std::string& first, int index) { return first + "#" + std::to_string(index); }
   /// Weights, stored as the options of the builder say.
@@ -71,6 +72,10 @@ class GraphBuilder {
   int count_ = 0;
 };
 
+/// An entry that says where the values of a tensor are.
+void addExternal(onnx::TensorProto& tensor, const char* key, const std::string& value);
+/// A node "Constant" that makes the value `name`.
+onnx::NodeProto constantOf(const std::string& name, const onnx::TensorProto& value);
 /// A node y = op(x) of the domain "test", where functions are.
 onnx::NodeProto callOf(const std::string& op, const char* from = "x", const char* to = "y",
                        const char* domain = "test");

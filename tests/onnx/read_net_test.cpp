@@ -197,18 +197,12 @@ TEST_F(WeightsPastOpenCv, AreLeftWhereTheyAreNotPlainFloatsOfOneNode) {
 TEST_F(WeightsPastOpenCv, AreFoundWhereAnotherToolPutThem) {
   const auto before = results(readNet(path_).net);
   const std::string moved = node("TransformerBlock").input(2);  // the first constant of its node
-  onnx::NodeProto constant;
-  constant.set_op_type("Constant");
-  constant.add_output(moved);
-  onnx::AttributeProto& value = *constant.add_attribute();
-  value.set_name("value");
-  value.set_type(onnx::AttributeProto::TENSOR);
-  *value.mutable_t() = weight(moved);
+  const onnx::NodeProto constant = constantOf(moved, weight(moved));
   auto& weights = *model_.mutable_graph()->mutable_initializer();
   for (int i = 0; i < weights.size(); ++i)
     if (weights[i].name() == moved) weights.DeleteSubrange(i--, 1);
   auto& nodes = *model_.mutable_graph()->mutable_node();
-  nodes.Add(std::move(constant));
+  *nodes.Add() = constant;
   std::rotate(nodes.pointer_begin(), nodes.pointer_end() - 1, nodes.pointer_end());
   save();
   EXPECT_EQ(results(readNet(path_).net), before);
@@ -218,13 +212,8 @@ TEST_F(WeightsPastOpenCv, ComeFromExternalData) {
   const auto before = results(readNet(path_).net);
   std::ofstream data(folder_ / "weights.bin", std::ios::binary);
   for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) {
-    const auto add = [&](const char* key, const std::string& text) {
-      onnx::StringStringEntryProto& entry = *tensor.add_external_data();
-      entry.set_key(key);
-      entry.set_value(text);
-    };
-    add("location", "weights.bin");
-    add("offset", std::to_string(data.tellp()));
+    addExternal(tensor, "location", "weights.bin");
+    addExternal(tensor, "offset", std::to_string(data.tellp()));
     data << tensor.raw_data();
     tensor.clear_raw_data();
     tensor.set_data_location(onnx::TensorProto::EXTERNAL);

@@ -85,13 +85,11 @@ Change input(const std::string& place, int i, const Make& make) {
 /// The node has this attribute, in place of an older one.
 Change set(const std::string& place, const GraphBuilder::Attribute& attribute) {
   return [=](GraphBuilder& g) {
-    GraphBuilder made(g.opset());
-    made.node("", {}, {attribute});
     onnx::NodeProto& changed = node(*g.model().mutable_graph(), place);
     auto& all = *changed.mutable_attribute();
     const auto older = [&](const onnx::AttributeProto& one) { return one.name() == attribute.first; };
     all.erase(std::remove_if(all.begin(), all.end(), older), all.end());
-    *changed.add_attribute() = made.model().graph().node(0).attribute(0);
+    *changed.add_attribute() = GraphBuilder::attribute(attribute);
   };
 }
 /// The node is gone: its readers read its first input.

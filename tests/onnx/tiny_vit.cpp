@@ -11,13 +11,23 @@ double uniform(unsigned& state) {
   return (state >> 8) / 16777216.0 * 2 - 1;
 }
 
-/// Bilinear, half-pixel centres, per channel of {h, w, channels}.
-Values resized(const Values& map, int h, int w, int channels, int new_h, int new_w) {
+/// The sum of x and of what a branch added to it, times a factor for each column.
+Reference withLayerScale(const Reference& x, Reference sum, const std::vector<float>& factors) {
+  for (std::size_t i = 0; i < sum.values.size(); ++i)
+    sum.values[i] = x.values[i] + static_cast<double>(factors[i % factors.size()]) * (sum.values[i] - x.values[i]);
+  return sum;
+}
+
+}  // namespace
+
+Values resized(const Values& map, int h, int w, int channels, int new_h, int new_w, double down, double right) {
+  if (down == 0) down = static_cast<double>(new_h) / h;
+  if (right == 0) right = static_cast<double>(new_w) / w;
   Values result;
   const auto at = [](double x, int side) { return std::clamp(x, 0.0, side - 1.0); };
   for (int y = 0; y < new_h; ++y) {
     for (int x = 0; x < new_w; ++x) {
-      const double sy = at((y + 0.5) * h / new_h - 0.5, h), sx = at((x + 0.5) * w / new_w - 0.5, w);
+      const double sy = at((y + 0.5) / down - 0.5, h), sx = at((x + 0.5) / right - 0.5, w);
       const int y0 = static_cast<int>(sy), x0 = static_cast<int>(sx), y1 = std::min(y0 + 1, h - 1),
                 x1 = std::min(x0 + 1, w - 1);
       for (int c = 0; c < channels; ++c) {
@@ -30,15 +40,6 @@ Values resized(const Values& map, int h, int w, int channels, int new_h, int new
   }
   return result;
 }
-
-/// The sum of x and of what a branch added to it, times a factor for each column.
-Reference withLayerScale(const Reference& x, Reference sum, const std::vector<float>& factors) {
-  for (std::size_t i = 0; i < sum.values.size(); ++i)
-    sum.values[i] = x.values[i] + static_cast<double>(factors[i % factors.size()]) * (sum.values[i] - x.values[i]);
-  return sum;
-}
-
-}  // namespace
 
 TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) {
   const auto classes = static_cast<std::size_t>(dialect_.classes);

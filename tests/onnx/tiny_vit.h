@@ -40,6 +40,10 @@ enum class PositionStyle { kAfterConcat, kBeforeConcat, kRegistersLater };
 enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMlp, kMask, kClassToken, kClassSlice, kMean, kTap };
 enum class L2Style { kSumSqrt, kReduceL2, kReduceL2Clip, kLp };
 
+/// Bilinear, half-pixel centres, per channel of {h, w, channels}. `down`, `right`: 0, or how many times as large.
+std::vector<double> resized(const std::vector<double>& map, int h, int w, int channels, int new_h, int new_w,
+                            double down = 0, double right = 0);
+
 /// One way to write down a ViT.
 struct Dialect {
   std::string name{};
