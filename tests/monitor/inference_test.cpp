@@ -5,17 +5,15 @@
 #include "monitor/wait.h"
 #include "support/damaged_model.h"
 #include "support/pictures.h"
-#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/model_digest.h"
 
 namespace mpm::monitor::test {
 namespace {
 
-using mpm::test::TemporaryFolder;
 using mpm::test::writeModelThatOverflows;
 
-class InferenceWorkerTest : public ::testing::Test {
+class InferenceWorkerTest : public InFolder {
  protected:
   std::shared_ptr<FrameMailbox> frames_ = std::make_shared<FrameMailbox>();
   Collected<InferenceResult> results_;
@@ -157,8 +155,7 @@ TEST_F(RunningInference, AScheduleThatDoesNotFitLeavesTheOldOne) {
 }
 
 TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "m.onnx";
+  const std::string path = folder_ / "m.onnx";
   fs::copy_file(kModel, path);
   InferenceWorker worker(frames_, path, options(), callbacks());
   worker.setFollowFile(true);
@@ -205,10 +202,9 @@ TEST_F(InferenceWorkerTest, ChoosesReuseForAModelThatDoesNotMerge) {
 }
 
 TEST_F(InferenceWorkerTest, SegmentsComeWithTheLabels) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "m.onnx";
+  const std::string path = folder_ / "m.onnx";
   fs::copy_file(std::string(MPM_TEST_DATA_DIR) + "/hf_eomt_ts17.onnx", path);
-  std::ofstream(folder / "m.json") << R"({"task": "panoptic"})";
+  std::ofstream(folder_ / "m.json") << R"({"task": "panoptic"})";
   EstimatorOptions loose = options();
   loose.min_score = 0.2;
   loose.min_overlap = 0.1;
@@ -221,11 +217,10 @@ TEST_F(InferenceWorkerTest, SegmentsComeWithTheLabels) {
 }
 
 TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
-  const TemporaryFolder folder;
-  writeModelThatOverflows(kModel, folder / "large.onnx");
+  writeModelThatOverflows(kModel, folder_ / "large.onnx");
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto before = one();
-  worker.setModel(folder / "large.onnx", mpmBefore({1, 2}));
+  worker.setModel(folder_ / "large.onnx", mpmBefore({1, 2}));
   const auto after = one();  // the frame that the new one failed on goes to the old one
   EXPECT_EQ(after.model_path, kModel);
   EXPECT_EQ(after.session, before.session);
@@ -234,9 +229,8 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
 }
 
 TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsReportedOnce) {
-  const TemporaryFolder folder;
-  writeModelThatOverflows(kModel, folder / "large.onnx");
-  InferenceWorker worker(frames_, folder / "large.onnx", options(), callbacks());
+  writeModelThatOverflows(kModel, folder_ / "large.onnx");
+  InferenceWorker worker(frames_, folder_ / "large.onnx", options(), callbacks());
   ASSERT_TRUE(eventually([&] {
     put();
     return worker.status().failed >= 5;
@@ -264,11 +258,10 @@ TEST_F(InferenceWorkerTest, AReceiverThatFailsGetsTheNextResult) {
 }
 
 TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {
-  const TemporaryFolder folder;
   InferenceWorker worker(frames_, "", options(), callbacks());
   put();
   EXPECT_EQ(worker.status().processed, 0);
-  worker.setModel(folder / "none.onnx");
+  worker.setModel(folder_ / "none.onnx");
   ASSERT_TRUE(eventually([&] { return toldOf("none.onnx"); }));
   worker.setModel(kModel, mpmBefore({}));
   one();
