@@ -18,7 +18,6 @@ SKIPPED = 77
 SITE, REGION, LATITUDE, LONGITUDE, OFFSET = "yard", "DB_1000", 35.5, -78.25, -5
 BEGIN, DAYS = datetime.datetime(2025, 12, 12), 46  # over New Year, where periods of three days begin anew
 HEIGHT, WIDTH = 96, 128
-SECOND_MASK = datetime.datetime(2026, 1, 5, 12)
 
 
 def environment(scratch):
@@ -105,7 +104,6 @@ SHARES = {"gcc", "rcc", "midday_gcc", "midday_rcc", "gcc_mean", "gcc_std", "gcc_
           "rcc_std", "rcc_50", "rcc_75", "rcc_90"}
 VALUES = {a + b for a in "rgb" for b in ("_mean", "_std")} | {"midday_" + a for a in "rgb"}  # 0..255
 SUN = {"solar_elev", "max_solar_elev"}
-BELOW_HORIZON = -1  # degrees: the refraction there is that of no air
 
 
 def compare(name, theirs, ours):
