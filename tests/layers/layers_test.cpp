@@ -17,25 +17,21 @@ namespace {
 class Layers : public testing::Test {
  protected:
   static void SetUpTestSuite() { registerLayers(); }
-  static cv::dnn::LayerParams linear(const std::vector<cv::Mat>& constants) {
+  static cv::dnn::LayerParams paramsOf(const std::string& op, const std::vector<cv::Mat>& constants) {
     cv::dnn::LayerParams params;
-    params.name = "head/linear";
-    params.type = "ai.mpm.TokenLinear";
-    params.set("special_tokens", 0);
+    params.name = "head/one";
+    params.type = "ai.mpm." + op;
+    params.set("special_tokens", 1);
     params.blobs = constants;
     return params;
   }
 };
 
 TEST_F(Layers, AMissingConstantIsAnError) {
-  cv::dnn::LayerParams params;
-  params.name = "backbone/norm";
-  params.type = "ai.mpm.TokenNorm";
-  params.set("special_tokens", 1);
+  cv::dnn::LayerParams params = paramsOf("TokenNorm", {cv::Mat::ones(4, 1, CV_32F)});
   params.set("eps", 1e-6);
-  params.blobs = {cv::Mat::ones(4, 1, CV_32F)};
   EXPECT_CV_ERROR(cv::dnn::LayerFactory::createLayerInstance("ai.mpm.TokenNorm", params),
-                  "layer 'backbone/norm' (ai.mpm.TokenNorm): has 1 constants, expected 2");
+                  "layer 'head/one' (ai.mpm.TokenNorm): has 1 constants, expected 2");
 }
 
 // What no converter writes, but a damaged or edited file holds.
@@ -68,17 +64,14 @@ TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
        {{1, 3, 16, 4}},  // as many patches, another grid
        {patch, {4, 8}, {1, 8}},
        "got an image of shape {1, 3, 16, 4}, but the model was converted for {1, 3, 8, 8}; resize the image, or "
-       "convert "
-       "again with another input size"},
+       "convert again with another input size"},
       {"PatchEmbed", {image}, {patch, {5, 8}, {1, 8}}, "expects positions {4, 8}, got {5, 8}"},
       {"PatchEmbed", {image}, {patch, {4, 8}, {2, 8}}, "expects special rows {1, 8}, got {2, 8}"},
       {"SegmentLabels", {{2, 5, 3}}, {}, "expects scores {B, 4, C}, got {2, 5, 3}"},
   };
   for (const Case& c : cases) {
-    cv::dnn::LayerParams params;
-    params.name = "head/wrong";
-    params.type = "ai.mpm." + c.type;
-    for (const char* one : {"special_tokens", "heads", "key_bias", "keep_special"}) params.set(one, 1);
+    cv::dnn::LayerParams params = paramsOf(c.type, {});
+    for (const char* one : {"heads", "key_bias", "keep_special"}) params.set(one, 1);
     for (const char* size : {"height", "width", "head_dim"}) params.set(size, 8);
     for (const char* stride : {"stride_h", "stride_w"}) params.set(stride, 4);
     for (const char* grid : {"grid_h", "grid_w"}) params.set(grid, 2);
@@ -91,27 +84,27 @@ TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
     std::vector<opencv::MatShape> inputs, outputs, internals;
     for (const auto& shape : c.inputs) inputs.push_back(opencv::makeShape(shape));
     EXPECT_CV_ERROR(layer->getMemoryShapes(inputs, 1, outputs, internals),
-                    "layer 'head/wrong' (" + params.type + "): " + c.message);
+                    "layer 'head/one' (" + params.type + "): " + c.message);
   }
 }
 
 TEST_F(Layers, AsManyBiasesAsOutputs) {
-  cv::dnn::LayerParams params = linear({cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(3, 1, CV_32F)});
+  cv::dnn::LayerParams params = paramsOf("TokenLinear", {cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(3, 1, CV_32F)});
   const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
   std::vector<cv::Mat> inputs{cv::Mat::zeros(2, 8, CV_32F)}, outputs{cv::Mat::zeros(2, 4, CV_32F)}, internals;
   EXPECT_CV_ERROR(layer->forward(inputs, outputs, internals), "has 3 biases for 4 outputs");
 }
 
 TEST_F(Layers, ALayerThatCannotBeMadeIsNamedByOpenCv) {
-  cv::dnn::LayerParams params = linear({cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(4, 1, CV_32F)});
+  cv::dnn::LayerParams params = paramsOf("TokenLinear", {cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(4, 1, CV_32F)});
   params.set("precision", "fp7");
   EXPECT_THAT([&] { cv::dnn::LayerFactory::createLayerInstance(params.type, params); },
-              testing::ThrowsMessage<cv::Exception>(AllOf(HasSubstr("layer 'head/linear'"), HasSubstr("fp7"))));
+              testing::ThrowsMessage<cv::Exception>(AllOf(HasSubstr("layer 'head/one'"), HasSubstr("fp7"))));
 }
 
 TEST_F(Layers, OpenCvKeepsNoWeightsThatTheLayerHas) {
   const cv::Mat weight = cv::Mat::zeros(4, 8, CV_32F);
-  cv::dnn::LayerParams params = linear({weight, cv::Mat::zeros(4, 1, CV_32F)});
+  cv::dnn::LayerParams params = paramsOf("TokenLinear", {weight, cv::Mat::zeros(4, 1, CV_32F)});
   const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
   std::vector<cv::Mat> inputs{cv::Mat::zeros(2, 8, CV_32F)}, outputs{cv::Mat::zeros(2, 4, CV_32F)}, internals;
   layer->forward(inputs, outputs, internals);
