@@ -180,9 +180,8 @@ TEST_F(RecorderTest, KnowsTheViewOfAnEarlierWatch) {
 
 TEST_F(RecorderTest, AreaAlarmsFollowTheNamesOfANewModel) {
   std::vector<std::string> reported;
-  RecorderOptions options{.source = "camera 0", .every_s = 0};
-  options.alarms.alarms = {parseAlarm("sky>20")};
-  options.alarms.minutes = 0;
+  const RecorderOptions options{
+      .source = "camera 0", .every_s = 0, .alarms = {.alarms = {parseAlarm("sky>20")}, .minutes = 0}};
   Recorder recorder(options, nullptr, [&](const Event& event) {
     if (event.kind != EventKind::kSession) reported.push_back(event.message);
   });
@@ -215,9 +214,8 @@ TEST_F(RecorderTest, ClockJumpsAndAlarmsBecomeEvents) {
   std::vector<Event> reported;
   {
     StoreWriter store(path_);
-    RecorderOptions options{.source = "camera 0", .every_s = 0};
-    options.alarms.alarms = {parseAlarm("no-frame>10"), parseAlarm("tokens<10")};
-    options.alarms.minutes = 0;
+    const AlarmOptions alarms{.alarms = {parseAlarm("no-frame>10"), parseAlarm("tokens<10")}, .minutes = 0};
+    const RecorderOptions options{.source = "camera 0", .every_s = 0, .alarms = alarms};
     Recorder recorder(options, &store, [&](const Event& event) { reported.push_back(event); });
     CaptureStatus status{.frame_age_s = 0};
     recorder.add(resultAt(0), 0);
@@ -354,9 +352,8 @@ TEST_F(RecorderTest, AFallingAgreementIsAnEvent) {
 
 TEST_F(RecorderTest, OtherRulesWhileItRuns) {
   std::vector<Event> reported;
-  RecorderOptions options{.source = "camera 0", .every_s = 0};
-  options.alarms.alarms = {parseAlarm("tokens<10")};
-  options.alarms.minutes = 0;
+  const RecorderOptions options{
+      .source = "camera 0", .every_s = 0, .alarms = {.alarms = {parseAlarm("tokens<10")}, .minutes = 0}};
   Recorder recorder(options, nullptr, [&](const Event& event) { reported.push_back(event); });
   EXPECT_EQ(recorder.add(resultAt(0), 7)->whole().value("dropped"), 7);
   ASSERT_THAT(reported, SizeIs(1));
