@@ -6,7 +6,9 @@
 namespace mpm::test {
 namespace {
 
-TEST(Info, SaysWhatAModelIsAsJson) {
+using Info = InFolder;
+
+TEST_F(Info, SaysWhatAModelIsAsJson) {
   const CommandResult result = succeeded(mpmCommand({"info", kSegmenter, "--json"}));
   EXPECT_EQ(result.err, "");
   EXPECT_EQ(result.lines().size(), 1u);
@@ -30,10 +32,9 @@ TEST(Info, SaysWhatAModelIsAsJson) {
   EXPECT_EQ(json["mpm"]["cuda_devices"].empty(), json["mpm"]["cuda_problem"] != "");
 }
 
-TEST(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
+TEST_F(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
   const auto sets = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"]["instruction_sets"];
-  const TemporaryFolder folder;
-  writeImage(folder / "street.png", 40, 60);
+  writeImage(folder_ / "street.png", 40, 60);
   for (const std::string set : sets) {
     SCOPED_TRACE(set);
     const CommandOptions with{.environment = {{"MPM_INSTRUCTION_SET", set}}};
@@ -47,7 +48,7 @@ TEST(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
     }
     for (const Words& verb : {Words{"run"}, {"bench", "--rounds", "1", "--warm-up", "0", "--image"}}) {
       const CommandResult result = succeeded(
-          mpmCommand(verb + Words{folder / "street.png", "--model", kSegmenter, "--precision", "int8"}, with));
+          mpmCommand(verb + Words{folder_ / "street.png", "--model", kSegmenter, "--precision", "int8"}, with));
       const std::string said = "int8 is no faster than fp32";
       EXPECT_EQ(result.err.find(said) == std::string::npos, int8) << result.err;
       EXPECT_EQ(result.err.find(said), result.err.rfind(said)) << "once";
@@ -56,13 +57,12 @@ TEST(Info, SaysWhichPrecisionsAreFastAndOthersSaySoOnce) {
 }
 
 // And each of them, by the name that is listed, runs a net.
-TEST(Info, ListsTheDevicesThatThereAre) {
+TEST_F(Info, ListsTheDevicesThatThereAre) {
   const auto json = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"];
   const std::string table = mpmCommand({"info", kSegmenter}).out;
-  const TemporaryFolder folder;
-  writeImage(folder / "street.png", 40, 60);
+  writeImage(folder_ / "street.png", 40, 60);
   const auto on = [&](const std::string& device) {
-    return mpmCommand({"run", folder / "street.png", "--model", kSegmenter, "--schedule", "1", "--device", device});
+    return mpmCommand({"run", folder_ / "street.png", "--model", kSegmenter, "--schedule", "1", "--device", device});
   };
   EXPECT_EQ(on("auto").exit_code, 0);
   for (const auto& device : json["cuda_devices"]) {
@@ -77,7 +77,7 @@ TEST(Info, ListsTheDevicesThatThereAre) {
   expectFailure(on("cuda:99"), 1, {"device 'cuda:99'"});
 }
 
-TEST(Info, PrintsATable) {
+TEST_F(Info, PrintsATable) {
   EXPECT_THAT(mpmCommand({"info", kClassifier}).out,
               AllOf(HasSubstr("blocks          3\n"), HasSubstr("head            classifier\n"),
                     HasSubstr("task            none\n")));
@@ -87,22 +87,21 @@ TEST(Info, PrintsATable) {
   EXPECT_TRUE(mpmCommand({"info", kClassifier, "--json"}).json()["task"].is_null());
 }
 
-TEST(Info, SaysWhichNormalisationIsAssumed) {
-  const TemporaryFolder folder;
-  fs::copy_file(kSegmenter, folder / "m.onnx");
+TEST_F(Info, SaysWhichNormalisationIsAssumed) {
+  fs::copy_file(kSegmenter, folder_ / "m.onnx");
   EXPECT_THAT(
-      mpmCommand({"info", folder / "m.onnx"}).out,
+      mpmCommand({"info", folder_ / "m.onnx"}).out,
       HasSubstr(
           "channels        RGB\nmean            0.5, 0.5, 0.5 (assumed)\nstd             0.5, 0.5, 0.5 (assumed)\n"));
-  EXPECT_TRUE(mpmCommand({"info", folder / "m.onnx", "--json"}).json()["assumed"]);
-  std::ofstream(folder / "m.json") << R"({"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]})";
-  EXPECT_THAT(mpmCommand({"info", folder / "m.onnx"}).out, HasSubstr("mean            0.485, 0.456, 0.406\n"));
-  const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
+  EXPECT_TRUE(mpmCommand({"info", folder_ / "m.onnx", "--json"}).json()["assumed"]);
+  std::ofstream(folder_ / "m.json") << R"({"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]})";
+  EXPECT_THAT(mpmCommand({"info", folder_ / "m.onnx"}).out, HasSubstr("mean            0.485, 0.456, 0.406\n"));
+  const auto json = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
   EXPECT_EQ(json["std"], (nlohmann::json{0.229, 0.224, 0.225}));
   EXPECT_FALSE(json["assumed"]);
 }
 
-TEST(Info, NamesTheInstructionSetOfTheEnvironment) {
+TEST_F(Info, NamesTheInstructionSetOfTheEnvironment) {
   const auto json =
       mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_INSTRUCTION_SET", "no such set"}}}).json();
   EXPECT_EQ(json["mpm"]["instruction_set"], json["mpm"]["instruction_sets"][0]) << "the best one in its place";
