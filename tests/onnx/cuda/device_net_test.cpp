@@ -22,6 +22,7 @@ ReadOptions with(Schedule schedule, const std::string& device = "cpu") {
 
 /// The model on the device does to `batch` images, and then to others, what it does on the CPU.
 void compare(const std::string& file, ReadOptions options, int batch) {
+  SCOPED_TRACE(file + " " + toString(*options.convert.reduce));
   options.device = "cpu";
   Asked host(file, options);
   options.device = "cuda";
@@ -33,10 +34,7 @@ void compare(const std::string& file, ReadOptions options, int batch) {
 }
 
 TEST_F(DeviceNetTest, MaskTransformerWithEverySchedule) {
-  for (const Schedule& schedule : {Schedule{}, Schedule{1}, Schedule{1, 2}}) {
-    SCOPED_TRACE(toString(schedule));
-    compare(kMask, with(schedule), 2);
-  }
+  for (const Schedule& schedule : {Schedule{}, Schedule{1}, Schedule{1, 2}}) compare(kMask, with(schedule), 2);
 }
 
 TEST_F(DeviceNetTest, ProportionalAttention) {
@@ -60,17 +58,13 @@ TEST_F(DeviceNetTest, ClassifiersOfATokenAndOfTheMean) {
 
 // Its head is OpenCV's own layers, behind the restored tokens of several blocks.
 TEST_F(DeviceNetTest, AHeadThatStaysAsItIs) {
-  for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{1, 2}}) {
-    SCOPED_TRACE(toString(schedule));
+  for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{1, 2}})
     compare("dpt_ts16.onnx", with(schedule), 1);
-  }
 }
 
 TEST_F(DeviceNetTest, VariationsOfTheBlock) {
-  for (const char* file : {"timm_vit_qknorm_dynamo18.onnx", "timm_eva_swiglu_ts17.onnx", "hf_clip_ts17.onnx"}) {
-    SCOPED_TRACE(file);
+  for (const char* file : {"timm_vit_qknorm_dynamo18.onnx", "timm_eva_swiglu_ts17.onnx", "hf_clip_ts17.onnx"})
     compare(file, with({1}), 1);
-  }
 }
 
 // Compared with fp32, merging before block 0: its input is nearly the same (patches are TF32), so the maps are equal.
@@ -165,8 +159,7 @@ TEST_F(DeviceNetTest, OtherBlobsComeToTheHostWhenAskedFor) {
 }
 
 TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
-  EstimatorOptions options;
-  options.read.convert.reduce = mpmBefore({1, 2});
+  EstimatorOptions options{.read = with({1, 2})};
   for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
     options.fit = fit;
     options.read.device = "cpu";
@@ -189,18 +182,13 @@ TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
 TEST_F(DeviceNetTest, TheSegmenterNamesNaN) {
   const TemporaryFolder folder;
   writeModelThatOverflows(dataPath(kMask), folder / "overflows.onnx");
-  EstimatorOptions options;
-  options.read.convert.reduce = kFullModel;
-  options.read.device = "auto";
-  Estimator segmenter(folder / "overflows.onnx", options);
+  Estimator segmenter(folder / "overflows.onnx", {.read = with({}, "auto")});
   for (int round = 0; round < 2; ++round)
     EXPECT_MPM_ERROR(segmenter.estimate(smoothPicture(32, 64)), "scores hold NaN or infinity");
 }
 
 TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
-  EstimatorOptions options;
-  options.read.convert.reduce = mpmBefore({1, 2});
-  options.inspect = true;
+  EstimatorOptions options{.read = with({1, 2}), .inspect = true};
   const cv::Mat image = smoothPicture(40, 70);
   const Estimate expected = Estimator(dataPath(kMask), options).estimate(image);
   options.read.device = "auto";
