@@ -82,11 +82,6 @@ void ImageView::setRegions(const std::vector<vision::Region>& regions) {
   update();
 }
 
-void ImageView::showRegions(bool shown) {
-  shows_regions_ = shown;
-  update();
-}
-
 // An ignored region has a broken line: its name alone would not tell it from the others at a glance.
 void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
   constexpr int kAir = 3;
@@ -116,8 +111,6 @@ void ImageView::paintRegions(QPainter& painter, const Viewport& view) const {
     painter.drawText(box, Qt::AlignCenter, title);
   }
 }
-
-bool ImageView::showsComputed() const { return paint_.mode == ViewMode::kComputed && !frame()->row_age.empty(); }
 
 // A line around the patches that were computed: brightness alone says little by night.
 void ImageView::outlineComputed(QPainter& painter, const Viewport& view) const {
@@ -181,11 +174,6 @@ bool ImageView::beginDrag(QPointF at) {
 void ImageView::drag(QPointF at) {
   const QRectF picture = viewport().pictureRect();
   emit curtainMoved(std::clamp((at.x() - picture.left()) / picture.width(), 0.0, 1.0));
-}
-
-void ImageView::resizeEvent(QResizeEvent* event) {
-  stale_ = true;
-  PictureView::resizeEvent(event);
 }
 
 }  // namespace mpm::gui

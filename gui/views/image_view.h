@@ -20,7 +20,7 @@ class ImageView : public PictureView {
   /// Outlined with their names, each while it is valid at the time of the frame.
   void setRegions(const std::vector<vision::Region>& regions);
   const std::vector<RegionOutline>& regions() const { return regions_; }
-  void showRegions(bool shown);
+  void showRegions(bool shown) { setPainted(shows_regions_, shown); }
 
  signals:
   void curtainMoved(double share);  ///< 0..1 of the picture's width
@@ -31,12 +31,10 @@ class ImageView : public PictureView {
   void paintAbove(QPainter& painter, const Viewport& viewport) const override;
   bool beginDrag(QPointF at) override;
   void drag(QPointF at) override;
-  void pictureChanged() override { stale_ = true; }
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   double curtainX(const Viewport& viewport) const;
-  bool showsComputed() const;
+  bool showsComputed() const { return paint_.mode == ViewMode::kComputed && !frame()->row_age.empty(); }
   void outlineComputed(QPainter& painter, const Viewport& viewport) const;
   void paintMeaning(QPainter& painter) const;
   void paintRegions(QPainter& painter, const Viewport& viewport) const;
@@ -45,7 +43,6 @@ class ImageView : public PictureView {
   std::vector<RegionOutline> regions_;
   bool shows_regions_ = true;
   QImage canvas_;  // of the widget's size in device pixels; painted anew only when something in it changed
-  bool stale_ = true;
 };
 
 }  // namespace mpm::gui

@@ -19,7 +19,6 @@ class MergeView : public PictureView {
 
  protected:
   void paintPicture(QPainter& painter, const Viewport& viewport) override;
-  void pictureChanged() override { stale_ = true; }
 
  private:
   void refresh();
@@ -30,7 +29,6 @@ class MergeView : public PictureView {
   std::vector<QRgb> fill_;
   std::vector<GridLine> borders_;
   int shown_step_ = -1;
-  bool stale_ = true;
 };
 
 }  // namespace mpm::gui

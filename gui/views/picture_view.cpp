@@ -15,14 +15,14 @@ PictureView::PictureView(PatchSelection* selection, QWidget* parent) : QWidget(p
 
 void PictureView::setFrame(LiveFramePtr frame) {
   frame_ = std::move(frame);
-  pictureChanged();
+  stale_ = true;
   update();
 }
 
 void PictureView::setViewState(const ViewState& state) {
   if (state == state_) return;
   state_ = state;
-  pictureChanged();
+  stale_ = true;
   update();
 }
 
@@ -30,18 +30,6 @@ void PictureView::changeState(const ViewState& state) {
   if (state == state_) return;
   setViewState(state);
   emit viewStateChanged(state);
-}
-
-void PictureView::setBanner(const QString& text) {
-  if (text == banner_) return;
-  banner_ = text;
-  update();
-}
-
-void PictureView::setPlaceholder(const QString& text) {
-  if (text == placeholder_) return;
-  placeholder_ = text;
-  update();
 }
 
 Viewport PictureView::viewport() const { return {frame_ ? frame_->size() : QSize(), QSizeF(size()), state_}; }
@@ -177,8 +165,6 @@ void PictureView::mouseReleaseEvent(QMouseEvent* event) {
 
 void PictureView::clicked(QPointF at) { selection_->togglePin(viewport().tokenAt(at, frame_->lookup.grid())); }
 
-void PictureView::mouseDoubleClickEvent(QMouseEvent*) { changeState({}); }
-
 void PictureView::keyPressEvent(QKeyEvent* event) {
   const Size2 grid = frame_ ? frame_->lookup.grid() : Size2{};
   const QPointF middle(width() / 2.0, height() / 2.0);
@@ -205,7 +191,5 @@ void PictureView::keyPressEvent(QKeyEvent* event) {
       QWidget::keyPressEvent(event);
   }
 }
-
-void PictureView::leaveEvent(QEvent*) { selection_->point(std::nullopt, std::nullopt); }
 
 }  // namespace mpm::gui

@@ -20,10 +20,10 @@ class PictureView : public QWidget {
   void setViewState(const ViewState& state);
   ViewState viewState() const { return state_; }
   /// Shown across the top, in two lines if need be: why the picture is not live. Empty: it is.
-  void setBanner(const QString& text);
+  void setBanner(const QString& text) { setPainted(banner_, text); }
   const QString& banner() const { return banner_; }
   /// Shown in the middle while there is no picture.
-  void setPlaceholder(const QString& text);
+  void setPlaceholder(const QString& text) { setPainted(placeholder_, text); }
 
   Viewport viewport() const;
   QSize sizeHint() const override { return {640, 420}; }
@@ -45,8 +45,13 @@ class PictureView : public QWidget {
   virtual void clicked(QPointF at);
   /// Whether the cluster under the mouse is outlined.
   virtual bool outlinesCluster() const { return true; }
-  virtual void pictureChanged() {}
+  /// Changes a member that is painted.
+  template <typename Value>
+  void setPainted(Value& member, const Value& value) {
+    if (std::exchange(member, value) != value) update();
+  }
 
+  bool stale_ = true;  ///< there is another picture, or another part of it
   const PatchSelection& selection() const { return *selection_; }
   /// Where the mouse or the cross of the arrow keys is, px of the picture. There must be a frame.
   std::optional<QPointF> cursorPlace() const;
@@ -56,9 +61,9 @@ class PictureView : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent*) override { changeState({}); }
   void keyPressEvent(QKeyEvent* event) override;
-  void leaveEvent(QEvent* event) override;
+  void leaveEvent(QEvent*) override { selection_->point(std::nullopt, std::nullopt); }
 
  private:
   void paintCluster(QPainter& painter, const Viewport& viewport);

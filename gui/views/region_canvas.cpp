@@ -12,11 +12,6 @@ RegionCanvas::RegionCanvas(PatchSelection* cross, QWidget* parent) : ImageView(c
   setCursor(Qt::CrossCursor);
 }
 
-void RegionCanvas::choose(int chosen) {
-  chosen_ = chosen;
-  update();
-}
-
 void RegionCanvas::paintPicture(QPainter& painter, const Viewport& view) {
   ImageView::paintPicture(painter, view);
   if (chosen_ >= 0 && chosen_ < static_cast<int>(regions().size()) && regions()[chosen_].hasCorners())

@@ -21,7 +21,7 @@ class RegionCanvas : public ImageView {
   explicit RegionCanvas(PatchSelection* cross, QWidget* parent = nullptr);
 
   /// The corners of region `chosen` are marked; negative: of none.
-  void choose(int chosen);
+  void choose(int chosen) { setPainted(chosen_, chosen); }
   bool hasPolygon() const { return pen_.hasPolygon(); }
 
  signals:

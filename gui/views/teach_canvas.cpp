@@ -15,11 +15,6 @@ void TeachCanvas::setTool(Tool tool) {
   setCursor(tool == Tool::kMove ? Qt::OpenHandCursor : Qt::CrossCursor);
 }
 
-void TeachCanvas::setBrush(double diameter) {
-  brush_ = std::clamp(diameter, kMinBrush, kMaxBrush);
-  update();
-}
-
 void TeachCanvas::setColors(const std::array<QRgb, 256>& colors, int ignore) {
   colors_ = colors;
   ignore_ = ignore;
@@ -29,21 +24,6 @@ void TeachCanvas::setColors(const std::array<QRgb, 256>& colors, int ignore) {
 void TeachCanvas::setOpacity(double opacity) {
   opacity_ = std::clamp(std::round(opacity * 100) / 100, 0.0, 1.0);
   refreshPaint();
-}
-
-void TeachCanvas::setUnsure(const std::vector<int>& tokens) {
-  unsure_ = tokens;
-  update();
-}
-
-void TeachCanvas::setShowsUnsure(bool on) {
-  shows_unsure_ = on;
-  update();
-}
-
-void TeachCanvas::setChanges(const QImage& changes) {
-  changes_ = changes;
-  update();
 }
 
 void TeachCanvas::refreshPaint() {
@@ -108,19 +88,15 @@ void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
 bool TeachCanvas::canDraw() {
   if (!editor_ || editor_->empty() || !frame()) return false;
   const bool needs_class = tool_ == Tool::kFill || tool_ == Tool::kBrush || tool_ == Tool::kPolygon;
-  if (needs_class && label_ < 0) {
-    emit said(tr("Add a class first"));
-    return false;
-  }
-  if (tool_ == Tool::kFill && !frame()->hasGrid()) {
-    emit said(tr("The clusters of this picture come with the model: wait, or use the brush"));
-    return false;
-  }
-  if (tool_ == Tool::kAccept && frame()->labels().empty()) {
-    emit said(tr("There is no prediction of this picture yet"));
-    return false;
-  }
-  return true;
+  QString missing;
+  if (needs_class && label_ < 0)
+    missing = tr("Add a class first");
+  else if (tool_ == Tool::kFill && !frame()->hasGrid())
+    missing = tr("The clusters of this picture come with the model: wait, or use the brush");
+  else if (tool_ == Tool::kAccept && frame()->labels().empty())
+    missing = tr("There is no prediction of this picture yet");
+  if (!missing.isEmpty()) emit said(missing);
+  return missing.isEmpty();
 }
 
 bool TeachCanvas::beginDrag(QPointF at) {
@@ -146,7 +122,7 @@ void TeachCanvas::drag(QPointF at) {
 }
 
 void TeachCanvas::endDrag() {
-  if (std::exchange(stroke_, false)) finish();
+  if (std::exchange(stroke_, false) && editor_->end()) emit stroked();
 }
 
 void TeachCanvas::draw(QPointF from, QPointF to) {
@@ -180,16 +156,12 @@ void TeachCanvas::draw(QPointF from, QPointF to) {
   update();
 }
 
-void TeachCanvas::finish() {
-  if (editor_->end()) emit stroked();
-}
-
 void TeachCanvas::closePolygon() {
   if (!pen_.hasPolygon() || !canDraw()) return;
   editor_->begin();
   editor_->polygon(pen_.take(), label_);
   refreshLabels();
-  finish();
+  if (editor_->end()) emit stroked();
 }
 
 void TeachCanvas::dropPolygon() {

@@ -23,7 +23,8 @@ class TeachCanvas : public ImageView {
   Tool tool() const { return tool_; }
   /// The class that is drawn; negative: there is none.
   void setLabel(int label) { label_ = label; }
-  void setBrush(double diameter);  ///< px of the picture
+  /// px of the picture.
+  void setBrush(double diameter) { setPainted(brush_, std::clamp(diameter, kMinBrush, kMaxBrush)); }
   double brush() const { return brush_; }
   /// `ignore`: the label that has no colour.
   void setColors(const std::array<QRgb, 256>& colors, int ignore);
@@ -31,10 +32,10 @@ class TeachCanvas : public ImageView {
   void setOpacity(double opacity);
   double opacity() const { return opacity_; }
   /// Tokens of which the model is not sure are hatched while setShowsUnsure() is on.
-  void setUnsure(const std::vector<int>& tokens);
-  void setShowsUnsure(bool on);
+  void setUnsure(const std::vector<int>& tokens) { setPainted(unsure_, tokens); }
+  void setShowsUnsure(bool on) { setPainted(shows_unsure_, on); }
   /// Stands in the place of picture, prediction and labels, but while something is drawn; null: nothing does.
-  void setChanges(const QImage& changes);
+  void setChanges(const QImage& changes) { setPainted(changes_, changes); }
   bool showsChanges() const { return !changes_.isNull(); }
   /// The labels changed, or there are others.
   void refreshLabels();
@@ -63,7 +64,6 @@ class TeachCanvas : public ImageView {
  private:
   bool canDraw();
   void draw(QPointF from, QPointF to);
-  void finish();
   void paintLabels(const cv::Rect& where);
   void refreshPaint();
 
