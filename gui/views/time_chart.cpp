@@ -53,7 +53,8 @@ void TimeChart::setPictures(std::vector<double> times) {
 void TimeChart::setRange(double from, double to) {
   scene_.axis.from = from;
   scene_.axis.to = std::max(to, from + TimeAxis::kShortest);
-  changeAxis(scene_.axis);
+  if (!ask_.isActive()) ask_.start();
+  update();
 }
 
 void TimeChart::setFollowing(bool following) {
@@ -62,10 +63,9 @@ void TimeChart::setFollowing(bool following) {
   emit followingChanged(following);
 }
 
-void TimeChart::changeAxis(const TimeAxis& axis) {
-  scene_.axis = axis;
-  if (!ask_.isActive()) ask_.start();
-  update();
+void TimeChart::moveAxis(const TimeAxis& axis) {
+  setFollowing(false);
+  setRange(axis.from, axis.to);
 }
 
 void TimeChart::layOut() {
@@ -85,10 +85,9 @@ void TimeChart::paintEvent(QPaintEvent*) {
 }
 
 void TimeChart::wheelEvent(QWheelEvent* event) {
-  setFollowing(false);
   const double steps = event->angleDelta().y() != 0 ? event->angleDelta().y() : event->angleDelta().x();
-  changeAxis(scene_.axis.zoomedAt(std::clamp(event->position().x(), scene_.plot.left(), scene_.plot.right()),
-                                  std::pow(1.002, steps)));
+  moveAxis(scene_.axis.zoomedAt(std::clamp(event->position().x(), scene_.plot.left(), scene_.plot.right()),
+                                std::pow(1.002, steps)));
   event->accept();
 }
 
@@ -102,10 +101,7 @@ void TimeChart::mouseMoveEvent(QMouseEvent* event) {
   const QPointF at = event->position();
   if (pressed_) {
     if (std::abs(at.x() - pressed_->x()) > 3) moved_ = true;
-    if (moved_) {
-      setFollowing(false);
-      changeAxis(scene_.axis.pannedBy(at.x() - last_.x()));
-    }
+    if (moved_) moveAxis(scene_.axis.pannedBy(at.x() - last_.x()));
   }
   last_ = at;
   moveCrosshair(at.x() >= scene_.plot.left() && at.x() <= scene_.plot.right() ? std::optional(scene_.axis.time(at.x()))
@@ -117,8 +113,6 @@ void TimeChart::mouseReleaseEvent(QMouseEvent* event) {
     emit timePicked(scene_.axis.time(event->position().x()));
   pressed_.reset();
 }
-
-void TimeChart::leaveEvent(QEvent*) { moveCrosshair(std::nullopt); }
 
 void TimeChart::moveCrosshair(std::optional<double> time) {
   if (time == scene_.crosshair) return;
@@ -132,10 +126,8 @@ void TimeChart::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Left:
     case Qt::Key_Right: {
       const double step = event->key() == Qt::Key_Left ? -1 : 1;
-      if (event->modifiers() & Qt::ShiftModifier) {
-        setFollowing(false);
-        return changeAxis(scene_.axis.pannedBy(-step * scene_.plot.width() / 8));
-      }
+      if (event->modifiers() & Qt::ShiftModifier)
+        return moveAxis(scene_.axis.pannedBy(-step * scene_.plot.width() / 8));
       const double start = scene_.crosshair.value_or((scene_.axis.from + scene_.axis.to) / 2);
       return moveCrosshair(
           std::clamp(start + step * (scene_.axis.to - scene_.axis.from) / 100, scene_.axis.from, scene_.axis.to));
@@ -146,11 +138,9 @@ void TimeChart::keyPressEvent(QKeyEvent* event) {
       return;
     case Qt::Key_Plus:
     case Qt::Key_Equal:
-      setFollowing(false);
-      return changeAxis(scene_.axis.zoomedAt(middle, 1.5));
+      return moveAxis(scene_.axis.zoomedAt(middle, 1.5));
     case Qt::Key_Minus:
-      setFollowing(false);
-      return changeAxis(scene_.axis.zoomedAt(middle, 1 / 1.5));
+      return moveAxis(scene_.axis.zoomedAt(middle, 1 / 1.5));
     case Qt::Key_0:
       return emit allAsked();
     default:

@@ -55,14 +55,14 @@ class TimeChart : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
+  void leaveEvent(QEvent*) override { moveCrosshair(std::nullopt); }
   void keyPressEvent(QKeyEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
   void layOut();
-  void changeAxis(const TimeAxis& axis);
+  void moveAxis(const TimeAxis& axis);  // by hand: it follows no more
   void moveCrosshair(std::optional<double> time);
 
   ChartScene scene_;
