@@ -15,10 +15,9 @@ const QStringList kSpans = {"hour", "day", "week", "all"};  // in the settings, 
 const QStringList kUsual = {"tokens", "inference_ms"};
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
-  auto* button = new QToolButton(parent);
+  auto* button = named(new QToolButton(parent), tip);
   button->setText(text);
   button->setToolTip(tip);
-  button->setAccessibleName(tip);
   button->setCheckable(true);
   button->setChecked(on);
   return button;
@@ -44,7 +43,13 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   regions_ = choiceField(tr("Region whose numbers are drawn"), {});
   regions_->setMinimumContentsLength(9);
   values_ = menuButton(tr("Values"), tr("Choose the numbers that are drawn"));
-  makeValues();
+  for (const monitor::Quantity& one : monitor::quantities()) {
+    QAction* action = values_->menu()->addAction(quantityName(one));
+    action->setObjectName(QLatin1String(one.key));
+    action->setCheckable(true);
+    action->setChecked(kUsual.contains(QLatin1String(one.key)));
+    connect(action, &QAction::toggled, this, &ChartPanel::updateSeries);
+  }
   areas_ = menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"));
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
@@ -69,7 +74,13 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   bar->addWidget(follow_);
   bar->addWidget(sources_);
 
-  QBoxLayout* column = fill(new QVBoxLayout(this), makeForeignBar(), bar, chart_);
+  foreign_bar_ = new QWidget(this);
+  foreign_ = wrapped(namedValue(new QLabel(foreign_bar_), tr("Database on show")));
+  setBadge(foreign_, Badge::kWarning);
+  back_ = pushButton({}, {}, this, &ChartPanel::backRequested);
+  fill(unframed(new QHBoxLayout(foreign_bar_)), stretched(foreign_), back_);
+  setForeign({}, false);
+  QBoxLayout* column = fill(new QVBoxLayout(this), foreign_bar_, bar, chart_);
   column->setContentsMargins(8, 6, 8, 6);
   column->setSpacing(4);
   column->setStretch(2, 1);
@@ -120,31 +131,6 @@ QToolButton* ChartPanel::menuButton(const QString& text, const QString& tip) {
   button->setPopupMode(QToolButton::InstantPopup);
   button->setMenu(new QMenu(button));
   return button;
-}
-
-void ChartPanel::makeValues() {
-  for (const monitor::Quantity& one : monitor::quantities()) {
-    QAction* action = values_->menu()->addAction(quantityName(one));
-    action->setObjectName(QLatin1String(one.key));
-    action->setCheckable(true);
-    action->setChecked(kUsual.contains(QLatin1String(one.key)));
-    connect(action, &QAction::toggled, this, &ChartPanel::updateSeries);
-  }
-}
-
-QWidget* ChartPanel::makeForeignBar() {
-  foreign_bar_ = new QWidget(this);
-  foreign_ = namedValue(new QLabel(foreign_bar_), tr("Database on show"));
-  foreign_->setWordWrap(true);
-  setBadge(foreign_, Badge::kWarning);
-  back_ = new QPushButton(foreign_bar_);
-  auto* row = new QHBoxLayout(foreign_bar_);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->addWidget(foreign_, 1);
-  row->addWidget(back_);
-  setForeign({}, false);
-  connect(back_, &QPushButton::clicked, this, &ChartPanel::backRequested);
-  return foreign_bar_;
 }
 
 void ChartPanel::setForeign(const QString& name, bool watching) {
@@ -262,8 +248,7 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   records_ = sources;
   const QSignalBlocker quiet(sources_);
   fillSources();
-  int index = -1;
-  if (!wanted_.isEmpty()) index = sources_->findData(wanted_, Qt::ToolTipRole);
+  int index = wanted_.isEmpty() ? -1 : sources_->findData(wanted_, Qt::ToolTipRole);
   if (index >= 0) wanted_.clear();       // from now on the choice is the user's
   if (index < 0 && wanted_.isEmpty()) {  // samples of another one would be taken for those of the wanted
     if (before) index = sources_->findData(QVariant::fromValue<qint64>(*before));
@@ -306,8 +291,6 @@ std::optional<monitor::SourceRecord> ChartPanel::record() const {
   const auto found = std::find_if(records_.begin(), records_.end(), [&](const auto& one) { return one.id == id; });
   return found == records_.end() ? std::nullopt : std::optional(*found);
 }
-
-QString ChartPanel::sourceName() const { return sources_->currentData(Qt::ToolTipRole).toString(); }
 
 void ChartPanel::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);

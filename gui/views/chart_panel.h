@@ -32,7 +32,7 @@ class ChartPanel : public QWidget {
   /// or, with none watched, to our own database. An empty name: it is our own.
   void setForeign(const QString& name, bool watching);
   /// The name of the source on show; empty: none.
-  QString sourceName() const;
+  QString sourceName() const { return sources_->currentData(Qt::ToolTipRole).toString(); }
   /// Its name in the list of sources.
   QString sourceText() const { return sources_->currentText(); }
   /// The region whose numbers are drawn; empty: the whole picture.
@@ -61,14 +61,12 @@ class ChartPanel : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  QWidget* makeForeignBar();
   void fillSources();
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
   void takePicked(qint64 id);
   void setClasses(const QStringList& names);
   void setRegions(const QStringList& names);
   void pickRegion(int index);
-  void makeValues();
   QToolButton* menuButton(const QString& text, const QString& tip);
   void ask(double from, double to, int max_buckets);
   void updateSeries();

@@ -11,8 +11,7 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
   on_->setToolTip(tr("Each frame is processed twice, so fewer frames a second are"));
   editor_ = new ReductionEditor(false);
   numbers_ = new QWidget;
-  auto* grid = new QGridLayout(numbers_);
-  grid->setContentsMargins(0, 0, 0, 0);
+  auto* grid = unframed(new QGridLayout(numbers_));
   grid->setColumnStretch(0, 1);
   const QString columns[] = {tr("Reduction"), tr("Time"), tr("Tokens")};
   for (int column = 0; column < 3; ++column) grid->addWidget(mutedLabel(columns[column]), 0, column);
@@ -40,8 +39,6 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
   });
   setFrame(nullptr);
 }
-
-void ComparePanel::setModel(const ModelInfo& info) { editor_->setModel(info); }
 
 void ComparePanel::setFrame(const LiveFramePtr& frame) {
   picture_ = {};
@@ -84,7 +81,5 @@ void ComparePanel::showPicture() {
   if (picture_.isNull()) return difference_->clear();
   difference_->setPixmap(QPixmap::fromImage(picture_.scaled(difference_->size(), Qt::KeepAspectRatio)));
 }
-
-void ComparePanel::resizeEvent(QResizeEvent*) { showPicture(); }
 
 }  // namespace mpm::gui

@@ -13,7 +13,7 @@ class ComparePanel : public QWidget {
   Q_OBJECT
  public:
   explicit ComparePanel(QWidget* parent = nullptr);
-  void setModel(const ModelInfo& info);
+  void setModel(const ModelInfo& info) { editor_->setModel(info); }
   void setFrame(const LiveFramePtr& frame);
   /// Switches the comparison off because it is impossible, and shows why.
   void refuse(const QString& why);
@@ -24,7 +24,7 @@ class ComparePanel : public QWidget {
   void compareChosen(const std::optional<mpm::Reduction>& variant);
 
  protected:
-  void resizeEvent(QResizeEvent* event) override;
+  void resizeEvent(QResizeEvent*) override { showPicture(); }
 
  private:
   void showPicture();

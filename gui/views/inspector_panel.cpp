@@ -12,8 +12,7 @@ InspectorPanel::InspectorPanel(PatchSelection* selection, const LegendModel* leg
   hint_ = wrapped(
       mutedLabel(tr("Point at a picture, or move the patch cursor with the arrow keys. A click pins the patch.")));
   facts_ = new QWidget;
-  auto* form = new QFormLayout(facts_);
-  form->setContentsMargins(0, 0, 0, 0);
+  auto* form = unframed(new QFormLayout(facts_));
   form->setVerticalSpacing(4);
   const auto add = [&](const QString& name) {
     QLabel* value = wrapped(namedValue(new QLabel, name));

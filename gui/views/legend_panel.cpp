@@ -15,7 +15,7 @@ int classAt(const QModelIndex& index) { return index.data(LegendModel::kClassRol
 LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent), model_(model) {
   pages_ = new QStackedWidget;
   for (QWidget* page : {makeClasses(), makeSegments(), makeDepths()}) pages_->addWidget(page);
-  fill(new QVBoxLayout(this), pages_)->setContentsMargins(0, 0, 0, 0);
+  fill(unframed(new QVBoxLayout(this)), pages_);
   connect(model_, &LegendModel::paintChanged, this, &LegendPanel::fillSegments);
   setFrame(nullptr);
 }
@@ -61,8 +61,6 @@ void LegendPanel::setRegions(const QStringList& names) {
   regions_->setCurrentIndex(std::max(0, regions_->findData(before)));
   regions_->setVisible(!names.isEmpty());
 }
-
-QString LegendPanel::region() const { return regions_->currentData().toString(); }
 
 QWidget* LegendPanel::makeSegments() {
   segment_table_ = plainTable(tr("Segments"), {tr("Segment"), tr("Score"), tr("Area")}, 8);

@@ -23,7 +23,7 @@ class LegendPanel : public QWidget {
   /// Offers the areas within each of these; none: of the whole picture only.
   void setRegions(const QStringList& names);
   /// The one whose areas are wanted; empty: the whole picture.
-  QString region() const;
+  QString region() const { return regions_->currentData().toString(); }
 
  signals:
   void regionPicked();

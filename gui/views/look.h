@@ -73,11 +73,16 @@ QBoxLayout* fill(QBoxLayout* layout, Items... items) {
   (addAny(items), ...);
   return layout;
 }
+/// `layout` itself, without margins.
+template <typename Layout>
+Layout* unframed(Layout* layout) {
+  layout->setContentsMargins(0, 0, 0, 0);
+  return layout;
+}
 /// `layout` itself, without margins and space between its items.
 inline QBoxLayout* seamless(QBoxLayout* layout) {
-  layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  return layout;
+  return unframed(layout);
 }
 /// Widgets and layouts below each other, with the margins of a panel.
 template <typename... Items>

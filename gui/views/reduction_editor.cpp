@@ -36,8 +36,7 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
   meaning_ = wrapped(mutedLabel());
   meaning_->setVisible(explains);
   block_area_ = new QWidget;
-  auto* grid = new QGridLayout(block_area_);
-  grid->setContentsMargins(0, 0, 0, 0);
+  auto* grid = unframed(new QGridLayout(block_area_));
   grid->setHorizontalSpacing(10);
   grid->setVerticalSpacing(4);
 
@@ -53,16 +52,14 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
   attention_ = choiceField(tr("Attention"), {tr("Plain attention"), tr("Proportional attention")});
   attention_->setToolTip(tr("Proportional: a merged token counts as many times as it has members"));
   amount_area_ = new QWidget;
-  fill(new QVBoxLayout(amount_area_), limit_, share_, count_, similar_, similarity_, attention_)
-      ->setContentsMargins(0, 0, 0, 0);
+  fill(unframed(new QVBoxLayout(amount_area_)), limit_, share_, count_, similar_, similarity_, attention_);
 
   spec_ = named(new QLineEdit, tr("Reduction as text"));
   spec_->setToolTip(
       tr("What --reduce takes on the command line. It can be copied, and changed here: Enter applies it"));
   problem_ = wrapped(namedValue(new QLabel, tr("Problem")));
   setBadge(problem_, Badge::kBad);
-  fill(new QVBoxLayout(this), method_, meaning_, block_area_, amount_area_, spec_, problem_)
-      ->setContentsMargins(0, 0, 0, 0);
+  fill(unframed(new QVBoxLayout(this)), method_, meaning_, block_area_, amount_area_, spec_, problem_);
 
   connect(method_, &QComboBox::activated, this, [this](int index) {
     if (kMethods[index] != shown_.method) take({.method = kMethods[index]});

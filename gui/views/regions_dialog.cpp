@@ -36,13 +36,11 @@ QWidget* RegionsDialog::makePicture(const cv::Mat& picture) {
   canvas_ = named(new RegionCanvas(&cross_), tr("Picture on which regions are drawn"));
   canvas_->setFrame(makeLiveFrame(picture));
   auto* side = new QWidget;
-  fill(new QVBoxLayout(side), stretched(canvas_),
+  fill(unframed(new QVBoxLayout(side)), stretched(canvas_),
        wrapped(mutedLabel(tr("Click the corners of a region; double click or Enter closes it. Drag a corner to "
-                             "move it. By keyboard: arrow keys, space, Enter."))))
-      ->setContentsMargins(0, 0, 0, 0);
+                             "move it. By keyboard: arrow keys, space, Enter."))));
   connect(canvas_, &RegionCanvas::drawn, this, &RegionsDialog::addPolygon);
-  connect(canvas_, &RegionCanvas::cornerMoved, this,
-          [this](const RegionCanvas::Corner& at, QPointF to) { moveCorner(at.region, at.polygon, at.corner, to); });
+  connect(canvas_, &RegionCanvas::cornerMoved, this, &RegionsDialog::moveCorner);
   connect(canvas_, &RegionCanvas::regionChosen, this, &RegionsDialog::show);
   connect(canvas_, &RegionCanvas::polygonChanged, this, [this] { check(); });
   return side;
@@ -188,10 +186,10 @@ void RegionsDialog::addPolygon(const QPolygonF& polygon) {
   name_->selectAll();
 }
 
-void RegionsDialog::moveCorner(int region, qsizetype polygon, qsizetype corner, QPointF to) {
-  vision::Region& moved = edited_[region];
-  moved.polygons[polygon][corner] = {to.x() * moved.size.width - 0.5, to.y() * moved.size.height - 0.5};
-  show(region);
+void RegionsDialog::moveCorner(const RegionCanvas::Corner& at, QPointF to) {
+  vision::Region& moved = edited_[at.region];
+  moved.polygons[at.polygon][at.corner] = {to.x() * moved.size.width - 0.5, to.y() * moved.size.height - 0.5};
+  show(at.region);
 }
 
 void RegionsDialog::remove() {

@@ -34,7 +34,7 @@ class RegionsDialog : public SettingsDialog {
   QWidget* makePicture(const cv::Mat& picture);
   void makeFields();
   void addPolygon(const QPolygonF& polygon);
-  void moveCorner(int region, qsizetype polygon, qsizetype corner, QPointF to);
+  void moveCorner(const RegionCanvas::Corner& at, QPointF to);
   void remove();
   template <typename Action>
   void act(Action action);

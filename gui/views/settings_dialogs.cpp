@@ -24,8 +24,7 @@ QBoxLayout* dialogColumn(QDialog* dialog) {
 
 SettingsDialog::SettingsDialog(const QString& title, QWidget* parent) : QDialog(parent), content_(new QWidget) {
   setWindowTitle(title);
-  form_ = new QFormLayout(content_);
-  form_->setContentsMargins(0, 0, 0, 0);
+  form_ = unframed(new QFormLayout(content_));
 }
 
 void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {

@@ -51,7 +51,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   split_->addWidget(left);
   split_->addWidget(tabs_);
   split_->setStretchFactor(0, 1);
-  fill(new QVBoxLayout(this), split_)->setContentsMargins(0, 0, 0, 0);
+  fill(unframed(new QVBoxLayout(this)), split_);
 
   connect(classes_, &LabelClassesPanel::chosenChanged, canvas_, &TeachCanvas::setLabel);
   for (auto* list : findChildren<QAbstractItemView*>()) list->installEventFilter(this);
@@ -114,8 +114,6 @@ QWidget* TeachPane::makeTools() {
   return bar;
 }
 
-void TeachPane::chooseTool(TeachCanvas::Tool tool) { tools_[static_cast<std::size_t>(tool)].second->setChecked(true); }
-
 void TeachPane::setUndo(bool undo, bool redo) {
   undo_->setEnabled(undo);
   redo_->setEnabled(redo);
@@ -126,8 +124,6 @@ void TeachPane::setStatus(const QString& text, Badge badge) {
   status_->setToolTip(text);
   setBadge(status_, badge);
 }
-
-bool TeachPane::wantsChanges() const { return changes_->isChecked(); }
 
 void TeachPane::setChanged(const QString& text) {
   setValue(changed_, text);

@@ -28,12 +28,12 @@ class TeachPane : public QWidget {
   TaughtModelsPanel* models() const { return models_; }
   StatesPanel* states() const { return states_; }
 
-  void chooseTool(TeachCanvas::Tool tool);
+  void chooseTool(TeachCanvas::Tool tool) { tools_[static_cast<std::size_t>(tool)].second->setChecked(true); }
   void setUndo(bool undo, bool redo);
   /// Says below the picture how far the trainer is.
   void setStatus(const QString& text, Badge badge = Badge::kNone);
   /// Whether to show where the last version of the model differs.
-  bool wantsChanges() const;
+  bool wantsChanges() const { return changes_->isChecked(); }
   /// It in words, below the picture.
   void setChanged(const QString& text);
 

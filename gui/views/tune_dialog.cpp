@@ -10,14 +10,10 @@ namespace mpm::gui {
 /// Speed against agreement of the reductions that were measured.
 class TradeChart : public QWidget {
  public:
-  /// `wanted`: the agreement that was asked for, percent.
-  void setResult(const TuneDialog::Result& result, double wanted) {
+  /// `wanted`: the agreement that was asked for, percent. The point of `row` is filled.
+  void setResult(const TuneDialog::Result& result, double wanted, int row) {
     result_ = result;
     wanted_ = wanted;
-    update();
-  }
-  /// The row whose point is filled.
-  void setRow(int row) {
     row_ = row;
     update();
   }
@@ -132,8 +128,7 @@ QWidget* TuneDialog::makeQuestion(int stored, double next_every_s) {
   problem_->hide();
 
   auto* content = new QWidget;
-  auto* form = new QFormLayout(content);
-  form->setContentsMargins(0, 0, 0, 0);
+  auto* form = unframed(new QFormLayout(content));
   form->addRow(text);
   form->addRow(problem_);
   form->addRow(headingLabel(tr("Pictures")));
@@ -155,8 +150,7 @@ QWidget* TuneDialog::makeProgress() {
   bar_ = named(new QProgressBar, tr("Progress"));
   bar_->setTextVisible(false);
   left_ = namedValue(mutedLabel(), tr("Time left"));
-  QBoxLayout* column = fill(new QVBoxLayout(page), doing_, bar_, left_);
-  column->setContentsMargins(0, 0, 0, 0);
+  QBoxLayout* column = fill(unframed(new QVBoxLayout(page)), doing_, bar_, left_);
   column->insertStretch(0);
   column->addStretch();
   return page;
@@ -193,9 +187,8 @@ QWidget* TuneDialog::makeResult(const ClassPaint& paint) {
       fill(new QVBoxLayout, mutedLabel(tr("Full model")), stretched(before_), row_text_, stretched(after_));
   chart_ = named(new TradeChart, tr("Speed against agreement"));
   QBoxLayout* trade = fill(new QVBoxLayout, stretched(table_), chart_);
-  fill(new QVBoxLayout(page), explanation_,
-       stretched(fill(new QHBoxLayout, stretched(trade, 3), stretched(pictures, 2))))
-      ->setContentsMargins(0, 0, 0, 0);
+  fill(unframed(new QVBoxLayout(page)), explanation_,
+       stretched(fill(new QHBoxLayout, stretched(trade, 3), stretched(pictures, 2))));
   constexpr int kEnough = 520;  // px; a lower dialog needs its height for the table
   chart_->setVisible(!parentWidget() || parentWidget()->window()->height() > kEnough);
   connect(table_, &QTableWidget::currentCellChanged, this, &TuneDialog::showRow);
@@ -279,7 +272,6 @@ void TuneDialog::showResult(const Result& result) {
       cell->setToolTip(nameOf(row.variant));
     }
   }
-  chart_->setResult(result, agreement_->value());
   showPage(kResult);
   table_->setCurrentCell(static_cast<int>(result->chosen), kReduction);
   showRow();
@@ -291,7 +283,7 @@ void TuneDialog::showRow() {
   for (const evaluation::TuneRow& other : result_->rows)
     if (other.variant == kFullModel) before_->setFrame(exampleOf(*result_, other));
   after_->setFrame(exampleOf(*result_, row));
-  chart_->setRow(table_->currentRow());
+  chart_->setResult(result_, agreement_->value(), table_->currentRow());
   row_text_->setText(tr("%1. Orange: another class").arg(breakable(nameOf(row.variant))));
 }
 

@@ -47,8 +47,7 @@ WelcomePage::WelcomePage(QAction* demo, QWidget* parent) : QWidget(parent) {
   drop->setContentsMargins(0, 0, 0, 6);
 
   recents_box_ = new QWidget;
-  recents_ = new QVBoxLayout(recents_box_);
-  recents_->setContentsMargins(0, 0, 0, 0);
+  recents_ = unframed(new QVBoxLayout(recents_box_));
   recents_->setSpacing(4);
 
   auto* middle = new QWidget;
@@ -62,7 +61,7 @@ WelcomePage::WelcomePage(QAction* demo, QWidget* parent) : QWidget(parent) {
   for (const auto& [line, stretch] : {std::pair(0, 1), std::pair(1, 20), std::pair(2, 1)})
     page->setColumnStretch(line, stretch);
 
-  fill(new QVBoxLayout(this), scrolled(content))->setContentsMargins(0, 0, 0, 0);
+  fill(unframed(new QVBoxLayout(this)), scrolled(content));
 }
 
 void WelcomePage::setRecents(const QVector<Recent>& recents) {
