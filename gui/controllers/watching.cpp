@@ -60,13 +60,6 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   });
 }
 
-monitor::Session& Watching::session() const { return parts_.live->session(); }
-QString Watching::source() const { return frozen_ ? parts_.history->source() : parts_.live->source(); }
-const LiveFramePtr& Watching::frame() const { return parts_.pane->image()->frame(); }
-bool Watching::active() const { return frozen_ || session().isOpen(); }
-
-QString Watching::modelPath() const { return QFileInfo(parts_.live->model()).absoluteFilePath(); }
-
 void Watching::open(const QString& asked) {
   if (asked.isEmpty()) return;
   asked_ = asked;
@@ -297,10 +290,7 @@ void Watching::showStored(const StoredSample& sample, const QString& banner) {
   stored_areas_ = sample.areas;
   refreshRegions();
   emit pageChanged();
-  if (sample.frame)
-    showFrame(sample.frame);
-  else
-    clearFrame();
+  sample.frame ? showFrame(sample.frame) : clearFrame();
   showAreas();
   parts_.pane->image()->setBanner(banner);
 }

@@ -12,7 +12,6 @@
 #include "gui/views/compare_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/pictures_pane.h"
-#include "gui/views/reduction_panel.h"
 #include "gui/views/source_panel.h"
 #include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
@@ -69,16 +68,16 @@ class Watching : public QObject {
   /// The source that open() was asked for last.
   const QString& asked() const { return asked_; }
   /// A source is open, or a stored picture is on show.
-  bool active() const;
+  bool active() const { return frozen_ || session().isOpen(); }
   /// The source of the picture on show; empty: none.
-  QString source() const;
-  const LiveFramePtr& frame() const;  ///< on show; null: none
+  QString source() const { return frozen_ ? parts_.history->source() : parts_.live->source(); }
+  const LiveFramePtr& frame() const { return parts_.pane->image()->frame(); }  ///< on show; null: none
   /// A source has given a frame.
   bool hasFrame() const { return live_frame_ != nullptr; }
 
   void openModel(const QString& path, const std::optional<Reduction>& variant);
   const std::shared_ptr<const ModelInfo>& model() const { return model_; }  ///< null: none has run yet
-  QString modelPath() const;
+  QString modelPath() const { return QFileInfo(parts_.live->model()).absoluteFilePath(); }
   const EstimatorOptions& inference() const { return options_.inference; }
 
   /// A person chose it: of the live picture.
@@ -131,7 +130,7 @@ class Watching : public QObject {
   void keepByRules();
   void sayWhenItShows(const QString& change);
   monitor::OverlayStyle overlayStyle() const;
-  monitor::Session& session() const;
+  monitor::Session& session() const { return parts_.live->session(); }
 
   WindowOptions options_;
   const std::optional<Refine> refine_at_start_;

@@ -5,7 +5,6 @@
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
-#include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
 namespace {

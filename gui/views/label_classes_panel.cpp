@@ -2,7 +2,6 @@
 #include "gui/views/label_classes_panel.h"
 
 #include "gui/views/look.h"
-#include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
 namespace {

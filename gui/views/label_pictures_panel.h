@@ -3,7 +3,7 @@
 
 #include <QtWidgets>
 
-#include "gui/views/wrapping_row.h"
+#include "gui/views/look.h"
 #include "vision/labels/label_progress.h"
 
 namespace mpm::gui {

@@ -4,7 +4,7 @@
 #include <QtWidgets>
 
 #include "gui/models/state_trainer.h"
-#include "gui/views/wrapping_row.h"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 
