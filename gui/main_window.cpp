@@ -276,12 +276,6 @@ void MainWindow::report(const QString& text, Badge badge) {
   status_->notify(text, badge);
 }
 
-void MainWindow::restoreDefaultLayout() {
-  docks_->restore();
-  pane_->restoreSizes();
-  actions_->action("merge_map")->setChecked(true);
-}
-
 void MainWindow::setMode(ViewMode mode) {
   pane_->setMode(mode);
   for (const char* id : {"curtain_left", "curtain_right"}) actions_->action(id)->setEnabled(mode == ViewMode::kCurtain);

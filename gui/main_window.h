@@ -56,7 +56,6 @@ class MainWindow : public QMainWindow {
   void openDatabase(const QString& path);
   void openWatchFile(const QString& path);
   void openCamera(const monitor::Watch& camera);
-  void restoreDefaultLayout();
   void setMode(ViewMode mode);
   void setDark(bool dark);
   void setFontPercent(int percent);

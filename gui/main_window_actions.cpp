@@ -24,12 +24,8 @@ void MainWindow::makeActions() {
      cameras_->back();
    })->setEnabled(false);
   a.add(file, "cameras", tr("All c&ameras of the watch file"), tr("W"), [this] { cameras_->chooseAll(); });
-  a.add(file, "previous_camera", tr("Pre&vious camera"), tr("Ctrl+PgUp"), [this] {
-     cameras_->step(-1);
-   })->setIcon(icon("previous"));
-  a.add(file, "next_camera", tr("Ne&xt camera"), tr("Ctrl+PgDown"), [this] {
-     cameras_->step(1);
-   })->setIcon(icon("next"));
+  a.add(file, "previous_camera", tr("Pre&vious camera"), tr("Ctrl+PgUp"), [this] { cameras_->step(-1); });
+  a.add(file, "next_camera", tr("Ne&xt camera"), tr("Ctrl+PgDown"), [this] { cameras_->step(1); });
   a.separate();
   a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { watching_->takeSnapshot(); });
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
@@ -77,12 +73,9 @@ void MainWindow::makeActions() {
   a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
   a.separate();
   a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
-  a.add(view, "next_insertion", tr("&Next insertion"), tr("."), [this] {
-     pane_->showStep(selection_.step() + 1);
-   })->setIcon(icon("next"));
-  a.add(view, "previous_insertion", tr("&Previous insertion"), tr(","), [this] {
-     pane_->showStep(selection_.step() - 1);
-   })->setIcon(icon("previous"));
+  a.add(view, "next_insertion", tr("&Next insertion"), tr("."), [this] { pane_->showStep(selection_.step() + 1); });
+  a.add(view, "previous_insertion", tr("&Previous insertion"), tr(","),
+        [this] { pane_->showStep(selection_.step() - 1); });
   a.add(view, "coloring", tr("Next co&louring of the merge map"), tr("C"), [this] { pane_->showNextColoring(); });
   a.add(view, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this] {
     selection_.unpin();
@@ -107,16 +100,16 @@ void MainWindow::makeActions() {
   a.addToggle(view, "fullscreen", tr("&Full screen"), tr("F11"), false,
               [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
   a.separate();
-  a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] { restoreDefaultLayout(); });
+  a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] {
+    docks_->restore();
+    pane_->restoreSizes();
+    actions_->action("merge_map")->setChecked(true);
+  });
 
   a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) { watching_->setPaused(on); });
   a.action("pause")->setEnabled(false);  // nothing is watched yet
-  a.add(watch, "previous_picture", tr("Pre&vious picture of the folder"), tr("PgUp"), [this] {
-     folder_->step(-1);
-   })->setIcon(icon("previous"));
-  a.add(watch, "next_picture", tr("Ne&xt picture of the folder"), tr("PgDown"), [this] {
-     folder_->step(1);
-   })->setIcon(icon("next"));
+  a.add(watch, "previous_picture", tr("Pre&vious picture of the folder"), tr("PgUp"), [this] { folder_->step(-1); });
+  a.add(watch, "next_picture", tr("Ne&xt picture of the folder"), tr("PgDown"), [this] { folder_->step(1); });
   a.addToggle(watch, "compare", tr("&Compare with another reduction"), tr("X"), false, [this](bool on) {
     compare_->box()->setChecked(on);
     if (on) docks_->raise("compare");

@@ -21,7 +21,8 @@ QAction* ActionRegistry::enter(const QString& menu, const QString& id, const QSt
   auto* action = new QAction(text, this);
   action->setObjectName(id);
   action->setShortcut(key);
-  action->setIcon(icon(id));
+  static const QRegularExpression of_what(QStringLiteral("(?<=^next|^previous)_.*"));
+  action->setIcon(icon(QString(id).remove(of_what)));
   action->setToolTip(toolTipOf(action));
   window_->addAction(action);  // keys work with the menu bar hidden
   entries_.push_back({menu, action, std::exchange(separate_, false)});

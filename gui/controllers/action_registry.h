@@ -17,7 +17,8 @@ class ActionRegistry : public QObject {
     bool separated;  ///< a line above it
   };
 
-  /// `key` is never empty: every action has one. The icon is that of its id, where there is one.
+  /// `key` is never empty: every action has one. The icon is that of its id, where there is one; of an id that begins
+  /// with next_ or previous_ that of this word.
   QAction* add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
                std::function<void()> run);
   QAction* addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key, bool on,
