@@ -9,8 +9,6 @@
 namespace mpm::gui {
 namespace {
 
-QString absolute(const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); }
-
 QString textOf(const std::optional<Reduction>& variant) {
   return variant ? QString::fromStdString(toString(*variant)) : QString();
 }
@@ -63,7 +61,7 @@ void Opener::lookForModel() {
 }
 
 void Opener::remember(const QString& source, const std::optional<Reduction>& variant) {
-  const QString model = absolute(live_->model());
+  const QString model = QFileInfo(live_->model()).absoluteFilePath();
   const QString name = QString::fromStdString(sourceSpec(source).name());
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
   recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model, wanted_ ? wanted_->reduce : textOf(variant),

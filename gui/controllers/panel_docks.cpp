@@ -54,10 +54,6 @@ void PanelDocks::bringOrHide(QDockWidget* dock) {
   }
 }
 
-QDockWidget* PanelDocks::find(const QString& id) const {
-  return *std::find_if(docks_.begin(), docks_.end(), [&](const QDockWidget* dock) { return dock->objectName() == id; });
-}
-
 void PanelDocks::fit() {
   if (large_ == roomy()) return;
   const QByteArray now = window_->saveState(), next = other_;
@@ -104,7 +100,7 @@ void PanelDocks::restore() {
 }
 
 void PanelDocks::raise(const QString& id) {
-  QDockWidget* dock = find(id);
+  QDockWidget* dock = *std::ranges::find(docks_, id, &QObject::objectName);
   last_ = id;
   if (!roomy())
     for (QDockWidget* other : docks_)
@@ -112,8 +108,6 @@ void PanelDocks::raise(const QString& id) {
   dock->show();
   dock->raise();
 }
-
-bool PanelDocks::roomy() const { return window_->width() >= 1000 && window_->height() >= 600; }
 
 void PanelDocks::hideOrShowAll() {
   const bool any = std::any_of(docks_.begin(), docks_.end(), [](const QDockWidget* dock) { return !dock->isHidden(); });

@@ -38,10 +38,9 @@ class PanelDocks : public QObject {
 
  private:
   void add(const Panel& panel);
-  QDockWidget* find(const QString& id) const;
   void bringOrHide(QDockWidget* dock);
   void hideOrShowAll();
-  bool roomy() const;
+  bool roomy() const { return window_->width() >= 1000 && window_->height() >= 600; }
 
   QMainWindow* window_;
   ActionRegistry* actions_;
