@@ -28,13 +28,9 @@ std::vector<QRgb> patchColors(const cv::Mat& image, Size2 grid) {
   for (int y = 0; y < image.rows; ++y) {
     const auto* pixel = image.ptr<std::uint8_t>(y);
     const int row = static_cast<int>(static_cast<std::int64_t>(y) * grid.height / image.rows) * grid.width;
-    for (int x = 0; x < image.cols; ++x, pixel += 3) {
-      Sum& sum = sums[row + static_cast<int>(static_cast<std::int64_t>(x) * grid.width / image.cols)];
-      sum.blue += pixel[0];
-      sum.green += pixel[1];
-      sum.red += pixel[2];
-      ++sum.count;
-    }
+    for (int x = 0; x < image.cols; ++x, pixel += 3)
+      sums[row + static_cast<int>(static_cast<std::int64_t>(x) * grid.width / image.cols)].add(
+          qRgb(pixel[2], pixel[1], pixel[0]));
   }
   std::vector<QRgb> result(count);
   std::transform(sums.begin(), sums.end(), result.begin(), [](const Sum& sum) { return sum.mean(); });
