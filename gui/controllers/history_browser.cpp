@@ -36,8 +36,6 @@ HistoryBrowser::HistoryBrowser(const QString& database, QAction* night, QObject*
   connect(events_panel_, &EventsPanel::timePicked, this, &HistoryBrowser::showTime);
 }
 
-void HistoryBrowser::begin() { history_.setDatabase(own_database_); }
-
 void HistoryBrowser::watch(const QString& source) {
   watched_ = source;
   watching_ = true;
@@ -71,8 +69,6 @@ void HistoryBrowser::showOwn() {
 void HistoryBrowser::closeForeign() {
   if (!foreign_.isEmpty()) showOwn();
 }
-
-QString HistoryBrowser::foreignName() const { return QFileInfo(foreign_).fileName(); }
 
 void HistoryBrowser::stopWatching() {
   watching_ = false;

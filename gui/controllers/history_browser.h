@@ -21,7 +21,7 @@ class HistoryBrowser : public QObject {
   /// night.
   HistoryBrowser(const QString& database, QAction* night, QObject* parent = nullptr);
   /// Asks for what is there already.
-  void begin();
+  void begin() { history_.setDatabase(own_database_); }
 
   ChartPanel* chartPanel() const { return chart_; }
   DayNightPanel* dayNightPanel() const { return day_night_; }
@@ -39,7 +39,7 @@ class HistoryBrowser : public QObject {
   /// Back to our own, and to what is watched.
   void closeForeign();
   /// The name of another program's database that is on show; empty: it is our own.
-  QString foreignName() const;
+  QString foreignName() const { return QFileInfo(foreign_).fileName(); }
   /// Judges what is on show; nullopt: as it was stored.
   void setNightRule(const std::optional<monitor::NightRule>& rule);
   /// An event of the source that is watched; kept while another database is on show.

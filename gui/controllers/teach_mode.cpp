@@ -198,8 +198,6 @@ LabelEditor* TeachMode::editor() {
   return found == editors_.end() ? nullptr : &found->second;
 }
 
-void TeachMode::fail(const QString& message) { emit said(message, Badge::kBad); }
-
 void TeachMode::wireStates() {
   StatesPanel* panel = pane_->states();
   connect(panel, &StatesPanel::picked, this, &TeachMode::show);

@@ -73,7 +73,7 @@ class TeachMode : public QObject {
   void askTrainer();
   void endComparing();
   void train();
-  void fail(const QString& message);
+  void fail(const QString& message) { emit said(message, Badge::kBad); }
   TrainerJob job() const;
 
   const Options options_;

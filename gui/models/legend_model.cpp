@@ -85,9 +85,6 @@ void LegendModel::apply(ClassPaint& paint) const {
                  [](const cv::Vec3b& color) { return qRgb(color[2], color[1], color[0]); });
 }
 
-int LegendModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : classes(); }
-int LegendModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumns; }
-
 QVariant LegendModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const Row& row = rows_[index.row()];

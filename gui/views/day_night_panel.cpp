@@ -140,6 +140,4 @@ void DayNightPanel::clear() {
   setAreas({});
 }
 
-void DayNightPanel::setRule(const std::optional<monitor::NightRule>& rule) { rule_->setText(ruleText(rule)); }
-
 }  // namespace mpm::gui

@@ -21,7 +21,7 @@ class DayNightPanel : public QWidget {
   /// The period of these numbers, s.
   void setStretch(double from, double to);
   void clear();
-  void setRule(const std::optional<monitor::NightRule>& rule);
+  void setRule(const std::optional<monitor::NightRule>& rule) { rule_->setText(ruleText(rule)); }
 
   /// One sentence about the difference, with its uncertainty.
   static QString differenceText(const monitor::DayNightStatistics& statistics);

@@ -39,8 +39,6 @@ void FolderBar::setCurrent(int index, UnixMs time) {
   refresh();
 }
 
-int FolderBar::current() const { return slider_->value(); }
-
 void FolderBar::refresh() {
   previous_->setEnabled(current() > 0);
   next_->setEnabled(current() + 1 < static_cast<int>(pictures_.size()));

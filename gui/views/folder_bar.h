@@ -24,7 +24,7 @@ class FolderBar : public QWidget {
   const std::vector<FolderPicture>& pictures() const { return pictures_; }
   /// Does not emit picked(). `time`: when that picture was taken, where the caller knows it.
   void setCurrent(int index, UnixMs time = 0);
-  int current() const;
+  int current() const { return slider_->value(); }
 
  signals:
   /// The user moved the slider.

@@ -85,8 +85,6 @@ void LabelClassesPanel::choose(int index) {
   if (index >= 0 && index < list_->count()) list_->setCurrentRow(index);
 }
 
-int LabelClassesPanel::chosen() const { return list_->currentRow(); }
-
 void LabelClassesPanel::add() {
   const QString name = name_->text().simplified();
   if (name.isEmpty()) return name_->setFocus();

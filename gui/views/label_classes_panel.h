@@ -15,7 +15,7 @@ class LabelClassesPanel : public QWidget {
   void setClasses(const QStringList& names, const std::vector<QColor>& colors);
   /// Out of range: nothing changes.
   void choose(int index);
-  int chosen() const;  ///< negative: there is none
+  int chosen() const { return list_->currentRow(); }  ///< negative: there is none
 
  signals:
   void chosenChanged(int index);

@@ -154,8 +154,6 @@ void LabelPicturesPanel::move(int step) {
   if (list_->count() > 0) list_->setCurrentRow(std::clamp(list_->currentRow() + step, 0, list_->count() - 1));
 }
 
-void LabelPicturesPanel::setLive(bool live) { take_->setEnabled(live); }
-
 void LabelPicturesPanel::askForFiles() {
   auto* dialog =
       pictureDialog(this, tr("Pictures to label"), folder_, tr("Pictures (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)"));

@@ -28,7 +28,7 @@ class LabelPicturesPanel : public QWidget {
   /// In which file dialogs begin.
   void setFolder(const QString& folder) { folder_ = folder; }
   /// There is a frame to take.
-  void setLive(bool live);
+  void setLive(bool live) { take_->setEnabled(live); }
 
  signals:
   void picked(const QString& name);

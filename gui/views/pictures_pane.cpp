@@ -138,8 +138,6 @@ void PicturesPane::showWholePicture() {
   map_->setViewState({});
 }
 
-void PicturesPane::restoreSizes() { setSizes({600, 600}); }
-
 QVariantMap PicturesPane::state() const {
   return {{"view/opacity", paint_.opacity},
           {"view/curtain", paint_.curtain},

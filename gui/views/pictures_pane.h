@@ -41,7 +41,7 @@ class PicturesPane : public QSplitter {
   void showMap(bool shown) { map_side_->setVisible(shown); }
   void showWholePicture();
   /// Both pictures have the same size again.
-  void restoreSizes();
+  void restoreSizes() { setSizes({600, 600}); }
   /// How the pictures are shown, under the keys of the settings; without what actions say.
   QVariantMap state() const;
   /// Takes over what state() gave; what is missing or makes no sense becomes the default.

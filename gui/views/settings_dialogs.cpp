@@ -81,8 +81,6 @@ ExportDialog::ExportDialog(const QString& source, double from, double to, QWidge
   connect(this, &QDialog::accepted, this, &ExportDialog::chosen);
 }
 
-ExportDialog::Format ExportDialog::format() const { return static_cast<Format>(format_->currentIndex()); }
-
 std::pair<UnixMs, UnixMs> ExportDialog::span() const {
   if (all_->isChecked()) return {0, INT64_MAX};
   return {static_cast<UnixMs>(from_ * 1000), static_cast<UnixMs>(std::ceil(to_ * 1000))};

@@ -32,7 +32,7 @@ class ExportDialog : public QDialog {
   enum class Format { kCsv, kJsonLines, kChartPng };
   /// `source`: the name shown for the source. `from`, `to`: the time the chart shows, in seconds.
   ExportDialog(const QString& source, double from, double to, QWidget* parent = nullptr);
-  Format format() const;
+  Format format() const { return static_cast<Format>(format_->currentIndex()); }
   /// 0 and INT64_MAX: everything.
   std::pair<UnixMs, UnixMs> span() const;
   QString suffix() const;

@@ -62,8 +62,6 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   ofRegion();
 }
 
-QString StatesPanel::region() const { return region_->currentIndex() <= 0 ? QString() : region_->currentText(); }
-
 void StatesPanel::chooseSet(const QString& name) {
   set_->setEditText(name);
   if (std::exchange(open_, name) != name) emit setChosen(name);

@@ -31,7 +31,7 @@ class StatesPanel : public QWidget {
   void setSets(const QStringList& names);
 
   /// The chosen region; empty: the whole picture.
-  QString region() const;
+  QString region() const { return region_->currentIndex() <= 0 ? QString() : region_->currentText(); }
   /// The name of the chosen set of states: unless one was written, that of the region, or StateTrainer::nameOfWhole().
   QString set() const { return set_->currentText(); }
 

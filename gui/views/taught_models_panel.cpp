@@ -69,8 +69,6 @@ void TaughtModelsPanel::setModels(const std::vector<TaughtModel>& models) {
   showModel();
 }
 
-QString TaughtModelsPanel::chosen() const { return choice_->currentData().toString(); }
-
 void TaughtModelsPanel::setInUse(const QString& running, const QString& before) {
   running_ = running;
   before_ = before;

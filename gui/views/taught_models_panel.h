@@ -16,7 +16,7 @@ class TaughtModelsPanel : public QWidget {
   /// `models`: newest first. The one that was on show stays, unless there is a newer one.
   void setModels(const std::vector<TaughtModel>& models);
   /// The version on show; empty: there is none.
-  QString chosen() const;
+  QString chosen() const { return choice_->currentData().toString(); }
   /// The model that runs, and the one before it; empty: there was none.
   void setInUse(const QString& running, const QString& before);
   void setTraining(bool on);
