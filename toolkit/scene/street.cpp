@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "street.h"
 
+#include <functional>
 #include <opencv2/imgproc.hpp>
 
 #include "backdrop.h"
@@ -119,16 +120,18 @@ void Street::Impl::shadeGround(const Light& moment, const std::vector<Actor>& ac
     points.emplace_back(std::clamp(seen.x, -2000.0f, 8000.0f), std::clamp(seen.y, -2000.0f, 8000.0f));
   };
   const auto fill = [&] {
-    std::vector<cv::Point2f> hull;
-    cv::convexHull(points, hull);
     outline.clear();
-    for (const cv::Point2f& p : hull) outline.emplace_back(cvRound(p.x * (1 << kShift)), cvRound(p.y * (1 << kShift)));
+    for (const cv::Point2f& p : points)
+      outline.emplace_back(cvRound(p.x * (1 << kShift)), cvRound(p.y * (1 << kShift)));
     cv::fillConvexPoly(shade, outline, 255, cv::LINE_AA, kShift);
     points.clear();
   };
   const auto castBox = [&](Vec3 low, Vec3 high) {
     for (int corner = 0; corner < 8; ++corner)
       cast({corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z});
+    std::vector<cv::Point2f> hull;
+    cv::convexHull(points, hull);
+    points = std::move(hull);
     fill();
   };
   const float along_x = l.x / std::hypot(l.x, l.z), along_z = l.z / std::hypot(l.x, l.z);
@@ -145,11 +148,7 @@ void Street::Impl::shadeGround(const Light& moment, const std::vector<Actor>& ac
                     c = puff.radius * std::sin(turn);
         cast({centre.x + a * along_x - c * along_z, 0, centre.z + a * along_z + c * along_x});
       }
-      outline.clear();
-      for (const cv::Point2f& p : points)
-        outline.emplace_back(cvRound(p.x * (1 << kShift)), cvRound(p.y * (1 << kShift)));
-      cv::fillConvexPoly(shade, outline, 255, cv::LINE_AA, kShift);
-      points.clear();
+      fill();
     }
   }
   for (const Lamp& lamp : world.lamps)
@@ -165,48 +164,30 @@ void Street::Impl::shadeGround(const Light& moment, const std::vector<Actor>& ac
 
 void Street::Impl::drawThings(const Picture& picture, const Season& season, const std::vector<Actor>& actors,
                               double unix_time) {
-  enum class Kind { kActor, kTree, kLamp, kSign };
   struct Item {
     float depth;
-    Kind kind;
-    int index;
+    std::function<void()> draw;
   };
   std::vector<Item> items;
-  const auto add = [&](Kind kind, std::size_t index, float x, float z) {
-    items.push_back({view.project({x, 0, z}).depth, kind, static_cast<int>(index)});
+  const auto add = [&](const auto& thing, std::function<void()> draw) {
+    items.push_back({view.project({thing.x, 0, thing.z}).depth, std::move(draw)});
   };
-  for (std::size_t i = 0; i < actors.size(); ++i) add(Kind::kActor, i, actors[i].x, actors[i].z);
-  for (std::size_t i = 0; i < trees.size(); ++i) add(Kind::kTree, i, trees[i].tree().x, trees[i].tree().z);
-  for (std::size_t i = 0; i < world.lamps.size(); ++i) add(Kind::kLamp, i, world.lamps[i].x, world.lamps[i].z);
-  for (std::size_t i = 0; i < world.signs.size(); ++i) add(Kind::kSign, i, world.signs[i].x, world.signs[i].z);
-  std::ranges::stable_sort(items, [](const Item& a, const Item& b) { return a.depth > b.depth; });
+  for (const Actor& actor : actors) {
+    const auto draw = actor.kind == ActorKind::kCar          ? drawCar
+                      : actor.kind == ActorKind::kPedestrian ? drawPedestrian
+                                                             : drawCyclist;
+    add(actor, [&, draw] { draw(canvas, picture, actor); });
+  }
+  for (const TreeSprite& sprite : trees) add(sprite.tree(), [&] { sprite.draw(picture, season, unix_time); });
+  for (const Lamp& lamp : world.lamps) add(lamp, [&] { drawLamp(canvas, picture, lamp); });
+  for (const Sign& sign : world.signs) add(sign, [&] { drawSign(canvas, picture, sign); });
+  std::ranges::stable_sort(items, std::greater{}, &Item::depth);
 
   for (const Actor& actor : actors) drawContact(picture, actor);
   if (headlightsOn(picture.moment, picture.weather) && picture.moment.day < 400)
     for (const Actor& actor : actors)
       if (actor.kind == ActorKind::kCar && !actor.parked) drawHeadlightPool(picture, actor);
-  for (const Item& item : items) {
-    switch (item.kind) {
-      case Kind::kTree:
-        trees[item.index].draw(picture, season, unix_time);
-        break;
-      case Kind::kLamp:
-        drawLamp(canvas, picture, world.lamps[item.index]);
-        break;
-      case Kind::kSign:
-        drawSign(canvas, picture, world.signs[item.index]);
-        break;
-      case Kind::kActor: {
-        const Actor& actor = actors[item.index];
-        if (actor.kind == ActorKind::kCar)
-          drawCar(canvas, picture, actor);
-        else if (actor.kind == ActorKind::kPedestrian)
-          drawPedestrian(canvas, picture, actor);
-        else
-          drawCyclist(canvas, picture, actor);
-      }
-    }
-  }
+  for (const Item& item : items) item.draw();
 }
 
 cv::Point2f Street::Impl::shakeAt(double unix_time, float wind) const {

@@ -11,18 +11,11 @@ namespace mpm::scene {
 namespace {
 
 WeatherState steady(Weather weather) {
-  switch (weather) {
-    case Weather::kCloudy:
-      return {0.92f, 0.8f, 0, 0, 0, 0, 0.0016f, 0.5f};
-    case Weather::kRain:
-      return {1, 0.95f, 0.8f, 0, 0, 1, 0.0045f, 0.65f};
-    case Weather::kFog:
-      return {0.8f, 0.85f, 0, 0, 0, 0.12f, 0.022f, 0.1f};
-    case Weather::kSnow:
-      return {1, 0.95f, 0, 0.8f, 0.85f, 0.2f, 0.006f, 0.3f};
-    default:
-      return {0.48f, 0, 0, 0, 0, 0, 0.0007f, 0.35f};
-  }
+  if (weather == Weather::kCloudy) return {0.92f, 0.8f, 0, 0, 0, 0, 0.0016f, 0.5f};
+  if (weather == Weather::kRain) return {1, 0.95f, 0.8f, 0, 0, 1, 0.0045f, 0.65f};
+  if (weather == Weather::kFog) return {0.8f, 0.85f, 0, 0, 0, 0.12f, 0.022f, 0.1f};
+  if (weather == Weather::kSnow) return {1, 0.95f, 0, 0.8f, 0.85f, 0.2f, 0.006f, 0.3f};
+  return {0.48f, 0, 0, 0, 0, 0, 0.0007f, 0.35f};
 }
 
 WeatherState blend(const WeatherState& a, const WeatherState& b, float t) {
