@@ -20,6 +20,7 @@ using namespace mpm;
 using namespace mpm::program;
 
 constexpr const char* kWindow = "mpm";
+constexpr int kEscape = 27;
 
 struct ViewArguments {
   std::string source, model;
@@ -35,15 +36,9 @@ struct ViewState {
 
 cv::Mat pictureOf(const vision::Frame& frame, const Estimate& result, const std::vector<cv::Vec3b>& colors,
                   const ViewState& state) {
-  switch (state.picture) {
-    case ViewState::Picture::kMerge:
-      return vision::mergePicture(frame.image, result);
-    case ViewState::Picture::kOverlay:
-      if (!result.labels.empty()) return vision::overlayPicture(frame.image, result.labels, colors, state.opacity);
-      break;
-    case ViewState::Picture::kImage:
-      break;
-  }
+  if (state.picture == ViewState::Picture::kMerge) return vision::mergePicture(frame.image, result);
+  if (state.picture == ViewState::Picture::kOverlay && !result.labels.empty())
+    return vision::overlayPicture(frame.image, result.labels, colors, state.opacity);
   return frame.image.clone();
 }
 
@@ -58,32 +53,13 @@ void draw(const vision::Frame& frame, const Estimate& result, const std::vector<
 }
 
 void handleKey(int key, ViewState& state) {
-  switch (key) {
-    case 'o':
-      state.picture = ViewState::Picture::kOverlay;
-      break;
-    case 'm':
-      state.picture = ViewState::Picture::kMerge;
-      break;
-    case 'i':
-      state.picture = ViewState::Picture::kImage;
-      break;
-    case '[':
-      state.opacity = std::max(0.0, state.opacity - 0.1);
-      break;
-    case ']':
-      state.opacity = std::min(1.0, state.opacity + 0.1);
-      break;
-    case ' ':
-      state.paused = !state.paused;
-      break;
-    case 'q':
-    case 27:
-      state.closed = true;
-      break;
-    default:
-      break;
-  }
+  if (key == 'o') state.picture = ViewState::Picture::kOverlay;
+  if (key == 'm') state.picture = ViewState::Picture::kMerge;
+  if (key == 'i') state.picture = ViewState::Picture::kImage;
+  if (key == '[') state.opacity = std::max(0.0, state.opacity - 0.1);
+  if (key == ']') state.opacity = std::min(1.0, state.opacity + 0.1);
+  if (key == ' ') state.paused = !state.paused;
+  if (key == 'q' || key == kEscape) state.closed = true;
 }
 
 bool isSet(const char* variable) {
