@@ -16,7 +16,7 @@
 #include "program/paths.h"
 #include "program/terminal/program.h"
 #include "vision/labels/classes.h"
-#include "vision/model_digest.h"
+#include "vision/model_files.h"
 
 namespace mpm::cli {
 

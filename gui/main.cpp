@@ -15,7 +15,7 @@
 #include "program/model_options.h"
 #include "program/terminal/program.h"
 #include "scene/demo_source.h"
-#include "vision/default_model.h"
+#include "vision/model_files.h"
 
 namespace {
 

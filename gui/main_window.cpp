@@ -2,7 +2,7 @@
 #include "gui/main_window.h"
 
 #include "gui/views/look.h"
-#include "vision/default_model.h"
+#include "vision/model_files.h"
 
 namespace mpm::gui {
 

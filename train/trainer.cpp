@@ -15,7 +15,7 @@
 #include "program/terminal/output.h"
 #include "scene/street.h"
 #include "segmenter_file.h"
-#include "vision/default_model.h"
+#include "vision/model_files.h"
 
 namespace mpm::train {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/number_text.h"
-#include "charts/chart_picture.h"
+#include "charts/draw_chart.h"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
 

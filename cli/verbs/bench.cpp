@@ -25,7 +25,7 @@
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "program/paths.h"
-#include "vision/model_digest.h"
+#include "vision/model_files.h"
 
 namespace mpm::cli {
 

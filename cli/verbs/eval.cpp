@@ -131,6 +131,11 @@ void printMeasured(const Measured& all, bool json) {
                 counted(reuse["key_frames"].get<int>(), "key frame") + " after the first of each film");
 }
 
+struct DayNightArguments {
+  MeasurePlan plan{.night = {.on = true}, .by_day = true};
+  bool json = false;
+};
+
 struct EvalArguments {
   MeasureOptions measure{};
   std::vector<std::string> combine;
@@ -273,6 +278,32 @@ Examples:
   mpm eval yard.mp4 --model mine.onnx --against full --reuse auto
 )");
   return {verb, [arguments] { return eval(*arguments); }};
+}
+
+Verb addDayNight(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("daynight", "Compare token counts by day and at a simulated night");
+  const auto arguments = std::make_shared<DayNightArguments>();
+  MeasurePlan& plan = arguments->plan;
+  plan.labelled.unlabelled = true;
+  addOption(*verb, "SOURCE", plan.labelled.source, " ",
+            "Image, folder of images, glob, video, or the built-in scene (\"demo:street?speed=600&frames=100\")")
+      ->required();
+  addVariants(*verb, plan.model, plan.options, plan.variants);
+  addNight(*verb, plan.night);
+  addNumber(*verb, "--max-frames", plan.labelled.max_frames, "N", 1, 1 << 30, "Only the first N images");
+  addOption(*verb, "-o,--out", plan.per_image, "FILE.jsonl", "Write a line of JSON for each image by day and at night");
+  verb->add_flag("--json", arguments->json, "A JSON object by day and one at night");
+  verb->footer(
+      R"('mpm eval --day --simulate-night' for images without labels. Each image runs twice, as it is and at the simulated
+night. Differences are of the same image; images of a real night do not count. Images that follow each other are alike,
+so the intervals count blocks: a film each (the streets of "seed=1..8") where there are five or more films, else about
+ten stretches of consecutive images. With --json "minus_day" of the night has the differences ('mpm eval --help').
+
+Examples:
+  mpm daynight street.png --schedule 2,5
+  mpm daynight "demo:street?weather=auto&speed=20000&frames=100" --model vit.onnx --json
+)");
+  return {verb, [arguments] { return evaluate(arguments->plan, arguments->json); }};
 }
 
 }  // namespace mpm::cli

@@ -27,7 +27,7 @@
 #include "mpm/error.hpp"
 #include "page/page.h"
 #include "vision/labels/classes.h"
-#include "vision/model_digest.h"
+#include "vision/model_files.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/demo.h"
-#include "vision/default_model.h"
+#include "vision/model_files.h"
 
 namespace mpm::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "mpm/mpm.hpp"
 #include "support/demo.h"
 #include "support/onnx_file.h"
-#include "vision/default_model.h"
+#include "vision/model_files.h"
 
 namespace mpm::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "evaluation/states.h"
 #include "mpm/estimator.hpp"
 #include "scene/street.h"
-#include "vision/default_model.h"
+#include "vision/model_files.h"
 
 namespace mpm::evaluation {
 namespace {

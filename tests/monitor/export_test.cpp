@@ -6,7 +6,6 @@
 
 #include "base/atomic_file.h"
 #include "monitor/samples.h"
-#include "monitor/store/phenocam.h"
 #include "support/file_size_limit.h"
 #include "support/throws_with.h"
 

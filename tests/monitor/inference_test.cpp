@@ -6,7 +6,7 @@
 #include "support/damaged_model.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
-#include "vision/model_digest.h"
+#include "vision/model_files.h"
 
 namespace mpm::monitor::test {
 namespace {

@@ -10,7 +10,6 @@
 #include "monitor/service_notify.h"
 #include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
-#include "monitor/tell/secret.h"
 #include "monitor/tell/teller.h"
 #include "support/throws_with.h"
 

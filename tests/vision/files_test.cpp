@@ -5,7 +5,7 @@
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/csv.h"
-#include "vision/model_digest.h"
+#include "vision/model_files.h"
 
 namespace mpm::vision {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "charts/chart_picture.h"
+#include "charts/draw_chart.h"
 
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
@@ -9,8 +9,7 @@
 namespace mpm::charts {
 namespace {
 
-using vision::at;
-using vision::kSupersampling;
+using vision::at, vision::kSupersampling;
 
 constexpr double kFontSize = 11, kLineHeight = 18;
 

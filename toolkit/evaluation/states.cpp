@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <opencv2/imgproc.hpp>
 #include <set>
 #include <utility>
@@ -13,7 +12,7 @@
 #include "base/number_text.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
-#include "vision/model_digest.h"
+#include "vision/model_files.h"
 #include "vision/sources/source.h"
 
 namespace mpm::evaluation {

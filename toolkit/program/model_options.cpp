@@ -8,7 +8,7 @@
 #include "mpm/error.hpp"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
-#include "vision/default_model.h"
+#include "vision/model_files.h"
 
 namespace mpm::program {
 

@@ -14,7 +14,7 @@
 #include "monitor/clocks.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "vision/model_digest.h"
+#include "vision/model_files.h"
 
 namespace mpm::monitor {
 namespace {

@@ -29,4 +29,20 @@ struct ExportOptions {
 std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
                                           const std::string& path, const std::function<bool(double)>& go_on = {});
 
+struct PhenoCamOptions {
+  std::int64_t source = 0;
+  UnixMs from = 0, to = INT64_MAX;
+  std::string site;                    ///< the files' names begin with it
+  double latitude = 0, longitude = 0;  ///< degrees north and east
+  UnixMs ahead_of_utc = 0;             ///< the camera's clock: standard time all year
+};
+
+/// Writes the files of PhenoCam for each region that is not ignored: SITE_REGION_roistats.csv (a row per picture),
+/// SITE_REGION_1day.csv and SITE_REGION_3day.csv, with the columns, choices and rounding of vegindex 0.10. A region
+/// whose name is TYPE_NUMBER, as DB_1000, keeps it; others become XX_0001, XX_0002, ... in the order of their names.
+/// Columns that need what is not stored are NA. `folder` exists. Returns the paths; all are whole, or as they were.
+/// Throws mpm::Error.
+std::vector<std::string> writePhenoCam(const StoreReader& store, const PhenoCamOptions& options,
+                                       const std::string& folder);
+
 }  // namespace mpm::monitor

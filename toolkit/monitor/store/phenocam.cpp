@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/store/phenocam.h"
+#include "monitor/store/export.h"
 
 #include <algorithm>
 #include <array>

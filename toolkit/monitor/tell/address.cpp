@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/tell/address.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
+#include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
@@ -33,6 +36,16 @@ std::string topicName(const std::string& text) {
   for (char& c : name)
     if (kLetters.find(c) == std::string_view::npos) c = '_';
   return name;
+}
+
+std::string readSecret(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0)
+    throw Error("'" + path + "' can be read by every user: chmod o-r it");
+  const std::string text = readFile(path, 1 << 16);
+  const std::string line = text.substr(0, text.find_first_of("\r\n"));
+  if (line.empty()) throw Error("'" + path + "' has no first line");
+  return line;
 }
 
 }  // namespace mpm::monitor

@@ -8,7 +8,6 @@
 #include "base/visible_text.h"
 #include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
-#include "monitor/tell/secret.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

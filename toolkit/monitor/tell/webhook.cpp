@@ -2,8 +2,8 @@
 #include <curl/curl.h>
 
 #include "base/atomic_file.h"
+#include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
-#include "monitor/tell/secret.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

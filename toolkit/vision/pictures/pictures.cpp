@@ -5,8 +5,10 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <opencv2/imgcodecs.hpp>
 #include <string>
 
+#include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 
@@ -166,6 +168,19 @@ cv::Mat mergePicture(const cv::Mat& image, const RunReport& result) {
   std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
   std::iota(every_token.begin(), every_token.end(), 0);
   return mergePicture(image, every_token, result.grid);
+}
+
+void writePicture(const std::string& path, const cv::Mat& picture) {
+  std::vector<unsigned char> bytes;
+  const bool jpeg = path.ends_with(".jpg");
+  try {
+    if (!cv::imencode(jpeg ? ".jpg" : ".png", picture, bytes)) bytes.clear();
+  } catch (const cv::Exception&) {
+    bytes.clear();
+  }
+  if (bytes.empty())
+    throw Error("cannot write '" + path + "': the picture does not encode as " + (jpeg ? "JPEG" : "PNG"));
+  writeFileAtomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace mpm::vision
