@@ -13,10 +13,11 @@ namespace {
 constexpr int kPeriodsNeeded = 3;
 constexpr double kStray = 0.05;  // of an hour's samples
 
-std::int64_t samplesIn(const HourOfTokens& hour) {
-  std::int64_t samples = 0;
-  for (const auto& [tokens, count] : hour.occurrences) samples += count;
-  return samples;
+void addHour(evaluation::Block& block, const HourOfTokens& hour) {
+  for (const auto& [tokens, count] : hour.occurrences) {
+    block.sum += tokens * static_cast<double>(count);
+    block.samples += count;
+  }
 }
 
 // Without the hours that hold next to none of their samples on this side: a car's light makes no day of a night.
@@ -25,10 +26,7 @@ std::vector<evaluation::Block> hourBlocks(const std::vector<const HourOfTokens*>
   std::vector<evaluation::Block> blocks;
   for (const HourOfTokens* hour : hours) {
     if (blocks.empty() || blocks.back().start != hour->start) blocks.push_back({.start = hour->start});
-    for (const auto& [tokens, count] : hour->occurrences) {
-      blocks.back().sum += tokens * static_cast<double>(count);
-      blocks.back().samples += count;
-    }
+    addHour(blocks.back(), *hour);
   }
   std::erase_if(blocks, [&](const evaluation::Block& block) {
     return static_cast<double>(block.samples) <= kStray * static_cast<double>(samples_of_both.at(block.start));
@@ -77,12 +75,7 @@ std::optional<double> changeSinceYesterday(const std::vector<const HourOfTokens*
   evaluation::Block today, yesterday;
   for (const HourOfTokens* hour : hours) {
     const UnixMs age = now - hour->start;
-    evaluation::Block* block = age <= 0 ? nullptr : age <= kDayMs ? &today : age <= 2 * kDayMs ? &yesterday : nullptr;
-    if (!block) continue;
-    for (const auto& [tokens, count] : hour->occurrences) {
-      block->sum += tokens * static_cast<double>(count);
-      block->samples += count;
-    }
+    if (age > 0 && age <= 2 * kDayMs) addHour(age <= kDayMs ? today : yesterday, *hour);
   }
   if (today.samples == 0 || yesterday.samples == 0) return std::nullopt;
   return today.mean() - yesterday.mean();
@@ -119,7 +112,8 @@ DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixM
   if (result.day.samples == 0 || result.night.samples == 0) return result;
 
   std::map<UnixMs, std::int64_t> samples;
-  for (const HourOfTokens& hour : hours) samples[hour.start] += samplesIn(hour);
+  for (const HourOfTokens& hour : hours)
+    for (const auto& [tokens, count] : hour.occurrences) samples[hour.start] += count;
   std::vector<evaluation::Block> day = hourBlocks(sides[0], samples), night = hourBlocks(sides[1], samples);
   Difference& difference = result.difference.emplace();
   const double noon = noonOf(day, night);
