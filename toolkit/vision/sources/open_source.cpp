@@ -97,17 +97,10 @@ void setDemoSource(SourceOpener opener) {
 }
 
 std::vector<std::string> sourceFiles(const SourceSpec& source) {
-  switch (source.kind) {
-    case SourceKind::kImage:
-    case SourceKind::kVideo:
-      return {source.target};
-    case SourceKind::kFolder:
-      return imagesOfFolder(source.target);
-    case SourceKind::kGlob:
-      return expandGlob(source.target);
-    default:
-      return {};
-  }
+  if (source.kind == SourceKind::kImage || source.kind == SourceKind::kVideo) return {source.target};
+  if (source.kind == SourceKind::kFolder) return imagesOfFolder(source.target);
+  if (source.kind == SourceKind::kGlob) return expandGlob(source.target);
+  return {};
 }
 
 void checkSource(const SourceSpec& source) {
