@@ -300,6 +300,8 @@ async function renderPeriod(one) {
 // The curves: one of all samples, or one by day and one by night.
 const curves = () => series.knowsNight ? [["day", "by day"], ["night", "by night"]] : [["mean", "mean"]];
 
+const when = time => (series.bucket_ms >= kDay ? date.dayOfYear : date.full)(time);
+
 // Round values in [low, high], about `most` of them.
 function ticks(low, high, most) {
   const raw = (high - low) / most, magnitude = 10 ** Math.floor(Math.log10(raw));
@@ -340,7 +342,6 @@ function timeTicks(from, to, most) {
 
 function readout(point) {
   const value = of => `${number(of, series.digits)}${series.unit && ` ${series.unit}`}`;
-  const when = series.bucket_ms >= kDay ? date.dayOfYear : date.full;
   const means = curves().filter(([key]) => point[key] !== null).map(([key, words]) => `${words} ${value(point[key])}`);
   return `${when(point.start_ms)}: ${means.join(", ")}; ${value(point.min)} to ${value(point.max)} in ${
     point.samples === 1 ? "1 sample" : `${number(point.samples, 0)} samples`}`;
@@ -446,7 +447,6 @@ function renderChart() {
 function renderTable() {
   const value = (point, key) => make("td", {}, number(point[key], series.digits));
   const heads = ["Time", ...curves().map(([, words]) => words[0].toUpperCase() + words.slice(1)), "Lowest", "Highest", "Samples"];
-  const when = series.bucket_ms >= kDay ? date.dayOfYear : date.full;
   const sum = Object.fromEntries(series.columns.map((name, i) => [name, series.all[i]]));
   const row = (point, words) => make("tr", {}, make("th", {scope: "row"}, words), ...curves().map(([key]) => value(point, key)),
     value(point, "min"), value(point, "max"), make("td", {}, number(point.samples, 0)));
