@@ -46,10 +46,7 @@ void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, 
   addDevice(verb, options.read.device);
   addThreads(verb, options.threads);
   CLI::Option* const schedule =
-      addTexts(verb, "--schedule", "S",
-               "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 "
-               "or 1,3,5; none runs the full model. Can be given several times. Default: that of the model's JSON "
-               "file, else 2,5 for a plain ViT (those of them that it has), else what the model was converted with",
+      addTexts(verb, "--schedule", "S", kScheduleWords + several + kUsualSchedule,
                [&variants](const std::string& text) { variants.schedules.push_back(parseSchedule(text)); })
           ->group(kMergingGroup);
   CLI::Option* const attention = addAttention(verb, [&variants](Attention chosen) { variants.attention = chosen; });

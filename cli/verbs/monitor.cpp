@@ -435,10 +435,7 @@ int monitorCameras(const MonitorArguments& arguments) {
 Verb addMonitor(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
   const auto arguments = std::make_shared<MonitorArguments>();
-  addReduction(
-      *verb, arguments->reduce,
-      "Default: that of the model's JSON file, else 2,5 for a plain ViT (those of them that it has), else what "
-      "the model was converted with");
+  addReduction(*verb, arguments->reduce);
   addWatchFields(*verb, arguments->watch);
   addOption(*verb, "--watch", arguments->file, "FILE.toml",
             "Watch what this file says (docs/watch.md); options count in place\nof its keys")

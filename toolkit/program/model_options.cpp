@@ -74,14 +74,9 @@ void addPrecision(CLI::App& verb, Precision& precision) {
 
 void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description) {
   CLI::Option* const schedule =
-      addText(verb, "--schedule", "S",
-              "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 "
-              "or 1,3,5; none runs the full model. " +
-                  schedule_description,
-              [&reduction](const std::string& text) {
-                reduction = mpmBefore(parseSchedule(text), reduction ? reduction->attention : std::nullopt);
-              })
-          ->group(kMergingGroup);
+      addText(verb, "--schedule", "S", kScheduleWords + schedule_description, [&reduction](const std::string& text) {
+        reduction = mpmBefore(parseSchedule(text), reduction ? reduction->attention : std::nullopt);
+      })->group(kMergingGroup);
   CLI::Option* const attention = addAttention(verb, [&reduction](Attention chosen) {
     if (!reduction) reduction.emplace();
     if (reduction->method == ReductionMethod::kMpm) reduction->attention = chosen;
@@ -116,10 +111,7 @@ void noteSlowPrecision(Precision precision) {
 }
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
-  addReduction(
-      verb, options.reduce,
-      "Default: that of the model's JSON file, else 2,5 for a plain ViT (those of them that it has), else what "
-      "the model was converted with");
+  addReduction(verb, options.reduce);
   addInputSize(verb, options.input_size);
   addPrecision(verb, options.precision);
 }
