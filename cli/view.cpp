@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -60,11 +59,6 @@ void handleKey(int key, ViewState& state) {
   if (key == ']') state.opacity = std::min(1.0, state.opacity + 0.1);
   if (key == ' ') state.paused = !state.paused;
   if (key == 'q' || key == kEscape) state.closed = true;
-}
-
-bool isSet(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value && *value;
 }
 
 int view(ViewArguments arguments) {

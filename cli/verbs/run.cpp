@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -141,12 +140,8 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
   printNote("");
   printNote(pictures.empty() ? "pictures  " + program + " run " + kDay + model + " --out mpm_day"
                              : "look at   " + pictures);
-  const auto named = [](const char* variable) {
-    const char* value = std::getenv(variable);
-    return value && *value;
-  };
   const fs::path app = fs::path(program).replace_filename("mpm-monitor");
-  const bool display = named("DISPLAY") || named("WAYLAND_DISPLAY");
+  const bool display = isSet("DISPLAY") || isSet("WAYLAND_DISPLAY");
   std::error_code error;
   const bool has_app = app.has_parent_path() ? fs::exists(app, error) : true;
   if (display && has_app) printNote("live      " + app.string() + model + " demo:");

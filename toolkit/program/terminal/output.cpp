@@ -23,10 +23,7 @@ bool isTerminal(int file) {
   return ::isatty(file) && !(terminal && std::strcmp(terminal, "dumb") == 0);
 }
 
-bool colors() {
-  const char* no_color = std::getenv("NO_COLOR");
-  return stderrIsTerminal() && !(no_color && *no_color);
-}
+bool colors() { return stderrIsTerminal() && !isSet("NO_COLOR"); }
 
 std::FILE* const terminal = stderr;  // also while a decoder of pictures finds `stderr` closed (read_picture.cpp)
 
@@ -46,6 +43,11 @@ std::string timeText(double seconds) {
 }
 
 }  // namespace
+
+bool isSet(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value;
+}
 
 void printLine(const std::string& text) { printData(visibleText(text, kMaxLine)); }
 

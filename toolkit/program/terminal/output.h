@@ -29,6 +29,9 @@ std::string tokensText(const std::vector<double>& tokens);
 /// number.
 std::string tableRow(const std::vector<std::string>& cells, const std::vector<int>& widths);
 
+/// The environment has a value for it.
+bool isSet(const char* variable);
+
 /// True when stderr is a terminal that understands escapes.
 bool stderrIsTerminal();
 bool stdoutIsTerminal();
