@@ -16,12 +16,7 @@ using namespace program;
 
 namespace {
 
-using vision::at;
-using vision::kInk;
-using vision::kSupersampling;
-using vision::reduced;
-using vision::textWidth;
-using vision::write;
+using vision::at, vision::kInk, vision::kSupersampling, vision::reduced, vision::textWidth, vision::write;
 
 constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegendHeight = 32;
 constexpr double kLetters = 12, kSwatch = 16, kText = 24, kMargin = 8, kLine = 24;

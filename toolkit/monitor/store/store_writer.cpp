@@ -390,10 +390,7 @@ struct StoreWriter::Impl {
 
   void post(Severity severity, const std::string& message) {
     Event event{options.now(), EventKind::kStorage, severity, message};
-    {
-      const std::lock_guard guard(mutex);
-      push(event);
-    }
+    change([&] { push(event); });
     report(event);
   }
 
@@ -633,8 +630,7 @@ void StoreWriter::setRetention(double keep_days, double max_megabytes) {
 void StoreWriter::storeIn(const std::string& path) {
   if (!status().stopped) return;
   impl_->thread.join();
-  {
-    const std::lock_guard lock(impl_->mutex);
+  impl_->change([&] {
     impl_->path = path;
     impl_->create = true;
     impl_->target = {};
@@ -644,7 +640,7 @@ void StoreWriter::storeIn(const std::string& path) {
     impl_->status.problem.clear();
     if (impl_->regions) impl_->push(*impl_->regions);
     impl_->push(impl_->context);
-  }
+  });
   impl_->start();
 }
 
