@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <opencv2/core.hpp>
 #include <string>
 #include <utility>

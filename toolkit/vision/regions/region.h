@@ -4,7 +4,6 @@
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "vision/time.h"
