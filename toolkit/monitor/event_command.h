@@ -34,8 +34,6 @@ class EventCommand {
   EventCommand(std::vector<std::string> arguments, std::function<void(const Event&)> report,
                EventCommandLimits limits = {});
   ~EventCommand();  ///< finish(0)
-  EventCommand(const EventCommand&) = delete;
-  EventCommand& operator=(const EventCommand&) = delete;
 
   /// `source`: where it happened, without credentials; empty: nowhere. Ignores the kind kCommand.
   void add(const Event& event, const std::string& source);

@@ -99,8 +99,6 @@ class CaptureThread {
   CaptureThread(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
                 StateCallback on_state = {});
   ~CaptureThread();  ///< stop()
-  CaptureThread(const CaptureThread&) = delete;
-  CaptureThread& operator=(const CaptureThread&) = delete;
 
   void start();  ///< does nothing when running
   void stop();   ///< Idle; no frame is put after it returns. start() begins anew

@@ -86,8 +86,6 @@ class InferenceWorker {
   InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
                   Callbacks callbacks, bool choose_reuse = false, std::shared_ptr<SharedModels> models = {});
   ~InferenceWorker();  ///< waits for the current frame
-  InferenceWorker(const InferenceWorker&) = delete;
-  InferenceWorker& operator=(const InferenceWorker&) = delete;
 
   /// Throws mpm::Error for a reduction that is not valid. One that the model or the device lacks is an event.
   void setReduction(const Reduction& variant);

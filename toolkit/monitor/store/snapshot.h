@@ -81,8 +81,6 @@ class SnapshotWriter {
   /// `now`: the wall clock.
   SnapshotWriter(SnapshotOptions options, Callbacks callbacks, std::function<UnixMs()> now = unixNow);
   ~SnapshotWriter();  ///< writes the pictures that wait
-  SnapshotWriter(const SnapshotWriter&) = delete;
-  SnapshotWriter& operator=(const SnapshotWriter&) = delete;
 
   void setOptions(SnapshotOptions options);
   void setStyle(OverlayStyle style);

@@ -123,8 +123,6 @@ class StoreWriter {
   /// stores in it; else these end the writing. A full disk is no error: it is tried again.
   explicit StoreWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {});
   ~StoreWriter();  ///< ends the session, commits what is pending if the disk lets it
-  StoreWriter(const StoreWriter&) = delete;
-  StoreWriter& operator=(const StoreWriter&) = delete;
 
   /// Ends the session before it, if any; samples and events that follow belong to the new one.
   /// One of the same source that was killed ends with its last sample.

@@ -20,8 +20,6 @@ class Teller {
  public:
   Teller();  ///< tells nobody
   ~Teller();
-  Teller(const Teller&) = delete;
-  Teller& operator=(const Teller&) = delete;
 
   /// Who is told from now on; the same tables again change nothing. Reads the secrets. Throws mpm::Error, and changes
   /// nothing, for what makes no sense, a file that cannot be read, and a table whose library this build lacks.
