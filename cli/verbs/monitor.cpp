@@ -26,6 +26,7 @@
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "page/page.h"
+#include "program/paths.h"
 #include "vision/labels/classes.h"
 #include "vision/model_files.h"
 #include "vision/sources/source.h"
