@@ -502,7 +502,7 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
   ASSERT_TRUE(wait([&] { return progress->isVisible(); }));
   EXPECT_FALSE(progress->isModal());
   part<Exports>()->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
-  EXPECT_TRUE(wait([&] { return QFile::exists(file("other.csv")); })) << "another one does not wait for it";
+  EXPECT_TRUE(noticed("other.csv")) << "another one does not wait for it";
   window_->close();
   auto* const question = childOf<QMessageBox>(window_.get());
   EXPECT_TRUE(window_->isVisible());
