@@ -22,26 +22,6 @@ std::array<Product, 2> productsOf(const Cells& cells, std::size_t i) {
           Product{cells.blend->other[i], cells.scale * static_cast<double>(cells.blend->other_factor[i])}};
 }
 
-/// Up to two columns of the term.
-struct RotaryColumns {
-  std::array<std::int64_t, 2> at{-1, -1};
-
-  bool add(std::int64_t column) {
-    for (std::int64_t& one : at) {
-      if (one == column) return true;
-      if (one < 0) {
-        one = column;
-        return true;
-      }
-    }
-    return false;
-  }
-  bool pair() const { return at[1] >= 0; }
-  bool operator==(const RotaryColumns& other) const {
-    return at == other.at || (at[0] == other.at[1] && at[1] == other.at[0]);
-  }
-};
-
 /// The blend of one head, as a sparse matrix per token.
 class HeadBlend {
  public:
@@ -52,17 +32,22 @@ class HeadBlend {
         tokens_(cells.shape[cells.shape.size() - 2]),
         first_(static_cast<std::size_t>(head * tokens_ * width_)) {}
 
-  /// The columns that column j reads, in every token of its own row; nullopt when that are none, or more than two.
-  std::optional<RotaryColumns> columns(std::int64_t j) const {
-    RotaryColumns result;
+  /// The one or two columns of the term that column j reads, in every token of its own row, in rising order; else
+  /// nullopt.
+  std::optional<Integers> columns(std::int64_t j) const {
+    Integers result;
     for (std::int64_t t = 0; t < tokens_; ++t) {
       const std::size_t i = at(t, j);
       if (cells_.offset && (*cells_.offset)[i] != 0) return std::nullopt;
       for (const std::int32_t id : {cells_.id(i), cells_.blend->other[i]}) {
-        if (id >= 0 && (id / term_.cols != t || !result.add(id % term_.cols))) return std::nullopt;
+        if (id < 0) continue;
+        if (id / term_.cols != t) return std::nullopt;
+        if (std::ranges::find(result, id % term_.cols) == result.end()) result.push_back(id % term_.cols);
       }
+      if (result.size() > 2) return std::nullopt;
     }
-    return result.at[0] < 0 ? std::nullopt : std::optional(result);
+    std::ranges::sort(result);
+    return result.empty() ? std::nullopt : std::optional(result);
   }
 
   /// The factor of a column of the term in column j.
@@ -81,19 +66,17 @@ class HeadBlend {
     return true;
   }
 
-  /// RotaryColumns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token.
-  bool rotation(std::int64_t j, std::int64_t k, RotaryColumns& columns, std::vector<float>& cosine,
+  /// Columns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token.
+  bool rotation(std::int64_t j, std::int64_t k, Integers& columns, std::vector<float>& cosine,
                 std::vector<float>& sine) const {
     constexpr double kClose = 1e-4;
-    const auto determinant = [&] {
-      return factor(0, j, columns.at[0]) * factor(0, k, columns.at[1]) -
-             factor(0, j, columns.at[1]) * factor(0, k, columns.at[0]);
-    };
-    if (determinant() < 0) std::swap(columns.at[0], columns.at[1]);
+    const double determinant =
+        factor(0, j, columns[0]) * factor(0, k, columns[1]) - factor(0, j, columns[1]) * factor(0, k, columns[0]);
+    if (determinant < 0) std::swap(columns[0], columns[1]);
     for (std::int64_t t = 0; t < tokens_; ++t) {
-      const double c = factor(t, j, columns.at[0]), s = factor(t, k, columns.at[0]);
-      const bool rotates = std::abs(factor(t, k, columns.at[1]) - c) < kClose &&
-                           std::abs(factor(t, j, columns.at[1]) + s) < kClose && std::abs(c * c + s * s - 1) < 1e-2;
+      const double c = factor(t, j, columns[0]), s = factor(t, k, columns[0]);
+      const bool rotates = std::abs(factor(t, k, columns[1]) - c) < kClose &&
+                           std::abs(factor(t, j, columns[1]) + s) < kClose && std::abs(c * c + s * s - 1) < 1e-2;
       if (!rotates) return false;
       cosine.push_back(static_cast<float>(c));
       sine.push_back(static_cast<float>(s));
@@ -237,7 +220,7 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
   Rotation rotation{heads, tokens, 0, {}, {}};
   for (std::int64_t h = 0; h < heads; ++h) {
     const HeadBlend head(cells, term, h);
-    std::vector<RotaryColumns> columns;
+    std::vector<Integers> columns;
     for (std::int64_t j = 0; j < width; ++j) {
       const auto read = head.columns(j);
       if (!read) return std::nullopt;
@@ -246,13 +229,13 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
     Integers first, second, kept;
     std::vector<bool> paired(width, false);
     for (std::int64_t j = 0; j < width; ++j) {
-      const RotaryColumns& own = columns[j];
-      if (!own.pair()) {
-        if (!head.isCopy(j, own.at[0])) return std::nullopt;
+      const Integers& own = columns[j];
+      if (own.size() == 1) {
+        if (!head.isCopy(j, own[0])) return std::nullopt;
         kept.push_back(j);
       } else if (!paired[j]) {
         std::int64_t partner = j + 1;
-        while (partner < width && !(columns[partner] == own)) ++partner;
+        while (partner < width && columns[partner] != own) ++partner;
         if (partner == width || paired[partner]) return std::nullopt;
         paired[partner] = true;
         first.push_back(j);
@@ -262,14 +245,14 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
     std::vector<float> cosine, sine;
     Integers first_columns, second_columns;
     for (std::size_t p = 0; p < first.size(); ++p) {
-      RotaryColumns both = columns[first[p]];
+      Integers both = columns[first[p]];
       if (!head.rotation(first[p], second[p], both, cosine, sine)) return std::nullopt;
-      first_columns.push_back(both.at[0]);
-      second_columns.push_back(both.at[1]);
+      first_columns.push_back(both[0]);
+      second_columns.push_back(both[1]);
     }
     view.column.insert(view.column.end(), first_columns.begin(), first_columns.end());
     view.column.insert(view.column.end(), second_columns.begin(), second_columns.end());
-    for (const std::int64_t j : kept) view.column.push_back(columns[j].at[0]);
+    for (const std::int64_t j : kept) view.column.push_back(columns[j][0]);
     Integers order = std::move(first);
     order.insert(order.end(), second.begin(), second.end());
     order.insert(order.end(), kept.begin(), kept.end());
