@@ -19,27 +19,13 @@ bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::
   row_of.assign(rows, -1);
   col_of.clear();
   for (std::int64_t r = 0; r < rows; ++r) {
-    const auto first = static_cast<std::size_t>(r * cols);
-    const std::int64_t id = cells.id(first);
-    if (id < 0) {
-      for (std::int64_t j = 1; j < cols; ++j) {
-        if (cells.id(first + static_cast<std::size_t>(j)) >= 0) return false;
-      }
-      continue;
-    }
-    const std::int64_t row = id / term_cols;
-    row_of[r] = row;
-    if (col_of.empty()) {
-      for (std::int64_t j = 0; j < cols; ++j) {
-        const std::int64_t other = cells.id(first + static_cast<std::size_t>(j));
-        if (other < 0 || other / term_cols != row) return false;
-        col_of.push_back(other % term_cols);
-      }
-      continue;
-    }
     for (std::int64_t j = 0; j < cols; ++j) {
-      const std::int64_t expected = row * term_cols + col_of[j];
-      if (cells.id(first + static_cast<std::size_t>(j)) != expected) return false;
+      const std::int64_t id = cells.id(static_cast<std::size_t>(r * cols + j));
+      if (j == 0 && id >= 0) row_of[r] = id / term_cols;
+      if ((id < 0) != (row_of[r] < 0)) return false;
+      if (id < 0) continue;
+      if (std::ssize(col_of) == j) col_of.push_back(id % term_cols);  // the first row that is not constant
+      if (id != row_of[r] * term_cols + col_of[j]) return false;
     }
   }
   return !col_of.empty();
