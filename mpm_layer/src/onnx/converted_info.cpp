@@ -21,19 +21,6 @@ constexpr int kMaxBlocks = 10'000;  // more than a graph of a million nodes can 
 
 bool isOurOp(const onnx::NodeProto& node, const std::string& op) { return isOurs(node) && node.op_type() == op; }
 
-/// Input, tokens and weight of the graph's only PatchEmbed, apart from that of a merging step.
-struct PatchEmbed {
-  std::string image, precision;
-  std::int64_t channels = 0;
-  int dim = 0, special = 0;
-  Size2 input, patch, stride, pad;
-
-  Size2 grid() const {
-    return {(input.height + 2 * pad.height - patch.height) / stride.height + 1,
-            (input.width + 2 * pad.width - patch.width) / stride.width + 1};
-  }
-};
-
 /// `value` as an int from `least` to `most`; otherwise throws mpm::Error.
 int within(const onnx::NodeProto& node, const std::string& what, std::int64_t value, int least, int most) {
   if (value >= least && value <= most) return static_cast<int>(value);
@@ -41,7 +28,9 @@ int within(const onnx::NodeProto& node, const std::string& what, std::int64_t va
               ", expected " + std::to_string(least) + " to " + std::to_string(most) + kAgain);
 }
 
-PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
+/// Adds the input, tokens and weight of the graph's only PatchEmbed, apart from that of a merging step. Returns name
+/// and channels of its image.
+std::pair<std::string, std::int64_t> addPatchEmbed(const onnx::GraphProto& graph, ModelInfo& info) {
   const auto found = [](const onnx::NodeProto& node) {
     return isOurOp(node, "PatchEmbed") && !node.name().starts_with("merge/");
   };
@@ -54,24 +43,23 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
   if (weight == graph.initializer().end() || weight->dims_size() != 4)
     throw Error("node '" + node.name() + "' (PatchEmbed): no weights of shape {d, C, kh, kw}" + kAgain);
   const auto attribute = [&](const char* name) { return attributeOf(node, name).i(); };
-  PatchEmbed result;
-  result.image = node.input(0);
-  result.dim = within(node, "columns", weight->dims(0), 1, kMaxWidth);
-  result.channels = weight->dims(1);
-  result.precision = attributeOf(node, "precision").s();
-  result.special = within(node, "special tokens", attribute("special_tokens"), 0, kMaxSpecialTokens);
-  result.patch = {within(node, "px of patch", weight->dims(2), 1, kLongestSide),
-                  within(node, "px of patch", weight->dims(3), 1, kLongestSide)};
-  result.input = {within(node, "px of input", attribute("height"), 1, kLongestSide),
-                  within(node, "px of input", attribute("width"), 1, kLongestSide)};
-  result.stride = {within(node, "px of stride", attribute("stride_h"), 1, kLongestSide),
-                   within(node, "px of stride", attribute("stride_w"), 1, kLongestSide)};
-  result.pad = {static_cast<int>(std::clamp<std::int64_t>(attribute("pad_h"), 0, result.patch.height)),
-                static_cast<int>(std::clamp<std::int64_t>(attribute("pad_w"), 0, result.patch.width))};
-  if (result.input.height < result.patch.height || result.input.width < result.patch.width)
-    throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + sizeText(result.input) +
-                ", smaller than a patch of " + sizeText(result.patch) + kAgain);
-  return result;
+  info.dim = within(node, "columns", weight->dims(0), 1, kMaxWidth);
+  info.special_tokens = within(node, "special tokens", attribute("special_tokens"), 0, kMaxSpecialTokens);
+  info.patch = {within(node, "px of patch", weight->dims(2), 1, kLongestSide),
+                within(node, "px of patch", weight->dims(3), 1, kLongestSide)};
+  info.input = {within(node, "px of input", attribute("height"), 1, kLongestSide),
+                within(node, "px of input", attribute("width"), 1, kLongestSide)};
+  const Size2 stride{within(node, "px of stride", attribute("stride_h"), 1, kLongestSide),
+                     within(node, "px of stride", attribute("stride_w"), 1, kLongestSide)};
+  const Size2 pad{static_cast<int>(std::clamp<std::int64_t>(attribute("pad_h"), 0, info.patch.height)),
+                  static_cast<int>(std::clamp<std::int64_t>(attribute("pad_w"), 0, info.patch.width))};
+  if (info.input.height < info.patch.height || info.input.width < info.patch.width)
+    throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + sizeText(info.input) +
+                ", smaller than a patch of " + sizeText(info.patch) + kAgain);
+  info.grid = {(info.input.height + 2 * pad.height - info.patch.height) / stride.height + 1,
+               (info.input.width + 2 * pad.width - info.patch.width) / stride.width + 1};
+  info.precision = parsePrecision(attributeOf(node, "precision").s());
+  return {node.input(0), weight->dims(1)};
 }
 
 std::vector<const onnx::NodeProto*> mergesOf(const onnx::GraphProto& graph) {
@@ -148,13 +136,7 @@ const onnx::ValueInfoProto& outputOf(const onnx::GraphProto& graph, const std::s
 }  // namespace
 
 void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
-  const PatchEmbed embed = patchEmbedOf(graph);
-  info.input = embed.input;
-  info.patch = embed.patch;
-  info.grid = embed.grid();
-  info.dim = embed.dim;
-  info.special_tokens = embed.special;
-  info.precision = parsePrecision(embed.precision);
+  const auto [image, channels] = addPatchEmbed(graph, info);
   std::map<std::string, const onnx::NodeProto*> nodes;
   for (const onnx::NodeProto& node : graph.node()) nodes.emplace(node.name(), &node);
   const std::string block = "backbone/block";
@@ -165,8 +147,8 @@ void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
   info.heads = within(first, "heads", attributeOf(first, "heads").i(), 1, kMaxWidth);
   requireSteps(info, graph);
   for (const onnx::ValueInfoProto& input : graph.input())
-    if (input.name() == embed.image)
-      requireShape("input '" + input.name() + "'", input, {1, embed.channels, embed.input.height, embed.input.width});
+    if (input.name() == image)
+      requireShape("input '" + input.name() + "'", input, {1, channels, info.input.height, info.input.width});
   const auto requireOutput = [&](const std::string& name, const Shape& shape) {
     requireShape("output '" + name + "'", outputOf(graph, name), shape);
   };
