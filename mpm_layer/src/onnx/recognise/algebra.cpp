@@ -111,11 +111,11 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
     auto view = heads(*unscaled);
     if (!view) return std::nullopt;
     // Every token has the same factors, and none of them is zero.
-    const std::vector<float>& factor = cells.blend->factor;
+    const Blend& blend = *cells.blend;
     const auto area = static_cast<std::size_t>(tokens * width), side = static_cast<std::size_t>(width);
-    for (std::size_t i = 0; i < factor.size(); ++i) {
-      const float first = factor[i / area * area + i % side];
-      if (factor[i] != first || first == 0) return std::nullopt;
+    for (std::size_t i = 0; i < blend.size(); ++i) {
+      const float first = blend[i / area * area + i % side].factor;
+      if (blend[i].factor != first || first == 0) return std::nullopt;
       if (i % area < side) view->column_scale.push_back(first);
     }
     // An offset is in units of the cells, behind the factor.
@@ -195,19 +195,19 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
     shape[axis] = cells.shape[order[axis]];
     step[axis] = stride[order[axis]];
   }
-  const auto count = static_cast<std::size_t>(elements(shape, kMaxCells));
-  const Integers source = strided(shape, step);
-  std::vector<std::int32_t> ids(count);
-  std::vector<float> offset(cells.offset ? count : 0);
-  Blend blend;
-  if (cells.blend) blend = {std::vector<float>(count), std::vector<float>(count), std::vector<std::int32_t>(count)};
-  for (std::size_t i = 0; i < count; ++i) {
+  elements(shape, kMaxCells);
+  return rearranged(cells, shape, strided(shape, step));
+}
+
+Cells Algebra::rearranged(const Cells& cells, const Shape& shape, const Integers& source) {
+  std::vector<std::int32_t> ids(source.size(), -1);
+  std::vector<float> offset(cells.offset ? source.size() : 0);
+  Blend blend(cells.blend ? source.size() : 0);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i] < 0) continue;
     ids[i] = cells.id(source[i]);
     if (cells.offset) offset[i] = (*cells.offset)[source[i]];
-    if (!cells.blend) continue;
-    blend.factor[i] = cells.blend->factor[source[i]];
-    blend.other_factor[i] = cells.blend->other_factor[source[i]];
-    blend.other[i] = cells.blend->other[source[i]];
+    if (cells.blend) blend[i] = (*cells.blend)[source[i]];
   }
   Cells result{cells.term, shape, shared(std::move(ids)), nullptr, cells.scale};
   if (cells.offset) result.offset = shared(std::move(offset));

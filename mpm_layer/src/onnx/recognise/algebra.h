@@ -40,6 +40,8 @@ class Algebra {
   Cells cells(const RowView& view, int term) const;
   /// Cells transposed.
   static Cells permuted(const Cells& cells, const std::vector<std::size_t>& order);
+  /// Cells of this shape: those with the indices `source`, and zeros where that is -1.
+  static Cells rearranged(const Cells& cells, const Shape& shape, const Integers& source);
 
  private:
   std::vector<std::shared_ptr<const Rotation>> rotations_;  ///< all blocks have the same one, or few

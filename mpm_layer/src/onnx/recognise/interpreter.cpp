@@ -195,7 +195,8 @@ void Interpreter::move(const Node& node) {
   std::vector<std::vector<float>> offsets(sources.size());
   std::vector<const std::vector<std::int32_t>*> id_parts;
   std::vector<const std::vector<float>*> offset_parts;
-  std::vector<Blend> blend_parts(blends ? sources.size() : 0);
+  std::vector<Blend> all_blends(blends ? sources.size() : 0);
+  std::vector<const Blend*> blend_parts;
   const bool in_order =
       sources.size() == 1 && std::ranges::all_of(*movements, [](const Movement& m) { return m.in_order; });
   for (std::size_t i = 0; i < sources.size() && !in_order; ++i) {
@@ -204,10 +205,10 @@ void Interpreter::move(const Node& node) {
     ids[i].resize(count, -1);
     for (std::size_t k = 0; k < count && sources[i]; ++k) ids[i][k] = sources[i]->id(k);
     id_parts.push_back(&ids[i]);
-    if (blends)
-      blend_parts[i] = sources[i] ? *sources[i]->blend
-                                  : Blend{std::vector<float>(count), std::vector<float>(count),
-                                          std::vector<std::int32_t>(count, -1)};
+    if (blends) {
+      all_blends[i] = sources[i] ? *sources[i]->blend : Blend(count);
+      blend_parts.push_back(&all_blends[i]);
+    }
     if (!with_offset) continue;
     if (sources[i] && sources[i]->offset) {
       offsets[i] = *sources[i]->offset;
@@ -234,14 +235,7 @@ void Interpreter::move(const Node& node) {
       elements(movement.shape, Algebra::kMaxCells);
       result.ids = shared(moved(movement, id_parts));
       if (with_offset) result.offset = shared(moved(movement, offset_parts));
-      if (blends) {
-        const auto part = [&](auto member) {
-          std::vector<const std::remove_reference_t<decltype(blend_parts[0].*member)>*> all;
-          for (const Blend& blend : blend_parts) all.push_back(&(blend.*member));
-          return moved(movement, all);
-        };
-        result.blend = shared(Blend{part(&Blend::factor), part(&Blend::other_factor), part(&Blend::other)});
-      }
+      if (blends) result.blend = shared(moved(movement, blend_parts));
     }
     assign(i, std::move(result));
   }
@@ -285,22 +279,16 @@ Meaning Interpreter::pad(const Node& node) {
       node.text("mode", "constant") == "constant" && (node.input(2) < 0 || (value && value->uniform() == 0.0));
   if (!zeros || std::ranges::any_of(*pads, [](std::int64_t pad) { return pad < 0; }))
     return foreign(node, "a padded grid of tokens", "zeros around the tokens of a window");
-  const auto count = static_cast<std::size_t>(elements(out, Algebra::kMaxCells));
-  Cells result{cells->term, out, nullptr, nullptr, cells->scale};
-  std::vector<std::int32_t> ids(count, -1);
-  std::vector<float> offset(cells->offset ? count : 0);
+  Integers source(elements(out, Algebra::kMaxCells), -1);
   for (std::int64_t i = 0; i < elements(cells->shape); ++i) {
     std::int64_t rest = i, to = 0, step = 1;
     for (std::size_t axis = rank; axis-- > 0; step *= out[axis]) {
       to += (rest % cells->shape[axis] + (*pads)[axis]) * step;
       rest /= cells->shape[axis];
     }
-    ids[to] = cells->id(static_cast<std::size_t>(i));
-    if (cells->offset) offset[to] = (*cells->offset)[i];
+    source[to] = i;
   }
-  result.ids = shared(std::move(ids));
-  if (cells->offset) result.offset = shared(std::move(offset));
-  return result;
+  return Algebra::rearranged(*cells, out, source);
 }
 
 Meaning Interpreter::convolution(const Node& node) {

@@ -18,13 +18,14 @@ struct ImageCells {
   std::vector<float> scale, offset;
 };
 
-/// Rotary positions change each element to factor * term[id] + other_factor * term[other].
-struct Blend {
-  std::vector<float> factor, other_factor;
-  std::vector<std::int32_t> other;  ///< -1 for none
+/// Rotary positions change an element to factor * term[id] + other_factor * term[other].
+struct BlendedElement {
+  float factor = 0, other_factor = 0;
+  std::int32_t other = -1;  ///< -1 for none
 
-  bool operator==(const Blend&) const = default;
+  bool operator==(const BlendedElement&) const = default;
 };
+using Blend = std::vector<BlendedElement>;
 
 /// A tensor whose elements are elements of one term, or constants: scale * term[id] + offset. With a blend, scale
 /// multiplies both of its products.

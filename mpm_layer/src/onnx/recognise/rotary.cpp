@@ -18,8 +18,9 @@ struct Product {
 /// The products whose sum element i is. Both ids may be -1.
 std::array<Product, 2> productsOf(const Cells& cells, std::size_t i) {
   if (!cells.blend) return {Product{cells.id(i), cells.scale}, Product{}};
-  return {Product{cells.id(i), cells.scale * static_cast<double>(cells.blend->factor[i])},
-          Product{cells.blend->other[i], cells.scale * static_cast<double>(cells.blend->other_factor[i])}};
+  const BlendedElement& one = (*cells.blend)[i];
+  return {Product{cells.id(i), cells.scale * static_cast<double>(one.factor)},
+          Product{one.other, cells.scale * static_cast<double>(one.other_factor)}};
 }
 
 /// The blend of one head, as a sparse matrix per token.
@@ -39,7 +40,7 @@ class HeadBlend {
     for (std::int64_t t = 0; t < tokens_; ++t) {
       const std::size_t i = at(t, j);
       if (cells_.offset && (*cells_.offset)[i] != 0) return std::nullopt;
-      for (const std::int32_t id : {cells_.id(i), cells_.blend->other[i]}) {
+      for (const std::int32_t id : {cells_.id(i), (*cells_.blend)[i].other}) {
         if (id < 0) continue;
         if (id / term_.cols != t) return std::nullopt;
         if (std::ranges::find(result, id % term_.cols) == result.end()) result.push_back(id % term_.cols);
@@ -53,9 +54,10 @@ class HeadBlend {
   /// The factor of a column of the term in column j.
   double factor(std::int64_t t, std::int64_t j, std::int64_t column) const {
     const std::size_t i = at(t, j);
+    const BlendedElement& one = (*cells_.blend)[i];
     double sum = 0;
-    if (cells_.id(i) == t * term_.cols + column) sum += static_cast<double>(cells_.blend->factor[i]);
-    if (cells_.blend->other[i] == t * term_.cols + column) sum += static_cast<double>(cells_.blend->other_factor[i]);
+    if (cells_.id(i) == t * term_.cols + column) sum += static_cast<double>(one.factor);
+    if (one.other == t * term_.cols + column) sum += static_cast<double>(one.other_factor);
     return sum;
   }
 
@@ -148,13 +150,10 @@ std::optional<Steps> stepsOf(const Rotation& rotation, const Shape& grid, std::i
 
 Cells blended(const Cells& cells) {
   Cells result = cells;
-  const auto count = static_cast<std::size_t>(elements(cells.shape));
-  Blend blend{std::vector<float>(count), std::vector<float>(count), std::vector<std::int32_t>(count)};
-  for (std::size_t i = 0; i < count; ++i) {
+  Blend blend(static_cast<std::size_t>(elements(cells.shape)));
+  for (std::size_t i = 0; i < blend.size(); ++i) {
     const auto products = productsOf(cells, i);
-    blend.factor[i] = static_cast<float>(products[0].factor);
-    blend.other_factor[i] = static_cast<float>(products[1].factor);
-    blend.other[i] = products[1].id;
+    blend[i] = {static_cast<float>(products[0].factor), static_cast<float>(products[1].factor), products[1].id};
   }
   result.blend = shared(std::move(blend));
   result.scale = 1;
@@ -165,8 +164,8 @@ Cells timesEach(const Cells& cells, const std::vector<float>& factors) {
   Cells result = blended(cells);
   Blend blend = *result.blend;
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    blend.factor[i] *= factors[i];
-    blend.other_factor[i] *= factors[i];
+    blend[i].factor *= factors[i];
+    blend[i].other_factor *= factors[i];
   }
   result.blend = shared(std::move(blend));
   if (cells.offset) {
@@ -178,8 +177,8 @@ Cells timesEach(const Cells& cells, const std::vector<float>& factors) {
 }
 
 std::optional<Cells> withoutFactors(const Cells& cells) {
-  const auto isNone = [](std::int32_t id) { return id < 0; };
-  if (!std::ranges::all_of(cells.blend->other, isNone)) return std::nullopt;
+  const auto isSum = [](const BlendedElement& one) { return one.other >= 0; };
+  if (std::ranges::any_of(*cells.blend, isSum)) return std::nullopt;
   Cells result = cells;
   result.blend = nullptr;
   return result;
@@ -188,7 +187,7 @@ std::optional<Cells> withoutFactors(const Cells& cells) {
 std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double sign) {
   const auto count = static_cast<std::size_t>(elements(left.shape));
   std::vector<std::int32_t> ids(count, -1);
-  Blend blend{std::vector<float>(count), std::vector<float>(count), std::vector<std::int32_t>(count, -1)};
+  Blend blend(count);
   std::vector<float> offset(left.offset || right.offset ? count : 0);
   for (std::size_t i = 0; i < count; ++i) {
     auto sum = productsOf(left, i);
@@ -199,9 +198,7 @@ std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double si
       place = {product.id, (place.id < 0 ? 0 : place.factor) + sign * product.factor};
     }
     ids[i] = sum[0].id;
-    blend.factor[i] = static_cast<float>(sum[0].factor);
-    blend.other[i] = sum[1].id;
-    blend.other_factor[i] = static_cast<float>(sum[1].factor);
+    blend[i] = {static_cast<float>(sum[0].factor), static_cast<float>(sum[1].factor), sum[1].id};
     if (left.offset) offset[i] += (*left.offset)[i];
     if (right.offset) offset[i] += static_cast<float>(sign) * (*right.offset)[i];
   }
