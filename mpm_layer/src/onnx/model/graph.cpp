@@ -3,34 +3,7 @@
 
 #include <algorithm>
 
-#include "onnx/model/graph_proto.h"
-
 namespace mpm::onnx_graph {
-
-const onnx::AttributeProto* Node::attribute(const char* wanted) const {
-  return proto ? findAttribute(*proto, wanted) : nullptr;
-}
-
-std::int64_t Node::integer(const char* wanted, std::int64_t otherwise) const {
-  const onnx::AttributeProto* found = attribute(wanted);
-  return found ? found->i() : otherwise;
-}
-
-float Node::number(const char* wanted, float otherwise) const {
-  const onnx::AttributeProto* found = attribute(wanted);
-  return found ? found->f() : otherwise;
-}
-
-std::string Node::text(const char* wanted, const std::string& otherwise) const {
-  const onnx::AttributeProto* found = attribute(wanted);
-  return found ? found->s() : otherwise;
-}
-
-std::optional<Integers> Node::integers(const char* wanted) const {
-  const onnx::AttributeProto* found = attribute(wanted);
-  if (!found) return std::nullopt;
-  return Integers(found->ints().begin(), found->ints().end());
-}
 
 int Graph::addValue(std::string name) {
   values.push_back({std::move(name), std::nullopt, std::nullopt, -1});

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mpm/error.hpp"
+#include "onnx/model/graph_proto.h"
 #include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
@@ -40,14 +41,28 @@ struct Node {
   bool dead = false;
 
   int input(std::size_t index) const { return index < inputs.size() ? inputs[index] : -1; }
-  std::int64_t integer(const char* attribute, std::int64_t otherwise) const;
-  float number(const char* attribute, float otherwise) const;
-  std::string text(const char* attribute, const std::string& otherwise) const;
-  std::optional<Integers> integers(const char* attribute) const;
-  Integers integers(const char* attribute, const Integers& otherwise) const {
-    return integers(attribute).value_or(otherwise);
+  const onnx::AttributeProto* attribute(const char* wanted) const {
+    return proto ? findAttribute(*proto, wanted) : nullptr;
   }
-  const onnx::AttributeProto* attribute(const char* name) const;
+  std::int64_t integer(const char* wanted, std::int64_t otherwise) const {
+    const onnx::AttributeProto* found = attribute(wanted);
+    return found ? found->i() : otherwise;
+  }
+  float number(const char* wanted, float otherwise) const {
+    const onnx::AttributeProto* found = attribute(wanted);
+    return found ? found->f() : otherwise;
+  }
+  std::string text(const char* wanted, const std::string& otherwise) const {
+    const onnx::AttributeProto* found = attribute(wanted);
+    return found ? found->s() : otherwise;
+  }
+  std::optional<Integers> integers(const char* wanted) const {
+    const onnx::AttributeProto* found = attribute(wanted);
+    return found ? std::optional(Integers(found->ints().begin(), found->ints().end())) : std::nullopt;
+  }
+  Integers integers(const char* wanted, const Integers& otherwise) const {
+    return integers(wanted).value_or(otherwise);
+  }
 };
 
 /// The body of an If that runs when the condition has the value `when`.

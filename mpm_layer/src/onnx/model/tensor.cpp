@@ -84,21 +84,6 @@ Integers broadcastIndices(const Shape& from, const Shape& to) {
   return strided(to, stride);
 }
 
-Tensor Tensor::of(Shape shape, std::vector<float> values) {
-  return {std::move(shape), std::make_shared<const std::vector<float>>(std::move(values)), nullptr};
-}
-
-Tensor Tensor::of(Shape shape, Integers values) {
-  return {std::move(shape), nullptr, std::make_shared<const Integers>(std::move(values))};
-}
-
-std::int64_t Tensor::size() const { return static_cast<std::int64_t>(isFloat() ? floats->size() : ints->size()); }
-
-double Tensor::at(std::int64_t index) const {
-  const auto i = static_cast<std::size_t>(index);
-  return isFloat() ? static_cast<double>((*floats)[i]) : static_cast<double>((*ints)[i]);
-}
-
 Tensor Tensor::reshaped(Shape other) const {
   if (elements(other) != size()) {
     throw Error("a tensor of shape " + toString(shape) + " cannot be reshaped to " + toString(other));

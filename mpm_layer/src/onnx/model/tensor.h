@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mpm::onnx_graph {
@@ -37,13 +38,20 @@ struct Tensor {
   std::shared_ptr<const std::vector<float>> floats;
   std::shared_ptr<const Integers> ints;
 
-  static Tensor of(Shape shape, std::vector<float> values);
-  static Tensor of(Shape shape, Integers values);
+  static Tensor of(Shape shape, std::vector<float> values) {
+    return {std::move(shape), std::make_shared<const std::vector<float>>(std::move(values)), nullptr};
+  }
+  static Tensor of(Shape shape, Integers values) {
+    return {std::move(shape), nullptr, std::make_shared<const Integers>(std::move(values))};
+  }
 
   bool isFloat() const { return floats != nullptr; }
-  std::int64_t size() const;
+  std::int64_t size() const { return isFloat() ? std::ssize(*floats) : std::ssize(*ints); }
   /// The element as a number, whatever the type.
-  double at(std::int64_t index) const;
+  double at(std::int64_t index) const {
+    const auto i = static_cast<std::size_t>(index);
+    return isFloat() ? static_cast<double>((*floats)[i]) : static_cast<double>((*ints)[i]);
+  }
   /// These elements under another shape of equal size.
   Tensor reshaped(Shape other) const;
   /// The elements broadcast to `target`, as floats.
