@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/emit/net_writer.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "mpm/error.hpp"
@@ -61,30 +60,28 @@ std::string NetWriter::unique(const std::string& name) {
   return result;
 }
 
+template <class T>
+std::string NetWriter::initialiser(const std::string& name, const Shape& shape, int type,
+                                   const std::vector<T>& values) {
+  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
+  proto.set_name(unique(name));
+  for (const std::int64_t side : shape) proto.add_dims(side);
+  proto.set_data_type(type);
+  proto.set_raw_data(values.data(), values.size() * sizeof(T));
+  return proto.name();
+}
+
 std::string NetWriter::weights(const std::string& name, const Shape& shape, const std::vector<float>& values) {
   for (const float value : values) {
     if (!std::isfinite(value))
       throw Error("the weights of '" + name + "' hold a NaN or an infinity, expected finite weights");
   }
-  return initialiser(name, shape, onnx::TensorProto::FLOAT, values.data(), values.size() * sizeof(float));
+  return initialiser(name, shape, onnx::TensorProto::FLOAT, values);
 }
 
 std::string NetWriter::constant(const std::string& name, const Tensor& tensor) {
-  if (!tensor.isFloat())
-    return initialiser(name, tensor.shape, onnx::TensorProto::INT64, tensor.ints->data(),
-                       tensor.ints->size() * sizeof(std::int64_t));
-  return initialiser(name, tensor.shape, onnx::TensorProto::FLOAT, tensor.floats->data(),
-                     tensor.floats->size() * sizeof(float));
-}
-
-std::string NetWriter::initialiser(const std::string& name, const Shape& shape, int type, const void* values,
-                                   std::size_t bytes) {
-  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
-  proto.set_name(unique(name));
-  for (const std::int64_t side : shape) proto.add_dims(side);
-  proto.set_data_type(type);
-  proto.set_raw_data(values, bytes);
-  return proto.name();
+  if (!tensor.isFloat()) return initialiser(name, tensor.shape, onnx::TensorProto::INT64, *tensor.ints);
+  return initialiser(name, tensor.shape, onnx::TensorProto::FLOAT, *tensor.floats);
 }
 
 onnx::NodeProto& NetWriter::add(const std::string& type, const Names& inputs, const Names& outputs,
@@ -111,15 +108,8 @@ std::string NetWriter::stock(const std::string& type, const Names& inputs, const
   return outputs.front();
 }
 
-std::string NetWriter::copy(const onnx::NodeProto& proto, const Names& inputs, const Names& outputs,
-                            const Attributes& instead) {
-  onnx::NodeProto& node = add(proto.op_type(), inputs, outputs, instead);
-  const auto replaced = [&](const std::string& name) {
-    return std::ranges::any_of(instead, [&](const Attribute& each) { return each.first == name; });
-  };
-  for (const onnx::AttributeProto& attribute : proto.attribute()) {
-    if (!replaced(attribute.name())) *node.add_attribute() = attribute;
-  }
+std::string NetWriter::copy(const onnx::NodeProto& proto, const Names& inputs, const Names& outputs) {
+  *add(proto.op_type(), inputs, outputs, {}).mutable_attribute() = proto.attribute();
   return outputs.front();
 }
 

@@ -37,9 +37,8 @@ class NetWriter {
   /// Writes a node of standard ONNX.
   std::string stock(const std::string& type, const Names& inputs, const Names& outputs,
                     const Attributes& attributes = {});
-  /// A stock node with the attributes of `proto`, except those given in `instead`.
-  std::string copy(const onnx::NodeProto& proto, const Names& inputs, const Names& outputs,
-                   const Attributes& instead = {});
+  /// A stock node with the attributes of `proto`.
+  std::string copy(const onnx::NodeProto& proto, const Names& inputs, const Names& outputs);
   /// One more attribute of the node that is called `node`.
   void set(const std::string& node, const Attribute& attribute);
   void metadata(const std::string& key, const std::string& value);
@@ -52,7 +51,8 @@ class NetWriter {
  private:
   onnx::NodeProto& add(const std::string& type, const Names& inputs, const Names& outputs,
                        const Attributes& attributes);
-  std::string initialiser(const std::string& name, const Shape& shape, int type, const void* values, std::size_t bytes);
+  template <class T>
+  std::string initialiser(const std::string& name, const Shape& shape, int type, const std::vector<T>& values);
 
   onnx::ModelProto model_;
   std::unordered_set<std::string> taken_;  ///< names that unique() returned
