@@ -128,11 +128,10 @@ class Reader {
 
   /// True when `node` produces integers or booleans. A CastLike of these is not a Cast to float.
   bool makesIntegers(const Node& node) const {
-    static const std::unordered_set<std::string> kOps = {
-        "Shape", "Size", "ArgMax", "ArgMin", "NonZero", "Not",         "IsNaN",   "IsInf",
-        "And",   "Or",   "Xor",    "Equal",  "Less",    "LessOrEqual", "Greater", "GreaterOrEqual"};
     if (node.op == "Cast") return !castsToFloat(node);
-    if (kOps.contains(node.op)) return true;
+    if (isOneOf(node.op, {"Shape", "Size", "ArgMax", "ArgMin", "NonZero", "Not", "IsNaN", "IsInf", "And", "Or", "Xor",
+                          "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"}))
+      return true;
     const int source = node.input(node.op == "Where" || node.op == "If" ? 1 : 0);
     const Tensor* constant = graph_.constant(source);
     return constant ? !constant->isFloat() : integers_.contains(source);
@@ -180,16 +179,12 @@ class Reader {
     if (node.op == "If" && node.domain.empty()) readBranches(node, scope, prefix, depth);
     const int index = static_cast<int>(graph_.nodes.size());
     for (const std::string& name : proto.output()) {
-      if (name.empty()) {
-        node.outputs.push_back(graph_.addValue(""));
-        graph_.values.back().producer = index;
-        continue;
-      }
-      if (scope.contains(name)) throw Error("node '" + node.name + "' (" + node.op + "): makes '" + name + "' again");
-      const int value = graph_.addValue(prefix + name);
+      const bool left_out = name.empty();
+      if (!left_out && scope.contains(name))
+        throw Error("node '" + node.name + "' (" + node.op + "): makes '" + name + "' again");
+      node.outputs.push_back(graph_.addValue(left_out ? "" : prefix + name));
       graph_.values.back().producer = index;
-      scope[name] = value;
-      node.outputs.push_back(value);
+      if (!left_out) scope[name] = node.outputs.back();
     }
     const bool integers = makesIntegers(node);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
