@@ -34,15 +34,11 @@ std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const No
   }
   const auto movements = moveData(graph, node, true);
   std::vector<const Tensor*> sources;
-  bool is_float = false;
-  for (const int value : movedInputs(node)) {
-    sources.push_back(graph.constant(value));
-    is_float = sources.back()->isFloat();
-  }
   std::vector<const std::vector<float>*> floats;
   std::vector<const Integers*> ints;
-  for (const Tensor* source : sources) {
-    if (source->isFloat() != is_float) refuse(node, "integers and floats together", "one type");
+  for (const int value : movedInputs(node)) {
+    const Tensor* source = sources.emplace_back(graph.constant(value));
+    if (source->isFloat() != sources[0]->isFloat()) refuse(node, "integers and floats together", "one type");
     floats.push_back(source->floats.get());
     ints.push_back(source->ints.get());
   }
@@ -50,7 +46,7 @@ std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const No
   for (const Movement& movement : *movements) {
     if (movement.in_order) {
       results.push_back(sources[movement.operand]->reshaped(movement.shape));
-    } else if (is_float) {
+    } else if (sources[0]->isFloat()) {
       results.push_back(Tensor::of(movement.shape, moved(movement, floats)));
     } else {
       results.push_back(Tensor::of(movement.shape, moved(movement, ints)));
