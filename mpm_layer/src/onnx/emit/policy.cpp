@@ -51,13 +51,11 @@ PolicyScores write(const ModelInfo& info, std::int64_t channels, const std::stri
 
 PolicyScores writePolicy(const ModelInfo& info, std::int64_t channels, const std::string& image,
                          const std::string& name, NetWriter& net) {
-  std::string problem;
   try {
     return write(info, channels, image, name, net);
   } catch (const Error& error) {
-    problem = error.what();
+    throw Error("policy '" + info.reduction.policy + "': " + error.what());
   }
-  throw Error("policy '" + info.reduction.policy + "': " + problem);
 }
 
 }  // namespace mpm::onnx_graph
