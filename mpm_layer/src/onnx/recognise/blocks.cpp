@@ -293,8 +293,7 @@ class BlockMatcher {
 
   /// A linear layer of the normalised stream, or columns of one.
   std::optional<LinearPart> hiddenPart(int term, int stream, int& norm) {
-    int linear = term;
-    if (at(term).kind == TermKind::kArrange) linear = at(term).inputs[0];
+    const int linear = at(term).kind == TermKind::kArrange ? at(term).inputs[0] : term;
     if (at(linear).kind != TermKind::kLinear) {
       no(linear, "the first linear layer of an MLP");
       return std::nullopt;
@@ -324,13 +323,6 @@ bool joins(const std::vector<Term>& terms, int term, int stream, BlockChain& cha
   if (rows > 0) chain.late.push_back({block, rows, {arrange.offset.begin(), split}});
   if (!isZero({split, arrange.offset.end()})) chain.positions.push_back({block, {split, arrange.offset.end()}});
   return true;
-}
-
-/// Without what joins behind the last block.
-void dropUnread(BlockChain& chain) {
-  const auto unread = [&](const auto& joined) { return joined.block == chain.blocks.size(); };
-  std::erase_if(chain.late, unread);
-  std::erase_if(chain.positions, unread);
 }
 
 }  // namespace
@@ -416,7 +408,9 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
       }
     }
     if (middle < 0) {
-      dropUnread(chain);
+      const auto behindLast = [&](const auto& joined) { return joined.block == chain.blocks.size(); };
+      std::erase_if(chain.late, behindLast);
+      std::erase_if(chain.positions, behindLast);
       chain.obstacle = attention_why;
       return chain;
     }

@@ -22,10 +22,7 @@ bool isGrid(const Cells& cells, const Trunk& trunk, std::int64_t cols, std::int6
 
 class HeadMatcher {
  public:
-  HeadMatcher(const std::vector<Term>& terms, const Trunk& trunk) : terms_(terms), trunk_(trunk) {
-    special_ = trunk.embedding.special;
-    patches_ = trunk.embedding.grid_h * trunk.embedding.grid_w;
-  }
+  HeadMatcher(const std::vector<Term>& terms, const Trunk& trunk) : terms_(terms), trunk_(trunk) {}
 
   std::optional<SegmentationHead> linear(int scores) const {
     const Term& term = at(scores);
@@ -114,7 +111,7 @@ class HeadMatcher {
 
   const std::vector<Term>& terms_;
   const Trunk& trunk_;
-  std::int64_t special_ = 0, patches_ = 0;
+  std::int64_t special_ = trunk_.embedding.special, patches_ = trunk_.embedding.grid_h * trunk_.embedding.grid_w;
 };
 
 }  // namespace

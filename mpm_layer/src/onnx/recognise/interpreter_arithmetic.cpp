@@ -8,10 +8,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-bool differsAlongLastAxisOnly(const Tensor& tensor) {
-  return !tensor.shape.empty() && tensor.size() == tensor.shape.back();
-}
-
 Cells times(Cells cells, double factor) {
   cells.scale *= factor;
   if (!cells.offset) return cells;
@@ -84,7 +80,7 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
 
 Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& constant) {
   Cells& cells = *as<Cells>(value);
-  const bool per_column = differsAlongLastAxisOnly(constant) && !cells.shape.empty() &&
+  const bool per_column = !constant.shape.empty() && constant.size() == constant.shape.back() && !cells.shape.empty() &&
                           constant.shape.back() == cells.shape.back() && constant.shape.size() <= cells.shape.size();
   const auto view = per_column ? algebra_.rows(cells, node) : std::nullopt;
   if (!view) {

@@ -18,12 +18,6 @@ std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
   return order;
 }
 
-/// {.., heads, queries, keys} -> {.., heads, 1, 1}.
-Shape perHead(Shape scores) {
-  scores[scores.size() - 1] = scores[scores.size() - 2] = 1;
-  return scores;
-}
-
 /// The view with a factor per head besides its own; empty: none.
 HeadView timesHeads(HeadView view, const std::vector<float>& factors) {
   if (factors.empty()) return view;
@@ -175,7 +169,9 @@ Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, co
     const bool per_head = own >= 3 && own <= rank && constant.shape[own - 1] == 1 && constant.shape[own - 2] == 1;
     if (!per_head || scores.bias || !scores.positions.empty() || scores.query)
       return foreign(node, "attention logits times a constant matrix (mask)", "softmax(scale q k^T) v");
-    std::vector<float> factors = constant.broadcastTo(perHead(shape));
+    Shape heads = shape;  // {.., heads, 1, 1}
+    heads[rank - 1] = heads[rank - 2] = 1;
+    std::vector<float> factors = constant.broadcastTo(heads);
     for (std::size_t h = 0; h < factors.size(); ++h) {
       if (node.op == "Div") factors[h] = 1 / factors[h];
       if (!scores.head_scale.empty()) factors[h] *= scores.head_scale[h];

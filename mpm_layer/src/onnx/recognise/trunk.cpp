@@ -9,8 +9,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-constexpr const char* kPlainVit = "a plain ViT";
-
 /// The image's tokens as an arrangement of the patches: specials in front, then every patch in raster order.
 std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) {
   const auto at = [&](int i) -> const Term& { return terms[i]; };
@@ -35,9 +33,8 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
   const std::int64_t dim = patches.cols, count = patches.rows;
   result.special = term.rows - count;
   if (result.special < 0 || term.cols != dim) return std::nullopt;
-  if (!bare) {
-    if (term.scale != 1 || !countsBehind(term.row_of, result.special) || !isCounting(term.col_of)) return std::nullopt;
-  }
+  if (!bare && (term.scale != 1 || !countsBehind(term.row_of, result.special) || !isCounting(term.col_of)))
+    return std::nullopt;
   std::vector<float> offset = term.offset;
   offset.resize(term.rows * dim, 0.0f);
   result.specials.assign(offset.begin(), offset.begin() + result.special * dim);
@@ -102,8 +99,8 @@ const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
 /// True when `node` and a Softmax meet with nothing but elementwise steps and moved data between them.
 bool meetsSoftmax(const Graph& graph, const Node& node) {
   const auto passes = [](const Node& step) {
-    static const std::set<std::string> kSteps = {"Add", "Sub", "Mul", "Div", "Where", "IsNaN", "Pow", "Clip"};
-    return step.domain.empty() && (kSteps.contains(step.op) || movesData(step));
+    const bool elementwise = isOneOf(step.op, {"Add", "Sub", "Mul", "Div", "Where", "IsNaN", "Pow", "Clip"});
+    return step.domain.empty() && (elementwise || movesData(step));
   };
   const auto isSoftmax = [](const Node& step) { return step.domain.empty() && step.op == "Softmax"; };
   std::set<int> ahead(node.outputs.begin(), node.outputs.end());  // values that the product reaches
@@ -223,9 +220,7 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
   if (!obstacle.empty()) throw Error(obstacle);
   if (const Node* odd = oddEmbedding(terms, users))
     refuse(*odd, "patches left out or repeated", "special tokens and every patch once");
-  refuseTrunk(graph, found, std::string("no transformer block behind the patch embedding, expected ") + kPlainVit);
+  refuseTrunk(graph, found, "no transformer block behind the patch embedding, expected a plain ViT");
 }
-
-NormPart normPart(const Term& norm) { return {*norm.weight.floats, *norm.bias.floats, norm.eps, norm.rms}; }
 
 }  // namespace mpm::onnx_graph

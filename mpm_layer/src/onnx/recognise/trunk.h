@@ -104,7 +104,8 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found);
 /// Terms that read each term.
 std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms);
 
-NormPart normPart(const Term& norm);
+inline NormPart normPart(const Term& norm) { return {*norm.weight.floats, *norm.bias.floats, norm.eps, norm.rms}; }
+
 /// The affine map of a kLinear term, or of columns picked from one, over `base` (a term); nullopt when `term` is
 /// something else, or reads something else.
 std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int term, int base);
