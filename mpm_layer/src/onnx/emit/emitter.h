@@ -12,7 +12,6 @@
 #include "onnx/emit/net_writer.h"
 #include "onnx/emit/node_emitter.h"
 #include "onnx/model/weights.h"
-#include "onnx/recognise/head.h"
 #include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/recognise/head.h"
-
 #include <algorithm>
+
+#include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
 namespace {
