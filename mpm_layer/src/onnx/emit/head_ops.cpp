@@ -276,7 +276,7 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
       end = std::max(end, other + 1);
     }
     if (axis + 1 == in.size()) end = out.size();
-    const std::int64_t stride = elements(Shape(out.begin() + end, out.end()));
+    const std::int64_t stride = elementsFrom(out, end);
     std::int64_t count = 1;
     for (; begin < end; ++begin) count *= out[begin];
     indices.emplace_back();

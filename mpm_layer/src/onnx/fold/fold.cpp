@@ -130,7 +130,7 @@ std::optional<Tensor> evaluateDequantize(const Graph& graph, const Node& node, F
   if (scale->size() > 1) {
     const std::size_t axis = frontAxis(node, node.integer("axis", 1), x->shape.size());
     sides = x->shape[axis];
-    inner = elements(Shape(x->shape.begin() + axis + 1, x->shape.end()));
+    inner = elementsFrom(x->shape, axis + 1);
     block = std::max<std::int64_t>(node.integer("block_size", 0), 1);
   }
   const bool blocks = scale->size() > 1 && node.integer("block_size", 0) > 0;
@@ -198,7 +198,7 @@ std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, Fold
   const auto depth = static_cast<std::size_t>(indices->shape.back());
   if (depth == 0 || depth > data->shape.size()) return std::nullopt;
   budget.take(data->shape);
-  const std::int64_t slice = elements(Shape(data->shape.begin() + depth, data->shape.end()));
+  const std::int64_t slice = elementsFrom(data->shape, depth);
   const std::int64_t rows = indices->size() / static_cast<std::int64_t>(depth);
   if (updates->size() != rows * slice) refuse(node, "updates of another size", "one slice per index");
   Integers places;

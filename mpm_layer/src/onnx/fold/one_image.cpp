@@ -7,11 +7,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-/// Elements behind the axes up to `axis`.
-std::int64_t inner(const Shape& shape, std::size_t axis) {
-  return elements(Shape(shape.begin() + axis + 1, shape.end()));
-}
-
 /// Where the batch is in a tensor: in `axis`, `side` neighbours of which are of one image. {B, ..}, {3, B, ..}: 1;
 /// {B * heads, ..}: heads.
 struct BatchAxis {
@@ -60,7 +55,7 @@ class BatchRemover {
 
   /// The image of element i.
   std::int64_t imageOf(std::int64_t i, const Shape& shape, const BatchAxis& place) const {
-    return i / (place.side * inner(shape, static_cast<std::size_t>(place.axis))) % batch_;
+    return i / (place.side * elementsFrom(shape, static_cast<std::size_t>(place.axis) + 1)) % batch_;
   }
 
   /// A node that moves elements.
@@ -183,7 +178,7 @@ class BatchRemover {
     const std::size_t own = axis + constant->shape.size() - out.size();
     if (constant->shape[own] != out[axis]) return;  // a weight, or broadcast
     const BatchAxis own_place{static_cast<int>(own), place.side};
-    const std::int64_t length = place.side * inner(constant->shape, own);
+    const std::int64_t length = place.side * elementsFrom(constant->shape, own + 1);
     Shape shape = constant->shape;
     shape[own] /= batch_;
     Integers kept;

@@ -300,7 +300,7 @@ class Mover {
       if (rest != shape_)
         refuse(node_, "shapes " + toString(shape_) + " and " + toString(*shape), "equal sides beside the axis");
       result.shape[axis] += (*shape)[axis];
-      rows.push_back(elements(Shape(shape->begin() + axis, shape->end())));
+      rows.push_back(elementsFrom(*shape, axis));
       if (elements(*shape) > 0) {
         only = static_cast<int>(i);
         ++filled;
@@ -312,7 +312,7 @@ class Mover {
       result.operand = only;
       return Movements{std::move(result)};
     }
-    const std::int64_t outer = elements(Shape(shape_.begin(), shape_.begin() + axis));
+    const std::int64_t outer = elementsBefore(shape_, axis);
     for (std::int64_t o = 0; o < outer; ++o) {
       std::int64_t base = 0;
       for (const std::int64_t row : rows) {

@@ -16,6 +16,14 @@ using Shape = Integers;
 /// Product of the sides. Throws mpm::Error when a side is negative or the product exceeds `limit` elements.
 std::int64_t elements(const Shape& shape, std::int64_t limit = std::int64_t{1} << 31);
 
+/// Product of the sides in front of `axis`, and of those from it on.
+inline std::int64_t elementsBefore(const Shape& shape, std::size_t axis) {
+  return elements(Shape(shape.begin(), shape.begin() + axis));
+}
+inline std::int64_t elementsFrom(const Shape& shape, std::size_t axis) {
+  return elements(Shape(shape.begin() + axis, shape.end()));
+}
+
 /// "1x3x224x224"; "scalar" for rank 0.
 std::string toString(const Shape& shape);
 

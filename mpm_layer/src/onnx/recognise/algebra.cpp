@@ -9,10 +9,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-std::int64_t leadElements(const Shape& shape, std::size_t tail) {
-  return elements(Shape(shape.begin(), shape.end() - tail));
-}
-
 /// Rows and columns of a matrix of cells, when every row takes the same columns of one row of the term, or none.
 bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::int64_t term_cols, Integers& row_of,
                  Integers& col_of) {
@@ -50,7 +46,7 @@ int Algebra::add(Term term) {
 std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
   if (cells.shape.empty() || cells.blend) return std::nullopt;
   const std::int64_t cols = cells.shape.back();
-  const std::int64_t count = leadElements(cells.shape, 1);
+  const std::int64_t count = elementsBefore(cells.shape, cells.shape.size() - 1);
   if (cols < 1 || count < 1) return std::nullopt;
   const std::int64_t term_rows = at(cells.term).rows, term_cols = at(cells.term).cols;
   RowView view{cells.term, Shape(cells.shape.begin(), cells.shape.end() - 1), {}};
@@ -101,7 +97,7 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   if (cells.shape.size() < 2) return std::nullopt;
   const Term& term = at(cells.term);
   const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
-  const std::int64_t count = leadElements(cells.shape, 2);
+  const std::int64_t count = elementsBefore(cells.shape, cells.shape.size() - 2);
   if (width < 1 || count < 1 || tokens < 1 || cells.scale == 0) return std::nullopt;
   const std::int64_t windows = term.rows / tokens, heads_count = count / std::max<std::int64_t>(windows, 1);
   if (windows * tokens != term.rows || windows * heads_count != count || (windows != 1 && cells.blend))

@@ -300,7 +300,7 @@ Meaning Interpreter::product(const Node& node, const Scores& scores) {
     return foreign(node, "q k^T plus or times a constant", "a softmax over the keys");
   Cells left = scores.q, right = scores.k;
   const auto a = algebra_.rows(left, node), b = algebra_.rows(right, node);
-  const bool one = elements(Shape(scores.shape.begin(), scores.shape.end() - 2)) == 1;
+  const bool one = elementsBefore(scores.shape, scores.shape.size() - 2) == 1;
   if (!a || !b || !one) return foreign(node, "q k^T used for something else than attention", "a softmax over the keys");
   const RowView rows = algebra_.arranged(*a, node), others = algebra_.arranged(*b, node);
   Term term = termOf(TermKind::kProduct, {rows.term, others.term}, algebra_.at(rows.term).rows,
