@@ -109,27 +109,6 @@ std::optional<Shape> einsumShape(const Node& node, const Shape& a, const Shape& 
   return shape;
 }
 
-/// Gather, GatherElements and GatherND by indices of this shape.
-std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape& indices) {
-  if (node.op == "GatherElements") return indices.size() == x.size() ? std::optional(indices) : std::nullopt;
-  Shape shape;
-  std::size_t behind = 0;  // the axes of x from here on are those of a slice
-  if (node.op == "Gather") {
-    behind = frontAxis(node, node.integer("axis", 0), x.size()) + 1;
-    shape.assign(x.begin(), x.begin() + behind - 1);
-    shape.insert(shape.end(), indices.begin(), indices.end());
-  } else {
-    const std::int64_t batch_dims = node.integer("batch_dims", 0), rank = std::ssize(x);
-    if (indices.empty() || batch_dims < 0 || batch_dims > rank || indices.back() < 1 ||
-        indices.back() > rank - batch_dims)
-      return std::nullopt;
-    behind = static_cast<std::size_t>(batch_dims + indices.back());
-    shape.assign(indices.begin(), indices.end() - 1);
-  }
-  shape.insert(shape.end(), x.begin() + behind, x.end());
-  return shape;
-}
-
 std::optional<Shape> paddedShape(const Graph& graph, const Node& node, Shape shape) {
   const auto pads = padsOf(graph, node, shape.size());
   if (!pads) return std::nullopt;

@@ -198,13 +198,11 @@ class Mover {
     if (batch_dims < 0 || batch_dims >= index_rank || depth < 1 || batch_dims + depth > rank ||
         !std::equal(shape_.begin(), shape_.begin() + batch_dims, indices->shape.begin()))
       refuse(node_, "indices " + toString(indices->shape) + " into " + toString(shape_), "indices within the rank");
-    Movement result;
-    result.shape.assign(indices->shape.begin(), indices->shape.end() - 1);
-    result.shape.insert(result.shape.end(), shape_.begin() + batch_dims + depth, shape_.end());
+    Movement result{.shape = *gatheredShape(node_, shape_, indices->shape)};
     elements(result.shape);
     const Integers stride = strides(shape_);
-    const std::int64_t slice = elements(Shape(shape_.begin() + batch_dims + depth, shape_.end()));
-    const std::int64_t batches = elements(Shape(shape_.begin(), shape_.begin() + batch_dims));
+    const std::int64_t slice = elementsFrom(shape_, static_cast<std::size_t>(batch_dims + depth));
+    const std::int64_t batches = elementsBefore(shape_, static_cast<std::size_t>(batch_dims));
     const std::int64_t rows = indices->size() / depth;
     for (std::int64_t row = 0; row < rows; ++row) {
       std::int64_t first = batches > 1 ? row / (rows / batches) * (elements(shape_) / batches) : 0;
@@ -221,15 +219,9 @@ class Mover {
     const Tensor* indices = graph_.constant(node_.input(1));
     if (!indices || indices->isFloat()) return std::nullopt;
     const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
-    const Shape before(shape_.begin(), shape_.begin() + axis);
-    const Shape after(shape_.begin() + axis + 1, shape_.end());
-    Movement result;
-    result.shape = before;
-    result.shape.insert(result.shape.end(), indices->shape.begin(), indices->shape.end());
-    result.shape.insert(result.shape.end(), after.begin(), after.end());
+    Movement result{.shape = *gatheredShape(node_, shape_, indices->shape)};
     const std::int64_t side = shape_[axis];
-    const std::int64_t inner = elements(after);
-    const std::int64_t outer = elements(before);
+    const std::int64_t inner = elementsFrom(shape_, axis + 1), outer = elementsBefore(shape_, axis);
     elements(result.shape);
     Integers front;
     for (const std::int64_t index : *indices->ints) front.push_back(frontIndex(index, side));
@@ -402,6 +394,26 @@ std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank) {
     refuse(node, "axis " + std::to_string(axis), "one within rank " + std::to_string(rank));
   }
   return static_cast<std::size_t>(axis < 0 ? axis + sides : axis);
+}
+
+std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape& indices) {
+  if (node.op == "GatherElements") return indices.size() == x.size() ? std::optional(indices) : std::nullopt;
+  Shape shape;
+  std::size_t behind = 0;  // the axes of x from here on are those of a slice
+  if (node.op == "Gather") {
+    behind = frontAxis(node, node.integer("axis", 0), x.size()) + 1;
+    shape.assign(x.begin(), x.begin() + behind - 1);
+    shape.insert(shape.end(), indices.begin(), indices.end());
+  } else {
+    const std::int64_t batch_dims = node.integer("batch_dims", 0), rank = std::ssize(x);
+    if (indices.empty() || batch_dims < 0 || batch_dims > rank || indices.back() < 1 ||
+        indices.back() > rank - batch_dims)
+      return std::nullopt;
+    behind = static_cast<std::size_t>(batch_dims + indices.back());
+    shape.assign(indices.begin(), indices.end() - 1);
+  }
+  shape.insert(shape.end(), x.begin() + behind, x.end());
+  return shape;
 }
 
 std::optional<Integers> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,

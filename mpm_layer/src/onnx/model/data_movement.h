@@ -56,6 +56,9 @@ std::optional<Integers> integersOf(const Graph& graph, int value);
 /// `axis` counted from the front. Throws mpm::Error when it is outside the rank.
 std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank);
 
+/// The result of Gather, GatherElements and GatherND by indices of this shape; nullopt when that is none.
+std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape& indices);
+
 /// An attribute that became an input in a later opset.
 std::optional<Integers> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,
                                          std::size_t input);
