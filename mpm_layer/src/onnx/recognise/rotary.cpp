@@ -27,11 +27,7 @@ std::array<Product, 2> productsOf(const Cells& cells, std::size_t i) {
 class HeadBlend {
  public:
   HeadBlend(const Cells& cells, const Term& term, std::int64_t head)
-      : cells_(cells),
-        term_(term),
-        width_(cells.shape.back()),
-        tokens_(cells.shape[cells.shape.size() - 2]),
-        first_(static_cast<std::size_t>(head * tokens_ * width_)) {}
+      : cells_(cells), term_(term), first_(static_cast<std::size_t>(head * tokens_ * width_)) {}
 
   /// The one or two columns of the term that column j reads, in every token of its own row, in rising order; else
   /// nullopt.
@@ -91,7 +87,7 @@ class HeadBlend {
 
   const Cells& cells_;
   const Term& term_;
-  std::int64_t width_, tokens_;
+  std::int64_t width_ = cells_.shape.back(), tokens_ = cells_.shape[cells_.shape.size() - 2];
   std::size_t first_;
 };
 

@@ -55,9 +55,7 @@ std::optional<Cubic> polynomial(const Matcher& match, int value, int x, int dept
 void candidates(const Matcher& match, int value, int depth, std::vector<int>& found) {
   if (match.graph().constant(value) || value < 0) return;
   const Node* node = match.graph().producer(value);
-  const bool arithmetic =
-      node && node->domain.empty() &&
-      (node->op == "Mul" || node->op == "Add" || node->op == "Sub" || node->op == "Div" || node->op == "Pow");
+  const bool arithmetic = node && node->domain.empty() && isOneOf(node->op, {"Mul", "Add", "Sub", "Div", "Pow"});
   if (arithmetic && depth < 6) {
     for (const int input : node->inputs) candidates(match, input, depth + 1, found);
   }

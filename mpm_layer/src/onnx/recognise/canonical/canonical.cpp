@@ -26,11 +26,6 @@ int Matcher::squared(int value) const {
   return pow && scalar(pow->input(1)) == 2.0 ? pow->inputs[0] : -1;
 }
 
-std::optional<double> Matcher::scalar(int value) const {
-  const Tensor* tensor = graph_.constant(value);
-  return tensor ? tensor->uniform() : std::nullopt;
-}
-
 std::vector<Node*> Matcher::readers(int value) const {
   std::vector<Node*> result;
   if (value < 0 || static_cast<std::size_t>(value) >= readers_.size()) return result;
@@ -71,11 +66,6 @@ std::optional<std::vector<float>> Matcher::perColumn(int value, std::int64_t col
   return result;
 }
 
-std::int64_t Matcher::columns(int value) const {
-  const Shape* shape = graph_.shape(value);
-  return shape && !shape->empty() ? shape->back() : 0;
-}
-
 bool Matcher::reducesLastAxis(const Node& node) const {
   const Shape* shape = graph_.shape(node.input(0));
   if (!shape || shape->empty() || node.integer("keepdims", 1) == 0) return false;
@@ -90,10 +80,6 @@ void Matcher::rewrite(Node& node, const char* op, std::vector<int> inputs) {
   node.inputs = std::move(inputs);
   node.outputs.resize(1);
   node.proto = nullptr;
-}
-
-int Matcher::addConstant(const std::string& name, Shape shape, std::vector<float> values) const {
-  return graph_.addConstant(name, Tensor::of(std::move(shape), std::move(values)));
 }
 
 }  // namespace mpm::onnx_graph

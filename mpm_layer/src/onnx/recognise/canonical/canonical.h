@@ -37,7 +37,10 @@ class Matcher {
   /// Returns x when `value` is the square of x, else -1.
   int squared(int value) const;
   /// The value of a constant whose elements are all equal.
-  std::optional<double> scalar(int value) const;
+  std::optional<double> scalar(int value) const {
+    const Tensor* tensor = graph_.constant(value);
+    return tensor ? tensor->uniform() : std::nullopt;
+  }
   /// The only node that reads `value`; null when there are several or the value is an output of the graph.
   Node* onlyReader(int value) const;
   /// Live nodes that read `value`.
@@ -47,12 +50,17 @@ class Matcher {
   /// A constant that differs along the last axis only, as one number per column.
   std::optional<std::vector<float>> perColumn(int value, std::int64_t columns) const;
   /// Length of the last axis; 0 when the shape is not known.
-  std::int64_t columns(int value) const;
+  std::int64_t columns(int value) const {
+    const Shape* shape = graph_.shape(value);
+    return shape && !shape->empty() ? shape->back() : 0;
+  }
   /// True when `node` reduces exactly the last axis and keeps it.
   bool reducesLastAxis(const Node& node) const;
   /// Replaces the operation of `node`.
   static void rewrite(Node& node, const char* op, std::vector<int> inputs);
-  int addConstant(const std::string& name, Shape shape, std::vector<float> values) const;
+  int addConstant(const std::string& name, Shape shape, std::vector<float> values) const {
+    return graph_.addConstant(name, Tensor::of(std::move(shape), std::move(values)));
+  }
 
  private:
   Graph& graph_;
