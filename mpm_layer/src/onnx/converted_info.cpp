@@ -128,8 +128,7 @@ void requireSide(const onnx::ValueInfoProto& output, std::int64_t side) {
 }
 
 const onnx::ValueInfoProto& outputOf(const onnx::GraphProto& graph, const std::string& name) {
-  for (const onnx::ValueInfoProto& output : graph.output())
-    if (output.name() == name) return output;
+  if (const onnx::ValueInfoProto* const output = findNamed(graph.output(), name)) return *output;
   throw Error("output '" + name + "' is not in the graph" + kAgain);
 }
 

@@ -30,30 +30,28 @@ struct DeclaredInput {
 };
 
 DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& name) {
-  for (const onnx::ValueInfoProto& input : model.graph().input()) {
-    if (input.name() != name) continue;
-    const onnx::TypeProto::Tensor& type = input.type().tensor_type();
-    if (!input.type().has_tensor_type() || !type.has_shape() || type.shape().dim_size() == 0) return {};
-    if (type.shape().dim_size() != 4) {
-      throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
-                  ", expected an image of shape batch x channels x height x width");
-    }
-    const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
-    if (side(1) > 4 && side(3) > 0 && side(3) <= 4) {
-      throw Error("graph input '" + name + "': found shape " + toString({1, side(1), side(2), side(3)}) +
-                  ", expected batch x channels x height x width (this looks like channels last)");
-    }
-    if (side(0) > kLargestBatch)
-      throw Error("graph input '" + name + "': found a batch of " + std::to_string(side(0)) +
-                  " images, expected at most " + std::to_string(kLargestBatch));
-    if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
-      throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +
-                  sizeText({static_cast<int>(side(2)), static_cast<int>(side(3))}) + ", expected at most " +
-                  std::to_string(kLongestSide) + " px");
-    }
-    return {side(1), {static_cast<int>(side(2)), static_cast<int>(side(3))}, std::max<std::int64_t>(side(0), 1)};
+  const onnx::ValueInfoProto* const input = findNamed(model.graph().input(), name);
+  if (!input) return {};
+  const onnx::TypeProto::Tensor& type = input->type().tensor_type();
+  if (!input->type().has_tensor_type() || !type.has_shape() || type.shape().dim_size() == 0) return {};
+  if (type.shape().dim_size() != 4) {
+    throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
+                ", expected an image of shape batch x channels x height x width");
   }
-  return {};
+  const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
+  if (side(1) > 4 && side(3) > 0 && side(3) <= 4) {
+    throw Error("graph input '" + name + "': found shape " + toString({1, side(1), side(2), side(3)}) +
+                ", expected batch x channels x height x width (this looks like channels last)");
+  }
+  if (side(0) > kLargestBatch)
+    throw Error("graph input '" + name + "': found a batch of " + std::to_string(side(0)) +
+                " images, expected at most " + std::to_string(kLargestBatch));
+  if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
+    throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +
+                sizeText({static_cast<int>(side(2)), static_cast<int>(side(3))}) + ", expected at most " +
+                std::to_string(kLongestSide) + " px");
+  }
+  return {side(1), {static_cast<int>(side(2)), static_cast<int>(side(3))}, std::max<std::int64_t>(side(0), 1)};
 }
 
 const Tensor* firstKernel(const Graph& graph) {
@@ -144,10 +142,6 @@ void requireFits(const Embedding& embedding, Size2 size) {
 
 bool holdsOurOps(const onnx::ModelProto& model) { return std::ranges::any_of(model.graph().node(), isOurs); }
 
-bool hasOutput(const onnx::GraphProto& graph, const std::string& name) {
-  return std::ranges::any_of(graph.output(), [&](const onnx::ValueInfoProto& output) { return output.name() == name; });
-}
-
 /// Describes an already converted model. Throws mpm::Error when `options` ask for something that it is not.
 ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& options) {
   const std::string* format = metadata(model, "mpm.format");
@@ -171,7 +165,8 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("a mean and std of its own", "others");
   if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
     no("output labels", "output logits");
-  if (info.segments() && options.scores && !hasOutput(model.graph(), "scores")) no("no output 'scores'", "one");
+  if (info.segments() && options.scores && !findNamed(model.graph().output(), "scores"))
+    no("no output 'scores'", "one");
   return info;
 }
 

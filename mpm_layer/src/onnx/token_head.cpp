@@ -89,8 +89,8 @@ EncoderOutput encoderOf(const std::filesystem::path& path) {
 void dropInputs(onnx::GraphProto& graph, const std::string& image) {
   auto& inputs = *graph.mutable_input();
   for (int i = inputs.size() - 1; i >= 0; --i) {
-    const auto is_this = [&](const onnx::TensorProto& tensor) { return tensor.name() == inputs[i].name(); };
-    if (inputs[i].name() != image && std::ranges::none_of(graph.initializer(), is_this)) inputs.DeleteSubrange(i, 1);
+    const std::string& name = inputs[i].name();
+    if (name != image && !findNamed(graph.initializer(), name)) inputs.DeleteSubrange(i, 1);
   }
 }
 

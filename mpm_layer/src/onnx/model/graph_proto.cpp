@@ -9,9 +9,7 @@
 namespace mpm::onnx_graph {
 
 const onnx::AttributeProto* findAttribute(const onnx::NodeProto& node, const std::string& name) {
-  for (const onnx::AttributeProto& attribute : node.attribute())
-    if (attribute.name() == name) return &attribute;
-  return nullptr;
+  return findNamed(node.attribute(), name);
 }
 
 const onnx::AttributeProto& attributeOf(const onnx::NodeProto& node, const std::string& name) {

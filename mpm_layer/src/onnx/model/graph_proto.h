@@ -3,6 +3,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -21,6 +22,13 @@ using Names = std::vector<std::string>;
 
 /// Name and value.
 using Attribute = std::pair<std::string, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>>;
+
+/// The entry of this name in a list of protobuf's; null: there is none.
+template <class List>
+const auto* findNamed(const List& list, const std::string& name) {
+  const auto found = std::ranges::find_if(list, [&](const auto& entry) { return entry.name() == name; });
+  return found != list.end() ? &*found : nullptr;
+}
 
 /// The attribute of this name; null: there is none.
 const onnx::AttributeProto* findAttribute(const onnx::NodeProto& node, const std::string& name);
