@@ -186,10 +186,8 @@ void Emitter::encoder() {
     now = merge(*step, now, scoredWindows(step->name()));
     ++step;
   }
-  if (trunk_.pre_norm) {
-    const std::string name = "backbone/pre_norm";
-    now.name = head_nodes_.norm({now.name, now.state}, *trunk_.pre_norm, name, special, name);
-  }
+  if (trunk_.pre_norm)
+    now.name = head_nodes_.norm({now.name, now.state}, *trunk_.pre_norm, "backbone/pre_norm", special);
   auto& blocks = trunk_.chain.blocks;
   auto interaction = trunk_.chain.interactions.begin();
   auto late = trunk_.chain.late.begin();
@@ -292,7 +290,7 @@ Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
   for (std::size_t i = 0; i < head.blocks.size(); ++i) {
     now.name = block(head.blocks[i], now, "head/block" + std::to_string(i), true);
   }
-  now.name = head_nodes_.norm({now.name, now.state}, head.norm, "head/norm", special, "head/norm");
+  now.name = head_nodes_.norm({now.name, now.state}, head.norm, "head/norm", special);
   const auto matrix = [&](const char* name, const LinearPart& part) {
     return net_.weights(name, {part.out, part.in}, part.weight);
   };

@@ -137,14 +137,14 @@ std::string NodeEmitter::norm(Names inputs, const NormPart& norm, const std::str
   inputs.push_back(net_.weights(name + ".bias", {width}, norm.bias));
   NetWriter::Attributes attributes = {{"special_tokens", special}, {"eps", norm.eps}};
   if (norm.rms) attributes.emplace_back("rms", std::int64_t{1});
-  return net_.op("TokenNorm", inputs, {out}, attributes);
+  return net_.op("TokenNorm", inputs, {out.empty() ? name : out}, attributes);
 }
 
 std::string NodeEmitter::linear(Names inputs, const LinearPart& linear, const std::string& name, std::int64_t special,
                                 const std::string& out) {
   inputs.push_back(net_.weights(name + ".weight", {linear.out, linear.in}, linear.weight));
   inputs.push_back(net_.weights(name + ".bias", {linear.out}, linear.bias));
-  return net_.op("TokenLinear", inputs, {out}, {{"special_tokens", special}, precision_});
+  return net_.op("TokenLinear", inputs, {out.empty() ? name : out}, {{"special_tokens", special}, precision_});
 }
 
 std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {

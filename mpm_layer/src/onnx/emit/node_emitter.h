@@ -45,11 +45,11 @@ class NodeEmitter {
   std::string write(int value, const std::string& image, const Known& known);
 
   /// TokenNorm and TokenLinear of `inputs`, tokens and perhaps their state; weights are NAME.weight and NAME.bias.
-  /// `out`: the name of the result.
+  /// `out`: the name of the result; empty: `name`.
   std::string norm(Names inputs, const NormPart& norm, const std::string& name, std::int64_t special,
-                   const std::string& out);
+                   const std::string& out = {});
   std::string linear(Names inputs, const LinearPart& linear, const std::string& name, std::int64_t special,
-                     const std::string& out);
+                     const std::string& out = {});
 
   /// `from` {in} as `out`; the batch stays where it is.
   std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);

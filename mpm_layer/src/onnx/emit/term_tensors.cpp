@@ -52,7 +52,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
     if (!in) return std::nullopt;
     const bool last = term.inputs[0] == trunk_.chain.streams.back();
     const std::string name = last ? net_.unique("backbone/norm") : nameOf(index, "head/");
-    in->name = head_nodes_.norm({in->name, in->state}, normPart(term), name, in->special, name);
+    in->name = head_nodes_.norm({in->name, in->state}, normPart(term), name, in->special);
     return in;
   }
   const bool activated = term.kind == TermKind::kActivation;
@@ -64,7 +64,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
   auto in = tokens(at(linear).inputs[0], depth + 1);
   if (!in) return std::nullopt;
   const std::string name = nameOf(index, "head/");
-  in->name = head_nodes_.linear({in->name, in->state}, *part, name, in->special, name);
+  in->name = head_nodes_.linear({in->name, in->state}, *part, name, in->special);
   if (activated) net_.set(name, {"activation", term.activation});
   return in;
 }
@@ -132,8 +132,7 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
     case TermKind::kNorm: {
       const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
       if (!in) return std::nullopt;
-      const std::string made = name();
-      return head_nodes_.norm({*in}, normPart(term), made, 0, made);
+      return head_nodes_.norm({*in}, normPart(term), name(), 0);
     }
     case TermKind::kLinear: {
       const auto in = inner(term.inputs[0], row, 1);
@@ -141,8 +140,7 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
       LinearPart part{term.cols, term.weight.shape[1], *term.weight.floats, *term.bias.floats};
       for (float& value : part.weight) value = static_cast<float>(static_cast<double>(value) * scale);
       for (float& value : part.bias) value = static_cast<float>(static_cast<double>(value) * scale);
-      const std::string made = name();
-      return head_nodes_.linear({*in}, part, made, 0, made);
+      return head_nodes_.linear({*in}, part, name(), 0);
     }
     case TermKind::kActivation: {
       const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
