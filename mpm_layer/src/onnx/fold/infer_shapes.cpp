@@ -169,9 +169,8 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     return slidingShape(node, *a, (*a)[1], node.integers("kernel_shape", {}));
   }
   if (isOneOf(op, {"GlobalAveragePool", "GlobalMaxPool"}) && a->size() >= 2) {
-    Shape shape(a->size(), 1);
-    shape[0] = (*a)[0];
-    shape[1] = (*a)[1];
+    Shape shape = *a;
+    std::fill(shape.begin() + 2, shape.end(), 1);
     return shape;
   }
   if (op.starts_with("Reduce") || isOneOf(op, {"ArgMax", "ArgMin"})) return reducedShape(graph, node, *a);
