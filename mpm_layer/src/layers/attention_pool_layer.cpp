@@ -17,8 +17,8 @@ class AttentionPoolLayer final : public TokenLayer {
  public:
   explicit AttentionPoolLayer(const cv::dnn::LayerParams& params)
       : TokenLayer(params, 3),
-        heads_(intAttribute(params, "heads")),
-        scale_(static_cast<double>(floatAttribute(params, "scale"))) {
+        heads_(attribute<int>(params, "heads")),
+        scale_(static_cast<double>(attribute<float>(params, "scale"))) {
     expect(heads_ > 0, "has no heads");
   }
 

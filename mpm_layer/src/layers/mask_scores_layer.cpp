@@ -12,7 +12,7 @@ class MaskScoresLayer final : public TokenLayer {
  public:
   explicit MaskScoresLayer(const cv::dnn::LayerParams& params)
       : TokenLayer(params, 4),
-        eps_(floatAttribute(params, "eps")),
+        eps_(attribute<float>(params, "eps")),
         precision_(parsePrecision(params.get<cv::String>("precision", "fp32"))) {}
 
  protected:

@@ -27,18 +27,19 @@ TokenState<T> tokenState(Blob& blob, int b) {
 MpmLayer::MpmLayer(const cv::dnn::LayerParams& params, int constants) : constants_(constants) {
   setParamsFrom(params);
   if (params.has(WeightRegistry::kAttribute))
-    waiting_ = WeightRegistry::get(intAttribute(params, WeightRegistry::kAttribute));
+    waiting_ = WeightRegistry::get(attribute<int>(params, WeightRegistry::kAttribute));
   for (const WaitingWeight& weight : waiting_) blob_shapes_.push_back(weight.shape);
   for (const cv::Mat& blob : blobs) blob_shapes_.emplace_back(blob.size.p, blob.size.p + blob.dims);
   expect(blob_shapes_.empty() || blob_shapes_.size() == constants_,
          "has " + std::to_string(blob_shapes_.size()) + " constants, expected " + std::to_string(constants_) +
              "; convert the model again");
-  if (params.has(ReuseSession::kAttribute)) reuse_ = ReuseSession::join(intAttribute(params, ReuseSession::kAttribute));
+  if (params.has(ReuseSession::kAttribute))
+    reuse_ = ReuseSession::join(attribute<int>(params, ReuseSession::kAttribute));
   if (!params.has("device")) return;
   device_inputs_ = params.get<cv::String>("device_inputs");
   device_outputs_ = params.get<cv::String>("device_outputs");
   host_outputs_ = params.get<cv::String>("host_outputs");
-  device_ = joinDeviceNet(intAttribute(params, "session"), intAttribute(params, "device"));
+  device_ = joinDeviceNet(attribute<int>(params, "session"), attribute<int>(params, "device"));
 }
 
 std::size_t MpmLayer::activationsAmong(std::size_t inputs) const {
@@ -50,16 +51,6 @@ std::size_t MpmLayer::activationsAmong(std::size_t inputs) const {
 
 void MpmLayer::fail(const std::string& what) const {
   CV_Error(cv::Error::StsBadArg, "layer '" + name + "' (" + type + "): " + what);
-}
-
-int MpmLayer::intAttribute(const cv::dnn::LayerParams& params, const std::string& key) const {
-  expect(params.has(key), "attribute '" + key + "' is missing; convert the model again");
-  return params.get<int>(key);
-}
-
-float MpmLayer::floatAttribute(const cv::dnn::LayerParams& params, const std::string& key) const {
-  expect(params.has(key), "attribute '" + key + "' is missing; convert the model again");
-  return params.get<float>(key);
 }
 
 bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int /*required_outputs*/,

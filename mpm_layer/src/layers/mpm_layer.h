@@ -74,8 +74,12 @@ class MpmLayer : public cv::dnn::Layer {
     if (!condition) fail(what);
   }
 
-  int intAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
-  float floatAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
+  /// An attribute that must be there.
+  template <typename T>
+  T attribute(const cv::dnn::LayerParams& params, const std::string& key) const {
+    expect(params.has(key), "attribute '" + key + "' is missing; convert the model again");
+    return params.get<T>(key);
+  }
 
   /// The memory of the net from frame to frame; null in a net that does not reuse rows.
   ReuseSession* reuse() const { return reuse_.get(); }
@@ -114,7 +118,7 @@ class MpmLayer : public cv::dnn::Layer {
 class TokenLayer : public MpmLayer {
  protected:
   TokenLayer(const cv::dnn::LayerParams& params, int constants)
-      : MpmLayer(params, constants), special_(intAttribute(params, "special_tokens")) {}
+      : MpmLayer(params, constants), special_(attribute<int>(params, "special_tokens")) {}
 
   /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}, or
   /// {1, 2, 1 + 2N} in a net that reuses rows. Calls fail() when they are not that.

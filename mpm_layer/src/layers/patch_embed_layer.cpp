@@ -14,10 +14,10 @@ class PatchEmbedLayer final : public TokenLayer {
  public:
   explicit PatchEmbedLayer(const cv::dnn::LayerParams& params)
       : TokenLayer(params, 2 + (params.get<int>("norm", 0) != 0 ? 3 : 0) + (params.get<int>("special_tokens") > 0)),
-        height_(intAttribute(params, "height")),
-        width_(intAttribute(params, "width")),
-        stride_h_(intAttribute(params, "stride_h")),
-        stride_w_(intAttribute(params, "stride_w")),
+        height_(attribute<int>(params, "height")),
+        width_(attribute<int>(params, "width")),
+        stride_h_(attribute<int>(params, "stride_h")),
+        stride_w_(attribute<int>(params, "stride_w")),
         pad_h_(params.get<int>("pad_h", 0)),
         pad_w_(params.get<int>("pad_w", 0)),
         norm_(params.get<int>("norm", 0) != 0),

@@ -9,7 +9,7 @@ namespace {
 class RestoreTokensLayer final : public TokenLayer {
  public:
   explicit RestoreTokensLayer(const cv::dnn::LayerParams& params)
-      : TokenLayer(params, 0), keep_special_(intAttribute(params, "keep_special") != 0) {}
+      : TokenLayer(params, 0), keep_special_(attribute<int>(params, "keep_special") != 0) {}
 
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {

@@ -14,10 +14,10 @@ class SegmentLayer final : public MpmLayer {
   SegmentLayer(const cv::dnn::LayerParams& params, bool labels)
       : MpmLayer(params, 0),
         labels_(labels),
-        grid_h_(intAttribute(params, "grid_h")),
-        grid_w_(intAttribute(params, "grid_w")),
-        height_(intAttribute(params, "height")),
-        width_(intAttribute(params, "width")) {
+        grid_h_(attribute<int>(params, "grid_h")),
+        grid_w_(attribute<int>(params, "grid_w")),
+        height_(attribute<int>(params, "height")),
+        width_(attribute<int>(params, "width")) {
     constexpr int kMaxSide = 1 << 15;  // px; the product of two sides fits an int
     for (const int side : {grid_h_, grid_w_, height_, width_})
       expect(side > 0 && side < kMaxSide, "its sizes must lie between 1 and 32767");

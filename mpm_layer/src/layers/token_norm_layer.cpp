@@ -10,7 +10,7 @@ namespace {
 class TokenNormLayer final : public TokenLayer {
  public:
   explicit TokenNormLayer(const cv::dnn::LayerParams& params)
-      : TokenLayer(params, 2), eps_(floatAttribute(params, "eps")), rms_(params.get<int>("rms", 0) != 0) {}
+      : TokenLayer(params, 2), eps_(attribute<float>(params, "eps")), rms_(params.get<int>("rms", 0) != 0) {}
 
   std::string onlyOnCpu() const override { return rms_ ? "RMSNorms" : ""; }
 

@@ -55,14 +55,14 @@ class TransformerBlockLayer final : public TokenLayer {
     spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
     if (spec_.part != BlockPart::kMlp) {
       readAttention(params, spec_);
-      key_bias_ = intAttribute(params, "key_bias") != 0;
+      key_bias_ = attribute<int>(params, "key_bias") != 0;
       keys_ = params.get<int>("keys", 0) != 0;
       spec_.rotary_tables = params.get<int>("rotary_tables", 0);
       expect(spec_.rotary_tables == 0 || spec_.rotary_tables == 1 || spec_.rotary_tables == spec_.heads,
              "has neither one table of rotary positions nor one per head");
     }
     if (spec_.part == BlockPart::kAttention) return;
-    floatAttribute(params, "norm2_eps");
+    attribute<float>(params, "norm2_eps");
     readNorm(params, "norm2", spec_.norm2);
     readNorm(params, "mlp_norm", spec_.mlp_norm_weights);
     spec_.activation = parseActivation(params.get<cv::String>("activation"));

@@ -24,7 +24,7 @@ class ConvolveLayer final : public HeadLayer {
     pair("stride", spec_.strides, 1, spec_.transposed ? 1 << 8 : 1 << 14);
     pair("dilation", spec_.dilations, 1, 1 << 14);
     pair("pad", spec_.pads, 0, 1 << 20);
-    spec_.groups = intAttribute(params, "groups");
+    spec_.groups = attribute<int>(params, "groups");
     spec_.relu_input = params.get<int>("relu_input", 0) != 0;
     if (params.has("activation")) spec_.activation = parseActivation(params.get<cv::String>("activation"));
     spec_.precision = besideBlocks(parsePrecision(params.get<cv::String>("precision", "fp32")));

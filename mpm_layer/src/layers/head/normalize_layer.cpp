@@ -12,7 +12,7 @@ namespace {
 class NormalizeLayer final : public HeadLayer {
  public:
   explicit NormalizeLayer(const cv::dnn::LayerParams& params)
-      : HeadLayer(params), groups_(intAttribute(params, "groups")), eps_(floatAttribute(params, "eps")) {}
+      : HeadLayer(params), groups_(attribute<int>(params, "groups")), eps_(attribute<float>(params, "eps")) {}
 
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {

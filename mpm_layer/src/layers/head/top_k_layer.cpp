@@ -14,8 +14,8 @@ class TopKLayer final : public HeadLayer {
  public:
   explicit TopKLayer(const cv::dnn::LayerParams& params)
       : HeadLayer(params),
-        axis_(static_cast<std::size_t>(std::max(intAttribute(params, "axis"), 0))),
-        k_(intAttribute(params, "k")),
+        axis_(static_cast<std::size_t>(std::max(attribute<int>(params, "axis"), 0))),
+        k_(attribute<int>(params, "k")),
         largest_(params.get<int>("largest", 1) != 0) {}
 
  protected:

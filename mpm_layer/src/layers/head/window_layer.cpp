@@ -13,7 +13,7 @@ class WindowLayer final : public HeadLayer {
  public:
   explicit WindowLayer(const cv::dnn::LayerParams& params)
       : HeadLayer(params),
-        axis_(static_cast<std::size_t>(std::max(intAttribute(params, "axis"), 0))),
+        axis_(static_cast<std::size_t>(std::max(attribute<int>(params, "axis"), 0))),
         lowest_(params.has("fill") ? -1 : 0),
         fill_(params.get<float>("fill", 0)) {
     const std::string function = params.get<cv::String>("function", "");
