@@ -248,15 +248,11 @@ MatrixView<const float> matrixOf(const cv::Mat& constant) {
   return {constant.ptr<float>(), constant.size[0], static_cast<int>(constant.total()) / constant.size[0]};
 }
 
-std::string layerName(const cv::dnn::Net& net, const std::string& name) {
-  for (const cv::String& layer : net.getLayerNames())
-    if (layer == name || layer.ends_with("!" + name)) return layer;
-  return name;
-}
-
 cv::Ptr<MpmLayer> findLayer(cv::dnn::Net& net, const std::string& name) {
-  const int id = net.getLayerId(layerName(net, name));
-  return id >= 0 ? net.getLayer(id).dynamicCast<MpmLayer>() : nullptr;
+  for (const cv::String& layer : net.getLayerNames())
+    if (layer == name || layer.ends_with("!" + name))
+      return net.getLayer(net.getLayerId(layer)).dynamicCast<MpmLayer>();
+  return nullptr;
 }
 
 std::string shapeText(const Shape& shape) {

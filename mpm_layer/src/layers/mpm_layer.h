@@ -144,11 +144,8 @@ MatrixView<const float> matrixOf(const cv::Mat& constant);
 
 std::string shapeText(const Shape& shape);
 
-/// OpenCV's name of the layer that is called `name` in the file: with a prefix that ends in '!'. Returns `name` if
-/// there is no such layer.
-std::string layerName(const cv::dnn::Net& net, const std::string& name);
-
-/// The layer of that name in the file, when there is one and it is ours; else null.
+/// The layer of that name in the file, when there is one and it is ours; else null. OpenCV puts a prefix that ends in
+/// '!' in front of the name.
 cv::Ptr<MpmLayer> findLayer(cv::dnn::Net& net, const std::string& name);
 
 }  // namespace mpm
