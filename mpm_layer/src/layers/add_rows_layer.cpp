@@ -38,10 +38,7 @@ class AddRowsLayer final : public TokenLayer {
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
     const std::size_t states = inputs.size() - (constant_ ? 0 : 1);
-    for (std::size_t i = 1; i < states; ++i) {
-      liveRows(inputs[i], special_);
-      expectClustersAreLive(inputs[i]);
-    }
+    for (std::size_t i = 1; i < states; ++i) liveRowsOfClusters(inputs[i], special_);
     const auto x = tokensOf(inputs[0], liveRows(inputs[1], special_));
     const auto y = tokensOf(outputs[0], x.rows);
     const int added = constant_ ? x.capacity : inputs.back().size[1], first = x.capacity - added;

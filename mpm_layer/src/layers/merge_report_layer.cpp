@@ -29,10 +29,7 @@ class MergeReportLayer final : public MpmLayer {
     cv::Mat& maps = outputs[0];
     cv::Mat& counts = outputs[1];
     const int states = static_cast<int>(inputs.size());
-    for (const cv::Mat& state : inputs) {  // callers use these numbers as indices
-      liveRows(state, 0);
-      expectClustersAreLive(state);
-    }
+    for (const cv::Mat& state : inputs) liveRowsOfClusters(state, 0);  // callers use these numbers as indices
     for (int b = 0; b < maps.size[0]; ++b) {
       for (int k = 0; k < states; ++k) {
         const auto state = stateOf(inputs[k], b);

@@ -71,8 +71,7 @@ class MergeTokensLayer final : public TokenLayer {
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
-    const int* rows = liveRows(inputs[1], special_);
-    expectClustersAreLive(inputs[1]);
+    const int* rows = liveRowsOfClusters(inputs[1], special_);
     const auto tokens = tokensOf(inputs[0], rows);
     const auto metric = tokensOf(inputs.size() == 3 ? inputs[2] : inputs[0], rows);
     const auto windows = static_cast<std::size_t>(stateOf(inputs[1], 0).patches / 4);

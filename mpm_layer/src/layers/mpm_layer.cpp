@@ -196,7 +196,8 @@ const int* MpmLayer::liveRows(const cv::Mat& state, int special) {
   return rows;
 }
 
-void MpmLayer::expectClustersAreLive(const cv::Mat& state) const {
+const int* MpmLayer::liveRowsOfClusters(const cv::Mat& state, int special) {
+  const int* const rows = liveRows(state, special);
   for (int b = 0; b < state.size[0]; ++b) {
     const auto image = stateOf(state, b);
     const float* const clusters = image.clusterOfToken();
@@ -204,6 +205,7 @@ void MpmLayer::expectClustersAreLive(const cv::Mat& state) const {
                                   [&](float cluster) { return cluster >= 0 && cluster < image.data[0]; });
     expect(live, kForeignState);
   }
+  return rows;
 }
 
 const Shape& TokenLayer::tokensWithState(const Shapes& inputs) const {

@@ -87,9 +87,8 @@ class MpmLayer : public cv::dnn::Layer {
   /// Rows of each image in the token blob, special rows included; valid until the next call on this layer.
   const int* liveRows(const cv::Mat& state, int special);
 
-  /// For an op that uses the clusters in a state as row indices: calls fail() when one is not a live row. Call it after
-  /// liveRows().
-  void expectClustersAreLive(const cv::Mat& state) const;
+  /// liveRows() for an op that uses the clusters in a state as row indices: calls fail() when one is not a live row.
+  const int* liveRowsOfClusters(const cv::Mat& state, int special);
 
   const OpenCvParallel parallel_{};
 

@@ -22,8 +22,7 @@ class RestoreTokensLayer final : public TokenLayer {
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
-    const auto merged = tokensOf(inputs[0], liveRows(inputs[1], special_));
-    expectClustersAreLive(inputs[1]);
+    const auto merged = tokensOf(inputs[0], liveRowsOfClusters(inputs[1], special_));
     parallel_.run(merged.batch, [&](int b) {
       restoreRows(merged.image(b), special_, stateOf(inputs[1], b), keep_special_,
                   {outputs[0].ptr<float>(b), outputs[0].size[1], merged.dim});

@@ -34,8 +34,7 @@ class RotaryPositionsLayer final : public MpmLayer {
   }
 
   void compute(const Blobs& inputs, Blobs& outputs) override {
-    liveRows(inputs[0], 0);
-    expectClustersAreLive(inputs[0]);
+    liveRowsOfClusters(inputs[0], 0);
     cv::Mat& out = outputs[0];
     const auto table = [](const cv::Mat& values) {
       return MatrixView<const float>(values.ptr<float>(), values.size[0] * values.size[1], values.size[2]);
