@@ -42,10 +42,6 @@ fs::path withoutLinks(fs::path path) {
   return path;
 }
 
-int openToAppend(const std::string& path) {
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-}
-
 // Creates an empty file in the folder of `target` that no other thread or process writes. Returns its path, or "" with
 // errno set. A file left by a killed process with our process id stays.
 std::string makeNewFile(const std::string& target) {
@@ -105,7 +101,7 @@ void AtomicFile::finish() {
 }
 
 void AtomicFile::write(std::string_view bytes) const {
-  const int file = openToAppend(place_);
+  const int file = ::open(place_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) fail(path_, errno);
   const bool written = writeAll(file, bytes);
   const int cause = errno;
@@ -141,7 +137,6 @@ std::string readFile(const std::string& path, std::uintmax_t most) {
 }
 
 bool sameFile(const std::string& a, const std::string& b) {
-  namespace fs = std::filesystem;
   std::error_code ignored;
   const auto canonical = [&](const std::string& path) {
     return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
