@@ -7,8 +7,6 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
-#include "base/visible_text.h"
-#include "mpm/error.hpp"
 
 namespace mpm {
 namespace {

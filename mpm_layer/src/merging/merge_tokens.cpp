@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "kernels/finite.h"
@@ -14,8 +13,6 @@
 
 namespace mpm {
 namespace {
-
-constexpr double kAnySimilarity = -2;  // below every cosine, also a rounded one
 
 // Memory of one call.
 thread_local struct {

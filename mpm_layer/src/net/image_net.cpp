@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/image_net.h"
 
-#include <algorithm>
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 

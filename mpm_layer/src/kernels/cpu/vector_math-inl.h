@@ -9,7 +9,6 @@
 
 #include <hwy/highway.h>
 #include <cstddef>
-#include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
 namespace mpm {
