@@ -8,7 +8,6 @@
 
 #include "kernels/cpu/attention_input.h"
 #include "kernels/cpu/attention_tile.h"
-#include "kernels/cpu/attention_tile_bf16.h"
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/rounding.h"
 #include "kernels/scratch.h"

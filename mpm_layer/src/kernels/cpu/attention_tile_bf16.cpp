@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/attention_tile_bf16.h"
-
 #include "kernels/cpu/attention_tile.h"
+
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/row_groups.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/attention_tile_bf16.h"
+#include "kernels/cpu/attention_tile.h"
 #include "kernels/scratch.h"
 
 namespace mpm {
