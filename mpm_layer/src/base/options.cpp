@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/blocks_text.h"
 #include "base/device_spec.h"
 #include "base/number_text.h"
+#include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "mpm/model_info.hpp"

@@ -4,7 +4,6 @@
 #include <functional>
 #include <numeric>
 
-#include "base/blocks_text.h"
 #include "base/key_values.h"
 #include "base/number_text.h"
 #include "base/reduction_defaults.h"
