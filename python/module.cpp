@@ -30,7 +30,6 @@
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_error.h"
 #include "layers/ops.h"
-#include "layers/quiet_opencv.h"
 #include "mpm/mpm.hpp"
 #include "python/gate.h"
 #include "vision/labels/classes.h"

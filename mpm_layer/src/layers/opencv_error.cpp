@@ -4,7 +4,6 @@
 #include <regex>
 
 #include "layers/opencv_adapter.h"
-#include "layers/quiet_opencv.h"
 
 namespace mpm {
 namespace {

@@ -19,7 +19,6 @@
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_error.h"
 #include "layers/ops.h"
-#include "layers/quiet_opencv.h"
 #include "layers/weight_registry.h"
 #include "mpm/error.hpp"
 #include "net/custom_outputs.h"
