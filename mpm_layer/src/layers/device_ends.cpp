@@ -6,9 +6,6 @@
 
 namespace mpm {
 
-DeviceImage::DeviceImage(std::shared_ptr<DeviceNet> device, DeviceOpPtr op, cv::Mat blob)
-    : device_(std::move(device)), op_(std::move(op)), blob_(std::move(blob)) {}
-
 std::unique_ptr<DeviceImage> DeviceImage::of(cv::dnn::Net& net, const std::string& reader, const PixelValues& values,
                                              const cv::Mat& blob) {
   const cv::Ptr<MpmLayer> layer = findLayer(net, reader);
@@ -25,8 +22,6 @@ void DeviceImage::put(const cv::Mat& image) {
     throw;
   }
 }
-
-DeviceLabels::DeviceLabels(cv::Ptr<MpmLayer> scores) : scores_(std::move(scores)) {}
 
 std::unique_ptr<DeviceLabels> DeviceLabels::of(cv::dnn::Net& net, const std::string& scores) {
   const cv::Ptr<MpmLayer> layer = findLayer(net, scores);

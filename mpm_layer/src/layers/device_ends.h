@@ -4,6 +4,7 @@
 #include <memory>
 #include <opencv2/dnn.hpp>
 #include <string>
+#include <utility>
 
 #include "layers/device_net.h"
 
@@ -26,7 +27,8 @@ class DeviceImage {
   void put(const cv::Mat& image);
 
  private:
-  DeviceImage(std::shared_ptr<DeviceNet> device, DeviceOpPtr op, cv::Mat blob);
+  DeviceImage(std::shared_ptr<DeviceNet> device, DeviceOpPtr op, cv::Mat blob)
+      : device_(std::move(device)), op_(std::move(op)), blob_(std::move(blob)) {}
   std::shared_ptr<DeviceNet> device_;
   DeviceOpPtr op_;  // destroyed before its device
   cv::Mat blob_;
@@ -49,7 +51,7 @@ class DeviceLabels {
   bool run(cv::Mat& labels);
 
  private:
-  explicit DeviceLabels(cv::Ptr<MpmLayer> scores);
+  explicit DeviceLabels(cv::Ptr<MpmLayer> scores) : scores_(std::move(scores)) {}
   cv::Ptr<MpmLayer> scores_;
   DeviceOpPtr op_;  // destroyed before its device
   cv::Mat labels_;  // keeps its address, because the device stores a value per address
