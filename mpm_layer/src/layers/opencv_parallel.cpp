@@ -65,18 +65,11 @@ class Computing {
   Computing& operator=(const Computing&) = delete;
 };
 
-int threadsOfThePool() {
-  if (TheEnd::theEnd().begun()) return 1;
-  const int threads = std::max(1, cv::getNumThreads());
-  [[maybe_unused]] static const int watched = TheEnd::theEnd().watch();
-  return threads;
-}
-
 }  // namespace
 
 void OpenCvParallel::run(int tasks, TaskRef body) const {
   const Computing computing;
-  const int workers = std::min(threadsOfThePool(), tasks);
+  const int workers = std::min(threads(), tasks);
   if (workers <= 1) {
     Serial().run(tasks, body);
     return;
@@ -105,6 +98,11 @@ void OpenCvParallel::run(int tasks, TaskRef body) const {
   if (failure) std::rethrow_exception(failure);
 }
 
-int OpenCvParallel::threads() const { return threadsOfThePool(); }
+int OpenCvParallel::threads() const {
+  if (TheEnd::theEnd().begun()) return 1;
+  const int available = std::max(1, cv::getNumThreads());
+  [[maybe_unused]] static const int watched = TheEnd::theEnd().watch();
+  return available;
+}
 
 }  // namespace mpm
