@@ -141,15 +141,11 @@ std::string wordOf(ReductionMethod method) {
   return {};
 }
 
-bool has(ReductionMethod method, const Key& key) {
-  return std::find(key.methods.begin(), key.methods.end(), method) != key.methods.end();
-}
-
 /// The key `name`. Throws mpm::Error when the method has none of that name.
 const Key& keyOf(ReductionMethod method, const std::string& name) {
   std::string own;
   for (const Key& key : keys()) {
-    if (!has(method, key)) continue;
+    if (std::find(key.methods.begin(), key.methods.end(), method) == key.methods.end()) continue;
     if (key.name == name) return key;
     own += (own.empty() ? "" : ", ") + std::string(key.name);
   }
@@ -175,13 +171,11 @@ void requireValues(const Reduction& reduction) {
 // Returns the result of `work`; errors name the spec.
 template <class Work>
 auto naming(const std::string& spec, Work work) {
-  std::string problem;
   try {
     return work();
   } catch (const Error& error) {
-    problem = error.what();
+    throw Error("reduction '" + spec + "': " + error.what());
   }
-  throw Error("reduction '" + spec + "': " + problem);
 }
 
 Schedule defaultBlocks(ReductionMethod method, int blocks) {

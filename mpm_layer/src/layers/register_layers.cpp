@@ -14,15 +14,13 @@ namespace {
 // packs its weights, so they would be in memory twice. Errors are cv::Exception and name the layer.
 template <LayerMaker kMake>
 LayerPtr make(cv::dnn::LayerParams& params) {
-  std::string problem;
   try {
     const LayerPtr layer = kMake(params);
     params.blobs.clear();
     return layer;
   } catch (const Error& error) {
-    problem = error.what();
+    CV_Error(cv::Error::StsBadArg, "layer '" + params.name + "' (" + params.type + "): " + error.what());
   }
-  CV_Error(cv::Error::StsBadArg, "layer '" + params.name + "' (" + params.type + "): " + problem);
 }
 
 struct Operator {
