@@ -101,7 +101,9 @@ ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const P
     for (int i = 0; i < patches; ++i) moved[i] = difference(at(now_, i), at(before_, i));
     const auto quartile = moved.begin() + patches / 4;
     std::nth_element(moved.begin(), quartile, moved.end());
-    learnNoise(static_cast<double>(*quartile));
+    // A change of light moves all patches, and a repeated frame none: neither is the noise of a camera.
+    if (const double seen = std::min(static_cast<double>(*quartile), kMostNoise); seen != 0)
+      noise_ = noise_ < 0 ? seen : 0.7 * noise_ + 0.3 * seen;
     frame.changed = given ? *given : changedPatches();
     frame.key = !given && !options_.budget && static_cast<double>(frame.changed.size()) > options_.flush * patches;
     const bool clock_went_back = seconds < last_key_;
@@ -117,13 +119,6 @@ ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const P
   frame.changed.resize(patches);
   std::iota(frame.changed.begin(), frame.changed.end(), 0);
   return frame;
-}
-
-// A change of light moves all patches, and a repeated frame none: neither is the noise of a camera.
-void ReuseGate::learnNoise(double quartile) {
-  if (quartile == 0) return;
-  const double seen = std::min(quartile, kMostNoise);
-  noise_ = noise_ < 0 ? seen : 0.7 * noise_ + 0.3 * seen;
 }
 
 void ReuseGate::reset() {

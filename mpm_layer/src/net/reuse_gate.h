@@ -37,7 +37,6 @@ class ReuseGate {
  private:
   static constexpr double kOffset = 6;  ///< grey levels
 
-  void learnNoise(double quartile);
   std::vector<int> changedPatches() const;
   std::vector<int> mostChanged(int count) const;
 
