@@ -14,10 +14,6 @@ namespace mpm {
 struct LinearModels {
   LinearModels(int grid_rows, int grid_columns, int number_of_classes);
 
-  float* at(int row, int column) {
-    return data.data() + (static_cast<std::size_t>(row) * columns + column) * 4 * padded;
-  }
-
   int rows, columns, classes;
   int padded;  ///< classes, rounded up to whole vectors; those beyond `classes` never win
   /// {rows, columns, 4, padded}: the factors of the first, second and third value of a pixel, and the constant.

@@ -32,7 +32,6 @@ class Scratch {
     return data_.get();
   }
   const T* data() const { return data_.get(); }
-  std::size_t capacity() const { return count_; }
 
  private:
   static constexpr std::size_t kLargePage = std::size_t{1} << 21;

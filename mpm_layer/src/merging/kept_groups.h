@@ -19,10 +19,7 @@ class KeptGroups {
   /// `before`.
   void takeOver(const GroupsOfImage& found, TokenState<const float> before, TokenState<const float> after);
 
-  /// The lower quartile of the similarities of the groups taken over.
-  float similarity() const { return similarity_; }
-
-  /// Merges the rows that this frame computed and that are at least similarity() alike, by a rule of mutual pairs; its
+  /// Merges the rows that this frame computed and that are at least similarity_ alike, by a rule of mutual pairs; its
   /// `count` is for the whole picture, and of a part of the rows the same share of it merges. `tokens` {special +
   /// before.computedRows(), dim}, `metric` {the same rows, m}: what is compared; `merged` has room for as many rows as
   /// `tokens`. `after` and its computed rows are those of `merged`. Returns false, and changes nothing, when a compared
@@ -34,9 +31,9 @@ class KeptGroups {
  private:
   void leave(TokenState<const float> before);
 
-  std::vector<int> group_of_row_;  ///< {N}, of the rows before this step; -1: the row is not there
-  std::vector<int> members_;       ///< {N}, rows in each group; 0: the row is free
-  float similarity_ = MergeRule{}.similarity;
+  std::vector<int> group_of_row_;              ///< {N}, of the rows before this step; -1: the row is not there
+  std::vector<int> members_;                   ///< {N}, rows in each group; 0: the row is free
+  float similarity_ = MergeRule{}.similarity;  ///< the lower quartile of the groups taken over
   std::vector<float> local_before_, local_after_;
 };
 
