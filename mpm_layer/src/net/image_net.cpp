@@ -25,16 +25,6 @@ std::vector<int> toIds(const float* values, int count) {
   return ids;
 }
 
-/// The tokens that each merging step reads.
-std::vector<std::string> tokensToMerge(const onnx::GraphProto& graph) {
-  std::vector<std::string> names;
-  for (const onnx::NodeProto& node : graph.node())
-    if (onnx_graph::isOurs(node) && (node.op_type() == "MutualPairMerge" || node.op_type() == "MergeTokens") &&
-        node.input_size() > 0)
-      names.push_back(node.input(0));
-  return names;
-}
-
 }  // namespace
 
 std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
@@ -58,8 +48,11 @@ ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, co
     std::vector<std::string> names = answers(graph, found);
     answers_ = names.size();
     names.insert(names.begin(), {"merge_map", "token_counts"});
-    if (options.inspect && options.fit == Fit::kResize && !options.reuse.on)
-      for (const std::string& tokens : tokensToMerge(graph)) names.push_back(tokens);
+    const bool inspects = options.inspect && options.fit == Fit::kResize && !options.reuse.on;
+    for (const onnx::NodeProto& node : graph.node())  // the tokens that each merging step reads
+      if (inspects && onnx_graph::isOurs(node) && node.input_size() > 0 &&
+          (node.op_type() == "MutualPairMerge" || node.op_type() == "MergeTokens"))
+        names.push_back(node.input(0));
     outputs_.assign(names.begin(), names.end());
     return names;
   };
