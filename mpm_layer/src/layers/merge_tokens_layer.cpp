@@ -102,19 +102,17 @@ class MergeTokensLayer final : public TokenLayer {
       } else {
         expect(findGroups(rule_, metric.image(b), special_, found_, parallel_), notFinite(b));
       }
-      mergeGroups(rule_, found_, tokens.image(b), special_, state, merged.image(b), stateOf(outputs[1], b), shared);
-      if (reuse() != nullptr) keepGroups(state, stateOf(outputs[1], b));
+      const TokenState<float> after = stateOf(outputs[1], b);
+      mergeGroups(rule_, found_, tokens.image(b), special_, state, merged.image(b), after, shared);
+      if (reuse() == nullptr) continue;
+      // Keeps the groups of a frame that was computed whole, for the frames that follow.
+      after.computed[0] = after.data[0];
+      std::iota(after.computed + 1, after.computed + 1 + after.live(), 0.f);
+      kept_.takeOver(found_, state, {after.data, after.patches});
     }
   }
 
  private:
-  /// Keeps the groups of a frame that was computed whole, for the frames that follow.
-  void keepGroups(TokenState<const float> before, TokenState<float> after) {
-    after.computed[0] = after.data[0];
-    std::iota(after.computed + 1, after.computed + 1 + after.live(), 0.f);
-    kept_.takeOver(found_, before, {after.data, after.patches});
-  }
-
   /// Fills cluster_of_row_: groups in the order of their first members.
   void groupByFunction(const Blobs& inputs, MatrixView<const float> rows, int image, TokenState<const float> state) {
     const auto count = static_cast<std::size_t>(rows.rows);
