@@ -93,6 +93,19 @@ DeviceSpec parseDeviceSpec(const std::string& text) {
   throw Error("device '" + text + "': expected cpu, cuda, cuda:1 (a GPU by its index) or auto");
 }
 
+std::string toString(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+
+std::string sizeText(Size2 size, const std::string& unit) {
+  return std::to_string(size.width) + " x " + std::to_string(size.height) + " " + unit + " (width x height)";
+}
+
+Size2 parseSize(const std::string& text) {
+  const auto sides = readNumbers(text, 'x');
+  if (!sides || sides->first < 1 || sides->second < 1)
+    throw Error("'" + text + "' is not a size: write HEIGHTxWIDTH in pixels, for example 448x640");
+  return {sides->first, sides->second};
+}
+
 Schedule parseSchedule(const std::string& text) {
   return text == "none" ? Schedule() : parseBlocks(text, "schedule '" + text + "'");
 }
