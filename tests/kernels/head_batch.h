@@ -23,7 +23,7 @@ struct HeadBatch {
       const auto seed = static_cast<unsigned>(10 + p);
       tokens.push_back(Matrix::normal(height * width, of.dim, seed, 2));
       units.emplace_back(height * width, of.dim);
-      layerNorm(tokens.back().view(), ones.data(), zeros.data(), 1e-5f, units.back().view());
+      mpm::norm(tokens.back().view(), {ones.data(), zeros.data(), 1e-5f}, units.back().view());
       std::mt19937 engine(seed);
       cells.emplace_back();
       for (int i = 0; i < 16 * height * width; ++i)

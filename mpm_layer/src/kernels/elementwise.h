@@ -12,21 +12,16 @@ enum class Activation { kGeluErf, kGeluTanh, kGeluQuick, kRelu, kSilu };
 /// "gelu_erf" and so on (docs/ops.md). Throws mpm::Error for another name.
 Activation parseActivation(std::string_view name);
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the columns of each row; moments in two passes, fp32. x and y
-/// {rows, dim}; y may be x. On the calling thread.
-void layerNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
-
-/// RMSNorm, a layer norm that does not subtract the mean: y = x / sqrt(mean(x^2) + eps) * weight + bias.
-void rmsNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
-
 struct NormWeights {
   const float* weight = nullptr;  ///< {dim}
   const float* bias = nullptr;    ///< {dim}
   float eps = 0;
-  bool rms = false;  ///< rmsNorm(); else layerNorm()
+  bool rms = false;  ///< RMSNorm; else LayerNorm
 };
 
-/// layerNorm() or rmsNorm().
+/// LayerNorm, y = (x - mean) / sqrt(var + eps) * weight + bias over the columns of each row, or RMSNorm, which does not
+/// subtract the mean: y = x / sqrt(mean(x^2) + eps) * weight + bias. Moments in two passes, fp32. x and y {rows, dim};
+/// y may be x. On the calling thread.
 void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<float> y);
 
 /// x = activation(x), in place, on the calling thread. |error| <= 3e-7 |x| against double precision.

@@ -104,8 +104,8 @@ cv::Mat normalisedTokens(const cv::Mat& tokens) {
   CV_Assert(tokens.type() == CV_32F && tokens.isContinuous());
   cv::Mat units(tokens.size(), CV_32F);
   const std::vector<float> ones(tokens.cols, 1.0f), zeros(ones.size());
-  layerNorm({tokens.ptr<float>(), tokens.rows, tokens.cols}, ones.data(), zeros.data(), TokenHead::kNormEps,
-            {units.ptr<float>(), units.rows, units.cols});
+  norm({tokens.ptr<float>(), tokens.rows, tokens.cols}, {ones.data(), zeros.data(), TokenHead::kNormEps},
+       {units.ptr<float>(), units.rows, units.cols});
   return units;
 }
 

@@ -156,16 +156,9 @@ Activation parseActivation(std::string_view name) {
               "' is unknown; it can be gelu_erf, gelu_tanh, gelu_quick, relu or silu");
 }
 
-void layerNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y) {
-  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(normRow)(x.row(i), weight, bias, eps, true, y.row(i), x.cols);
-}
-
-void rmsNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y) {
-  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(normRow)(x.row(i), weight, bias, eps, false, y.row(i), x.cols);
-}
-
 void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<float> y) {
-  (weights.rms ? rmsNorm : layerNorm)(x, weights.weight, weights.bias, weights.eps, y);
+  const auto& [weight, bias, eps, rms] = weights;
+  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(normRow)(x.row(i), weight, bias, eps, !rms, y.row(i), x.cols);
 }
 
 void activate(Activation activation, MatrixView<float> x) {

@@ -55,7 +55,7 @@ void maskScores(MatrixView<const float> tokens, int classes, const PackedLinear&
     for (int p = 0; p < panels; ++p)
       panelProduct(y.data, y.stride, y.rows, depth, packed + static_cast<std::size_t>(p) * panel_size,
                    products.data + p * kPanel, stride);
-    layerNorm(products, norm_weight, norm_bias, eps, scores.rowRange(begin, end));
+    norm(products, {norm_weight, norm_bias, eps}, scores.rowRange(begin, end));
   });
 }
 
