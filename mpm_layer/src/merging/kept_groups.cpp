@@ -24,17 +24,6 @@ void KeptGroups::takeOver(const GroupsOfImage& found, TokenState<const float> be
   }
 }
 
-void KeptGroups::leave(TokenState<const float> before) {
-  const auto take = [&](std::size_t row) {
-    if (group_of_row_[row] < 0) return;
-    --members_[group_of_row_[row]];
-    group_of_row_[row] = -1;
-  };
-  for (int i = 0; i < before.computedRows(); ++i) take(static_cast<std::size_t>(before.computedRow(i)));
-  for (std::size_t row = 0; row < group_of_row_.size(); ++row)
-    if (static_cast<int>(row) >= before.live() || before.clusterSize()[row] == 0) take(row);
-}
-
 bool KeptGroups::merge(const MergeRule& rule, MatrixView<const float> tokens, MatrixView<const float> metric,
                        int special, TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
                        const Parallel& parallel) {
@@ -43,7 +32,16 @@ bool KeptGroups::merge(const MergeRule& rule, MatrixView<const float> tokens, Ma
   alike.similarity = std::max(rule.similarity, similarity_);
   const int rows = before.computedRows(), patches = before.patches;
   if (!findGroups(alike, metric.rowRange(0, special + rows), special, found, parallel)) return false;
-  leave(before);
+
+  // The computed rows leave their groups, and so do those that are gone.
+  const auto leave = [&](int row) {
+    if (group_of_row_[row] < 0) return;
+    --members_[group_of_row_[row]];
+    group_of_row_[row] = -1;
+  };
+  for (int i = 0; i < rows; ++i) leave(before.computedRow(i));
+  for (int row = 0; row < static_cast<int>(group_of_row_.size()); ++row)
+    if (row >= before.live() || before.clusterSize()[row] == 0) leave(row);
 
   // The computed rows, as if they were a picture of their own.
   local_before_.resize(TokenState<float>::size(rows));

@@ -29,8 +29,6 @@ class KeptGroups {
                            TokenState<float> after, const Parallel& parallel);
 
  private:
-  void leave(TokenState<const float> before);
-
   std::vector<int> group_of_row_;              ///< {N}, of the rows before this step; -1: the row is not there
   std::vector<int> members_;                   ///< {N}, rows in each group; 0: the row is free
   float similarity_ = MergeRule{}.similarity;  ///< the lower quartile of the groups taken over
