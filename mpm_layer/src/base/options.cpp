@@ -119,9 +119,8 @@ std::string toString(const Schedule& schedule) {
 
 void ConvertOptions::validate() const {
   if (reduce) reduce->validate();
-  if (input_size && (input_size->height < 1 || input_size->width < 1)) {
+  if (input_size && (input_size->height < 1 || input_size->width < 1))
     throw Error("input size " + toString(*input_size) + kHeightFirst + ": both sides must be positive");
-  }
   if (mean.has_value() != deviation.has_value()) throw Error("mean and std are given together, or none of them");
   for (int c = 0; mean && c < 3; ++c)
     if (!std::isfinite((*mean)[c]) || !std::isfinite((*deviation)[c]) || (*deviation)[c] <= 0)

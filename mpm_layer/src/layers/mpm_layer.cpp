@@ -77,9 +77,8 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
     if (constants.empty()) constants.assign(inputs.begin() + activations, inputs.end());
   }
   inputs.resize(activations);
-  for (const cv::Mat& input : inputs) {
+  for (const cv::Mat& input : inputs)
     expect(input.type() == CV_32F && input.isContinuous(), "expects continuous float32 inputs");
-  }
   std::string problem;
   try {
     pack(std::move(constants), inputs);
