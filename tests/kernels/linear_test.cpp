@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "kernels/each_instruction_set.h"
-#include "kernels/gemm.h"
 #include "kernels/reference.h"
 #include "kernels/scratch.h"
 #include "kernels/threads.h"

@@ -14,7 +14,6 @@
 
 #include "kernels/cpu/rounding.h"
 #include "kernels/cpu/tiles.h"
-#include "kernels/gemm.h"
 #include "kernels/instruction_set.h"
 #include "kernels/linear.h"
 #include "kernels/precision.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/elementwise.h"
-#include "kernels/gemm.h"
+#include "kernels/linear.h"
 #include "kernels/scratch.h"
 
 namespace mpm {
