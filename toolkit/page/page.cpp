@@ -8,10 +8,11 @@
 
 #include "base/atomic_file.h"
 #include "monitor/store/bucket.h"
+#include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
-#include "page/stored_pictures.h"
+#include "vision/pictures/estimate_files.h"
 #include "vision/pictures/read_picture.h"
 #include "vision/regions/region_json.h"
 #include "vision/times/written_time.h"
@@ -131,6 +132,69 @@ Json states(const Shown& camera, const Request&) {
     list.push_back({{"name", one.name}, {"changes", one.changes}, {"samples", one.samples}});
   return list;
 }
+
+constexpr std::int64_t kUpdateMs = 10000;  // listing the pictures of a year takes longer than an answer may
+constexpr std::pair<std::string_view, const char*> kViews[] = {{".png", "frame"},
+                                                               {vision::EstimateFiles::kOverlay, "overlay"},
+                                                               {vision::EstimateFiles::kDepthColors, "depth"},
+                                                               {vision::EstimateFiles::kMerge, "merge_map"}};
+
+// The snapshots, time-lapses and recordings in folders (SnapshotWriter), by ids. Lists the folders again ten seconds
+// later at the earliest. Not thread-safe.
+class StoredPictures {
+ public:
+  explicit StoredPictures(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+
+  // The latest of a source in [from, to), the newest first: a list of {"time", "frame", "overlay", "depth",
+  // "merge_map"}, the last four with the id of the picture, where there is one.
+  Json latest(const std::string& source, UnixMs from, UnixMs to, std::size_t limit) {
+    update();
+    Json list = Json::array();
+    std::string last;  // the stem of the picture at the end of the list
+    const std::string first = fileTime(from, true);
+    for (auto at = paths_.lower_bound(fileTime(to, true)); at != paths_.begin() && (--at)->first >= first;) {
+      const auto& [id, path] = *at;
+      std::string time = id.substr(0, kSnapshotTime);
+      const std::string stem = path.substr(0, path.rfind('/') + 1 + time.size());
+      std::string& of = sources_[stem];  // empty: its .json, which is written last, was not there yet
+      if (of.empty()) of = snapshotSource(stem);
+      if (of != source) continue;
+      if (stem != last) {
+        if (list.size() == limit) break;
+        time[13] = time[16] = ':';  // as isoTime() writes it
+        list.push_back({{"time", time}});
+        last = stem;
+      }
+      for (const auto& [ending, view] : kViews)
+        if (path.substr(stem.size()) == ending) list.back()[view] = id;
+    }
+    return list;
+  }
+
+  // The path of a picture that is listed under this id; nullopt: none is.
+  std::optional<std::string> path(const std::string& id) {
+    update();
+    const auto found = paths_.find(id);
+    return found == paths_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  void update() {
+    if (updated_ && steadyNow() < *updated_ + kUpdateMs) return;
+    paths_.clear();
+    for (std::size_t f = 0; f < folders_.size(); ++f) try {
+        for (const std::string& name : snapshotFiles(folders_[f]))
+          if (name.ends_with(".png")) paths_[name + "-" + std::to_string(f)] = folders_[f] + "/" + name;
+      } catch (const Error&) {  // no picture was written yet, or the disk is away
+      }
+    updated_ = steadyNow();
+  }
+
+  std::vector<std::string> folders_;
+  std::optional<std::int64_t> updated_{};         // steady
+  std::map<std::string, std::string> paths_{};    // by id: the name of the file, then the number of its folder
+  std::map<std::string, std::string> sources_{};  // by the path without its ending
+};
 
 Response toResponse(const Json& json, int status = 200) { return {status, "application/json", toLine(json)}; }
 
