@@ -18,7 +18,7 @@
 #include "mpm/reuse.hpp"
 #include "onnx/model/model_info_json.h"
 #include "support/temporary_folder.h"
-#include "vision/labels/class_list.h"
+#include "vision/labels/classes.h"
 #include "vision/labels/coco.h"
 #include "vision/labels/label_map.h"
 #include "vision/labels/labelled_picture.h"

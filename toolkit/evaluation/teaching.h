@@ -11,7 +11,7 @@
 #include "base/json_file.h"
 #include "evaluation/confusion_matrix.h"
 #include "mpm/options.hpp"
-#include "vision/labels/class_list.h"
+#include "vision/labels/classes.h"
 #include "vision/labels/labelled_picture.h"
 
 namespace mpm::evaluation {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vision/labels/class_list.h"
+#include "vision/labels/classes.h"
 #include "vision/labels/coco.h"
 #include "vision/labels/label_map.h"
 

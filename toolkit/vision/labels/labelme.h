@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json_file.h"
-#include "vision/labels/class_list.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::vision {
 
