@@ -7,8 +7,8 @@
 #include "mpm/error.hpp"
 #include "mpm/head_trainer.hpp"
 #include "vision/labels/label_folder.h"
+#include "vision/labels/label_progress.h"
 #include "vision/labels/labelled_picture.h"
-#include "vision/labels/next_picture.h"
 
 namespace mpm::gui {
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/labels/next_picture.h"
 
 #include "support/matchers.h"
 #include "vision/labels/label_progress.h"
