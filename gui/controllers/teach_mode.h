@@ -5,7 +5,7 @@
 
 #include "gui/controllers/version_changes.h"
 #include "gui/controllers/watching.h"
-#include "gui/models/thumbnails.h"
+#include "gui/models/picture_store.h"
 #include "gui/models/trainer.h"
 #include "gui/views/teach_pane.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/dialogs.h"
 
-#include "gui/models/thumbnails.h"
+#include "gui/models/picture_store.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/states_panel.h"
 
+#include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
-#include "gui/models/thumbnails.h"
 
 namespace mpm::gui {
 

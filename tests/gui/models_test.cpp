@@ -7,11 +7,11 @@
 
 #include "gui/models/events_model.h"
 #include "gui/models/legend_model.h"
+#include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "gui/models/region_outline.h"
 #include "gui/models/settings_writer.h"
-#include "gui/models/thumbnails.h"
 #include "gui/models/worker.h"
 #include "gui/views/legend_panel.h"
 #include "monitor/samples.h"
