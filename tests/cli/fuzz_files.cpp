@@ -24,7 +24,7 @@
 #include "vision/labels/labelled_picture.h"
 #include "vision/labels/labelme.h"
 #include "vision/pictures/read_picture.h"
-#include "vision/regions/region_json.h"
+#include "vision/regions/region.h"
 #include "vision/sources/source.h"
 #include "vision/times/picture_times.h"
 

@@ -7,7 +7,7 @@
 
 #include "support/in_folder.h"
 #include "support/throws_with.h"
-#include "vision/regions/region_json.h"
+#include "vision/regions/region.h"
 
 namespace mpm::evaluation {
 namespace {

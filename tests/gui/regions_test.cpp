@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "vision/labels/classes.h"
-#include "vision/regions/region_json.h"
+#include "vision/regions/region.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {

@@ -5,7 +5,6 @@
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
-#include "vision/regions/region_json.h"
 #include "vision/times/written_time.h"
 
 namespace mpm::vision {

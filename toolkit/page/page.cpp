@@ -14,7 +14,7 @@
 #include "mpm/version.hpp"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/read_picture.h"
-#include "vision/regions/region_json.h"
+#include "vision/regions/region.h"
 #include "vision/times/written_time.h"
 
 namespace mpm::page {

@@ -24,7 +24,7 @@
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "vision/regions/region_json.h"
+#include "vision/regions/region.h"
 #include "vision/sources/source.h"
 
 namespace mpm::monitor {

@@ -13,7 +13,6 @@
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
 #include "vision/labels/shapes.h"
-#include "vision/regions/region_json.h"
 
 namespace mpm::vision {
 namespace {

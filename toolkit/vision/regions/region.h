@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/json_file.h"
 #include "vision/time.h"
 
 namespace mpm::vision {
+
+inline constexpr int kMaxRegionSide = 1 << 14;  ///< px, of the picture that a region was drawn on
 
 /// A part of what a camera shows. Its pixels are measured apart, or with `ignore` count nowhere. It is the inside of
 /// polygons, or of a mask: one of both.
@@ -44,5 +47,15 @@ std::vector<std::string> namesOf(const std::vector<Region>& regions);
 /// Throws mpm::Error naming a region that has no name, no area or no time, reaches out of its picture, or has the name
 /// of another at the same time.
 void check(const std::vector<Region>& regions);
+
+/// {"name", "width", "height", "polygons": [[[x, y], ...], ...]} with "ignore", "from" and "to" where they say
+/// something. A mask is "mask" instead of "polygons": run lengths outside and inside in turns, row by row.
+Json toJson(const Region& region);
+/// Back from it. A mask may be the name of a picture in `folder`; empty: it may not. Throws mpm::Error naming the
+/// place.
+Region regionFromJson(const JsonValue& json, const std::string& folder);
+
+/// The pixels of a picture that are not black: CV_8UC1, 255 there. Throws mpm::Error naming the file.
+cv::Mat readMask(const std::string& folder, const std::string& name);
 
 }  // namespace mpm::vision
