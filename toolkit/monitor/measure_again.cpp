@@ -5,8 +5,8 @@
 #include <mutex>
 #include <thread>
 
-#include "monitor/store/database_lock.h"
 #include "monitor/store/merge.h"
+#include "monitor/store/sqlite.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

@@ -18,7 +18,6 @@
 #include "monitor/clocks.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/damage.h"
-#include "monitor/store/database_lock.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/retention.h"
 #include "monitor/store/schema.h"
