@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -18,11 +19,17 @@ inline constexpr std::pair<const char*, double StageTimes::*> kStages[] = {{"tot
                                                                            {"head", &StageTimes::head},
                                                                            {"postprocess", &StageTimes::postprocess}};
 /// {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}, ms.
-Json toJson(const StageTimes& times);
+inline Json toJson(const StageTimes& times) {
+  Json json;
+  for (const auto& [name, stage] : kStages) json[name] = std::round(times.*stage * 1e3) / 1e3;
+  return json;
+}
 
 /// The number; null for none and for NaN.
-Json orNull(std::optional<double> number);
+inline Json orNull(std::optional<double> number) {
+  return number && !std::isnan(*number) ? Json(*number) : Json(nullptr);
+}
 /// A share as a percentage with three decimals; null for NaN.
-Json percentJson(double share);
+inline Json percentJson(double share) { return orNull(std::round(share * 1e5) / 1e3); }
 
 }  // namespace mpm::evaluation
