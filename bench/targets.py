@@ -27,6 +27,7 @@ import compare  # noqa: E402
 class Bench:
     def __init__(self, options):
         self.options = options
+        self.threads = ["--threads", str(options.threads)] if options.threads else []
         self.models = pathlib.Path(options.models)
         self.models.mkdir(parents=True, exist_ok=True)
 
@@ -71,9 +72,7 @@ class Bench:
 
     def program(self, *arguments):
         """Seconds and peak MiB of a run of mpm, and the milliseconds of each frame."""
-        command = [str(word) for word in (self.options.mpm, *arguments)]
-        if self.options.threads:
-            command += ["--threads", str(self.options.threads)]
+        command = [str(word) for word in (self.options.mpm, *arguments, *self.threads)]
         with tempfile.TemporaryFile("w+") as out:
             start = time.monotonic()
             process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
@@ -90,8 +89,7 @@ class Bench:
         command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json", *arguments]
         if image or self.options.image:
             command += ["--image", image or self.options.image]
-        if self.options.threads:
-            command += ["--threads", str(self.options.threads)]
+        command += self.threads
         if baselines and not self.options.limit:  # they have all instructions
             precisions = [value for option, value in zip(arguments, arguments[1:]) if option == "--precision"] or ["fp32"]
             command += compare.beside(baselines.split(","), precisions, python)
