@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "base/class_json.h"
-#include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {

@@ -7,7 +7,6 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "evaluation/statistics.h"
 #include "mpm/error.hpp"
 
 namespace mpm::evaluation {

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <ostream>
 #include <set>
 

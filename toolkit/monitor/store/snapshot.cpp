@@ -11,7 +11,6 @@
 #include <regex>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/json_file.h"
