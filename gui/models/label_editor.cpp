@@ -119,15 +119,12 @@ LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv:
   std::map<std::pair<int, int>, int> pixels;
   int changed = 0;
   for (int y = 0; y < image.rows; ++y) {
-    const auto row = [&](const cv::Mat& map) {
-      return map.ptr(static_cast<int>(static_cast<std::int64_t>(y) * map.rows / image.rows));
-    };
-    const auto column = [&](const cv::Mat& map, int x) { return static_cast<std::int64_t>(x) * map.cols / image.cols; };
-    const uchar *old = row(before), *now = row(after);
+    const uchar* const old = before.ptr(edge(y, image.rows, before.rows));
+    const uchar* const now = after.ptr(edge(y, image.rows, after.rows));
     const auto* bgr = image.ptr<cv::Vec3b>(y);
     auto* out = reinterpret_cast<QRgb*>(result.picture.scanLine(y));
     for (int x = 0; x < image.cols; ++x) {
-      const int from = old[column(before, x)], to = now[column(after, x)];
+      const int from = old[edge(x, image.cols, before.cols)], to = now[edge(x, image.cols, after.cols)];
       if (from != to) {
         ++changed;
         ++pixels[{from, to}];
