@@ -14,7 +14,6 @@
 #include "vision/csv.h"
 #include "vision/pictures/lettering.h"
 #include "vision/pictures/read_picture.h"
-#include "vision/regions/region.h"
 #include "vision/sources/source.h"
 
 namespace mpm::evaluation {

@@ -11,7 +11,6 @@
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "vision/regions/region.h"
 
 namespace mpm::monitor {
 namespace {

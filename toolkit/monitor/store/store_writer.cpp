@@ -23,7 +23,6 @@
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "vision/regions/region.h"
 #include "vision/sources/source.h"
 
 namespace mpm::monitor {
