@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plain ViT with Segmenter's two heads or a classifier, in PyTorch. Its tensors are those of tensors.parameters()."""
 
-from collections import OrderedDict
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -23,6 +21,16 @@ class Attention(nn.Module):
         return self.proj(x.transpose(1, 2).reshape(batch, tokens, dim))
 
 
+class Mlp(nn.Module):
+    def __init__(self, dim, hidden):
+        super().__init__()
+        self.fc1 = nn.Linear(dim, hidden)
+        self.fc2 = nn.Linear(hidden, dim)
+
+    def forward(self, x):
+        return self.fc2(F.gelu(self.fc1(x)))
+
+
 class LayerScale(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -39,7 +47,7 @@ class Block(nn.Module):
         self.attn = Attention(dim, heads, qkv_bias)
         self.ls1 = LayerScale(dim) if layer_scale else nn.Identity()
         self.norm2 = nn.LayerNorm(dim, eps=eps)
-        self.mlp = nn.Sequential(OrderedDict(fc1=nn.Linear(dim, hidden), gelu=nn.GELU(), fc2=nn.Linear(hidden, dim)))
+        self.mlp = Mlp(dim, hidden)
         self.ls2 = LayerScale(dim) if layer_scale else nn.Identity()
 
     def forward(self, x):
@@ -67,8 +75,8 @@ class Encoder(nn.Module):
             self.register_parameter(name, nn.Parameter(torch.zeros(1, int(count), dim)) if count else None)
         self.pos_embed = nn.Parameter(torch.zeros(1, layout.positioned + layout.patches, dim))
         self.patch_embed = PatchEmbedding(dim, layout.patch)
-        self.blocks = nn.Sequential(*(Block(dim, layout.heads, layout.hidden, layout.eps, layout.qkv_bias,
-                                            layout.layer_scale) for _ in range(layout.blocks)))
+        self.blocks = nn.ModuleList(Block(dim, layout.heads, layout.hidden, layout.eps, layout.qkv_bias,
+                                          layout.layer_scale) for _ in range(layout.blocks))
         self.norm = nn.LayerNorm(dim, eps=layout.eps) if layout.final_norm else nn.Identity()
 
     def forward(self, image):
@@ -79,7 +87,9 @@ class Encoder(nn.Module):
             front = torch.cat((front[:, : self.positioned] + self.pos_embed[:, : self.positioned],
                                front[:, self.positioned :]), dim=1)
             x = torch.cat((front.expand(x.shape[0], -1, -1), x), dim=1)
-        return self.norm(self.blocks(x))
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x)
 
 
 class MaskTransformer(nn.Module):
@@ -90,8 +100,8 @@ class MaskTransformer(nn.Module):
         dim, self.classes = layout.dim, layout.classes
         self.cls_emb = nn.Parameter(torch.zeros(1, layout.classes, dim))
         self.proj_dec = nn.Linear(dim, dim)
-        self.blocks = nn.Sequential(*(Block(dim, layout.decoder_heads, layout.hidden, layout.decoder_eps)
-                                      for _ in range(layout.decoder_blocks)))
+        self.blocks = nn.ModuleList(Block(dim, layout.decoder_heads, layout.hidden, layout.decoder_eps)
+                                    for _ in range(layout.decoder_blocks))
         self.decoder_norm = nn.LayerNorm(dim, eps=layout.decoder_eps)
         self.proj_patch = nn.Parameter(torch.zeros(dim, dim))
         self.proj_classes = nn.Parameter(torch.zeros(dim, dim))
@@ -99,11 +109,22 @@ class MaskTransformer(nn.Module):
 
     def forward(self, patches):
         x = torch.cat((self.proj_dec(patches), self.cls_emb.expand(patches.shape[0], -1, -1)), dim=1)
-        x = self.decoder_norm(self.blocks(x))
+        for block in self.blocks:
+            x = block(x)
+        x = self.decoder_norm(x)
         patches, classes = x[:, : -self.classes] @ self.proj_patch, x[:, -self.classes :] @ self.proj_classes
         patches = patches / patches.norm(dim=-1, keepdim=True)
         classes = classes / classes.norm(dim=-1, keepdim=True)
         return self.mask_norm(patches @ classes.transpose(1, 2))
+
+
+class LinearHead(nn.Module):
+    def __init__(self, layout):
+        super().__init__()
+        self.head = nn.Linear(layout.dim, layout.classes)
+
+    def forward(self, patches):
+        return self.head(patches)
 
 
 class Segmenter(nn.Module):
@@ -113,8 +134,7 @@ class Segmenter(nn.Module):
         super().__init__()
         self.layout = layout
         self.encoder = Encoder(layout)
-        self.decoder = (MaskTransformer(layout) if layout.head == "mask_transformer" else
-                        nn.Sequential(OrderedDict(head=nn.Linear(layout.dim, layout.classes))))
+        self.decoder = MaskTransformer(layout) if layout.head == "mask_transformer" else LinearHead(layout)
 
     def forward(self, image):
         scores = self.decoder(self.encoder(image)[:, self.layout.special :])
