@@ -306,13 +306,6 @@ class Piece:
     shape: tuple
 
 
-def require(shapes, name, expected):
-    if name not in shapes:
-        raise ExportError(f"tensor '{name}' is missing")
-    if tuple(shapes[name]) != expected:
-        raise ExportError(f"tensor '{name}' is {tuple(shapes[name])}, expected {expected}")
-
-
 def plan(shapes, naming, layout):
     """Our name -> Piece, and {name in the checkpoint: why it is dropped}. Together they account for every tensor."""
     dropped = dict(naming.dropped)
@@ -331,7 +324,10 @@ def plan(shapes, naming, layout):
         if not parts:
             raise ExportError(f"{naming.source} has no '{ours}'")
         for name in parts:
-            require(shapes, name, expected)
+            if name not in shapes:
+                raise ExportError(f"tensor '{name}' is missing")
+            if tuple(shapes[name]) != expected:
+                raise ExportError(f"tensor '{name}' is {tuple(shapes[name])}, expected {expected}")
         pieces[ours] = Piece(parts, ours in naming.transposed, shape)
         used.update(parts)
     left_out = {}
@@ -380,7 +376,10 @@ def read_head(shapes):
     if batch_norm:
         expected |= {f"{batch_norm}.{part}": (inputs,) for part in ("weight", "bias", "running_mean", "running_var")}
     for name, shape in expected.items():
-        require(shapes, name, shape)
+        if name not in shapes:
+            raise ExportError(f"tensor '{name}' is missing")
+        if tuple(shapes[name]) != shape:
+            raise ExportError(f"tensor '{name}' is {tuple(shapes[name])}, expected {shape}")
     for name in shapes:
         if name != weight and name not in expected and name != f"{batch_norm}.num_batches_tracked":
             raise ExportError(f"tensor '{name}' is unknown: not a part of a linear head")
