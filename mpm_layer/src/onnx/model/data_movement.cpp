@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <string_view>
 
@@ -17,27 +16,25 @@ class Mover {
   Mover(const Graph& graph, const Node& node, bool with_elements)
       : graph_(graph), node_(node), with_elements_(with_elements), shape_(*graph.shape(node.inputs[0])) {}
 
-  using Move = std::optional<Movements> (Mover::*)() const;
-
-  /// The ops that move data.
-  static const std::map<std::string_view, Move>& moves() {
-    static const std::map<std::string_view, Move> kMoves = {
-        {"Identity", &Mover::identity},   {"Dropout", &Mover::identity},
-        {"Cast", &Mover::identity},       {"Reshape", &Mover::reshape},
-        {"Flatten", &Mover::flatten},     {"Squeeze", &Mover::squeeze},
-        {"Unsqueeze", &Mover::unsqueeze}, {"Transpose", &Mover::transpose},
-        {"Slice", &Mover::slice},         {"Gather", &Mover::gather},
-        {"GatherND", &Mover::gatherNd},   {"GatherElements", &Mover::gatherElements},
-        {"Split", &Mover::split},         {"Concat", &Mover::concat},
-        {"Expand", &Mover::expand},       {"Tile", &Mover::tile}};
-    return kMoves;
+  std::optional<Movements> run() {
+    const std::string& op = node_.op;
+    if (op == "Identity" || op == "Dropout" || op == "Cast") return inOrder(shape_);
+    if (op == "Reshape") return reshape();
+    if (op == "Flatten") return flatten();
+    if (op == "Squeeze") return squeeze();
+    if (op == "Unsqueeze") return unsqueeze();
+    if (op == "Transpose") return transpose();
+    if (op == "Slice") return slice();
+    if (op == "Gather") return gather();
+    if (op == "GatherND") return gatherNd();
+    if (op == "GatherElements") return gatherElements();
+    if (op == "Split") return split();
+    if (op == "Concat") return concat();
+    if (op == "Expand") return expand();
+    return tile();
   }
 
-  std::optional<Movements> run() const { return (this->*moves().at(node_.op))(); }
-
  private:
-  std::optional<Movements> identity() const { return inOrder(shape_); }
-
   Movements inOrder(Shape shape) const {
     if (elements(shape) != elements(shape_)) {
       refuse(node_, "shape " + toString(shape_) + " turned into " + toString(shape), "as many elements in both");
@@ -362,7 +359,11 @@ bool castsToFloat(const Node& node) {
 }
 
 bool movesData(const Node& node) {
-  return node.domain.empty() && Mover::moves().contains(node.op) && (node.op != "Cast" || castsToFloat(node));
+  static constexpr std::string_view kOps[] = {
+      "Identity", "Dropout", "Cast",  "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose",
+      "Slice",    "Gather",  "Split", "Concat",  "Expand",  "Tile",    "GatherND",  "GatherElements"};
+  if (!node.domain.empty() || std::find(std::begin(kOps), std::end(kOps), node.op) == std::end(kOps)) return false;
+  return node.op != "Cast" || castsToFloat(node);
 }
 
 std::vector<int> movedInputs(const Node& node) {
