@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <cstdio>
 #include <iostream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
