@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/version_changes.h"
 
-#include "gui/models/label_editor.h"
+#include "gui/models/label_maps.h"
 #include "gui/models/readout.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"

@@ -3,6 +3,7 @@
 
 #include <opencv2/imgproc.hpp>
 
+#include "gui/models/merge_colors.h"
 #include "vision/pictures/depth_pictures.h"
 
 namespace mpm::gui {

@@ -5,7 +5,7 @@
 
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
-#include "gui/models/merge_lookup.h"
+#include "gui/models/merge_colors.h"
 #include "gui/models/patch_selection.h"
 #include "gui/views/image_view.h"
 #include "gui/views/merge_view.h"

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "gui/models/label_editor.h"
+#include "gui/models/label_maps.h"
 #include "monitor/moving_camera.h"
 
 namespace mpm::gui {
