@@ -554,8 +554,9 @@ Verb addReport(CLI::App& mpm) {
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
   addTimeZone(*verb, arguments->time_zone)
       ->description(
-          "Of the days of PhenoCam's files and of a film, of --film-at and --night-hours: +01:00 or Europe/Paris. "
-          "Default: that of an archive as 'mpm monitor' read it, else the standard time of this machine")
+          "The zone of the camera's clock, +01:00 or Europe/Paris: for the days of PhenoCam's files and of a film, for "
+          "--film-at and --night-hours. Default: the zone in which 'mpm monitor' read an archive, else that of this "
+          "machine")
       ->group("Options");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
             "Draw the tokens, the classes, the regions and the states over time and, with --reuse, rows and agreement");

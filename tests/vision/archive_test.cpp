@@ -76,10 +76,10 @@ TEST_F(Archive, APictureThatTheListLacksIsSaid) {
   archive_.times.list = folder_ / "list.csv";
   EXPECT_EQ(frames().size(), 2u);
   EXPECT_THAT(notes_, Contains("1 picture not in the list '" + folder_ / "list.csv" + "'"));
-  EXPECT_THAT(notes_, Not(Contains(HasSubstr("without a picture"))));
+  EXPECT_THAT(notes_, Not(Contains(HasSubstr("no picture here"))));
   std::ofstream(folder_ / "list.csv") << "a.png,2013-07-08T00:00:00\nb.png,2013-07-08T00:00:00\n";
   frames();
-  EXPECT_THAT(notes_, Contains("1 line of '" + folder_ / "list.csv" + "' without a picture"));
+  EXPECT_THAT(notes_, Contains("1 line of '" + folder_ / "list.csv" + "' names no picture here"));
   std::ofstream(folder_ / "list.csv") << "a.png,2013-07-08T00:00:00\na.png,2013-07-08T00:00:00\n";
   EXPECT_MPM_ERROR(frames(), "line 2: 'a.png' is in line 1 already");
 }
@@ -105,9 +105,10 @@ TEST_F(Archive, AClockThatWasResetIsSaid) {
   test::setExifTime(folder_ / "20130708_055413.png", "1980:01:01 00:00:07");
   test::setExifTime(folder_ / "20130708_060000.png", "2013:07:09 06:00:00");
   EXPECT_EQ(frames().front(), "20130708_055413 1980-01-01T00:00:07Z");
-  EXPECT_THAT(notes_, Contains("1 picture more than a day from the time in the name, such as '20130708_055413.png', "
-                               "1980-01-01T00:00:07Z by its EXIF and 2013-07-08T05:54:13Z by its name: EXIF counts "
-                               "(--times name)"));
+  EXPECT_THAT(notes_,
+              Contains("1 picture has a time in the EXIF that is more than a day from that in the name, such as "
+                       "'20130708_055413.png', 1980-01-01T00:00:07Z by its EXIF and 2013-07-08T05:54:13Z by its "
+                       "name: EXIF counts; --times name takes the name"));
 }
 
 TEST_F(Archive, WhatIsDoneDoesNotComeAgain) {

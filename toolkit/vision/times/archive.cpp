@@ -158,10 +158,12 @@ class ArchiveSource final : public FrameSource {
     if (times_.listed() > 0 && listed < found.size())
       note(counted(found.size() - listed, "picture") + " not in the list '" + archive_.times.list + "'");
     if (times_.listed() > listed && !archive_.follow && !alone_)
-      note(counted(times_.listed() - listed, "line") + " of '" + archive_.times.list + "' without a picture");
+      note(counted(times_.listed() - listed, "line") + " of '" + archive_.times.list + "' name" +
+           (times_.listed() == listed + 1 ? "s" : "") + " no picture here");
     if (doubts > 0)
-      note(counted(doubts, "picture") + " more than a day from the time in the name, such as " + doubtful +
-           ": EXIF counts (--times name)");
+      note(counted(doubts, "picture") + (doubts == 1 ? " has" : " have") +
+           " a time in the EXIF that is more than a day from that in the name, such as " + doubtful +
+           ": EXIF counts; --times name takes the name");
     if (!backwards.empty()) note("taken in the order of their times, not of their names: " + backwards);
     noteEqualTimes(found);
 

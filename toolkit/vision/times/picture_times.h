@@ -64,7 +64,7 @@ class PictureTimes {
   std::optional<PictureTime> of(const std::string& path) const;
   int timeZone() const { return time_zone_; }
   bool machinesZone() const { return !options_.time_zone; }
-  /// Pictures that the list names.
+  /// How many pictures the list names.
   std::size_t listed() const { return list_.size(); }
 
  private:
