@@ -13,7 +13,7 @@ using monitor::StoreReader;
 
 class ArchiveCommand : public InFolder {
  protected:
-  std::string database_ = folder_ / "a.db", in_ = folder_ / "in";
+  std::string database_ = folder_ / "a b.db", in_ = folder_ / "in";
 
   void SetUp() override { fs::create_directory(in_); }
 
@@ -40,6 +40,7 @@ TEST_F(ArchiveCommand, PicturesAreStoredAtTheirTimes) {
   const CommandResult result = succeeded(monitor(in_, {"--lat", "48", "--lon", "11"}));
   EXPECT_THAT(result.err, HasSubstr("2 pictures from 2012-12-31T23:00:00Z to 2013-07-08T04:54:13Z, by the name, read "
                                     "as UTC+01:00\n"));
+  EXPECT_THAT(result.err, HasSubstr("mpm report '" + database_ + "' sums them up"));
   EXPECT_THAT(stored(),
               ElementsAre("c_20130101_000000.png 2012-12-31T23:00:00Z", "b_20130708_055413.png 2013-07-08T04:54:13Z"));
   const StoreReader store(database_);

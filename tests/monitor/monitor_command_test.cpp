@@ -114,6 +114,14 @@ TEST_F(MonitorCommand, HidesInPicturesAndMeasuresWhatIsThere) {
   expectFailure(monitor(folder_ / "in", {"--blur", "no such class"}), 2, {"--blur", "no class 'no such class'"});
   const std::string name = plain[0]["area_fraction"].begin().key();
   EXPECT_EQ(samples("blurred.db", {"--blur", name, "--snapshots", folder_ / "blurred"}), plain);
+
+  cv::imwrite(folder_ / "mask.png", cv::Mat(8, 8, CV_8U, cv::Scalar(255)));
+  std::ofstream(folder_ / "mask.json")
+      << R"({"regions": [{"name": "small", "width": 8, "height": 8, "mask": "mask.png"}]})";
+  EXPECT_EQ(samples("masked.db", {"--hide", folder_ / "mask.json"}), plain);
+  std::vector<std::string> messages;
+  for (const auto& event : monitor::StoreReader(database_).events(1, 0, INT64_MAX)) messages.push_back(event.message);
+  EXPECT_THAT(messages, Contains(HasSubstr("whole pictures are blurred: the mask of region 'small'")));
 }
 
 TEST_F(MonitorCommand, LeavesFlaggedPicturesOutOfTheReport) {
@@ -338,6 +346,8 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   expectFailure(mpmCommand({"report", database_, "--chart", folder_ / "fig.svg"}), 2, {"fig.svg' must end in .png"});
   expectFailure(mpmCommand({"report", database_, "--export", folder_ / "b.csv", "--format", "phenocam"}), 2, {"--out"});
   expectFailure(mpmCommand({"report", database_, "--format", "jsonl"}), 2, {"--export"});
+  expectFailure(mpmCommand({"report", database_, "--export", "-"}), 2, {"--export writes a file"});
+  expectFailure(mpmCommand({"report", database_, "--days", "0"}), 2, {"--days"});
   const cv::Mat chart = cv::imread(folder_ / "chart.png");
   EXPECT_EQ(chart.size(), cv::Size(1280, 480));
   const ModelInfo model = readModelInfo(kSegmenter);

@@ -143,12 +143,14 @@ TEST_F(Archive, ShardsOfOneEveryAreTheWhole) {
 }
 
 TEST_F(Archive, AGrowingFolderGivesWhatIsNew) {
-  add("20130708_055413.png");
   archive_.follow = true;
   archive_.look_s = 0.05;
   std::atomic<bool> stop = false;
   options_.stop = &stop;
+  options_.on_note = [&](const std::string& text) { notes_.push_back(text); };
   const auto source = openArchive(parseSourceSpec(folder_.path()), archive_, options_);
+  EXPECT_THAT(notes_, ElementsAre("no picture yet in '" + folder_.path() + "'"));
+  add("20130708_055413.png");
   EXPECT_EQ(source->next()->name, "20130708_055413");
   add("20130708_060000.png");
   add("20130708_055959.png");
