@@ -160,8 +160,8 @@ std::optional<PictureTime> PictureTimes::of(const std::string& path) const {
       if (rest.size() == name.size()) break;
     }
   const bool any = !options_.from || options_.from == TimeFrom::kList;
-  const auto named =
-      any || options_.from == TimeFrom::kName ? timeInName(fs::path(path).stem().string()) : std::nullopt;
+  std::optional<WrittenTime> named;
+  if (any || options_.from == TimeFrom::kName) named = timeInName(fs::path(path).stem().string());
   if (any || options_.from == TimeFrom::kExif)
     if (const auto written = exifTime(path)) {
       PictureTime time = found(*written, TimeFrom::kExif);
