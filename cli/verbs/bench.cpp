@@ -14,6 +14,7 @@
 #include "base/size_text.h"
 #include "cli/camera_options.h"
 #include "cli/frames.h"
+#include "cli/random_segmenter.h"
 #include "cli/session.h"
 #include "cli/variant_options.h"
 #include "cli/verbs/verbs.h"
@@ -32,7 +33,8 @@ namespace mpm::cli {
 namespace {
 
 constexpr double kLoadSeconds = 600, kRunSeconds = 120;
-constexpr int kPeakMeasurements = 8;  // at least
+constexpr int kPeakMeasurements = 8;                   // at least
+constexpr int kStreetRounds = 10, kNetworkRounds = 3;  // of a board, at most: its table takes ten minutes at most
 
 struct BenchArguments {
   std::string model, image;
@@ -247,6 +249,8 @@ void noteShares(std::vector<Variant>& variants) {
 }
 
 void measure(std::vector<Variant>& variants, Input& input, const BenchArguments& arguments) {
+  const bool peaks =
+      arguments.options.read.device == "cpu" && !arguments.board;  // of the CPU; a board's table has none
   Progress progress(stderrIsTerminal(), static_cast<int>(variants.size()) * (arguments.rounds + arguments.warm_up));
   for (Variant& variant : variants) {
     variant.process = std::make_unique<WorkerProcess>(variant.command);
@@ -265,13 +269,12 @@ void measure(std::vector<Variant>& variants, Input& input, const BenchArguments&
       if (!variant.alive() || interrupted()) continue;
       runOnce(variant, question, round >= 0);
       progress.step();
-      if (round >= 0 && arguments.options.read.device == "cpu") measurePeak(variant);  // it is the CPU's
+      if (round >= 0 && peaks) measurePeak(variant);
     }
     if (round >= 0 && (round + arguments.warm_up > 0 || !arguments.reuses()))  // the first frame is computed in full
       compareLabels(variants);
   }
-  for (int round = arguments.rounds;
-       round < kPeakMeasurements && arguments.options.read.device == "cpu" && !interrupted(); ++round)
+  for (int round = arguments.rounds; peaks && round < kPeakMeasurements && !interrupted(); ++round)
     for (Variant& variant : variants) measurePeak(variant);
 }
 
@@ -397,46 +400,118 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
             peaks);
 }
 
-// Each precision that is fast here with each way to compute less, on the built-in street.
-void chooseBoard(BenchArguments& arguments) {
+/// One model, and its variants, which took turns.
+struct Comparison {
+  ModelInfo model;
+  std::vector<Variant> variants;
+};
+
+Comparison compared(BenchArguments arguments, int threads) {
+  VariantOptions& wanted = arguments.variants;
+  Comparison result{readModelInfo(arguments.model, arguments.options.read.convert), {}};
+  const bool chosen = !wanted.reductions.empty() || !wanted.schedules.empty();
+  std::vector<VariantOptions::Variant> ours = wanted.of(arguments.model, arguments.options.read.convert);
+  if (!chosen && !result.model.converted) {  // a converted one runs as it was made, beside nothing
+    VariantOptions full = wanted;
+    full.attention.reset();
+    full.reductions = {kFullModel};
+    if (wanted.attention || result.model.reduction != kFullModel) {
+      const auto before = full.of(arguments.model, arguments.options.read.convert);
+      ours.insert(ours.begin(), before.begin(), before.end());
+    }
+  }
+  if (!arguments.beside.empty() && arguments.options.read.convert.input_size)
+    throw UsageError("--beside runs the model as it is: leave out --input-size");
+  if (arguments.reuses() && (arguments.image.empty() || arguments.batch > 1))
+    throw UsageError("--reuse needs --image with a sequence of frames, one by one: a video, a folder or demo:");
+  result.variants = makeVariants(arguments, ours, threads);
+  Input input(arguments, result.model);
+  measure(result.variants, input, arguments);
+  noteShares(result.variants);
+  return result;
+}
+
+// Another runtime may be missing, then its row says why; ours were asked for.
+void expectOursAlive(const std::vector<Variant>& variants) {
+  for (const Variant& variant : variants)
+    if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
+}
+
+int interruptedBench() {
+  printNote("interrupted: no result");
+  return kInterrupted;
+}
+
+// Each precision that is fast here with each way to compute less: the default model on the built-in street, and the
+// networks of the paper's table of a Raspberry Pi. Prints Markdown, to be sent.
+int board(BenchArguments arguments, int threads) {
   VariantOptions& wanted = arguments.variants;
   if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.schedules.empty() || wanted.attention ||
       !wanted.reuses.empty() || !arguments.beside.empty() || arguments.json || arguments.options.read.device != "cpu")
     throw UsageError(
         "--board chooses picture, reductions and reuse itself: leave out --image, --reduce, --schedule, --attention, "
         "--reuse, --beside, --json and --device");
-  arguments.image = "demo:street?step=1";
+  const BuildInfo build = buildInfo();
+  if (wanted.precisions.empty()) {
+    wanted.precisions = {Precision::kFp32};
+    if (build.bf16) wanted.precisions.push_back(Precision::kBf16);
+    if (build.fp16) wanted.precisions.push_back(Precision::kFp16);
+    if (build.int8) wanted.precisions.push_back(Precision::kInt8);
+  }
   wanted.reductions = {kFullModel, parseReduction("mpm:blocks=2,5"), parseReduction("gradual")};
-  wanted.reuses = {Reuse(), parseReuse("auto")};
-  if (!wanted.precisions.empty()) return;
-  const BuildInfo build = buildInfo();
-  wanted.precisions = {Precision::kFp32};
-  if (build.bf16) wanted.precisions.push_back(Precision::kBf16);
-  if (build.fp16) wanted.precisions.push_back(Precision::kFp16);
-  if (build.int8) wanted.precisions.push_back(Precision::kInt8);
-}
 
-// Markdown, to be sent.
-void printBoard(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads,
-                const std::string& state) {
-  const BuildInfo build = buildInfo();
+  struct Part {
+    std::string name;
+    BenchArguments arguments;
+    std::vector<Variant> variants{};
+  };
+  std::vector<Part> parts;
+  parts.push_back({std::filesystem::path(arguments.model).stem(), arguments});
+  parts[0].arguments.image = "demo:street?step=1";
+  parts[0].arguments.rounds = std::min(arguments.rounds, kStreetRounds);
+  parts[0].arguments.variants.reuses = {Reuse(), parseReuse("auto")};
+  const ScratchFolder folder;
+  for (const auto& [name, dim] : {std::pair("Seg-T", 192), std::pair("Seg-S", 384)})
+    for (const int batch : {1, 2}) {
+      parts.push_back({name, arguments});
+      Part& part = parts.back();
+      part.arguments.model = folder / (std::string(name) + ".onnx");
+      part.arguments.batch = batch;
+      part.arguments.rounds = std::min(arguments.rounds, kNetworkRounds);
+      if (batch == 1) writeRandomSegmenter(part.arguments.model, dim);
+    }
+  const evaluation::BoardState before = evaluation::boardState();
+  const auto start = std::chrono::steady_clock::now();
+  for (Part& part : parts) {
+    part.variants = compared(part.arguments, threads).variants;
+    if (interrupted()) return interruptedBench();
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const std::string state = evaluation::boardText(before, evaluation::boardState(), taken.count());
+
   const Json cpu = cpuName();
   printLine((cpu.is_null() ? "" : cpu.get<std::string>() + ", ") + state + (state.empty() ? "" : ", ") +
             counted(threads, "thread") + ", " + build.instruction_set + ", mpm " + build.version + ", OpenCV " +
-            build.opencv + ", " + std::filesystem::path(arguments.model).stem().string() + ", " +
-            counted(arguments.rounds, "frame") + " of " + arguments.image);
+            build.opencv + ". " + parts[0].name + ": " + counted(parts[0].arguments.rounds, "frame") + " of " +
+            parts[0].arguments.image + ". Seg-T, Seg-S: random weights, " +
+            counted(parts.back().arguments.rounds, "round") + ".");
   printLine("");
-  printLine("| precision | reduction | reuse | ms | p10 - p90 | ratio | rows, % | labels as fp32 full, % | MiB |");
-  printLine("|---|---|---|---|---|---|---|---|---|");
+  printLine(
+      "| model | batch | precision | reduction | reuse | ms | p10 - p90 | ratio | rows, % | labels as fp32 full, % | "
+      "MiB |");
+  printLine("|---|---|---|---|---|---|---|---|---|---|---|");
   const auto mean = [](const evaluation::PerImage& sample, double unit, int digits) {
     return sample.values.empty() ? std::string("-") : fixed(unit * sample.mean(), digits);
   };
-  for (const Variant& variant : variants)
-    printLine("| " + variant.precision + " | " + toString(variant.reduction) + " | " + toString(variant.reuse) + " | " +
-              fixed(variant.median(), 1) + " | " + fixed(quantile(variant.ms, 0.1), 1) + " - " +
-              fixed(quantile(variant.ms, 0.9), 1) + " | " + fixed(Row(variant, variants).ratio, 3) + " | " +
-              mean(variant.rows, 100, 0) + " | " + mean(variant.agreement, 1, 2) + " | " +
-              fixed(known(variant.peak_mib), 0) + " |");
+  for (const Part& part : parts)
+    for (const Variant& variant : part.variants)
+      printLine("| " + part.name + " | " + std::to_string(part.arguments.batch) + " | " + variant.precision + " | " +
+                toString(variant.reduction) + " | " + toString(variant.reuse) + " | " + fixed(variant.median(), 1) +
+                " | " + fixed(quantile(variant.ms, 0.1), 1) + " - " + fixed(quantile(variant.ms, 0.9), 1) + " | " +
+                fixed(Row(variant, part.variants).ratio, 3) + " | " + mean(variant.rows, 100, 0) + " | " +
+                mean(variant.agreement, 1, 2) + " | " + fixed(known(variant.peak_mib), 0) + " |");
+  for (const Part& part : parts) expectOursAlive(part.variants);
+  return kOk;
 }
 
 // OpenCV starts at most one thread per CPU, whatever the option says; the baselines would start as many as it says
@@ -450,45 +525,14 @@ int threadsOfEveryVariant(int wanted) {
 }
 
 int bench(BenchArguments arguments) {
-  if (arguments.board) chooseBoard(arguments);
   arguments.model = chosenModel(arguments.model);
-  VariantOptions& wanted = arguments.variants;
   const int threads = threadsOfEveryVariant(arguments.options.threads);
-  const ModelInfo model = readModelInfo(arguments.model, arguments.options.read.convert);
-  const bool chosen = !wanted.reductions.empty() || !wanted.schedules.empty();
-  std::vector<VariantOptions::Variant> ours = wanted.of(arguments.model, arguments.options.read.convert);
-  if (!chosen && !model.converted) {  // a converted one runs as it was made, beside nothing
-    VariantOptions full = wanted;
-    full.attention.reset();
-    full.reductions = {kFullModel};
-    if (wanted.attention || model.reduction != kFullModel) {
-      const auto before = full.of(arguments.model, arguments.options.read.convert);
-      ours.insert(ours.begin(), before.begin(), before.end());
-    }
-  }
-  if (!arguments.beside.empty() && arguments.options.read.convert.input_size)
-    throw UsageError("--beside runs the model as it is: leave out --input-size");
-  if (arguments.reuses() && (arguments.image.empty() || arguments.batch > 1))
-    throw UsageError("--reuse needs --image with a sequence of frames, one by one: a video, a folder or demo:");
-  std::vector<Variant> variants = makeVariants(arguments, ours, threads);
-  Input input(arguments, model);
-  const evaluation::BoardState before = evaluation::boardState();
-  const auto start = std::chrono::steady_clock::now();
-  measure(variants, input, arguments);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (interrupted()) {
-    printNote("interrupted: no result");
-    return kInterrupted;
-  }
-  noteShares(variants);
-  if (arguments.board)
-    printBoard(variants, arguments, threads, evaluation::boardText(before, evaluation::boardState(), taken.count()));
-  else
-    arguments.json ? printLine(resultJson(variants, arguments, model, threads))
-                   : printTable(variants, arguments, threads);
-  // Another runtime may be missing, then its row says why; ours were asked for.
-  for (const Variant& variant : variants)
-    if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
+  if (arguments.board) return board(arguments, threads);
+  const auto [model, variants] = compared(arguments, threads);
+  if (interrupted()) return interruptedBench();
+  arguments.json ? printLine(resultJson(variants, arguments, model, threads))
+                 : printTable(variants, arguments, threads);
+  expectOursAlive(variants);
   return kOk;
 }
 
@@ -504,9 +548,11 @@ Verb addBench(CLI::App& mpm) {
   addNight(*verb, arguments->night);
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->add_flag("--head", arguments->head, "On the CPU: also the time of each kind of operator in the head");
-  verb->add_flag("--board", arguments->board,
-                 "A Markdown table of this computer to send: every fast precision, full, merged and with reuse, on the "
-                 "built-in street, with clock, temperature and power where Linux tells them. Needs no file");
+  verb->add_flag(
+      "--board", arguments->board,
+      "A Markdown table of this computer to send: the default model on the built-in street, Seg-T and Seg-S with "
+      "random weights at 512x512, in every fast precision, full, merged and with reuse, with clock, "
+      "temperature and power where Linux tells them. Needs no file");
   verb->option_defaults()->group("Measurement");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <regex>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -142,19 +143,45 @@ TEST_F(Bench, HeadTellsTheTimeOfEachKindOfOperator) {
   EXPECT_EQ(stagesWith({}).size(), 4u) << "nothing of the kind without it";
 }
 
-TEST_F(Bench, BoardIsATableOfAllFastPrecisions) {
-  const CommandResult result = succeeded(
-      mpmCommand({"bench", "--board", "--input-size", "64x96", "--rounds", "2", "--warm-up", "1", "--threads", "1"}));
-  const auto build = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"];
-  const auto lines = result.lines();
-  std::size_t rows = 6;
-  for (const char* precision : {"bf16", "fp16", "int8"}) rows += build[precision] ? 6 : 0;
-  ASSERT_EQ(lines.size(), 4 + rows) << result.out;
-  EXPECT_THAT(lines[0], AllOf(HasSubstr("1 thread,"), HasSubstr("2 frames of demo:street")));
+// The columns of every row: model, batch, precision, reduction, reuse.
+std::vector<std::string> boardRows(const Words& options = {}) {
+  const auto lines = succeeded(mpmCommand(Words{"bench", "--board", "--input-size", "64x96", "--rounds", "1",
+                                                "--warm-up", "1", "--threads", "1"} +
+                                          options))
+                         .lines();
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("1 thread,"), HasSubstr("1 frame of demo:street")));
   EXPECT_EQ(std::count(lines[2].begin(), lines[2].end(), '|'), std::count(lines[4].begin(), lines[4].end(), '|'));
-  EXPECT_THAT(lines[4],
-              ::testing::MatchesRegex(R"(\| fp32 \| none \| off \| [0-9.]+ \| [0-9.]+ - [0-9.]+ \| 1\.000 \| .*)"));
+  std::vector<std::string> rows;
+  for (std::size_t i = 4; i < lines.size(); ++i) {
+    std::smatch row;
+    EXPECT_TRUE(
+        std::regex_match(lines[i], row, std::regex(R"(\| (.*) \| [0-9.]+ \| [0-9.]+ - [0-9.]+ \| [0-9.]+ \| .*)")))
+        << lines[i];
+    rows.push_back(row[1]);
+  }
+  return rows;
+}
+
+TEST_F(Bench, BoardMeasuresTheDefaultModelAndTheNetworksOfThePaper) {
+  const auto rows = boardRows({"--precision", "fp32"});
+  EXPECT_EQ(rows.size(), 6U + 4 * 3);
+  for (const char* part : {"outdoor_vit_t16 | 1", "Seg-T | 1", "Seg-T | 2", "Seg-S | 1", "Seg-S | 2"})
+    for (const char* reduction : {"none", "mpm:blocks=2,5", "gradual"})
+      EXPECT_THAT(rows, Contains(std::string(part) + " | fp32 | " + reduction + " | off"));
+  EXPECT_THAT(rows, Contains("outdoor_vit_t16 | 1 | fp32 | gradual | auto"));
   expectFailure(mpmCommand({"bench", "--board", "--image", "demo:"}), 2, {"--board", "--image"});
+}
+
+TEST_F(Bench, LongBoardHasEveryFastPrecision) {
+  const auto rows = boardRows();
+  const auto build = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"];
+  std::size_t precisions = 1;
+  for (const char* precision : {"bf16", "fp16", "int8"}) {
+    precisions += build[precision].get<bool>() ? 1 : 0;
+    EXPECT_EQ(build[precision].get<bool>(),
+              std::ranges::count(rows, "Seg-T | 2 | " + std::string(precision) + " | none | off"));
+  }
+  EXPECT_EQ(rows.size(), precisions * 18);
 }
 
 TEST_F(Bench, FailsWhenOneOfOursDoes) {
