@@ -6,7 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/number_text.h"
-#include "cli/pictures/contact_sheet.h"
+#include "cli/run_pictures.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
 #include "vision/pictures/depth_pictures.h"

@@ -2,11 +2,13 @@
 #include "cli/frames.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/number_text.h"
+#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "program/terminal/output.h"
+#include "program/model_options.h"
 #include "program/terminal/program.h"
 #include "vision/time.h"
 
@@ -14,12 +16,14 @@ namespace mpm::cli {
 
 using namespace program;
 
-Frames::Frames(FrameOptions options, bool show_progress) : options_(std::move(options)), show_progress_(show_progress) {
+namespace fs = std::filesystem;
+
+Frames::Frames(FrameOptions options) : options_(std::move(options)) {
   images_only_ = std::ranges::all_of(options_.sources, [](const std::string& source) {
     return vision::parseSourceSpec(source).kind == vision::SourceKind::kImage;
   });
   open();
-  progress_.emplace(show_progress_, size(), "frame");
+  progress_.emplace(options_.show_progress && stderrIsTerminal(), size(), "frame");
 }
 
 void Frames::open() {
@@ -72,6 +76,136 @@ void addMoment(const vision::Frame& frame, Json& json) {
   }
   if (frame.night) json["night"] = *frame.night;
   if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;
+}
+
+std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model) {
+  if (options.dataset) return {};
+  return options.ignore.empty() ? std::vector<int>{model.facts.ignore} : options.ignore;
+}
+
+void addDataset(CLI::App& verb, std::optional<evaluation::Dataset>& dataset, const std::string& description) {
+  using enum evaluation::Dataset;
+  addChoice(verb, "--dataset", dataset, {kAde20k, kCityscapes, kPascalContext, kCamVid}, description);
+}
+
+void LabelledOptions::validate() const {
+  if (!split.empty() && !dataset) throw UsageError("--split needs --dataset");
+  if (dataset) {
+    if (source.empty()) throw UsageError("--dataset " + toString(*dataset) + " needs its folder");
+    if (!images.empty() || !labels.empty() || !ignore.empty() || label_offset != 0)
+      throw UsageError("--dataset knows its files and labels: leave out --images, --labels, --ignore, --label-offset");
+    return;
+  }
+  if (source.empty() && (images.empty() || labels.empty()))
+    throw UsageError(
+        "name what to evaluate on: --images DIR and --labels DIR, --dataset NAME DIR, or the scene "
+        "(\"demo:street?frames=100\")");
+  if (source.empty()) return;
+  if (!images.empty() || !labels.empty()) throw UsageError("either the scene or --images and --labels, not both");
+  if (!unlabelled && vision::parseSourceSpec(source).kind != vision::SourceKind::kDemo)
+    throw UsageError("'" + source + "' has no labels: name --images DIR and --labels DIR, or --dataset NAME, or " +
+                     "compare with --against full");
+}
+
+void applyProtocol(const LabelledOptions& labelled, const ChosenFit& chosen, const std::string& model,
+                   EstimatorOptions& options) {
+  const auto protocol = labelled.dataset ? evaluation::protocolOf(*labelled.dataset) : evaluation::DatasetProtocol();
+  const bool windows = protocol.window != Size2{};
+  options.fit = chosen.fit.value_or(windows ? Fit::kWindow : Fit::kResize);
+  if (options.fit != Fit::kWindow && (chosen.window_stride > 0 || chosen.short_side > 0))
+    throw UsageError(std::string(chosen.short_side > 0 ? "--short-side" : "--window-stride") + " needs --fit window");
+  options.window_stride = chosen.window_stride;
+  options.short_side = chosen.short_side;
+  if (!windows || options.fit != Fit::kWindow) return;
+  ConvertOptions& convert = options.read.convert;
+  const ModelInfo info = readModelInfo(model, convert);
+  if (!convert.input_size && !info.converted) convert.input_size = protocol.window;
+  const Size2 window = convert.input_size.value_or(info.input);
+  if (options.short_side == 0) options.short_side = protocol.short_side;
+  if (options.window_stride == 0 && window == protocol.window) options.window_stride = protocol.window_stride;
+}
+
+LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& model, Chosen chosen)
+    : options_(options),
+      chosen_(std::move(chosen)),
+      meaning_(options.dataset
+                   ? evaluation::labelMeaningOf(*options.dataset)
+                   : vision::LabelMeaning(ignoredLabels(options, model), options.label_offset, model.classes)) {
+  for (const ClassInfo& one : model.facts.classes) classes_.push_back(one.name);
+  if (options.dataset) {
+    const evaluation::DatasetProtocol protocol = evaluation::protocolOf(*options.dataset);
+    if (model.classes != protocol.classes)
+      throw Error(toString(*options.dataset) + " has " + std::to_string(protocol.classes) + " classes, the model " +
+                  std::to_string(model.classes));
+    pictures_ = evaluation::datasetFiles(*options.dataset, options.source,
+                                         options.split.empty() ? protocol.split : options.split);
+  } else if (!options.source.empty()) {
+    sources_ = {options.source};
+  } else {
+    if (!fs::is_directory(options.images)) throw Error("there is no folder of images '" + options.images + "'");
+    const auto maps = vision::labelMapFiles(options.labels);
+    for (const auto& [stem, path] : maps) files_.push_back(path);
+    for (const std::string& image : vision::sourceFiles(vision::parseSourceSpec(options.images))) {
+      const auto map = maps.find(fs::path(image).stem().string());
+      pictures_.push_back({image, map == maps.end() ? "" : map->second});
+    }
+  }
+  for (const vision::LabelledFile& picture : pictures_) {
+    sources_.push_back(picture.image);
+    files_.insert(files_.end(), {picture.image, picture.labels});
+  }
+}
+
+Frames* LabelledFrames::open() {
+  if (std::exchange(opened_, true)) return frames_ ? &*frames_ : nullptr;
+  FrameOptions frames{.sources = sources_, .leave_out = false, .apply_exif_rotation = false, .chosen = chosen_};
+  if (!pictures_.empty()) {
+    frames.sources.clear();
+    for (std::size_t i = 0; i < pictures_.size(); ++i)
+      if (!chosen_ || chosen_(pictures_[i].image)) {
+        frames.sources.push_back(pictures_[i].image);
+        index_.push_back(i);
+      }
+    frames.chosen = {};
+    if (frames.sources.empty()) return nullptr;
+  }
+  frames_.emplace(frames);
+  if (!pictures_.empty()) return &*frames_;
+  // The labels of the demo mean nothing to a model of other classes.
+  if (const auto classes = frames_->classNames(); !options_.unlabelled && classes_ != classes)
+    throw Error("the model's classes are not those of the demo (" + CLI::detail::join(classes, ", ") +
+                "): its labels cannot be compared");
+  if (!frames_->size() && options_.max_frames == 0)
+    throw UsageError("'" + options_.source + "' never ends: add frames=N");
+  return &*frames_;
+}
+
+std::optional<int> LabelledFrames::size() {
+  Frames* const frames = open();
+  const std::optional<int> all = frames ? frames->size() : 0;
+  return all && options_.max_frames > 0 ? std::min(*all, options_.max_frames) : all;
+}
+
+std::optional<LabelledFrame> LabelledFrames::next() {
+  Frames* const frames = open();
+  std::optional<vision::Frame> frame = frames ? frames->next() : std::nullopt;
+  if (!frame) return std::nullopt;
+  LabelledFrame result{std::move(*frame), {}, {}};
+  const bool rendered = pictures_.empty();
+  result.label = result.frame.name;
+  if (!rendered) {
+    const std::size_t index = index_[frames->source()];
+    result.label = pictures_[index].labels;
+    result.frame.index = static_cast<int>(index);
+    if (result.label.empty())
+      throw Error("no label map for '" + result.frame.source + "': there is no " + result.frame.name + ".png in '" +
+                  options_.labels + "'");
+  }
+  if (options_.max_frames > 0 && result.frame.index >= options_.max_frames) return std::nullopt;
+  if (options_.unlabelled) return result;
+  result.truth = vision::meantLabels(rendered ? result.frame.labels : vision::readLabelMap(result.label), result.label,
+                                     result.frame.image.size(), meaning_);
+  return result;
 }
 
 }  // namespace mpm::cli

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "evaluation/dataset.h"
+#include "mpm/estimator.hpp"
 #include "program/terminal/output.h"
+#include "vision/labels/label_map.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
@@ -20,6 +24,7 @@ struct FrameOptions {
   bool leave_out = true;  ///< pictures of a folder that cannot be read; false: such a picture is an error
   bool apply_exif_rotation = true;
   std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
+  bool show_progress = true;                              ///< on stderr, where it is a terminal
 };
 
 /// The frames of the sources, one source after the other, with "frame 12 of 400" and the time left on stderr. Ends when
@@ -27,7 +32,7 @@ struct FrameOptions {
 class Frames {
  public:
   /// Opens the first source.
-  Frames(FrameOptions options, bool show_progress);
+  explicit Frames(FrameOptions options);
 
   std::optional<vision::Frame> next();
   /// Makes room for a line on the same terminal, above the progress.
@@ -49,7 +54,6 @@ class Frames {
   void open();
 
   FrameOptions options_;
-  bool show_progress_;
   bool images_only_ = false;  // every source is one image
   std::unique_ptr<vision::FrameSource> opened_;
   std::optional<program::Progress> progress_;
@@ -61,5 +65,75 @@ class Frames {
 /// Adds "time" (ISO 8601, UTC), "film", "night" and "sun_elevation" (degrees) of the frame, those that its source
 /// knows.
 void addMoment(const vision::Frame& frame, Json& json);
+
+/// Where labelled images come from: the scene, a data set, or two folders.
+struct LabelledOptions {
+  std::string source{};  ///< the scene, or the folder of `dataset`
+  std::optional<evaluation::Dataset> dataset{};
+  std::string split{};  ///< of `dataset`; empty: that of its protocol
+  std::string images{}, labels{};
+  std::vector<int> ignore{};  ///< empty: the model's
+  int label_offset = 0;
+  int max_frames = 0;       ///< only the first ones; 0: all
+  bool unlabelled = false;  ///< `source` may be any images; they get no labels
+
+  /// Throws UsageError for options that do not go together.
+  void validate() const;
+};
+
+/// --dataset.
+void addDataset(CLI::App& verb, std::optional<evaluation::Dataset>& dataset, const std::string& description);
+
+/// Labels that do not count; of a data set none is named.
+std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model);
+
+/// Options that the user chose keep their value; the others become those of the papers, as far as the model allows.
+struct ChosenFit {
+  std::optional<Fit> fit{};
+  int window_stride = 0, short_side = 0;
+};
+void applyProtocol(const LabelledOptions& labelled, const ChosenFit& chosen, const std::string& model,
+                   EstimatorOptions& options);
+
+struct LabelledFrame {
+  vision::Frame frame;
+  cv::Mat truth;      ///< CV_8U, classes and the void label
+  std::string label;  ///< names the label map in messages
+};
+
+/// The images of LabelledOptions, one after the other, with progress on stderr. EXIF rotation is ignored, and an image
+/// that cannot be read is an error.
+class LabelledFrames {
+ public:
+  using Chosen = std::function<bool(const std::string& path)>;
+  /// `chosen`: whether the image in a file is read; asked from the first next() on. Throws mpm::Error when the labels
+  /// do not fit the classes of `model`.
+  LabelledFrames(const LabelledOptions& options, const ModelInfo& model, Chosen chosen = {});
+
+  /// nullopt at the end, or when a person interrupts. Throws mpm::Error naming the label map that does not fit.
+  std::optional<LabelledFrame> next();
+
+  /// How many there will be, when it is known.
+  std::optional<int> size();
+  int voidLabel() const { return meaning_.voidLabel(); }
+  /// Where the images come from: their files, or the scene.
+  const std::vector<std::string>& sources() const { return sources_; }
+  /// That an output must not replace.
+  const std::vector<std::string>& files() const { return files_; }
+
+ private:
+  /// Null: there is no image to read.
+  Frames* open();
+
+  LabelledOptions options_;
+  Chosen chosen_;
+  std::vector<std::string> classes_;  // of the model
+  vision::LabelMeaning meaning_;
+  std::vector<vision::LabelledFile> pictures_;  // of a folder or a data set; without `labels` where there is no map
+  std::vector<std::size_t> index_;              // in pictures_, of each image that is read
+  std::vector<std::string> sources_, files_;
+  bool opened_ = false;
+  std::optional<Frames> frames_;
+};
 
 }  // namespace mpm::cli

@@ -2,21 +2,26 @@
 #include "cli/measure.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <opencv2/core/utility.hpp>
 #include <set>
 #include <utility>
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "cli/manifest.h"
-#include "cli/python_rule.h"
-#include "cli/session.h"
+#include "cli/worker_process.h"
+#include "evaluation/machine.h"
+#include "mpm/build_info.hpp"
 #include "mpm/error.hpp"
 #include "program/paths.h"
 #include "program/terminal/program.h"
 #include "vision/labels/classes.h"
 #include "vision/model_files.h"
+#include "vision/time.h"
 
 namespace mpm::cli {
 
@@ -38,6 +43,29 @@ std::string keyOf(const Json& line, bool with_data) {
   for (const char* name : {"data", "labels"})
     if (with_data) key.push_back(line.value(name, Json()));
   return toLine(key);
+}
+
+// The command line of this process, as a shell reads it, with what decides the numbers in its environment.
+std::string commandText() {
+  std::string text, word;
+  for (const std::string name : {"MPM_MODEL", "MPM_INSTRUCTION_SET"})
+    if (const char* value = std::getenv(name.c_str()); value && *value) text += name + "=" + shellWord(value) + " ";
+  std::ifstream words("/proc/self/cmdline");
+  std::getline(words, word, '\0');
+  for (text += "mpm"; std::getline(words, word, '\0');) text += " " + shellWord(vision::redactCredentials(word));
+  return text;
+}
+
+/// The tools of a measurement by this process. Only times of one session can be compared.
+Json sessionJson(const std::string& device) {
+  static const std::string start = isoTime(unixNow(), true);
+  return {{"session", start},
+          {"cpu", evaluation::cpuName()},
+          {"instruction_set", buildInfo().instruction_set},
+          {"threads", cv::getNumThreads()},
+          {"device", device},
+          {"version", buildInfo().version},
+          {"command", commandText()}};
 }
 
 Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, const ModelInfo& model,
@@ -163,7 +191,7 @@ class Runner {
   }
 
   LabelledFrames frames(std::size_t first, std::size_t last) {
-    return {plan_.labelled, info_, stderrIsTerminal(), [this, first, last](const std::string& path) {
+    return {plan_.labelled, info_, [this, first, last](const std::string& path) {
               return plan_.shard.contains(path) && !todo(first, last, fs::path(path).stem().string()).empty();
             }};
   }

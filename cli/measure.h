@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/camera_options.h"
-#include "cli/labelled_frames.h"
-#include "cli/shard.h"
-#include "cli/variant_options.h"
+#include "cli/frames.h"
+#include "cli/verb_options.h"
 #include "evaluation/measurement.h"
 
 namespace mpm::cli {

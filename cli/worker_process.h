@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "mpm/options.hpp"
+
 namespace mpm::cli {
 
 /// The path of this program.
@@ -39,5 +41,13 @@ struct PythonProgram {
 /// Starts `file` of share/mpm. Where the python3 of the PATH, as of a virtual environment, lacks a package, that of the
 /// system may have it.
 PythonProgram startPython(const std::string& file, const std::vector<std::string>& arguments);
+
+/// "FILE.py:FUNCTION", then keys as in --reduce: the reduction that merges by this function, named "FILE.py#FUNCTION".
+/// Throws mpm::Error for any other text.
+Reduction parseRule(const std::string& text);
+
+/// The function of parseRule(), in a Python process of its own (study/rule.py), which ends with the last copy of it.
+/// Throws mpm::Error for a missing file, and, as its calls do, std::runtime_error for what goes wrong there.
+MergeFunction pythonRule(const Reduction& rule);
 
 }  // namespace mpm::cli

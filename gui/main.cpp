@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
   mpm::program::addModelOptions(command, model, options.inference);
-  mpm::program::addRefine(command, options.inference.refine);
+  mpm::program::addField(command, "refine", options.inference.refine, mpm::parseRefine);
   const CLI::Option* const reuse =
       mpm::program::addReuse(command, options.inference.reuse, mpm::monitor::watchField("reuse").usual);
   mpm::program::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);

@@ -12,14 +12,12 @@
 #include "base/number_text.h"
 #include "base/quantiles.h"
 #include "base/size_text.h"
-#include "cli/camera_options.h"
 #include "cli/frames.h"
 #include "cli/random_segmenter.h"
-#include "cli/session.h"
-#include "cli/variant_options.h"
+#include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
-#include "evaluation/board_state.h"
+#include "evaluation/machine.h"
 #include "evaluation/numbers.h"
 #include "evaluation/statistics.h"
 #include "mpm/build_info.hpp"
@@ -122,7 +120,7 @@ class Input {
     if (!arguments.reuses())
       write(images());
     else
-      frames_.emplace(FrameOptions{.sources = {arguments.image}, .leave_out = false}, false);
+      frames_.emplace(FrameOptions{.sources = {arguments.image}, .leave_out = false, .show_progress = false});
   }
 
   /// The question of the next round; throws mpm::Error at the end of a sequence.
@@ -156,7 +154,8 @@ class Input {
       }
       return result;
     }
-    Frames frames({.sources = {arguments_.image}, .max_frames = arguments_.batch, .leave_out = false}, false);
+    Frames frames(FrameOptions{
+        .sources = {arguments_.image}, .max_frames = arguments_.batch, .leave_out = false, .show_progress = false});
     while (const auto frame = frames.next())
       result.push_back(arguments_.night.applied(frame->image, static_cast<int>(result.size())));
     const std::size_t count = result.size();
@@ -359,7 +358,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
           {"batch", arguments.batch},
           {"warm_up", arguments.warm_up},
           {"rounds", arguments.rounds},
-          {"cpu", cpuName()},
+          {"cpu", evaluation::cpuName()},
           {"mpm", {{"version", buildInfo().version}, {"opencv", buildInfo().opencv}}},
           {"gemm_peak_gflops", peaks},
           {"variants", rows}};
@@ -489,7 +488,7 @@ int board(BenchArguments arguments, int threads) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   const std::string state = evaluation::boardText(before, evaluation::boardState(), taken.count());
 
-  const Json cpu = cpuName();
+  const Json cpu = evaluation::cpuName();
   printLine((cpu.is_null() ? "" : cpu.get<std::string>() + ", ") + state + (state.empty() ? "" : ", ") +
             counted(threads, "thread") + ", " + build.instruction_set + ", mpm " + build.version + ", OpenCV " +
             build.opencv + ". " + parts[0].name + ": " + counted(parts[0].arguments.rounds, "frame") + " of " +

@@ -11,7 +11,7 @@
 
 #include "cli/verbs/verbs.h"
 #include "evaluation/flop_counter.h"
-#include "evaluation/gemm_peak.h"
+#include "evaluation/machine.h"
 #include "evaluation/numbers.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"

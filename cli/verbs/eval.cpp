@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/eval.h"
-
 #include <algorithm>
 #include <memory>
 #include <set>
 
 #include "base/number_text.h"
 #include "base/quantiles.h"
-#include "cli/python_rule.h"
+#include "cli/measure.h"
 #include "cli/verbs/verbs.h"
+#include "cli/worker_process.h"
 #include "evaluation/numbers.h"
-#include "mpm/error.hpp"
+#include "program/paths.h"
 
 namespace mpm::cli {
 
@@ -19,8 +18,8 @@ namespace {
 using evaluation::ConfusionMatrix;
 using evaluation::Scores;
 
-void printClasses(const evaluation::Evaluation& evaluation, const std::vector<std::string>& names) {
-  const auto columns = evaluation.columns();
+void printClasses(const evaluation::VariantResult& result, const std::vector<std::string>& names) {
+  const auto columns = result.columns();
   const auto row = [&columns](const std::string& name, const auto& cell) {
     std::vector<std::string> cells = {name};
     for (const auto& [title, scores] : columns) cells.push_back(" " + cell(title, *scores));
@@ -39,14 +38,14 @@ void printClasses(const evaluation::Evaluation& evaluation, const std::vector<st
     row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.images()); });
     row("tokens kept", [](const std::string&, const Scores& scores) { return fixed(scores.tokens().back(), 1); });
   }
-  printLine("IoU in percent over " + counted(evaluation.all.images(), "image") + "; tokens " +
-            tokensText(evaluation.all.tokens()) + "; " + fixed(evaluation.all.ms().total, 1) + " ms per image");
+  printLine("IoU in percent over " + counted(result.all.images(), "image") + "; tokens " +
+            tokensText(result.all.tokens()) + "; " + fixed(result.all.ms().total, 1) + " ms per image");
 }
 
 /// Against the full model, on the same images.
 Json againstFull(const MeasuredVariant& variant, const Measured& all) {
-  const double miou = variant.result.scores.all.matrix().meanIou(),
-               full = all.variants[*variant.full].result.scores.all.matrix().meanIou();
+  const double miou = variant.result.all.matrix().meanIou(),
+               full = all.variants[*variant.full].result.all.matrix().meanIou();
   return {{"agreement", evaluation::orNull(variant.result.agreement.mean())},
           {"miou_loss", variant.result.labelled ? evaluation::percentJson(full - miou) : Json(nullptr)},
           {"speed_up", evaluation::orNull(quantile(variant.result.speed_up.values, 0.5))}};
@@ -56,7 +55,7 @@ Json resultJson(const MeasuredVariant& variant, const Measured& all) {
   Json json = variant.settings;
   for (const char* only_in_lines : {"model_digest", "net", "classes", "data", "labels", "refine"})
     json.erase(only_in_lines);
-  json = variant.result.scores.toJson(json, all.classes);
+  json = variant.result.toJson(json, all.classes);
   if (!variant.result.labelled)
     for (const char* of_labels : {"miou", "pixel_accuracy", "iou", "confusion"})
       for (const char* part : {"", "day", "night"})
@@ -87,7 +86,7 @@ void printVariants(const Measured& all) {
     return number.is_null() ? "-" : fixed(number.get<double>(), digits);
   };
   for (const MeasuredVariant& variant : all.variants) {
-    const Scores& scores = variant.result.scores.all;
+    const Scores& scores = variant.result.all;
     if (scores.images() == 0) continue;
     const Json full = variant.full ? againstFull(variant, all) : Json::object();
     printLine(
@@ -107,7 +106,7 @@ void printVariants(const Measured& all) {
                 counted(more["images"].get<int>(), "image") + " in " + counted(more["blocks"].get<int>(), "block"));
     }
   const bool full = std::ranges::any_of(all.variants, [](const auto& one) { return one.full.has_value(); });
-  printLine("over " + counted(all.variants.front().result.scores.all.images(), "image") +
+  printLine("over " + counted(all.variants.front().result.all.images(), "image") +
             (full ? "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model" : ""));
 }
 
@@ -123,7 +122,7 @@ void printMeasured(const Measured& all, bool json) {
   else if (all.variants.size() > 1)
     printVariants(all);
   else
-    printClasses(first.result.scores, all.classes);
+    printClasses(first.result, all.classes);
   for (const MeasuredVariant& variant : all.variants)
     if (const Json reuse = variant.result.reuseJson(); !json && !reuse.is_null())
       printLine((all.variants.size() > 1 ? variant.label + ": " : "reuse: ") +
@@ -131,29 +130,18 @@ void printMeasured(const Measured& all, bool json) {
                 counted(reuse["key_frames"].get<int>(), "key frame") + " after the first of each film");
 }
 
-struct DayNightArguments {
-  MeasurePlan plan{.night = {.on = true}, .by_day = true};
-  bool json = false;
-};
-
 struct EvalArguments {
-  MeasureOptions measure{};
+  MeasurePlan plan{};
   std::vector<std::string> combine;
   bool json = false;
 };
 
-int eval(const EvalArguments& arguments) {
-  if (arguments.combine.empty()) return evaluate(arguments.measure.checked(), arguments.json);
-  printMeasured(combineLines(arguments.combine), arguments.json);
-  return kOk;
-}
-
-}  // namespace
-
+// Measures, and prints a table of the classes of one variant, or a row for each of several; with `json` an object for
+// each variant instead. Returns the exit code.
 int evaluate(const MeasurePlan& plan, bool json) {
   const Measured measured = measure(plan);
   if (!measured.finished) {
-    printNote("interrupted after " + counted(measured.variants.front().result.scores.all.images(), "image") +
+    printNote("interrupted after " + counted(measured.variants.front().result.all.images(), "image") +
               (plan.resume.empty() ? ": no result" : ": the same command goes on from here"));
     return kInterrupted;
   }
@@ -162,18 +150,55 @@ int evaluate(const MeasurePlan& plan, bool json) {
   return kOk;
 }
 
-MeasurePlan MeasureOptions::checked() const {
-  MeasurePlan checked = plan;
-  if (!dataset.empty()) checked.labelled.dataset = parseDataset(dataset);
-  if (plan.by_day && !plan.night.on) throw UsageError("--day is for beside --simulate-night");
-  checked.against_full = !against.empty();
-  checked.options.task = Task::kSemantic;
-  return checked;
+int eval(const EvalArguments& arguments) {
+  if (arguments.combine.empty()) return evaluate(arguments.plan, arguments.json);
+  printMeasured(combineLines(arguments.combine), arguments.json);
+  return kOk;
 }
 
-void addMeasureOptions(CLI::App& verb, MeasureOptions& options) {
-  MeasurePlan& plan = options.plan;
+struct StudyArguments {
+  MeasurePlan plan{};
+  std::string folder{};
+  int sweep_images = 24;
+  bool sweep_pairs = false;
+};
+
+int study(const StudyArguments& arguments) {
+  MeasurePlan plan = arguments.plan;
+  std::vector<Reduction>& reductions = plan.variants.reductions;
+  if (reductions.empty() && plan.variants.schedules.empty())  // one or two of each method but cts
+    for (const char* text : {"mpm", "gradual", "gradual:share=0.1", "gradual:similarity=0.95",
+                             "gradual:similarity=0.98", "tome", "tome:share=0.055", "algm", "algm:threshold=0.94"})
+      reductions.push_back(parseReduction(text));
+  reductions.insert(reductions.begin(), kFullModel);
+  makeFolder(arguments.folder);
+  plan.resume = arguments.folder + "/results.jsonl";
+  if (const int code = evaluate(plan, false); code != kOk) return code;
+  if (arguments.sweep_images > 0) {  // one step of mpm before each block in turn, or also two
+    reductions = {kFullModel};
+    plan.variants.schedules.clear();
+    const int blocks = readModelInfo(chosenModel(plan.model), plan.options.read.convert).blocks;
+    for (int block = 0; block < blocks; ++block) {
+      reductions.push_back(mpmBefore({block}));
+      for (int second = block + 1; arguments.sweep_pairs && second < blocks; ++second)
+        reductions.push_back(mpmBefore({block, second}));
+    }
+    int& images = plan.labelled.max_frames;
+    if (images == 0 || images > arguments.sweep_images) images = arguments.sweep_images;
+    plan.resume = arguments.folder + "/sweep.jsonl";
+    if (!measure(plan).finished) return kInterrupted;
+  }
+  const nlohmann::json report = startPython("study/report.py", {arguments.folder}).answer;
+  const bool drawn = report["ok"].get<bool>();
+  if (!drawn) printNote("no report, python3 says: " + report.value("why", "") + "; the same command draws it later");
+  printLine(arguments.folder + (drawn ? "/report.html" : "/results.jsonl"));
+  return kOk;
+}
+
+// The options that say what is measured.
+void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
   LabelledOptions& labelled = plan.labelled;
+  plan.options.task = Task::kSemantic;
   addVariants(verb, plan.model, plan.options, plan.variants);
   addTexts(
       verb, "--rule", "FILE.py:FUNCTION",
@@ -185,20 +210,21 @@ void addMeasureOptions(CLI::App& verb, MeasureOptions& options) {
       ->excludes("--attention");
   addNight(verb, plan.night);
   verb.add_flag("--day", plan.by_day, "Measure the images as they are, too, beside --simulate-night")
+      ->needs("--simulate-night")
       ->group(kNightGroup);
   addOption(verb, "SOURCE", labelled.source, " ",
             "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"), or the folder of --dataset");
-  addOption(verb, "--dataset", options.dataset, "NAME",
-            "ade20k, cityscapes, pascal-context or camvid, unpacked in the folder SOURCE. Labels, windows and stride "
-            "are those of the papers unless options say otherwise");
+  addDataset(verb, labelled.dataset,
+             "SOURCE is the unpacked folder of this data set. Labels, windows and stride are those of the papers "
+             "unless options say otherwise");
   addOption(verb, "--images", labelled.images, "DIR",
             "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error");
   addOption(verb, "--labels", labelled.labels, "DIR",
             "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
             "pixel, as large as the image");
-  addChoice(verb, "--against", options.against, std::vector{std::pair<std::string, std::string>("full", "full")},
-            "full: compare with the labels that the full model gives, without merging and reuse, instead "
-            "of true labels. SOURCE may then be a video or a folder without labels");
+  addChoice<bool>(verb, "--against", plan.against_full, {{"full", true}},
+                  "full: compare with the labels that the full model gives, without merging and reuse, instead of true "
+                  "labels. SOURCE may then be a video or a folder without labels");
   addNumber(verb, "--max-frames", labelled.max_frames, "N", 1, 1 << 30, "Only the first N images");
   verb.option_defaults()->group("Labels and windows");
   addOption(verb, "--split", labelled.split, "NAME", "Part of the data set. Default: validation of ade20k, else val");
@@ -209,7 +235,7 @@ void addMeasureOptions(CLI::App& verb, MeasureOptions& options) {
   addNumber(verb, "--label-offset", labelled.label_offset, "N", -255, 255,
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
             "none of them, as in ADE20K. Default: 0");
-  addRefine(verb, plan.options.refine);
+  addField(verb, "refine", plan.options.refine, parseRefine);
   addChoice<std::optional<Fit>>(
       verb, "--fit", plan.fit.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
       "resize: one pass over the image resized to the network input; window: sliding windows at the image's "
@@ -220,14 +246,16 @@ void addMeasureOptions(CLI::App& verb, MeasureOptions& options) {
             "Shorter side of the images before the windows. Default: that of the data set, else their own scale");
 }
 
+}  // namespace
+
 Verb addEval(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("eval", "Measure accuracy, tokens and time on images");
   const auto arguments = std::make_shared<EvalArguments>();
-  MeasurePlan& plan = arguments->measure.plan;
+  MeasurePlan& plan = arguments->plan;
   addOption(*verb, "--per-image", plan.per_image, "FILE.jsonl",
             "Write a line of JSON for each image and variant there. Default: nowhere");
   verb->add_flag("--json", arguments->json, "A JSON object for each variant");
-  addMeasureOptions(*verb, arguments->measure);
+  addMeasureOptions(*verb, plan);
   verb->option_defaults()->group(kJobGroup);
   addShard(*verb, plan.shard);
   addOption(*verb, "--resume", plan.resume, "FILE.jsonl",
@@ -282,9 +310,9 @@ Examples:
 
 Verb addDayNight(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("daynight", "Compare token counts by day and at a simulated night");
-  const auto arguments = std::make_shared<DayNightArguments>();
+  const auto arguments = std::make_shared<EvalArguments>();
   MeasurePlan& plan = arguments->plan;
-  plan.labelled.unlabelled = true;
+  plan.night.on = plan.by_day = plan.labelled.unlabelled = true;
   addOption(*verb, "SOURCE", plan.labelled.source, " ",
             "Image, folder of images, glob, video, or the built-in scene (\"demo:street?speed=600&frames=100\")")
       ->required();
@@ -303,7 +331,28 @@ Examples:
   mpm daynight street.png --schedule 2,5
   mpm daynight "demo:street?weather=auto&speed=20000&frames=100" --model vit.onnx --json
 )");
-  return {verb, [arguments] { return evaluate(arguments->plan, arguments->json); }};
+  return {verb, [arguments] { return eval(*arguments); }};
+}
+
+Verb addStudy(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("study", "Measure reductions on labelled images and write a report with figures");
+  const auto arguments = std::make_shared<StudyArguments>();
+  addOption(*verb, "-o,--out", arguments->folder, "DIR", "Folder of lines, report and figures")->required();
+  addNumber(*verb, "--sweep-images", arguments->sweep_images, "N", 0, 1 << 30,
+            "Images of the depth sweep. Default: 24");
+  verb->add_flag("--sweep-pairs", arguments->sweep_pairs,
+                 "Two steps before each two blocks, too: heat maps of loss and speed-up");
+  addMeasureOptions(*verb, arguments->plan);
+  verb->footer(
+      R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with one or two reductions of each method;
+one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with figures (Debian:
+python3-matplotlib). The same command goes on after a kill. Other models, data and reductions add to the folder.
+
+Examples:
+  mpm study "demo:street?seed=1..4&frames=12&step=7200&weather=auto" -o study
+  mpm study --dataset camvid CamVid --model vit.onnx --reduce mpm:blocks=2,5 --reduce gradual:count=48 -o study
+)");
+  return {verb, [arguments] { return study(*arguments); }};
 }
 
 }  // namespace mpm::cli

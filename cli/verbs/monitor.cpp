@@ -14,8 +14,7 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
-#include "cli/camera_options.h"
-#include "cli/shard.h"
+#include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/numbers.h"
 #include "monitor/fleet.h"

@@ -11,9 +11,9 @@
 #include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "charts/draw_chart.h"
-#include "cli/camera_options.h"
-#include "cli/film.h"
+#include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
+#include "cli/video.h"
 #include "cli/worker_process.h"
 #include "evaluation/numbers.h"
 #include "monitor/store/averages.h"
@@ -552,7 +552,7 @@ Verb addReport(CLI::App& mpm) {
             "With --format phenocam: write the three files that PhenoCam has of each region, SITE_REGION_roistats.csv, "
             "_1day.csv and _3day.csv");
   addOption(*verb, "--site", arguments->site, "NAME", "SITE in them. Default: the end of the source's name");
-  addTimeZone(*verb, arguments->time_zone)
+  addField(*verb, "time-zone", arguments->time_zone, vision::parseTimeZone)
       ->description(
           "The zone of the camera's clock, +01:00 or Europe/Paris: for the days of PhenoCam's files and of a film, for "
           "--film-at and --night-hours. Default: the zone in which 'mpm monitor' read an archive, else that of this "

@@ -10,15 +10,13 @@
 #include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
-#include "cli/camera_options.h"
 #include "cli/estimate_writer.h"
 #include "cli/frames.h"
 #include "cli/manifest.h"
-#include "cli/pictures/contact_sheet.h"
-#include "cli/pictures/token_history.h"
-#include "cli/shard.h"
+#include "cli/run_pictures.h"
+#include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
-#include "cli/video_file.h"
+#include "cli/video.h"
 #include "evaluation/numbers.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
@@ -265,7 +263,7 @@ int run(RunArguments arguments) {
   ContactSheet sheet(model);
 
   const vision::PictureTimes times(arguments.times);
-  Frames frames(arguments.frames, stderrIsTerminal());
+  Frames frames(arguments.frames);
   std::pair<std::size_t, int> film;
   while (std::optional<vision::Frame> frame = frames.next()) {
     const int number = frames.read() - 1;
@@ -350,12 +348,9 @@ Verb addRun(CLI::App& mpm) {
             "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
             "demo:day: a day of the scene, its tokens by hour, and with --out pictures of four moments");
   addModelOptions(*verb, arguments->model, arguments->options);
-  addRefine(*verb, arguments->options.refine);
+  addField(*verb, "refine", arguments->options.refine, parseRefine);
   addReuse(*verb, arguments->options.reuse);
-  std::vector<std::pair<std::string, std::optional<Task>>> tasks;
-  for (const Task task : {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth})
-    tasks.emplace_back(toString(task), task);
-  addChoice(*verb, "--task", arguments->options.task, tasks,
+  addChoice(*verb, "--task", arguments->options.task, {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth},
             "What to make of the net's output. Default: the task in the model's JSON, else what the head does ('mpm "
             "info' names it)")
       ->group(kNetworkGroup);

@@ -8,9 +8,9 @@
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
-#include "cli/camera_options.h"
+#include "cli/verb_options.h"
 #include "cli/verbs/verbs.h"
-#include "evaluation/cross_validation.h"
+#include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
 #include "evaluation/states.h"
 #include "evaluation/teaching.h"
@@ -260,7 +260,7 @@ Verb addTeach(CLI::App& mpm) {
   addNumber(*verb, "--seed", options->job.seed, "N", 0, 1e9,
             "Of the first weights and of the order of pictures. Default: 1")
       ->group("Training");
-  addThreads(*verb, options->threads);
+  addField(*verb, "threads", options->threads);
   verb->add_flag("--json", options->json, "Lines of JSON: {\"progress\": 0.5} while it works, then the result");
   verb->option_defaults()->group("States of a region");
   CLI::Option* const states =

@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "base/number_text.h"
+#include "base/size_text.h"
 #include "base/spread.h"
-#include "cli/labelled_frames.h"
+#include "cli/frames.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/numbers.h"
 #include "evaluation/tuning.h"
@@ -19,7 +20,8 @@ namespace mpm::cli {
 namespace {
 
 struct TuneArguments {
-  std::string source, labels, dataset, output;
+  std::string source, labels, output;
+  std::optional<evaluation::Dataset> dataset;
   evaluation::TuneOptions tune;
   int pictures = 40;
   bool json = false;
@@ -42,7 +44,7 @@ std::vector<evaluation::TunePicture> spread(std::optional<int> total, int wanted
 
 std::vector<evaluation::TunePicture> picturesOf(const TuneArguments& arguments, evaluation::TuneOptions& tune) {
   requireOutput("--out", arguments.output, {.models = {tune.model}, .sources = {arguments.source}});
-  Frames frames({.sources = {arguments.source}}, stderrIsTerminal());
+  Frames frames(FrameOptions{.sources = {arguments.source}});
   auto pictures = spread(
       frames.size(), arguments.pictures, [&] { return frames.next(); },
       [](const vision::Frame& frame) {
@@ -56,7 +58,7 @@ std::vector<evaluation::TunePicture> picturesOf(const TuneArguments& arguments, 
 std::vector<evaluation::TunePicture> labelledPicturesOf(const TuneArguments& arguments, const LabelledOptions& labelled,
                                                         evaluation::TuneOptions& tune) {
   const ModelInfo model = readModelInfo(tune.model, tune.segmenter.read.convert.with(kFullModel));
-  LabelledFrames frames(labelled, model, stderrIsTerminal());
+  LabelledFrames frames(labelled, model);
   requireOutput("--out", arguments.output,
                 {.models = {tune.model}, .sources = frames.sources(), .files = frames.files()});
   tune.void_label = frames.voidLabel();
@@ -69,13 +71,8 @@ std::vector<evaluation::TunePicture> labelledPicturesOf(const TuneArguments& arg
 }
 
 LabelledOptions labelledOf(const TuneArguments& arguments) {
-  LabelledOptions labelled;
-  if (!arguments.dataset.empty()) labelled.dataset = parseDataset(arguments.dataset);
-  if (arguments.labels.empty())
-    labelled.source = arguments.source;
-  else
-    labelled.images = arguments.source;
-  labelled.labels = arguments.labels;
+  LabelledOptions labelled{.dataset = arguments.dataset, .labels = arguments.labels};
+  (arguments.labels.empty() ? labelled.source : labelled.images) = arguments.source;
   labelled.validate();
   return labelled;
 }
@@ -131,7 +128,7 @@ int tuneVerb(TuneArguments arguments) {
   evaluation::TuneOptions& tuning = arguments.tune;
   tuning.model = chosenModel(tuning.model);
   noteSlowPrecision(tuning.segmenter.read.convert.precision);
-  if (!tuning.loss && (!arguments.labels.empty() || !arguments.dataset.empty()))
+  if (!tuning.loss && (!arguments.labels.empty() || arguments.dataset))
     throw UsageError("labels are for --loss: add it, or leave out " +
                      std::string(arguments.labels.empty() ? "--dataset" : "--labels"));
   std::optional<LabelledOptions> labelled;
@@ -206,14 +203,14 @@ Verb addTune(CLI::App& mpm) {
       ->excludes(reuse);
   addOption(*verb, "--labels", arguments->labels, "DIR",
             "Folder of label maps with the names of the pictures. The built-in scene has its own");
-  addOption(*verb, "--dataset", arguments->dataset, "NAME", "SOURCE is the folder of this data set, as in 'mpm eval'");
+  addDataset(*verb, arguments->dataset, "SOURCE is the folder of this data set, as in 'mpm eval'");
   addNumber(*verb, "--pictures", arguments->pictures, "N", evaluation::kMinTunePictures, 10000,
             "Use at most so many pictures, spread evenly over the source. Default: 40");
   addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
-  addInputSize(*verb, tuning.segmenter.read.convert.input_size);
+  addField(*verb, "input-size", tuning.segmenter.read.convert.input_size, parseSize);
   addPrecision(*verb, tuning.segmenter.read.convert.precision);
   addDevice(*verb, tuning.segmenter.read.device);
-  addThreads(*verb, tuning.segmenter.threads);
+  addField(*verb, "threads", tuning.segmenter.threads);
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(Use pictures of all that the camera sees: day and night, empty and crowded. A fifth of them (a third with --loss)

@@ -3,7 +3,7 @@
 
 #include <QtGui>
 
-#include "evaluation/cross_validation.h"
+#include "evaluation/confusion_matrix.h"
 
 namespace mpm::gui {
 

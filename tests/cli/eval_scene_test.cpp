@@ -158,7 +158,7 @@ TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
     expectFailure(mpmCommand({verb, "--electrons", "50"}), 2, {"--electrons", "--simulate-night"});
     expectFailure(mpmCommand({verb, "--simulate-night", "0.3", "--thermal", "2"}), 2, {"--thermal"});
   }
-  expectFailure(mpmCommand({"eval", streets, "--model", kSegmenter, "--day"}), 2, {"--day is for beside"});
+  expectFailure(mpmCommand({"eval", streets, "--model", kSegmenter, "--day"}), 2, {"--day requires --simulate-night"});
 }
 
 TEST(DayNight, ANightAsItIsIsNoDay) {

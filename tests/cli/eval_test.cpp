@@ -234,7 +234,7 @@ TEST_F(EvalOfADataset, SlidesTheWindowsOfItsProtocol) {
 
 TEST(EvalDatasets, RefusesOptionsThatDoNotGoTogether) {
   const std::pair<Words, Words> wrong[] = {
-      {{"--dataset", "kitti", "x"}, {"'kitti' is no data set", "cityscapes"}},
+      {{"--dataset", "kitti", "x"}, {"'kitti' is not ade20k or cityscapes"}},
       {{"--dataset", "camvid"}, {"--dataset camvid needs its folder"}},
       {{"--dataset", "camvid", "x", "--ignore", "3"}, {"leave out", "--ignore"}},
       {{"--split", "val", "--images", "x", "--labels", "x"}, {"--split needs"}},

@@ -10,8 +10,8 @@
 #include "base/size_text.h"
 #include "base/visible_text.h"
 #include "cli/manifest.h"
-#include "cli/shard.h"
-#include "evaluation/cross_validation.h"
+#include "cli/verb_options.h"
+#include "evaluation/confusion_matrix.h"
 #include "evaluation/measurement.h"
 #include "evaluation/states.h"
 #include "mpm/error.hpp"
@@ -83,7 +83,7 @@ void results(const std::string& text) {
   const auto one = mpm::evaluation::Measurement::read(JsonValue(text, "it"));
   mpm::evaluation::VariantResult twice(256);
   for (int i = 0; i < 2; ++i) twice.add(one);
-  require(twice.scores.all.images() == 2);
+  require(twice.all.images() == 2);
 }
 
 void regions(const std::string& text) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a net costs, and how the board is that computes it.
 
-#include "evaluation/board_state.h"
 #include "evaluation/flop_counter.h"
+#include "evaluation/machine.h"
 #include "onnx/graph_builder.h"
 #include "support/onnx_file.h"
 #include "support/temporary_folder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/cross_validation.h"
+#include "evaluation/confusion_matrix.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>

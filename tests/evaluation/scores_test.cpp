@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "evaluation/confusion_matrix.h"
-#include "evaluation/scores.h"
+#include "evaluation/measurement.h"
 #include "evaluation/statistics.h"
 #include "support/throws_with.h"
 
@@ -102,8 +102,9 @@ TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
   EXPECT_MPM_ERROR(matrix.add(1, 0, 2), "more pixels of a class than can be counted");
   EXPECT_NO_THROW(matrix.add(1, 0, 1));
   EXPECT_EQ(matrix.count(1, 0), most);
-  Scores scores(matrix, {32, 16}, {});
-  EXPECT_MPM_ERROR(scores.add(Scores(matrix, {32}, {})), "the tokens are of 1 steps, those before of 2");
+  Scores scores(2);
+  scores.add({.tokens = {32, 16}});
+  EXPECT_MPM_ERROR(scores.add({.tokens = {32}}), "the tokens are of 1 steps, those before of 2");
 }
 
 TEST(BlockMean, StudentQuantilesOfTheTables) {

@@ -4,7 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <opencv2/core.hpp>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "base/json_file.h"
 
 namespace mpm::evaluation {
 
@@ -43,5 +48,35 @@ class ConfusionMatrix {
   int ignore_;
   std::vector<std::int64_t> counts_;  // {truth, prediction}
 };
+
+/// Counts as JSON: a row for each true class, a column for each class that the model gave.
+Json toJson(const ConfusionMatrix& matrix);
+/// The inverse of toJson(). Throws mpm::Error naming the place for anything but counts of so many classes.
+ConfusionMatrix confusionMatrixOf(const JsonValue& rows, int classes);
+
+/// How a model did on pictures that it was not trained on: what `mpm teach` notes in the JSON beside it. nullopt where
+/// that file has none for so many classes.
+std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path, int classes);
+
+/// The shares of the true classes, 0..1, behind the shares that a model gave to its classes, if as much of each given
+/// class is truly another one as in `validation` (the error-adjusted area of Olofsson et al., "Good practices for
+/// estimating area and assessing accuracy of land change", 2014). The sum stays the same. A class that the model never
+/// gave in the validation is taken as right.
+std::vector<double> correctedShares(const std::vector<double>& shares, const ConfusionMatrix& validation);
+
+/// How well a class was recognised on pictures that the model was not trained on.
+struct ClassVerdict {
+  enum class Grade { kGood, kFair, kWeak, kUntested };
+
+  int index = 0;
+  Grade grade = Grade::kUntested;
+  double iou = 0;    ///< 0..1; NaN when the class occurs nowhere
+  int pictures = 0;  ///< in how many it is labelled; it is tested from two on
+  /// The classes that its pixels were most often taken for, and their share, 0.05..1: two at most.
+  std::vector<std::pair<int, double>> taken_for{};
+};
+
+/// In the order of the classes. `pictures`: of each class, in how many it is labelled.
+std::vector<ClassVerdict> classVerdicts(const ConfusionMatrix& matrix, const std::vector<int>& pictures);
 
 }  // namespace mpm::evaluation

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <opencv2/imgproc.hpp>
-#include <utility>
 
 #include "mpm/error.hpp"
 
@@ -131,14 +130,49 @@ Measurement Measurement::read(const JsonValue& json) {
   return one;
 }
 
+void Scores::add(const Measurement& one) {
+  if (images_ > 0 && one.tokens.size() != tokens_.size())
+    throw Error("the tokens are of " + std::to_string(one.tokens.size()) + " steps, those before of " +
+                std::to_string(tokens_.size()));
+  matrix_.add(one.counts);
+  ++images_;
+  tokens_.resize(one.tokens.size());
+  for (std::size_t i = 0; i < tokens_.size(); ++i) tokens_[i].add(one.tokens[i]);
+  for (const auto& [name, stage] : kStages) ms_.*stage += (one.ms.*stage - ms_.*stage) / images_;
+}
+
+std::vector<double> Scores::tokens() const {
+  std::vector<double> means;
+  for (const PerImage& sample : tokens_) means.push_back(sample.mean());
+  return means;
+}
+
+Json Scores::toJson(const std::vector<std::string>& names) const {
+  Json iou = Json::object(), tokens = Json::array(), deviations = Json::array();
+  const std::vector<double> values = matrix_.iou();
+  for (std::size_t c = 0; c < std::min(values.size(), names.size()); ++c) iou[names[c]] = percentJson(values[c]);
+  const auto rounded = [](std::optional<double> count) {
+    return orNull(count ? std::round(*count * 100) / 100 : count);
+  };
+  for (const PerImage& sample : tokens_) {
+    tokens.push_back(rounded(sample.mean()));
+    deviations.push_back(rounded(sample.deviation()));
+  }
+  return {{"images", images_},
+          {"miou", percentJson(matrix_.meanIou())},
+          {"pixel_accuracy", percentJson(matrix_.pixelAccuracy())},
+          {"iou", iou},
+          {"tokens_mean", tokens},
+          {"tokens_sd", deviations},
+          {"ms_mean", evaluation::toJson(ms_)},
+          {"confusion", evaluation::toJson(matrix_)}};
+}
+
 void VariantResult::add(const Measurement& one) {
-  ConfusionMatrix matrix(scores.all.matrix().classes(), -1);
-  matrix.add(one.counts);
   labelled = labelled || one.line.contains("confusion");
   sessions.insert(one.line.value("session", ""));
-  const Scores own(std::move(matrix), one.tokens, one.ms);
-  scores.all.add(own);
-  if (one.night) (*one.night ? scores.night : scores.day).add(own);
+  all.add(one);
+  if (one.night) (*one.night ? night : day).add(one);
   tokens_.push_back({one.night.value_or(false), one.film, one.tokens});
   if (one.agreement) agreement.add(*one.agreement);
   if (one.rows) rows_.add(*one.rows);
@@ -148,6 +182,20 @@ void VariantResult::add(const Measurement& one) {
   speed_up.add(*one.full_ms / one.ms.total);
   full_ms_ += *one.full_ms;
   ms_ += one.ms.total;
+}
+
+std::vector<std::pair<std::string, const Scores*>> VariantResult::columns() const {
+  std::vector<std::pair<std::string, const Scores*>> columns = {{"all", &all}};
+  if (day.images() > 0) columns.emplace_back("day", &day);
+  if (night.images() > 0) columns.emplace_back("night", &night);
+  return columns;
+}
+
+Json VariantResult::toJson(Json settings, const std::vector<std::string>& names) const {
+  settings.update(all.toJson(names));
+  for (const auto& [name, scores] : columns())
+    if (name != "all") settings[name] = scores->toJson(names);
+  return settings;
 }
 
 Json VariantResult::reuseJson() const {

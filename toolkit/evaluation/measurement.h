@@ -4,10 +4,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "evaluation/confusion_matrix.h"
 #include "evaluation/flop_counter.h"
-#include "evaluation/scores.h"
+#include "evaluation/numbers.h"
 #include "evaluation/statistics.h"
 
 namespace mpm::evaluation {
@@ -25,7 +27,7 @@ constexpr int kNearPixels = 8;
 /// The measurement of one image with one variant of a model: a line of JSON, whose keys docs/reduction.md lists.
 /// `mpm eval` writes, resumes and combines such lines, and study/report.py reads them.
 struct Measurement {
-  Json line;
+  Json line{};
   std::optional<bool> night{};  ///< of the image, where its source knows it
   int film = 0;
   PairCounts counts{};  ///< empty: no true labels
@@ -47,16 +49,45 @@ struct Measurement {
 Measurement measurementOf(Json line, const Estimate& result, const Estimate* full, const Truth& truth, bool first,
                           const FlopCounter* flops);
 
+/// The scores of a variant over some of the images.
+class Scores {
+ public:
+  explicit Scores(int classes) : matrix_(classes, -1) {}
+
+  /// Throws mpm::Error for an image of another number of merging steps, and where a sum is too large.
+  void add(const Measurement& one);
+
+  int images() const { return images_; }
+  const ConfusionMatrix& matrix() const { return matrix_; }
+  /// Mean tokens before the first insertion and after each.
+  std::vector<double> tokens() const;
+  const StageTimes& ms() const { return ms_; }  ///< mean over the images
+
+  /// {"images", "miou", "pixel_accuracy", "iou", "tokens_mean", "tokens_sd", "ms_mean", "confusion"}, percent and ms.
+  Json toJson(const std::vector<std::string>& names) const;
+
+ private:
+  int images_ = 0;
+  ConfusionMatrix matrix_;
+  std::vector<PerImage> tokens_;
+  StageTimes ms_;
+};
+
 /// The images of one variant together.
 class VariantResult {
  public:
-  explicit VariantResult(int classes) : scores{{classes, -1}, {classes, -1}, {classes, -1}} {}
+  explicit VariantResult(int classes) : all(classes), day(all), night(all) {}
   void add(const Measurement& one);
 
-  Evaluation scores;
+  Scores all, day, night;            ///< of the scene by day and by night, too
   PerImage agreement, speed_up;      ///< against the full model
   bool labelled = false;             ///< some image has true labels
   std::set<std::string> sessions{};  ///< of the lines
+
+  /// Columns of the table. Without day and night there is one.
+  std::vector<std::pair<std::string, const Scores*>> columns() const;
+  /// Adds the fields of all.toJson(), and "day" and "night" where they are known.
+  Json toJson(Json settings, const std::vector<std::string>& names) const;
 
   /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.

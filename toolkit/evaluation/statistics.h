@@ -19,7 +19,6 @@ struct PerImage {
   std::vector<double> values;
 
   void add(double value) { values.push_back(value); }
-  void add(const PerImage& other) { values.insert(values.end(), other.values.begin(), other.values.end()); }
   double mean() const {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   }

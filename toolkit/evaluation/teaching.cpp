@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/number_text.h"
-#include "evaluation/cross_validation.h"
 #include "evaluation/numbers.h"
 #include "mpm/error.hpp"
 #include "mpm/head_trainer.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
-#include "evaluation/cross_validation.h"
+#include "evaluation/confusion_matrix.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
 #include "vision/pictures/read_picture.h"

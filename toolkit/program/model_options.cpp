@@ -61,10 +61,6 @@ CLI::Option* addField(CLI::App& verb, const std::string& key, std::function<void
   return addText(verb, "--" + key, field.unit, field.help(), std::move(take))->group(field.group);
 }
 
-void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
-  addField(verb, "input-size", [&size](const std::string& text) { size = parseSize(text); });
-}
-
 void addPrecision(CLI::App& verb, Precision& precision) {
   addField(verb, "precision", [&precision](const std::string& text) {
     monitor::watchField("precision").validate(text);
@@ -81,9 +77,7 @@ void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std
     if (!reduction) reduction.emplace();
     if (reduction->method == ReductionMethod::kMpm) reduction->attention = chosen;
   });
-  addField(verb, "reduce", [&reduction](const std::string& text) { reduction = parseReduction(text); })
-      ->excludes(schedule)
-      ->excludes(attention);
+  addField(verb, "reduce", reduction, parseReduction)->excludes(schedule)->excludes(attention);
 }
 
 CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
@@ -112,7 +106,7 @@ void noteSlowPrecision(Precision precision) {
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
   addReduction(verb, options.reduce);
-  addInputSize(verb, options.input_size);
+  addField(verb, "input-size", options.input_size, parseSize);
   addPrecision(verb, options.precision);
 }
 
@@ -123,21 +117,15 @@ void addDevice(CLI::App& verb, std::string& device) {
   });
 }
 
-CLI::Option* addThreads(CLI::App& verb, int& threads) { return addField(verb, "threads", threads); }
-
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options) {
   addField(verb, "model", [&model](const std::string& text) { model = text; });
   addConvertOptions(verb, options.read.convert);
   addDevice(verb, options.read.device);
-  addThreads(verb, options.threads);
-}
-
-void addRefine(CLI::App& verb, std::optional<Refine>& refine) {
-  addField(verb, "refine", [&refine](const std::string& text) { refine = parseRefine(text); });
+  addField(verb, "threads", options.threads);
 }
 
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
-  return addField(verb, "reuse", [&reuse](const std::string& text) { reuse = parseReuse(text); })
+  return addField(verb, "reuse", reuse, parseReuse)
       ->description(monitor::watchField("reuse").words + (". Default: " + usual));
 }
 

@@ -42,11 +42,11 @@ CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target,
 }
 
 /// Adds an option whose words are those of toString().
-template <typename T>
-CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target, std::initializer_list<T> values,
+template <typename T, typename Value>
+CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target, std::initializer_list<Value> values,
                        const std::string& description) {
   std::vector<std::pair<std::string, T>> choices;
-  for (const T value : values) choices.emplace_back(toString(value), value);
+  for (const Value value : values) choices.emplace_back(toString(value), value);
   return addChoice(verb, name, target, std::move(choices), description);
 }
 
@@ -105,23 +105,22 @@ CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take);
 
 void addPrecision(CLI::App& verb, Precision& precision);
 
-void addInputSize(CLI::App& verb, std::optional<Size2>& size);
-
 void addDevice(CLI::App& verb, std::string& device);
-
-CLI::Option* addThreads(CLI::App& verb, int& threads);
 
 /// --model, --device, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options);
-
-/// --refine: how labels of patches become labels of pixels.
-void addRefine(CLI::App& verb, std::optional<Refine>& refine);
 
 /// --reuse: of the frames of a fixed camera, only what changed is computed. `usual`: what the help calls its default.
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual = "off");
 
 /// The option of a field of watch files, whose text `take` reads. The field has its words.
 CLI::Option* addField(CLI::App& verb, const std::string& key, std::function<void(const std::string&)> take);
+
+/// The same for what `read` makes of the text.
+template <typename T, typename Read>
+CLI::Option* addField(CLI::App& verb, const std::string& key, T& target, Read read) {
+  return addField(verb, key, [&target, read](const std::string& text) { target = read(text); });
+}
 
 /// The same for its number.
 template <typename T>

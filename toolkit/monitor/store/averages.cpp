@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "evaluation/cross_validation.h"
+#include "evaluation/confusion_matrix.h"
 
 namespace mpm::monitor {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/json_file.h"
 #include "base/quantiles.h"
-#include "evaluation/cross_validation.h"
+#include "evaluation/confusion_matrix.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"

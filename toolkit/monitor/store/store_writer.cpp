@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "base/json_file.h"
-#include "evaluation/cross_validation.h"
+#include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "monitor/store/bucket.h"

@@ -11,7 +11,6 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <sstream>
 #include <system_error>
-#include <vector>
 
 #include "mpm/version.hpp"
 #include "program/terminal/output.h"

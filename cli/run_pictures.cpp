@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pictures/token_history.h"
+#include "cli/run_pictures.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <opencv2/imgproc.hpp>
 
 #include "base/number_text.h"
 #include "charts/draw_chart.h"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
+#include "vision/labels/classes.h"
+#include "vision/pictures/lettering.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
 
@@ -16,11 +21,91 @@ using namespace program;
 
 namespace {
 
+using vision::at, vision::kInk, vision::kSupersampling, vision::reduced, vision::textWidth, vision::write;
+
+constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegendHeight = 32;
+constexpr double kLetters = 12, kSwatch = 16, kText = 24, kMargin = 8, kLine = 24;
+
 constexpr double kCivilTwilight = 6;  // degrees that the sun sinks before it is night
 
-const std::vector<int> kWidths = {-12, -10, 8, 10};
+double legendWidth(const std::string& name) { return kText + textWidth(name, kLetters); }
+
+void writeLegend(cv::Mat& picture, const std::string& name, const cv::Vec3b& color, double x, double y) {
+  cv::rectangle(picture, at(x, y), at(x + kSwatch, y + kSwatch), color, cv::FILLED);
+  cv::rectangle(picture, at(x, y), at(x + kSwatch, y + kSwatch), kInk, kSupersampling);
+  write(picture, name, x + kText, y + 13, 0, kLetters);
+}
 
 }  // namespace
+
+cv::Mat legendPicture(const ModelInfo& model, const std::set<int>& classes) {
+  const std::vector<std::string> names = vision::classNames(model);
+  const std::vector<cv::Vec3b> colors = vision::classColors(model.facts, model.classes);
+  double width = 0, y = kMargin;
+  for (int label : classes) width = std::max(width, legendWidth(names[label]));
+  const cv::Point size = at(width + 2 * kMargin, kLine * static_cast<double>(classes.size()) + kMargin);
+  cv::Mat picture(size.y, size.x, CV_8UC3, cv::Scalar::all(255));
+  for (int label : classes) {
+    writeLegend(picture, names[label], colors[label], kMargin, y);
+    y += kLine;
+  }
+  return reduced(picture);
+}
+
+void ContactSheet::add(const std::string& title, const cv::Mat& image, const RunReport& result, const cv::Mat& labels) {
+  // Drawn at the size of the sheet, so that the borders of the clusters stay sharp.
+  const cv::Size size(kWidth, image.rows * kWidth / image.cols);
+  cv::Mat small;
+  cv::resize(image, small, size, 0, 0, cv::INTER_AREA);
+  Column column{title, "tokens " + tokensText(result.tokens), {small}};
+  if (!labels.empty()) {
+    cv::Mat small_labels;
+    cv::resize(labels, small_labels, size, 0, 0, cv::INTER_NEAREST);
+    column.pictures.push_back(
+        vision::overlayPicture(small, small_labels, vision::classColors(model_.facts, model_.classes), 0.6));
+    for (const auto& [label, area] : vision::classAreas(small_labels)) areas_[label] += area;
+  }
+  if (!result.cluster_of_token.empty()) column.pictures.push_back(vision::mergePicture(small, result));
+  columns_.push_back(std::move(column));
+}
+
+cv::Mat ContactSheet::picture() const {
+  const int columns = static_cast<int>(columns_.size());
+  int height = 0;
+  for (const Column& column : columns_) {
+    int own = kTitle + kCaption;
+    for (const cv::Mat& picture : column.pictures) own += picture.rows + kGap;
+    height = std::max(height, own);
+  }
+  cv::Mat sheet((height + kLegendHeight) * kSupersampling, (columns * (kWidth + kGap) + kGap) * kSupersampling, CV_8UC3,
+                cv::Scalar::all(255));
+  std::vector<std::pair<cv::Rect, const cv::Mat*>> places;
+  for (int i = 0; i < columns; ++i) {
+    const int x = kGap + i * (kWidth + kGap);
+    int y = kTitle;
+    write(sheet, columns_[i].title, x, y - 14, 0, 14);
+    for (const cv::Mat& picture : columns_[i].pictures) {
+      places.emplace_back(cv::Rect(x, y, picture.cols, picture.rows), &picture);
+      y += picture.rows + kGap;
+    }
+    write(sheet, columns_[i].caption, x, y + 12, 0, 12);
+  }
+
+  std::vector<int> classes(areas_.size());
+  std::iota(classes.begin(), classes.end(), 0);
+  std::ranges::stable_sort(classes, [this](int a, int b) { return areas_[a] > areas_[b]; });
+  const std::vector<std::string> names = vision::classNames(model_);
+  const std::vector<cv::Vec3b> colors = vision::classColors(model_.facts, model_.classes);
+  double x = kGap;
+  for (int label : classes) {
+    if (areas_[label] == 0 || x + legendWidth(names[label]) > columns * (kWidth + kGap)) break;
+    writeLegend(sheet, names[label], colors[label], x, height);
+    x += legendWidth(names[label]) + 24;
+  }
+  sheet = reduced(sheet);
+  for (const auto& [place, picture] : places) picture->copyTo(sheet(place));
+  return sheet;
+}
 
 void TokenHistory::add(const vision::Frame& frame, const RunReport& result) {
   if (!frame.unix_time || !frame.sun_elevation)
@@ -86,10 +171,11 @@ std::vector<std::string> TokenHistory::hours() const {
       for (std::size_t k = 0; k < tokens.size(); ++k) hour.tokens[k] += (tokens[k] - hour.tokens[k]) / hour.frames;
     }
   }
+  const std::vector<int> widths = {-12, -10, 8, 10};
   std::vector<std::string> heading = {"hour (UTC)", "light", "tokens"};
   for (const int block : model_.schedule()) heading.push_back("block " + std::to_string(block));
   heading.emplace_back("merged");
-  std::vector<std::string> lines = {tableRow(heading, kWidths)};
+  std::vector<std::string> lines = {tableRow(heading, widths)};
   for (std::size_t h = 0; h < hours.size(); ++h) {
     const Hour& hour = hours[h];
     if (hour.frames == 0) continue;
@@ -101,7 +187,7 @@ std::vector<std::string> TokenHistory::hours() const {
                                       fixed(hour.tokens[0], 0)};
     for (std::size_t k = 1; k < hour.tokens.size(); ++k) cells.push_back(fixed(hour.tokens[k], 1));
     cells.push_back(fixed(100 * (1 - hour.tokens.back() / hour.tokens.front()), 1) + " %");
-    lines.push_back(tableRow(cells, kWidths));
+    lines.push_back(tableRow(cells, widths));
   }
   return lines;
 }

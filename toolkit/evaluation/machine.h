@@ -4,7 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "base/json_file.h"
+#include "mpm/options.hpp"
+
 namespace mpm::evaluation {
+
+/// The CPU as Linux names it; null on an architecture where it has no name there.
+Json cpuName();
 
 /// What Linux says about this computer at this moment. Empty: it says nothing.
 struct BoardState {
@@ -19,5 +25,9 @@ BoardState boardState(const std::string& root = {});
 
 /// One line: name, clock, temperature, throttling and power between two states that are `seconds` apart.
 std::string boardText(const BoardState& before, const BoardState& after, double seconds);
+
+/// Peak speed of this machine's GEMM library on all of OpenCV's threads, FLOP/s: the best of several runs on tiles that
+/// fit a core's cache. Takes about `seconds`.
+double gemmPeak(Precision precision, double seconds);
 
 }  // namespace mpm::evaluation

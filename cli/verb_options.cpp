@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verb_options.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/hash.h"
+#include "base/number_text.h"
+#include "base/size_text.h"
+#include "mpm/error.hpp"
+#include "vision/sources/source.h"
+
+namespace mpm::cli {
+
+using namespace program;
+namespace fs = std::filesystem;
+
+bool Shard::contains(const std::string& path) const {
+  return hashBytes(fs::path(path).filename().string()) % static_cast<std::uint64_t>(of) ==
+         static_cast<std::uint64_t>(number - 1);
+}
+
+Shard parseShard(const std::string& text) {
+  const auto shard = readNumbers(text, '/');
+  if (!shard || shard->first < 1 || shard->first > shard->second)
+    throw Error("'" + text + "' is not I/N with I from 1 to N, such as 2/8");
+  return {shard->first, shard->second};
+}
+
+void addShard(CLI::App& verb, Shard& shard) {
+  addText(verb, "--shard", "I/N",
+          "Only part I of N of the images, for one of N machines. The name of an image decides which part it is in",
+          [&shard](const std::string& text) { shard = parseShard(text); })
+      ->group(kJobGroup);
+}
+
+std::set<std::string> requireNamedImages(const std::string& option, const std::vector<std::string>& sources) {
+  std::map<std::string, std::string> file_of_stem;
+  std::set<std::string> names;
+  for (const std::string& source : sources) {
+    const vision::SourceSpec spec = vision::parseSourceSpec(source);
+    using enum vision::SourceKind;
+    if (spec.kind != kImage && spec.kind != kFolder && spec.kind != kGlob)
+      throw UsageError(option + " needs images, a folder or a glob, and '" + spec.shownText() + "' is none of these");
+    for (const std::string& file : vision::sourceFiles(spec)) {
+      const auto [other, fresh] = file_of_stem.emplace(fs::path(file).stem().string(), file);
+      if (!fresh)
+        throw UsageError(option + " needs images of different names, and '" + other->second + "' and '" + file +
+                         "' have the same: work on them one after the other");
+      names.insert(other->first);
+    }
+  }
+  return names;
+}
+
+void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes) {
+  if (reuse.on && (!shard.isWhole() || resumes))
+    throw UsageError(std::string("--reuse needs all frames in their order, and ") +
+                     (resumes ? "--resume leaves out those that are done" : "--shard takes some of them"));
+}
+
+void addTimes(CLI::App& verb, vision::TimeOptions& options) {
+  addField(verb, "times", [&options](const std::string& text) {
+    const auto zone = options.time_zone;
+    options = vision::parseTimes(text);
+    options.time_zone = zone;
+  });
+  addField(verb, "time-zone", options.time_zone, vision::parseTimeZone);
+}
+
+namespace {
+
+// Adds the option of a field to a verb.
+struct AddField {
+  CLI::App& verb;
+  monitor::Watch& watch;
+  const monitor::WatchField& field;
+  std::string name = field.key == "source" ? "SOURCE" : "--" + field.key;
+
+  CLI::Option* operator()(bool monitor::Watch::*member) const {
+    return verb.add_flag(name, watch.*member, field.help());
+  }
+  CLI::Option* operator()(std::optional<double> monitor::Watch::*member) const {
+    return addNumber(verb, name, watch.*member, field.unit, field.min, field.max, field.help());
+  }
+  template <typename Texts>
+  CLI::Option* operator()(Texts monitor::Watch::*member) const {
+    const auto problem = problemOf([&of = field](const std::string& text) { of.validate(text); });
+    CLI::Option* const option =
+        addOption(verb, name, watch.*member, field.key == "source" ? " " : field.unit, field.help())->check(problem);
+    return std::is_same_v<Texts, std::string> ? option : option->allow_extra_args(false);
+  }
+};
+
+}  // namespace
+
+void addWatchFields(CLI::App& verb, monitor::Watch& watch, const char* group) {
+  for (const monitor::WatchField& field : monitor::watchFields()) {
+    if (group ? field.group != std::string(group) : field.key == "reduce") continue;
+    CLI::Option* const option = std::visit(AddField{verb, watch, field}, field.member);
+    option->group(field.group);
+    if (field.key == "source") option->envname("MPM_SOURCE");
+  }
+}
+
+Json toJson(const Night& night) {
+  if (!night.on) return nullptr;
+  const vision::NightOptions& options = night.options;
+  return {{"gain", options.gain}, {"electrons", options.electrons}, {"thermal", options.thermal}};
+}
+
+void addNight(CLI::App& verb, Night& night) {
+  CLI::Option* const gain =
+      addNumber(verb, "--simulate-night", night.options.gain, "GAIN", 1e-3, 1,
+                night.on ? "Share of the light that is left at night. Default: 0.25"
+                         : "Simulate night: keep this share of the light, and add shot noise and thermal noise");
+  CLI::Option* const noise[] = {
+      addNumber(verb, "--electrons", night.options.electrons, "N", 1, 1e7,
+                "Electrons that a white pixel collects by day; fewer mean more shot noise at night. Default: 1500"),
+      addNumber(verb, "--thermal", night.options.thermal, "SD", 0, 1,
+                "Standard deviation of the thermal noise at night, as a share of white. Default: 0.008")};
+  gain->group(kNightGroup);
+  for (CLI::Option* option : noise) option->group(kNightGroup);
+  if (night.on) return;
+  gain->each([&night](const std::string&) { night.on = true; });
+  for (CLI::Option* option : noise) option->needs(gain);
+}
+
+std::vector<VariantOptions::Variant> VariantOptions::of(const std::string& model, const ConvertOptions& convert) const {
+  std::vector<std::optional<Reduction>> wanted(reductions.begin(), reductions.end());
+  for (const Schedule& schedule : schedules) wanted.emplace_back(mpmBefore(schedule, attention));
+  if (wanted.empty()) wanted.push_back(attention ? std::optional(Reduction{.attention = attention}) : std::nullopt);
+  std::vector<ConvertOptions> conversions;
+  for (const Precision precision : precisions.empty() ? std::vector{convert.precision} : precisions)
+    for (const std::optional<Reduction>& reduction : wanted) {
+      ConvertOptions& one = conversions.emplace_back(convert);
+      if (reduction) one.reduce = reduction;
+      one.precision = precision;
+      const ModelInfo info = readModelInfo(model, one);
+      if (!precisions.empty() && info.precision != precision)
+        throw Error(model + " was converted with precision " + toString(info.precision) + " and cannot be given " +
+                    toString(precision));
+      one.reduce = info.reduction;
+      one.precision = info.precision;
+      noteSlowPrecision(one.precision);
+    }
+  std::vector<Variant> variants;
+  for (const ConvertOptions& conversion : conversions)
+    for (const Reuse& reuse : reuses.empty() ? std::vector{Reuse()} : reuses)
+      if (std::ranges::none_of(variants, [&](const Variant& other) {
+            return other.convert.reduce == conversion.reduce && other.convert.precision == conversion.precision &&
+                   other.reuse == reuse;
+          }))
+        variants.push_back({conversion, reuse});
+  return variants;
+}
+
+void addVariants(CLI::App& verb, std::string& model, EstimatorOptions& options, VariantOptions& variants) {
+  const std::string several = "Can be given several times. ";
+  addField(verb, "model", [&model](const std::string& text) { model = text; });
+  addField(verb, "input-size", options.read.convert.input_size, parseSize);
+  addDevice(verb, options.read.device);
+  addField(verb, "threads", options.threads);
+  CLI::Option* const schedule =
+      addTexts(verb, "--schedule", "S", kScheduleWords + several + kUsualSchedule,
+               [&variants](const std::string& text) { variants.schedules.push_back(parseSchedule(text)); })
+          ->group(kMergingGroup);
+  CLI::Option* const attention = addAttention(verb, [&variants](Attention chosen) { variants.attention = chosen; });
+  const auto addFields = [&](const std::string& key, const std::string& usual, auto& values, auto read) {
+    const monitor::WatchField& field = monitor::watchField(key);
+    return addTexts(verb, "--" + key, field.unit, several + field.words + usual,
+                    [&values, read](const std::string& text) { values.push_back(read(text)); })
+        ->group(field.group);
+  };
+  addFields("reduce", "", variants.reductions, parseReduction)->excludes(schedule)->excludes(attention);
+  addFields("precision", ". Default: fp32; of a converted model its own", variants.precisions, parsePrecision);
+  addFields("reuse", ". Default: off", variants.reuses, parseReuse);
+}
+
+}  // namespace mpm::cli
