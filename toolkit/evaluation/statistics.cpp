@@ -31,19 +31,17 @@ std::vector<std::size_t> lengths(const std::vector<int>& film_of_image) {
 
 }  // namespace
 
-std::vector<std::vector<double>> bootstrap(int count, const Statistics& statistics) {
+std::vector<double> bootstrap(int count, const std::function<double(const std::vector<int>& pictures)>& number) {
   constexpr int kSamples = 1000;
-  std::vector<std::vector<double>> draws_of_number;
-  if (count < 2) return draws_of_number;
+  std::vector<double> numbers;
+  if (count < 2) return numbers;
   std::vector<int> pictures(static_cast<std::size_t>(count));
   Draws draws(static_cast<std::uint64_t>(count));
   for (int sample = 0; sample < kSamples; ++sample) {
     for (int& picture : pictures) picture = draws.integer(count);
-    const std::vector<double> numbers = statistics(pictures);
-    draws_of_number.resize(numbers.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) draws_of_number[i].push_back(numbers[i]);
+    numbers.push_back(number(pictures));
   }
-  return draws_of_number;
+  return numbers;
 }
 
 std::pair<double, double> interval(std::vector<double> draws) {

@@ -252,10 +252,8 @@ class Tuner {
     row.agreement = floored(row.agreement);
     if (options_.loss) {
       row.loss = 0 - floored(-loss(held_back_, quality));
-      const auto draws = bootstrap(held_back_.size(), [&](const std::vector<int>& pictures) {
-        return std::vector{loss(held_back_, quality, pictures)};
-      });
-      const auto [low, high] = interval(draws.at(0));
+      const auto [low, high] = interval(bootstrap(
+          held_back_.size(), [&](const std::vector<int>& pictures) { return loss(held_back_, quality, pictures); }));
       row.loss_low = floored(low);
       row.loss_high = 0 - floored(-high);
     }
@@ -363,16 +361,6 @@ class Tuner {
 
 }  // namespace
 
-void TuneOptions::validate() const {
-  if (!(agreement > 0 && agreement <= 100)) throw Error("the agreement must be more than 0 and at most 100 percent");
-  if (loss && !(*loss >= 0 && *loss <= 100)) throw Error("the loss must be 0 to 100 points of mIoU");
-  reuse.validate();
-  if (reuse.on && loss) throw Error("reuse is tried by its agreement, not by a loss of mIoU");
-  if (reuse.on && static_cast<int>(sequence.size()) < kMinTunePictures)
-    throw Error("reuse needs at least " + std::to_string(kMinTunePictures) + " frames that follow each other, not " +
-                std::to_string(sequence.size()));
-}
-
 std::optional<double> largestPassing(int steps, const std::function<bool(double x)>& passes) {
   double low = 0, high = 1;
   for (int step = 0; step < steps; ++step) {
@@ -383,10 +371,12 @@ std::optional<double> largestPassing(int steps, const std::function<bool(double 
 }
 
 std::optional<TuneResult> tune(const std::vector<TunePicture>& pictures, const TuneOptions& options) {
-  options.validate();
   if (static_cast<int>(pictures.size()) < kMinTunePictures)
     throw Error("tuning needs at least " + std::to_string(kMinTunePictures) + " pictures, not " +
                 std::to_string(pictures.size()));
+  if (options.reuse.on && static_cast<int>(options.sequence.size()) < kMinTunePictures)
+    throw Error("reuse needs at least " + std::to_string(kMinTunePictures) + " frames that follow each other, not " +
+                std::to_string(options.sequence.size()));
   return Tuner(pictures, options).run();
 }
 

@@ -27,9 +27,6 @@ struct TuneOptions {
   std::vector<cv::Mat> sequence{};  ///< for `reuse`: frames of a fixed camera that follow each other, CV_8UC3
   /// Called after each picture, with the number of those done and an estimate of all. False: stop.
   std::function<bool(int done, int estimate)> progress{};
-
-  /// Throws mpm::Error for a value out of range.
-  void validate() const;
 };
 
 /// A variant, measured on the pictures that the search did not use. The speed-up, the agreement and the loss have two
@@ -63,8 +60,8 @@ constexpr int kMinTunePictures = 8;
 /// Searches the family of reductions for the fastest one that meets `options`. First on a few pictures: how much each
 /// method may merge, by bisection. Then the best of each method and some steps around them run on the other pictures,
 /// interleaved with the full model, and the fastest that meets the options there is chosen; the full model where none
-/// does. nullopt when `progress` stopped it. Throws mpm::Error for fewer than kMinTunePictures pictures and for a model
-/// that is converted already or does not segment.
+/// does. nullopt when `progress` stopped it. Throws mpm::Error for fewer than kMinTunePictures pictures (or frames,
+/// with reuse) and for a model that is converted already or does not segment.
 std::optional<TuneResult> tune(const std::vector<TunePicture>& pictures, const TuneOptions& options);
 
 /// As the options of a command spell it.

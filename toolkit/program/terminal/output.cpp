@@ -90,13 +90,13 @@ void printError(const std::string& command, const std::string& message) {
 
 void printNote(const std::string& message) { std::fprintf(terminal, "%s\n", visibleText(message, kMaxLine).c_str()); }
 
-Progress::Progress(bool shown, std::optional<int> total, std::string step, int done)
-    : shown_(shown), total_(total), name_(step.empty() ? step : step + " "), done_(done), first_(done) {}
+Progress::Progress(bool shown, std::optional<int> total, const std::string& step)
+    : shown_(shown), total_(total), name_(step.empty() ? step : step + " ") {}
 
 Progress::~Progress() { clear(); }
 
 void Progress::clear() const {
-  if (shown_ && done_ > first_) std::fputs("\r\033[K", terminal);
+  if (shown_ && done_ > 0) std::fputs("\r\033[K", terminal);
   drawn_ = {};
 }
 
@@ -107,7 +107,7 @@ void Progress::note(const std::string& message) const {
 
 std::string Progress::text() const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const double rate = (done_ - first_) / std::max(1e-3, seconds);
+  const double rate = done_ / std::max(1e-3, seconds);
   const std::string speed = rate >= 1 ? fixed(rate, 1) + "/s" : fixed(1 / rate, 2) + " s each";
   if (!total_) return std::to_string(done_) + " frames  " + speed;
   return name_ + std::to_string(done_) + " of " + std::to_string(*total_) + "  " + speed + "  " +

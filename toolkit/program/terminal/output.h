@@ -43,8 +43,8 @@ void printNote(const std::string& message);
 /// Progress on stderr, redrawn in place; nothing at all when `shown` is false.
 class Progress {
  public:
-  /// `step`: what one is called, "frame"; `done`: steps of an earlier run.
-  Progress(bool shown, std::optional<int> total, std::string step = "", int done = 0);
+  /// `step`: what one is called, "frame".
+  Progress(bool shown, std::optional<int> total, const std::string& step = "");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -64,7 +64,7 @@ class Progress {
   bool shown_;
   std::optional<int> total_;
   std::string name_;
-  int done_, first_;
+  int done_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   mutable std::chrono::steady_clock::time_point drawn_{};
 };
