@@ -107,15 +107,13 @@ void LabelledOptions::validate() const {
                      "compare with --against full");
 }
 
-void applyProtocol(const LabelledOptions& labelled, const ChosenFit& chosen, const std::string& model,
+void applyProtocol(const LabelledOptions& labelled, std::optional<Fit> fit, const std::string& model,
                    EstimatorOptions& options) {
   const auto protocol = labelled.dataset ? evaluation::protocolOf(*labelled.dataset) : evaluation::DatasetProtocol();
   const bool windows = protocol.window != Size2{};
-  options.fit = chosen.fit.value_or(windows ? Fit::kWindow : Fit::kResize);
-  if (options.fit != Fit::kWindow && (chosen.window_stride > 0 || chosen.short_side > 0))
-    throw UsageError(std::string(chosen.short_side > 0 ? "--short-side" : "--window-stride") + " needs --fit window");
-  options.window_stride = chosen.window_stride;
-  options.short_side = chosen.short_side;
+  options.fit = fit.value_or(windows ? Fit::kWindow : Fit::kResize);
+  if (options.fit != Fit::kWindow && (options.window_stride > 0 || options.short_side > 0))
+    throw UsageError(std::string(options.short_side > 0 ? "--short-side" : "--window-stride") + " needs --fit window");
   if (!windows || options.fit != Fit::kWindow) return;
   ConvertOptions& convert = options.read.convert;
   const ModelInfo info = readModelInfo(model, convert);

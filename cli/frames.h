@@ -87,12 +87,9 @@ void addDataset(CLI::App& verb, std::optional<evaluation::Dataset>& dataset, con
 /// Labels that do not count; of a data set none is named.
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model);
 
-/// Options that the user chose keep their value; the others become those of the papers, as far as the model allows.
-struct ChosenFit {
-  std::optional<Fit> fit{};
-  int window_stride = 0, short_side = 0;
-};
-void applyProtocol(const LabelledOptions& labelled, const ChosenFit& chosen, const std::string& model,
+/// `fit`, and the stride and the short side of `options`: what the user chose (nullopt and 0: nothing) stays as it is;
+/// the others become those of the papers, as far as the model allows.
+void applyProtocol(const LabelledOptions& labelled, std::optional<Fit> fit, const std::string& model,
                    EstimatorOptions& options);
 
 struct LabelledFrame {

@@ -271,8 +271,7 @@ class Runner {
         }
         Json about = {{"source", frame.source}, {"name", frame.name}, {"index", frame.index}};
         addMoment(frame, about);
-        const evaluation::Truth real =
-            truth.empty() ? evaluation::Truth() : evaluation::Truth(truth, images.voidLabel());
+        const evaluation::Truth real(truth, images.voidLabel());
         for (const std::size_t v : wanted) {
           MeasuredVariant& variant = measured_.variants[v];
           const bool reused_nothing = options_[v].reuse.on && first_of_film;

@@ -15,7 +15,7 @@ namespace mpm::cli {
 struct MeasurePlan {
   std::string model{};
   LabelledOptions labelled{};
-  ChosenFit fit{};
+  std::optional<Fit> fit{};    ///< that the user chose
   EstimatorOptions options{};  ///< of all variants
   VariantOptions variants{};
   Night night{};

@@ -27,23 +27,18 @@ struct ViewArguments {
 };
 
 struct ViewState {
-  enum class Picture { kOverlay, kMerge, kImage } picture = Picture::kOverlay;
+  char picture = 'o';  // the key that shows it
   double opacity = 0.5;
   bool paused = false;
   bool closed = false;
 };
 
-cv::Mat pictureOf(const vision::Frame& frame, const Estimate& result, const std::vector<cv::Vec3b>& colors,
-                  const ViewState& state) {
-  if (state.picture == ViewState::Picture::kMerge) return vision::mergePicture(frame.image, result);
-  if (state.picture == ViewState::Picture::kOverlay && !result.labels.empty())
-    return vision::overlayPicture(frame.image, result.labels, colors, state.opacity);
-  return frame.image.clone();
-}
-
 void draw(const vision::Frame& frame, const Estimate& result, const std::vector<cv::Vec3b>& colors,
           const ViewState& state) {
-  cv::Mat picture = pictureOf(frame, result, colors, state);
+  cv::Mat picture = frame.image.clone();
+  if (state.picture == 'm') picture = vision::mergePicture(frame.image, result);
+  if (state.picture == 'o' && !result.labels.empty())
+    picture = vision::overlayPicture(frame.image, result.labels, colors, state.opacity);
   const std::string text = "tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
   const cv::Point at(10, picture.rows - 12);
   cv::putText(picture, text, at, cv::FONT_HERSHEY_SIMPLEX, 0.5, cv::Scalar::all(0), 3, cv::LINE_AA);
@@ -52,9 +47,7 @@ void draw(const vision::Frame& frame, const Estimate& result, const std::vector<
 }
 
 void handleKey(int key, ViewState& state) {
-  if (key == 'o') state.picture = ViewState::Picture::kOverlay;
-  if (key == 'm') state.picture = ViewState::Picture::kMerge;
-  if (key == 'i') state.picture = ViewState::Picture::kImage;
+  if (key == 'o' || key == 'm' || key == 'i') state.picture = static_cast<char>(key);
   if (key == '[') state.opacity = std::max(0.0, state.opacity - 0.1);
   if (key == ']') state.opacity = std::min(1.0, state.opacity + 0.1);
   if (key == ' ') state.paused = !state.paused;

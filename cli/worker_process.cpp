@@ -14,7 +14,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -49,8 +48,8 @@ PythonProgram startPython(const std::string& file, const std::vector<std::string
   const auto start = [&](const char* python) {
     std::vector<std::string> command = {python, path.string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    WorkerProcess process(command);
-    nlohmann::json answer = process.ask(nlohmann::json::object(), kSeconds);
+    auto process = std::make_unique<WorkerProcess>(command);
+    nlohmann::json answer = process->ask(nlohmann::json::object(), kSeconds);
     return PythonProgram{std::move(process), std::move(answer)};
   };
   PythonProgram found = start("python3");
@@ -82,16 +81,8 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   from_ = answer[0];
 }
 
-WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
-    : child_(std::exchange(other.child_, -1)),
-      to_(std::exchange(other.to_, -1)),
-      from_(std::exchange(other.from_, -1)),
-      complaints_(std::exchange(other.complaints_, -1)),
-      received_(std::move(other.received_)) {}
-
 WorkerProcess::~WorkerProcess() {
-  for (int file : {to_, from_, complaints_})
-    if (file >= 0) ::close(file);
+  for (const int file : {to_, from_, complaints_}) ::close(file);
   if (child_ < 0) return;
   // The end of stdin ends a worker; one that hangs is not waited for.
   for (int i = 0; i < 50; ++i) {
@@ -159,7 +150,7 @@ MergeFunction pythonRule(const Reduction& rule) {
   const std::string file = rule.function.substr(0, hash);
   if (!std::filesystem::is_regular_file(file)) throw Error("--rule: there is no file '" + file + "'");
   struct State {
-    WorkerProcess process;
+    std::unique_ptr<WorkerProcess> process;
     ScratchFolder folder{};
   };
   const auto asked = [name = rule.function](const nlohmann::json& answer) {
@@ -181,15 +172,14 @@ MergeFunction pythonRule(const Reduction& rule) {
     write(input.row_of_patch);
     file.close();
     if (!file) throw Error("cannot write '" + path + "'");
-    const nlohmann::json answer = state->process.ask({{"numbers", path},
-                                                      {"rows", input.sizes.size()},
-                                                      {"dim", input.rows.size() / input.sizes.size()},
-                                                      {"key_width", input.keys.size() / input.sizes.size()},
-                                                      {"grid", {input.grid.height, input.grid.width}},
-                                                      {"image", {input.image_size.height, input.image_size.width}},
-                                                      {"image_values", input.image.size()},
-                                                      {"block", input.block}},
-                                                     kSeconds);
+    const nlohmann::json answer = state->process->ask({{"numbers", path},
+                                                       {"rows", input.sizes.size()},
+                                                       {"dim", input.rows.size() / input.sizes.size()},
+                                                       {"key_width", input.keys.size() / input.sizes.size()},
+                                                       {"grid", {input.grid.height, input.grid.width}},
+                                                       {"image", {input.image_size.height, input.image_size.width}},
+                                                       {"block", input.block}},
+                                                      kSeconds);
     asked(answer);
     return answer.at("groups").get<std::vector<std::int64_t>>();
   };

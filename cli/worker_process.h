@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,8 +19,8 @@ class WorkerProcess {
  public:
   explicit WorkerProcess(const std::vector<std::string>& command);
   ~WorkerProcess();
-  WorkerProcess(WorkerProcess&& other) noexcept;
-  WorkerProcess& operator=(WorkerProcess&&) = delete;
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   nlohmann::json ask(const nlohmann::json& question, double timeout_s);
 
@@ -34,7 +35,7 @@ class WorkerProcess {
 
 /// A program of share/mpm in Python, and its first line of JSON: {"ok", "why"}.
 struct PythonProgram {
-  WorkerProcess process;
+  std::unique_ptr<WorkerProcess> process;
   nlohmann::json answer;
 };
 

@@ -237,12 +237,12 @@ void addMeasureOptions(CLI::App& verb, MeasurePlan& plan) {
             "none of them, as in ADE20K. Default: 0");
   addField(verb, "refine", plan.options.refine, parseRefine);
   addChoice<std::optional<Fit>>(
-      verb, "--fit", plan.fit.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
+      verb, "--fit", plan.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
       "resize: one pass over the image resized to the network input; window: sliding windows at the image's "
       "own scale. Default: resize, or that of the data set");
-  addNumber(verb, "--window-stride", plan.fit.window_stride, "PX", 1, 1 << 20,
+  addNumber(verb, "--window-stride", plan.options.window_stride, "PX", 1, 1 << 20,
             "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of 768). Default: 15/16 of the window");
-  addNumber(verb, "--short-side", plan.fit.short_side, "PX", 1, 1 << 14,
+  addNumber(verb, "--short-side", plan.options.short_side, "PX", 1, 1 << 14,
             "Shorter side of the images before the windows. Default: that of the data set, else their own scale");
 }
 

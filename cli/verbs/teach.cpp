@@ -137,22 +137,22 @@ void printStates(const evaluation::StateHead& head, const std::vector<evaluation
                   head.states[static_cast<std::size_t>(one.given)] + " (" + fixed(one.probability, 3) + ")");
 }
 
-// Trains a head of states on the pictures, prints how often it is right, and writes it to `output`. Returns the exit
-// status. `model`: a file; `reduce`: nullopt: that of the model.
-int teachStates(const StatesOptions& options, const std::string& model, const std::optional<Reduction>& reduce,
-                const std::string& output, bool json) {
+// Trains a head of states on the pictures, prints how often it is right, and writes it. Returns the exit status.
+int teachStates(const TeachOptions& teach) {
+  const StatesOptions& options = teach.states;
+  const std::string model = chosenModel(teach.job.model), output = teach.job.output;
   if (!output.ends_with(".json")) throw UsageError("-o is '" + output + "'; for states it must end in .json");
-  evaluation::StatesJob job{.model = model, .reduce = reduce, .regions = regionsOf(options)};
+  evaluation::StatesJob job{.model = model, .reduce = teach.reduce, .regions = regionsOf(options)};
   job.name = options.region.empty() ? fs::path(output).stem().string() : options.region;
   evaluation::readStateExamples(options.examples, options.times, job);
   const std::string page_path = fs::path(output).replace_extension().string() + "_wrong.jpg";
   Inputs inputs{.models = {model}, .files = {options.regions, options.times.list}};
   for (const evaluation::StateExample& one : job.examples) inputs.files.push_back(one.file);
   for (const std::string& path : {output, page_path}) requireOutput("-o", path, inputs);
-  Progress bar(!json && stderrIsTerminal(), static_cast<int>(job.examples.size()), "picture");
+  Progress bar(!teach.json && stderrIsTerminal(), static_cast<int>(job.examples.size()), "picture");
   job.progress = [&](int done, int of) {
     bar.step();
-    if (json) printLine(Json{{"progress", static_cast<double>(done) / of}});
+    if (teach.json) printLine(Json{{"progress", static_cast<double>(done) / of}});
     return !interrupted();
   };
   const auto head = evaluation::teachStates(job);
@@ -168,7 +168,7 @@ int teachStates(const StatesOptions& options, const std::string& model, const st
     fs::remove(page_path, none);
   else
     vision::writePicture(page_path, page);
-  if (json) {
+  if (teach.json) {
     printLine(Json{{"states", output},
                    {"wrong_pictures", page.empty() ? Json() : Json(page_path)},
                    {"cross_validation", evaluation::toJson(head->verdict, head->states)}});
@@ -184,8 +184,7 @@ int teachStates(const StatesOptions& options, const std::string& model, const st
 int teach(TeachOptions options) {
   if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
   evaluation::TeachJob& job = options.job;
-  if (!options.states.examples.empty())
-    return teachStates(options.states, chosenModel(job.model), options.reduce, job.output, options.json);
+  if (!options.states.examples.empty()) return teachStates(options);
   if (options.images.empty() || options.labels.empty())
     throw UsageError(std::string(options.images.empty() ? "--images" : "--labels") + " is required");
   options.reduce = options.reduce.value_or(kFullModel);

@@ -67,6 +67,7 @@ Json intervalJson(double mean, std::optional<double> half) {
 }  // namespace
 
 Truth::Truth(cv::Mat all, int ignored) : labels(std::move(all)), near(labels.clone()), void_label(ignored) {
+  if (labels.empty()) return;
   const cv::Mat around = cv::getStructuringElement(cv::MORPH_RECT, {2 * kNearPixels + 1, 2 * kNearPixels + 1});
   cv::Mat highest, lowest;
   cv::dilate(labels, highest, around);

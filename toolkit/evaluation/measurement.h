@@ -16,11 +16,10 @@ namespace mpm::evaluation {
 
 /// True labels of an image, CV_8U; empty: it has none.
 struct Truth {
-  Truth() = default;
   Truth(cv::Mat labels, int void_label);
 
   cv::Mat labels, near;  ///< `near`: the labels within kNearPixels of a boundary between classes, void elsewhere
-  int void_label = 255;
+  int void_label;
 };
 constexpr int kNearPixels = 8;
 
