@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -113,12 +112,6 @@ std::span<const JsonValue> Manifest::entries() const {
 void Manifest::append(const Json& entry) {
   log_.append(entry);
   names_.insert(entry["name"].get<std::string>());
-}
-
-Json fileIdentity(const std::string& path) {
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(path, error);
-  return {{"path", path}, {"bytes", error ? Json(nullptr) : Json(bytes)}};
 }
 
 }  // namespace mpm::cli

@@ -55,7 +55,4 @@ class Manifest {
   std::set<std::string> names_;
 };
 
-/// The path and the bytes of a file: settings that tell one model from another.
-Json fileIdentity(const std::string& path);
-
 }  // namespace mpm::cli

@@ -98,20 +98,19 @@ Json settingsJson(const MeasurePlan& plan, const EstimatorOptions& options, cons
 
 /// Fills MeasuredVariant::full and day.
 void findPartners(std::vector<MeasuredVariant>& variants) {
-  const auto with = [](Json settings, const char* key, const Json& value) {
-    settings[key] = value;
-    return keyOf(settings, true);
-  };
   std::map<std::string, std::size_t> index;
   for (std::size_t v = 0; v < variants.size(); ++v) index.emplace(keyOf(variants[v].settings, true), v);
+  const auto find = [&](Json settings, const char* key, const Json& value) {
+    settings[key] = value;
+    const auto found = index.find(keyOf(settings, true));
+    return found == index.end() ? std::nullopt : std::optional(found->second);
+  };
   for (MeasuredVariant& variant : variants) {
     Json full = variant.settings;
     full["reduce"] = toString(kFullModel);
-    if (const auto found = index.find(with(full, "reuse_spec", "off")); found != index.end())
-      variant.full = found->second;
-    if (variant.settings["simulated_night"].is_null()) continue;
-    if (const auto found = index.find(with(variant.settings, "simulated_night", nullptr)); found != index.end())
-      variant.day = found->second;
+    variant.full = find(full, "reuse_spec", "off");
+    if (!variant.settings["simulated_night"].is_null())
+      variant.day = find(variant.settings, "simulated_night", nullptr);
   }
 }
 

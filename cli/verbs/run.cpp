@@ -118,7 +118,7 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
 
 // The settings that --resume must find unchanged.
 Json workJson(const RunArguments& arguments, const std::string& model_path, const ModelInfo& model) {
-  return {{"model", fileIdentity(model_path)},
+  return {{"model", {{"path", model_path}, {"bytes", std::filesystem::file_size(model_path)}}},
           {"reduce", toString(model.reduction)},
           {"precision", toString(model.precision)},
           {"input", sizeJson(model.input)},
@@ -158,7 +158,8 @@ class PictureFolder {
   /// Names of the files in the folder.
   std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const Estimate& estimate,
                                  const vision::EstimateFiles& files) {
-    const std::string name = unique_(frame);
+    std::string name = frame;
+    for (int n = 2; !taken_.insert(name).second; ++n) name = frame + "_" + std::to_string(n);
     std::vector<std::string> written;
     const auto put = [&](const std::string& ending, const cv::Mat& picture) {
       written.push_back(name + ending);
@@ -200,7 +201,7 @@ class PictureFolder {
  private:
   const RunArguments& arguments_;
   EstimateWriter& writer_;
-  UniqueNames unique_;
+  std::set<std::string> taken_;  // names
   int pictures_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "mpm/convert.hpp"
@@ -54,12 +55,6 @@ std::string shellWord(const std::string& word) {
   std::string text;
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return word.empty() || word.find_first_not_of(plain) != word.npos ? "'" + text + "'" : word;
-}
-
-std::string UniqueNames::operator()(const std::string& name) {
-  std::string unique = name;
-  for (int n = 2; !taken_.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
-  return unique;
 }
 
 void requireOutput(const std::string& option, const std::string& output, const Inputs& inputs) {

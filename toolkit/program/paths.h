@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -29,15 +28,6 @@ std::string fileName(const std::string& text);
 
 /// As a shell reads it: in quotes where it needs them.
 std::string shellWord(const std::string& word);
-
-/// Names of files, each once: the second "a" is "a_2".
-class UniqueNames {
- public:
-  std::string operator()(const std::string& name);
-
- private:
-  std::set<std::string> taken_;
-};
 
 /// What a command reads. Empty names are left out.
 struct Inputs {
