@@ -71,7 +71,9 @@ std::vector<evaluation::TunePicture> labelledPicturesOf(const TuneArguments& arg
 }
 
 LabelledOptions labelledOf(const TuneArguments& arguments) {
-  LabelledOptions labelled{.dataset = arguments.dataset, .labels = arguments.labels};
+  LabelledOptions labelled;
+  labelled.dataset = arguments.dataset;
+  labelled.labels = arguments.labels;
   (arguments.labels.empty() ? labelled.source : labelled.images) = arguments.source;
   labelled.validate();
   return labelled;

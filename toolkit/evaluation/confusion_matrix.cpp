@@ -10,10 +10,12 @@
 #include "mpm/error.hpp"
 
 namespace mpm::evaluation {
-
 namespace {
 
-constexpr int kLabels = 256;  // what CV_8U can hold
+constexpr int kLabels = 256;                // what CV_8U can hold
+constexpr double kGood = 0.7, kFair = 0.5;  // IoU
+constexpr double kOften = 0.05;             // share of the pixels of a class
+constexpr std::size_t kOthers = 2;
 
 }  // namespace
 
@@ -115,14 +117,6 @@ double ConfusionMatrix::pixelAccuracy() const {
   for (int c = 0; c < classes_; ++c) right += count(c, c);
   return all ? static_cast<double>(right) / static_cast<double>(all) : std::numeric_limits<double>::quiet_NaN();
 }
-
-namespace {
-
-constexpr double kGood = 0.7, kFair = 0.5;  // IoU
-constexpr double kOften = 0.05;             // share of the pixels of a class
-constexpr std::size_t kOthers = 2;
-
-}  // namespace
 
 Json toJson(const ConfusionMatrix& matrix) {
   Json rows = Json::array();
