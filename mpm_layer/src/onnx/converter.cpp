@@ -14,7 +14,7 @@
 #include "onnx/model/graph.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/model/weights.h"
-#include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/canonical.h"
 #include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {

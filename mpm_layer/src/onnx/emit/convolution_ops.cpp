@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "onnx/emit/node_emitter.h"
-#include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/canonical.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -6,7 +6,7 @@
 #include "onnx/emit/node_emitter.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
-#include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/canonical.h"
 #include "onnx/recognise/terms.h"
 
 namespace mpm::onnx_graph {

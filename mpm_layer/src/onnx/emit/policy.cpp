@@ -5,7 +5,7 @@
 #include "onnx/emit/node_emitter.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/model_file.h"
-#include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/canonical.h"
 
 namespace mpm::onnx_graph {
 namespace {

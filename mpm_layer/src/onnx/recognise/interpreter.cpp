@@ -7,7 +7,7 @@
 
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
-#include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/canonical.h"
 #include "onnx/recognise/interpreter.h"
 #include "onnx/recognise/rotary.h"
 
