@@ -2,14 +2,41 @@
 #include "onnx/fold/fold.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/element_functions.h"
 #include "onnx/model/data_movement.h"
+#include "onnx/model/model_file.h"
 
 namespace mpm::onnx_graph {
 namespace {
+
+/// The constants of the first three inputs; null where one is not constant.
+std::array<const Tensor*, 3> firstConstants(const Graph& graph, const Node& node) {
+  return {graph.constant(node.input(0)), graph.constant(node.input(1)), graph.constant(node.input(2))};
+}
+
+/// The largest or the smallest integer for a number beyond it, 0 for NaN.
+std::int64_t wholeNumber(double value) {
+  constexpr double kTwo63 = 9223372036854775808.0;
+  if (std::isnan(value)) return 0;
+  if (value >= kTwo63) return std::numeric_limits<std::int64_t>::max();
+  if (value < -kTwo63) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(value);
+}
+
+/// The tensor of compute(i) for each element, floats or whole numbers.
+template <class Compute>
+Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute compute) {
+  std::vector<float> floats(is_float ? count : 0);
+  Integers ints(is_float ? 0 : count);
+  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(compute(i));
+  for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = wholeNumber(compute(i));
+  return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
+}
 
 bool allConstant(const Graph& graph, const Node& node) {
   return std::ranges::all_of(node.inputs, [&](int value) { return value < 0 || graph.constant(value) != nullptr; });
@@ -33,25 +60,15 @@ std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const No
     if (!movement.in_order) budget.take(movement.shape);
   }
   const auto movements = moveData(graph, node, true);
-  std::vector<const Tensor*> sources;
-  std::vector<const std::vector<float>*> floats;
-  std::vector<const Integers*> ints;
+  std::vector<Tensor> sources, results;
   for (const int value : movedInputs(node)) {
-    const Tensor* source = sources.emplace_back(graph.constant(value));
-    if (source->isFloat() != sources[0]->isFloat()) refuse(node, "integers and floats together", "one type");
-    floats.push_back(source->floats.get());
-    ints.push_back(source->ints.get());
+    sources.push_back(*graph.constant(value));
+    if (sources.back().isFloat() != sources[0].isFloat()) refuse(node, "integers and floats together", "one type");
   }
-  std::vector<Tensor> results;
-  for (const Movement& movement : *movements) {
-    if (movement.in_order) {
-      results.push_back(sources[movement.operand]->reshaped(movement.shape));
-    } else if (sources[0]->isFloat()) {
-      results.push_back(Tensor::of(movement.shape, moved(movement, floats)));
-    } else {
-      results.push_back(Tensor::of(movement.shape, moved(movement, ints)));
-    }
-  }
+  const Tensor all = joined(sources);
+  for (const Movement& movement : *movements)
+    results.push_back(movement.in_order ? sources[movement.operand].reshaped(movement.shape)
+                                        : all.picked(movement.shape, movement.from));
   return results;
 }
 
@@ -165,54 +182,150 @@ std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& no
   if (!sides) return std::nullopt;
   const auto count = static_cast<std::size_t>(budget.take(*sides));
   const onnx::AttributeProto* value = node.attribute("value");
-  if (!value) return Tensor::of(*sides, std::vector<float>(count, 0.0f));
-  const onnx::TensorProto& proto = value->t();
-  if (proto.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
-  // A one-element tensor. Only the few types that occur are read here.
-  const auto filled = [&](auto fill, const auto& field) {
-    if (field.size() > 0) fill = field[0];
-    if (proto.raw_data().size() >= sizeof fill)
-      std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
-    return Tensor::of(*sides, std::vector(count, fill));
-  };
-  if (proto.data_type() == onnx::TensorProto::FLOAT) return filled(0.0f, proto.float_data());
-  if (proto.data_type() == onnx::TensorProto::INT64) return filled(std::int64_t{0}, proto.int64_data());
-  return std::nullopt;
+  const Tensor fill = value ? readTensor(value->t(), {}, "its value") : Tensor::of({}, std::vector<float>{0});
+  if (fill.size() != 1) refuse(node, std::to_string(fill.size()) + " values", "one");
+  return fill.picked(*sides, Integers(count, 0));
 }
 
-/// `data` with the elements of `updates` at these places.
-Tensor written(const Tensor& data, const Tensor& updates, const Integers& places) {
-  const auto put = [&](auto values, const auto& from) {
-    for (std::size_t i = 0; i < places.size(); ++i) values[places[i]] = from[i];
-    return Tensor::of(data.shape, std::move(values));
-  };
-  return data.isFloat() ? put(*data.floats, *updates.floats) : put(*data.ints, *updates.ints);
-}
-
-/// ScatterND with one index row per replaced slice, which is how exporters write `x[i] = y`.
+/// ScatterND with one index row per replaced slice, which is how exporters write `x[i] = y`, and ScatterElements along
+/// one axis, both without a reduction.
 std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, FoldBudget& budget) {
   const auto [data, indices, updates] = firstConstants(graph, node);
-  if (!data || !indices || !updates || !indices->ints || indices->shape.empty() || indices->size() == 0)
+  if (!data || !indices || !updates || !indices->ints || indices->shape.empty() || indices->size() == 0 ||
+      data->isFloat() != updates->isFloat() || node.text("reduction", "none") != "none")
     return std::nullopt;
-  if (data->isFloat() != updates->isFloat()) return std::nullopt;
-  const auto depth = static_cast<std::size_t>(indices->shape.back());
-  if (depth == 0 || depth > data->shape.size()) return std::nullopt;
-  budget.take(data->shape);
-  const std::int64_t slice = elementsFrom(data->shape, depth);
-  const std::int64_t rows = indices->size() / static_cast<std::int64_t>(depth);
-  if (updates->size() != rows * slice) refuse(node, "updates of another size", "one slice per index");
-  Integers places;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t target = 0;
-    for (std::size_t axis = 0; axis < depth; ++axis) {
-      std::int64_t index = (*indices->ints)[static_cast<std::size_t>(row) * depth + axis];
-      if (index < 0) index += data->shape[axis];
-      if (index < 0 || index >= data->shape[axis]) refuse(node, "an index outside the tensor", "one within");
-      target = target * data->shape[axis] + index;
+  const std::size_t rank = data->shape.size();
+  const Integers stride = strides(data->shape);
+  Integers from(budget.take(data->shape));  // of each element of the result: in the data, or behind it in the updates
+  std::iota(from.begin(), from.end(), std::int64_t{0});
+  std::int64_t update = data->size();
+  if (node.op == "ScatterND") {
+    const auto depth = static_cast<std::size_t>(indices->shape.back());
+    if (depth == 0 || depth > rank) return std::nullopt;
+    const std::int64_t slice = elementsFrom(data->shape, depth);
+    const std::int64_t rows = indices->size() / static_cast<std::int64_t>(depth);
+    if (updates->size() != rows * slice) refuse(node, "updates of another size", "one slice per index");
+    for (auto index = indices->ints->begin(); index != indices->ints->end(); index += indices->shape.back()) {
+      std::int64_t target = 0;
+      for (std::size_t axis = 0; axis < depth; ++axis)
+        target += frontIndex(node, index[static_cast<std::ptrdiff_t>(axis)], data->shape[axis]) * stride[axis];
+      for (std::int64_t i = 0; i < slice; ++i) from[target + i] = update++;
     }
-    for (std::int64_t i = 0; i < slice; ++i) places.push_back(target * slice + i);
+  } else {
+    if (indices->shape.size() != rank || updates->shape != indices->shape) return std::nullopt;
+    const std::size_t along = frontAxis(node, node.integer("axis", 0), rank);
+    for (std::int64_t i = 0; i < indices->size(); ++i) {
+      std::int64_t rest = i, target = 0;
+      for (std::size_t axis = rank; axis-- > 0; rest /= indices->shape[axis]) {
+        const std::int64_t place = axis == along ? (*indices->ints)[i] : rest % indices->shape[axis];
+        target += frontIndex(node, place, data->shape[axis]) * stride[axis];
+      }
+      from[target] = update++;
+    }
   }
-  return written(*data, *updates, places);
+  return joined({*data, *updates}).picked(data->shape, from);
+}
+
+using Elementwise = ElementFunction<double>;
+
+std::int64_t integerBinary(const std::string& op, const Elementwise& function, std::int64_t a, std::int64_t b,
+                           const Node& node) {
+  std::int64_t result = 0;
+  if (op == "Add" && !__builtin_add_overflow(a, b, &result)) return result;
+  if (op == "Sub" && !__builtin_sub_overflow(a, b, &result)) return result;
+  if (op == "Mul" && !__builtin_mul_overflow(a, b, &result)) return result;
+  if (op == "Equal") return a == b;
+  if (op == "Less") return a < b;
+  if (op == "Greater") return a > b;
+  if (op == "Min") return std::min(a, b);
+  if (op == "Max") return std::max(a, b);
+  if (op == "Div" || op == "Mod") {
+    if (b == 0) refuse(node, "a division by zero", "another divisor");
+    if (b == -1) return op == "Mod" ? 0 : wholeNumber(-static_cast<double>(a));
+    if (op == "Div") return a / b;
+    const std::int64_t rest = a % b;
+    return node.integer("fmod", 0) == 0 && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+  return wholeNumber(function.value(static_cast<double>(a), static_cast<double>(b), 0));
+}
+
+Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, const Elementwise& function,
+                   FoldBudget& budget) {
+  const Shape shape = broadcast(a.shape, b.shape);
+  const std::int64_t count = budget.take(shape);
+  const Integers left = broadcastIndices(a.shape, shape);
+  const Integers right = broadcastIndices(b.shape, shape);
+  if (a.isFloat() || b.isFloat())
+    return filled(a.isFloat() && function.kind != FunctionKind::kTruth, shape, count,
+                  [&](std::size_t i) { return function.value(a.at(left[i]), b.at(right[i]), 0); });
+  Integers result(count);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = integerBinary(node.op, function, (*a.ints)[left[i]], (*b.ints)[right[i]], node);
+  return Tensor::of(shape, std::move(result));
+}
+
+Tensor applyWhere(const Tensor& condition, const Tensor& yes, const Tensor& no, FoldBudget& budget) {
+  const Shape shape = broadcast(condition.shape, broadcast(yes.shape, no.shape));
+  Integers from(budget.take(shape));
+  const Integers which = broadcastIndices(condition.shape, shape);
+  const Integers left = broadcastIndices(yes.shape, shape);
+  const Integers right = broadcastIndices(no.shape, shape);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = condition.at(which[i]) != 0 ? left[i] : yes.size() + right[i];
+  return joined({yes, no}).picked(shape, from);
+}
+
+Tensor applyCast(const Node& node, const Tensor& x) {
+  const bool to_float = castsToFloat(node), to_bool = node.integer("to", 0) == onnx::TensorProto::BOOL;
+  if (to_float == x.isFloat() && !to_bool) return x;
+  if (to_float) return Tensor::of(x.shape, std::vector<float>(x.ints->begin(), x.ints->end()));
+  return filled(false, x.shape, x.size(), [&](std::size_t i) {
+    const double value = x.at(static_cast<std::int64_t>(i));
+    return to_bool ? static_cast<double>(value != 0) : value;
+  });
+}
+
+/// Elementwise ops, comparisons, Where, Cast; nullopt for any other op.
+std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const auto [a, b, c] = firstConstants(graph, node);
+  if (!a) return std::nullopt;
+  if (node.op == "Cast") {
+    budget.take(a->shape);
+    return applyCast(node, *a);
+  }
+  if (node.op == "Where" && b && c && b->isFloat() == c->isFloat()) return applyWhere(*a, *b, *c, budget);
+  const Elementwise* const function = elementFunction<double>(node.op);
+  if (!function || function->kind == FunctionKind::kNamed || function->operands > 2) return std::nullopt;
+  if (function->operands == 1) {
+    budget.take(a->shape);
+    return filled(a->isFloat() && function->kind != FunctionKind::kTruth, a->shape, a->size(),
+                  [&, x = a](std::size_t i) { return function->value(x->at(static_cast<std::int64_t>(i)), 0, 0); });
+  }
+  if (!b && node.inputs.size() != 1) return std::nullopt;
+  Tensor result = *a;  // Min and Max take any number of operands
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    const Tensor* next = graph.constant(node.inputs[i]);
+    if (!next) return std::nullopt;
+    result = applyBinary(node, result, *next, *function, budget);
+  }
+  return result;
+}
+
+/// The outputs of a node whose inputs are all constant; nullopt where the op is not known.
+std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, FoldBudget& budget) {
+  if (!node.domain.empty()) return std::nullopt;
+  if (movesData(node) && node.op != "Cast") return evaluateMovement(graph, node, budget);
+  const auto one = [](std::optional<Tensor> tensor) {
+    return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
+  };
+  if (node.op == "MatMul" || node.op == "Gemm") return one(evaluateMatMul(graph, node, budget));
+  if (node.op == "LayerNormalization" && node.outputs.size() == 1) return one(evaluateLayerNorm(graph, node, budget));
+  if (node.op == "DequantizeLinear") return one(evaluateDequantize(graph, node, budget));
+  if (node.op == "Range") return one(evaluateRange(graph, node, budget));
+  if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));
+  if (isOneOf(node.op, {"ScatterND", "ScatterElements"})) return one(evaluateScatter(graph, node, budget));
+  if (node.op == "Resize") return one(evaluateResize(graph, node, budget));
+  if (node.op.starts_with("Reduce")) return one(evaluateReduction(graph, node, budget));
+  return one(evaluateElementwise(graph, node, budget));
 }
 
 /// True for a node whose readers can read its input instead.
@@ -225,32 +338,6 @@ bool doesNothing(const Graph& graph, const Node& node) {
     return movement && (*movement)[0].in_order && (*movement)[0].shape == *graph.shape(node.inputs[0]);
   }
   return false;
-}
-
-/// ScatterElements along one axis, without a reduction.
-std::optional<Tensor> evaluateScatterElements(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const auto [data, indices, updates] = firstConstants(graph, node);
-  if (!data || !indices || !updates || !indices->ints || data->isFloat() != updates->isFloat() ||
-      node.text("reduction", "none") != "none" || indices->shape.size() != data->shape.size() ||
-      updates->shape != indices->shape)
-    return std::nullopt;
-  const std::size_t rank = data->shape.size(), along = frontAxis(node, node.integer("axis", 0), rank);
-  budget.take(data->shape);
-  Integers places;
-  for (std::int64_t i = 0; i < indices->size(); ++i) {
-    std::int64_t rest = i, stride = 1, target = 0;
-    for (std::size_t axis = rank; axis-- > 0; stride *= data->shape[axis]) {
-      const std::int64_t side = data->shape[axis];
-      std::int64_t place = rest % indices->shape[axis];
-      rest /= indices->shape[axis];
-      if (axis == along) place = (*indices->ints)[i];
-      if (place < 0) place += side;
-      if (place < 0 || place >= side) refuse(node, "an index outside the tensor", "one within");
-      target += place * stride;
-    }
-    places.push_back(target);
-  }
-  return written(*data, *updates, places);
 }
 
 /// Forgets results of folding when their last reader is folded too: the bias tables of BEiT pass through several nodes.
@@ -278,7 +365,7 @@ class Intermediates {
       if (own == kKept) continue;
       const Tensor& tensor = *graph.constant(value);
       const bool shared = std::max(tensor.floats.use_count(), tensor.ints.use_count()) > 1;
-      shared ? void(cost += own) : budget.give(own);  // the result of a Reshape has the same elements
+      shared ? void(cost += own) : budget.left += own;  // the result of a Reshape has the same elements
       own = kKept;
       graph.values[value].constant.reset();
     }
@@ -317,8 +404,8 @@ std::optional<bool> runs(const Graph& graph, int branch, const std::vector<int>&
 
 std::int64_t FoldBudget::take(const Shape& shape) {
   const std::int64_t count = elements(shape, std::int64_t{1} << 28);
-  if (count > left_) throw Error("folding its constants takes more memory than its weights allow");
-  left_ -= count;
+  if (count > left) throw Error("folding its constants takes more memory than its weights allow");
+  left -= count;
   return count;
 }
 
@@ -336,27 +423,9 @@ std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const No
   return axes;
 }
 
-std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, FoldBudget& budget) {
-  if (!node.domain.empty()) return std::nullopt;
-  if (movesData(node) && node.op != "Cast") return evaluateMovement(graph, node, budget);
-  const auto one = [](std::optional<Tensor> tensor) {
-    return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
-  };
-  if (node.op == "MatMul" || node.op == "Gemm") return one(evaluateMatMul(graph, node, budget));
-  if (node.op == "LayerNormalization" && node.outputs.size() == 1) return one(evaluateLayerNorm(graph, node, budget));
-  if (node.op == "DequantizeLinear") return one(evaluateDequantize(graph, node, budget));
-  if (node.op == "Range") return one(evaluateRange(graph, node, budget));
-  if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));
-  if (node.op == "ScatterND") return one(evaluateScatter(graph, node, budget));
-  if (node.op == "ScatterElements") return one(evaluateScatterElements(graph, node, budget));
-  if (node.op == "Resize") return one(evaluateResize(graph, node, budget));
-  if (node.op.starts_with("Reduce")) return one(evaluateReduction(graph, node, budget));
-  return one(evaluateElementwise(graph, node, budget));
-}
-
 void foldConstants(Graph& graph, const Shape& image) {
   graph.values[graph.image].shape = image;
-  FoldBudget budget((std::int64_t{1} << 24) + 4 * graph.weights);
+  FoldBudget budget{(std::int64_t{1} << 24) + 4 * graph.weights};
   Intermediates intermediates(graph);
   std::vector<int> alias(graph.values.size());
   std::iota(alias.begin(), alias.end(), 0);
@@ -368,7 +437,7 @@ void foldConstants(Graph& graph, const Shape& image) {
     node.dead = known_to_run == false;
     if (node.dead || node.outputs.empty() || node.outputs[0] < 0) continue;
     Value& first = graph.values[node.outputs[0]];
-    const std::int64_t left = budget.left();
+    const std::int64_t left = budget.left;
     try {
       const Shape* source = graph.shape(node.input(0));
       if ((node.op == "Shape" || node.op == "Size") && node.domain.empty() && source) {
@@ -390,7 +459,7 @@ void foldConstants(Graph& graph, const Shape& image) {
           value.constant = std::move((*tensors)[i]);
         }
         node.dead = tensors->size() >= node.outputs.size();
-        if (node.dead) intermediates.folded(graph, node, left - budget.left(), budget);
+        if (node.dead) intermediates.folded(graph, node, left - budget.left, budget);
       } else if (doesNothing(graph, node)) {
         alias[node.outputs[0]] = node.inputs[0];
         intermediates.replace(node.outputs[0], node.inputs[0]);

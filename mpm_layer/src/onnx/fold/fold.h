@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,46 +10,17 @@
 namespace mpm::onnx_graph {
 
 /// Number of elements that folding may hold at once, so that a small malicious file cannot exhaust memory.
-class FoldBudget {
- public:
-  explicit FoldBudget(std::int64_t left) : left_(left) {}
+struct FoldBudget {
+  std::int64_t left = 0;
+
   /// Uses up the elements of `shape`. Throws mpm::Error when they exceed what is left.
   std::int64_t take(const Shape& shape);
-  void give(std::int64_t elements) { left_ += elements; }
-  std::int64_t left() const { return left_; }
-
- private:
-  std::int64_t left_;
 };
 
 /// Sets the static shape of the image. Every tensor that does not depend on pixels becomes a constant, every other one
 /// gets its shape if the operator is known. Nodes that do nothing at inference (Identity, Dropout, a Cast between
 /// floats) are removed. Throws mpm::Error naming a node whose shapes contradict each other.
 void foldConstants(Graph& graph, const Shape& image);
-
-/// The outputs of a node whose inputs are all constant; nullopt where the op is not known.
-std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, FoldBudget& budget);
-
-/// The constants of the first three inputs; null where one is not constant.
-inline std::array<const Tensor*, 3> firstConstants(const Graph& graph, const Node& node) {
-  return {graph.constant(node.input(0)), graph.constant(node.input(1)), graph.constant(node.input(2))};
-}
-
-/// The largest or the smallest integer for a number beyond it, 0 for NaN.
-std::int64_t wholeNumber(double value);
-
-/// The tensor of compute(i) for each element, floats or whole numbers.
-template <class Compute>
-Tensor filled(bool is_float, const Shape& shape, std::int64_t count, Compute compute) {
-  std::vector<float> floats(is_float ? count : 0);
-  Integers ints(is_float ? 0 : count);
-  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(compute(i));
-  for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = wholeNumber(compute(i));
-  return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
-}
-
-/// Elementwise ops, comparisons, Where, Cast; nullopt for any other op.
-std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget);
 
 /// Resize of a constant (a position embedding) over the last two of four axes.
 std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldBudget& budget);

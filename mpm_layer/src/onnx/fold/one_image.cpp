@@ -189,14 +189,7 @@ class BatchRemover {
       else if (constant->at(k) != constant->at(k - image * length))
         refuseImages(node);
     }
-    const auto pick = [&](const auto& values) {
-      std::remove_cvref_t<decltype(values)> result;
-      for (const std::int64_t k : kept) result.push_back(values[k]);
-      return result;
-    };
-    replace(node, i,
-            constant->isFloat() ? Tensor::of(std::move(shape), pick(*constant->floats))
-                                : Tensor::of(std::move(shape), pick(*constant->ints)));
+    replace(node, i, constant->picked(std::move(shape), kept));
   }
 
   void replace(Node& node, std::size_t i, Tensor tensor) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
-#include <string_view>
 
 namespace mpm::onnx_graph {
 namespace {
@@ -16,23 +16,22 @@ class Mover {
   Mover(const Graph& graph, const Node& node, bool with_elements)
       : graph_(graph), node_(node), with_elements_(with_elements), shape_(*graph.shape(node.inputs[0])) {}
 
-  std::optional<Movements> run() {
-    const std::string& op = node_.op;
-    if (op == "Identity" || op == "Dropout" || op == "Cast") return inOrder(shape_);
-    if (op == "Reshape") return reshape();
-    if (op == "Flatten") return flatten();
-    if (op == "Squeeze") return squeeze();
-    if (op == "Unsqueeze") return unsqueeze();
-    if (op == "Transpose") return transpose();
-    if (op == "Slice") return slice();
-    if (op == "Gather") return gather();
-    if (op == "GatherND") return gatherNd();
-    if (op == "GatherElements") return gatherElements();
-    if (op == "Split") return split();
-    if (op == "Concat") return concat();
-    if (op == "Expand") return expand();
-    return tile();
+  using Move = std::optional<Movements> (Mover::*)() const;
+  /// How each op that moves data does it.
+  static const std::map<std::string, Move>& moves() {
+    static const std::map<std::string, Move> kMoves = {
+        {"Identity", &Mover::keep},       {"Dropout", &Mover::keep},
+        {"Cast", &Mover::keep},           {"Reshape", &Mover::reshape},
+        {"Flatten", &Mover::flatten},     {"Squeeze", &Mover::squeeze},
+        {"Unsqueeze", &Mover::unsqueeze}, {"Transpose", &Mover::transpose},
+        {"Slice", &Mover::slice},         {"Gather", &Mover::gather},
+        {"GatherND", &Mover::gatherNd},   {"GatherElements", &Mover::gatherElements},
+        {"Split", &Mover::split},         {"Concat", &Mover::concat},
+        {"Expand", &Mover::expand},       {"Tile", &Mover::tile}};
+    return kMoves;
   }
+
+  std::optional<Movements> run() const { return (this->*moves().at(node_.op))(); }
 
  private:
   Movements inOrder(Shape shape) const {
@@ -49,16 +48,11 @@ class Mover {
     return result;
   }
 
-  /// `index` along an axis of this length, counted from the front.
-  std::int64_t frontIndex(std::int64_t index, std::int64_t side) const {
-    if (index < -side || index >= side)
-      refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
-    return index < 0 ? index + side : index;
-  }
-
   void append(std::int64_t first, std::int64_t count, Movement& to) const {
     for (std::int64_t i = 0; i < count && with_elements_; ++i) to.from.push_back(first + i);
   }
+
+  std::optional<Movements> keep() const { return inOrder(shape_); }
 
   std::optional<Movements> reshape() const {
     const auto target = integersOf(graph_, node_.input(1));
@@ -93,8 +87,8 @@ class Mover {
     std::int64_t axis = node_.integer("axis", 1);
     if (axis < 0) axis += std::ssize(shape_);
     if (axis < 0 || axis > std::ssize(shape_)) refuse(node_, "an axis beyond the rank", "one within");
-    const auto middle = shape_.begin() + axis;
-    return inOrder({elements(Shape(shape_.begin(), middle)), elements(Shape(middle, shape_.end()))});
+    const auto middle = static_cast<std::size_t>(axis);
+    return inOrder({elementsBefore(shape_, middle), elementsFrom(shape_, middle)});
   }
 
   std::optional<Movements> squeeze() const {
@@ -102,9 +96,7 @@ class Mover {
     if (!axes && node_.input(1) >= 0) return std::nullopt;
     std::vector<bool> drop(shape_.size(), false);
     for (std::size_t axis = 0; axis < shape_.size() && !axes; ++axis) drop[axis] = shape_[axis] == 1;
-    if (axes) {
-      for (const std::int64_t axis : *axes) drop[frontAxis(node_, axis, shape_.size())] = true;
-    }
+    for (const std::int64_t axis : axes.value_or(Integers())) drop[frontAxis(node_, axis, shape_.size())] = true;
     Shape shape;
     for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
       if (!drop[axis]) shape.push_back(shape_[axis]);
@@ -205,7 +197,7 @@ class Mover {
       std::int64_t first = batches > 1 ? row / (rows / batches) * (elements(shape_) / batches) : 0;
       for (std::int64_t k = 0; k < depth; ++k) {
         const auto axis = static_cast<std::size_t>(batch_dims + k);
-        first += frontIndex((*indices->ints)[row * depth + k], shape_[axis]) * stride[axis];
+        first += frontIndex(node_, (*indices->ints)[row * depth + k], shape_[axis]) * stride[axis];
       }
       append(first, slice, result);
     }
@@ -221,7 +213,7 @@ class Mover {
     const std::int64_t inner = elementsFrom(shape_, axis + 1), outer = elementsBefore(shape_, axis);
     elements(result.shape);
     Integers front;
-    for (const std::int64_t index : *indices->ints) front.push_back(frontIndex(index, side));
+    for (const std::int64_t index : *indices->ints) front.push_back(frontIndex(node_, index, side));
     for (std::int64_t o = 0; o < outer; ++o)
       for (const std::int64_t index : front) append((o * side + index) * inner, inner, result);
     return Movements{std::move(result)};
@@ -239,7 +231,7 @@ class Mover {
     stride[axis] = 0;
     Movement result = view(indices->shape, stride, 0);
     for (std::size_t i = 0; i < indices->ints->size(); ++i) {
-      const std::int64_t index = frontIndex((*indices->ints)[i], side);
+      const std::int64_t index = frontIndex(node_, (*indices->ints)[i], side);
       if (with_elements_) result.from[i] += index * step;
     }
     return Movements{std::move(result)};
@@ -359,11 +351,7 @@ bool castsToFloat(const Node& node) {
 }
 
 bool movesData(const Node& node) {
-  static constexpr std::string_view kOps[] = {
-      "Identity", "Dropout", "Cast",  "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose",
-      "Slice",    "Gather",  "Split", "Concat",  "Expand",  "Tile",    "GatherND",  "GatherElements"};
-  if (!node.domain.empty() || std::find(std::begin(kOps), std::end(kOps), node.op) == std::end(kOps)) return false;
-  return node.op != "Cast" || castsToFloat(node);
+  return node.domain.empty() && Mover::moves().contains(node.op) && (node.op != "Cast" || castsToFloat(node));
 }
 
 std::vector<int> movedInputs(const Node& node) {
@@ -395,6 +383,12 @@ std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank) {
     refuse(node, "axis " + std::to_string(axis), "one within rank " + std::to_string(rank));
   }
   return static_cast<std::size_t>(axis < 0 ? axis + sides : axis);
+}
+
+std::int64_t frontIndex(const Node& node, std::int64_t index, std::int64_t side) {
+  if (index < -side || index >= side)
+    refuse(node, "index " + std::to_string(index), "one below " + std::to_string(side));
+  return index < 0 ? index + side : index;
 }
 
 std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape& indices) {

@@ -33,28 +33,14 @@ std::vector<int> movedInputs(const Node& node);
 /// Throws mpm::Error, naming the node, when shapes and attributes contradict each other.
 std::optional<std::vector<Movement>> moveData(const Graph& graph, const Node& node, bool with_elements);
 
-/// `inputs` laid end to end and moved.
-template <typename T>
-std::vector<T> moved(const Movement& movement, const std::vector<const std::vector<T>*>& inputs) {
-  if (movement.in_order) return *inputs[movement.operand];
-  std::vector<T> result(movement.from.size());
-  if (inputs.size() == 1) {
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      result[i] = (*inputs[0])[movement.from[i]];
-    }
-    return result;
-  }
-  std::vector<T> all;
-  for (const std::vector<T>* input : inputs) all.insert(all.end(), input->begin(), input->end());
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = all[movement.from[i]];
-  return result;
-}
-
 /// The integers of a constant input, or nullopt where it is absent or not constant.
 std::optional<Integers> integersOf(const Graph& graph, int value);
 
 /// `axis` counted from the front. Throws mpm::Error when it is outside the rank.
 std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank);
+
+/// `index` along an axis of this length, counted from the front. Throws mpm::Error when it is outside.
+std::int64_t frontIndex(const Node& node, std::int64_t index, std::int64_t side);
 
 /// The result of Gather, GatherElements and GatherND by indices of this shape; nullopt when that is none.
 std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape& indices);

@@ -9,18 +9,13 @@ namespace mpm::onnx_graph {
 
 std::int64_t elements(const Shape& shape, std::int64_t limit) {
   std::int64_t count = 1;
-  bool empty = false;
   for (const std::int64_t side : shape) {
     if (side < 0) throw Error("a tensor has the negative side " + std::to_string(side));
-    if (side == 0) {
-      empty = true;
-      continue;
-    }
-    if (count > limit / side)
+    if (side > 0 && count > limit / side)
       throw Error("a tensor of shape " + toString(shape) + " is larger than this program takes");
-    count *= side;
+    count *= std::max<std::int64_t>(side, 1);
   }
-  return empty ? 0 : count;
+  return std::ranges::find(shape, 0) == shape.end() ? count : 0;
 }
 
 std::string toString(const Shape& shape) {
@@ -91,6 +86,16 @@ Tensor Tensor::reshaped(Shape other) const {
   return {std::move(other), floats, ints};
 }
 
+Tensor Tensor::picked(Shape other, const Integers& from) const {
+  const auto pick = [&](const auto& values) {
+    std::remove_cvref_t<decltype(values)> result;
+    result.reserve(from.size());
+    for (const std::int64_t i : from) result.push_back(values[i]);
+    return Tensor::of(std::move(other), std::move(result));
+  };
+  return isFloat() ? pick(*floats) : pick(*ints);
+}
+
 std::vector<float> Tensor::broadcastTo(const Shape& target) const {
   const Integers indices = broadcastIndices(shape, target);
   std::vector<float> values(indices.size());
@@ -104,6 +109,18 @@ std::optional<double> Tensor::uniform() const {
     if (at(i) != at(0)) return std::nullopt;
   }
   return at(0);
+}
+
+Tensor joined(const std::vector<Tensor>& tensors) {
+  if (tensors.size() == 1) return tensors[0];
+  const auto join = [&](auto values) {
+    auto all = *(tensors[0].*values);
+    for (std::size_t i = 1; i < tensors.size(); ++i)
+      all.insert(all.end(), (tensors[i].*values)->begin(), (tensors[i].*values)->end());
+    const auto count = std::ssize(all);
+    return Tensor::of({count}, std::move(all));
+  };
+  return tensors[0].isFloat() ? join(&Tensor::floats) : join(&Tensor::ints);
 }
 
 }  // namespace mpm::onnx_graph

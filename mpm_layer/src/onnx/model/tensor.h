@@ -62,10 +62,15 @@ struct Tensor {
   }
   /// These elements under another shape of equal size.
   Tensor reshaped(Shape other) const;
+  /// A tensor of the elements with the flat indices `from`.
+  Tensor picked(Shape other, const Integers& from) const;
   /// The elements broadcast to `target`, as floats.
   std::vector<float> broadcastTo(const Shape& target) const;
   /// The value that all elements have; nullopt: they differ, or there are none.
   std::optional<double> uniform() const;
 };
+
+/// The elements of all tensors, which are of one type, end to end.
+Tensor joined(const std::vector<Tensor>& tensors);
 
 }  // namespace mpm::onnx_graph
