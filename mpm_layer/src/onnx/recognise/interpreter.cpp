@@ -2,7 +2,6 @@
 #include "onnx/recognise/meaning.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 
 #include "onnx/fold/fold.h"
@@ -18,6 +17,13 @@ constexpr std::int64_t kMaxTokens = std::int64_t{1} << 17;
 
 bool all(const std::optional<Integers>& values, std::int64_t expected) {
   return !values || std::ranges::all_of(*values, [expected](std::int64_t v) { return v == expected; });
+}
+
+/// The bias of a convolution, zeros where it has none; nullopt when it is not constant.
+std::optional<Tensor> biasOf(const Graph& graph, const Node& node, std::int64_t channels) {
+  const Tensor* bias = graph.constant(node.input(2));
+  if (node.input(2) < 0) return Tensor::of({channels}, std::vector<float>(channels, 0.0f));
+  return bias && bias->size() == channels && bias->isFloat() ? std::optional(*bias) : std::nullopt;
 }
 
 }  // namespace
@@ -148,96 +154,70 @@ Cells* Interpreter::cellsOf(int value, const Node& node) {
 }
 
 void Interpreter::move(const Node& node) {
-  const auto assign = [&](std::size_t output, Meaning meaning) { meaning_[node.outputs[output]] = std::move(meaning); };
   const auto give = [&](const Meaning& meaning) {
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) assign(i, meaning);
+    for (const int output : node.outputs) meaning_[output] = meaning;
   };
   if (const Foreign* cause = foreignInput(node)) return give(*cause);
   if (Meaning logits = moveLogits(node, node.input(0)); !std::holds_alternative<std::monostate>(logits))
     return give(logits);
-  std::vector<const Cells*> sources;
-  const Cells* first = nullptr;
-  std::int64_t total = 0;
-  bool blends = false;
+  const std::vector<int> inputs = movedInputs(node);
   int last_term = -1;
-  for (const int value : movedInputs(node)) {
+  for (const int value : inputs) {
     if (const Cells* cells = cellsOf(value, node)) last_term = std::max(last_term, cells->term);
   }
-  std::deque<Cells> in_sum;
-  for (const int value : movedInputs(node)) {
+  std::vector<Cells> parts;  // a constant has no term
+  std::int64_t total = 0;
+  for (const int value : inputs) {
     const Cells* cells = as<Cells>(value);
     if (!cells && !graph_.constant(value)) return give(foreign(node, "something else than tokens moved"));
-    if (cells && cells->term != last_term) {
-      const auto same = unchangedIn(last_term, *cells);
-      if (!same) return give(foreign(node, "different features joined", "features of one layer"));
-      cells = &in_sum.emplace_back(*same);
-    }
-    blends = blends || (cells && (cells->blend || (first && cells->scale != first->scale)));
-    sources.push_back(cells);
-    if (cells && !first) first = cells;
+    const bool same_term = !cells || cells->term == last_term;
+    const auto part = same_term ? std::optional(cells ? *cells : Cells()) : unchangedIn(last_term, *cells);
+    if (!part) return give(foreign(node, "different features joined", "features of one layer"));
+    parts.push_back(*part);
     if (const Shape* shape = graph_.shape(value)) total += elements(*shape);
   }
-  const auto movements = first && total <= Algebra::kMaxCells ? moveData(graph_, node, true) : std::nullopt;
+  const auto movements = last_term >= 0 && total <= Algebra::kMaxCells ? moveData(graph_, node, true) : std::nullopt;
   if (!movements) return give(foreign(node, "a shape that depends on the image", "static shapes"));
 
-  std::vector<Cells> with_blends(blends ? sources.size() : 0);
-  for (std::size_t i = 0; i < with_blends.size(); ++i) {
-    with_blends[i] = sources[i] ? blended(*sources[i]) : Cells();
-    if (sources[i] == first) first = &with_blends[i];
-    if (sources[i]) sources[i] = &with_blends[i];
+  const auto isOfTokens = [](const Cells& part) { return part.term >= 0; };
+  Cells all = *std::ranges::find_if(parts, isOfTokens);
+  const bool blends = std::ranges::any_of(
+      parts, [&](const Cells& part) { return isOfTokens(part) && (part.blend || part.scale != all.scale); });
+  if (blends) {
+    for (Cells& part : parts) part = isOfTokens(part) ? blended(part) : part;
+    all = *std::ranges::find_if(parts, isOfTokens);
   }
-  bool with_offset = false;
-  for (const Cells* cells : sources) with_offset = with_offset || !cells || cells->offset;
-  if (with_offset && sources.size() > 1 && first->scale != 1) {
+  const bool offsets = std::ranges::any_of(parts, [&](const Cells& part) { return !isOfTokens(part) || part.offset; });
+  if (offsets && parts.size() > 1 && all.scale != 1)
     return give(foreign(node, "a scaled feature joined with constants", "constants and tokens as they are"));
-  }
-  std::vector<std::vector<std::int32_t>> ids(sources.size());
-  std::vector<std::vector<float>> offsets(sources.size());
-  std::vector<const std::vector<std::int32_t>*> id_parts;
-  std::vector<const std::vector<float>*> offset_parts;
-  std::vector<Blend> all_blends(blends ? sources.size() : 0);
-  std::vector<const Blend*> blend_parts;
-  const bool in_order =
-      sources.size() == 1 && std::ranges::all_of(*movements, [](const Movement& m) { return m.in_order; });
-  for (std::size_t i = 0; i < sources.size() && !in_order; ++i) {
-    const int value = movedInputs(node)[i];
-    const auto count = static_cast<std::size_t>(elements(*graph_.shape(value)));
-    ids[i].resize(count, -1);
-    for (std::size_t k = 0; k < count && sources[i]; ++k) ids[i][k] = sources[i]->id(k);
-    id_parts.push_back(&ids[i]);
-    if (blends) {
-      all_blends[i] = sources[i] ? *sources[i]->blend : Blend(count);
-      blend_parts.push_back(&all_blends[i]);
-    }
-    if (!with_offset) continue;
-    if (sources[i] && sources[i]->offset) {
-      offsets[i] = *sources[i]->offset;
-    } else {
-      offsets[i].resize(count, 0.0f);
-      for (std::size_t k = 0; k < count && !sources[i]; ++k) {
-        offsets[i][k] = static_cast<float>(graph_.constant(value)->at(static_cast<std::int64_t>(k)));
+  if (parts.size() > 1) {  // end to end
+    std::vector<std::int32_t> ids;
+    std::vector<float> offset;
+    Blend blend;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Cells& part = parts[i];
+      const Tensor* constant = graph_.constant(inputs[i]);
+      for (std::int64_t k = 0; k < elements(*graph_.shape(inputs[i])); ++k) {
+        ids.push_back(constant ? -1 : part.id(k));
+        if (offsets)
+          offset.push_back(constant ? static_cast<float>(constant->at(k)) : part.offset ? (*part.offset)[k] : 0.0f);
+        if (blends) blend.push_back(constant ? BlendedElement() : (*part.blend)[k]);
       }
     }
-    offset_parts.push_back(&offsets[i]);
+    all.ids = shared(std::move(ids));
+    all.offset = offsets ? shared(std::move(offset)) : nullptr;
+    all.blend = blends ? shared(std::move(blend)) : nullptr;
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    Meaning& result = meaning_[node.outputs[i]];
     if (i >= movements->size()) {
-      assign(i, foreign(node, "a second output"));
+      result = foreign(node, "a second output");
       continue;
     }
     const Movement& movement = (*movements)[i];
-    Cells result{first->term, movement.shape, nullptr, nullptr, first->scale};
-    if (in_order) {
-      result.ids = first->ids;
-      result.offset = first->offset;
-      result.blend = first->blend;
-    } else {
-      elements(movement.shape, Algebra::kMaxCells);
-      result.ids = shared(moved(movement, id_parts));
-      if (with_offset) result.offset = shared(moved(movement, offset_parts));
-      if (blends) result.blend = shared(moved(movement, blend_parts));
-    }
-    assign(i, std::move(result));
+    elements(movement.shape, Algebra::kMaxCells);
+    all.shape = movement.shape;
+    result = movement.in_order ? all : Algebra::rearranged(all, movement.shape, movement.from);
   }
 }
 
@@ -306,11 +286,11 @@ Meaning Interpreter::convolution(const Node& node) {
   const auto view = algebra_.rows(tokens, node);
   if (!view) return foreign(node, "a 1x1 convolution over something else than tokens");
   const std::int64_t out = weight->shape[0];
-  const Tensor* bias = graph_.constant(node.input(2));
-  if (node.input(2) >= 0 && (!bias || bias->size() != out)) return foreign(node, "a bias that is not constant");
+  const auto bias = biasOf(graph_, node, out);
+  if (!bias) return foreign(node, "a bias that is not constant");
   Term term = termOf(TermKind::kLinear, {view->term}, algebra_.at(view->term).rows, out, node);
   term.weight = weight->reshaped({out, weight->shape[1]});
-  term.bias = bias ? *bias : Tensor::of({out}, std::vector<float>(out, 0.0f));
+  term.bias = *bias;
   return Algebra::permuted(algebra_.cells(*view, algebra_.add(std::move(term))), {0, 3, 1, 2});
 }
 
@@ -340,12 +320,9 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   term.stride_h = strides[0];
   term.stride_w = strides[1];
   std::vector<float> values = *weight.floats;
-  std::vector<float> bias(term.cols, 0.0f);
-  if (const Tensor* given = graph_.constant(node.input(2)); given && given->size() == term.cols && given->isFloat()) {
-    bias = *given->floats;
-  } else if (node.input(2) >= 0) {
-    return foreign(node, "a bias that is not constant");
-  }
+  const auto given = biasOf(graph_, node, term.cols);
+  if (!given) return foreign(node, "a bias that is not constant");
+  std::vector<float> bias = *given->floats;
   // A normalisation in the graph is folded into the weights. This is exact, because nothing is padded or no number
   // is added.
   const std::int64_t area = weight.shape[2] * weight.shape[3];
@@ -383,7 +360,7 @@ Meaning Interpreter::rowWise(const Node& node) {
                                                    : TermKind::kActivation;
   const auto view = algebra_.rows(cells, node);
   if (!view) {
-    if (term.kind == TermKind::kNorm) return headNorm(node, cells);
+    if (term.kind == TermKind::kNorm) return headNorm(std::move(term), cells);
     return foreign(node, "features of several tokens in one row", "one token per row");
   }
   term.inputs = {view->term};
@@ -392,18 +369,18 @@ Meaning Interpreter::rowWise(const Node& node) {
   return algebra_.cells(*view, algebra_.add(std::move(term)));
 }
 
-Meaning Interpreter::headNorm(const Node& node, const Cells& cells) {
+/// `term`: the norm and its weights.
+Meaning Interpreter::headNorm(Term term, const Cells& cells) {
   const std::int64_t term_rows = algebra_.at(cells.term).rows, term_cols = algebra_.at(cells.term).cols;
   const std::int64_t width = cells.shape.back();
   const std::int64_t count = elements(cells.shape) / width;
   const Meaning refusal =
-      foreign(node, "a LayerNorm over a part of the features", "one over the features of a token or of a head");
+      foreign(*term.node, "a LayerNorm over a part of the features", "one over the features of a token or of a head");
   if (cells.offset || cells.scale != 1) return refusal;
-  Term term = termOf(TermKind::kHeadNorm, {cells.term}, term_rows, term_cols, node);
-  term.weight = *graph_.constant(node.inputs[1]);
-  term.bias = *graph_.constant(node.inputs[2]);
-  term.eps = node.eps;
-  term.rms = node.op == "RMSNorm";
+  term.kind = TermKind::kHeadNorm;
+  term.inputs = {cells.term};
+  term.rows = term_rows;
+  term.cols = term_cols;
   term.group_of.assign(term_cols, -1);
   term.position_of.assign(term_cols, -1);
   Integers group_of_first(term_cols, -1);

@@ -28,7 +28,7 @@ class Interpreter {
   Meaning convolution(const Node& node);
   Meaning patches(const Node& node, const ImageCells& image);
   Meaning rowWise(const Node& node);
-  Meaning headNorm(const Node& node, const Cells& cells);
+  Meaning headNorm(Term term, const Cells& cells);
   Meaning mean(const Node& node);
   Meaning resize(const Node& node);
   Meaning argMax(const Node& node);
