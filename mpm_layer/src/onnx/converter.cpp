@@ -284,7 +284,7 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
   output.special = embedding.special;
   output.grid = {static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   output.input = understood.size;
-  const Shape tokens{1, output.special + embedding.grid_h * embedding.grid_w, understood.trunk.dim};
+  const Shape tokens{1, output.special + embedding.patches(), understood.trunk.dim};
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     const Cells* cells = understood.found.as<Cells>(static_cast<int>(i));
     if (!cells || cells->term != understood.trunk.chain.streams.back() || !rowsFrom(understood.found, *cells, 0))

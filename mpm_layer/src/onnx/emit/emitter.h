@@ -92,7 +92,7 @@ class Emitter {
   const Term& at(int term) const { return found_.terms[term]; }
   /// Number of special rows of a term with a row per token; negative when it has other rows.
   std::int64_t specialOf(const Term& term) const { return term.rows - patches(); }
-  std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
+  std::int64_t patches() const { return trunk_.embedding.patches(); }
   NetWriter::Attribute precision() const { return {"precision", mpm::toString(info_.precision)}; }
   std::string nameOf(int term, const std::string& prefix);
 

@@ -7,7 +7,7 @@
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
 #include "onnx/recognise/canonical.h"
-#include "onnx/recognise/terms.h"
+#include "onnx/recognise/meaning.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -214,7 +214,7 @@ class BlockMatcher {
     const bool one_head = block.heads == 1 && at(source).kind == TermKind::kNorm;
     if (at(source).kind == TermKind::kHeadNorm || one_head) {
       if (part == 2) return no(source, "v as the linear layer gives it");
-      auto normalised = one_head ? rowNorm(at(source), view) : headNorm(at(source), view, block);
+      auto normalised = headNorm(at(source), view, block);
       if (!normalised) return no(source, "a LayerNorm over the features of each head");
       (part == 0 ? block.q_norm : block.k_norm) = std::move(*normalised);
       source = at(source).inputs[0];
@@ -256,38 +256,29 @@ class BlockMatcher {
     return true;
   }
 
-  /// The weights of a norm over whole rows, in the order of the features of the only head.
-  static std::optional<NormPart> rowNorm(const Term& norm, const HeadView& view) {
-    const std::set<std::int64_t> columns(view.column.begin(), view.column.end());
-    if (columns.size() != view.column.size() || std::ssize(columns) != norm.cols) return std::nullopt;
-    NormPart part{{}, {}, norm.eps, norm.rms};
-    for (const std::int64_t column : view.column) {
-      part.weight.push_back((*norm.weight.floats)[column]);
-      part.bias.push_back((*norm.bias.floats)[column]);
-    }
-    return part;
-  }
-
-  /// The norm's weights in the order of the head's features, when its groups are the heads.
+  /// The norm's weights in the order of the head's features, when its groups are the heads. One over whole rows has one
+  /// group.
   static std::optional<NormPart> headNorm(const Term& norm, const HeadView& view, const Block& block) {
+    const bool whole = norm.kind == TermKind::kNorm;
+    const auto groupOf = [&](std::int64_t column) { return whole ? 0 : norm.group_of[column]; };
+    const auto positionOf = [&](std::int64_t column) { return whole ? column : norm.position_of[column]; };
     NormPart part{{}, {}, norm.eps, norm.rms};
     const auto width = static_cast<std::size_t>(block.head_dim);
     if (std::ssize(*norm.weight.floats) != block.head_dim) return std::nullopt;
-    std::set<std::int64_t> groups;
+    std::set<std::int64_t> groups, positions;
     for (std::size_t i = 0; i < view.column.size(); ++i) {
-      const auto column = static_cast<std::size_t>(view.column[i]);
-      const std::int64_t position = norm.position_of[column];
-      const auto first = static_cast<std::size_t>(view.column[i - i % width]);
-      const auto same = static_cast<std::size_t>(view.column[i % width]);
-      if (position < 0 || norm.group_of[column] != norm.group_of[first] || position != norm.position_of[same])
+      const std::int64_t column = view.column[i], group = groupOf(column), position = positionOf(column);
+      if (position < 0 || group != groupOf(view.column[i - i % width]) ||
+          position != positionOf(view.column[i % width]))
         return std::nullopt;
-      groups.insert(norm.group_of[column]);
+      groups.insert(group);
+      positions.insert(position);
       if (i < width) {
         part.weight.push_back((*norm.weight.floats)[position]);
         part.bias.push_back((*norm.bias.floats)[position]);
       }
     }
-    if (std::ssize(groups) != block.heads) return std::nullopt;
+    if (std::ssize(groups) != block.heads || positions.size() != width) return std::nullopt;
     return part;
   }
 

@@ -11,7 +11,7 @@ namespace {
 bool isGrid(const Cells& cells, const Trunk& trunk, std::int64_t cols, std::int64_t first) {
   const Shape expected{1, cols, trunk.embedding.grid_h, trunk.embedding.grid_w};
   if (cells.shape != expected || !cells.unchanged() || cells.scale != 1) return false;
-  const std::int64_t patches = trunk.embedding.grid_h * trunk.embedding.grid_w;
+  const std::int64_t patches = trunk.embedding.patches();
   for (std::int64_t c = 0; c < cols; ++c) {
     for (std::int64_t i = 0; i < patches; ++i) {
       if (cells.id(c * patches + i) != (first + i) * cols + c) return false;
@@ -111,7 +111,7 @@ class HeadMatcher {
 
   const std::vector<Term>& terms_;
   const Trunk& trunk_;
-  std::int64_t special_ = trunk_.embedding.special, patches_ = trunk_.embedding.grid_h * trunk_.embedding.grid_w;
+  std::int64_t special_ = trunk_.embedding.special, patches_ = trunk_.embedding.patches();
 };
 
 }  // namespace

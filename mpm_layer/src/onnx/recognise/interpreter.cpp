@@ -312,13 +312,8 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
                    "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
   }
   Term term = termOf(TermKind::kPatches, {}, elements({out[2], out[3]}, kMaxTokens), weight.shape[0], node);
-  term.grid_h = out[2];
-  term.grid_w = out[3];
   elements({term.rows, term.cols}, Algebra::kMaxCells);
-  term.pad_h = pads[0];
-  term.pad_w = pads[1];
-  term.stride_h = strides[0];
-  term.stride_w = strides[1];
+  term.grid = {strides[0], strides[1], pads[0], pads[1], out[2], out[3]};
   std::vector<float> values = *weight.floats;
   const auto given = biasOf(graph_, node, term.cols);
   if (!given) return foreign(node, "a bias that is not constant");
@@ -339,7 +334,7 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   }
   term.weight = Tensor::of(weight.shape, std::move(values));
   term.bias = Tensor::of({term.cols}, std::move(bias));
-  const Shape rows{1, term.grid_h, term.grid_w, term.cols};
+  const Shape rows{1, out[2], out[3], term.cols};
   return Algebra::permuted(Cells{algebra_.add(std::move(term)), rows, nullptr, nullptr, 1}, {0, 3, 1, 2});
 }
 

@@ -1,17 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "onnx/model/graph.h"
-#include "onnx/recognise/terms.h"
 
 namespace mpm::onnx_graph {
+
+enum class TermKind {
+  kPatches,     ///< the strided convolution over the image: {N, d}
+  kArrange,     ///< rows and columns of another term picked, scaled, a constant added, constant rows put between
+  kNorm,        ///< LayerNorm or RMSNorm over the columns
+  kLinear,      ///< x W^T + b
+  kActivation,  ///< elementwise, by name
+  kL2Norm,      ///< rows divided by their length
+  kScale,       ///< columns times constants (LayerScale)
+  kAdd,
+  kMultiply,
+  kHeadNorm,       ///< LayerNorm over groups of columns (qk-norm)
+  kAttention,      ///< softmax(scale q k^T) v in each window, columns head-major
+  kAttentionPool,  ///< the same with one constant q, in `weight`: {1, heads * head_dim}
+  kProduct,        ///< scale a b^T: {rows of a, rows of b}
+  kMean,           ///< mean over the rows `row_of`: {1, d}
+  kOutside,        ///< rows of zeros, then `value`, which is no function of single tokens; second input of a kAdd only
+};
+
+/// How patches lie in the image.
+struct PatchGrid {
+  std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;
+
+  std::int64_t patches() const { return grid_h * grid_w; }
+};
+
+/// Rotary positions. In every head, column j < pairs becomes cos * column j - sin * column pairs + j, and column
+/// pairs + j becomes sin * column j + cos * column pairs + j. Columns from 2 * pairs on stay.
+struct Rotation {
+  std::int64_t tables = 0;  ///< 1, or the number of heads
+  std::int64_t rows = 0;
+  std::int64_t pairs = 0;
+  std::vector<float> cosine, sine;  ///< {tables, rows, pairs}
+
+  bool operator==(const Rotation&) const = default;
+};
+
+/// A constant that attention adds to its logits (relative positions): table[head * entries + e] for query i and key j,
+/// with e = index[i * tokens + j], or e = i * tokens + j without an index.
+struct PairBias {
+  std::int64_t heads = 0, tokens = 0, entries = 0;
+  std::vector<float> table;                                 ///< {heads, entries}
+  std::shared_ptr<const std::vector<std::uint16_t>> index;  ///< {tokens, tokens}; blocks share one, or few
+
+  std::size_t entry(std::size_t pair) const { return index ? (*index)[pair] : pair; }
+};
+
+/// Positions that depend on the query: what the op WindowAttention of docs/ops.md calls `relative_positions`.
+struct RelativePositions {
+  std::int64_t height = 0, width = 0;
+  std::vector<float> rows, columns;  ///< {2 height - 1, head_dim}, {2 width - 1, head_dim}
+};
+
+/// Position of an attention operand in the columns of a term: head-major, {heads * head_dim} entries each.
+struct HeadView {
+  int term = -1;
+  std::int64_t windows = 1, tokens = 0;  ///< each window has the same number of tokens
+  std::int64_t width = 0;                ///< columns of a head
+  Integers row_of;                       ///< row of each token, window by window; empty: in the order of the term
+  Integers column;
+  std::vector<float> offset;  ///< added to the column, before the scales
+  double scale = 1;
+  std::vector<float> column_scale;           ///< of each column besides `scale` (a scale per head); empty: ones
+  std::shared_ptr<const Rotation> rotation;  ///< null: none. `column` is in its order, so the order of q is that of k
+  Integers order;                            ///< with a rotation: place in the graph of each column of a head
+
+  /// q, k and v of an attention have the same.
+  auto layout() const { return std::tuple(windows, tokens, width, column.size(), row_of); }
+};
+
+/// A matrix {rows, cols}, one row per token, with the operation that produces it. All reshaping, transposing and
+/// slicing of the graph is expressed as the order of rows and columns.
+struct Term {
+  TermKind kind = TermKind::kPatches;
+  std::vector<int> inputs;  ///< terms
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  const Node* node = nullptr;  ///< for messages
+
+  Tensor weight, bias;  ///< kPatches {d, C, kh, kw}, kLinear {out, in}, kNorm, kHeadNorm, kScale {d}
+  float eps = 0;
+  bool rms = false;  ///< kNorm, kHeadNorm: the mean is not subtracted
+  std::string activation;
+  double scale = 1;  ///< kArrange, kAttention, kProduct
+  /// kArrange: row of the input, -1 for a constant row, in rising order where Algebra::rows() made the term; kMean: the
+  /// rows.
+  Integers row_of;
+  Integers col_of;                            ///< kArrange: column of the input
+  std::vector<float> offset;                  ///< kArrange: {rows, cols}, or empty
+  Integers group_of;                          ///< kHeadNorm: group of each column, -1 when in none
+  Integers position_of;                       ///< kHeadNorm: place of each column in its group
+  int value = -1;                             ///< kOutside: of the graph
+  std::int64_t zeros = 0;                     ///< kOutside: rows of zeros
+  std::int64_t heads = 0;                     ///< kAttention, kAttentionPool
+  HeadView q, k, v;                           ///< kAttention, kAttentionPool
+  std::shared_ptr<const PairBias> pair_bias;  ///< kAttention: of the tokens in the order of its rows; null: none
+  std::shared_ptr<const RelativePositions> relative_positions;  ///< kAttention: of the tokens in the order of q.row_of
+  PatchGrid grid;                                               ///< kPatches
+};
+
+/// A term without weights. `node` is for messages.
+inline Term termOf(TermKind kind, std::vector<int> inputs, std::int64_t rows, std::int64_t cols, const Node& node) {
+  Term term;
+  term.kind = kind;
+  term.inputs = std::move(inputs);
+  term.rows = rows;
+  term.cols = cols;
+  term.node = &node;
+  return term;
+}
+
+template <class T>
+std::shared_ptr<const T> shared(T value) {
+  return std::make_shared<const T>(std::move(value));
+}
+
+/// True for first, first + 1, first + 2, ...
+inline bool isCounting(std::span<const std::int64_t> values, std::int64_t first = 0) {
+  return std::ranges::all_of(values, [&](std::int64_t value) { return value == first++; });
+}
+
+/// True for `front` numbers below 0 (constant rows), then first, first + 1, ...
+inline bool countsBehind(std::span<const std::int64_t> rows, std::int64_t front, std::int64_t first = 0) {
+  const auto isConstant = [](std::int64_t row) { return row < 0; };
+  return std::all_of(rows.begin(), rows.begin() + front, isConstant) && isCounting(rows.subspan(front), first);
+}
+
+inline bool isZero(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return value == 0; });
+}
+
+/// The sides that are longer than 1.
+inline Shape withoutOnes(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
 
 /// The image, each channel times `scale` plus `offset` (a normalisation that the graph does itself).
 struct ImageCells {

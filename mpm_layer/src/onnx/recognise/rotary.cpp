@@ -64,9 +64,10 @@ class HeadBlend {
     return true;
   }
 
-  /// Columns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token.
-  bool rotation(std::int64_t j, std::int64_t k, Integers& columns, std::vector<float>& cosine,
-                std::vector<float>& sine) const {
+  /// Columns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token, `step`
+  /// apart.
+  bool rotation(std::int64_t j, std::int64_t k, Integers& columns, float* cosine, float* sine,
+                std::int64_t step) const {
     constexpr double kClose = 1e-4;
     const double determinant =
         factor(0, j, columns[0]) * factor(0, k, columns[1]) - factor(0, j, columns[1]) * factor(0, k, columns[0]);
@@ -76,8 +77,8 @@ class HeadBlend {
       const bool rotates = std::abs(factor(t, k, columns[1]) - c) < kClose &&
                            std::abs(factor(t, j, columns[1]) + s) < kClose && std::abs(c * c + s * s - 1) < 1e-2;
       if (!rotates) return false;
-      cosine.push_back(static_cast<float>(c));
-      sine.push_back(static_cast<float>(s));
+      cosine[t * step] = static_cast<float>(c);
+      sine[t * step] = static_cast<float>(s);
     }
     return true;
   }
@@ -90,13 +91,6 @@ class HeadBlend {
   std::int64_t width_ = cells_.shape.back(), tokens_ = cells_.shape[cells_.shape.size() - 2];
   std::size_t first_;
 };
-
-/// {pairs, rows} -> {rows, pairs}, behind `to`.
-void appendTransposed(const std::vector<float>& from, std::int64_t pairs, std::int64_t rows, std::vector<float>& to) {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t pair = 0; pair < pairs; ++pair) to.push_back(from[pair * rows + row]);
-  }
-}
 
 /// Keeps one table when all heads have the same.
 void shareTable(Rotation& rotation) {
@@ -235,28 +229,24 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
         second.push_back(partner);
       }
     }
-    std::vector<float> cosine, sine;
-    Integers first_columns, second_columns;
-    for (std::size_t p = 0; p < first.size(); ++p) {
-      Integers both = columns[first[p]];
-      if (!head.rotation(first[p], second[p], both, cosine, sine)) return std::nullopt;
-      first_columns.push_back(both[0]);
-      second_columns.push_back(both[1]);
-    }
-    view.column.insert(view.column.end(), first_columns.begin(), first_columns.end());
-    view.column.insert(view.column.end(), second_columns.begin(), second_columns.end());
-    for (const std::int64_t j : kept) view.column.push_back(columns[j][0]);
-    Integers order = std::move(first);
+    const auto pairs = std::ssize(first);
+    Integers order = first;
     order.insert(order.end(), second.begin(), second.end());
     order.insert(order.end(), kept.begin(), kept.end());
-    if (h == 0) {
-      view.order = std::move(order);
-      rotation.pairs = std::ssize(second);
-    } else if (view.order != order || rotation.pairs != std::ssize(second)) {
-      return std::nullopt;
+    if (h > 0 && (view.order != order || rotation.pairs != pairs)) return std::nullopt;
+    view.order = order;
+    rotation.pairs = pairs;
+    rotation.cosine.resize((h + 1) * tokens * pairs);
+    rotation.sine.resize(rotation.cosine.size());
+    for (std::int64_t p = 0; p < pairs; ++p) {
+      Integers both = columns[first[p]];
+      const std::int64_t at = h * tokens * pairs + p;
+      if (!head.rotation(first[p], second[p], both, &rotation.cosine[at], &rotation.sine[at], pairs))
+        return std::nullopt;
+      columns[first[p]] = {both[0]};
+      columns[second[p]] = {both[1]};
     }
-    appendTransposed(cosine, rotation.pairs, tokens, rotation.cosine);
-    appendTransposed(sine, rotation.pairs, tokens, rotation.sine);
+    for (const std::int64_t j : order) view.column.push_back(columns[j][0]);
   }
   view.offset.assign(view.column.size(), 0.0f);
   shareTable(rotation);

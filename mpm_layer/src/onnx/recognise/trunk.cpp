@@ -15,23 +15,16 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
   const Term& term = at(index);
   const bool bare = term.kind == TermKind::kPatches;
   if (!bare && term.kind != TermKind::kArrange) return std::nullopt;
-  Embedding result;
   int base = bare ? index : term.inputs[0];
+  std::optional<NormPart> norm;
   if (at(base).kind == TermKind::kNorm) {
-    result.norm = normPart(at(base));
+    norm = normPart(at(base));
     base = at(base).inputs[0];
   }
   if (at(base).kind != TermKind::kPatches) return std::nullopt;
   const Term& patches = at(base);
-  result.stride_h = patches.stride_h;
-  result.stride_w = patches.stride_w;
-  result.pad_h = patches.pad_h;
-  result.pad_w = patches.pad_w;
-  result.grid_h = patches.grid_h;
-  result.grid_w = patches.grid_w;
-  result.weight = patches.weight;
-  const std::int64_t dim = patches.cols, count = patches.rows;
-  result.special = term.rows - count;
+  const std::int64_t dim = patches.cols;
+  Embedding result{patches.grid, term.rows - patches.rows, patches.weight, std::move(norm), {}, {}, {}};
   if (result.special < 0 || term.cols != dim) return std::nullopt;
   if (!bare && (term.scale != 1 || !countsBehind(term.row_of, result.special) || !isCounting(term.col_of)))
     return std::nullopt;
@@ -103,19 +96,19 @@ bool meetsSoftmax(const Graph& graph, const Node& node) {
     return step.domain.empty() && (elementwise || movesData(step));
   };
   const auto isSoftmax = [](const Node& step) { return step.domain.empty() && step.op == "Softmax"; };
-  std::set<int> ahead(node.outputs.begin(), node.outputs.end());  // values that the product reaches
-  for (const Node& step : graph.nodes) {
-    if (std::ranges::none_of(step.inputs, [&](int value) { return ahead.contains(value); })) continue;
-    if (isSoftmax(step)) return true;
-    if (passes(step)) ahead.insert(step.outputs.begin(), step.outputs.end());
-  }
-  std::set<int> behind(node.inputs.begin(), node.inputs.end());  // values that reach the product
-  for (auto step = graph.nodes.rbegin(); step != graph.nodes.rend(); ++step) {
-    if (std::ranges::none_of(step->outputs, [&](int value) { return behind.contains(value); })) continue;
-    if (isSoftmax(*step)) return true;
-    if (passes(*step)) behind.insert(step->inputs.begin(), step->inputs.end());
-  }
-  return false;
+  // From the values `from` on: to nodes behind that read them, or to nodes in front that make them.
+  const auto leadsThere = [&](auto begin, auto end, const std::vector<int>& from, auto in, auto out) {
+    std::set<int> reached(from.begin(), from.end());
+    for (auto step = begin; step != end; ++step) {
+      const std::vector<int>&touched = (*step).*in, &next = (*step).*out;
+      if (std::ranges::none_of(touched, [&](int value) { return reached.contains(value); })) continue;
+      if (isSoftmax(*step)) return true;
+      if (passes(*step)) reached.insert(next.begin(), next.end());
+    }
+    return false;
+  };
+  return leadsThere(graph.nodes.begin(), graph.nodes.end(), node.outputs, &Node::inputs, &Node::outputs) ||
+         leadsThere(graph.nodes.rbegin(), graph.nodes.rend(), node.inputs, &Node::outputs, &Node::inputs);
 }
 
 /// True for a constant, and for what convolutions and the like make of the image or of tokens.
@@ -155,12 +148,10 @@ void requireUnrotatedSpecials(const Trunk& trunk) {
   for (const Block& block : trunk.chain.blocks) {
     if (!block.rotation) continue;
     const Rotation& rotation = *block.rotation;
-    for (std::int64_t t = 0; t < rotation.tables; ++t) {
-      const auto first = static_cast<std::size_t>(t * rotation.rows * rotation.pairs);
-      for (std::size_t i = 0; i < static_cast<std::size_t>(trunk.embedding.special * rotation.pairs); ++i) {
-        if (rotation.cosine[first + i] != 1 || rotation.sine[first + i] != 0)
-          throw Error("found rotary positions on special tokens, expected them on patches only");
-      }
+    for (std::int64_t i = 0; i < std::ssize(rotation.cosine); ++i) {
+      const bool special = i / rotation.pairs % rotation.rows < trunk.embedding.special;
+      if (special && (rotation.cosine[i] != 1 || rotation.sine[i] != 0))
+        throw Error("found rotary positions on special tokens, expected them on patches only");
     }
   }
 }

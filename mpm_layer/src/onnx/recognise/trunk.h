@@ -44,9 +44,8 @@ struct Block {
 };
 
 /// The attributes and weights of the op PatchEmbed.
-struct Embedding {
+struct Embedding : PatchGrid {
   std::int64_t special = 0;
-  std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;
   Tensor weight;  ///< {d, C, kh, kw}
   std::optional<NormPart> norm;
   std::vector<float> bias;      ///< {d}, added before the norm; empty without one
