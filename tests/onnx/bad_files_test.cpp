@@ -140,9 +140,9 @@ TEST_F(BadFile, ExternalDataMissingOrShort) {
   writeExternal();
   EXPECT_NO_THROW(convertModel(path, options));
   fs::resize_file(folder_ / "external.data", 1000);
-  expectError("external.data' is too short");
+  expectError("external.data': it is too short");
   fs::remove(folder_ / "external.data");
-  expectError("external.data' is missing");
+  expectError("external.data': no such file");
 }
 
 TEST_F(BadFile, ExternalDataElsewhere) {

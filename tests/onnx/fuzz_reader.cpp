@@ -107,9 +107,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.reduce = mpm::kFullModel;
   mpm::onnx_graph::FactsFile facts;
   facts.input = {32, 32};
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(data, static_cast<int>(size))) return 0;
   try {
-    mpm::onnx_graph::convert(mpm::onnx_graph::parseModel(std::string(reinterpret_cast<const char*>(data), size)), facts,
-                             options, "");
+    mpm::onnx_graph::convert(std::move(model), facts, options, "");
   } catch (const mpm::Error&) {
   }
   return 0;

@@ -26,7 +26,6 @@
 #include "onnx/converter.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/model/model_file.h"
-#include "onnx/model/weights.h"
 
 namespace mpm {
 namespace {

@@ -13,7 +13,6 @@
 #include "onnx/fold/fold.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/graph_proto.h"
-#include "onnx/model/weights.h"
 #include "onnx/recognise/canonical.h"
 #include "onnx/recognise/trunk.h"
 

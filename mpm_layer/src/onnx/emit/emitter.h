@@ -11,7 +11,7 @@
 #include "onnx/emit/merge_steps.h"
 #include "onnx/emit/net_writer.h"
 #include "onnx/emit/node_emitter.h"
-#include "onnx/model/weights.h"
+#include "onnx/model/model_file.h"
 #include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {

@@ -3,69 +3,26 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <type_traits>
 
 #include "base/number_text.h"
 #include "mpm/error.hpp"
+#include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
+using google::protobuf::io::CodedInputStream;
+
 constexpr int kOldestOpset = 11;
-
-std::string readBytes(const std::filesystem::path& path, std::uintmax_t offset, std::uintmax_t count) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(static_cast<std::size_t>(count), '\0');
-  file.seekg(static_cast<std::streamoff>(offset));
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(count))) throw Error("cannot read '" + path.string() + "'");
-  return bytes;
-}
-
-/// `read` parses all of `size` bytes into a model.
-template <class Read>
-onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& stream, std::uintmax_t size, Read read) {
-  if (size == 0) throw Error("the file is empty, expected an ONNX model");
-  if (size > static_cast<std::uintmax_t>(std::numeric_limits<int>::max())) {
-    throw Error("the file is larger than 2 GiB, which ONNX cannot hold: store the weights as external data");
-  }
-  onnx::ModelProto model;
-  google::protobuf::io::CodedInputStream coded(&stream);
-  coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
-  if (!read(coded, model)) throw Error("not an ONNX model, or cut off");
-  if (model.graph().node_size() == 0) throw Error("not an ONNX model, or cut off: it holds no graph with nodes");
-  defaultOpset(model);
-  return model;
-}
-
-/// The key of a field that is a message, and the message's length; the message itself is to follow.
-void appendFieldHeader(std::string& bytes, int field, std::size_t length) {
-  constexpr std::uint64_t kLengthDelimited = 2;
-  appendVarint(bytes, static_cast<std::uint64_t>(field) << 3 | kLengthDelimited);
-  appendVarint(bytes, length);
-}
-
-void collect(const onnx::TensorProto& tensor, std::set<std::string>& files) {
-  for (const onnx::StringStringEntryProto& entry : tensor.external_data())
-    if (entry.key() == "location") files.insert(entry.value());
-}
-
-void collect(const onnx::GraphProto& graph, std::set<std::string>& files) {
-  for (const onnx::TensorProto& tensor : graph.initializer()) collect(tensor, files);
-  for (const onnx::NodeProto& node : graph.node())
-    for (const onnx::AttributeProto& attribute : node.attribute()) {
-      collect(attribute.t(), files);
-      collect(attribute.g(), files);
-    }
-}
+constexpr int kLarge = 1 << 16;  ///< bytes; smaller weights are not worth a read of their own
+constexpr std::size_t kPart = 1 << 20;
 
 float widenHalf(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
@@ -111,15 +68,15 @@ std::string externalBytes(const onnx::TensorProto& proto, const std::filesystem:
   }
   if (folder.empty()) throw Error(what + ": external data cannot be read for a model in memory");
   const std::filesystem::path path = folder / relative;
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(path, status)) {
-    throw Error(what + ": its external data file '" + path.string() + "' is missing");
+  try {
+    const OpenFile file(path);
+    if (offset > file.size() || count > file.size() - offset) throw Error("it is too short");
+    std::string bytes(static_cast<std::size_t>(count), '\0');
+    file.read(offset, bytes.data(), bytes.size());
+    return bytes;
+  } catch (const Error& error) {
+    throw Error(what + ": its external data file '" + path.string() + "': " + error.what());
   }
-  const std::uintmax_t size = std::filesystem::file_size(path, status);
-  if (status || offset > size || count > size - offset) {
-    throw Error(what + ": its external data file '" + path.string() + "' is too short");
-  }
-  return readBytes(path, offset, count);
 }
 
 /// take(Stored(), field, convert) for the type of `proto`: an element in raw data, the field that has the elements
@@ -169,20 +126,165 @@ std::size_t bytesOf(const onnx::TensorProto& proto, const std::string& what) {
 
 bool isExternal(const onnx::TensorProto& proto) { return proto.data_location() == onnx::TensorProto::EXTERNAL; }
 
+/// Appends a number in protobuf's form.
+void appendVarint(std::string& bytes, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
+  bytes.push_back(static_cast<char>(value));
+}
+
+/// The key of a field that is a message, and the message's length; the message itself is to follow.
+void appendFieldHeader(std::string& bytes, int field, std::size_t length) {
+  constexpr std::uint64_t kLengthDelimited = 2;
+  appendVarint(bytes, static_cast<std::uint64_t>(field) << 3 | kLengthDelimited);
+  appendVarint(bytes, length);
+}
+
+void collect(const onnx::TensorProto& tensor, std::set<std::string>& files) {
+  for (const onnx::StringStringEntryProto& entry : tensor.external_data())
+    if (entry.key() == "location") files.insert(entry.value());
+}
+
+void collect(const onnx::GraphProto& graph, std::set<std::string>& files) {
+  for (const onnx::TensorProto& tensor : graph.initializer()) collect(tensor, files);
+  for (const onnx::NodeProto& node : graph.node())
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      collect(attribute.t(), files);
+      collect(attribute.g(), files);
+    }
+}
+
+// protobuf's format: a message is a row of fields. A field starts with its number and its type; a message inside
+// another one, text and bytes have their length in front of them.
+class LateParser {
+ public:
+  LateParser(CodedInputStream& stream, LateWeights& late) : stream_(stream), late_(late) {}
+
+  bool model(onnx::ModelProto& model) {
+    return fields(model, onnx::ModelProto::kGraphFieldNumber, [&] { return graph(*model.mutable_graph()); });
+  }
+
+ private:
+  bool graph(onnx::GraphProto& graph) {
+    return fields(graph, onnx::GraphProto::kInitializerFieldNumber, [&] { return tensor(graph); });
+  }
+
+  bool tensor(onnx::GraphProto& graph) {
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    int offset = -1, bytes = 0;
+    const bool whole = fields(tensor, onnx::TensorProto::kRawDataFieldNumber, [&] {
+      bytes = stream_.BytesUntilLimit();
+      if (offset >= 0 || bytes < kLarge) {  // twice: the last one counts
+        offset = -1;
+        return stream_.ReadString(tensor.mutable_raw_data(), bytes);
+      }
+      tensor.clear_raw_data();
+      offset = stream_.CurrentPosition();
+      return stream_.Skip(bytes);
+    });
+    if (!whole || offset < 0) return whole;
+    const auto place = static_cast<std::uint64_t>(offset);
+    const bool plain = tensor.data_type() == onnx::TensorProto::FLOAT && tensor.dims_size() > 0 &&
+                       tensor.data_location() != onnx::TensorProto::EXTERNAL &&
+                       bytesOf(tensor, "weight '" + tensor.name() + "'") == static_cast<std::size_t>(bytes);
+    if (plain && late_.offsets.emplace(tensor.name(), place).second) return true;
+    std::string& values = *tensor.mutable_raw_data();
+    values.resize(bytes);
+    late_.file->read(place, values.data(), values.size());
+    return true;
+  }
+
+  // The fields up to the limit. Those of this number, which have a length, go to `take`, the others into `message`.
+  template <class Take>
+  bool fields(google::protobuf::MessageLite& message, int number, Take take) {
+    std::string others;
+    while (stream_.BytesUntilLimit() > 0) {
+      const std::uint32_t tag = stream_.ReadTag();
+      if (tag == (static_cast<std::uint32_t>(number) << 3 | kLength)) {
+        std::uint32_t length = 0;
+        if (!stream_.ReadVarint32(&length) || length > static_cast<std::uint32_t>(stream_.BytesUntilLimit()))
+          return false;
+        const auto limit = stream_.PushLimit(static_cast<int>(length));
+        if (!take()) return false;
+        stream_.PopLimit(limit);
+      } else if (!copy(tag, others)) {
+        return false;
+      }
+      if (others.size() < kPart && stream_.BytesUntilLimit() > 0) continue;
+      if (!message.MergeFromString(others)) return false;
+      others.clear();
+    }
+    return true;
+  }
+
+  bool copy(std::uint32_t tag, std::string& to) {
+    appendVarint(to, tag);
+    std::uint64_t count = (tag & 7) == kFourBytes ? 4 : 8;
+    if ((tag & 7) == kVarint || (tag & 7) == kLength) {
+      if (!stream_.ReadVarint64(&count)) return false;
+      appendVarint(to, count);
+      if ((tag & 7) == kVarint) return true;
+    } else if ((tag & 7) != kFourBytes && (tag & 7) != kEightBytes) {
+      return false;
+    }
+    if (tag == 0 || count > static_cast<std::uint64_t>(stream_.BytesUntilLimit())) return false;
+    const std::size_t before = to.size();
+    to.resize(before + count);
+    return stream_.ReadRaw(to.data() + before, static_cast<int>(count));
+  }
+
+  enum Type : std::uint32_t { kVarint = 0, kEightBytes = 1, kLength = 2, kFourBytes = 5 };
+
+  CodedInputStream& stream_;
+  LateWeights& late_;
+};
+
+/// The tensor of a Constant node; null for another node, or one of numbers.
+onnx::TensorProto* tensorOf(onnx::NodeProto& node) {
+  if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) return nullptr;
+  for (onnx::AttributeProto& attribute : *node.mutable_attribute())
+    if (attribute.name() == "value" && attribute.has_t()) return attribute.mutable_t();
+  return nullptr;
+}
+
+void widen(onnx::TensorProto& tensor) {
+  const Tensor read = readTensor(tensor, {}, "weight '" + tensor.name() + "'");
+  if (!read.isFloat()) return;
+  onnx::TensorProto plain;
+  plain.set_name(tensor.name());
+  plain.set_data_type(onnx::TensorProto::FLOAT);
+  *plain.mutable_dims() = tensor.dims();
+  plain.set_raw_data(read.floats->data(), read.floats->size() * sizeof(float));
+  tensor.Swap(&plain);
+}
+
 }  // namespace
 
-onnx::ModelProto parseModel(const std::string& bytes) {
-  google::protobuf::io::ArrayInputStream stream(
-      bytes.data(), static_cast<int>(std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max())));
-  return parse(stream, bytes.size(), [](auto& coded, auto& model) {
-    return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
-  });
+void LateWeights::load(onnx::GraphProto& graph) {
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+    if (!has(tensor)) continue;
+    std::string& values = *tensor.mutable_raw_data();
+    values.resize(bytesOf(tensor, "weight '" + tensor.name() + "'"));
+    file->read(offsets.at(tensor.name()), values.data(), values.size());
+    offsets.erase(tensor.name());
+  }
+  if (file) file->requireUnchanged();
 }
 
 onnx::ModelProto readModelFile(const std::filesystem::path& path, LateWeights& late) {
   late.file = std::make_shared<const OpenFile>(path);
+  const std::uint64_t size = late.file->size();
+  if (size == 0) throw Error("the file is empty, expected an ONNX model");
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+    throw Error("the file is larger than 2 GiB, which ONNX cannot hold: store the weights as external data");
+  onnx::ModelProto model;
   google::protobuf::io::FileInputStream stream(late.file->descriptor());
-  return parse(stream, late.file->size(), [&](auto& coded, auto& model) { return parseLate(coded, model, late); });
+  CodedInputStream coded(&stream);
+  coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  coded.PushLimit(static_cast<int>(size));
+  if (!LateParser(coded, late).model(model)) throw Error("not an ONNX model, or cut off");
+  if (model.graph().node_size() == 0) throw Error("not an ONNX model, or cut off: it holds no graph with nodes");
+  defaultOpset(model);
+  return model;
 }
 
 onnx::ModelProto readModelFile(const std::filesystem::path& path) {
@@ -283,6 +385,40 @@ Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& f
     }
     return Tensor::of(shape, std::move(values));
   });
+}
+
+bool isPlain(const onnx::TensorProto& tensor) {
+  std::size_t bytes = sizeof(float);
+  for (const std::int64_t side : tensor.dims()) {
+    if (side < 1 || static_cast<std::size_t>(side) > tensor.raw_data().size()) return false;
+    bytes *= static_cast<std::size_t>(side);
+    if (bytes > tensor.raw_data().size()) return false;
+  }
+  return tensor.data_type() == onnx::TensorProto::FLOAT && tensor.dims_size() > 0 && bytes == tensor.raw_data().size();
+}
+
+void makeWeightsPlain(onnx::GraphProto& graph, const std::filesystem::path& folder, const LateWeights& late) {
+  std::set<std::string> ours;
+  for (const onnx::NodeProto& node : graph.node())
+    if (isOurs(node)) ours.insert(node.input().begin(), node.input().end());
+
+  auto& nodes = *graph.mutable_node();
+  const auto becomesWeight = [&](onnx::NodeProto& node) {
+    onnx::TensorProto* const tensor = tensorOf(node);
+    if (!tensor || !ours.contains(node.output(0))) return false;
+    tensor->set_name(node.output(0));
+    graph.add_initializer()->Swap(tensor);
+    return true;
+  };
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), becomesWeight), nodes.end());
+
+  for (onnx::NodeProto& node : nodes)
+    if (onnx::TensorProto* const tensor = tensorOf(node))
+      loadExternalData(*tensor, folder, "constant '" + node.output(0) + "'");
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+    loadExternalData(tensor, folder, "initialiser '" + tensor.name() + "'");
+    if (ours.contains(tensor.name()) && !late.has(tensor) && !isPlain(tensor)) widen(tensor);
+  }
 }
 
 }  // namespace mpm::onnx_graph
