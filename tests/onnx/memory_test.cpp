@@ -99,9 +99,8 @@ TEST_F(Memory, LateWeightsAreThoseOfTheFile) {
   convertFile(kModel, path_);
   model = readModelFile(path_, late);
   EXPECT_GT(late.offsets.size(), 40U);
-  const onnx::GraphProto& graph = model.graph();
-  EXPECT_TRUE(std::any_of(graph.initializer().begin(), graph.initializer().end(),
-                          [&](const onnx::TensorProto& tensor) { return late.has(tensor); }));
+  const auto isLate = [&](const onnx::TensorProto& tensor) { return late.has(tensor); };
+  EXPECT_TRUE(std::ranges::any_of(model.graph().initializer(), isLate));
   late.load(*model.mutable_graph());
   onnx::ModelProto parsed;
   ASSERT_TRUE(parsed.ParseFromString(readFile(path_)));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/token_head.h"
-
+#include "onnx/converter.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/in_folder.h"

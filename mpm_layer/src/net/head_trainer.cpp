@@ -11,8 +11,8 @@
 #include "kernels/resample.h"
 #include "net/head_training.h"
 #include "net/image_net.h"
+#include "onnx/converter.h"
 #include "onnx/model/model_info_json.h"
-#include "onnx/token_head.h"
 
 namespace mpm {
 namespace {

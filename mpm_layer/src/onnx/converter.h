@@ -7,6 +7,7 @@
 
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "mpm/token_head.hpp"
 #include "onnx/emit/emitter.h"
 #include "onnx/model/model_file.h"
 #include "onnx/model/model_info_json.h"
@@ -35,8 +36,18 @@ EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, con
 /// replaces both was killed between them.
 FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path);
 
-/// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert_file.cpp.
+/// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file.
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
+
+/// The ONNX file of a plain ViT with this head, instead of its own, behind the last block: bytes of one file, without
+/// external data. Its only output, "logits" {batch, classes, H, W}, is resized to the size of the network input. Throws
+/// mpm::Error naming the file: when it is a converted model or not a plain ViT, and when no value of its graph is the
+/// tokens behind the last block.
+std::string withTokenHead(const std::string& onnx_path, const TokenHead& head);
+
+/// Checks that withTokenHead() accepts the model. Returns the size of the network input, which the graph may leave
+/// open.
+Size2 requireTokenHeadFits(const std::string& onnx_path);
 
 constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/token_head.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "mpm/error.hpp"
 #include "onnx/converter.h"
 #include "onnx/emit/net_writer.h"
 #include "onnx/model/graph_proto.h"
