@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/size_text.h"
 #include "onnx/emit/emitter.h"
-#include "onnx/recognise/rotary.h"
+#include "onnx/recognise/positions.h"
 
 namespace mpm::onnx_graph {
 

@@ -67,8 +67,7 @@ std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const No
   }
   const Tensor all = joined(sources);
   for (const Movement& movement : *movements)
-    results.push_back(movement.in_order ? sources[movement.operand].reshaped(movement.shape)
-                                        : all.picked(movement.shape, movement.from));
+    results.push_back(movement.in_order ? all.reshaped(movement.shape) : all.picked(movement.shape, movement.from));
   return results;
 }
 

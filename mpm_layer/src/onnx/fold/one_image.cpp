@@ -63,9 +63,7 @@ class BatchRemover {
     const auto movements = moveData(graph_, node, true);
     if (!movements) refuseImages(node);
     std::vector<std::int32_t> image;  // of each element of the moved inputs, -1 in constants
-    std::vector<std::size_t> first;
     for (const int value : movedInputs(node)) {
-      first.push_back(image.size());
       const Shape& shape = *graph_.shape(value);
       for (std::int64_t i = 0; i < elements(shape); ++i)
         image.push_back(ofImages(value) ? static_cast<std::int32_t>(imageOf(i, shape, place(value))) : -1);
@@ -73,11 +71,10 @@ class BatchRemover {
     for (std::size_t k = 0; k < movements->size() && k < node.outputs.size(); ++k) {
       const Movement& movement = (*movements)[k];
       const Shape& shape = movement.shape;
-      std::vector<std::int32_t> moved_image;
-      for (std::int64_t i = 0; i < elements(shape); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        moved_image.push_back(
-            image[movement.in_order ? first[movement.operand] + at : static_cast<std::size_t>(movement.from[at])]);
+      std::vector<std::int32_t> moved_image = image;
+      if (!movement.in_order) {
+        moved_image.clear();
+        for (const std::int64_t from : movement.from) moved_image.push_back(image[from]);
       }
       const BatchAxis to = placeIn(shape, moved_image);
       if (to.axis < 0) refuseImages(node);

@@ -267,14 +267,11 @@ class Mover {
 
   std::optional<Movements> concat() const {
     const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
-    Movement result;
-    result.shape = shape_;
+    Movement result{.shape = shape_};
     result.shape[axis] = 0;
     Integers rows;  // elements of each input from one index of the outer axes to the next
-    int only = -1;
-    int filled = 0;
-    for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
-      const Shape* shape = graph_.shape(node_.inputs[i]);
+    for (const int input : node_.inputs) {
+      const Shape* shape = graph_.shape(input);
       if (!shape) return std::nullopt;
       Shape rest = *shape;
       if (rest.size() == shape_.size()) rest[axis] = shape_[axis];
@@ -282,17 +279,8 @@ class Mover {
         refuse(node_, "shapes " + toString(shape_) + " and " + toString(*shape), "equal sides beside the axis");
       result.shape[axis] += (*shape)[axis];
       rows.push_back(elementsFrom(*shape, axis));
-      if (elements(*shape) > 0) {
-        only = static_cast<int>(i);
-        ++filled;
-      }
     }
     elements(result.shape);
-    if (filled == 1) {
-      result.in_order = true;
-      result.operand = only;
-      return Movements{std::move(result)};
-    }
     const std::int64_t outer = elementsBefore(shape_, axis);
     for (std::int64_t o = 0; o < outer; ++o) {
       std::int64_t base = 0;
@@ -307,8 +295,7 @@ class Mover {
   std::optional<Movements> expand() const {
     const auto target = integersOf(graph_, node_.input(1));
     if (!target) return std::nullopt;
-    Movement result;
-    result.shape = broadcast(shape_, *target);
+    Movement result{.shape = broadcast(shape_, *target)};
     if (elements(result.shape) == elements(shape_)) return inOrder(result.shape);
     if (with_elements_) result.from = broadcastIndices(shape_, result.shape);
     return Movements{std::move(result)};
@@ -318,8 +305,7 @@ class Mover {
     const auto repeats = integersOf(graph_, node_.input(1));
     if (!repeats) return std::nullopt;
     if (repeats->size() != shape_.size()) refuse(node_, "repeats of another rank", "one per axis");
-    Movement result;
-    result.shape = shape_;
+    Movement result{.shape = shape_};
     for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
       if ((*repeats)[axis] < 0) refuse(node_, "a negative repeat", "a positive one");
       result.shape[axis] = elements({shape_[axis], (*repeats)[axis]});

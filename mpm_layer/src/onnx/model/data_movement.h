@@ -12,9 +12,8 @@ namespace mpm::onnx_graph {
 /// One output of a node that only moves data: where each of its elements comes from.
 struct Movement {
   Shape shape;
-  /// The elements of input `operand` in the same order; `from` is empty then.
+  /// The elements of the only input in the same order; `from` is empty then.
   bool in_order = false;
-  int operand = 0;
   /// For every element of the output: an index into the moved inputs, laid end to end.
   Integers from = {};
 };

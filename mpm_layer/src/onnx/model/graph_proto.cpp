@@ -67,22 +67,15 @@ void requireWindow(const onnx::NodeProto& node) {
 void dropUnused(onnx::GraphProto& graph) {
   std::unordered_set<std::string> needed;
   for (const onnx::ValueInfoProto& output : graph.output()) needed.insert(output.name());
+  const auto isNeeded = [&](const std::string& name) { return needed.contains(name); };
+  const auto unused = [&](const onnx::NodeProto& node) { return std::ranges::none_of(node.output(), isNeeded); };
   auto& nodes = *graph.mutable_node();
-  std::vector<bool> keep(nodes.size(), false);
-  for (int i = nodes.size() - 1; i >= 0; --i) {
-    for (const std::string& name : nodes[i].output()) keep[i] = keep[i] || needed.contains(name);
-    if (keep[i]) needed.insert(nodes[i].input().begin(), nodes[i].input().end());
-  }
-  int kept = 0;
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (keep[i]) nodes.SwapElements(i, kept++);
-  }
-  nodes.DeleteSubrange(kept, nodes.size() - kept);
+  for (int i = nodes.size() - 1; i >= 0; --i)
+    if (!unused(nodes[i])) needed.insert(nodes[i].input().begin(), nodes[i].input().end());
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), unused), nodes.end());
   auto& constants = *graph.mutable_initializer();
-  kept = 0;
-  for (int i = 0; i < constants.size(); ++i)
-    if (needed.contains(constants[i].name())) constants.SwapElements(i, kept++);
-  constants.DeleteSubrange(kept, constants.size() - kept);
+  const auto unread = [&](const onnx::TensorProto& constant) { return !isNeeded(constant.name()); };
+  constants.erase(std::remove_if(constants.begin(), constants.end(), unread), constants.end());
 }
 
 void selectOutputs(onnx::GraphProto& graph, const std::vector<std::string>& names) {

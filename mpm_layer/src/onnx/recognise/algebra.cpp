@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "onnx/recognise/rotary.h"
+#include "onnx/recognise/positions.h"
 
 namespace mpm::onnx_graph {
 namespace {

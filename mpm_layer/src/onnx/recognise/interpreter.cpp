@@ -8,7 +8,6 @@
 #include "onnx/model/data_movement.h"
 #include "onnx/recognise/canonical.h"
 #include "onnx/recognise/interpreter.h"
-#include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {
 namespace {

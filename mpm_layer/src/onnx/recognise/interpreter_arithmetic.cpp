@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
 
 #include "onnx/recognise/interpreter.h"
-#include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/recognise/rotary.h"
+#include "onnx/recognise/positions.h"
 
 #include <algorithm>
 #include <array>
