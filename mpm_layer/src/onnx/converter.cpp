@@ -34,10 +34,9 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
   if (!input) return {};
   const onnx::TypeProto::Tensor& type = input->type().tensor_type();
   if (!input->type().has_tensor_type() || !type.has_shape() || type.shape().dim_size() == 0) return {};
-  if (type.shape().dim_size() != 4) {
+  if (type.shape().dim_size() != 4)
     throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
                 ", expected an image of shape batch x channels x height x width");
-  }
   const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
   if (side(1) > 4 && side(3) > 0 && side(3) <= 4) {
     throw Error("graph input '" + name + "': found shape " + toString({1, side(1), side(2), side(3)}) +
@@ -133,10 +132,9 @@ void requireNotTooLarge(Size2 size) {
 void requireFits(const Embedding& embedding, Size2 size) {
   const std::int64_t rest_h = (size.height - embedding.weight.shape[2]) % embedding.stride_h;
   const std::int64_t rest_w = (size.width - embedding.weight.shape[3]) % embedding.stride_w;
-  if (size.height < embedding.weight.shape[2] || size.width < embedding.weight.shape[3] || rest_h != 0 || rest_w != 0) {
+  if (size.height < embedding.weight.shape[2] || size.width < embedding.weight.shape[3] || rest_h != 0 || rest_w != 0)
     throw Error("input size " + toString(size) + kHeightFirst + " is not a multiple of the patch, " +
                 std::to_string(embedding.stride_h) + "x" + std::to_string(embedding.stride_w) + " px");
-  }
   requireNotTooLarge(size);
 }
 
@@ -146,9 +144,8 @@ bool holdsOurOps(const onnx::ModelProto& model) { return std::ranges::any_of(mod
 ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& options) {
   const std::string* format = metadata(model, "mpm.format");
   const std::string* json = metadata(model, "mpm.info");
-  if (!format || *format != "1" || !json) {
+  if (!format || *format != "1" || !json)
     throw Error("holds ai.mpm ops, but not the metadata mpm.format = 1 and mpm.info: convert the original model again");
-  }
   ModelInfo info = fromJson(*json);
   for (const onnx::NodeProto& node : model.graph().node()) requireWindow(node);
   addInfoOfGraph(model.graph(), info);

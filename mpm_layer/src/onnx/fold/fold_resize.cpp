@@ -11,9 +11,8 @@ namespace {
 /// Where the centre of output pixel `index` lies in the input.
 double sourceOf(const std::string& mode, std::int64_t index, std::int64_t inputs, std::int64_t outputs, double scale) {
   const auto x = static_cast<double>(index);
-  if (mode == "align_corners") {
+  if (mode == "align_corners")
     return outputs == 1 ? 0 : x * static_cast<double>(inputs - 1) / static_cast<double>(outputs - 1);
-  }
   if (mode == "asymmetric") return x / scale;
   if (mode == "pytorch_half_pixel" && outputs == 1) return 0;
   const double place = (x + 0.5) / scale - 0.5;

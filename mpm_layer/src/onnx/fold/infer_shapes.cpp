@@ -10,9 +10,8 @@ namespace {
 
 std::optional<Shape> matMulShape(const Node& node, const Shape& a, const Shape& b) {
   if (a.size() < 2 || b.size() < 2) return std::nullopt;
-  if (a.back() != b[b.size() - 2]) {
+  if (a.back() != b[b.size() - 2])
     refuse(node, "operands " + toString(a) + " and " + toString(b), "inner sides that are equal");
-  }
   Shape shape = broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   shape.push_back(a[a.size() - 2]);
   shape.push_back(b.back());
@@ -22,9 +21,8 @@ std::optional<Shape> matMulShape(const Node& node, const Shape& a, const Shape& 
 std::optional<Shape> gemmShape(const Node& node, const Shape& a, const Shape& b) {
   if (a.size() != 2 || b.size() != 2) return std::nullopt;
   const bool ta = node.integer("transA", 0) != 0, tb = node.integer("transB", 0) != 0;
-  if (a[ta ? 0 : 1] != b[tb ? 1 : 0]) {
+  if (a[ta ? 0 : 1] != b[tb ? 1 : 0])
     refuse(node, "operands " + toString(a) + " and " + toString(b), "inner sides that are equal");
-  }
   return Shape{a[ta ? 1 : 0], b[tb ? 0 : 1]};
 }
 
@@ -165,9 +163,8 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     return slidingShape(node, *a, (*b)[0], {(*b)[2], (*b)[3]});
   }
   if (op == "ConvTranspose") return b ? transposedConvShape(node, *a, *b) : std::nullopt;
-  if (isOneOf(op, {"MaxPool", "AveragePool"}) && a->size() == 4) {
+  if (isOneOf(op, {"MaxPool", "AveragePool"}) && a->size() == 4)
     return slidingShape(node, *a, (*a)[1], node.integers("kernel_shape", {}));
-  }
   if (isOneOf(op, {"GlobalAveragePool", "GlobalMaxPool"}) && a->size() >= 2) {
     Shape shape = *a;
     std::fill(shape.begin() + 2, shape.end(), 1);

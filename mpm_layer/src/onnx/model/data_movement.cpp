@@ -35,9 +35,8 @@ class Mover {
 
  private:
   Movements inOrder(Shape shape) const {
-    if (elements(shape) != elements(shape_)) {
+    if (elements(shape) != elements(shape_))
       refuse(node_, "shape " + toString(shape_) + " turned into " + toString(shape), "as many elements in both");
-    }
     return {{.shape = std::move(shape), .in_order = true}};
   }
 
@@ -75,9 +74,8 @@ class Mover {
     }
     const std::int64_t total = elements(shape_);
     if (open >= 0) {
-      if (known == 0 || total % known != 0) {
+      if (known == 0 || total % known != 0)
         refuse(node_, "shape " + toString(shape_), "a multiple of " + std::to_string(known) + " elements");
-      }
       shape[open] = total / known;
     }
     return inOrder(std::move(shape));
@@ -150,9 +148,8 @@ class Mover {
       std::iota(axes->begin(), axes->end(), 0);
     }
     if (!steps) steps.emplace(starts->size(), 1);
-    if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size()) {
+    if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size())
       refuse(node_, "starts, ends, axes and steps of different lengths", "equal lengths");
-    }
     Shape shape = shape_;
     Integers stride = strides(shape_);
     std::int64_t offset = 0;
@@ -161,9 +158,8 @@ class Mover {
       const std::size_t axis = frontAxis(node_, (*axes)[i], shape_.size());
       const std::int64_t side = shape_[axis];
       const std::int64_t step = (*steps)[i];
-      if (step == 0 || step == std::numeric_limits<std::int64_t>::min() || seen[axis]) {
+      if (step == 0 || step == std::numeric_limits<std::int64_t>::min() || seen[axis])
         refuse(node_, "a step of 0 or an axis twice", "a slice");
-      }
       seen[axis] = true;
       const auto wrap = [side](std::int64_t index) { return index < 0 && index >= -side ? index + side : index; };
       const bool forward = step > 0;
@@ -248,9 +244,8 @@ class Mover {
       sizes.emplace(static_cast<std::size_t>(parts), part);
       sizes->back() = shape_[axis] - part * (parts - 1);
     }
-    if (std::ssize(*sizes) != parts) {
+    if (std::ssize(*sizes) != parts)
       refuse(node_, std::to_string(sizes->size()) + " sizes", std::to_string(parts) + ", one per output");
-    }
     const Integers stride = strides(shape_);
     Movements result;
     std::int64_t begin = 0;
@@ -365,9 +360,8 @@ std::optional<Integers> integersOf(const Graph& graph, int value) {
 
 std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank) {
   const auto sides = static_cast<std::int64_t>(rank);
-  if (axis < -sides || axis >= sides) {
+  if (axis < -sides || axis >= sides)
     refuse(node, "axis " + std::to_string(axis), "one within rank " + std::to_string(rank));
-  }
   return static_cast<std::size_t>(axis < 0 ? axis + sides : axis);
 }
 

@@ -57,15 +57,13 @@ std::string externalBytes(const onnx::TensorProto& proto, const std::filesystem:
       if (!number)
         throw Error(what + ": external data with " + entry.key() + " '" + entry.value() + "', expected a number");
       if (entry.key() == "offset") offset = *number;
-      if (entry.key() == "length" && *number != count) {
+      if (entry.key() == "length" && *number != count)
         throw Error(what + ": external data of " + entry.value() + " bytes, expected " + std::to_string(count));
-      }
     }
   }
   const std::filesystem::path relative = std::filesystem::path(location).lexically_normal();
-  if (location.empty() || relative.is_absolute() || *relative.begin() == "..") {
+  if (location.empty() || relative.is_absolute() || *relative.begin() == "..")
     throw Error(what + ": external data in '" + location + "', expected a file in the model's folder");
-  }
   if (folder.empty()) throw Error(what + ": external data cannot be read for a model in memory");
   const std::filesystem::path path = folder / relative;
   try {
@@ -344,10 +342,9 @@ std::set<std::string> externalFiles(const onnx::ModelProto& model) {
 int defaultOpset(const onnx::ModelProto& model) {
   for (const onnx::OperatorSetIdProto& opset : model.opset_import()) {
     if (!opset.domain().empty() && opset.domain() != "ai.onnx") continue;
-    if (opset.version() < kOldestOpset || opset.version() > 1000) {
+    if (opset.version() < kOldestOpset || opset.version() > 1000)
       throw Error("opset " + std::to_string(opset.version()) + " found, " + std::to_string(kOldestOpset) +
                   " or later expected: export the model again");
-    }
     return static_cast<int>(opset.version());
   }
   throw Error("not an ONNX model, or cut off: it names no opset");
@@ -366,10 +363,9 @@ Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& f
   std::string loaded;
   if (isExternal(proto)) loaded = externalBytes(proto, folder, bytes, what);
   const std::string* const raw = isExternal(proto) ? &loaded : proto.has_raw_data() ? &proto.raw_data() : nullptr;
-  if (raw && raw->size() != bytes) {
+  if (raw && raw->size() != bytes)
     throw Error(what + ": " + std::to_string(raw->size()) + " bytes found, " + std::to_string(bytes) +
                 " expected for shape " + toString(shape));
-  }
   return withType(proto, what, [&](auto stored, const auto& field, auto convert) {
     using Number = std::remove_cvref_t<decltype(convert(stored))>;
     const std::size_t count = bytes / sizeof stored;
@@ -379,10 +375,9 @@ Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& f
       if (raw) std::memcpy(&stored, raw->data() + i * sizeof stored, sizeof stored);
       values[i] = raw ? convert(stored) : convert(field[i]);  // NOLINT(bugprone-signed-char-misuse): int8 has a sign
     }
-    if (values.size() != count) {
+    if (values.size() != count)
       throw Error(what + ": " + std::to_string(values.size()) + " values found, " + std::to_string(count) +
                   " expected for shape " + toString(shape));
-    }
     return Tensor::of(shape, std::move(values));
   });
 }

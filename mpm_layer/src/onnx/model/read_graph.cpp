@@ -94,9 +94,8 @@ class Reader {
     }
     for (const onnx::ValueInfoProto& input : source.input()) {
       if (scope.contains(input.name())) continue;  // a default value: old exporters list weights as inputs
-      if (graph_.image >= 0) {
+      if (graph_.image >= 0)
         throw Error("graph input '" + input.name() + "': found a second input, expected the image alone");
-      }
       graph_.image = graph_.addValue(input.name());
       scope[input.name()] = graph_.image;
     }
@@ -119,10 +118,9 @@ class Reader {
   int lookUp(const std::string& name, const Scope& scope, const onnx::NodeProto& node) const {
     if (name.empty()) return -1;
     const auto found = scope.find(name);
-    if (found == scope.end()) {
+    if (found == scope.end())
       throw Error("node '" + node.name() + "' (" + node.op_type() + "): reads '" + name +
                   "', which no earlier node makes");
-    }
     return found->second;
   }
 

@@ -56,9 +56,8 @@ Shape broadcast(const Shape& a, const Shape& b) {
     const std::size_t back = result.size() - axis;
     const std::int64_t left = back <= a.size() ? a[a.size() - back] : 1;
     const std::int64_t right = back <= b.size() ? b[b.size() - back] : 1;
-    if (left != right && left != 1 && right != 1) {
+    if (left != right && left != 1 && right != 1)
       throw Error("shapes " + toString(a) + " and " + toString(b) + " do not fit each other");
-    }
     result[axis] = left == 1 ? right : left;
   }
   return result;
@@ -70,9 +69,8 @@ Integers broadcastIndices(const Shape& from, const Shape& to) {
   std::int64_t step = 1;
   for (std::size_t back = 1; back <= from.size(); ++back) {
     const std::int64_t side = from[from.size() - back];
-    if (back > to.size() || (side != 1 && side != to[to.size() - back])) {
+    if (back > to.size() || (side != 1 && side != to[to.size() - back]))
       throw Error("a tensor of shape " + toString(from) + " does not broadcast to " + toString(to));
-    }
     if (side != 1) stride[to.size() - back] = step;
     step *= side;
   }
@@ -80,9 +78,8 @@ Integers broadcastIndices(const Shape& from, const Shape& to) {
 }
 
 Tensor Tensor::reshaped(Shape other) const {
-  if (elements(other) != size()) {
+  if (elements(other) != size())
     throw Error("a tensor of shape " + toString(shape) + " cannot be reshaped to " + toString(other));
-  }
   return {std::move(other), floats, ints};
 }
 

@@ -108,9 +108,7 @@ class BlockMatcher {
   const Term& at(int term) const { return terms_[term]; }
 
   bool no(int term, const std::string& expected) {
-    if (why.empty()) {
-      why = onnx_graph::describe(*at(term).node) + ": found " + kindOf(term) + ", expected " + expected;
-    }
+    if (why.empty()) why = onnx_graph::describe(*at(term).node) + ": found " + kindOf(term) + ", expected " + expected;
     return false;
   }
 
@@ -180,9 +178,8 @@ class BlockMatcher {
       if (padded(input) != padding) return no(input, "rows of zeros that are dropped behind attention");
       input = at(input).inputs[0];
     }
-    if (at(input).kind != TermKind::kNorm) {
+    if (at(input).kind != TermKind::kNorm)
       return no(linear, "a LayerNorm between the residual stream and attention or MLP (pre-norm)");
-    }
     if (at(input).inputs[0] != stream) return no(input, "a LayerNorm of the residual stream (pre-norm)");
     if (norm >= 0 && norm != input && normPart(at(norm)) != normPart(at(input)))
       return no(input, "one LayerNorm for q, k and v");

@@ -391,9 +391,7 @@ void candidates(const Matcher& match, int value, int depth, std::vector<int>& fo
 const char* activationOf(const std::string& op, const Cubic& p) {
   if (p[0] != 0 || p[2] != 0) return nullptr;
   constexpr double kRootHalf = 0.70710678118654752, kRootTwoOverPi = 0.79788456080286536;
-  if (op == "Tanh") {
-    return near(p[1], kRootTwoOverPi) && near(p[3], 0.044715 * kRootTwoOverPi) ? "gelu_tanh" : nullptr;
-  }
+  if (op == "Tanh") return near(p[1], kRootTwoOverPi) && near(p[3], 0.044715 * kRootTwoOverPi) ? "gelu_tanh" : nullptr;
   if (p[3] != 0) return nullptr;
   if (op == "Erf") return near(p[1], kRootHalf) ? "gelu_erf" : nullptr;
   if (near(p[1], 1.702)) return "gelu_quick";

@@ -54,9 +54,7 @@ Interpretation Interpreter::run() {
     const Foreign* cause = foreignInput(node);
     const int out = node.outputs[0];
     meaning_[out] = asShaped(node, cause ? withForeign(node, *cause) : interpretNode(node));
-    for (std::size_t i = 1; i < node.outputs.size(); ++i) {
-      meaning_[node.outputs[i]] = foreign(node, "a second output");
-    }
+    for (std::size_t i = 1; i < node.outputs.size(); ++i) meaning_[node.outputs[i]] = foreign(node, "a second output");
     shareIds(meaning_[out]);
   }
   return {std::move(algebra_.terms), std::move(meaning_)};
@@ -146,9 +144,7 @@ const Foreign* Interpreter::foreignInput(const Node& node) {
 }
 
 Cells* Interpreter::cellsOf(int value, const Node& node) {
-  if (const Scores* scores = as<Scores>(value); scores && !scores->softmax) {
-    meaning_[value] = product(node, *scores);
-  }
+  if (const Scores* scores = as<Scores>(value); scores && !scores->softmax) meaning_[value] = product(node, *scores);
   return as<Cells>(value);
 }
 
@@ -196,7 +192,7 @@ void Interpreter::move(const Node& node) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const Cells& part = parts[i];
       const Tensor* constant = graph_.constant(inputs[i]);
-      for (std::int64_t k = 0; k < elements(*graph_.shape(inputs[i])); ++k) {
+      for (std::int64_t k = 0, count = elements(*graph_.shape(inputs[i])); k < count; ++k) {
         ids.push_back(constant ? -1 : part.id(k));
         if (offsets)
           offset.push_back(constant ? static_cast<float>(constant->at(k)) : part.offset ? (*part.offset)[k] : 0.0f);
@@ -277,10 +273,9 @@ Meaning Interpreter::convolution(const Node& node) {
   const bool pointwise = weight->shape[2] == 1 && weight->shape[3] == 1 && node.integer("group", 1) == 1 &&
                          all(node.integers("strides"), 1) && all(node.integers("pads"), 0);
   Cells* map = cellsOf(node.inputs[0], node);
-  if (!pointwise || !map) {
+  if (!pointwise || !map)
     return foreign(node, "a convolution over tokens",
                    "a plain ViT (this looks like a convolutional or hierarchical backbone)");
-  }
   Cells tokens = Algebra::permuted(*map, {0, 2, 3, 1});
   const auto view = algebra_.rows(tokens, node);
   if (!view) return foreign(node, "a 1x1 convolution over something else than tokens");
@@ -306,10 +301,9 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
       strides == Shape(weight.shape.begin() + 2, weight.shape.end()) && isZero(image.offset)) {
     padded = false;
   }
-  if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1)) {
+  if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1))
     return foreign(node, "a convolution with padding, groups or dilation over the image",
                    "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
-  }
   Term term = termOf(TermKind::kPatches, {}, elements({out[2], out[3]}, kMaxTokens), weight.shape[0], node);
   elements({term.rows, term.cols}, Algebra::kMaxCells);
   term.grid = {strides[0], strides[1], pads[0], pads[1], out[2], out[3]};

@@ -118,14 +118,12 @@ Meaning Interpreter::ofTwo(const Node& node) {
     return foreign(node, "tokens times a constant that differs from token to token (mask), in a sum",
                    "rotary positions on q and k");
   }
-  if ((node.op != "Add" && node.op != "Mul") || !left) {
+  if ((node.op != "Add" && node.op != "Mul") || !left)
     return foreign(node, node.op == "Add" ? "a sum with something else than tokens (mask, relative position bias)"
                                           : "a " + node.op + " of two tensors");
-  }
-  if (elements(left->shape) != elements(out) || elements(right->shape) != elements(out)) {
+  if (elements(left->shape) != elements(out) || elements(right->shape) != elements(out))
     return foreign(node, "tokens of shapes " + toString(left->shape) + " and " + toString(right->shape),
                    "equal shapes");
-  }
   auto a = algebra_.rows(*left, node);
   auto b = algebra_.rows(*right, node);
   if (!a || !b) return foreign(node, "features of several tokens in one row", "one token per row");

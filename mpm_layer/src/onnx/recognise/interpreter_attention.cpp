@@ -48,10 +48,9 @@ Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) c
   const std::int64_t tokens = algebra_.at(q.term).rows;
   const std::int64_t queries = q.shape[q.shape.size() - 2], keys = k.shape[k.shape.size() - 2];
   const auto heads = [](const Cells& cells) { return Shape(cells.shape.begin(), cells.shape.end() - 2); };
-  if (heads(q) != heads(k)) {
+  if (heads(q) != heads(k))
     return foreign(node, "q and k of shapes " + toString(q.shape) + " and " + toString(k.shape),
                    "as many heads in k as in q");
-  }
   const bool several = elements(heads(q)) > 1;
   if (several &&
       (queries != keys || queries < 1 || tokens % queries != 0 || elements(heads(q)) % (tokens / queries) != 0)) {
@@ -72,9 +71,8 @@ Meaning Interpreter::attentionOp(const Node& node) {
     if (!cells) return foreign(node, "attention over something else than tokens");
     parts.push_back(*cells);
     if (cells->shape.size() != 3) continue;
-    if (heads < 1 || node.integer("kv_num_heads", heads) != heads || cells->shape[2] % heads != 0) {
+    if (heads < 1 || node.integer("kv_num_heads", heads) != heads || cells->shape[2] % heads != 0)
       return foreign(node, "keys shared by several heads", "as many heads in k and v as in q");
-    }
     parts.back().shape = {cells->shape[0], cells->shape[1], heads, cells->shape[2] / heads};
     parts.back() = Algebra::permuted(parts.back(), {0, 2, 1, 3});
   }

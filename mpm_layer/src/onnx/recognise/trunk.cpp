@@ -33,9 +33,8 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
   result.specials.assign(offset.begin(), offset.begin() + result.special * dim);
   result.position.assign(offset.begin() + result.special * dim, offset.end());
   if (result.norm) result.bias = *patches.bias.floats;
-  for (std::size_t i = 0; i < result.position.size() && !result.norm; ++i) {
+  for (std::size_t i = 0; i < result.position.size() && !result.norm; ++i)
     result.position[i] += (*patches.bias.floats)[i % static_cast<std::size_t>(dim)];
-  }
   return result;
 }
 
@@ -135,11 +134,10 @@ bool attendsOtherwise(const Graph& graph, const Interpretation& found) {
   const Foreign* foreign = firstForeign(graph, found);
   if (!foreign) throw Error(otherwise);
   std::string expected = foreign->expected;
-  if (spatialConvolutions(graph) > 1 && expected.find("windowed") == std::string::npos) {
+  if (spatialConvolutions(graph) > 1 && expected.find("windowed") == std::string::npos)
     expected =
         "a plain ViT (this is a hierarchical or convolutional backbone: " + std::to_string(spatialConvolutions(graph)) +
         " convolutions look beyond one patch)";
-  }
   refuse(*foreign->node, foreign->found, expected);
 }
 
@@ -169,9 +167,8 @@ std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms) {
 Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
   const std::vector<Term>& terms = found.terms;
   const auto users = usersOf(terms);
-  if (std::ranges::none_of(terms, [](const Term& t) { return t.kind == TermKind::kPatches; })) {
+  if (std::ranges::none_of(terms, [](const Term& t) { return t.kind == TermKind::kPatches; }))
     refuseTrunk(graph, found, "no patch embedding (a convolution over the image) found, expected a plain ViT");
-  }
   std::string obstacle;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     auto embedding = embeddingOf(terms, static_cast<int>(i));
