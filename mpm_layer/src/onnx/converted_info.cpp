@@ -37,10 +37,8 @@ std::pair<std::string, std::int64_t> addPatchEmbed(const onnx::GraphProto& graph
   const auto count = std::ranges::count_if(graph.node(), found);
   if (count != 1) throw Error("holds " + std::to_string(count) + " PatchEmbed, expected one" + kAgain);
   const onnx::NodeProto& node = *std::ranges::find_if(graph.node(), found);
-  const auto named = [&](const onnx::TensorProto& tensor) { return tensor.name() == node.input(1); };
-  const auto weight =
-      node.input_size() < 2 ? graph.initializer().end() : std::ranges::find_if(graph.initializer(), named);
-  if (weight == graph.initializer().end() || weight->dims_size() != 4)
+  const onnx::TensorProto* weight = node.input_size() < 2 ? nullptr : findNamed(graph.initializer(), node.input(1));
+  if (!weight || weight->dims_size() != 4)
     throw Error("node '" + node.name() + "' (PatchEmbed): no weights of shape {d, C, kh, kw}" + kAgain);
   const auto attribute = [&](const char* name) { return attributeOf(node, name).i(); };
   info.dim = within(node, "columns", weight->dims(0), 1, kMaxWidth);

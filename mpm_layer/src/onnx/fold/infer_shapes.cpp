@@ -8,22 +8,17 @@
 namespace mpm::onnx_graph {
 namespace {
 
-std::optional<Shape> matMulShape(const Node& node, const Shape& a, const Shape& b) {
-  if (a.size() < 2 || b.size() < 2) return std::nullopt;
-  if (a.back() != b[b.size() - 2])
-    refuse(node, "operands " + toString(a) + " and " + toString(b), "inner sides that are equal");
+/// MatMul, and Gemm, which may transpose its operands.
+std::optional<Shape> matMulShape(const Node& node, Shape a, Shape b) {
+  if (a.size() < 2 || b.size() < 2 || (node.op == "Gemm" && a.size() + b.size() > 4)) return std::nullopt;
+  const std::string found = "operands " + toString(a) + " and " + toString(b);
+  if (node.integer("transA", 0) != 0) std::swap(a[0], a[1]);
+  if (node.integer("transB", 0) != 0) std::swap(b[0], b[1]);
+  if (a.back() != b[b.size() - 2]) refuse(node, found, "inner sides that are equal");
   Shape shape = broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   shape.push_back(a[a.size() - 2]);
   shape.push_back(b.back());
   return shape;
-}
-
-std::optional<Shape> gemmShape(const Node& node, const Shape& a, const Shape& b) {
-  if (a.size() != 2 || b.size() != 2) return std::nullopt;
-  const bool ta = node.integer("transA", 0) != 0, tb = node.integer("transB", 0) != 0;
-  if (a[ta ? 0 : 1] != b[tb ? 1 : 0])
-    refuse(node, "operands " + toString(a) + " and " + toString(b), "inner sides that are equal");
-  return Shape{a[ta ? 1 : 0], b[tb ? 0 : 1]};
 }
 
 /// Convolution and pooling over two axes; `channels` of the output.
@@ -154,9 +149,8 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
       isOneOf(op, {"Softmax", "LogSoftmax", "LayerNormalization", "LpNormalization", "BatchNormalization",
                    "InstanceNormalization", "GroupNormalization", "RMSNormalization", "Trilu", "CumSum", "Attention"}))
     return *a;
-  if (op == "MatMul") return b ? matMulShape(node, *a, *b) : std::nullopt;
+  if (op == "MatMul" || op == "Gemm") return b ? matMulShape(node, *a, *b) : std::nullopt;
   if (op == "Einsum") return b && node.inputs.size() == 2 ? einsumShape(node, *a, *b) : std::nullopt;
-  if (op == "Gemm") return b ? gemmShape(node, *a, *b) : std::nullopt;
   if (op == "Conv") {
     if (!b || b->size() != 4) return std::nullopt;
     if (a->size() == 4) requireGroups(node, *a, *b);

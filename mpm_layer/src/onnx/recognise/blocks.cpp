@@ -23,7 +23,7 @@ class BlockMatcher {
   /// branch == Attention(LayerNorm(stream)), LayerScale folded in.
   bool attention(int branch, int stream, Block& block) {
     auto scale = peelScale(branch);
-    const std::int64_t padding = dropped(branch);
+    const std::int64_t padding = std::max<std::int64_t>(-padded(branch), 0);  // dropped again behind attention
     if (padding > 0) {
       branch = at(branch).inputs[0];
       const auto inner = peelScale(branch);
@@ -187,21 +187,14 @@ class BlockMatcher {
     return true;
   }
 
-  /// Rows of zeros that `term` puts in front of all rows of another; 0 when it does something else.
+  /// Rows of zeros that `term` puts in front of all rows of another, or, below 0, rows in front that it drops; 0 when
+  /// it does something else.
   std::int64_t padded(int term) const {
     const Term& arrange = at(term);
-    if (arrange.kind != TermKind::kArrange || arrange.scale != 1 || !keepsColumns(arrange)) return 0;
-    const std::int64_t rows = arrange.rows - at(arrange.inputs[0]).rows;
-    return rows > 0 && isZero(arrange.offset) && countsBehind(arrange.row_of, rows) ? rows : 0;
-  }
-
-  /// Rows in front that `term` drops from another; 0 when it does something else.
-  std::int64_t dropped(int term) const {
-    const Term& arrange = at(term);
-    if (arrange.kind != TermKind::kArrange || arrange.scale != 1 || !keepsColumns(arrange) || !arrange.offset.empty())
+    if (arrange.kind != TermKind::kArrange || arrange.scale != 1 || !keepsColumns(arrange) || !isZero(arrange.offset))
       return 0;
-    const std::int64_t rows = at(arrange.inputs[0]).rows - arrange.rows;
-    return rows > 0 && isCounting(arrange.row_of, rows) ? rows : 0;
+    const std::int64_t rows = arrange.rows - at(arrange.inputs[0]).rows;
+    return (rows > 0 ? countsBehind(arrange.row_of, rows) : isCounting(arrange.row_of, -rows)) ? rows : 0;
   }
 
   bool operand(const HeadView& view, int part, int stream, std::int64_t padding, int& norm, Block& block) {

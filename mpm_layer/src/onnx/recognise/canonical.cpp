@@ -117,8 +117,6 @@ class Matcher {
   std::vector<std::vector<int>> readers_;
 };
 
-// Linear layers.
-
 /// {in, out} -> {out, in}.
 std::vector<float> transposed(const std::vector<float>& weight, std::int64_t in, std::int64_t out) {
   std::vector<float> result(weight.size());
@@ -168,8 +166,6 @@ void linear(const Matcher& match, Node& node) {
   match.rewrite(node, "Linear", node.inputs[0], Tensor::of({out, in}, std::move(values)), std::move(bias));
   absorbBias(match, node);
 }
-
-// Norms.
 
 /// Returns x when `value` is x - mean(x) over the last axis, else -1.
 int centred(const Matcher& match, int value) {
@@ -329,8 +325,6 @@ void l2Norm(const Matcher& match, Node& node) {
                               dividedBy(match, node.inputs[1], eps) == node.inputs[0];
   if (norm) Matcher::rewrite(node, "L2Normalize", {node.inputs[0]}, eps);
 }
-
-// Activations.
 
 using Cubic = std::array<double, 4>;
 
