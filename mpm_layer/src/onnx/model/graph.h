@@ -92,7 +92,6 @@ struct Graph {
   }
   const Shape* shape(int value) const { return value >= 0 && values[value].shape ? &*values[value].shape : nullptr; }
   /// The live node that makes `value`, or null.
-  Node* producer(int value);
   const Node* producer(int value) const;
   /// Live nodes that read each value; a graph output counts as a reader with the index -1.
   std::vector<std::vector<int>> readers() const;

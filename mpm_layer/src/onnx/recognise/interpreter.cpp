@@ -254,15 +254,12 @@ Meaning Interpreter::pad(const Node& node) {
       node.text("mode", "constant") == "constant" && (node.input(2) < 0 || (value && value->uniform() == 0.0));
   if (!zeros || std::ranges::any_of(*pads, [](std::int64_t pad) { return pad < 0; }))
     return foreign(node, "a padded grid of tokens", "zeros around the tokens of a window");
+  const Shape stride = strides(out);
+  std::int64_t first = 0;
+  for (std::size_t axis = 0; axis < rank; ++axis) first += (*pads)[axis] * stride[axis];
   Integers source(elements(out, Algebra::kMaxCells), -1);
-  for (std::int64_t i = 0; i < elements(cells->shape); ++i) {
-    std::int64_t rest = i, to = 0, step = 1;
-    for (std::size_t axis = rank; axis-- > 0; step *= out[axis]) {
-      to += (rest % cells->shape[axis] + (*pads)[axis]) * step;
-      rest /= cells->shape[axis];
-    }
-    source[to] = i;
-  }
+  const Integers places = strided(cells->shape, stride, first);
+  for (std::size_t i = 0; i < places.size(); ++i) source[places[i]] = static_cast<std::int64_t>(i);
   return Algebra::rearranged(*cells, out, source);
 }
 
