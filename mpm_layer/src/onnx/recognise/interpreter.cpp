@@ -236,7 +236,7 @@ Meaning Interpreter::moveLogits(const Node& node, int value) const {
   const Meaning& meaning = meaning_[value];
   if (!std::holds_alternative<Scores>(meaning) && !std::holds_alternative<PositionLogits>(meaning)) return {};
   const auto movements = moveData(graph_, node, false);
-  if (!movements || movements->size() != 1 || !movements->front().in_order || movedInputs(node).size() != 1) return {};
+  if (!movements || movements->size() != 1 || !movements->front().in_order) return {};
   Meaning result = meaning;
   if (Scores* scores = std::get_if<Scores>(&result)) scores->shape = movements->front().shape;
   if (PositionLogits* logits = std::get_if<PositionLogits>(&result)) logits->shape = movements->front().shape;
