@@ -5,9 +5,47 @@
 
 #include "gui/models/class_paint.h"
 #include "gui/models/region_outline.h"
+#include "gui/models/viewport.h"
 #include "gui/views/picture_view.h"
 
 namespace mpm::gui {
+
+/// Strokes what `draw` draws as a white line with a dark border, which is seen on any picture.
+template <typename Draw>
+void strokeOnPicture(QPainter& painter, Draw draw, Qt::PenStyle style = Qt::SolidLine) {
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setBrush(Qt::NoBrush);
+  for (const QPen& pen : {QPen(Qt::black, 3, style), QPen(Qt::white, 1, style)}) {
+    painter.setPen(pen);
+    draw();
+  }
+}
+
+/// A closed polygon with a ring at each of its first `handles` corners; px of the picture.
+void paintPolygon(QPainter& painter, const Viewport& view, const QPolygonF& polygon, qsizetype handles,
+                  Qt::PenStyle style = Qt::SolidLine);
+
+/// The corner of `polygon` nearest to `at`, no further than `reach`; px of the picture. Negative: none.
+qsizetype cornerNear(const QPolygonF& polygon, QPointF at, double reach);
+
+/// A polygon that is drawn corner by corner; px of the picture.
+class PolygonPen {
+ public:
+  bool hasPolygon() const { return !corners_.isEmpty(); }
+  const QPolygonF& corners() const { return corners_; }
+  void add(QPointF corner) { corners_ << corner; }
+  /// Takes the last corner back.
+  void back() { corners_.resize(std::max<qsizetype>(0, corners_.size() - 1)); }
+  /// Whether `at` is the first corner of a polygon that could be closed.
+  bool closesAt(QPointF at, double reach) const { return corners_.size() > 2 && cornerNear(corners_, at, reach) == 0; }
+  /// The corners, in their order; the next one begins another polygon.
+  QPolygonF take() { return std::exchange(corners_, {}); }
+  /// `next`: where the next corner would be.
+  void paint(QPainter& painter, const Viewport& view, std::optional<QPointF> next) const;
+
+ private:
+  QPolygonF corners_;
+};
 
 /// The image with its classes, segments or depth laid over it.
 class ImageView : public PictureView {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/views/image_view.h"
-#include "gui/views/polygon_pen.h"
 
 namespace mpm::gui {
 

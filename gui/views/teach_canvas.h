@@ -3,7 +3,6 @@
 
 #include "gui/models/label_editor.h"
 #include "gui/views/image_view.h"
-#include "gui/views/polygon_pen.h"
 
 namespace mpm::gui {
 
