@@ -8,10 +8,35 @@
 #include "gui/models/merge_colors.h"
 #include "gui/models/patch_selection.h"
 #include "gui/views/image_view.h"
-#include "gui/views/merge_view.h"
+#include "gui/views/picture_view.h"
 #include "vision/regions/region.h"
 
 namespace mpm::gui {
+
+/// The merge map: which patches became one token.
+class MergeView : public PictureView {
+  Q_OBJECT
+ public:
+  using PictureView::PictureView;
+
+  void setColoring(MergeColoring coloring);
+  MergeColoring coloring() const { return coloring_; }
+  /// The step of the selection, or the last one of this frame.
+  int step() const;
+
+ protected:
+  void paintPicture(QPainter& painter, const Viewport& viewport) override;
+
+ private:
+  void refresh();
+  void paintKey(QPainter& painter);
+  void paintMeaning(QPainter& painter, const QRectF& picture);
+
+  MergeColoring coloring_ = MergeColoring::kMean;
+  std::vector<QRgb> fill_;
+  std::vector<GridLine> borders_;
+  int shown_step_ = -1;
+};
 
 /// The image with its classes and the merge map, side by side. Both show the same part of the same frame.
 class PicturesPane : public QSplitter {
