@@ -6,7 +6,7 @@
 #include "gui/controllers/live_monitor.h"
 #include "gui/models/picture_store.h"
 #include "gui/views/chart_panel.h"
-#include "gui/views/settings_dialogs.h"
+#include "gui/views/dialogs.h"
 
 namespace mpm::gui {
 

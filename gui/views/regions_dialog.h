@@ -5,8 +5,8 @@
 
 #include "gui/models/live_frame.h"
 #include "gui/models/patch_selection.h"
+#include "gui/views/dialogs.h"
 #include "gui/views/image_view.h"
-#include "gui/views/settings_dialogs.h"
 
 namespace mpm::gui {
 

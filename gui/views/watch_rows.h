@@ -3,7 +3,7 @@
 
 #include <QtWidgets>
 
-#include "gui/views/settings_dialogs.h"
+#include "gui/views/dialogs.h"
 #include "monitor/watch/watch.h"
 
 namespace mpm::gui {
