@@ -5,9 +5,7 @@
 
 #include "gui/models/patch_selection.h"
 #include "gui/models/theme.h"
-#include "gui/views/label_classes_panel.h"
-#include "gui/views/label_pictures_panel.h"
-#include "gui/views/label_table_panel.h"
+#include "gui/views/label_panels.h"
 #include "gui/views/states_panel.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/teach_canvas.h"

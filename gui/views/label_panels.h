@@ -3,10 +3,44 @@
 
 #include <QtWidgets>
 
+#include "gui/models/label_store.h"
 #include "gui/views/look.h"
 #include "vision/labels/label_progress.h"
 
 namespace mpm::gui {
+
+/// The classes that labels are drawn with: one is chosen; others are added, renamed, coloured, merged.
+class LabelClassesPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit LabelClassesPanel(QWidget* parent = nullptr);
+
+  /// Keeps the choice by its number; of new classes the last is chosen.
+  void setClasses(const QStringList& names, const std::vector<QColor>& colors);
+  /// Out of range: nothing changes.
+  void choose(int index);
+  int chosen() const { return list_->currentRow(); }  ///< negative: there is none
+
+ signals:
+  void chosenChanged(int index);
+  void added(const QString& name);
+  /// All classes of the model that runs are wanted.
+  void modelClassesWanted();
+  void renamed(int index, const QString& name);
+  void colored(int index, const QColor& color);
+  /// `from` goes; `into`: what its labels become, nullopt: not labelled.
+  void merged(int from, std::optional<int> into);
+
+ private:
+  void add();
+  void askColor();
+  void fillMergeMenu();
+
+  QListWidget* list_;
+  QLineEdit* name_;
+  QMenu* merge_menu_;
+  QPushButton *rename_, *color_, *merge_, *from_model_;
+};
 
 /// The pictures that are labelled; one is on show. Others come from the live source or from files.
 class LabelPicturesPanel : public QWidget {
@@ -57,6 +91,33 @@ class LabelPicturesPanel : public QWidget {
   QStringList labelled_;
   QHash<QString, QImage> thumbnails_;
   WrappingRow* suggestions_;
+};
+
+/// All labels: a row for each picture and class. A click or Enter goes there, Delete removes them.
+class LabelTablePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit LabelTablePanel(QWidget* parent = nullptr);
+
+  /// `names` and `colors`: of the classes.
+  void setLabels(const std::vector<LabelCount>& counts, const QStringList& names, const std::vector<QColor>& colors);
+
+ signals:
+  void picked(const QString& picture, int label);
+  void removeRequested(const QString& picture, int label);
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  void remove();
+
+  QTableWidget* table_;
+  QLabel* none_;
+  QPushButton* remove_;
+  std::vector<LabelCount> counts_;
+  QStringList names_;
+  std::vector<QColor> colors_;
 };
 
 }  // namespace mpm::gui
