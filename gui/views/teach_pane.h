@@ -6,8 +6,7 @@
 #include "gui/models/patch_selection.h"
 #include "gui/models/theme.h"
 #include "gui/views/label_panels.h"
-#include "gui/views/states_panel.h"
-#include "gui/views/taught_models_panel.h"
+#include "gui/views/model_panels.h"
 #include "gui/views/teach_canvas.h"
 
 namespace mpm::gui {

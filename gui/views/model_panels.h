@@ -4,9 +4,50 @@
 #include <QtWidgets>
 
 #include "gui/models/state_trainer.h"
+#include "gui/models/taught_model.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
+
+/// Trains a model on the labels, shows what its cross-validation says, and puts it to use.
+class TaughtModelsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TaughtModelsPanel(QWidget* parent = nullptr);
+
+  /// `models`: newest first. The one that was on show stays, unless there is a newer one.
+  void setModels(const std::vector<TaughtModel>& models);
+  /// The version on show; empty: there is none.
+  QString chosen() const { return choice_->currentData().toString(); }
+  /// The model that runs, and the one before it; empty: there was none.
+  void setInUse(const QString& running, const QString& before);
+  void setTraining(bool on);
+  void setProgress(int done, int of);
+  /// Why the last training made no model; empty: it did.
+  void setProblem(const QString& text);
+
+ signals:
+  void chosenChanged();
+  void trainRequested();
+  void cancelRequested();
+  void useRequested(const QString& model);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void showModel();
+  void refresh();
+
+  QPushButton *train_, *cancel_, *use_, *back_;
+  QProgressBar* progress_;
+  QLabel *left_, *problem_, *summary_;
+  QComboBox* choice_;
+  QTableWidget* table_;
+  std::vector<TaughtModel> models_;
+  QString running_, before_;
+  QElapsedTimer time_;  // of the training
+};
 
 /// Says which state pictures show, trains on that, shows how often it is right and which pictures it gets wrong, and
 /// puts it to use.
