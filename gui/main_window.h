@@ -7,9 +7,8 @@
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/tuning.h"
-#include "gui/views/cameras_page.h"
 #include "gui/views/inspector_panel.h"
-#include "gui/views/welcome_page.h"
+#include "gui/views/pages.h"
 
 namespace mpm::gui {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/views/cameras_page.h"
+#include "gui/views/pages.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {

@@ -4,6 +4,7 @@
 #include <QtWidgets>
 
 #include "gui/models/camera_list.h"
+#include "gui/models/recents.h"
 
 namespace mpm::gui {
 
@@ -41,6 +42,22 @@ class CamerasPage : public QListView {
 
   CameraList list_;
   int shown_ = kNone;  // the row of a camera, or one of these
+};
+
+/// The first page: the ways to begin.
+class WelcomePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit WelcomePage(QAction* demo, QWidget* parent = nullptr);
+  void setRecents(const QVector<Recent>& recents);
+
+ signals:
+  void kindRequested(mpm::vision::SourceKind kind);
+  void recentRequested(const mpm::gui::Recent& recent);
+
+ private:
+  QVBoxLayout* recents_;
+  QWidget* recents_box_;
 };
 
 }  // namespace mpm::gui
