@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panels.h"
 
 #include "base/reduction_defaults.h"
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {
+
 namespace {
 
 // In the order of the list.
@@ -219,6 +221,82 @@ void ReductionPanel::setModel(const ModelInfo& info) {
   editor_->setReduction(info.reduction);
   state_->setText(tr("This file is converted, so its reduction is fixed. Open the plain model to choose another one."));
   state_->setVisible(info.converted);
+}
+
+ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
+  on_ = new QCheckBox(tr("Compare with another reduction"));
+  on_->setToolTip(tr("Each frame is processed twice, so fewer frames a second are"));
+  editor_ = new ReductionEditor(false);
+  numbers_ = new QWidget;
+  auto* grid = unframed(new QGridLayout(numbers_));
+  grid->setColumnStretch(0, 1);
+  const QString columns[] = {tr("Reduction"), tr("Time"), tr("Tokens")};
+  for (int column = 0; column < 3; ++column) grid->addWidget(mutedLabel(columns[column]), 0, column);
+  for (int row = 0; row < 2; ++row) {
+    const QString which = row == 0 ? tr("Live") : tr("Compared");
+    QLabel** const cells[] = {&names_[row], &ms_[row], &tokens_[row]};
+    for (int column = 0; column < 3; ++column) {
+      *cells[column] = namedValue(new QLabel, QStringLiteral("%1, %2").arg(columns[column], which));
+      grid->addWidget(*cells[column], row + 1, column);
+    }
+    wrapped(names_[row]);
+  }
+  facts_ = wrapped(new QLabel);
+  difference_ = named(new QLabel, tr("Pixels whose class differs"));
+  difference_->setMinimumHeight(140);
+  difference_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  panelColumn(this, on_, editor_, numbers_, facts_, stretched(difference_));
+  connect(on_, &QCheckBox::toggled, this, [this](bool on) {
+    refused_.clear();
+    if (!on) setFrame(nullptr);
+    emit compareChosen(on ? std::optional(editor_->reduction()) : std::nullopt);
+  });
+  connect(editor_, &ReductionEditor::reductionChanged, this, [this](const Reduction& variant) {
+    if (on_->isChecked()) emit compareChosen(variant);
+  });
+  setFrame(nullptr);
+}
+
+void ComparePanel::setFrame(const LiveFramePtr& frame) {
+  picture_ = {};
+  const bool compared = on_->isChecked() && frame && frame->comparison;
+  numbers_->setVisible(compared);
+  if (!on_->isChecked()) {
+    facts_->setText(!refused_.isEmpty()
+                        ? refused_
+                        : tr("Shows how far a reduction changes the labels of the very same frame, and its time."));
+  } else if (!compared) {
+    facts_->setText(tr("Waiting for the first frame…"));
+  } else {
+    const Comparison& c = *frame->comparison;
+    for (int row = 0; row < 2; ++row) {
+      const Comparison::Side& side = row == 0 ? c.live : c.other;
+      setValue(names_[row], breakable(QString::fromStdString(toString(side.variant))));
+      setValue(ms_[row], tr("%1 ms").arg(number(side.ms, 1)));
+      setValue(tokens_[row], number(side.tokens));
+    }
+    QString found = tr("This model gives no labels to compare.");
+    if (c.agreement)
+      found = tr("Same label on %1 % of the pixels. Orange: the label differs").arg(number(*c.agreement, 2));
+    else if (c.depth_difference)
+      found = tr("The depths differ by %1 % of their range on average.").arg(number(*c.depth_difference * 100, 2));
+    facts_->setText(tr("The live one is %1 times as fast.").arg(number(c.speed_up, 2)) + QLatin1Char('\n') + found);
+    picture_ = QImage(c.picture.data, c.picture.cols, c.picture.rows, static_cast<qsizetype>(c.picture.step),
+                      QImage::Format_BGR888)
+                   .copy();
+  }
+  showPicture();
+}
+
+void ComparePanel::refuse(const QString& why) {
+  on_->setChecked(false);
+  refused_ = tr("No comparison: %1").arg(why);
+  setFrame(nullptr);
+}
+
+void ComparePanel::showPicture() {
+  if (picture_.isNull()) return difference_->clear();
+  difference_->setPixmap(QPixmap::fromImage(picture_.scaled(difference_->size(), Qt::KeepAspectRatio)));
 }
 
 }  // namespace mpm::gui
