@@ -7,7 +7,7 @@
 #include "gui/controllers/panel_docks.h"
 #include "gui/controllers/teach_mode.h"
 #include "gui/controllers/tuning.h"
-#include "gui/views/inspector_panel.h"
+#include "gui/views/frame_panels.h"
 #include "gui/views/pages.h"
 
 namespace mpm::gui {

@@ -9,11 +9,11 @@
 #include "gui/controllers/history_browser.h"
 #include "gui/controllers/opener.h"
 #include "gui/controllers/watch_rules.h"
+#include "gui/views/frame_panels.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_panels.h"
 #include "gui/views/source_panel.h"
-#include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
 #include "monitor/session.h"
 

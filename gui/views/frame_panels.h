@@ -6,6 +6,7 @@
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/patch_selection.h"
+#include "monitor/capture/inference.h"
 
 namespace mpm::gui {
 
@@ -25,6 +26,23 @@ class InspectorPanel : public QWidget {
   LiveFramePtr frame_;
   QLabel *hint_, *pin_, *class_, *score_, *found_, *similarity_, *cluster_, *size_, *merged_, *patch_, *row_;
   QWidget* facts_;
+};
+
+/// Frames per second in, processed and dropped; latency; with reuse, rows and agreement; the time of each stage of the
+/// last frame.
+class SpeedPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SpeedPanel(QWidget* parent = nullptr);
+  void setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference);
+  void setTimes(const StageTimes& ms);
+
+ private:
+  static constexpr int kStages = 5;
+  QLabel *in_, *processed_, *dropped_, *p50_, *p95_, *rows_, *agreement_;
+  QFormLayout* form_;
+  QProgressBar* bars_[kStages];
+  QLabel* times_[kStages];
 };
 
 }  // namespace mpm::gui
