@@ -14,7 +14,6 @@
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_panels.h"
 #include "gui/views/source_panel.h"
-#include "gui/views/status_line.h"
 #include "monitor/session.h"
 
 namespace mpm::gui {
