@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
-#include "gui/views/times_dialog.h"
+#include "gui/views/watch_dialogs.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"
 #include "mpm/error.hpp"

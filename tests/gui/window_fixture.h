@@ -6,7 +6,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/main_window.h"  // and with it the parts that it makes
-#include "gui/views/times_dialog.h"
+#include "gui/views/watch_dialogs.h"
 #include "monitor/samples.h"
 #include "support/pictures.h"
 #include "support/temporary_folder.h"

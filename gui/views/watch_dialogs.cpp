@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/views/watch_rows.h"
+#include "gui/views/watch_dialogs.h"
 
+#include <filesystem>
+
+#include "gui/views/dialogs.h"
 #include "gui/views/look.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"
+#include "mpm/error.hpp"
+#include "vision/sources/source.h"
 
 namespace mpm::gui {
+
 namespace {
 
 using monitor::Watch;
@@ -173,6 +179,149 @@ void WatchDialog::addTest() {
       }
       QMetaObject::invokeMethod(qApp, [=] { show(why.empty() ? went_well : QString::fromStdString(why)); });
     });
+  });
+}
+
+namespace {
+
+using vision::TimeFrom;
+
+// In the order of the choices; the last choice is none.
+constexpr std::optional<TimeFrom> kFrom[] = {std::nullopt, TimeFrom::kExif, TimeFrom::kName, TimeFrom::kList,
+                                             TimeFrom::kModified};
+constexpr int kList = 3, kNone = 5;
+
+PictureTimesChoice timesOf(const monitor::Watch& watch) {
+  if (watch.times == "none") return std::nullopt;
+  vision::TimeOptions times;
+  if (!watch.times.empty()) times = vision::parseTimes(watch.times);
+  if (!watch.time_zone.empty()) times.time_zone = vision::parseTimeZone(watch.time_zone);
+  return times;
+}
+
+}  // namespace
+
+TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch& watch, QWidget* parent)
+    : SettingsDialog(tr("When were these pictures taken?"), parent), source_(source), thread_(this) {
+  from_ = choiceField(tr("Their time"), {tr("EXIF, else the name of the file"), tr("EXIF"), tr("Name of the file"),
+                                         tr("A list of names and times"), tr("Date of the file"),
+                                         tr("Not known: they count as taken when they are read")});
+  list_ = named(new QLineEdit, tr("List of names and times"));
+  list_->setPlaceholderText(QStringLiteral("times.csv"));
+  auto* browse = pushButton(tr("Browse…"), {}, this, [this] {
+    askForFile(this, list_->accessibleName(), QString::fromStdString(source_.target),
+               tr("Lists (*.csv *.txt *.tsv);;All files (*)"), [this](const QString& file) { list_->setText(file); });
+  });
+  zone_ = named(new QLineEdit, tr("Time zone"));
+  zone_->setToolTip(QCoreApplication::translate("watch", monitor::watchField("time-zone").words));
+  found_ = wrapped(namedValue(new QLabel, tr("Found")));
+  found_->setMinimumHeight(4 * found_->fontMetrics().lineSpacing());
+  found_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  form_->addRow(tr("Their time"), from_);
+  form_->addRow(tr("List"), fill(new QHBoxLayout, list_, browse));
+  form_->addRow(tr("Time zone"), zone_);
+  form_->addRow(tr("Found"), found_);
+  form_->addRow(wrapped(mutedLabel(tr("Pictures with a time are stored once, at that time, in its order."))));
+  form_->addRow(headingLabel(tr("Where were they taken?")));
+  place_.emplace(form_, watch, WatchRows::Fields{&monitor::watchField("lat"), &monitor::watchField("lon")});
+  form_->addRow(wrapped(mutedLabel(tr("Where the place is known, the sun there tells day from night."))));
+
+  const PictureTimesChoice times = timesOf(watch);
+  if (!times) from_->setCurrentIndex(kNone);
+  if (times) {
+    const auto* const from = std::find(std::begin(kFrom), std::end(kFrom), times->from);
+    from_->setCurrentIndex(static_cast<int>(from - kFrom));
+    list_->setText(QString::fromStdString(times->list));
+  }
+  const int zone = times && times->time_zone ? *times->time_zone : vision::machineTimeZone();
+  zone_->setText(QString::fromStdString(vision::timeZoneText(zone)).mid(3));
+  const auto follow = [this, browse] {
+    for (QWidget* field : {static_cast<QWidget*>(list_), static_cast<QWidget*>(browse)})
+      field->setEnabled(from_->currentIndex() == kList);
+    zone_->setEnabled(from_->currentIndex() != kNone);
+    look();
+  };
+  connect(from_, &QComboBox::activated, this, [this] { touched_ = true; });
+  connect(from_, &QComboBox::currentIndexChanged, this, follow);
+  for (QLineEdit* edit : {list_, zone_}) connect(edit, &QLineEdit::textChanged, this, &TimesDialog::look);
+  finish([this] {
+    const monitor::Watch with = place_->watch();
+    return with.lat.has_value() == with.lon.has_value() ? QString() : tr("A place has a latitude and a longitude.");
+  });
+  fitToWindow(this, QSize(620, 460));  // a line for each picture
+  follow();
+  connect(this, &QDialog::accepted, this, [this] { emit chosen(this->watch()); });
+}
+
+PictureTimesChoice TimesDialog::times() const {
+  const int index = from_->currentIndex();
+  if (index == kNone) return std::nullopt;
+  vision::TimeOptions options{.from = kFrom[index]};
+  if (index == kList) options.list = list_->text().trimmed().toStdString();
+  try {
+    options.time_zone = vision::parseTimeZone(zone_->text().trimmed().toStdString());
+  } catch (const Error&) {  // it is said below; the standard time of this machine counts
+  }
+  return options;
+}
+
+monitor::Watch TimesDialog::watch() const {
+  monitor::Watch watch = place_->watch();
+  const PictureTimesChoice times = this->times();
+  watch.times = times ? toString(*times) : "none";
+  watch.time_zone = times && times->time_zone ? vision::timeZoneText(*times->time_zone).substr(3) : "";
+  const bool by_default = watch.night == "brightness" && !watch.night_brightness && !watch.day_brightness;
+  if (watch.lat && watch.lon && by_default) watch.night = "sun";
+  return watch;
+}
+
+void TimesDialog::show(int version, const QString& text, bool any) {
+  if (version != version_) return;
+  if (!any && !touched_ && from_->currentIndex() == 0) return from_->setCurrentIndex(kNone);
+  setBadge(found_, any ? Badge::kNone : Badge::kWarning);
+  setValue(found_, text);
+  emit looked();
+}
+
+// Listing a folder and reading files may take long.
+void TimesDialog::look() {
+  const int version = ++version_;
+  setValue(found_, {});
+  if (from_->currentIndex() == kNone) return show(version, tr("The time at which each is read"), true);
+  try {
+    vision::parseTimeZone(zone_->text().trimmed().toStdString());
+  } catch (const Error& error) {
+    setBadge(found_, Badge::kWarning);
+    setValue(found_, QString::fromStdString(error.what()));
+    return emit looked();
+  }
+  const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
+  thread_.run([this, version, names, options = *times(), source = source_, none = tr("no time")] {
+    if (version != version_) return;
+    QStringList lines;
+    bool any = false;
+    try {
+      const vision::PictureTimes times(options);
+      const std::vector<std::string> files = vision::sourceFiles(source);
+      std::vector<std::size_t> three = {0, files.size() / 2, files.size() - 1};
+      three.erase(std::unique(three.begin(), three.end()), three.end());
+      for (const std::size_t i : three) {
+        const std::string name = std::filesystem::path(files[i]).filename().string();
+        QString text = none;
+        if (const auto time = times.of(files[i])) {
+          any = true;
+          std::string shown = isoTime(time->time + times.timeZone() * kMinuteMs).substr(0, 19);
+          shown[10] = ' ';
+          text = QString::fromStdString(shown + " " + vision::timeZoneText(times.timeZone()) + ", ") +
+                 names[static_cast<int>(time->from)];
+        }
+        lines << QString::fromStdString(name) + QStringLiteral(": ") + text;
+      }
+    } catch (const Error& error) {
+      lines = {QString::fromStdString(error.what())};
+      any = false;
+    }
+    thread_.answer([this, version, text = lines.join(QLatin1Char('\n')), any] { show(version, text, any); });
   });
 }
 
