@@ -7,8 +7,7 @@
 #include "gui/models/history.h"
 #include "gui/models/picture_store.h"
 #include "gui/views/chart_panel.h"
-#include "gui/views/day_night_panel.h"
-#include "gui/views/events_panel.h"
+#include "gui/views/history_panels.h"
 
 namespace mpm::gui {
 
