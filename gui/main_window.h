@@ -41,7 +41,7 @@ class MainWindow : public QMainWindow {
   void makeControllers(QSettings& stored);
   void wire();
 
-  // How the window looks, between two starts: main_window_memory.cpp.
+  // How the window looks, between two starts: where it stands, its panels, what pictures and chart show.
   void restoreLook(const QSettings& stored);
   void rememberLook();
 
