@@ -7,10 +7,7 @@
 #include <cstdlib>
 #include <opencv2/core/utils/logger.hpp>
 
-#include "gui/controllers/opener.h"
 #include "gui/main_window.h"
-#include "gui/models/recents.h"
-#include "gui/views/look.h"
 #include "mpm/version.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"

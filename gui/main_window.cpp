@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/main_window.h"
 
-#include "gui/views/look.h"
 #include "vision/model_files.h"
 
 namespace mpm::gui {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The actions of the window, and the bar with the most used of them.
-#include <QtWidgets>
 
 #include "gui/main_window.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/history.h"
 #include "gui/models/legend_model.h"
 #include "gui/views/time_chart.h"
-#include "monitor/capture/inference.h"
 
 namespace mpm::gui {
 

@@ -2,7 +2,6 @@
 #include "gui/views/dialogs.h"
 
 #include "gui/models/picture_store.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

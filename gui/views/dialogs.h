@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/worker.h"
+#include "gui/views/look.h"
 #include "monitor/store/export.h"
 
 namespace mpm::gui {

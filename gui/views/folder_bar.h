@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
+#include "gui/views/look.h"
 #include "vision/time.h"
 
 namespace mpm::gui {

@@ -2,7 +2,6 @@
 #include "gui/views/frame_panels.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/patch_selection.h"
-#include "monitor/capture/inference.h"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 

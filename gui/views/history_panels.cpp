@@ -2,7 +2,6 @@
 #include "gui/views/history_panels.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/events_model.h"
-#include "monitor/statistics/day_night.h"
-#include "monitor/statistics/statistics.h"
+#include "gui/views/look.h"
 #include "monitor/store/averages.h"
 
 namespace mpm::gui {

@@ -2,7 +2,6 @@
 #include "gui/views/image_view.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 #include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/view_motion.h"
 

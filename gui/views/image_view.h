@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/class_paint.h"
 #include "gui/models/region_outline.h"
-#include "gui/models/viewport.h"
 #include "gui/views/picture_view.h"
 
 namespace mpm::gui {

@@ -4,7 +4,6 @@
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
 #include "gui/views/dialogs.h"
-#include "gui/views/look.h"
 #include "vision/times/written_time.h"
 
 namespace mpm::gui {

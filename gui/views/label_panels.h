@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/label_store.h"
 #include "gui/views/look.h"
-#include "vision/labels/label_progress.h"
 
 namespace mpm::gui {
 

@@ -2,7 +2,6 @@
 #include "gui/views/legend_panel.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 #include "vision/pictures/depth_pictures.h"
 
 namespace mpm::gui {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
-#include "mpm/estimator.hpp"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 

@@ -3,7 +3,6 @@
 
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

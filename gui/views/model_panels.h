@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/state_trainer.h"
 #include "gui/models/taught_model.h"
 #include "gui/views/look.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/pages.h"
 
-#include "gui/views/look.h"
-
 namespace mpm::gui {
 
 CamerasPage::CamerasPage(QWidget* parent) : QListView(parent) {

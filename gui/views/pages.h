@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/camera_list.h"
 #include "gui/models/recents.h"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 

@@ -2,7 +2,6 @@
 #include "gui/views/picture_view.h"
 
 #include "gui/models/merge_colors.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

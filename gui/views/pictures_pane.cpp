@@ -3,7 +3,6 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/settings_writer.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

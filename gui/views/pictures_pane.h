@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/legend_model.h"
-#include "gui/models/live_frame.h"
 #include "gui/models/merge_colors.h"
-#include "gui/models/patch_selection.h"
 #include "gui/views/image_view.h"
-#include "gui/views/picture_view.h"
-#include "vision/regions/region.h"
 
 namespace mpm::gui {
 

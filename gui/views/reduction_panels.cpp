@@ -3,7 +3,6 @@
 
 #include "base/reduction_defaults.h"
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {

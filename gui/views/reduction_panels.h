@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/live_frame.h"
-#include "mpm/model_info.hpp"
+#include "gui/views/look.h"
 
 namespace mpm::gui {
 

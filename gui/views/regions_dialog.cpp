@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/regions_dialog.h"
 
-#include "gui/views/dialogs.h"
-#include "gui/views/look.h"
-#include "mpm/error.hpp"
-
 namespace mpm::gui {
 
 namespace {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
-#include "gui/models/live_frame.h"
-#include "gui/models/patch_selection.h"
 #include "gui/views/dialogs.h"
 #include "gui/views/image_view.h"
 

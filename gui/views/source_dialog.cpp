@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_dialog.h"
 
-#include <chrono>
 #include <opencv2/imgproc.hpp>
 
 #include "gui/views/dialogs.h"
-#include "gui/views/look.h"
-#include "mpm/error.hpp"
 
 namespace mpm::gui {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/recents.h"
+#include "gui/views/look.h"
 #include "vision/sources/source_reader.h"
 
 namespace mpm::gui {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/live_frame.h"
 #include "gui/models/recents.h"
-#include "gui/models/theme.h"
-#include "monitor/capture/inference.h"
+#include "gui/views/look.h"
 #include "monitor/session.h"
 
 namespace mpm::gui {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/teach_pane.h"
 
-#include "gui/views/look.h"
-
 namespace mpm::gui {
 namespace {
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
-#include "gui/models/patch_selection.h"
-#include "gui/models/theme.h"
 #include "gui/views/label_panels.h"
 #include "gui/views/model_panels.h"
 #include "gui/views/teach_canvas.h"

@@ -2,7 +2,6 @@
 #include "gui/views/time_chart.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

@@ -2,8 +2,6 @@
 #include "gui/views/tune_dialog.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
-#include "vision/time.h"
 
 namespace mpm::gui {
 

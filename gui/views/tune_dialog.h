@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "evaluation/tuning.h"
-#include "gui/models/patch_selection.h"
 #include "gui/views/image_view.h"
 
 namespace mpm::gui {

@@ -3,12 +3,8 @@
 
 #include <filesystem>
 
-#include "gui/views/dialogs.h"
-#include "gui/views/look.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"
-#include "mpm/error.hpp"
-#include "vision/sources/source.h"
 
 namespace mpm::gui {
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
-#include "gui/models/worker.h"
 #include "gui/views/dialogs.h"
 #include "monitor/watch/watch.h"
 #include "vision/sources/source_spec.h"
