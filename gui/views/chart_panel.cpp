@@ -51,8 +51,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   areas_ = menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"));
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
-  auto* bar = new WrappingRow;
-  bar->setSpacing(4);
+  QLayout* bar = wrappingRow(4);
   bar->addWidget(regions_);
   bar->addWidget(values_);
   bar->addWidget(areas_);

@@ -9,7 +9,7 @@ FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
     : QWidget(parent), previous_(previous), next_(next) {
   slider_ = named(new QSlider(Qt::Horizontal), tr("Picture of the folder"));
   slider_->setPageStep(1);
-  label_ = namedValue(new ShortLabel, tr("Picture on show"));
+  label_ = namedValue(shortLabel(), tr("Picture on show"));
   label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   QBoxLayout* row =
       fill(new QHBoxLayout(this), actionButton(previous), stretched(slider_), actionButton(next), stretched(label_, 2));

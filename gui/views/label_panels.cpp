@@ -46,8 +46,7 @@ LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
   merge_menu_ = new QMenu(merge_);
   merge_->setMenu(merge_menu_);
   from_model_ = pushButton(tr("Take the classes of the model"), {}, this, &LabelClassesPanel::modelClassesWanted);
-  auto* row = new WrappingRow;
-  row->setSpacing(6);
+  QLayout* row = wrappingRow(6);
   for (QPushButton* button : {rename_, color_, merge_}) row->addWidget(button);
   fill(new QVBoxLayout(this), list_, from_model_, fill(new QHBoxLayout, name_, add), row)
       ->setContentsMargins(8, 8, 8, 8);
@@ -147,15 +146,13 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   copy_->setMenu(others);
   connect(others, &QMenu::aboutToShow, this, &LabelPicturesPanel::fillCopyMenu);
   remove_ = pushButton(tr("Remove"), tr("The picture on show and its labels"), this, &LabelPicturesPanel::askToRemove);
-  auto* row = new WrappingRow;
-  row->setSpacing(6);
+  QLayout* row = wrappingRow(6);
   for (QPushButton* button : {take_, files, copy_, import, export_, remove_}) row->addWidget(button);
   suggest_ =
       pushButton(tr("What to label next?"),
                  tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones"),
                  this, &LabelPicturesPanel::suggestRequested);
-  suggestions_ = new WrappingRow;
-  suggestions_->setSpacing(6);
+  suggestions_ = wrappingRow(6);
   note_ = wrapped(namedValue(mutedLabel(), tr("What to label next")));
   note_->hide();
   row->addWidget(suggest_);

@@ -87,7 +87,7 @@ class LabelPicturesPanel : public QWidget {
   QPushButton *take_, *copy_, *remove_, *suggest_;
   QStringList labelled_;
   QHash<QString, QImage> thumbnails_;
-  WrappingRow* suggestions_;
+  QLayout* suggestions_;
 };
 
 /// All labels: a row for each picture and class. A click or Enter goes there, Delete removes them.

@@ -79,7 +79,42 @@ class ThemedStyle : public QProxyStyle {
  public:
   ThemedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
-                     const QWidget* widget) const override;
+                     const QWidget* widget) const override {
+    const bool radio = element == PE_IndicatorRadioButton;
+    if (!radio && element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck)
+      return QProxyStyle::drawPrimitive(element, option, painter, widget);
+
+    const Theme& look = theme();
+    const bool enabled = option->state.testFlag(State_Enabled), on = option->state.testFlag(State_On);
+    const bool reached = option->state.testAnyFlags(State_MouseOver | State_HasFocus);
+    const QColor off = look.palette().color(QPalette::Disabled, QPalette::Text);
+    const QColor fill = on && enabled ? look.accent : enabled ? look.field : look.window;
+    const QColor border = !enabled ? off : on || reached ? look.accent : look.muted;
+    const QColor mark = enabled ? look.on_accent : off;
+
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const QRectF box = QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5);
+    painter->setPen(QPen(border, 1));
+    painter->setBrush(fill);
+    if (radio)
+      painter->drawEllipse(box);
+    else
+      painter->drawRoundedRect(box, 2.5, 2.5);
+    const auto at = [&](double x, double y) { return box.topLeft() + QPointF(x * box.width(), y * box.height()); };
+    painter->setPen(QPen(mark, box.width() / 7, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    if (on && radio) {
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(mark);
+      painter->drawEllipse(box.center(), box.width() / 5, box.height() / 5);
+    } else if (on) {
+      painter->setBrush(Qt::NoBrush);
+      painter->drawPolyline(QPolygonF({at(0.22, 0.52), at(0.42, 0.72), at(0.78, 0.3)}));
+    } else if (option->state.testFlag(State_NoChange) && !radio) {
+      painter->drawLine(at(0.25, 0.5), at(0.75, 0.5));
+    }
+    painter->restore();
+  }
   QIcon standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const override {
     return which == SP_ToolBarHorizontalExtensionButton ? icon("next")
                                                         : QProxyStyle::standardIcon(which, option, widget);
@@ -102,43 +137,73 @@ class ThemedStyle : public QProxyStyle {
   using QProxyStyle::polish;
 };
 
-void ThemedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
-                                const QWidget* widget) const {
-  const bool radio = element == PE_IndicatorRadioButton;
-  if (!radio && element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck)
-    return QProxyStyle::drawPrimitive(element, option, painter, widget);
+class ShortLabel : public QLabel {
+ public:
+  QSize minimumSizeHint() const override { return {40, QLabel::minimumSizeHint().height()}; }
 
-  const Theme& look = theme();
-  const bool enabled = option->state.testFlag(State_Enabled), on = option->state.testFlag(State_On);
-  const bool reached = option->state.testAnyFlags(State_MouseOver | State_HasFocus);
-  const QColor off = look.palette().color(QPalette::Disabled, QPalette::Text);
-  const QColor fill = on && enabled ? look.accent : enabled ? look.field : look.window;
-  const QColor border = !enabled ? off : on || reached ? look.accent : look.muted;
-  const QColor mark = enabled ? look.on_accent : off;
-
-  painter->save();
-  painter->setRenderHint(QPainter::Antialiasing);
-  const QRectF box = QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5);
-  painter->setPen(QPen(border, 1));
-  painter->setBrush(fill);
-  if (radio)
-    painter->drawEllipse(box);
-  else
-    painter->drawRoundedRect(box, 2.5, 2.5);
-  const auto at = [&](double x, double y) { return box.topLeft() + QPointF(x * box.width(), y * box.height()); };
-  painter->setPen(QPen(mark, box.width() / 7, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-  if (on && radio) {
-    painter->setPen(Qt::NoPen);
-    painter->setBrush(mark);
-    painter->drawEllipse(box.center(), box.width() / 5, box.height() / 5);
-  } else if (on) {
-    painter->setBrush(Qt::NoBrush);
-    painter->drawPolyline(QPolygonF({at(0.22, 0.52), at(0.42, 0.72), at(0.78, 0.3)}));
-  } else if (option->state.testFlag(State_NoChange) && !radio) {
-    painter->drawLine(at(0.25, 0.5), at(0.75, 0.5));
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    const QRect place = contentsRect();
+    style()->drawItemText(&painter, place, static_cast<int>(alignment()), palette(), isEnabled(),
+                          fontMetrics().elidedText(text(), Qt::ElideRight, place.width()), foregroundRole());
   }
-  painter->restore();
-}
+};
+
+class WrappingRow : public QLayout {
+ public:
+  ~WrappingRow() override { qDeleteAll(items_); }
+
+  void addItem(QLayoutItem* item) override { items_.append(item); }
+  int count() const override { return static_cast<int>(items_.size()); }
+  QLayoutItem* itemAt(int index) const override { return items_.value(index); }
+  QLayoutItem* takeAt(int index) override { return index < count() && index >= 0 ? items_.takeAt(index) : nullptr; }
+
+  Qt::Orientations expandingDirections() const override { return {}; }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override { return place(QRect(0, 0, width, 0), false); }
+  QSize sizeHint() const override {
+    QSize size(0, 0);
+    for (const QLayoutItem* item : items_) {
+      if (item->isEmpty()) continue;
+      size = {size.width() + (size.width() > 0 ? spacing() : 0) + item->sizeHint().width(),
+              std::max(size.height(), item->sizeHint().height())};
+    }
+    return size;
+  }
+  QSize minimumSize() const override {
+    QSize size(0, 0);
+    for (const QLayoutItem* item : items_)
+      if (!item->isEmpty()) size = size.expandedTo(item->minimumSize());
+    return size;
+  }
+  void setGeometry(const QRect& rect) override {
+    QLayout::setGeometry(rect);
+    place(rect, true);
+  }
+
+ private:
+  // Lays the rows out in `rect`, for real if `move`; returns their height.
+  int place(const QRect& rect, bool move) const {
+    int x = rect.x(), y = rect.y(), row_height = 0;
+    for (QLayoutItem* item : items_) {
+      if (item->isEmpty()) continue;
+      const QSize size =
+          item->sizeHint().boundedTo(QSize(std::max(rect.width(), item->minimumSize().width()), QLAYOUTSIZE_MAX));
+      if (x > rect.x() && x + size.width() > rect.x() + rect.width()) {
+        x = rect.x();
+        y += row_height + spacing();
+        row_height = 0;
+      }
+      if (move) item->setGeometry(QRect(QPoint(x, y), size));
+      x += size.width() + spacing();
+      row_height = std::max(row_height, size.height());
+    }
+    return y + row_height - rect.y();
+  }
+
+  QList<QLayoutItem*> items_;
+};
 
 class RowHeight : public QObject {
  public:
@@ -206,17 +271,22 @@ void setValue(QLabel* label, const QString& text) {
   namedValue(label, label->property(kValueName).toString());
 }
 
+void setValue(QLabel* label, const QString& text, Badge badge) {
+  setBadge(label, badge);
+  setValue(label, text);
+}
+
+void showValue(QLabel* label, const QString& text) {
+  setValue(label, text);
+  label->setVisible(!text.isEmpty());
+}
+
 QString breakable(QString text) {
   static const QRegularExpression ends(QStringLiteral("([:,])"));
   return text.replace(ends, QStringLiteral("\\1\u200b"));
 }
 
-void ShortLabel::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  const QRect place = contentsRect();
-  style()->drawItemText(&painter, place, static_cast<int>(alignment()), palette(), isEnabled(),
-                        fontMetrics().elidedText(text(), Qt::ElideRight, place.width()), foregroundRole());
-}
+QLabel* shortLabel() { return new ShortLabel; }
 
 QLabel* wrapped(QLabel* label) {
   label->setWordWrap(true);
@@ -236,44 +306,11 @@ QLabel* headingLabel(const QString& text) {
   return label;
 }
 
-QSize WrappingRow::sizeHint() const {
-  QSize size(0, 0);
-  for (const QLayoutItem* item : items_) {
-    if (item->isEmpty()) continue;
-    size = {size.width() + (size.width() > 0 ? spacing() : 0) + item->sizeHint().width(),
-            std::max(size.height(), item->sizeHint().height())};
-  }
-  return size;
-}
-
-QSize WrappingRow::minimumSize() const {
-  QSize size(0, 0);
-  for (const QLayoutItem* item : items_)
-    if (!item->isEmpty()) size = size.expandedTo(item->minimumSize());
-  return size;
-}
-
-void WrappingRow::setGeometry(const QRect& rect) {
-  QLayout::setGeometry(rect);
-  place(rect, true);
-}
-
-int WrappingRow::place(const QRect& rect, bool move) const {
-  int x = rect.x(), y = rect.y(), row_height = 0;
-  for (QLayoutItem* item : items_) {
-    if (item->isEmpty()) continue;
-    const QSize size =
-        item->sizeHint().boundedTo(QSize(std::max(rect.width(), item->minimumSize().width()), QLAYOUTSIZE_MAX));
-    if (x > rect.x() && x + size.width() > rect.x() + rect.width()) {
-      x = rect.x();
-      y += row_height + spacing();
-      row_height = 0;
-    }
-    if (move) item->setGeometry(QRect(QPoint(x, y), size));
-    x += size.width() + spacing();
-    row_height = std::max(row_height, size.height());
-  }
-  return y + row_height - rect.y();
+QLayout* wrappingRow(int spacing) {
+  auto* row = new WrappingRow;
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(spacing);
+  return row;
 }
 
 QToolButton* actionButton(QAction* action) {
@@ -321,17 +358,12 @@ QComboBox* choiceField(const QString& name, const QStringList& items) {
   return box;
 }
 
-QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, const std::vector<QWidget*>& fields) {
+QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, QWidget* field) {
   auto* check = new QCheckBox(text);
   check->setChecked(on);
-  auto* row = new QHBoxLayout;
-  for (QWidget* field : fields) {
-    field->setEnabled(on);
-    QObject::connect(check, &QCheckBox::toggled, field, &QWidget::setEnabled);
-    row->addWidget(field);
-  }
-  row->addStretch();
-  form->addRow(check, row);
+  field->setEnabled(on);
+  QObject::connect(check, &QCheckBox::toggled, field, &QWidget::setEnabled);
+  form->addRow(check, leftRow(field));
   return check;
 }
 
@@ -386,5 +418,12 @@ void setBadge(QLabel* label, Badge badge) {
 }
 
 void makePrimary(QPushButton* button) { mark(button, "primary", true); }
+
+void paintFocus(QPainter& painter, const QWidget* widget) {
+  if (!widget->hasFocus()) return;
+  painter.setPen(QPen(theme().accent, 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(widget->rect().adjusted(0, 0, -1, -1));
+}
 
 }  // namespace mpm::gui

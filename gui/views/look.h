@@ -29,48 +29,40 @@ Widget* named(Widget* widget, const QString& name) {
 QLabel* namedValue(QLabel* label, const QString& name);
 /// Changes the text of a label that namedValue() named.
 void setValue(QLabel* label, const QString& text);
+void setValue(QLabel* label, const QString& text, Badge badge);
+/// The same of a label that is seen only while it has a text.
+void showValue(QLabel* label, const QString& text);
 
 /// `text` with places where a line may break after its colons and commas: the spec of a reduction has no space.
 QString breakable(QString text);
-/// A label that ends with "…" where there is no space for its text.
-class ShortLabel : public QLabel {
- public:
-  QSize minimumSizeHint() const override { return {40, QLabel::minimumSizeHint().height()}; }
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-};
+QLabel* shortLabel();            ///< ends with "…" where there is no space for its text
 QLabel* wrapped(QLabel* label);  ///< `label` itself, which may take several lines
 QLabel* muted(QLabel* label);    ///< `label` itself, less important
 QLabel* mutedLabel(const QString& text = {});
 QLabel* headingLabel(const QString& text = {});
 
-/// An item of fill() that takes what space the others leave: `share` of it.
-template <typename Item>
-struct Stretched {
-  Item* item;
-  int share;
+/// What fill() adds, with its share of the space that the others leave.
+struct Filling {
+  Filling(QWidget* item) : widget(item) {}
+  Filling(QLayout* item) : layout(item) {}
+
+  QWidget* widget = nullptr;
+  QLayout* layout = nullptr;  ///< where there is no widget
+  int share = 0;
 };
-template <typename Item>
-Stretched<Item> stretched(Item* item, int share = 1) {
-  return {item, share};
+inline Filling stretched(Filling item, int share = 1) {
+  item.share = share;
+  return item;
 }
 /// Adds widgets, layouts and stretched() ones; `layout` itself.
 template <typename... Items>
 QBoxLayout* fill(QBoxLayout* layout, Items... items) {
-  const auto add = [layout](auto* item, int share = 0) {
-    if constexpr (std::is_base_of_v<QLayout, std::remove_pointer_t<decltype(item)>>)
-      layout->addLayout(item, share);
+  for (const Filling& item : {Filling(items)...}) {
+    if (item.widget)
+      layout->addWidget(item.widget, item.share);
     else
-      layout->addWidget(item, share);
-  };
-  const auto addAny = [&]<typename Item>(Item item) {
-    if constexpr (std::is_pointer_v<Item>)
-      add(item);
-    else
-      add(item.item, item.share);
-  };
-  (addAny(items), ...);
+      layout->addLayout(item.layout, item.share);
+  }
   return layout;
 }
 /// `layout` itself, without margins.
@@ -104,29 +96,7 @@ QBoxLayout* leftRow(Items*... items) {
 
 /// A row that goes on below when it is full, so that no window has to be as wide as all of it. Hidden widgets take no
 /// space.
-class WrappingRow : public QLayout {
- public:
-  WrappingRow() { setContentsMargins(0, 0, 0, 0); }
-  ~WrappingRow() override { qDeleteAll(items_); }
-
-  void addItem(QLayoutItem* item) override { items_.append(item); }
-  int count() const override { return static_cast<int>(items_.size()); }
-  QLayoutItem* itemAt(int index) const override { return items_.value(index); }
-  QLayoutItem* takeAt(int index) override { return index < count() && index >= 0 ? items_.takeAt(index) : nullptr; }
-
-  Qt::Orientations expandingDirections() const override { return {}; }
-  bool hasHeightForWidth() const override { return true; }
-  int heightForWidth(int width) const override { return place(QRect(0, 0, width, 0), false); }
-  QSize sizeHint() const override;
-  QSize minimumSize() const override;
-  void setGeometry(const QRect& rect) override;
-
- private:
-  /// Lays the rows out in `rect`, for real if `move`; returns their height.
-  int place(const QRect& rect, bool move) const;
-
-  QList<QLayoutItem*> items_;
-};
+QLayout* wrappingRow(int spacing);
 
 QToolButton* actionButton(QAction* action);
 QPushButton* pushButton(const QString& text, const QString& tip = {});
@@ -145,8 +115,8 @@ QDoubleSpinBox* numberField(const QString& name, double low, double high, double
 QSpinBox* wholeField(const QString& name, int low, int high, double value, const QString& suffix = {});
 /// A list that may be narrower than its texts.
 QComboBox* choiceField(const QString& name, const QStringList& items);
-/// A row of fields that count only while its box is checked; the box.
-QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, const std::vector<QWidget*>& fields);
+/// A row with a field that counts only while its box is checked; the box.
+QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, QWidget* field);
 
 /// `content` in an area as wide as that, up to a limit; it scrolls where there is less space.
 QScrollArea* scrolled(QWidget* content);
@@ -166,5 +136,7 @@ void setBadge(QLabel* label, Badge badge);
 
 /// The button that does what the dialog is for.
 void makePrimary(QPushButton* button);
+/// A line around a widget that paints itself, while it has the focus.
+void paintFocus(QPainter& painter, const QWidget* widget);
 
 }  // namespace mpm::gui

@@ -154,8 +154,7 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   pictures_->setIconSize(Thumbnails::kSize);
   pictures_->setMinimumHeight(48);  // a row: on 480 px the verdict needs the rest
   pictures_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  states_ = new WrappingRow;
-  states_->setSpacing(6);
+  states_ = wrappingRow(6);
   name_ = named(new QLineEdit, tr("New state"));
   name_->setPlaceholderText(tr("New state, such as open"));
   name_->setToolTip(tr("Enter makes a state of this name. Choose pictures, then press their state"));

@@ -92,7 +92,7 @@ class StatesPanel : public QWidget {
   QComboBox *region_, *set_;
   QString open_;  // the set that is on show
   QListWidget *pictures_, *wrong_;
-  WrappingRow* states_;
+  QLayout* states_;
   QLineEdit* name_;
   QPushButton *train_, *use_;
   QLabel* verdict_;

@@ -53,11 +53,7 @@ void PictureView::paintEvent(QPaintEvent*) {
     paintAbove(painter, view);
   }
   if (!banner_.isEmpty()) paintBanner(painter);
-  if (hasFocus()) {
-    painter.setPen(QPen(theme().accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(rect().adjusted(0, 0, -1, -1));
-  }
+  paintFocus(painter, this);
 }
 
 void PictureView::paintBanner(QPainter& painter) const {

@@ -138,7 +138,7 @@ PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend,
 QWidget* PicturesPane::makeImageSide() {
   image_ = named(new ImageView(selection_), tr("Image with classes"));
   image_->setPlaceholder(tr("Waiting for the first frame…"));
-  frame_label_ = namedValue(muted(new ShortLabel), tr("Frame on show"));
+  frame_label_ = namedValue(muted(shortLabel()), tr("Frame on show"));
   frame_label_->setContentsMargins(10, 0, 6, 0);
   return side(image_, frame_label_);
 }
@@ -146,7 +146,7 @@ QWidget* PicturesPane::makeImageSide() {
 QWidget* PicturesPane::makeMapSide() {
   map_ = named(new MergeView(selection_), tr("Merge map"));
   map_->setPlaceholder(tr("The merge map appears with the first frame"));
-  step_label_ = namedValue(new ShortLabel, tr("Insertion on show"));
+  step_label_ = namedValue(shortLabel(), tr("Insertion on show"));
   coloring_ = choiceField(tr("Colour of the clusters"), {tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   coloring_->setMinimumContentsLength(11);  // "Couleur moyenne"
   connect(coloring_, &QComboBox::activated, this,

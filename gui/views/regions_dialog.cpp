@@ -195,8 +195,8 @@ void RegionsDialog::makeFields() {
   form_->addRow(list_);
   form_->addRow(tr("Name"), name_);
   form_->addRow(QString(), ignore_);
-  from_on_ = guarded(form_, tr("From"), false, {from_});
-  to_on_ = guarded(form_, tr("Until"), false, {to_});
+  from_on_ = guarded(form_, tr("From"), false, from_);
+  to_on_ = guarded(form_, tr("Until"), false, to_);
   form_->addRow(fill(new QHBoxLayout, part_, remove_));
   form_->addRow(fill(new QHBoxLayout, read, export_));
   form_->addRow(said_);

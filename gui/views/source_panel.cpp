@@ -118,7 +118,7 @@ constexpr int kWide = 1000;  // px, with space for a notice and the numbers
 StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   setSizeGripEnabled(false);
   const auto add = [](const QString& name, Badge badge = Badge::kNone) {
-    QLabel* label = namedValue(new ShortLabel, name);
+    QLabel* label = namedValue(shortLabel(), name);
     label->setContentsMargins(6, 2, 6, 2);
     setBadge(label, badge);
     return label;

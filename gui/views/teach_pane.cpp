@@ -33,7 +33,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   tabs_->setProperty("panel", true);
   tabs_->setAttribute(Qt::WA_StyledBackground);
   tabs_->setMinimumWidth(kNarrowest);
-  status_ = namedValue(muted(new ShortLabel), tr("Training after each stroke"));
+  status_ = namedValue(muted(shortLabel()), tr("Training after each stroke"));
   status_->setContentsMargins(10, 4, 6, 4);
   status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 
@@ -61,8 +61,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
 QWidget* TeachPane::makeTools() {
   using Tool = TeachCanvas::Tool;
   auto* bar = new QWidget;
-  auto* row = new WrappingRow;
-  row->setSpacing(4);
+  QLayout* row = wrappingRow(4);
   auto* column = new QVBoxLayout(bar);
   column->setContentsMargins(8, 4, 8, 4);
   column->addLayout(row);

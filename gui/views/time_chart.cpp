@@ -249,11 +249,7 @@ void TimeChart::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   scene_.look = theme();
   scene_.paint(painter, size());
-  if (hasFocus()) {
-    painter.setPen(QPen(theme().accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(rect().adjusted(0, 0, -1, -1));
-  }
+  paintFocus(painter, this);
 }
 
 void TimeChart::wheelEvent(QWheelEvent* event) {

@@ -44,7 +44,7 @@ struct MakeRow {
     const std::optional<double> given = watch.*member;
     auto* box =
         described(numberField({}, field.min, field.max, given.value_or(field.start), field.digits, suffixOf(field)));
-    auto* on = guarded(form, translated(field.label), given.has_value(), {box});
+    auto* on = guarded(form, translated(field.label), given.has_value(), box);
     return [=, shown = box->value()](Watch& to) {
       const std::optional<double> chosen = box->value();  // a number with more digits than are shown stays
       to.*member = !on->isChecked() ? std::nullopt : given && *chosen == shown ? given : chosen;
