@@ -246,8 +246,7 @@ void LabelPicturesPanel::setSuggestions(const QStringList& files, const QString&
       emit filesChosen({file});
     });
   }
-  setValue(note_, note);
-  note_->setVisible(!note.isEmpty());
+  showValue(note_, note);
 }
 
 void LabelPicturesPanel::showAs(const QString& name) {

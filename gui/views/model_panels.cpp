@@ -76,11 +76,6 @@ void TaughtModelsPanel::setInUse(const QString& running, const QString& before) 
   refresh();
 }
 
-void TaughtModelsPanel::setProblem(const QString& text) {
-  setValue(problem_, text);
-  problem_->setVisible(!text.isEmpty());
-}
-
 void TaughtModelsPanel::setTraining(bool on) {
   for (QWidget* widget :
        {static_cast<QWidget*>(progress_), static_cast<QWidget*>(left_), static_cast<QWidget*>(cancel_)})
@@ -291,21 +286,18 @@ void StatesPanel::setHead(const std::shared_ptr<const evaluation::StateHead>& he
     }
   }
   setBadge(verdict_, Badge::kNone);
-  setValue(verdict_, text);
-  verdict_->setVisible(!text.isEmpty());
+  showValue(verdict_, text);
   refresh();
 }
 
 void StatesPanel::setProgress(int done, int of) {
   setBadge(verdict_, Badge::kNone);
-  setValue(verdict_, tr("Looking at picture %1 of %2").arg(done).arg(of));
-  verdict_->show();
+  showValue(verdict_, tr("Looking at picture %1 of %2").arg(done).arg(of));
 }
 
 void StatesPanel::setProblem(const QString& text) {
   setBadge(verdict_, Badge::kBad);
-  setValue(verdict_, text);
-  verdict_->show();
+  showValue(verdict_, text);
   refresh();
 }
 

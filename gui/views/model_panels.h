@@ -22,7 +22,7 @@ class TaughtModelsPanel : public QWidget {
   void setTraining(bool on);
   void setProgress(int done, int of);
   /// Why the last training made no model; empty: it did.
-  void setProblem(const QString& text);
+  void setProblem(const QString& text) { showValue(problem_, text); }
 
  signals:
   void chosenChanged();

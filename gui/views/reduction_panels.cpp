@@ -108,11 +108,6 @@ void ReductionEditor::setReduction(const Reduction& reduction) {
   display(reduction);
 }
 
-void ReductionEditor::setProblem(const QString& problem) {
-  setValue(problem_, problem);
-  problem_->setVisible(!problem.isEmpty());
-}
-
 void ReductionEditor::take(const Reduction& reduction) {
   setProblem({});
   display(reduction);

@@ -20,7 +20,7 @@ class ReductionEditor : public QWidget {
   /// The last one that is valid.
   const Reduction& reduction() const { return reduction_; }
   /// Why the reduction cannot be had; empty: nothing is wrong. It goes with the next change.
-  void setProblem(const QString& problem);
+  void setProblem(const QString& problem) { showValue(problem_, problem); }
   QCheckBox* box(int block) const { return boxes_[static_cast<std::size_t>(block)]; }
   int blocks() const { return static_cast<int>(boxes_.size()); }
 

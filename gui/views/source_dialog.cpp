@@ -159,8 +159,7 @@ void SourceDialog::refresh() {
 }
 
 void SourceDialog::test() {
-  setBadge(result_, Badge::kNone);
-  setValue(result_, tr("Waiting for a frame…"));
+  setValue(result_, tr("Waiting for a frame…"), Badge::kNone);
   thumbnail_->clear();
   test_->setEnabled(false);
   const vision::SourceSpec spec = sourceSpec(source());
@@ -201,8 +200,7 @@ void SourceDialog::lookAtTrial() {
 void SourceDialog::showTested(const QPixmap& thumbnail, const QString& message) {
   look_.stop();
   trial_.reset();
-  setBadge(result_, thumbnail.isNull() ? Badge::kBad : Badge::kGood);
-  setValue(result_, message);
+  setValue(result_, message, thumbnail.isNull() ? Badge::kBad : Badge::kGood);
   thumbnail_->setPixmap(thumbnail);
   refresh();
   emit tested(!thumbnail.isNull());

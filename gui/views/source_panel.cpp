@@ -92,8 +92,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   const monitor::CaptureStatus& status = all.source;
   const bool held = pause_->isChecked() && status.state != CaptureState::kIdle;
-  setValue(state_, held ? tr("Paused") : stateText(status));
-  setBadge(state_, held ? Badge::kWarning : stateBadge(status));
+  setValue(state_, held ? tr("Paused") : stateText(status), held ? Badge::kWarning : stateBadge(status));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;
@@ -144,8 +143,8 @@ StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
 
 void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
                            bool paused) {
-  setValue(state_, paused && open ? tr("Paused") : SourcePanel::stateText(capture));
-  setBadge(state_, paused ? Badge::kWarning : SourcePanel::stateBadge(capture));
+  setValue(state_, paused && open ? tr("Paused") : SourcePanel::stateText(capture),
+           paused ? Badge::kWarning : SourcePanel::stateBadge(capture));
   setValue(age_, open && isOld(capture) ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
   setValue(speed_, open ? tr("%1 fps").arg(number(inference.fps, 1)) : QString());
 }
@@ -181,8 +180,7 @@ void StatusLine::showNumbers(bool shown) {
 }
 
 void StatusLine::notify(const QString& text, Badge badge) {
-  setBadge(notice_, badge);
-  setValue(notice_, text);
+  setValue(notice_, text, badge);
   notice_->setToolTip(text);
   showNumbers(width() > kWide);
   notice_timer_.start();

@@ -117,14 +117,8 @@ void TeachPane::setUndo(bool undo, bool redo) {
 }
 
 void TeachPane::setStatus(const QString& text, Badge badge) {
-  setValue(status_, text);
+  setValue(status_, text, badge);
   status_->setToolTip(text);
-  setBadge(status_, badge);
-}
-
-void TeachPane::setChanged(const QString& text) {
-  setValue(changed_, text);
-  changed_->setVisible(!text.isEmpty());
 }
 
 void TeachPane::showEvent(QShowEvent* event) {

@@ -28,7 +28,7 @@ class TeachPane : public QWidget {
   /// Whether to show where the last version of the model differs.
   bool wantsChanges() const { return changes_->isChecked(); }
   /// It in words, below the picture.
-  void setChanged(const QString& text);
+  void setChanged(const QString& text) { showValue(changed_, text); }
 
  signals:
   void undoRequested();

@@ -274,8 +274,7 @@ monitor::Watch TimesDialog::watch() const {
 void TimesDialog::show(int version, const QString& text, bool any) {
   if (version != version_) return;
   if (!any && !touched_ && from_->currentIndex() == 0) return from_->setCurrentIndex(kNone);
-  setBadge(found_, any ? Badge::kNone : Badge::kWarning);
-  setValue(found_, text);
+  setValue(found_, text, any ? Badge::kNone : Badge::kWarning);
   emit looked();
 }
 
@@ -287,8 +286,7 @@ void TimesDialog::look() {
   try {
     vision::parseTimeZone(zone_->text().trimmed().toStdString());
   } catch (const Error& error) {
-    setBadge(found_, Badge::kWarning);
-    setValue(found_, QString::fromStdString(error.what()));
+    setValue(found_, QString::fromStdString(error.what()), Badge::kWarning);
     return emit looked();
   }
   const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
