@@ -51,13 +51,6 @@ const cv::Mat& scaleFor(const LiveFrame& frame, double device_px_per_picture_px)
 
 }  // namespace
 
-void ImageView::setPaint(const ClassPaint& paint) {
-  if (paint == paint_) return;
-  paint_ = paint;
-  stale_ = true;
-  update();
-}
-
 void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
   const double ratio = devicePixelRatioF();
   const QSize device = size() * ratio;

@@ -50,7 +50,7 @@ class ImageView : public PictureView {
  public:
   using PictureView::PictureView;
 
-  void setPaint(const ClassPaint& paint);
+  void setPaint(const ClassPaint& paint) { setDrawn(paint_, paint); }
   const ClassPaint& paint() const { return paint_; }
   /// Outlined with their names, each while it is valid at the time of the frame.
   void setRegions(const std::vector<vision::Region>& regions);

@@ -18,13 +18,6 @@ void PictureView::setFrame(LiveFramePtr frame) {
   update();
 }
 
-void PictureView::setViewState(const ViewState& state) {
-  if (state == state_) return;
-  state_ = state;
-  stale_ = true;
-  update();
-}
-
 void PictureView::changeState(const ViewState& state) {
   if (state == state_) return;
   setViewState(state);
@@ -163,15 +156,9 @@ void PictureView::clicked(QPointF at) { selection_->togglePin(viewport().tokenAt
 void PictureView::keyPressEvent(QKeyEvent* event) {
   const Size2 grid = frame_ ? frame_->lookup.grid() : Size2{};
   const QPointF middle(width() / 2.0, height() / 2.0);
+  const QPoint arrow = arrowOf(*event);
+  if (!arrow.isNull()) return selection_->move(arrow.x(), arrow.y(), grid.width, grid.height);
   switch (event->key()) {
-    case Qt::Key_Left:
-      return selection_->move(-1, 0, grid.width, grid.height);
-    case Qt::Key_Right:
-      return selection_->move(1, 0, grid.width, grid.height);
-    case Qt::Key_Up:
-      return selection_->move(0, -1, grid.width, grid.height);
-    case Qt::Key_Down:
-      return selection_->move(0, 1, grid.width, grid.height);
     case Qt::Key_Return:
     case Qt::Key_Space:
       return selection_->togglePin(selection_->token());

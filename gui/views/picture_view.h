@@ -16,7 +16,7 @@ class PictureView : public QWidget {
 
   void setFrame(LiveFramePtr frame);
   const LiveFramePtr& frame() const { return frame_; }
-  void setViewState(const ViewState& state);
+  void setViewState(const ViewState& state) { setDrawn(state_, state); }
   ViewState viewState() const { return state_; }
   /// Shown across the top, in two lines if need be: why the picture is not live. Empty: it is.
   void setBanner(const QString& text) { setPainted(banner_, text); }
@@ -48,6 +48,18 @@ class PictureView : public QWidget {
   template <typename Value>
   void setPainted(Value& member, const Value& value) {
     if (std::exchange(member, value) != value) update();
+  }
+
+  /// Changes a member that decides on the picture itself.
+  template <typename Value>
+  void setDrawn(Value& member, const Value& value) {
+    stale_ = stale_ || member != value;
+    setPainted(member, value);
+  }
+  /// The direction of an arrow key; null: it is another key.
+  static QPoint arrowOf(const QKeyEvent& event) {
+    const int key = event.key();
+    return {(key == Qt::Key_Right) - (key == Qt::Key_Left), (key == Qt::Key_Down) - (key == Qt::Key_Up)};
   }
 
   bool stale_ = true;  ///< there is another picture, or another part of it

@@ -6,12 +6,6 @@
 
 namespace mpm::gui {
 
-void MergeView::setColoring(MergeColoring coloring) {
-  coloring_ = coloring;
-  stale_ = true;
-  update();
-}
-
 int MergeView::step() const {
   return frame() && frame()->hasGrid() ? std::min(selection().step(), frame()->lookup.steps() - 1) : 0;
 }

@@ -13,7 +13,7 @@ class MergeView : public PictureView {
  public:
   using PictureView::PictureView;
 
-  void setColoring(MergeColoring coloring);
+  void setColoring(MergeColoring coloring) { setDrawn(coloring_, coloring); }
   MergeColoring coloring() const { return coloring_; }
   /// The step of the selection, or the last one of this frame.
   int step() const;

@@ -97,15 +97,9 @@ void RegionCanvas::moveCross(QPointF by) {
 void RegionCanvas::keyPressEvent(QKeyEvent* event) {
   if (!frame()) return ImageView::keyPressEvent(event);
   const double step = event->modifiers() & Qt::ShiftModifier ? 1 : std::max(1.0, frame()->size().width() / 50.0);
+  const QPoint arrow = arrowOf(*event);
+  if (!arrow.isNull()) return moveCross(QPointF(arrow) * step);
   switch (event->key()) {
-    case Qt::Key_Left:
-      return moveCross({-step, 0});
-    case Qt::Key_Right:
-      return moveCross({step, 0});
-    case Qt::Key_Up:
-      return moveCross({0, -step});
-    case Qt::Key_Down:
-      return moveCross({0, step});
     case Qt::Key_Space:
       if (grabbed_)
         grabbed_.reset();
