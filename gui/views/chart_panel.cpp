@@ -9,7 +9,6 @@ namespace mpm::gui {
 namespace {
 
 const QStringList kSpans = {"hour", "day", "week", "all"};  // in the settings, in the order of Span
-
 const QStringList kUsual = {"tokens", "inference_ms"};
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
@@ -51,13 +50,9 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   areas_ = menuButton(tr("Areas"), tr("Choose the classes whose share of the picture is drawn"));
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
-  QLayout* bar = wrappingRow(4);
-  bar->addWidget(regions_);
-  bar->addWidget(values_);
-  bar->addWidget(areas_);
   auto* gap = new QWidget(this);
   gap->setFixedSize(12, 1);
-  bar->addWidget(gap);
+  QLayout* bar = wrappingRow(4, {regions_, values_, areas_, gap});
   spans_ = new QButtonGroup(this);
   const std::pair<QString, QString> names[] = {{tr("Hour"), tr("Show the last hour")},
                                                {tr("Day"), tr("Show the last day")},
@@ -140,29 +135,28 @@ void ChartPanel::setForeign(const QString& name, bool watching) {
 
 void ChartPanel::updateSeries() {
   std::vector<ChartSeries> series;
-  const QString of = region();
-  const auto add = [&](charts::SeriesKey key, const QString& name, const char* unit, int decimals, bool sparse,
-                       std::optional<std::uint32_t> color) {
-    key.region = of.toStdString();
-    const QString title = of.isEmpty() ? name : QStringLiteral("%1 · %2").arg(of, name);
-    series.push_back({.quantity = std::move(key),
-                      .name = title.toStdString(),
-                      .unit = unit,
-                      .decimals = decimals,
-                      .sparse = sparse,
-                      .color = color});
-  };
   for (const QAction* action : values_->menu()->actions()) {
     const monitor::Quantity& one = *monitor::findQuantity(action->objectName().toStdString());
     if (action->isChecked() && action->isVisible())
-      add({.quantity = one.key}, action->text(), one.unit, one.digits, one.scope == monitor::Quantity::Scope::kFrame,
-          {});
+      series.push_back({.quantity = {.quantity = one.key},
+                        .name = action->text().toStdString(),
+                        .unit = one.unit,
+                        .decimals = one.digits,
+                        .sparse = one.scope == monitor::Quantity::Scope::kFrame});
   }
   for (const QString& name : classes_) {
-    const auto color = colors_.find(name);
-    if (wanted_classes_.contains(name))
-      add({.class_name = name.toStdString()}, tr("Area of %1").arg(name), "%", 1, false,
-          color == colors_.end() ? std::nullopt : std::optional(color->second.rgb() & 0xffffff));
+    if (!wanted_classes_.contains(name)) continue;
+    series.push_back({.quantity = {.class_name = name.toStdString()},
+                      .name = tr("Area of %1").arg(name).toStdString(),
+                      .unit = "%",
+                      .decimals = 1});
+    if (const auto color = colors_.find(name); color != colors_.end())
+      series.back().color = color->second.rgb() & 0xffffff;
+  }
+  const std::string of = region().toStdString();
+  for (ChartSeries& one : series) {
+    one.quantity.region = of;
+    if (!of.empty()) one.name = of + " · " + one.name;
   }
   chart_->setSeries(std::move(series));
 }
@@ -289,15 +283,11 @@ std::optional<monitor::SourceRecord> ChartPanel::record() const {
   return found == records_.end() ? std::nullopt : std::optional(*found);
 }
 
-void ChartPanel::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  refresh();
-}
-
 // A dock asks for no height that fits a width: without this the rows of buttons would lie over the chart. Not more than
 // half of the window, which it would make larger than a small screen.
 bool ChartPanel::event(QEvent* event) {
   const bool handled = QWidget::event(event);
+  if (event->type() == QEvent::Show) refresh();
   if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest)
     setMinimumHeight(std::min(layout()->minimumHeightForWidth(width()), window()->height() / 2));
   return handled;

@@ -54,7 +54,6 @@ class ChartPanel : public QWidget {
   void backRequested();
 
  protected:
-  void showEvent(QShowEvent* event) override;
   bool event(QEvent* event) override;
 
  private:

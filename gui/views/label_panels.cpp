@@ -43,12 +43,10 @@ LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
                        [this] { list_->editItem(list_->currentItem()); });
   color_ = pushButton(tr("Colour…"), {}, this, &LabelClassesPanel::askColor);
   merge_ = pushButton(tr("Merge"), tr("Give the labels of the chosen class to another one, and take it away"));
-  merge_menu_ = new QMenu(merge_);
-  merge_->setMenu(merge_menu_);
+  merge_->setMenu(new QMenu(merge_));
   from_model_ = pushButton(tr("Take the classes of the model"), {}, this, &LabelClassesPanel::modelClassesWanted);
-  QLayout* row = wrappingRow(6);
-  for (QPushButton* button : {rename_, color_, merge_}) row->addWidget(button);
-  fill(new QVBoxLayout(this), list_, from_model_, fill(new QHBoxLayout, name_, add), row)
+  fill(new QVBoxLayout(this), list_, from_model_, fill(new QHBoxLayout, name_, add),
+       wrappingRow(6, {rename_, color_, merge_}))
       ->setContentsMargins(8, 8, 8, 8);
 
   connect(list_, &QListWidget::currentRowChanged, this, [this](int index) {
@@ -58,7 +56,7 @@ LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
   connect(list_, &QListWidget::itemChanged, this,
           [this](const QListWidgetItem* item) { emit renamed(list_->row(item), item->text().simplified()); });
   connect(name_, &QLineEdit::returnPressed, this, &LabelClassesPanel::add);
-  connect(merge_menu_, &QMenu::aboutToShow, this, &LabelClassesPanel::fillMergeMenu);
+  connect(merge_->menu(), &QMenu::aboutToShow, this, &LabelClassesPanel::fillMergeMenu);
   setClasses({}, {});
 }
 
@@ -105,14 +103,15 @@ void LabelClassesPanel::askColor() {
 }
 
 void LabelClassesPanel::fillMergeMenu() {
-  merge_menu_->clear();
+  QMenu* menu = merge_->menu();
+  menu->clear();
   const int from = chosen();
   for (int i = 0; i < list_->count(); ++i)
     if (i != from)
-      merge_menu_->addAction(list_->item(i)->icon(), tr("Into %1").arg(list_->item(i)->text()), this,
-                             [this, from, i] { emit merged(from, i); });
-  merge_menu_->addSeparator();
-  merge_menu_->addAction(tr("Remove it; its labels are lost"), this, [this, from] { emit merged(from, std::nullopt); });
+      menu->addAction(list_->item(i)->icon(), tr("Into %1").arg(list_->item(i)->text()), this,
+                      [this, from, i] { emit merged(from, i); });
+  menu->addSeparator();
+  menu->addAction(tr("Remove it; its labels are lost"), this, [this, from] { emit merged(from, std::nullopt); });
 }
 
 namespace {
@@ -129,13 +128,22 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   checklist_ = wrapped(namedValue(mutedLabel(), tr("A good start")));
   take_ = pushButton(tr("Take this picture"), tr("The frame of the live source that is on show (K)"), this,
                      &LabelPicturesPanel::takeRequested);
-  auto* files = pushButton(tr("From files…"), {}, this, &LabelPicturesPanel::askForFiles);
+  auto* files = pushButton(tr("From files…"), {}, this, [this] {
+    auto* dialog =
+        pictureDialog(this, tr("Pictures to label"), folder_, tr("Pictures (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)"));
+    dialog->setFileMode(QFileDialog::ExistingFiles);
+    connect(dialog, &QFileDialog::filesSelected, this, &LabelPicturesPanel::filesChosen);
+    openDialog(dialog);
+  });
   auto* import = pushButton(
       tr("Import labels…"), tr("A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures"), this,
       [this] { askForFolder(tr("Folder of labels and pictures"), &LabelPicturesPanel::importChosen); });
   auto* export_ = pushButton(tr("Export labels"), tr("All labels as polygons, for other tools"));
   auto* formats = new QMenu(export_);
-  formats->addAction(tr("One file of COCO…"), this, &LabelPicturesPanel::askForCoco);
+  formats->addAction(tr("One file of COCO…"), this, [this] {
+    askWhereToWrite(this, tr("Labels as a file of COCO"), QStringLiteral("labels.json"), tr("COCO (*.json)"),
+                    QStringLiteral("json"), [this](const QString& file) { emit cocoChosen(file); });
+  });
   formats->addAction(tr("Pictures and files of LabelMe…"), this, [this] {
     askForFolder(tr("Empty folder for pictures and files of LabelMe"), &LabelPicturesPanel::labelMeChosen);
   });
@@ -145,9 +153,11 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   auto* others = new QMenu(copy_);
   copy_->setMenu(others);
   connect(others, &QMenu::aboutToShow, this, &LabelPicturesPanel::fillCopyMenu);
-  remove_ = pushButton(tr("Remove"), tr("The picture on show and its labels"), this, &LabelPicturesPanel::askToRemove);
-  QLayout* row = wrappingRow(6);
-  for (QPushButton* button : {take_, files, copy_, import, export_, remove_}) row->addWidget(button);
+  remove_ = pushButton(tr("Remove"), tr("The picture on show and its labels"), this, [this] {
+    const QString name = list_->currentItem()->text();
+    openDialog(question(this, tr("Remove"), tr("Remove the picture %1 and its labels?").arg(name),
+                        {tr("Remove"), tr("Keep")}, Answer::kNo, [this, name] { emit removeRequested(name); }));
+  });
   suggest_ =
       pushButton(tr("What to label next?"),
                  tr("Finds pictures of this source, stored or in its folder, that differ most from the labelled ones"),
@@ -155,7 +165,7 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   suggestions_ = wrappingRow(6);
   note_ = wrapped(namedValue(mutedLabel(), tr("What to label next")));
   note_->hide();
-  row->addWidget(suggest_);
+  QLayout* row = wrappingRow(6, {take_, files, copy_, import, export_, remove_, suggest_});
   fill(new QVBoxLayout(this), list_, checklist_, row, suggestions_, note_)->setContentsMargins(8, 8, 8, 8);
 
   connect(list_, &QListWidget::currentTextChanged, this, &LabelPicturesPanel::picked);
@@ -261,30 +271,11 @@ void LabelPicturesPanel::move(int step) {
   if (list_->count() > 0) list_->setCurrentRow(std::clamp(list_->currentRow() + step, 0, list_->count() - 1));
 }
 
-void LabelPicturesPanel::askForFiles() {
-  auto* dialog =
-      pictureDialog(this, tr("Pictures to label"), folder_, tr("Pictures (*.png *.jpg *.jpeg *.bmp *.tif *.tiff)"));
-  dialog->setFileMode(QFileDialog::ExistingFiles);
-  connect(dialog, &QFileDialog::filesSelected, this, &LabelPicturesPanel::filesChosen);
-  openDialog(dialog);
-}
-
 void LabelPicturesPanel::askForFolder(const QString& title, void (LabelPicturesPanel::*chosen)(const QString&)) {
   auto* dialog = pictureDialog(this, title, folder_);
   dialog->setFileMode(QFileDialog::Directory);
   connect(dialog, &QFileDialog::fileSelected, this, chosen);
   openDialog(dialog);
-}
-
-void LabelPicturesPanel::askForCoco() {
-  askWhereToWrite(this, tr("Labels as a file of COCO"), QStringLiteral("labels.json"), tr("COCO (*.json)"),
-                  QStringLiteral("json"), [this](const QString& file) { emit cocoChosen(file); });
-}
-
-void LabelPicturesPanel::askToRemove() {
-  const QString name = list_->currentItem()->text();
-  openDialog(question(this, tr("Remove"), tr("Remove the picture %1 and its labels?").arg(name),
-                      {tr("Remove"), tr("Keep")}, Answer::kNo, [this, name] { emit removeRequested(name); }));
 }
 
 namespace {

@@ -35,7 +35,6 @@ class LabelClassesPanel : public QWidget {
 
   QListWidget* list_;
   QLineEdit* name_;
-  QMenu* merge_menu_;
   QPushButton *rename_, *color_, *merge_, *from_model_;
 };
 
@@ -46,7 +45,6 @@ class LabelPicturesPanel : public QWidget {
   explicit LabelPicturesPanel(QWidget* parent = nullptr);
 
   void setPictures(const QStringList& names, const QStringList& labelled);
-  /// Shows this small picture in the list.
   void setThumbnail(const QString& name, const QImage& thumbnail);
   /// How far the labels are from a good start. `rare`: names of the classes in too few pictures.
   void setProgress(const vision::LabelProgress& progress, const QStringList& rare);
@@ -74,10 +72,7 @@ class LabelPicturesPanel : public QWidget {
   void removeRequested(const QString& name);
 
  private:
-  void askForFiles();
   void askForFolder(const QString& title, void (LabelPicturesPanel::*chosen)(const QString&));
-  void askForCoco();
-  void askToRemove();
   void fillCopyMenu();
   QIcon iconOf(const QString& name) const;
 
@@ -96,7 +91,6 @@ class LabelTablePanel : public QWidget {
  public:
   explicit LabelTablePanel(QWidget* parent = nullptr);
 
-  /// `names` and `colors`: of the classes.
   void setLabels(const std::vector<LabelCount>& counts, const QStringList& names, const std::vector<QColor>& colors);
 
  signals:

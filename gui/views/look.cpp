@@ -306,10 +306,10 @@ QLabel* headingLabel(const QString& text) {
   return label;
 }
 
-QLayout* wrappingRow(int spacing) {
-  auto* row = new WrappingRow;
-  row->setContentsMargins(0, 0, 0, 0);
+QLayout* wrappingRow(int spacing, const QWidgetList& widgets) {
+  auto* row = unframed(new WrappingRow);
   row->setSpacing(spacing);
+  for (QWidget* widget : widgets) row->addWidget(widget);
   return row;
 }
 

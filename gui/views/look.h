@@ -96,7 +96,7 @@ QBoxLayout* leftRow(Items*... items) {
 
 /// A row that goes on below when it is full, so that no window has to be as wide as all of it. Hidden widgets take no
 /// space.
-QLayout* wrappingRow(int spacing);
+QLayout* wrappingRow(int spacing, const QWidgetList& widgets = {});
 
 QToolButton* actionButton(QAction* action);
 QPushButton* pushButton(const QString& text, const QString& tip = {});
