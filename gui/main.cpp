@@ -136,9 +136,8 @@ int main(int argc, char** argv) {
   options.pictures = pictures.empty() ? QStandardPaths::writableLocation(QStandardPaths::PicturesLocation) +
                                             QStringLiteral("/mpm-monitor")
                                       : QString::fromStdString(pictures);
-  int code = 0;
-  bool failed = false;
   try {
+    bool failed = false;
     mpm::gui::MainWindow window(options);
     // A file of the command line that cannot be read is an error of the command line.
     QObject::connect(&window.live(), &mpm::gui::LiveMonitor::eventHappened, &window,
@@ -160,11 +159,10 @@ int main(int argc, char** argv) {
       if (interrupted) window.leave();
     });
     poll.start(200);
-    code = QApplication::exec();
-    if (failed) code = 1;
+    const int code = QApplication::exec();
+    return failed ? 1 : code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
-    code = 1;
+    return 1;
   }
-  return code;
 }

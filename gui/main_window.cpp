@@ -11,8 +11,7 @@ const std::pair<const char*, const char*> kChecked[] = {{"view/map", "merge_map"
 const QStringList kModes = {"image", "mask", "overlay", "curtain", "computed"};
 
 // Qt leaves space for a title above a window that it restores: it moves or shrinks the window. Without a window manager
-// there is no title.
-// A window that filled a small screen has its usual size on a larger one.
+// there is no title. A window that filled a small screen has its usual size on a larger one.
 void putBack(QMainWindow* window, QRect place, QSize screen_before, QSize usual) {
   if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;
   const QRect screen = window->screen()->availableGeometry();
@@ -137,10 +136,15 @@ void MainWindow::makeControllers(QSettings& stored) {
   measuring_ = new Measuring(watching_, this);
 }
 
-// Opening, pictures, watching, history.
 void MainWindow::wire() {
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
-  connect(opener_, &Opener::watchFileChosen, this, &MainWindow::openWatchFile);
+  connect(opener_, &Opener::watchFileChosen, this, [this](const QString& path) {
+    try {
+      cameras_->open(path);
+    } catch (const Error& error) {
+      fail(QString::fromUtf8(error.what()));
+    }
+  });
   for (const auto other : {&Opener::sourceChosen, &Opener::databaseChosen})
     connect(opener_, other, cameras_, &CamerasPage::leave);
   connect(history_->chartPanel(), &ChartPanel::backRequested, cameras_, &CamerasPage::back);
@@ -222,14 +226,6 @@ void MainWindow::showPage() {
   if (cameras_->allShown()) cameras_->setFocus();
   for (const char* id : {"cameras", "previous_camera", "next_camera"})
     actions_->action(id)->setVisible(cameras_->cameras() > 0);
-}
-
-void MainWindow::openWatchFile(const QString& path) {
-  try {
-    cameras_->open(path);
-  } catch (const Error& error) {
-    fail(QString::fromUtf8(error.what()));
-  }
 }
 
 // What is stored of it, which another program may be writing; the camera itself where nothing is stored.

@@ -29,7 +29,6 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
 
  private:
-  // The actions of the window: main_window_actions.cpp.
   void makeActions();
   void makeToolBar();
 
@@ -50,7 +49,6 @@ class MainWindow : public QMainWindow {
   void showPage();
   void refreshTitle();
   void openDatabase(const QString& path);
-  void openWatchFile(const QString& path);
   void openCamera(const monitor::Watch& camera);
   void setMode(ViewMode mode);
   void setDark(bool dark);

@@ -34,7 +34,6 @@ class ChartPanel : public QWidget {
   QString sourceText() const { return sources_->currentText(); }
   /// The region whose numbers are drawn; empty: the whole picture.
   QString region() const { return regions_->currentData().toString(); }
-  /// The record of the source on show in the database.
   std::optional<monitor::SourceRecord> record() const;
   /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
   void refresh();

@@ -87,8 +87,6 @@ std::pair<UnixMs, UnixMs> ExportDialog::span() const {
   return {static_cast<UnixMs>(from_ * 1000), static_cast<UnixMs>(std::ceil(to_ * 1000))};
 }
 
-QString ExportDialog::suffix() const { return QStringList{"csv", "jsonl", "png"}[format_->currentIndex()]; }
-
 namespace {
 
 constexpr QSize kPreview(180, 180);  // px

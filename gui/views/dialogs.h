@@ -35,7 +35,7 @@ class ExportDialog : public QDialog {
   Format format() const { return static_cast<Format>(format_->currentIndex()); }
   /// 0 and INT64_MAX: everything.
   std::pair<UnixMs, UnixMs> span() const;
-  QString suffix() const;
+  QString suffix() const { return QStringList{"csv", "jsonl", "png"}[format_->currentIndex()]; }
 
  signals:
   void chosen();

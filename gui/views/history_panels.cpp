@@ -58,19 +58,6 @@ enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
 
 }  // namespace
 
-QTableWidget* DayNightPanel::makeAreas() {
-  QTableWidget* table = plainTable(tr("Share of the picture of each class"),
-                                   {tr("Class"), tr("Day"), tr("Night"), tr("Corr."), tr("IoU")}, 6);
-  table->horizontalHeaderItem(kCorrected)
-      ->setToolTip(tr("Corrected: day and night together, without the errors that the cross-validation of the model "
-                      "found: what it confused there moves to the true classes"));
-  table->horizontalHeaderItem(kIou)->setToolTip(tr("Of the class in the cross-validation of the model, in percent"));
-  for (int column = kDay; column < kAreaColumns; ++column)
-    table->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
-  table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the panel scrolls
-  return table;
-}
-
 QString DayNightPanel::differenceText(const monitor::DayNightStatistics& statistics) {
   const auto& difference = statistics.difference;
   if (!difference && !statistics.brightness) return tr("There are not samples of both day and night yet.");
@@ -94,21 +81,6 @@ QString DayNightPanel::differenceText(const monitor::DayNightStatistics& statist
       .arg(text, basis);
 }
 
-QString DayNightPanel::ruleText(const std::optional<monitor::NightRule>& chosen) {
-  if (!chosen) return tr("Day and night as they were stored.");
-  const monitor::NightRule& rule = *chosen;
-  if (const auto* sun = std::get_if<monitor::NightBySun>(&rule))
-    return tr("Night: the sun lower than %1° at %2°, %3°")
-        .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2));
-  if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
-    return tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
-  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
-    const auto clock = [](int minutes) { return QTime(minutes / 60, minutes % 60).toString(QStringLiteral("HH:mm")); };
-    return tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
-  }
-  return tr("Day and night are not distinguished.");
-}
-
 DayNightPanel::DayNightPanel(QAction* settings, QWidget* parent) : QWidget(parent) {
   auto* grid = new QGridLayout;
   grid->setHorizontalSpacing(14);
@@ -130,10 +102,33 @@ DayNightPanel::DayNightPanel(QAction* settings, QWidget* parent) : QWidget(paren
                             tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
   heading_ = wrapped(namedValue(mutedLabel(), tr("Stretch")));
   areas_heading_ = mutedLabel(tr("Share of the picture in percent"));
-  areas_ = makeAreas();
+  areas_ = plainTable(tr("Share of the picture of each class"),
+                      {tr("Class"), tr("Day"), tr("Night"), tr("Corr."), tr("IoU")}, 6);
+  areas_->horizontalHeaderItem(kCorrected)
+      ->setToolTip(tr("Corrected: day and night together, without the errors that the cross-validation of the model "
+                      "found: what it confused there moves to the true classes"));
+  areas_->horizontalHeaderItem(kIou)->setToolTip(tr("Of the class in the cross-validation of the model, in percent"));
+  for (int column = kDay; column < kAreaColumns; ++column)
+    areas_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
+  areas_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the panel scrolls
   panelColumn(this, heading_, grid, difference_, rule_, leftRow(choose), areas_heading_, areas_);
   clear();
   setRule({});
+}
+
+void DayNightPanel::setRule(const std::optional<monitor::NightRule>& chosen) {
+  if (!chosen) return rule_->setText(tr("Day and night as they were stored."));
+  const monitor::NightRule& rule = *chosen;
+  if (const auto* sun = std::get_if<monitor::NightBySun>(&rule))
+    return rule_->setText(tr("Night: the sun lower than %1° at %2°, %3°")
+                              .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2)));
+  if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
+    return rule_->setText(tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below)));
+  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
+    const auto clock = [](int minutes) { return QTime(minutes / 60, minutes % 60).toString(QStringLiteral("HH:mm")); };
+    return rule_->setText(tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to)));
+  }
+  rule_->setText(tr("Day and night are not distinguished."));
 }
 
 void DayNightPanel::setAreas(const std::vector<monitor::ClassArea>& areas) {
@@ -142,13 +137,12 @@ void DayNightPanel::setAreas(const std::vector<monitor::ClassArea>& areas) {
     return share ? number(100 * *share, 1) : QStringLiteral("–");
   };
   areas_->setRowCount(static_cast<int>(areas.size()));
-  for (int row = 0; row < areas_->rowCount(); ++row) {
-    const monitor::ClassArea& area = areas[static_cast<std::size_t>(row)];
-    setRow(areas_, row,
+  int row = 0;
+  for (const monitor::ClassArea& area : areas)
+    setRow(areas_, row++,
            {QString::fromStdString(area.name), percent(area.day), percent(area.night), percent(area.corrected),
             percent(area.iou)},
            kDay);
-  }
   for (const int column : {kCorrected, kIou}) areas_->setColumnHidden(column, !validated);
   areas_->setFixedHeight(areas_->horizontalHeader()->sizeHint().height() + areas_->verticalHeader()->length() +
                          2 * areas_->frameWidth());

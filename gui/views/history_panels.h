@@ -35,16 +35,13 @@ class DayNightPanel : public QWidget {
   /// The period of these numbers, s.
   void setStretch(double from, double to);
   void clear();
-  void setRule(const std::optional<monitor::NightRule>& rule) { rule_->setText(ruleText(rule)); }
+  /// nullopt: samples of another program, as it judged them.
+  void setRule(const std::optional<monitor::NightRule>& chosen);
 
   /// One sentence about the difference, with its uncertainty.
   static QString differenceText(const monitor::DayNightStatistics& statistics);
-  /// nullopt: samples of another program, as it judged them.
-  static QString ruleText(const std::optional<monitor::NightRule>& rule);
 
  private:
-  static QTableWidget* makeAreas();
-
   QLabel* cells_[5][2];  // mean, median, p90, samples, change; day, night
   QLabel *difference_, *rule_;
   QLabel *heading_, *areas_heading_;

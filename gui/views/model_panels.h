@@ -56,7 +56,6 @@ class StatesPanel : public QWidget {
 
   void setPictures(const QStringList& names);
   void setThumbnail(const QString& name, const QImage& thumbnail);
-  /// Those of the source.
   void setRegions(const QStringList& names);
   /// Shows which states pictures of the chosen region have, and the last verdict; null: none yet.
   void setExamples(const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head);
@@ -66,7 +65,6 @@ class StatesPanel : public QWidget {
   /// Names of the heads that are in use.
   void setInUse(const QStringList& names);
 
-  /// Names of the sets of states that there are.
   void setSets(const QStringList& names);
 
   /// The chosen region; empty: the whole picture.

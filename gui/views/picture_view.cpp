@@ -24,8 +24,6 @@ void PictureView::changeState(const ViewState& state) {
   emit viewStateChanged(state);
 }
 
-Viewport PictureView::viewport() const { return {frame_ ? frame_->size() : QSize(), QSizeF(size()), state_}; }
-
 std::optional<QPointF> PictureView::cursorPlace() const {
   const auto at = selection_->cursor();
   if (!at) return std::nullopt;
@@ -150,8 +148,6 @@ void PictureView::mouseReleaseEvent(QMouseEvent* event) {
   if (was == Drag::kView) endDrag();
   if (was == Drag::kPan && !moved_ && event->button() == Qt::LeftButton && frame_) clicked(event->position());
 }
-
-void PictureView::clicked(QPointF at) { selection_->togglePin(viewport().tokenAt(at, frame_->lookup.grid())); }
 
 void PictureView::keyPressEvent(QKeyEvent* event) {
   const Size2 grid = frame_ ? frame_->lookup.grid() : Size2{};

@@ -24,7 +24,7 @@ class PictureView : public QWidget {
   /// Shown in the middle while there is no picture.
   void setPlaceholder(const QString& text) { setPainted(placeholder_, text); }
 
-  Viewport viewport() const;
+  Viewport viewport() const { return {frame_ ? frame_->size() : QSize(), QSizeF(size()), state_}; }
   QSize sizeHint() const override { return {640, 420}; }
   QSize minimumSizeHint() const override { return {160, 110}; }
 
@@ -41,7 +41,7 @@ class PictureView : public QWidget {
   virtual void drag(QPointF) {}
   virtual void endDrag() {}
   /// A press and a release at one place, which the view has not taken as a drag: pins the patch.
-  virtual void clicked(QPointF at);
+  virtual void clicked(QPointF at) { selection_->togglePin(viewport().tokenAt(at, frame_->lookup.grid())); }
   /// Whether the cluster under the mouse is outlined.
   virtual bool outlinesCluster() const { return true; }
   /// Changes a member that is painted.

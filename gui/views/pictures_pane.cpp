@@ -10,22 +10,18 @@ int MergeView::step() const {
   return frame() && frame()->hasGrid() ? std::min(selection().step(), frame()->lookup.steps() - 1) : 0;
 }
 
-void MergeView::refresh() {
-  if (!stale_ && shown_step_ == step()) return;
-  shown_step_ = step();
-  fill_ = mergeFill(frame()->lookup, shown_step_, coloring_, frame()->patch_colors);
-  borders_ = mergeBorders(frame()->lookup, shown_step_);
-  stale_ = false;
-}
-
 void MergeView::paintPicture(QPainter& painter, const Viewport& view) {
   if (!frame()->hasGrid()) {
     painter.setPen(theme().on_canvas);
     painter.drawText(rect(), Qt::AlignCenter, tr("No merge map for this picture"));
     return;
   }
-  refresh();
   const MergeLookup& lookup = frame()->lookup;
+  if (std::exchange(stale_, false) || shown_step_ != step()) {
+    shown_step_ = step();
+    fill_ = mergeFill(lookup, shown_step_, coloring_, frame()->patch_colors);
+    borders_ = mergeBorders(lookup, shown_step_);
+  }
   const Size2 grid = lookup.grid();
   const auto cellOf = [&](int token) {
     const int x = token % grid.width, y = token / grid.width;
@@ -117,7 +113,11 @@ PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend,
     : QSplitter(Qt::Horizontal, parent), selection_(selection), legend_(legend), previous_(previous), next_(next) {
   setChildrenCollapsible(false);
   setHandleWidth(6);
-  addWidget(makeImageSide());
+  image_ = named(new ImageView(selection_), tr("Image with classes"));
+  image_->setPlaceholder(tr("Waiting for the first frame…"));
+  frame_label_ = namedValue(muted(shortLabel()), tr("Frame on show"));
+  frame_label_->setContentsMargins(10, 0, 6, 0);
+  addWidget(side(image_, frame_label_));
   addWidget(map_side_ = makeMapSide());
   restoreSizes();
   refreshLook();
@@ -127,14 +127,6 @@ PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend,
   connect(image_, &PictureView::viewStateChanged, map_, &PictureView::setViewState);
   connect(map_, &PictureView::viewStateChanged, image_, &PictureView::setViewState);
   connect(selection_, &PatchSelection::changed, this, &PicturesPane::refreshStep);
-}
-
-QWidget* PicturesPane::makeImageSide() {
-  image_ = named(new ImageView(selection_), tr("Image with classes"));
-  image_->setPlaceholder(tr("Waiting for the first frame…"));
-  frame_label_ = namedValue(muted(shortLabel()), tr("Frame on show"));
-  frame_label_->setContentsMargins(10, 0, 6, 0);
-  return side(image_, frame_label_);
 }
 
 QWidget* PicturesPane::makeMapSide() {

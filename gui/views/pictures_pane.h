@@ -22,7 +22,6 @@ class MergeView : public PictureView {
   void paintPicture(QPainter& painter, const Viewport& viewport) override;
 
  private:
-  void refresh();
   void paintKey(QPainter& painter);
   void paintMeaning(QPainter& painter, const QRectF& picture);
 
@@ -75,7 +74,6 @@ class PicturesPane : public QSplitter {
   void opacityChanged(double opacity);
 
  private:
-  QWidget* makeImageSide();
   QWidget* makeMapSide();
   void refreshStep();
 

@@ -65,7 +65,13 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
   connect(method_, &QComboBox::activated, this, [this](int index) {
     if (kMethods[index] != shown_.method) take({.method = kMethods[index]});
   });
-  connect(limit_, &QComboBox::activated, this, &ReductionEditor::takeLimit);
+  connect(limit_, &QComboBox::activated, this, [this](int limit) {
+    change([this, limit](Reduction& reduction) {
+      reduction.count = limit == kNumberOfPairs ? std::optional(count_->value()) : std::nullopt;
+      reduction.share = limit == kShareOfTokens ? std::optional(share()) : std::nullopt;
+      if (limit == kSimilarPairs) reduction.similarity = similarity_->value();
+    });
+  });
   connect(share_, &QDoubleSpinBox::valueChanged, this, [this] { change([this](auto& r) { r.share = share(); }); });
   connect(count_, &QSpinBox::valueChanged, this, [this](int pairs) { change([pairs](auto& r) { r.count = pairs; }); });
   connect(similar_, &QCheckBox::toggled, this, [this](bool on) {
@@ -82,7 +88,13 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
       if (reduction.attention == defaultAttention(reduction.method)) reduction.attention.reset();
     });
   });
-  connect(spec_, &QLineEdit::returnPressed, this, &ReductionEditor::takeSpec);
+  connect(spec_, &QLineEdit::returnPressed, this, [this] {
+    try {
+      take(parseReduction(spec_->text().trimmed().toStdString()));
+    } catch (const Error& error) {
+      setProblem(QString::fromStdString(error.what()));
+    }
+  });
   setEnabled(false);
   display(reduction_);
 }
@@ -125,30 +137,12 @@ void ReductionEditor::change(const std::function<void(Reduction&)>& apply) {
   take(reduction);
 }
 
-double ReductionEditor::share() const { return std::round(share_->value() * 100) / 1e4; }
-
 void ReductionEditor::takeBlocks() {
   change([this](Reduction& reduction) {
     reduction.blocks.emplace();
     for (int block = 0; block < blocks(); ++block)
       if (box(block)->isChecked()) reduction.blocks->push_back(block);
   });
-}
-
-void ReductionEditor::takeLimit(int limit) {
-  change([this, limit](Reduction& reduction) {
-    reduction.count = limit == kNumberOfPairs ? std::optional(count_->value()) : std::nullopt;
-    reduction.share = limit == kShareOfTokens ? std::optional(share()) : std::nullopt;
-    if (limit == kSimilarPairs) reduction.similarity = similarity_->value();
-  });
-}
-
-void ReductionEditor::takeSpec() {
-  try {
-    take(parseReduction(spec_->text().trimmed().toStdString()));
-  } catch (const Error& error) {
-    setProblem(QString::fromStdString(error.what()));
-  }
 }
 
 void ReductionEditor::display(const Reduction& reduction) {

@@ -31,27 +31,20 @@ class ReductionEditor : public QWidget {
  private:
   void take(const Reduction& reduction);
   void change(const std::function<void(Reduction&)>& apply);
-  double share() const;
+  double share() const { return std::round(share_->value() * 100) / 1e4; }
   void takeBlocks();
-  void takeLimit(int limit);
-  void takeSpec();
   void display(const Reduction& reduction);
 
   int tokens_ = 0;
   Reduction reduction_ = kFullModel, shown_ = kFullModel;  // shown: may be half chosen
-  QComboBox* method_;
-  QLabel* meaning_;
-  QWidget* block_area_;
-  std::vector<QCheckBox*> boxes_;
-  QWidget* amount_area_;
-  QComboBox* limit_;
-  QDoubleSpinBox* share_;
+  QComboBox *method_, *limit_, *attention_;
+  QWidget *block_area_, *amount_area_;
+  std::vector<QCheckBox*> boxes_;  // by the block
+  QDoubleSpinBox *share_, *similarity_;
   QSpinBox* count_;
   QCheckBox* similar_;
-  QDoubleSpinBox* similarity_;
-  QComboBox* attention_;
   QLineEdit* spec_;
-  QLabel* problem_;
+  QLabel *meaning_, *problem_;
 };
 
 /// How the tokens of the live picture merge.

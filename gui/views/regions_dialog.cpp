@@ -219,8 +219,7 @@ void RegionsDialog::makeFields() {
           change([this](vision::Region& region) { region.ignore = ignore_->isChecked(); }));
   for (auto* on : {from_on_, to_on_}) connect(on, &QCheckBox::toggled, this, dates);
   for (auto* edit : {from_, to_}) connect(edit, &QDateTimeEdit::dateTimeChanged, this, dates);
-  auto* shortcut = new QShortcut(QKeySequence::Delete, list_, this, [this] { remove(); });
-  shortcut->setContext(Qt::WidgetShortcut);
+  new QShortcut(QKeySequence::Delete, list_, this, &RegionsDialog::remove, Qt::WidgetShortcut);
 }
 
 vision::Region* RegionsDialog::current() {

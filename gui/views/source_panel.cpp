@@ -149,8 +149,6 @@ void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor:
   setValue(speed_, open ? tr("%1 fps").arg(number(inference.fps, 1)) : QString());
 }
 
-void StatusLine::setRecording(const QString& text) { setValue(recording_, text); }
-
 void StatusLine::setStorageProblem(const QString& problem, bool stopped) {
   other_file_->setVisible(stopped);
   setValue(storage_, problem.isEmpty() ? QString() : tr("Samples are not stored: %1").arg(problem));

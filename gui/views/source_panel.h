@@ -12,7 +12,6 @@ namespace mpm::gui {
 class SourcePanel : public QWidget {
   Q_OBJECT
  public:
-  /// The actions of its buttons.
   struct Actions {
     QAction *open, *pause, *close, *model;
   };
@@ -49,13 +48,12 @@ class StatusLine : public QStatusBar {
   /// `open`: there is a source.
   void setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
                  bool paused);
-  void setRecording(const QString& text);
+  void setRecording(const QString& text) { setValue(recording_, text); }
   /// Why samples are not stored; empty: no problem. `stopped`: for good, so another file is offered.
   void setStorageProblem(const QString& problem, bool stopped);
   /// "tokens 660 → 491 → 377 (−43 %)", and the latency.
   void setFrame(const LiveFramePtr& frame);
-  /// Shows what just happened for some seconds, shortened to fit; the whole stays as the tool tip. `badge` as in
-  /// setBadge().
+  /// Shows what just happened for some seconds, shortened to fit; the whole stays as the tool tip.
   void notify(const QString& text, Badge badge = Badge::kNone);
 
  signals:

@@ -38,7 +38,6 @@ class TeachCanvas : public ImageView {
   bool showsChanges() const { return !changes_.isNull(); }
   /// The labels changed, or there are others.
   void refreshLabels();
-  /// A polygon is begun.
   bool hasPolygon() const { return pen_.hasPolygon(); }
   void closePolygon();
   void dropPolygon();
