@@ -4,7 +4,6 @@
 #include "gui/models/picture_store.h"
 
 namespace mpm::gui {
-
 namespace {
 
 QDialogButtonBox* buttons(QDialog* dialog, QDialogButtonBox::StandardButton accept) {
@@ -19,6 +18,17 @@ QBoxLayout* dialogColumn(QDialog* dialog) {
   auto* column = new QVBoxLayout(dialog);
   column->setContentsMargins(16, 14, 16, 14);
   return column;
+}
+
+constexpr QSize kPreview(180, 180);  // px
+
+QPixmap previewOf(const QString& path) {
+  QString picture = path;
+  if (QFileInfo(path).isDir()) {
+    QDirIterator files(path, {"*.png", "*.jpg", "*.jpeg", "*.bmp", "*.tif", "*.tiff"}, QDir::Files);
+    picture = files.next();
+  }
+  return QPixmap::fromImage(smallPicture(picture, kPreview));
 }
 
 }  // namespace
@@ -86,21 +96,6 @@ std::pair<UnixMs, UnixMs> ExportDialog::span() const {
   if (all_->isChecked()) return {0, INT64_MAX};
   return {static_cast<UnixMs>(from_ * 1000), static_cast<UnixMs>(std::ceil(to_ * 1000))};
 }
-
-namespace {
-
-constexpr QSize kPreview(180, 180);  // px
-
-QPixmap previewOf(const QString& path) {
-  QString picture = path;
-  if (QFileInfo(path).isDir()) {
-    QDirIterator files(path, {"*.png", "*.jpg", "*.jpeg", "*.bmp", "*.tif", "*.tiff"}, QDir::Files);
-    picture = files.next();
-  }
-  return QPixmap::fromImage(smallPicture(picture, kPreview));
-}
-
-}  // namespace
 
 // The desktop's own dialog has no place for a preview.
 QFileDialog* pictureDialog(QWidget* parent, const QString& title, const QString& folder, const QString& filter) {

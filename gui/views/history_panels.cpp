@@ -4,7 +4,6 @@
 #include "gui/models/readout.h"
 
 namespace mpm::gui {
-
 namespace {
 
 // Colours the word; nothing is said by colour alone.
@@ -22,6 +21,12 @@ class SeverityDelegate : public QStyledItemDelegate {
     option->font.setBold(true);
   }
 };
+
+QString signedNumber(double value) {
+  return (value < 0 ? QStringLiteral("−") : QStringLiteral("+")) + number(std::abs(value), 1);
+}
+
+enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
 
 }  // namespace
 
@@ -47,16 +52,6 @@ void EventsPanel::fitTimes() {
   horizontalHeader()->resizeSection(EventsModel::kTime,
                                     fontMetrics().horizontalAdvance(QStringLiteral("30 Sept 2026 00:00:00")) + 16);
 }
-
-namespace {
-
-QString signedNumber(double value) {
-  return (value < 0 ? QStringLiteral("−") : QStringLiteral("+")) + number(std::abs(value), 1);
-}
-
-enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
-
-}  // namespace
 
 QString DayNightPanel::differenceText(const monitor::DayNightStatistics& statistics) {
   const auto& difference = statistics.difference;

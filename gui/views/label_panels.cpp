@@ -7,7 +7,6 @@
 #include "vision/times/written_time.h"
 
 namespace mpm::gui {
-
 namespace {
 
 constexpr int kSwatch = 18;  // px
@@ -28,6 +27,27 @@ QIcon swatch(const QColor& color, int index) {
     painter.drawText(picture.rect(), Qt::AlignCenter, QString::number(index + 1));
   }
   return plainIcon(picture);
+}
+
+constexpr QSize kThumbnail(72, 44);  // px
+
+constexpr int kKeyRole = Qt::UserRole, kIndexRole = Qt::UserRole + 1;  // what is sorted by; the index in counts_
+constexpr int kChip = 12;                                              // px
+
+class SortedItem : public QTableWidgetItem {
+ public:
+  SortedItem(const QString& text, const QVariant& key) : QTableWidgetItem(text) { setData(kKeyRole, key); }
+  bool operator<(const QTableWidgetItem& other) const override {
+    return QVariant::compare(data(kKeyRole), other.data(kKeyRole)) == QPartialOrdering::Less;
+  }
+};
+
+// Where the name of a picture holds a time: UTC as local time, else as the camera's clock showed it.
+QDateTime timeOf(const QString& picture) {
+  const auto written = vision::timeInName(picture.toStdString());
+  if (!written) return {};
+  const QDateTime time = QDateTime::fromMSecsSinceEpoch(written->utc(0), QTimeZone::utc());
+  return written->offset ? time.toLocalTime() : time;
 }
 
 }  // namespace
@@ -113,12 +133,6 @@ void LabelClassesPanel::fillMergeMenu() {
   menu->addSeparator();
   menu->addAction(tr("Remove it; its labels are lost"), this, [this, from] { emit merged(from, std::nullopt); });
 }
-
-namespace {
-
-constexpr QSize kThumbnail(72, 44);  // px
-
-}  // namespace
 
 LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   list_ = named(new QListWidget, tr("Pictures to label"));
@@ -277,29 +291,6 @@ void LabelPicturesPanel::askForFolder(const QString& title, void (LabelPicturesP
   connect(dialog, &QFileDialog::fileSelected, this, chosen);
   openDialog(dialog);
 }
-
-namespace {
-
-constexpr int kKeyRole = Qt::UserRole, kIndexRole = Qt::UserRole + 1;  // what is sorted by; the index in counts_
-constexpr int kChip = 12;                                              // px
-
-class SortedItem : public QTableWidgetItem {
- public:
-  SortedItem(const QString& text, const QVariant& key) : QTableWidgetItem(text) { setData(kKeyRole, key); }
-  bool operator<(const QTableWidgetItem& other) const override {
-    return QVariant::compare(data(kKeyRole), other.data(kKeyRole)) == QPartialOrdering::Less;
-  }
-};
-
-// Where the name of a picture holds a time: UTC as local time, else as the camera's clock showed it.
-QDateTime timeOf(const QString& picture) {
-  const auto written = vision::timeInName(picture.toStdString());
-  if (!written) return {};
-  const QDateTime time = QDateTime::fromMSecsSinceEpoch(written->utc(0), QTimeZone::utc());
-  return written->offset ? time.toLocalTime() : time;
-}
-
-}  // namespace
 
 LabelTablePanel::LabelTablePanel(QWidget* parent) : QWidget(parent) {
   table_ = plainTable(tr("All labels"), {tr("Picture"), tr("Class"), tr("px"), QStringLiteral("%")}, 6);

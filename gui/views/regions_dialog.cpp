@@ -2,10 +2,20 @@
 #include "gui/views/regions_dialog.h"
 
 namespace mpm::gui {
-
 namespace {
 
 constexpr double kReach = 9;  // px of the screen
+
+QDateTime timeOf(UnixMs time) { return QDateTime::fromMSecsSinceEpoch(time); }
+
+// Two regions may share a name at different times.
+QString listed(const RegionOutline& outline) {
+  const auto& [from, to] = std::pair(outline.region.from, outline.region.to);
+  const auto day = [](const std::optional<UnixMs>& time) {
+    return time ? QLocale().toString(timeOf(*time).date(), QLocale::ShortFormat) : QString();
+  };
+  return from || to ? QStringLiteral("%1 · %2 – %3").arg(outline.title(), day(from), day(to)) : outline.title();
+}
 
 }  // namespace
 
@@ -122,21 +132,6 @@ void RegionCanvas::keyPressEvent(QKeyEvent* event) {
   }
   ImageView::keyPressEvent(event);
 }
-
-namespace {
-
-QDateTime timeOf(UnixMs time) { return QDateTime::fromMSecsSinceEpoch(time); }
-
-// Two regions may share a name at different times.
-QString listed(const RegionOutline& outline) {
-  const auto& [from, to] = std::pair(outline.region.from, outline.region.to);
-  const auto day = [](const std::optional<UnixMs>& time) {
-    return time ? QLocale().toString(timeOf(*time).date(), QLocale::ShortFormat) : QString();
-  };
-  return from || to ? QStringLiteral("%1 · %2 – %3").arg(outline.title(), day(from), day(to)) : outline.title();
-}
-
-}  // namespace
 
 RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture,
                              UnixMs time, QWidget* parent)

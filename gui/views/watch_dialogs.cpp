@@ -7,7 +7,6 @@
 #include "monitor/watch/watch_options.h"
 
 namespace mpm::gui {
-
 namespace {
 
 using monitor::Watch;
@@ -118,6 +117,21 @@ QString problemOf(const Watch& watch, const WatchRows::Fields& fields) {
   return {};
 }
 
+using vision::TimeFrom;
+
+// In the order of the choices; the last choice is none.
+constexpr std::optional<TimeFrom> kFrom[] = {std::nullopt, TimeFrom::kExif, TimeFrom::kName, TimeFrom::kList,
+                                             TimeFrom::kModified};
+constexpr int kList = 3, kNone = 5;
+
+PictureTimesChoice timesOf(const monitor::Watch& watch) {
+  if (watch.times == "none") return std::nullopt;
+  vision::TimeOptions times;
+  if (!watch.times.empty()) times = vision::parseTimes(watch.times);
+  if (!watch.time_zone.empty()) times.time_zone = vision::parseTimeZone(watch.time_zone);
+  return times;
+}
+
 }  // namespace
 
 WatchRows::WatchRows(QFormLayout* form, const Watch& watch, const Fields& fields) : watch_(watch) {
@@ -177,25 +191,6 @@ void WatchDialog::addTest() {
     });
   });
 }
-
-namespace {
-
-using vision::TimeFrom;
-
-// In the order of the choices; the last choice is none.
-constexpr std::optional<TimeFrom> kFrom[] = {std::nullopt, TimeFrom::kExif, TimeFrom::kName, TimeFrom::kList,
-                                             TimeFrom::kModified};
-constexpr int kList = 3, kNone = 5;
-
-PictureTimesChoice timesOf(const monitor::Watch& watch) {
-  if (watch.times == "none") return std::nullopt;
-  vision::TimeOptions times;
-  if (!watch.times.empty()) times = vision::parseTimes(watch.times);
-  if (!watch.time_zone.empty()) times.time_zone = vision::parseTimeZone(watch.time_zone);
-  return times;
-}
-
-}  // namespace
 
 TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch& watch, QWidget* parent)
     : SettingsDialog(tr("When were these pictures taken?"), parent), source_(source), thread_(this) {
