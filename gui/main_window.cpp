@@ -81,11 +81,11 @@ void MainWindow::makeCentral() {
   welcome_ = new WelcomePage(actions_->action("demo"), stack_);
   cameras_ = new CamerasPage(stack_);
   pane_ = new PicturesPane(&selection_, &legend_, actions_->action("previous_insertion"),
-                           actions_->action("next_insertion"), stack_);
+                           actions_->action("next_insertion"));
   folder_bar_ = new FolderBar(actions_->action("previous_picture"), actions_->action("next_picture"));
   watch_page_ = new QWidget;
   fill(seamless(new QVBoxLayout(watch_page_)), stretched(pane_), folder_bar_);
-  for (QWidget* page : std::initializer_list<QWidget*>{welcome_, cameras_, watch_page_}) stack_->addWidget(page);
+  for (QWidget* page : QWidgetList{welcome_, cameras_, watch_page_}) stack_->addWidget(page);
   setCentralWidget(stack_);
 }
 

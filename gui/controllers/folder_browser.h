@@ -7,7 +7,7 @@
 #include "gui/models/live_frame.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
-#include "gui/views/folder_bar.h"
+#include "gui/views/pictures_pane.h"
 #include "vision/times/picture_times.h"
 
 namespace mpm::gui {

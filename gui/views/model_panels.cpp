@@ -77,9 +77,7 @@ void TaughtModelsPanel::setInUse(const QString& running, const QString& before) 
 }
 
 void TaughtModelsPanel::setTraining(bool on) {
-  for (QWidget* widget :
-       {static_cast<QWidget*>(progress_), static_cast<QWidget*>(left_), static_cast<QWidget*>(cancel_)})
-    widget->setVisible(on);
+  for (QWidget* widget : QWidgetList{progress_, left_, cancel_}) widget->setVisible(on);
   train_->setEnabled(!on);
   progress_->setValue(0);
   setValue(left_, tr("It begins…"));

@@ -108,9 +108,8 @@ QWidget* side(QWidget* picture, QWidget* bar) {
 
 }  // namespace
 
-PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend, QAction* previous, QAction* next,
-                           QWidget* parent)
-    : QSplitter(Qt::Horizontal, parent), selection_(selection), legend_(legend), previous_(previous), next_(next) {
+PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend, QAction* previous, QAction* next)
+    : QSplitter(Qt::Horizontal), selection_(selection), legend_(legend), previous_(previous), next_(next) {
   setChildrenCollapsible(false);
   setHandleWidth(6);
   image_ = named(new ImageView(selection_), tr("Image with classes"));
@@ -248,6 +247,50 @@ void PicturesPane::refreshLook() {
   image_->setFrame(image_->frame());
   // A bar of the same height below each picture, so that they stand side by side.
   frame_label_->setFixedHeight(map_bar_->sizeHint().height());
+}
+
+FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
+    : QWidget(parent), previous_(previous), next_(next) {
+  slider_ = named(new QSlider(Qt::Horizontal), tr("Picture of the folder"));
+  slider_->setPageStep(1);
+  label_ = namedValue(shortLabel(), tr("Picture on show"));
+  label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  QBoxLayout* row =
+      fill(new QHBoxLayout(this), actionButton(previous), stretched(slider_), actionButton(next), stretched(label_, 2));
+  row->setContentsMargins(6, 4, 10, 4);
+  row->setSpacing(6);
+  connect(slider_, &QSlider::valueChanged, this, [this](int index) {
+    refresh();
+    emit picked(index);
+  });
+  setPictures({});
+}
+
+void FolderBar::setPictures(std::vector<FolderPicture> pictures) {
+  pictures_ = std::move(pictures);
+  const QSignalBlocker quiet(slider_);
+  slider_->setRange(0, std::max(0, static_cast<int>(pictures_.size()) - 1));
+  slider_->setValue(0);
+  setVisible(!pictures_.empty());
+  refresh();
+}
+
+void FolderBar::setCurrent(int index, UnixMs time) {
+  const QSignalBlocker quiet(slider_);
+  if (time > 0) pictures_[static_cast<std::size_t>(index)].time = time;
+  slider_->setValue(index);
+  refresh();
+}
+
+void FolderBar::refresh() {
+  previous_->setEnabled(current() > 0);
+  next_->setEnabled(current() + 1 < static_cast<int>(pictures_.size()));
+  if (pictures_.empty()) return setValue(label_, {});
+  const FolderPicture& picture = pictures_[static_cast<std::size_t>(current())];
+  const QString text =
+      tr("%1  ·  %2 of %3").arg(QFileInfo(picture.file).fileName()).arg(current() + 1).arg(pictures_.size());
+  setValue(label_, picture.time > 0 ? text + QStringLiteral("  ·  ") + timeText(picture.time) : text);
+  label_->setToolTip(picture.file);
 }
 
 }  // namespace mpm::gui

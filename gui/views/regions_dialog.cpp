@@ -233,8 +233,7 @@ void RegionsDialog::show(int index) {
   }
   for (int i = 0; i < list_->count(); ++i) list_->item(i)->setText(listed(canvas_->regions()[i]));
   list_->setCurrentRow(index);
-  for (QWidget* field : std::initializer_list<QWidget*>{name_, ignore_, from_on_, to_on_, remove_})
-    field->setEnabled(region);
+  for (QWidget* field : QWidgetList{name_, ignore_, from_on_, to_on_, remove_}) field->setEnabled(region);
   part_->setEnabled(region && region->mask.empty());
   const auto setTime = [this](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
     on->setChecked(time.has_value());

@@ -227,8 +227,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
   const int zone = times && times->time_zone ? *times->time_zone : vision::machineTimeZone();
   zone_->setText(QString::fromStdString(vision::timeZoneText(zone)).mid(3));
   const auto follow = [this, browse] {
-    for (QWidget* field : {static_cast<QWidget*>(list_), static_cast<QWidget*>(browse)})
-      field->setEnabled(from_->currentIndex() == kList);
+    for (QWidget* field : QWidgetList{list_, browse}) field->setEnabled(from_->currentIndex() == kList);
     zone_->setEnabled(from_->currentIndex() != kNone);
     look();
   };
