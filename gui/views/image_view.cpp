@@ -26,11 +26,11 @@ qsizetype cornerNear(const QPolygonF& polygon, QPointF at, double reach) {
   return best;
 }
 
-void PolygonPen::paint(QPainter& painter, const Viewport& view, std::optional<QPointF> next) const {
-  if (corners_.isEmpty()) return;
-  QPolygonF polygon = corners_;
-  if (next) polygon << *next;
-  paintPolygon(painter, view, polygon, corners_.size());
+void paintPen(QPainter& painter, const Viewport& view, QPolygonF corners, std::optional<QPointF> next) {
+  if (corners.isEmpty()) return;
+  const qsizetype drawn = corners.size();
+  if (next) corners << *next;
+  paintPolygon(painter, view, corners, drawn);
 }
 
 namespace {

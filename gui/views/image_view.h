@@ -25,24 +25,8 @@ void paintPolygon(QPainter& painter, const Viewport& view, const QPolygonF& poly
 /// The corner of `polygon` nearest to `at`, no further than `reach`; px of the picture. Negative: none.
 qsizetype cornerNear(const QPolygonF& polygon, QPointF at, double reach);
 
-/// A polygon that is drawn corner by corner; px of the picture.
-class PolygonPen {
- public:
-  bool hasPolygon() const { return !corners_.isEmpty(); }
-  const QPolygonF& corners() const { return corners_; }
-  void add(QPointF corner) { corners_ << corner; }
-  /// Takes the last corner back.
-  void back() { corners_.resize(std::max<qsizetype>(0, corners_.size() - 1)); }
-  /// Whether `at` is the first corner of a polygon that could be closed.
-  bool closesAt(QPointF at, double reach) const { return corners_.size() > 2 && cornerNear(corners_, at, reach) == 0; }
-  /// The corners, in their order; the next one begins another polygon.
-  QPolygonF take() { return std::exchange(corners_, {}); }
-  /// `next`: where the next corner would be.
-  void paint(QPainter& painter, const Viewport& view, std::optional<QPointF> next) const;
-
- private:
-  QPolygonF corners_;
-};
+/// A polygon that is still drawn, corner by corner; px of the picture. `next`: where the next corner would be.
+void paintPen(QPainter& painter, const Viewport& view, QPolygonF corners, std::optional<QPointF> next);
 
 /// The image with its classes, segments or depth laid over it.
 class ImageView : public PictureView {

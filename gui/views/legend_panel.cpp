@@ -106,9 +106,9 @@ QWidget* LegendPanel::makeClasses() {
   filter->setSortRole(LegendModel::kSortRole);
   filter->setSortLocaleAware(true);
   filter->setDynamicSortFilter(false);  // areas change with every frame; rows must not jump under the mouse
-  search_ = named(new QLineEdit(this), tr("Search the classes"));
-  search_->setPlaceholderText(tr("Search"));
-  search_->setClearButtonEnabled(true);
+  auto* search = named(new QLineEdit(this), tr("Search the classes"));
+  search->setPlaceholderText(tr("Search"));
+  search->setClearButtonEnabled(true);
   auto* all = pushButton(tr("All"), tr("Show every class"), model_, [this] { model_->setAllVisible(true); });
   auto* none = pushButton(tr("None"), tr("Hide every class"), model_, [this] { model_->setAllVisible(false); });
 
@@ -127,10 +127,10 @@ QWidget* LegendPanel::makeClasses() {
   connect(regions_, &QComboBox::activated, this, &LegendPanel::regionPicked);
   setRegions({});
 
-  fill(new QVBoxLayout(page), regions_, fill(new QHBoxLayout, search_, all, none), table_)
+  fill(new QVBoxLayout(page), regions_, fill(new QHBoxLayout, search, all, none), table_)
       ->setContentsMargins(8, 8, 8, 8);
 
-  connect(search_, &QLineEdit::textChanged, filter, &QSortFilterProxyModel::setFilterFixedString);
+  connect(search, &QLineEdit::textChanged, filter, &QSortFilterProxyModel::setFilterFixedString);
   connect(table_, &QTableView::doubleClicked, this,
           [this](const QModelIndex& index) { model_->toggleSolo(classAt(index)); });
   connect(table_, &QWidget::customContextMenuRequested, this, &LegendPanel::showMenu);

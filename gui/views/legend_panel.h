@@ -36,7 +36,6 @@ class LegendPanel : public QWidget {
 
   LegendModel* model_;
   QTableView* table_;
-  QLineEdit* search_;
   QComboBox* regions_;
   QTableWidget* segment_table_;
   std::vector<Segment> segments_;

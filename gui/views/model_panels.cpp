@@ -148,9 +148,9 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   pictures_->setMinimumHeight(48);  // a row: on 480 px the verdict needs the rest
   pictures_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   states_ = wrappingRow(6);
-  name_ = named(new QLineEdit, tr("New state"));
-  name_->setPlaceholderText(tr("New state, such as open"));
-  name_->setToolTip(tr("Enter makes a state of this name. Choose pictures, then press their state"));
+  auto* fresh = named(new QLineEdit, tr("New state"));
+  fresh->setPlaceholderText(tr("New state, such as open"));
+  fresh->setToolTip(tr("Enter makes a state of this name. Choose pictures, then press their state"));
   train_ = pushButton(tr("Train"),
                       tr("Learns the states from these pictures, and tests itself on days that it did not see"));
   makePrimary(train_);
@@ -162,7 +162,7 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   use_ = pushButton(tr("Use it"), tr("Each sample stores the state, and each change is an event"), this,
                     [this](bool use) { emit useRequested(head_, use); });
   use_->setCheckable(true);
-  fill(new QVBoxLayout(this), region_, set_, stretched(pictures_), states_, name_, train_, verdict_, wrong_, use_)
+  fill(new QVBoxLayout(this), region_, set_, stretched(pictures_), states_, fresh, train_, verdict_, wrong_, use_)
       ->setContentsMargins(8, 8, 8, 8);
 
   const auto ofRegion = [this] { chooseSet(region().isEmpty() ? StateTrainer::nameOfWhole() : region()); };
@@ -177,9 +177,9 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   });
   connect(wrong_, &QListWidget::itemClicked, this,
           [this](const QListWidgetItem* item) { emit picked(item->data(Qt::UserRole).toString()); });
-  connect(name_, &QLineEdit::returnPressed, this, [this] {
-    QString name = name_->text().trimmed();
-    name_->clear();
+  connect(fresh, &QLineEdit::returnPressed, this, [this, fresh] {
+    QString name = fresh->text().trimmed();
+    fresh->clear();
     if (!name.remove(QLatin1Char(',')).isEmpty()) addState(name);
   });
   connect(train_, &QPushButton::clicked, this, [this] {

@@ -91,7 +91,6 @@ class StatesPanel : public QWidget {
   QString open_;  // the set that is on show
   QListWidget *pictures_, *wrong_;
   QLayout* states_;
-  QLineEdit* name_;
   QPushButton *train_, *use_;
   QLabel* verdict_;
   QStringList names_, in_use_;

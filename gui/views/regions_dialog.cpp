@@ -29,7 +29,7 @@ void RegionCanvas::paintPicture(QPainter& painter, const Viewport& view) {
     for (const QPolygonF& polygon : regions()[chosen_].polygons)
       paintPolygon(painter, view, view.fromShares(polygon), polygon.size(),
                    regions()[chosen_].region.ignore ? Qt::DashLine : Qt::SolidLine);
-  pen_.paint(painter, view, cursorPlace());
+  paintPen(painter, view, pen_, cursorPlace());
 }
 
 // The chosen region first: two regions may share a corner.
@@ -50,13 +50,13 @@ std::optional<RegionCanvas::Corner> RegionCanvas::cornerAt(QPointF at) const {
 void RegionCanvas::press(QPointF at) {
   at = {std::clamp(at.x(), 0.0, double(frame()->size().width())),
         std::clamp(at.y(), 0.0, double(frame()->size().height()))};
-  if (pen_.closesAt(at, kReach / viewport().scale())) return close();
-  if (!pen_.hasPolygon()) grabbed_ = cornerAt(at);
+  if (pen_.size() > 2 && cornerNear(pen_, at, kReach / viewport().scale()) == 0) return close();
+  if (pen_.isEmpty()) grabbed_ = cornerAt(at);
   if (grabbed_) {
     if (grabbed_->region != chosen_) emit regionChosen(grabbed_->region);
     return;
   }
-  pen_.add(at);
+  pen_ << at;
   emit polygonChanged();
   update();
 }
@@ -77,20 +77,20 @@ void RegionCanvas::drag(QPointF at) {
 }
 
 void RegionCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (pen_.hasPolygon() && event->button() == Qt::LeftButton) return close();
+  if (!pen_.isEmpty() && event->button() == Qt::LeftButton) return close();
   mousePressEvent(event);  // the second of two quick clicks
 }
 
 void RegionCanvas::close() {
-  if (pen_.corners().size() < 3) return;
-  emit drawn(pen_.take());
+  if (pen_.size() < 3) return;
+  emit drawn(std::exchange(pen_, {}));
   emit polygonChanged();
   update();
 }
 
 void RegionCanvas::drop() {
   grabbed_.reset();
-  pen_.take();
+  pen_.clear();
   emit polygonChanged();
   update();
 }
@@ -118,13 +118,13 @@ void RegionCanvas::keyPressEvent(QKeyEvent* event) {
       return;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (pen_.hasPolygon()) return close();
+      if (!pen_.isEmpty()) return close();
       break;
     case Qt::Key_Escape:
-      if (pen_.hasPolygon() || grabbed_) return drop();
+      if (!pen_.isEmpty() || grabbed_) return drop();
       break;
     case Qt::Key_Backspace:
-      pen_.back();
+      if (!pen_.isEmpty()) pen_.removeLast();
       emit polygonChanged();
       return update();
     default:

@@ -22,7 +22,7 @@ class RegionCanvas : public ImageView {
 
   /// The corners of region `chosen` are marked; negative: of none.
   void choose(int chosen) { setPainted(chosen_, chosen); }
-  bool hasPolygon() const { return pen_.hasPolygon(); }
+  bool hasPolygon() const { return !pen_.isEmpty(); }
 
  signals:
   /// A polygon was closed; px of the picture.
@@ -52,7 +52,7 @@ class RegionCanvas : public ImageView {
   void drop();
 
   PatchSelection* cross_;
-  PolygonPen pen_;
+  QPolygonF pen_;  // the polygon that is drawn, px of the picture
   int chosen_ = -1;
   std::optional<Corner> grabbed_;
 };

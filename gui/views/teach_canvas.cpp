@@ -5,7 +5,7 @@ namespace mpm::gui {
 
 void TeachCanvas::setEditor(LabelEditor* editor) {
   editor_ = editor;
-  pen_.take();
+  pen_.clear();
   refreshLabels();
 }
 
@@ -78,7 +78,7 @@ void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
       painter.fillRect(cell.translated(1, 0), QBrush(Qt::white, Qt::BDiagPattern));
     }
   const auto at = cursorPlace();
-  pen_.paint(painter, view, at);
+  paintPen(painter, view, pen_, at);
   if (at && (tool_ == Tool::kBrush || tool_ == Tool::kErase))
     strokeOnPicture(painter, [&] {
       painter.drawEllipse(view.toWidget(*at), brush_ * view.scale() / 2, brush_ * view.scale() / 2);
@@ -104,7 +104,7 @@ bool TeachCanvas::beginDrag(QPointF at) {
   if (!canDraw()) return true;  // and nothing moves
   last_ = viewport().toPicture(at);
   if (tool_ == Tool::kPolygon) {
-    pen_.add(last_);
+    pen_ << last_;
     update();
     return true;
   }
@@ -157,15 +157,15 @@ void TeachCanvas::draw(QPointF from, QPointF to) {
 }
 
 void TeachCanvas::closePolygon() {
-  if (!pen_.hasPolygon() || !canDraw()) return;
+  if (pen_.isEmpty() || !canDraw()) return;
   editor_->begin();
-  editor_->polygon(pen_.take(), label_);
+  editor_->polygon(std::exchange(pen_, {}), label_);
   refreshLabels();
   if (editor_->end()) emit stroked();
 }
 
 void TeachCanvas::dropPolygon() {
-  pen_.take();
+  pen_.clear();
   update();
 }
 

@@ -38,7 +38,7 @@ class TeachCanvas : public ImageView {
   bool showsChanges() const { return !changes_.isNull(); }
   /// The labels changed, or there are others.
   void refreshLabels();
-  bool hasPolygon() const { return pen_.hasPolygon(); }
+  bool hasPolygon() const { return !pen_.isEmpty(); }
   void closePolygon();
   void dropPolygon();
 
@@ -74,7 +74,7 @@ class TeachCanvas : public ImageView {
   QImage changes_;  // the same
   std::vector<int> unsure_;
   bool shows_unsure_ = false;
-  PolygonPen pen_;
+  QPolygonF pen_;  // the polygon that is drawn, px of the picture
   bool stroke_ = false;
   QPointF last_;  // of the stroke, px of the picture
 };

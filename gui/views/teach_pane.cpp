@@ -22,17 +22,17 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   labels_ = new LabelTablePanel;
   models_ = new TaughtModelsPanel;
   states_ = new StatesPanel;
-  tabs_ = named(new QTabWidget, tr("Pictures, classes, labels and models"));
-  tabs_->addTab(pictures_, tr("Pictures"));
-  tabs_->addTab(classes_, tr("Classes"));
-  tabs_->addTab(labels_, tr("Labels"));
-  tabs_->addTab(models_, tr("Model"));
-  tabs_->setElideMode(Qt::ElideRight);
-  tabs_->setUsesScrollButtons(false);
-  tabs_->addTab(states_, tr("States"));
-  tabs_->setProperty("panel", true);
-  tabs_->setAttribute(Qt::WA_StyledBackground);
-  tabs_->setMinimumWidth(kNarrowest);
+  auto* tabs = named(new QTabWidget, tr("Pictures, classes, labels and models"));
+  tabs->addTab(pictures_, tr("Pictures"));
+  tabs->addTab(classes_, tr("Classes"));
+  tabs->addTab(labels_, tr("Labels"));
+  tabs->addTab(models_, tr("Model"));
+  tabs->setElideMode(Qt::ElideRight);
+  tabs->setUsesScrollButtons(false);
+  tabs->addTab(states_, tr("States"));
+  tabs->setProperty("panel", true);
+  tabs->setAttribute(Qt::WA_StyledBackground);
+  tabs->setMinimumWidth(kNarrowest);
   status_ = namedValue(muted(shortLabel()), tr("Training after each stroke"));
   status_->setContentsMargins(10, 4, 6, 4);
   status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -47,7 +47,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   split_->setChildrenCollapsible(false);
   split_->setHandleWidth(6);
   split_->addWidget(left);
-  split_->addWidget(tabs_);
+  split_->addWidget(tabs);
   split_->setStretchFactor(0, 1);
   fill(unframed(new QVBoxLayout(this)), split_);
 

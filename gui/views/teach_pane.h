@@ -52,7 +52,6 @@ class TeachPane : public QWidget {
   LabelTablePanel* labels_;
   TaughtModelsPanel* models_;
   StatesPanel* states_;
-  QTabWidget* tabs_;
   QSplitter* split_;
   bool sized_ = false;  // the side has its share
   QSpinBox* brush_;
