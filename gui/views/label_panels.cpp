@@ -164,9 +164,8 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   export_->setMenu(formats);
   copy_ = pushButton(tr("Copy labels of"),
                      tr("Of a fixed camera: take all labels of another picture, then draw only what differs"));
-  auto* others = new QMenu(copy_);
-  copy_->setMenu(others);
-  connect(others, &QMenu::aboutToShow, this, &LabelPicturesPanel::fillCopyMenu);
+  copy_->setMenu(new QMenu(copy_));
+  connect(copy_->menu(), &QMenu::aboutToShow, this, &LabelPicturesPanel::fillCopyMenu);
   remove_ = pushButton(tr("Remove"), tr("The picture on show and its labels"), this, [this] {
     const QString name = list_->currentItem()->text();
     openDialog(question(this, tr("Remove"), tr("Remove the picture %1 and its labels?").arg(name),

@@ -101,11 +101,9 @@ QWidget* TeachPane::makeTools() {
   changes_ = button("compare", tr("Show what changed since the last version"), Qt::Key_D);
   changes_->setCheckable(true);
   connect(changes_, &QToolButton::toggled, this, &TeachPane::changesWanted);
-  brush_ = named(new QSpinBox, tr("Size of the brush"));
-  brush_->setRange(static_cast<int>(TeachCanvas::kMinBrush), static_cast<int>(TeachCanvas::kMaxBrush));
-  brush_->setSuffix(tr(" px"));
+  brush_ = wholeField(tr("Size of the brush"), static_cast<int>(TeachCanvas::kMinBrush),
+                      static_cast<int>(TeachCanvas::kMaxBrush), canvas_->brush(), tr(" px"));
   brush_->setToolTip(tr("Size of brush and eraser (, and .)"));
-  brush_->setValue(static_cast<int>(canvas_->brush()));
   connect(brush_, &QSpinBox::valueChanged, canvas_, &TeachCanvas::setBrush);
   row->addWidget(brush_);
   return bar;

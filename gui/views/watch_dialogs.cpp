@@ -12,6 +12,7 @@ namespace {
 using monitor::Watch;
 using monitor::WatchError;
 using monitor::WatchField;
+using WatchFields = std::vector<const WatchField*>;
 
 QString translated(const std::string& text) { return QCoreApplication::translate("watch", text.c_str()); }
 
@@ -90,8 +91,27 @@ struct MakeRow {
   }
 };
 
+// The fields under a heading that have a label.
+WatchFields fieldsUnder(const char* group) {
+  WatchFields fields;
+  for (const WatchField& field : monitor::watchFields())
+    if (field.group == std::string(group) && *field.label) fields.push_back(&field);
+  return fields;
+}
+
+// Adds rows for fields of a watch to a form; returns what gives the watch with what the rows say.
+std::function<Watch()> addWatchRows(QFormLayout* form, const Watch& watch, const WatchFields& fields) {
+  std::vector<MakeRow::Take> takes;
+  for (const WatchField* field : fields) takes.push_back(std::visit(MakeRow{form, watch, *field}, field->member));
+  return [watch, takes] {
+    Watch result = watch;
+    for (const auto& take : takes) take(result);
+    return result;
+  };
+}
+
 // The first mistake in these fields of a watch; empty: none.
-QString problemOf(const Watch& watch, const WatchRows::Fields& fields) {
+QString problemOf(const Watch& watch, const WatchFields& fields) {
   for (const WatchField* field : fields) {
     const auto wrong = [&](const std::string& text) {
       try {
@@ -134,33 +154,16 @@ PictureTimesChoice timesOf(const monitor::Watch& watch) {
 
 }  // namespace
 
-WatchRows::WatchRows(QFormLayout* form, const Watch& watch, const Fields& fields) : watch_(watch) {
-  for (const WatchField* field : fields) takes_.push_back(std::visit(MakeRow{form, watch_, *field}, field->member));
-}
-
-Watch WatchRows::watch() const {
-  Watch watch = watch_;
-  for (const auto& take : takes_) take(watch);
-  return watch;
-}
-
-WatchRows::Fields WatchRows::under(const char* group) {
-  Fields fields;
-  for (const WatchField& field : monitor::watchFields())
-    if (field.group == std::string(group) && *field.label) fields.push_back(&field);
-  return fields;
-}
-
 WatchDialog::WatchDialog(const QString& title, const char* group, const Watch& watch, const QStringList& notes,
                          QWidget* parent)
-    : SettingsDialog(title, parent), rows_(form_, watch, WatchRows::under(group)) {
+    : SettingsDialog(title, parent), rows_(addWatchRows(form_, watch, fieldsUnder(group))) {
   for (const QString& note : notes) {
     QLabel* label = wrapped(mutedLabel(note));
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     form_->addRow(label);
   }
   if (group == std::string(monitor::kAlarmsGroup)) addTest();
-  finish([this, fields = WatchRows::under(group)] { return problemOf(this->watch(), fields); });
+  finish([this, fields = fieldsUnder(group)] { return problemOf(this->watch(), fields); });
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->watch()); });
 }
 
@@ -214,7 +217,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
   form_->addRow(tr("Found"), found_);
   form_->addRow(wrapped(mutedLabel(tr("Pictures with a time are stored once, at that time, in its order."))));
   form_->addRow(headingLabel(tr("Where were they taken?")));
-  place_.emplace(form_, watch, WatchRows::Fields{&monitor::watchField("lat"), &monitor::watchField("lon")});
+  place_ = addWatchRows(form_, watch, {&monitor::watchField("lat"), &monitor::watchField("lon")});
   form_->addRow(wrapped(mutedLabel(tr("Where the place is known, the sun there tells day from night."))));
 
   const PictureTimesChoice times = timesOf(watch);
@@ -235,7 +238,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
   connect(from_, &QComboBox::currentIndexChanged, this, follow);
   for (QLineEdit* edit : {list_, zone_}) connect(edit, &QLineEdit::textChanged, this, &TimesDialog::look);
   finish([this] {
-    const monitor::Watch with = place_->watch();
+    const monitor::Watch with = place_();
     return with.lat.has_value() == with.lon.has_value() ? QString() : tr("A place has a latitude and a longitude.");
   });
   fitToWindow(this, QSize(620, 460));  // a line for each picture
@@ -256,7 +259,7 @@ PictureTimesChoice TimesDialog::times() const {
 }
 
 monitor::Watch TimesDialog::watch() const {
-  monitor::Watch watch = place_->watch();
+  monitor::Watch watch = place_();
   const PictureTimesChoice times = this->times();
   watch.times = times ? toString(*times) : "none";
   watch.time_zone = times && times->time_zone ? vision::timeZoneText(*times->time_zone).substr(3) : "";

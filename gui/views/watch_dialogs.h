@@ -8,23 +8,6 @@
 
 namespace mpm::gui {
 
-/// Rows of a form for fields of a watch, made of what monitor::watchFields() says of each.
-class WatchRows {
- public:
-  using Fields = std::vector<const monitor::WatchField*>;
-
-  WatchRows(QFormLayout* form, const monitor::Watch& watch, const Fields& fields);
-  /// The watch as it was given, with what the rows say.
-  monitor::Watch watch() const;
-
-  /// Those under a heading that have a label.
-  static Fields under(const char* group);
-
- private:
-  monitor::Watch watch_;
-  std::vector<std::function<void(monitor::Watch&)>> takes_;  // what a row says
-};
-
 /// The fields of a watch under one heading. What makes no sense is refused.
 class WatchDialog : public SettingsDialog {
   Q_OBJECT
@@ -32,7 +15,7 @@ class WatchDialog : public SettingsDialog {
   /// `notes`: what else is to be known, a line each.
   WatchDialog(const QString& title, const char* group, const monitor::Watch& watch, const QStringList& notes = {},
               QWidget* parent = nullptr);
-  monitor::Watch watch() const { return rows_.watch(); }
+  monitor::Watch watch() const { return rows_(); }
 
  signals:
   void chosen(const mpm::monitor::Watch& watch);
@@ -40,7 +23,7 @@ class WatchDialog : public SettingsDialog {
  private:
   void addTest();
 
-  WatchRows rows_;
+  std::function<monitor::Watch()> rows_;  // the watch as they say
 };
 
 /// How the times of pictures are read; nullopt: they count as taken when they are read.
@@ -69,8 +52,8 @@ class TimesDialog : public SettingsDialog {
   QComboBox* from_;
   QLineEdit *list_, *zone_;
   QLabel* found_;
-  std::optional<WatchRows> place_;
-  bool touched_ = false;  // somebody chose
+  std::function<monitor::Watch()> place_;  // the watch with it
+  bool touched_ = false;                   // somebody chose
   std::atomic<int> version_ = 0;
   Worker thread_;
 };
