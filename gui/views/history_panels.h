@@ -43,8 +43,7 @@ class DayNightPanel : public QWidget {
 
  private:
   QLabel* cells_[5][2];  // mean, median, p90, samples, change; day, night
-  QLabel *difference_, *rule_;
-  QLabel *heading_, *areas_heading_;
+  QLabel *difference_, *rule_, *heading_, *areas_heading_;
   QTableWidget* areas_;
 };
 

@@ -64,7 +64,6 @@ class StatesPanel : public QWidget {
   void setProblem(const QString& text);
   /// Names of the heads that are in use.
   void setInUse(const QStringList& names);
-
   void setSets(const QStringList& names);
 
   /// The chosen region; empty: the whole picture.
@@ -84,7 +83,6 @@ class StatesPanel : public QWidget {
   void addState(const QString& name);
   void assign(const QString& state);
   void refresh();
-
   void chooseSet(const QString& name);
 
   QComboBox *region_, *set_;
