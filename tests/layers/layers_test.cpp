@@ -34,6 +34,15 @@ TEST_F(Layers, AMissingConstantIsAnError) {
                   "layer 'head/one' (ai.mpm.TokenNorm): has 1 constants, expected 2");
 }
 
+TEST_F(Layers, WhatOnlyNetsInMemoryHaveIsAnError) {
+  for (const char* const mark : {"waiting_weights", "reuse", "device"}) {
+    cv::dnn::LayerParams params = paramsOf("MutualPairMerge", {});
+    params.set(mark, 0);
+    EXPECT_CV_ERROR(cv::dnn::LayerFactory::createLayerInstance(params.type, params),
+                    "attribute '" + std::string(mark) + "' is for nets in memory; no file has it");
+  }
+}
+
 // What no converter writes, but a damaged or edited file holds.
 TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
   using Shapes = std::vector<std::vector<int>>;

@@ -5,11 +5,11 @@
 #include <random>
 #include <set>
 
-#include "layers/reuse_session.h"
+#include "layers/layer_supply.h"
 #include "mpm/convert.hpp"
 #include "mpm/estimator.hpp"
 #include "net/custom_outputs.h"
-#include "net/reuse_nodes.h"
+#include "net/graph_marks.h"
 #include "onnx/model/graph_proto.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
@@ -130,21 +130,21 @@ TEST(ReuseOfModels, MergedKeyFramesAreThoseOfTheFullModel) {
 
 TEST(ReuseOfModels, GraphsThatTheConverterDoesNotWrite) {
   onnx::GraphProto graph;
-  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, 1), "the model has no op PatchEmbed");
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph), "the model has no op PatchEmbed");
   onnx::NodeProto& embed = *graph.add_node();
   const std::int64_t side = 8, stride = 4;
   onnx_graph::describeNode(embed, "PatchEmbed", {"image", "weight"}, {"tokens", "state"},
                            {{"height", side}, {"width", side}, {"stride_h", stride}, {"stride_w", stride}});
   embed.set_domain(onnx_graph::kOurDomain);
-  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, 1), "has weights that are computed");
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph), "has weights that are computed");
   onnx::TensorProto& weight = *graph.add_initializer();
   weight.set_name("weight");
   for (const int dim : {1, 3, 4, 4}) weight.add_dims(dim);
   *graph.add_node() = graph.node(0);
-  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, 1), "cuts patches a second time");
-  onnx_graph::requireNoSession(graph);
-  onnx_graph::addAttribute(*graph.mutable_node(0), {ReuseSession::kAttribute, side});
-  EXPECT_MPM_ERROR(onnx_graph::requireNoSession(graph), "which no file has: convert the original model again");
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph), "cuts patches a second time");
+  onnx_graph::requireUnmarked(graph);
+  onnx_graph::addAttribute(*graph.mutable_node(0), {LayerSupply::kReuse, side});
+  EXPECT_MPM_ERROR(onnx_graph::requireUnmarked(graph), "which no file has: convert the original model again");
 }
 
 TEST(ReuseOfModels, OtherReductionsAreRefused) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/placement.h"
+#include "net/graph_marks.h"
 
 #include <map>
 
+#include "layers/layer_supply.h"
 #include "mpm/build_info.hpp"
 #include "mpm/mpm.hpp"
+#include "onnx/model/graph_proto.h"
 #include "support/data_path.h"
 #include "support/onnx_file.h"
 #include "support/throws_with.h"
@@ -23,16 +25,11 @@ std::string marks(const onnx::NodeProto& node) {
 
 std::map<std::string, std::string> placed(const std::string& file, const Schedule& schedule) {
   onnx::ModelProto model = convertedModel(dataPath(file), {.reduce = mpmBefore(schedule)});
-  placeOnDevice(*model.mutable_graph(), 3, 12);
+  placeOnDevice(*model.mutable_graph());
   std::map<std::string, std::string> result;
   for (const onnx::NodeProto& node : model.graph().node()) {
-    std::map<std::string, std::int64_t> numbers;
-    for (const auto& attribute : node.attribute()) numbers[attribute.name()] = attribute.i();
-    const bool ours = node.domain() == "ai.mpm";
-    EXPECT_EQ(numbers.count("device"), ours ? 1u : 0u) << node.name();
-    if (!ours) continue;
-    EXPECT_EQ(numbers.at("device"), 3);
-    EXPECT_EQ(numbers.at("session"), 12);
+    EXPECT_EQ(findAttribute(node, LayerSupply::kDevice) != nullptr, isOurs(node)) << node.name();
+    if (!isOurs(node)) continue;
     result[node.name()] = marks(node);
   }
   return result;
@@ -53,7 +50,7 @@ TEST(Placement, WhatDoesNotRunOnAGpuIsRefused) {
                                   {"timm_aimv2_dynamo18.onnx", "RMSNorms do not run on a GPU"},
                                   {"samvit_ts17.onnx", "attention in windows and relative positions do not"}}) {
     onnx::ModelProto model = convertedModel(dataPath(file));
-    EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), why);
+    EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph()), why);
   }
 }
 
@@ -64,7 +61,7 @@ TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
   copy.add_input(model.graph().input(0).name());
   copy.add_output("image again");
   model.mutable_graph()->add_output()->set_name("image again");
-  placeOnDevice(*model.mutable_graph(), 0, 1);
+  placeOnDevice(*model.mutable_graph());
   std::map<std::string, std::string> nodes;
   for (const onnx::NodeProto& node : model.graph().node()) nodes[node.name()] = marks(node);
   EXPECT_EQ(nodes.at("backbone/patch_embed"), "0 11 00");

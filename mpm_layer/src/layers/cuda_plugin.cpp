@@ -5,9 +5,10 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
-#include <unordered_map>
+#include <opencv2/core/utility.hpp>
 
+#include "kernels/instruction_set.h"
+#include "kernels/precision.h"
 #include "mpm/error.hpp"
 
 #define MPM_TEXT_OF(number) #number
@@ -62,17 +63,13 @@ CudaDevices cudaDevices() {
   }
 }
 
-std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device) {
-  static std::mutex mutex;
-  static std::unordered_map<int, std::weak_ptr<DeviceNet>> nets;
-  const std::lock_guard lock(mutex);
-  std::erase_if(nets, [](const auto& entry) { return entry.second.expired(); });
-  std::shared_ptr<DeviceNet> net = nets[session].lock();
-  if (!net) {
-    net = plugin().makeNet(device);
-    nets[session] = net;
-  }
-  return net;
+std::unique_ptr<DeviceNet> makeDeviceNet(int device) { return plugin().makeNet(device); }
+
+BuildInfo buildInfo() {
+  const auto [devices, problem] = cudaDevices();
+  return {MPM_VERSION,  cv::getVersionString(), instructionSet(), availableInstructionSets(),
+          cpuHasBf16(), cpuHasFp16(),           cpuHasInt8(),     devices,
+          problem};
 }
 
 }  // namespace mpm

@@ -31,9 +31,8 @@ struct CudaDevices {
 /// Loads the plug-in if it is not loaded yet. Thread-safe.
 CudaDevices cudaDevices();
 
-/// The DeviceNet of the net number `session`: created for its first layer, destroyed with its last. Throws mpm::Error
-/// when there is no plug-in or no such device. Thread-safe.
-std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device);
+/// What the layers of a net share on this device. Throws mpm::Error when there is no plug-in or no such device.
+std::unique_ptr<DeviceNet> makeDeviceNet(int device);
 
 /// Loads a plug-in; it stays loaded. `file`: a path, or a name that the dynamic loader looks for. Throws mpm::Error.
 const CudaPlugin& loadCudaPlugin(const char* file);

@@ -8,7 +8,7 @@ namespace mpm {
 namespace {
 
 /// The rows of this frame and those of earlier frames, together: in front of an op that needs all of them. Only in nets
-/// in memory (net/reuse_nodes.h).
+/// in memory (net/graph_marks.h).
 class KeepRowsLayer final : public TokenLayer {
  public:
   explicit KeepRowsLayer(const cv::dnn::LayerParams& params) : TokenLayer(params, 0) {

@@ -37,7 +37,7 @@ class MergeTokensLayer final : public TokenLayer {
               .grid_width = params.get<int>("grid_w", 0),
               .block = params.get<int>("block", 0)} {}
 
-  void setRule(const MergeFunction& rule) { function_ = rule; }
+  void setRule(const MergeFunction& rule) override { function_ = rule; }
 
  protected:
   Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
@@ -162,9 +162,5 @@ class MergeTokensLayer final : public TokenLayer {
 }  // namespace
 
 LayerPtr makeMergeTokens(cv::dnn::LayerParams& params) { return cv::makePtr<MergeTokensLayer>(params); }
-
-void setRule(cv::dnn::Layer& layer, const MergeFunction& rule) {
-  if (auto* const merge = dynamic_cast<MergeTokensLayer*>(&layer)) merge->setRule(rule);
-}
 
 }  // namespace mpm

@@ -5,7 +5,6 @@
 #include <limits>
 #include <new>
 
-#include "layers/cuda_plugin.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -26,20 +25,25 @@ TokenState<T> tokenState(Blob& blob, int b) {
 
 MpmLayer::MpmLayer(const cv::dnn::LayerParams& params, int constants) : constants_(constants) {
   setParamsFrom(params);
-  if (params.has(WeightRegistry::kAttribute))
-    waiting_ = WeightRegistry::get(attribute<int>(params, WeightRegistry::kAttribute));
+  const LayerSupply* const supply = LayerSupply::newest();
+  const auto takes = [&](const char* key, bool supplied) {
+    expect(!params.has(key) || supplied,
+           "attribute '" + std::string(key) + "' is for nets in memory; no file has it, so convert the model again");
+    return params.has(key);
+  };
+  const auto number = static_cast<std::size_t>(params.get<int>(LayerSupply::kWeights, 0));
+  if (takes(LayerSupply::kWeights, supply && number < supply->weights.size())) waiting_ = supply->weights[number];
   for (const WaitingWeight& weight : waiting_) blob_shapes_.push_back(weight.shape);
   for (const cv::Mat& blob : blobs) blob_shapes_.emplace_back(blob.size.p, blob.size.p + blob.dims);
   expect(blob_shapes_.empty() || blob_shapes_.size() == constants_,
          "has " + std::to_string(blob_shapes_.size()) + " constants, expected " + std::to_string(constants_) +
              "; convert the model again");
-  if (params.has(ReuseSession::kAttribute))
-    reuse_ = ReuseSession::join(attribute<int>(params, ReuseSession::kAttribute));
-  if (!params.has("device")) return;
+  if (takes(LayerSupply::kReuse, supply && supply->reuse)) reuse_ = supply->reuse;
+  if (!takes(LayerSupply::kDevice, supply && supply->device)) return;
+  device_ = supply->device;
   device_inputs_ = params.get<cv::String>("device_inputs");
   device_outputs_ = params.get<cv::String>("device_outputs");
   host_outputs_ = params.get<cv::String>("host_outputs");
-  device_ = joinDeviceNet(attribute<int>(params, "session"), attribute<int>(params, "device"));
 }
 
 std::size_t MpmLayer::activationsAmong(std::size_t inputs) const {

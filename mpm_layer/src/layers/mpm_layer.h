@@ -7,11 +7,9 @@
 
 #include "kernels/scratch.h"
 #include "kernels/view.h"
-#include "layers/device_net.h"
+#include "layers/layer_supply.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
-#include "layers/reuse_session.h"
-#include "layers/weight_registry.h"
 #include "merging/token_state.h"
 
 namespace mpm {
@@ -38,6 +36,9 @@ class MpmLayer : public cv::dnn::Layer {
   /// The part of this op that no GPU runs, such as "rotary positions"; empty: none. A net with such an op stays on the
   /// CPU.
   virtual std::string onlyOnCpu() const { return {}; }
+
+  /// ReadOptions::rule, for a layer that merges rows by it.
+  virtual void setRule(const MergeFunction& /*rule*/) {}
 
   /// On a device: from now on the first output stays there, although it is an output of the net.
   void keepOnDevice();
@@ -99,7 +100,7 @@ class MpmLayer : public cv::dnn::Layer {
   void computeOnDevice(Blobs& inputs, Blobs& outputs);
   bool madeOnHost(std::size_t input) const { return device_inputs_[input] == '0' || device_inputs_[input] == '3'; }
 
-  // How the net was placed on a device (net/placement.h). device_op_ is destroyed before device_, which it uses.
+  // How the net was placed on a device (net/graph_marks.h). device_op_ is destroyed before device_, which it uses.
   std::shared_ptr<DeviceNet> device_;
   std::string device_inputs_, device_outputs_, host_outputs_;
   DeviceOpPtr device_op_;
@@ -107,7 +108,7 @@ class MpmLayer : public cv::dnn::Layer {
   std::shared_ptr<ReuseSession> reuse_;
 
   std::size_t constants_;
-  std::vector<WaitingWeight> waiting_;  ///< the constants, if they come through the registry
+  std::vector<WaitingWeight> waiting_;  ///< the constants, if they were supplied
   bool packed_ = false;
   Shapes blob_shapes_;  ///< empty when the constants come as inputs
   Scratch<int> rows_;

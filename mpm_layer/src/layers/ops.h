@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "mpm/options.hpp"
-
 namespace mpm {
 
 using LayerPtr = cv::Ptr<cv::dnn::Layer>;
@@ -30,9 +28,6 @@ enum class RowReuse {
   kRefused,  ///< rows cannot be reused behind it
 };
 RowReuse rowReuseOf(const std::string& op);
-
-/// ReadOptions::rule for a layer that merges rows by it; does nothing to others.
-void setRule(cv::dnn::Layer& layer, const MergeFunction& rule);
 
 /// Names of all operators, such as "PatchEmbed".
 std::vector<std::string> operatorNames();

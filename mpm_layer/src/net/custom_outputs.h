@@ -10,7 +10,7 @@
 
 #include "layers/reuse_session.h"
 #include "mpm/read_net.hpp"
-#include "net/reuse_nodes.h"
+#include "net/graph_marks.h"
 
 namespace mpm {
 

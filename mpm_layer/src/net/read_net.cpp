@@ -4,7 +4,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,11 +17,8 @@
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_error.h"
-#include "layers/ops.h"
-#include "layers/weight_registry.h"
 #include "mpm/error.hpp"
 #include "net/custom_outputs.h"
-#include "net/placement.h"
 #include "onnx/converter.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/model/model_file.h"
@@ -48,24 +44,19 @@ std::optional<int> chosenDevice(const std::string& text) {
   return std::nullopt;
 }
 
-/// Moves the weights of the ai.mpm nodes of a converted graph into the registry, where the layers fetch them. Weights
-/// in another form than the converter writes stay in the graph. Throws mpm::Error for a node that already has the
-/// attribute of registered weights. Late weights that other nodes read too are loaded into the graph.
-void registerWeights(onnx::GraphProto& graph, onnx_graph::LateWeights& late, WeightRegistry& waiting) {
+/// Moves the weights of the ai.mpm nodes of a converted graph into the supply of its layers. Weights in another form
+/// than the converter writes stay in the graph. Late weights that other nodes read too are loaded into the graph.
+void supplyWeights(onnx::GraphProto& graph, onnx_graph::LateWeights& late, LayerSupply& supply) {
   std::map<std::string, onnx::TensorProto*> weights;
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) weights[tensor.name()] = &tensor;
-  std::map<std::string, int> readers;
+  std::map<std::string, int> readers;  // that still read each tensor from the graph
   for (const onnx::NodeProto& node : graph.node())
     for (const std::string& name : node.input()) ++readers[name];
   for (const onnx::ValueInfoProto& input : graph.input()) ++readers[input.name()];
   for (const onnx::ValueInfoProto& output : graph.output()) ++readers[output.name()];
-  std::map<std::string, int> taken;                                  // how many of its readers have each tensor
-  std::map<std::string, std::shared_ptr<const std::string>> shared;  // tensors of several readers
+  std::map<std::string, std::shared_ptr<const std::string>> supplied;
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (!onnx_graph::isOurs(node)) continue;
-    if (onnx_graph::findAttribute(node, WeightRegistry::kAttribute))
-      throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" +
-                  WeightRegistry::kAttribute + "', which no file has: convert the original model again");
     const auto isWeight = [&](const std::string& name) { return weights.count(name) > 0; };
     const auto canWait = [&](const std::string& name) {
       return isWeight(name) && (late.has(*weights[name]) || onnx_graph::isPlain(*weights[name]));
@@ -80,24 +71,23 @@ void registerWeights(onnx::GraphProto& graph, onnx_graph::LateWeights& late, Wei
       const std::vector<int> shape(tensor.dims().begin(), tensor.dims().end());
       if (late.has(tensor)) {
         values.push_back({shape, nullptr, late.file, late.offsets.at(name)});
-      } else if (readers[name] == 1) {
-        values.push_back({shape, std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data())), {}, 0});
       } else {
-        std::shared_ptr<const std::string>& bytes = shared[name];
-        if (!bytes) bytes = std::make_shared<const std::string>(tensor.raw_data());
+        std::shared_ptr<const std::string>& bytes = supplied[name];
+        if (!bytes && readers[name] == 1)
+          bytes = std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data()));
+        else if (!bytes)
+          bytes = std::make_shared<const std::string>(tensor.raw_data());
         values.push_back({shape, bytes, {}, 0});
       }
-      ++taken[name];
+      --readers[name];
     }
     node.mutable_input()->DeleteSubrange(activations, node.input_size() - activations);
-    onnx_graph::addAttribute(node, {WeightRegistry::kAttribute, std::int64_t{waiting.add(std::move(values))}});
+    onnx_graph::addAttribute(node, {LayerSupply::kWeights, std::ssize(supply.weights)});
+    supply.weights.push_back(std::move(values));
   }
   auto& tensors = *graph.mutable_initializer();
   tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
-                               [&](const onnx::TensorProto& tensor) {
-                                 const auto found = taken.find(tensor.name());
-                                 return found != taken.end() && found->second == readers[tensor.name()];
-                               }),
+                               [&](const onnx::TensorProto& tensor) { return readers[tensor.name()] == 0; }),
                 tensors.end());
   late.load(graph);
 }
@@ -129,7 +119,6 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
 
 LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, const ChooseOutputs& choose,
                   ReuseNet* reuse) {
-  static std::atomic<int> sessions{0};
   registerLayers();
   const std::optional<int> device = chosenDevice(options.device);
   onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options.convert);
@@ -144,31 +133,34 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
                 "' is a function of a program: give it one, ReadOptions::rule or mpm.Rule in Python");
   onnx::GraphProto& graph = *converted.model.mutable_graph();
   try {
-    onnx_graph::requireNoSession(graph);
+    onnx_graph::requireUnmarked(graph);
     const std::vector<std::string> outputs = choose(graph, converted.info);
     if (!outputs.empty()) onnx_graph::selectOutputs(graph, outputs);
-    if (reuse != nullptr) {
-      if (device) throw Error("rows of earlier frames are reused on the CPU only: use the device cpu, or no reuse");
-      const int number = ++sessions;
-      reuse->session = ReuseSession::open(number);
-      reuse->places = onnx_graph::reuseRows(graph, number);
-    }
-    if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
-    if (device) converted.late.load(graph);
     cv::dnn::Net net;
     std::vector<cv::Ptr<MpmLayer>> layers;
     {
-      WeightRegistry weights;
-      registerWeights(graph, converted.late, weights);
+      LayerSupply supply;
+      if (reuse != nullptr) {
+        if (device) throw Error("rows of earlier frames are reused on the CPU only: use the device cpu, or no reuse");
+        supply.reuse = reuse->session = std::make_shared<ReuseSession>();
+        reuse->places = onnx_graph::reuseRows(graph);
+      }
+      if (device) {
+        onnx_graph::placeOnDevice(graph);
+        converted.late.load(graph);
+        supply.device = makeDeviceNet(*device);
+      }
+      supplyWeights(graph, converted.late, supply);
       const std::string bytes = onnx_graph::serialised(std::move(converted.model));
       const opencv::QuietLog quiet;
       net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
       net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
       net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
       for (const std::string& name : net.getLayerNames()) {
-        const cv::Ptr<cv::dnn::Layer> layer = net.getLayer(net.getLayerId(name));  // made now, if not before
-        setRule(*layer, options.rule);
-        if (const cv::Ptr<MpmLayer> ours = layer.dynamicCast<MpmLayer>()) layers.push_back(ours);
+        const auto ours = net.getLayer(net.getLayerId(name)).dynamicCast<MpmLayer>();  // made now, if not before
+        if (!ours) continue;
+        ours->setRule(options.rule);
+        layers.push_back(ours);
       }
     }
     packInParallel(layers);

@@ -7,7 +7,7 @@
 
 #include "kernels/parallel.h"
 #include "mpm/reuse.hpp"
-#include "net/reuse_nodes.h"
+#include "net/graph_marks.h"
 
 namespace mpm {
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/reuse_nodes.h"
+#include "net/graph_marks.h"
 
 #include <map>
 #include <set>
 #include <string>
 
+#include "layers/layer_supply.h"
+#include "layers/mpm_layer.h"
 #include "layers/ops.h"
-#include "layers/reuse_session.h"
 #include "mpm/error.hpp"
+#include "mpm/read_net.hpp"
 #include "onnx/model/graph_proto.h"
 
 namespace mpm::onnx_graph {
@@ -42,23 +44,48 @@ PatchPlaces placesOf(const onnx::GraphProto& graph, const onnx::NodeProto& node)
 }
 
 // An op KeepRows for the tokens and the state that `reader` reads.
-void keepRows(onnx::NodeProto& keep, const std::string& tokens, const onnx::NodeProto& reader, int session) {
+void keepRows(onnx::NodeProto& keep, const std::string& tokens, const onnx::NodeProto& reader) {
   describeNode(keep, "KeepRows", {tokens, reader.input(1)}, {keptRows(tokens), keptState(tokens)},
-               {{"special_tokens", attributeOf(reader, "special_tokens").i()},
-                {ReuseSession::kAttribute, std::int64_t{session}}});
+               {{"special_tokens", attributeOf(reader, "special_tokens").i()}, {LayerSupply::kReuse, std::int64_t{1}}});
   keep.set_domain(kOurDomain);
+}
+
+/// The producer and the readers of a tensor.
+struct Use {
+  bool made_by_us = false;
+  int our_readers = 0;
+  bool read_on_host = false;
+};
+
+/// Throws mpm::Error for an op that no GPU runs.
+void requireOnGpu(const onnx::NodeProto& node) {
+  if (!isOurs(node)) return;
+  cv::dnn::LayerParams params;
+  params.name = node.name();
+  params.type = node.domain() + "." + node.op_type();
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.type() == onnx::AttributeProto::INT) params.set(attribute.name(), attribute.i());
+    if (attribute.type() == onnx::AttributeProto::FLOAT) params.set(attribute.name(), attribute.f());
+    if (attribute.type() == onnx::AttributeProto::STRING) params.set(attribute.name(), cv::String(attribute.s()));
+    if (attribute.type() == onnx::AttributeProto::INTS)
+      params.set(attribute.name(), cv::dnn::DictValue::arrayInt(attribute.ints().begin(), attribute.ints_size()));
+  }
+  const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params).dynamicCast<MpmLayer>();
+  if (layer && !layer->onlyOnCpu().empty())
+    throw Error(layer->onlyOnCpu() + " do not run on a GPU: use the device cpu");
 }
 
 }  // namespace
 
-void requireNoSession(const onnx::GraphProto& graph) {
+void requireUnmarked(const onnx::GraphProto& graph) {
   for (const onnx::NodeProto& node : graph.node())
-    if (isOurs(node) && findAttribute(node, ReuseSession::kAttribute) != nullptr)
-      throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" +
-                  ReuseSession::kAttribute + "', which no file has: convert the original model again");
+    for (const char* const mark : {LayerSupply::kWeights, LayerSupply::kReuse, LayerSupply::kDevice})
+      if (isOurs(node) && findAttribute(node, mark) != nullptr)
+        throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" + mark +
+                    "', which no file has: convert the original model again");
 }
 
-PatchPlaces reuseRows(onnx::GraphProto& graph, int session) {
+PatchPlaces reuseRows(onnx::GraphProto& graph) {
   PatchPlaces places;
   std::set<std::string> whole;                        // values that hold all rows
   std::map<std::string, std::string> state_of_whole;  // the state of all rows, by that of the computed rows
@@ -77,7 +104,7 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, int session) {
                           node.op_type() != "RotaryPositions";
     if (has_rows && !whole.contains(node.input(0)) && reuse == RowReuse::kAllRows) {
       const std::string tokens = node.input(0);
-      if (whole.insert(keptRows(tokens)).second) keepRows(*nodes.Add(), tokens, node, session);
+      if (whole.insert(keptRows(tokens)).second) keepRows(*nodes.Add(), tokens, node);
       state_of_whole[node.input(1)] = keptState(tokens);
       node.set_input(0, keptRows(tokens));
     }
@@ -86,13 +113,47 @@ PatchPlaces reuseRows(onnx::GraphProto& graph, int session) {
         node.set_input(1, found->second);
       whole.insert(node.output(0));
     } else if (reuse == RowReuse::kSource || reuse == RowReuse::kEachRow) {
-      addAttribute(node, {ReuseSession::kAttribute, std::int64_t{session}});
+      addAttribute(node, {LayerSupply::kReuse, std::int64_t{1}});
     }
     *nodes.Add() = std::move(node);
   }
   if (places.grid_h == 0) throw Error("rows of earlier frames cannot be reused: the model has no op PatchEmbed");
   graph.mutable_node()->Swap(&nodes);
   return places;
+}
+
+void placeOnDevice(onnx::GraphProto& graph) {
+  registerLayers();
+  std::map<std::string, Use> uses;
+  for (const onnx::NodeProto& node : graph.node()) {
+    requireOnGpu(node);
+    for (const std::string& name : node.output()) uses[name].made_by_us = isOurs(node);
+    for (const std::string& name : node.input()) {
+      Use& use = uses[name];
+      isOurs(node) ? void(++use.our_readers) : void(use.read_on_host = true);
+    }
+  }
+  for (const onnx::ValueInfoProto& output : graph.output()) uses[output.name()].read_on_host = true;
+  std::set<std::string> constants;
+  for (const onnx::TensorProto& constant : graph.initializer()) constants.insert(constant.name());
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (!isOurs(node)) continue;
+    std::string device_inputs, device_outputs, host_outputs;
+    for (const std::string& name : node.input()) {
+      if (constants.contains(name)) continue;
+      const Use& use = uses[name];
+      const bool alone = use.our_readers == 1 && (use.made_by_us || !use.read_on_host);
+      device_inputs += use.made_by_us ? (alone ? '2' : '1') : (alone ? '3' : '0');
+    }
+    for (const std::string& name : node.output()) {
+      device_outputs += uses[name].our_readers > 0 ? '1' : '0';
+      host_outputs += uses[name].read_on_host ? '1' : '0';
+    }
+    addAttribute(node, {LayerSupply::kDevice, std::int64_t{1}});
+    addAttribute(node, {"device_inputs", device_inputs});
+    addAttribute(node, {"device_outputs", device_outputs});
+    addAttribute(node, {"host_outputs", host_outputs});
+  }
 }
 
 }  // namespace mpm::onnx_graph
