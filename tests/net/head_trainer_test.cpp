@@ -5,10 +5,10 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/json_file.h"
+#include "base/training.h"
 #include "mpm/convert.hpp"
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
-#include "net/head_training.h"
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 

@@ -5,11 +5,14 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <utility>
 
+#include "base/random.h"
 #include "base/training.h"
+#include "kernels/elementwise.h"
+#include "kernels/head_gradient.h"
 #include "kernels/resample.h"
-#include "net/head_training.h"
 #include "net/image_net.h"
 #include "onnx/converter.h"
 #include "onnx/model/model_info_json.h"
@@ -43,6 +46,122 @@ cv::Mat cellsOf(const cv::Mat& labels, Size2 grid, int classes, int ignore) {
     }
   }
   return cells;
+}
+
+// Random matrices, ones and zeros.
+std::vector<float> firstWeights(const HeadShape& shape, std::uint64_t seed) {
+  std::vector<float> weights(shape.size());
+  std::fill_n(weights.begin(), shape.dim, 1.0f);
+  const auto draw = [&](std::size_t from, std::size_t to, int in, std::uint64_t stream) {
+    Random random(seed, stream);
+    const double deviation = 1 / std::sqrt(static_cast<double>(in));
+    for (std::size_t i = from; i < to; ++i) weights[i] = static_cast<float>(deviation * random.normal());
+  };
+  draw(shape.hiddenWeight(), shape.hiddenBias(), shape.dim, 2);
+  draw(shape.scoreWeight(), shape.scoreBias(), shape.hidden, 4);
+  return weights;
+}
+
+std::vector<bool> decaysOf(const HeadShape& shape) {
+  std::vector<bool> decays(shape.size());
+  const auto begin = decays.begin();
+  std::fill(begin + shape.hiddenWeight(), begin + shape.hiddenBias(), true);
+  std::fill(begin + shape.scoreWeight(), begin + shape.scoreBias(), true);
+  return decays;
+}
+
+// Every picture once per round, in a new order.
+class Rounds {
+ public:
+  explicit Rounds(std::size_t pictures) : order_(pictures), next_(pictures) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
+
+  std::size_t next(Random& random) {
+    if (next_ == order_.size()) {
+      for (std::size_t i = order_.size() - 1; i > 0; --i)
+        std::swap(order_[i], order_[random.below(static_cast<int>(i + 1))]);
+      next_ = 0;
+    }
+    return order_[next_++];
+  }
+
+ private:
+  std::vector<std::size_t> order_;
+  std::size_t next_;
+};
+
+// The weights of a head in one array, as the kernels take them, and back.
+std::vector<float> flatWeights(const TokenHead& head) {
+  std::vector<float> flat;
+  for (const auto* part : {&head.norm_weight, &head.norm_bias, &head.hidden_weight, &head.hidden_bias,
+                           &head.score_weight, &head.score_bias})
+    flat.insert(flat.end(), part->begin(), part->end());
+  return flat;
+}
+
+TokenHead headOf(const HeadShape& shape, const std::vector<float>& weights) {
+  const auto part = [&](std::size_t from, std::size_t to) {
+    return std::vector<float>(weights.begin() + from, weights.begin() + to);
+  };
+  return {shape.dim,
+          shape.hidden,
+          shape.classes,
+          part(0, shape.normBias()),
+          part(shape.normBias(), shape.hiddenWeight()),
+          part(shape.hiddenWeight(), shape.hiddenBias()),
+          part(shape.hiddenBias(), shape.scoreWeight()),
+          part(shape.scoreWeight(), shape.scoreBias()),
+          part(shape.scoreBias(), shape.size())};
+}
+
+// Tokens {N, dim} as a LayerNorm without weights leaves them.
+cv::Mat normalisedTokens(const cv::Mat& tokens) {
+  CV_Assert(tokens.type() == CV_32F && tokens.isContinuous());
+  cv::Mat units(tokens.size(), CV_32F);
+  const std::vector<float> ones(tokens.cols, 1.0f), zeros(ones.size());
+  norm({tokens.ptr<float>(), tokens.rows, tokens.cols}, {ones.data(), zeros.data(), TokenHead::kNormEps},
+       {units.ptr<float>(), units.rows, units.cols});
+  return units;
+}
+
+// HeadTrainer::train() for pictures of one grid. `class_weights`: of the loss, one per class.
+TokenHead trainHead(const std::vector<const LabelledTokens*>& pictures, Size2 grid,
+                    const std::vector<float>& class_weights, const HeadTrainingOptions& options,
+                    const Parallel& parallel) {
+  options.validate();
+  HeadShape shape{pictures.front()->tokens.cols, options.hidden, static_cast<int>(class_weights.size())};
+  if (options.start != nullptr) {
+    if (options.start->dim != shape.dim || options.start->classes != shape.classes)
+      throw Error("training cannot go on from a head of another width or with other classes");
+    shape.hidden = options.start->hidden;
+  }
+  std::vector<cv::Mat> units;
+  for (const LabelledTokens* picture : pictures) units.push_back(normalisedTokens(picture->tokens));
+  std::vector<float> weights =
+                         options.start != nullptr ? flatWeights(*options.start) : firstWeights(shape, options.seed),
+                     gradient(shape.size());
+  HeadGradient lossOf(shape, bilinearAxis(grid.height, grid.height * LabelledTokens::kCellsPerPatch),
+                      bilinearAxis(grid.width, grid.width * LabelledTokens::kCellsPerPatch), class_weights);
+  AdamW adam(decaysOf(shape), options.weight_decay);
+  const LearningRate rate{options.learning_rate, options.steps / 20, options.steps, 0.01};
+  Rounds rounds(pictures.size());
+  std::vector<LabelledRows> batch(std::min(pictures.size(), static_cast<std::size_t>(options.batch)));
+  for (int i = 0; i < options.steps; ++i) {
+    Random random(options.seed, 1000 + static_cast<std::uint64_t>(i));
+    for (LabelledRows& rows : batch) {
+      const std::size_t picture = rounds.next(random);
+      const cv::Mat& tokens = units[picture];
+      rows = {{tokens.ptr<float>(), tokens.rows, tokens.cols}, pictures[picture]->cells.ptr()};
+    }
+    // A batch without a label teaches nothing.
+    if (std::isfinite(lossOf(weights.data(), batch, gradient.data(), parallel)))
+      adam.step(weights.data(), gradient.data(), rate.at(i));
+    if (options.step && !options.step()) break;
+  }
+  if (!std::all_of(weights.begin(), weights.end(), [](float weight) { return std::isfinite(weight); }))
+    throw Error("training failed: a weight is not a number");
+  return headOf(shape, weights);
 }
 
 }  // namespace
