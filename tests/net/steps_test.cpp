@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands before the net, and how long its stages take.
 #include "mpm/read_net.hpp"
-#include "net/preprocess.h"
+#include "net/image_net.h"
 #include "net/stage_times.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
@@ -12,13 +12,13 @@ namespace {
 const ModelFacts kDeit{
     .name = "deit", .mean = {0.485f, 0.456f, 0.406f}, .deviation = {0.229f, 0.224f, 0.225f}, .classes = {}};
 
-TEST(Normalizer, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
+TEST(Normalise, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
   const cv::Mat image = test::noisePicture(40, 30)(cv::Rect(3, 2, 21, 35));  // rows that are not contiguous
   for (const ChannelOrder channels : {ChannelOrder::kRgb, ChannelOrder::kBgr}) {
     ModelFacts facts = kDeit;
     facts.channels = channels;
     cv::Mat planes;
-    Normalizer{facts}(image, planes, Serial());
+    normalise(image, pixelValues(facts), planes, Serial());
     ASSERT_EQ(planes.dims, 4);
     for (int c = 0; c < 3; ++c)
       for (int y = 0; y < image.rows; ++y)
@@ -31,19 +31,18 @@ TEST(Normalizer, IsTheFormulaOnPlanesInTheOrderOfTheNet) {
   }
 }
 
-TEST(Normalizer, ReusesItsMemory) {
-  const Normalizer normalize(kDeit);
+TEST(Normalise, ReusesItsMemory) {
   cv::Mat planes;
-  normalize(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(1)), planes, Serial());
+  normalise(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(1)), pixelValues(kDeit), planes, Serial());
   const auto* before = planes.data;
-  normalize(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(2)), planes, Serial());
+  normalise(cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(2)), pixelValues(kDeit), planes, Serial());
   EXPECT_EQ(planes.data, before);
 }
 
-TEST(Normalizer, RefusesFactsThatMakeNoSense) {
+TEST(Normalise, RefusesFactsThatMakeNoSense) {
   ModelFacts facts = kDeit;
   facts.deviation[1] = 0;
-  EXPECT_MPM_ERROR(Normalizer{facts}, "std must be positive");
+  EXPECT_MPM_ERROR(pixelValues(facts), "std must be positive");
 }
 
 TEST(StageOfLayer, GoesByThePartBeforeTheSlash) {

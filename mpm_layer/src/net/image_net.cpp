@@ -27,6 +27,34 @@ std::vector<int> toIds(const float* values, int count) {
 
 }  // namespace
 
+PixelValues pixelValues(const ModelFacts& facts) {
+  PixelValues values;
+  for (int c = 0; c < 3; ++c) {
+    values.image_channel[c] = facts.channels == ChannelOrder::kBgr ? c : 2 - c;
+    if (!(facts.deviation[c] > 0)) throw Error("the model's std must be positive, in its JSON file");
+    for (int v = 0; v < 256; ++v)
+      values.of_byte[c][v] = (static_cast<float>(v) / 255.0f - facts.mean[c]) / facts.deviation[c];
+  }
+  return values;
+}
+
+void normalise(const cv::Mat& image, const PixelValues& values, cv::Mat& planes, const Parallel& parallel) {
+  CV_Assert(image.type() == CV_8UC3);
+  planes.create(std::vector<int>{1, 3, image.rows, image.cols}, CV_32F);
+  constexpr int kRows = 16;
+  runPieces(parallel, image.rows, kRows, [&](int begin, int end) {
+    for (int y = begin; y < end; ++y) {
+      const auto* pixel = image.ptr<cv::Vec3b>(y);
+      for (int c = 0; c < 3; ++c) {
+        const auto& value = values.of_byte[c];
+        const int from = values.image_channel[c];
+        float* to = planes.ptr<float>(0, c, y);
+        for (int x = 0; x < image.cols; ++x) to[x] = value[pixel[x][from]];
+      }
+    }
+  });
+}
+
 std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
   const std::string tokens = "backbone/block" + std::to_string(info.blocks - 1), name = "restore/tokens";
   for (const onnx::NodeProto& node : graph.node()) {
@@ -59,9 +87,9 @@ ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, co
   LoadedNet loaded = readNet(model, options.read, choose, options.reuse.on ? &reuse_ : nullptr);
   net_ = loaded.net;
   info_ = std::move(loaded.info);
-  normalize_ = Normalizer(info_.facts);
+  pixel_values_ = pixelValues(info_.facts);
   planes_.create(std::vector<int>{1, 3, info_.input.height, info_.input.width}, CV_32F);
-  device_image_ = DeviceImage::of(net_, "backbone/patch_embed", normalize_.values(), planes_);
+  device_image_ = DeviceImage::of(net_, "backbone/patch_embed", pixel_values_, planes_);
   if (device_image_) net_.setInput(planes_);  // once, for its shape
 }
 
@@ -109,7 +137,7 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
   if (device_image_) {
     device_image_->put(image);
   } else {
-    normalize_(image, planes_, parallel_);
+    normalise(image, pixel_values_, planes_, parallel_);
     net_.setInput(planes_);
   }
   ms.preprocess += watch.lap();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/pixel_values.h"
 #include "kernels/resample.h"
 #include "layers/device_ends.h"
 #include "layers/opencv_adapter.h"
@@ -17,7 +18,6 @@
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "net/custom_outputs.h"
-#include "net/preprocess.h"
 #include "net/reuse_gate.h"
 
 namespace mpm {
@@ -52,6 +52,13 @@ inline cv::Size toCv(Size2 size) { return {size.width, size.height}; }
 inline AxisResampling throughInput(int grid, int input, int image) {
   return composeAxes(bilinearAxis(grid, input), bilinearAxis(input, image));
 }
+
+/// What each byte becomes, computed in PyTorch's order: ((byte / 255) - mean) / std.
+PixelValues pixelValues(const ModelFacts& facts);
+
+/// `image` CV_8UC3, BGR -> network input `planes` {1, 3, image.rows, image.cols}, CV_32F, whose memory is reused when
+/// the shape is the same. In one pass: channel order, 0..1, mean and standard deviation, planar.
+void normalise(const cv::Mat& image, const PixelValues& values, cv::Mat& planes, const Parallel& parallel);
 
 /// Adds a node to the graph: the tokens behind the last block, {N, dim}, with merging undone and without special
 /// tokens. Returns its name. Throws mpm::Error for a model without such tokens.
@@ -141,7 +148,7 @@ class ImageNet {
   std::vector<cv::String> outputs_;  // the reports, the answers, then the input tokens of each insertion to inspect
   std::size_t answers_ = 0;
   std::vector<cv::Mat> blobs_;  // of outputs_
-  Normalizer normalize_{ModelFacts{}};
+  PixelValues pixel_values_;
   OpenCvParallel parallel_;
   cv::Mat resized_, planes_;
   cv::Mat fitting_;  // the image or resized_

@@ -8,7 +8,7 @@
 #include "base/size_text.h"
 #include "kernels/resample.h"
 #include "net/inspect.h"
-#include "net/mask_queries.h"
+#include "net/segments.h"
 #include "net/windows.h"
 #include "onnx/model/graph_proto.h"
 
