@@ -30,6 +30,8 @@ struct MergeRule {
   bool weighted = false;  ///< averages rows by their cluster sizes; else plainly
   int grid_width = 0;     ///< of windows, and for a function
   int block = 0;          ///< for a function: where it merges
+
+  bool operator==(const MergeRule&) const = default;
 };
 
 }  // namespace mpm

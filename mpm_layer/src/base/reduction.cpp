@@ -222,6 +222,50 @@ Reduction parsed(const std::string& spec) {
   return reduction;
 }
 
+// The step in the `index`-th of the blocks of `full`, which is info.reduction with its defaults.
+MergeStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t index) {
+  const auto requireWindows = [&] {
+    if (info.grid.height % 2 != 0 || info.grid.width % 2 != 0)
+      throw Error("reduction '" + toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
+                  toString(info.grid) + kHeightFirst + ": choose an input size with even numbers of patches");
+  };
+  const int count = full.share ? static_cast<int>(std::llround(*full.share * info.tokens())) : full.count.value_or(-1);
+  const auto similarity = static_cast<float>(full.similarity.value_or(-2));
+  switch (full.method) {
+    case ReductionMethod::kNone:
+    case ReductionMethod::kMpm:
+      return {.inside = false};
+    case ReductionMethod::kGradual:
+      return {.rule = {.count = count, .similarity = similarity, .weighted = true}};
+    case ReductionMethod::kTome:
+      return {.rule = {.groups = MergeGroups::kEvenOdd, .count = count, .weighted = true}, .keys = true};
+    case ReductionMethod::kAlgm:
+      if (index > 0) {
+        const float deviations = 1 / static_cast<float>((*full.blocks)[index] + 1);
+        return {.rule = {.groups = MergeGroups::kEvenOdd, .deviations = deviations, .weighted = true}};
+      }
+      requireWindows();
+      return {.rule = {.groups = MergeGroups::kWindows,
+                       .similarity = similarity,
+                       .weighted = true,
+                       .grid_width = info.grid.width}};
+    case ReductionMethod::kCts:
+      requireWindows();
+      return {.rule = {.groups = MergeGroups::kScoredWindows,
+                       .count = static_cast<int>(std::llround(*full.share * info.tokens() / 4)),
+                       .grid_width = info.grid.width},
+              .inside = false};
+    case ReductionMethod::kRule:
+      return {.rule = {.groups = MergeGroups::kRule,
+                       .weighted = !full.plain_mean,
+                       .grid_width = info.grid.width,
+                       .block = (*full.blocks)[index]},
+              .inside = full.inside,
+              .keys = full.inside};
+  }
+  return {};
+}
+
 }  // namespace
 
 Schedule parseBlocks(const std::string& text, const std::string& what) {
@@ -287,47 +331,14 @@ Reduction withDefaults(Reduction reduction, int blocks) {
   return reduction;
 }
 
-ReductionStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t index) {
-  const auto requireWindows = [&] {
-    if (info.grid.height % 2 != 0 || info.grid.width % 2 != 0)
-      throw Error("reduction '" + toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
-                  toString(info.grid) + kHeightFirst + ": choose an input size with even numbers of patches");
-  };
-  const int count = full.share ? static_cast<int>(std::llround(*full.share * info.tokens())) : full.count.value_or(-1);
-  const auto similarity = static_cast<float>(full.similarity.value_or(-2));
-  switch (full.method) {
-    case ReductionMethod::kNone:
-    case ReductionMethod::kMpm:
-      return {.inside = false};
-    case ReductionMethod::kGradual:
-      return {.rule = {.count = count, .similarity = similarity, .weighted = true}};
-    case ReductionMethod::kTome:
-      return {.rule = {.groups = MergeGroups::kEvenOdd, .count = count, .weighted = true}, .keys = true};
-    case ReductionMethod::kAlgm:
-      if (index > 0) {
-        const float deviations = 1 / static_cast<float>((*full.blocks)[index] + 1);
-        return {.rule = {.groups = MergeGroups::kEvenOdd, .deviations = deviations, .weighted = true}};
-      }
-      requireWindows();
-      return {.rule = {.groups = MergeGroups::kWindows,
-                       .similarity = similarity,
-                       .weighted = true,
-                       .grid_width = info.grid.width}};
-    case ReductionMethod::kCts:
-      requireWindows();
-      return {.rule = {.groups = MergeGroups::kScoredWindows,
-                       .count = static_cast<int>(std::llround(*full.share * info.tokens() / 4)),
-                       .grid_width = info.grid.width},
-              .inside = false};
-    case ReductionMethod::kRule:
-      return {.rule = {.groups = MergeGroups::kRule,
-                       .weighted = !full.plain_mean,
-                       .grid_width = info.grid.width,
-                       .block = (*full.blocks)[index]},
-              .inside = full.inside,
-              .keys = full.inside};
+std::vector<MergeStep> mergeSteps(const ModelInfo& info) {
+  const Reduction full = withDefaults(info.reduction, info.blocks);
+  std::vector<MergeStep> steps;
+  for (std::size_t i = 0; i < full.blocks->size(); ++i) {
+    steps.push_back(stepOf(full, info, i));
+    steps.back().block = (*full.blocks)[i];
   }
-  return {};
+  return steps;
 }
 
 Schedule firstBlocks(int count) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/merge_rule.h"
 #include "mpm/model_info.hpp"
@@ -26,14 +27,19 @@ Reduction withDefaults(Reduction reduction, int blocks);
 Schedule firstBlocks(int count);
 
 /// One merging step of a reduction.
-struct ReductionStep {
+struct MergeStep {
   MergeRule rule = {};
   bool inside = true;  ///< between attention and MLP of the block; else before it
   bool keys = false;   ///< compares the mean keys of the block's attention; else the tokens
+  int block = 0;
+
+  /// Of its node in a converted net.
+  std::string name() const { return (inside ? "merge/in_block" : "merge/before_block") + std::to_string(block); }
+  /// By the scores of a policy network, right after the embedding.
+  bool scored() const { return rule.groups == MergeGroups::kScoredWindows; }
 };
 
-/// The step in the `index`-th of the blocks of `full`, which is info.reduction with its defaults. Throws mpm::Error for
-/// a grid that the method cannot merge.
-ReductionStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t index);
+/// The steps of info.reduction. Throws mpm::Error for a grid that the method cannot merge.
+std::vector<MergeStep> mergeSteps(const ModelInfo& info);
 
 }  // namespace mpm

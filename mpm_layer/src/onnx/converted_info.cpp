@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
-#include "onnx/emit/merge_steps.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/model/model_info_json.h"
 #include "onnx/model/tensor.h"
@@ -69,15 +69,15 @@ std::vector<const onnx::NodeProto*> mergesOf(const onnx::GraphProto& graph) {
 
 bool isStep(const onnx::NodeProto& node, const MergeStep& step) {
   onnx::NodeProto expected;
-  for (const Attribute& attribute : step.attributes) addAttribute(expected, attribute);
+  for (const Attribute& attribute : attributesOf(step.rule)) addAttribute(expected, attribute);
   const auto has = [&](const onnx::AttributeProto& wanted) {
     return std::ranges::any_of(node.attribute(), [&](const onnx::AttributeProto& found) {
       return found.SerializeAsString() == wanted.SerializeAsString();
     });
   };
-  const int inputs = step.scored ? 4 : step.keys ? 3 : 2;
-  return isOurOp(node, step.attributes.empty() ? "MutualPairMerge" : "MergeTokens") && node.name() == step.name() &&
-         node.input_size() == inputs && std::ranges::all_of(expected.attribute(), has);
+  const int inputs = step.scored() ? 4 : step.keys ? 3 : 2;
+  return isOurOp(node, expected.attribute().empty() ? "MutualPairMerge" : "MergeTokens") &&
+         node.name() == step.name() && node.input_size() == inputs && std::ranges::all_of(expected.attribute(), has);
 }
 
 /// The merging steps of `info` are those of the graph, in this order.

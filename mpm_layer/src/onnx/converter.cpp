@@ -10,7 +10,6 @@
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "onnx/emit/emitter.h"
-#include "onnx/emit/merge_steps.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/graph_proto.h"
@@ -165,6 +164,22 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
   if (info.segments() && options.scores && !findNamed(model.graph().output(), "scores"))
     no("no output 'scores'", "one");
   return info;
+}
+
+/// `reduction` as ModelInfo has it: that of Mutual Pair Merging names its blocks. Throws mpm::Error for a block that
+/// the model lacks.
+Reduction reductionFor(const Reduction& reduction, int blocks) {
+  const Reduction full = withDefaults(reduction, blocks);
+  if (!full.blocks->empty() && full.blocks->back() >= blocks) {
+    throw Error("reduction '" + mpm::toString(reduction) + "': block " + std::to_string(full.blocks->back()) +
+                " does not exist, the model has " + std::to_string(blocks) + " blocks (0 to " +
+                std::to_string(blocks - 1) + "); choose other blocks, or none");
+  }
+  if (full.method == ReductionMethod::kNone) return kFullModel;
+  Reduction result = reduction;
+  if (full.method == ReductionMethod::kMpm) result.blocks = full.blocks;
+  if (full.method == ReductionMethod::kMpm && full.attention == Attention::kPlain) result.attention.reset();
+  return result;
 }
 
 /// Reads and recognises the graph of a plain ViT. `understood.graph` keeps pointing into `model`.

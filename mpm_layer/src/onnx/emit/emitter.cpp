@@ -3,11 +3,27 @@
 
 #include <algorithm>
 
-#include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
+
+std::vector<Attribute> attributesOf(const MergeRule& rule) {
+  const MergeRule usual;
+  std::vector<Attribute> attributes;
+  if (rule == usual) return attributes;
+  const auto set = [&](bool differs, const char* name, auto value) {
+    if (differs) attributes.emplace_back(name, value);
+  };
+  for (const auto& [groups, name] : kMergeGroups) set(groups == rule.groups, "groups", std::string(name));
+  set(rule.count != usual.count, "count", std::int64_t{rule.count});
+  set(rule.similarity != usual.similarity, "similarity", rule.similarity);
+  set(rule.deviations != usual.deviations, "deviations", rule.deviations);
+  set(rule.weighted, "weighted", std::int64_t{1});
+  set(rule.grid_width != usual.grid_width, "grid_w", std::int64_t{rule.grid_width});
+  set(rule.block != usual.block, "block", std::int64_t{rule.block});
+  return attributes;
+}
 
 Size2 sizeOf(const Shape& shape) { return {static_cast<int>(shape[shape.size() - 2]), static_cast<int>(shape.back())}; }
 
@@ -160,29 +176,13 @@ Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image
   return {name, name + "/state", special};
 }
 
-Names Emitter::scoredWindows(const std::string& name) {
-  const Embedding& embedding = trunk_.embedding;
-  const Shape& patch = embedding.weight.shape;
-  if (embedding.stride_h != patch[2] || embedding.stride_w != patch[3] || embedding.pad_h > 0 || embedding.pad_w > 0)
-    throw Error("reduction '" + mpm::toString(info_.reduction) +
-                "' needs patches side by side, but those of this model overlap or reach over the edge");
-  const PolicyScores scores = writePolicy(info_, patch[1], image_, name + "/policy", net_);
-  one_image_ = scores.one_image;
-  // With half-pixel centres a bilinear resize by two is the mean of four, of pixels and of positions.
-  const std::string half = net_.stock("AveragePool", {image_}, {name + "/half_image"},
-                                      {{"kernel_shape", Integers{2, 2}}, {"strides", Integers{2, 2}}});
-  const Size2 size{info_.input.height / 2, info_.input.width / 2}, grid{info_.grid.height / 2, info_.grid.width / 2};
-  const auto position = resizedPositions(onGrid(trunk_.embedding.position), info_.grid, grid, trunk_.dim);
-  return {scores.name, embed(name + "/patch_embed", half, size, position, 0).name};
-}
-
 void Emitter::encoder() {
   const auto special = trunk_.embedding.special;
   const std::vector<MergeStep> steps = mergeSteps(info_);
   auto step = steps.begin();
   Tokens now = embed("backbone/patch_embed", image_, info_.input, onGrid(trunk_.embedding.position), special);
   states_.push_back(now.state);
-  if (step != steps.end() && step->scored) {
+  if (step != steps.end() && step->scored()) {
     now = merge(*step, now, scoredWindows(step->name()));
     ++step;
   }
@@ -272,9 +272,10 @@ Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const Na
   Names inputs{in.name, in.state};
   inputs.insert(inputs.end(), compared.begin(), compared.end());
   if (info_.reduction.method == ReductionMethod::kRule) inputs.push_back(image_);
-  NetWriter::Attributes attributes = step.attributes;
+  NetWriter::Attributes attributes = attributesOf(step.rule);
+  const std::string op = attributes.empty() ? "MutualPairMerge" : "MergeTokens";
   attributes.emplace_back("special_tokens", in.special);
-  net_.op(step.attributes.empty() ? "MutualPairMerge" : "MergeTokens", inputs, {name, name + "/state"}, attributes);
+  net_.op(op, inputs, {name, name + "/state"}, attributes);
   states_.push_back(name + "/state");
   return {name, name + "/state", in.special};
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/reduction_defaults.h"
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
-#include "onnx/emit/merge_steps.h"
 #include "onnx/emit/net_writer.h"
 #include "onnx/emit/node_emitter.h"
 #include "onnx/model/model_file.h"
@@ -51,8 +51,6 @@ class Emitter {
   /// PatchEmbed of an image of this size.
   Tokens embed(const std::string& name, const std::string& image, Size2 size, const std::vector<float>& position,
                std::int64_t special);
-  /// The scores of the windows by the policy network, and the rows of those that share a token.
-  Names scoredWindows(const std::string& name);
   Tokens prepend(const LateTokens& late, const Tokens& in);
   Tokens addPositions(const LaterPositions& positions, const Tokens& in);
   Tokens interact(const Interaction& interaction, const Tokens& in);
@@ -74,6 +72,10 @@ class Emitter {
   Names rotaryTables(const Rotation& rotation, const std::string& name);
   /// The rotary positions of the live rows of `in`.
   std::string rotations(const Rotation& rotation, const Tokens& in);
+
+  // policy.cpp
+  /// The scores of the windows by the policy network, and the rows of those that share a token.
+  Names scoredWindows(const std::string& name);
 
   // term_tensors.cpp: terms as tensors
   std::optional<Tokens> tokens(int term, int depth = 0);
@@ -118,6 +120,9 @@ class Emitter {
   std::map<std::pair<int, std::int64_t>, std::string> pooled_;                ///< per term and row
 };
 
+/// The attributes of the op MergeTokens that differ from the defaults, and its groups. None: the op is MutualPairMerge.
+std::vector<Attribute> attributesOf(const MergeRule& rule);
+
 /// The last two sides of a shape.
 Size2 sizeOf(const Shape& shape);
 
@@ -132,17 +137,5 @@ std::int64_t firstOfRows(const Interpretation& found, const Cells& cells);
 
 /// True when `cells` are all rows from `first` on, in order, one token per row.
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first);
-
-/// The scores of the 2x2 windows of patches of `image`.
-struct PolicyScores {
-  std::string name;        ///< tensor {B, 1, grid height / 2, grid width / 2}
-  bool one_image = false;  ///< the network mixes the images of a batch
-};
-
-/// Writes the policy network in the file `info.reduction.policy` into `net`, its nodes as NAME/...; it reads the tensor
-/// `image`, {B, channels, H, W} of the size of the network input. Throws mpm::Error naming the file, for a file that is
-/// no ONNX and for a network of another input or output.
-PolicyScores writePolicy(const ModelInfo& info, std::int64_t channels, const std::string& image,
-                         const std::string& name, NetWriter& net);
 
 }  // namespace mpm::onnx_graph

@@ -2,7 +2,6 @@
 #include "onnx/emit/emitter.h"
 
 #include "mpm/error.hpp"
-#include "onnx/emit/node_emitter.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/model_file.h"
 #include "onnx/recognise/canonical.h"
@@ -24,8 +23,12 @@ void requireInput(const onnx::GraphProto& graph, const std::string& name, const 
   }
 }
 
-PolicyScores write(const ModelInfo& info, std::int64_t channels, const std::string& image, const std::string& name,
-                   NetWriter& net) {
+/// Writes the policy network in the file `info.reduction.policy` into `net`, its nodes as NAME/... and its scores of
+/// the 2x2 windows as NAME, {B, 1, grid height / 2, grid width / 2}; it reads the tensor `image`, {B, channels, H, W}
+/// of the size of the network input. Returns whether it mixes the images of a batch. Throws mpm::Error for a file that
+/// is no ONNX and for a network of another input or output.
+bool writePolicy(const ModelInfo& info, std::int64_t channels, const std::string& image, const std::string& name,
+                 NetWriter& net) {
   const std::filesystem::path file = info.reduction.policy;
   onnx::ModelProto model = readModelFile(file);
   Graph graph = readGraph(model, folderOf(file));
@@ -44,18 +47,29 @@ PolicyScores write(const ModelInfo& info, std::int64_t channels, const std::stri
   // In fp32 whatever the net's precision is, so that rounding decides no window.
   NodeEmitter nodes(graph, net, name + "/", mpm::toString(Precision::kFp32), true);
   nodes.write(graph.outputs, {name}, image, {});
-  return {name, nodes.oneImage()};
+  return nodes.oneImage();
 }
 
 }  // namespace
 
-PolicyScores writePolicy(const ModelInfo& info, std::int64_t channels, const std::string& image,
-                         const std::string& name, NetWriter& net) {
+Names Emitter::scoredWindows(const std::string& name) {
+  const Embedding& embedding = trunk_.embedding;
+  const Shape& patch = embedding.weight.shape;
+  if (embedding.stride_h != patch[2] || embedding.stride_w != patch[3] || embedding.pad_h > 0 || embedding.pad_w > 0)
+    throw Error("reduction '" + mpm::toString(info_.reduction) +
+                "' needs patches side by side, but those of this model overlap or reach over the edge");
+  const std::string scores = name + "/policy";
   try {
-    return write(info, channels, image, name, net);
+    one_image_ = writePolicy(info_, patch[1], image_, scores, net_);
   } catch (const Error& error) {
-    throw Error("policy '" + info.reduction.policy + "': " + error.what());
+    throw Error("policy '" + info_.reduction.policy + "': " + error.what());
   }
+  // With half-pixel centres a bilinear resize by two is the mean of four, of pixels and of positions.
+  const std::string half = net_.stock("AveragePool", {image_}, {name + "/half_image"},
+                                      {{"kernel_shape", Integers{2, 2}}, {"strides", Integers{2, 2}}});
+  const Size2 size{info_.input.height / 2, info_.input.width / 2}, grid{info_.grid.height / 2, info_.grid.width / 2};
+  const auto position = resizedPositions(onGrid(trunk_.embedding.position), info_.grid, grid, trunk_.dim);
+  return {scores, embed(name + "/patch_embed", half, size, position, 0).name};
 }
 
 }  // namespace mpm::onnx_graph
