@@ -28,7 +28,6 @@
 #include "evaluation/numbers.h"
 #include "evaluation/teaching.h"
 #include "layers/opencv_adapter.h"
-#include "layers/opencv_error.h"
 #include "layers/ops.h"
 #include "mpm/mpm.hpp"
 #include "python/gate.h"
@@ -602,7 +601,7 @@ class LooseLayer {
 
   std::vector<std::vector<int>> outputShapes(const std::vector<std::vector<int>>& inputs) const {
     std::vector<opencv::MatShape> in, out, internals;
-    for (const std::vector<int>& shape : inputs) in.push_back(opencv::makeShape(shape));
+    for (const std::vector<int>& shape : inputs) in.push_back(opencv::MatShape(shape));
     withoutGil([&] { return layer_->getMemoryShapes(in, 0, out, internals); });
     std::vector<std::vector<int>> shapes;
     for (const opencv::MatShape& shape : out) shapes.emplace_back(shape.begin(), shape.end());

@@ -91,7 +91,7 @@ TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
     const cv::Ptr<cv::dnn::Layer> layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
     ASSERT_TRUE(layer) << c.type;
     std::vector<opencv::MatShape> inputs, outputs, internals;
-    for (const auto& shape : c.inputs) inputs.push_back(opencv::makeShape(shape));
+    for (const auto& shape : c.inputs) inputs.push_back(opencv::MatShape(shape));
     EXPECT_CV_ERROR(layer->getMemoryShapes(inputs, 1, outputs, internals),
                     "layer 'head/one' (" + params.type + "): " + c.message);
   }
@@ -168,7 +168,8 @@ cv::Mat run(const std::string& type, const Attributes& attributes, const std::ve
   if (!constants.empty())
     params.set("constants", cv::dnn::DictValue::arrayInt(constants.data(), static_cast<int>(constants.size())));
   const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
-  for (const cv::Mat& input : inputs) shapes.push_back(opencv::makeShape({input.size.p, input.size.p + input.dims}));
+  for (const cv::Mat& input : inputs)
+    shapes.push_back(opencv::MatShape(Shape(input.size.p, input.size.p + input.dims)));
   layer->getMemoryShapes(shapes, 1, outputs, internals);
   std::vector<cv::Mat> results, scratch;
   for (const opencv::MatShape& shape : outputs) results.emplace_back(Shape(shape.begin(), shape.end()), CV_32F);

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "layers/opencv_adapter.h"
-#include "layers/opencv_error.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"

@@ -15,6 +15,11 @@ const char* const kForeignState = "its state blob is not one that an ai.mpm op w
 Shape shapeOf(const opencv::MatShape& shape) { return Shape(shape.begin(), shape.end()); }
 
 template <typename T, class Blob>
+TokensView<T> tokensView(Blob& blob, const int* rows) {
+  return {blob.template ptr<T>(), blob.size[0], blob.dims == 2 ? 1 : blob.size[1], blob.size[blob.dims - 1], rows};
+}
+
+template <typename T, class Blob>
 TokenState<T> tokenState(Blob& blob, int b) {
   const int columns = blob.size[blob.dims - 1], patches = (columns - 1) / 2;
   T* const data = blob.template ptr<T>(b);
@@ -64,7 +69,7 @@ bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int 
   Shapes shapes, constants = blob_shapes_;
   for (std::size_t i = 0; i < inputs.size(); ++i) (i < activations ? shapes : constants).push_back(shapeOf(inputs[i]));
   outputs.clear();
-  for (const Shape& shape : outputShapes(shapes, constants)) outputs.push_back(opencv::makeShape(shape));
+  for (const Shape& shape : outputShapes(shapes, constants)) outputs.push_back(opencv::MatShape(shape));
   return false;  // never in place
 }
 
@@ -235,18 +240,10 @@ void TokenLayer::expectDim(int dim, int of_weights) const {
          "got tokens of dim " + std::to_string(dim) + ", the weights are for " + std::to_string(of_weights));
 }
 
-TokensView<const float> tokensOf(const cv::Mat& blob, const int* rows) {
-  if (blob.dims == 2) return {blob.ptr<float>(), blob.size[0], 1, blob.size[1], rows};
-  return {blob.ptr<float>(), blob.size[0], blob.size[1], blob.size[2], rows};
-}
-
-TokensView<float> tokensOf(cv::Mat& blob, const int* rows) {
-  if (blob.dims == 2) return {blob.ptr<float>(), blob.size[0], 1, blob.size[1], rows};
-  return {blob.ptr<float>(), blob.size[0], blob.size[1], blob.size[2], rows};
-}
+TokensView<const float> tokensOf(const cv::Mat& blob, const int* rows) { return tokensView<const float>(blob, rows); }
+TokensView<float> tokensOf(cv::Mat& blob, const int* rows) { return tokensView<float>(blob, rows); }
 
 TokenState<const float> stateOf(const cv::Mat& blob, int b) { return tokenState<const float>(blob, b); }
-
 TokenState<float> stateOf(cv::Mat& blob, int b) { return tokenState<float>(blob, b); }
 
 MatrixView<const float> matrixOf(const cv::Mat& constant) {

@@ -10,7 +10,7 @@ namespace mpm {
 using LayerPtr = cv::Ptr<cv::dnn::Layer>;
 using LayerMaker = LayerPtr(cv::dnn::LayerParams& params);
 
-/// Constructors of the operators of docs/ops.md for cv::dnn::LayerFactory. Each operator has its own file.
+/// Constructors of the operators of docs/ops.md for cv::dnn::LayerFactory.
 LayerMaker makePatchEmbed, makeTransformerBlock, makeWindowAttention, makeRotaryPositions, makeMergeTokens,
     makeTokenNorm, makeTokenLinear, makeClassTokens, makePrependTokens, makeAddPositions, makeAddRows, makeKeepRows,
     makeMaskScores, makeRestoreTokens, makePoolTokens, makeAttentionPool, makeSegmentLabels, makeSegmentLogits,

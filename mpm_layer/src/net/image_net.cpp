@@ -5,7 +5,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/finite.h"
-#include "layers/opencv_error.h"
 #include "net/inspect.h"
 #include "net/stage_times.h"
 #include "onnx/model/graph_proto.h"

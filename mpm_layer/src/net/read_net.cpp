@@ -16,7 +16,6 @@
 #include "layers/cuda_plugin.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
-#include "layers/opencv_error.h"
 #include "mpm/error.hpp"
 #include "net/custom_outputs.h"
 #include "onnx/converter.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layers/opencv_error.h"
+#include "layers/opencv_adapter.h"
 
 #include <regex>
-
-#include "layers/opencv_adapter.h"
 
 namespace mpm {
 namespace {

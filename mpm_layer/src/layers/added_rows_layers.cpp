@@ -6,6 +6,43 @@
 namespace mpm {
 namespace {
 
+/// Learned rows that become special rows, in front of the tokens. The order of keys does not matter to attention, so
+/// rows that a model appends behind the patches come in front too.
+class SpecialRowsLayer final : public TokenLayer {
+ public:
+  /// `keeps_special`: the rows join the special rows that are there; otherwise they take their place.
+  SpecialRowsLayer(const cv::dnn::LayerParams& params, bool keeps_special)
+      : TokenLayer(params, 1), dropped_(keeps_special ? 0 : special_) {}
+
+ protected:
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const Shape& tokens = tokensWithState(inputs);
+    expect(constants[0].size() == 2 && constants[0][1] == tokens[2],
+           "its rows are " + shapeText(constants[0]) + ", the tokens " + shapeText(tokens));
+    return {{tokens[0], constants[0][0] + tokens[1] - dropped_, tokens[2]}};
+  }
+
+  void takeConstants(const Blobs& constants) override { rows_ = constants[0].clone(); }
+
+  DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
+    if (dropped_ != special_) fail("runs on the CPU only");
+    return device.classTokens(matrixOf(constants[0]), special_);
+  }
+
+  void compute(const Blobs& inputs, Blobs& outputs) override {
+    const auto x = tokensOf(inputs[0], liveRows(inputs[1], special_));
+    for (int b = 0; b < x.batch; ++b) {
+      const auto image = x.image(b);
+      float* const out = std::copy_n(rows_.ptr<float>(), rows_.total(), outputs[0].ptr<float>(b));
+      std::copy_n(image.row(dropped_), static_cast<std::size_t>(image.rows - dropped_) * x.dim, out);
+    }
+  }
+
+ private:
+  int dropped_;
+  cv::Mat rows_;
+};
+
 /// Rows of the full grid that a model adds between blocks: positions, or what an adapter or a convolution makes of the
 /// restored tokens. A merged row receives the mean of its members' rows.
 class AddRowsLayer final : public TokenLayer {
@@ -67,6 +104,12 @@ class AddRowsLayer final : public TokenLayer {
 };
 
 }  // namespace
+
+// The class embeddings of Segmenter's mask transformer.
+LayerPtr makeClassTokens(cv::dnn::LayerParams& params) { return cv::makePtr<SpecialRowsLayer>(params, false); }
+
+// Rows that join between blocks, such as the queries of EoMT.
+LayerPtr makePrependTokens(cv::dnn::LayerParams& params) { return cv::makePtr<SpecialRowsLayer>(params, true); }
 
 LayerPtr makeAddPositions(cv::dnn::LayerParams& params) { return cv::makePtr<AddRowsLayer>(params, true); }
 
