@@ -6,7 +6,7 @@
 #include <numbers>
 #include <opencv2/imgproc.hpp>
 
-#include "base/random.h"
+#include "base/hash.h"
 
 namespace mpm::train {
 namespace {

@@ -6,7 +6,7 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "mpm/options.hpp"
 
 namespace mpm::train {

@@ -6,7 +6,6 @@
 
 #include "base/hash.h"
 #include "base/quantiles.h"
-#include "base/random.h"
 #include "base/training.h"
 #include "support/matchers.h"
 

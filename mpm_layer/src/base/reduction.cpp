@@ -269,29 +269,20 @@ MergeStep stepOf(const Reduction& full, const ModelInfo& info, std::size_t index
 }  // namespace
 
 Schedule parseBlocks(const std::string& text, const std::string& what) {
-  Schedule blocks;
-  const char* next = text.data();
-  const char* const end = text.data() + text.size();
-  const auto number = [&] {
-    int block = 0;
-    const auto [stop, status] = std::from_chars(next, end, block);
-    if (status != std::errc() || block < 0 || block > kMaxBlock || (stop != end && *stop != ',' && *stop != '-'))
+  const auto number = [&](const std::string& digits) {
+    const std::optional<int> block = readNumber<int>(digits);
+    if (!block || *block < 0 || *block > kMaxBlock)
       throw Error(what + ": expected block indices with commas between them, such as 2,5 or 0-7, or none");
-    next = stop;
-    return block;
+    return *block;
   };
-  while (true) {
-    const int first = number();
-    int last = first;
-    if (next != end && *next == '-') {
-      ++next;
-      last = number();
-      if (last < first || (next != end && *next == '-'))
-        throw Error(what + ": a range goes from a block to a later one");
-    }
+  Schedule blocks;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::string part = text.substr(begin, text.find(',', begin) - begin);
+    const std::size_t dash = part.find('-'), last_dash = part.rfind('-');
+    const int first = number(part.substr(0, dash)), last = number(part.substr(last_dash + 1));  // npos + 1 is 0
+    if (last < first || dash != last_dash) throw Error(what + ": a range goes from a block to a later one");
     for (int block = first; block <= last; ++block) blocks.push_back(block);
-    if (next == end) break;
-    ++next;
+    begin += part.size() + 1;
   }
   requireIncreasing(blocks, what);
   return blocks;

@@ -14,23 +14,18 @@ struct ReuseKey {
   const char* name;
   double min, max;
   const char* unit;
-  std::optional<double> (*value)(const Reuse&);
-  void (*set)(Reuse&, double);
+  std::optional<double> Reuse::*optional;
+  double Reuse::*number = nullptr;  // where the value is not optional
+
+  std::optional<double> value(const Reuse& reuse) const { return number ? reuse.*number : reuse.*optional; }
 };
 
-constexpr ReuseKey kReuseKeys[] = {
-    {"threshold", 0, 255, "grey levels", [](const Reuse& r) { return r.threshold; },
-     [](Reuse& r, double value) { r.threshold = value; }},
-    {"budget", 0, 1, "a share of the patches", [](const Reuse& r) { return r.budget; },
-     [](Reuse& r, double value) { r.budget = value; }},
-    {"cosine", -1, 1, "a similarity", [](const Reuse& r) { return r.cosine; },
-     [](Reuse& r, double value) { r.cosine = value; }},
-    {"agreement", 50, 100, "percent", [](const Reuse& r) { return r.agreement; },
-     [](Reuse& r, double value) { r.agreement = value; }},
-    {"refresh", 1, 1e9, "seconds", [](const Reuse& r) { return std::optional(r.refresh); },
-     [](Reuse& r, double value) { r.refresh = value; }},
-    {"flush", 0, 1, "a share of the patches", [](const Reuse& r) { return std::optional(r.flush); },
-     [](Reuse& r, double value) { r.flush = value; }}};
+constexpr ReuseKey kReuseKeys[] = {{"threshold", 0, 255, "grey levels", &Reuse::threshold},
+                                   {"budget", 0, 1, "a share of the patches", &Reuse::budget},
+                                   {"cosine", -1, 1, "a similarity", &Reuse::cosine},
+                                   {"agreement", 50, 100, "percent", &Reuse::agreement},
+                                   {"refresh", 1, 1e9, "seconds", nullptr, &Reuse::refresh},
+                                   {"flush", 0, 1, "a share of the patches", nullptr, &Reuse::flush}};
 
 }  // namespace
 
@@ -56,7 +51,10 @@ Reuse parseReuse(const std::string& spec) {
                   "auto stand alone");
     const std::optional<double> number = readNumber<double>(value);
     if (!number) throw Error("reuse '" + spec + "': '" + value + "' is not a number for " + name);
-    key->set(reuse, *number);
+    if (key->number)
+      reuse.*key->number = *number;
+    else
+      reuse.*key->optional = number;
   }
   reuse.validate();
   return reuse;

@@ -22,6 +22,9 @@ class MaskScoresLayer final : public TokenLayer {
       expect(projection.size() == 2 && projection[1] == tokens[2] && projection[0] == constants[0][0],
              "its projections are " + shapeText(constants[0]) + " and " + shapeText(constants[1]) + ", the tokens " +
                  shapeText(tokens));
+    const auto classes = static_cast<std::size_t>(special_);
+    expect(countOf(constants[2]) == classes && countOf(constants[3]) == classes,
+           "its mask norm is not over " + std::to_string(special_) + " classes");
     return {{tokens[0], tokens[1] - special_, special_}};
   }
 
@@ -30,11 +33,9 @@ class MaskScoresLayer final : public TokenLayer {
     proj_classes_ = PackedLinear(matrixOf(constants[1]), nullptr);
     norm_weight_ = constants[2].clone();
     norm_bias_ = constants[3].clone();
-    checkNorm(constants);
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
-    checkNorm(constants);
     return device.maskScores(matrixOf(constants[0]), matrixOf(constants[1]),
                              {constants[2].ptr<float>(), constants[3].ptr<float>(), eps_}, special_, precision_);
   }
@@ -49,12 +50,6 @@ class MaskScoresLayer final : public TokenLayer {
   }
 
  private:
-  void checkNorm(const Blobs& constants) const {
-    const auto classes = static_cast<std::size_t>(special_);
-    expect(constants[2].total() == classes && constants[3].total() == classes,
-           "its mask norm is not over " + std::to_string(special_) + " classes");
-  }
-
   float eps_;
   Precision precision_;  // on a device; the CPU uses fp32
   PackedLinear proj_patch_, proj_classes_;

@@ -144,6 +144,13 @@ MatrixView<const float> matrixOf(const cv::Mat& constant);
 
 std::string shapeText(const Shape& shape);
 
+/// Number of elements from the axis `first` on.
+inline std::size_t countOf(const Shape& shape, std::size_t first = 0) {
+  std::size_t count = 1;
+  for (std::size_t axis = first; axis < shape.size(); ++axis) count *= static_cast<std::size_t>(shape[axis]);
+  return count;
+}
+
 /// The layer of that name in the file, when there is one and it is ours; else null. OpenCV puts a prefix that ends in
 /// '!' in front of the name.
 cv::Ptr<MpmLayer> findLayer(cv::dnn::Net& net, const std::string& name);

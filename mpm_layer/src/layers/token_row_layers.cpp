@@ -18,18 +18,18 @@ class TokenNormLayer final : public TokenLayer {
   std::string onlyOnCpu() const override { return rms_ ? "RMSNorms" : ""; }
 
  protected:
-  Shapes outputShapes(const Shapes& inputs, const Shapes& /*constants*/) const override {
+  Shapes outputShapes(const Shapes& inputs, const Shapes& constants) const override {
+    const std::size_t weights = countOf(constants[0]), biases = countOf(constants[1]);
+    expect(weights == biases, "has " + std::to_string(weights) + " weights and " + std::to_string(biases) + " biases");
     return {tokensWithOptionalState(inputs)};
   }
 
   void takeConstants(const Blobs& constants) override {
     weight_ = constants[0].clone();
     bias_ = constants[1].clone();
-    check(constants);
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& inputs) override {
-    check(constants);
     const int dim = inputs[0].size[inputs[0].dims - 1];
     expectDim(dim, static_cast<int>(constants[0].total()));
     return device.tokenNorm({constants[0].ptr<float>(), constants[1].ptr<float>(), eps_}, dim, special_);
@@ -46,11 +46,6 @@ class TokenNormLayer final : public TokenLayer {
   }
 
  private:
-  void check(const Blobs& constants) const {
-    const std::size_t weights = constants[0].total(), biases = constants[1].total();
-    expect(weights == biases, "has " + std::to_string(weights) + " weights and " + std::to_string(biases) + " biases");
-  }
-
   float eps_;
   bool rms_;
   cv::Mat weight_, bias_;

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "base/training.h"
 #include "kernels/elementwise.h"
 #include "kernels/head_gradient.h"

@@ -50,13 +50,6 @@ class HeadLayer : public MpmLayer {
 
 inline Shape shapeOf(const cv::Mat& blob) { return {blob.size.p, blob.size.p + blob.dims}; }
 
-/// Number of elements from `first` on.
-inline std::size_t countOf(const Shape& shape, std::size_t first = 0) {
-  std::size_t count = 1;
-  for (std::size_t axis = first; axis < shape.size(); ++axis) count *= static_cast<std::size_t>(shape[axis]);
-  return count;
-}
-
 /// Steps in memory of a row-major tensor, per axis.
 inline std::vector<std::size_t> stridesOf(const Shape& shape) {
   std::vector<std::size_t> strides(shape.size(), 1);

@@ -146,7 +146,6 @@ Size2 Emitter::classMapSize() const {
 std::vector<float> Emitter::onGrid(const std::vector<float>& position) const {
   const Embedding& embedding = trunk_.embedding;
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
-  if (native == info_.grid) return position;
   return resizedPositions(position, native, info_.grid, trunk_.dim);
 }
 
@@ -328,6 +327,7 @@ void Emitter::segmentation(SegmentationHead head) {
 }
 
 std::vector<float> resizedPositions(const std::vector<float>& position, Size2 from, Size2 to, std::int64_t dim) {
+  if (from == to) return position;
   std::vector<float> result;
   const auto tap = [](int index, int inputs, int outputs) {
     const double source = (index + 0.5) * inputs / outputs - 0.5;

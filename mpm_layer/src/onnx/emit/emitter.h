@@ -79,7 +79,6 @@ class Emitter {
 
   // term_tensors.cpp: terms as tensors
   std::optional<Tokens> tokens(int term, int depth = 0);
-  std::optional<Tokens> makeTokens(int term, int depth);
   std::optional<std::string> pooled(int term, std::int64_t row, double scale, const std::string& name, int depth = 0);
   std::optional<std::string> makePooled(int term, std::int64_t row, double scale, const std::string& name, int depth);
   std::optional<std::string> attentionPool(const Term& term, const std::string& name, int depth);

@@ -37,15 +37,9 @@ std::string Emitter::nameOf(int term, const std::string& prefix) {
   return net_.unique(prefix + (node ? baseName(node->name) : "term"));
 }
 
-std::optional<Emitter::Tokens> Emitter::tokens(int term, int depth) {
-  if (const auto known = tokens_.find(term); known != tokens_.end()) return known->second;
+std::optional<Emitter::Tokens> Emitter::tokens(int index, int depth) {
+  if (const auto known = tokens_.find(index); known != tokens_.end()) return known->second;
   if (depth > kMaxDepth) return std::nullopt;
-  auto made = makeTokens(term, depth);
-  if (made) tokens_[term] = *made;
-  return made;
-}
-
-std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
   const Term& term = at(index);
   if (term.kind == TermKind::kNorm) {
     auto in = tokens(term.inputs[0], depth + 1);
@@ -53,7 +47,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
     const bool last = term.inputs[0] == trunk_.chain.streams.back();
     const std::string name = last ? net_.unique("backbone/norm") : nameOf(index, "head/");
     in->name = head_nodes_.norm({in->name, in->state}, normPart(term), name, in->special);
-    return in;
+    return tokens_[index] = *in;
   }
   const bool activated = term.kind == TermKind::kActivation;
   const int picked = activated ? term.inputs[0] : index;
@@ -66,7 +60,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
   const std::string name = nameOf(index, "head/");
   in->name = head_nodes_.linear({in->name, in->state}, *part, name, in->special);
   if (activated) net_.set(name, {"activation", term.activation});
-  return in;
+  return tokens_[index] = *in;
 }
 
 /// The affine map of the columns of `view`, rows of {heads * head_dim, d}, over `base`; nullopt when it has none.
