@@ -2,7 +2,7 @@
 // What stands before the net, and how long its stages take.
 #include "mpm/read_net.hpp"
 #include "net/image_net.h"
-#include "net/stage_times.h"
+#include "net/inspect.h"
 #include "support/pictures.h"
 #include "support/throws_with.h"
 

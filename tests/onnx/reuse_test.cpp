@@ -4,7 +4,7 @@
 #include <numeric>
 #include <opencv2/core/utility.hpp>
 
-#include "net/custom_outputs.h"
+#include "net/image_net.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/in_folder.h"

@@ -6,7 +6,6 @@
 
 #include "kernels/finite.h"
 #include "net/inspect.h"
-#include "net/stage_times.h"
 #include "onnx/model/graph_proto.h"
 
 namespace mpm {

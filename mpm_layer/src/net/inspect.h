@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <opencv2/core.hpp>
+#include <opencv2/dnn.hpp>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/parallel.h"
 #include "kernels/view.h"
-#include "mpm/options.hpp"
+#include "mpm/read_net.hpp"
 
 namespace mpm {
 
@@ -22,5 +24,15 @@ void toProbabilities(cv::Mat& scores, bool logits, const Parallel& parallel);
 /// for tokens that it did not merge.
 std::vector<float> pairSimilarity(MatrixView<const float> tokens, const std::vector<int>& before,
                                   const std::vector<int>& after);
+
+/// The field of StageTimes that a layer's time belongs to, by its name (docs/ops.md, "Names of nodes").
+double StageTimes::*stageOfLayer(std::string_view layer);
+
+/// The encoder block that a layer belongs to, also as a merging step before or inside it; nullopt for none.
+std::optional<std::size_t> blockOfLayer(std::string_view layer);
+
+/// forwardTimes() from the time of each layer. Without a profile (as many times as layers, not all 0) all of
+/// `forward_ms` is backbone.
+StageTimes forwardTimes(const std::vector<cv::String>& layers, const std::vector<double>& layer_ms, double forward_ms);
 
 }  // namespace mpm

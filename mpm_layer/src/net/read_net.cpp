@@ -17,7 +17,7 @@
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "mpm/error.hpp"
-#include "net/custom_outputs.h"
+#include "net/image_net.h"
 #include "onnx/converter.h"
 #include "onnx/model/graph_proto.h"
 #include "onnx/model/model_file.h"

@@ -60,15 +60,14 @@ void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {
                   std::to_string(live[b] + state.special()) + " in its state; convert the model again");
 }
 
-const TokenState& Net::state(const cv::Mat& blob, int special) {
+const TokenState& Net::state(const cv::Mat& blob, std::optional<int> special) {
   Value& value = find(blob, Kind::kState, "the state of tokens");
-  if (value.state.special() == special) return value.state;
-  TokenState& shifted = value.shifted[special];
-  if (value.shifted_now.insert(special).second) shifted.assign(stream, value.state, special);
+  const int rows = special.value_or(value.state.special());
+  if (rows == value.state.special()) return value.state;
+  TokenState& shifted = value.shifted[rows];
+  if (value.shifted_now.insert(rows).second) shifted.assign(stream, value.state, rows);
   return shifted;
 }
-
-const TokenState& Net::ownState(const cv::Mat& blob) { return find(blob, Kind::kState, "the state of tokens").state; }
 
 float* Net::newDense(const cv::Mat& blob) {
   Value& value = make(blob, Kind::kDense);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -49,9 +50,9 @@ class Net final : public DeviceNet {
   /// net that combines tokens with the state of another block.
   const float* rows(const cv::Mat& blob, const TokenState& state);
   void expectRowsOf(const cv::Mat& blob, const TokenState& state);
-  /// A state for tokens with `special` rows in front of each image. Valid until the next newState() of that blob.
-  const TokenState& state(const cv::Mat& blob, int special);
-  const TokenState& ownState(const cv::Mat& blob);
+  /// A state for tokens with `special` rows in front of each image, or with as many as it has. Valid until the next
+  /// newState() of that blob.
+  const TokenState& state(const cv::Mat& blob, std::optional<int> special = {});
 
   /// A new value of a blob, to be written.
   float* newDense(const cv::Mat& blob);

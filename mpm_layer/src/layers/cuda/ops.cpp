@@ -198,7 +198,7 @@ DeviceOpPtr Net::mergeReport() {
         to.map = maps + (k > 0 ? k - 1 : 0) * patches;
         to.map_stride = map_blob.size[1] * patches;
       }
-      writeState(stream, ownState(call.inputs[k]), to);
+      writeState(stream, state(call.inputs[k]), to);
     }
   });
 }

@@ -131,9 +131,6 @@ std::vector<float> resizedPositions(const std::vector<float>& position, Size2 fr
 /// The index of the row, when `cells` are exactly one row of their term; else -1.
 std::int64_t singleRow(const Interpretation& found, const Cells& cells);
 
-/// The first of the rows of their term that `cells` are, whole and in order; -1 when they are something else.
-std::int64_t firstOfRows(const Interpretation& found, const Cells& cells);
-
 /// True when `cells` are all rows from `first` on, in order, one token per row.
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first);
 

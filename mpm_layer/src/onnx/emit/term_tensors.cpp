@@ -8,8 +8,7 @@ namespace {
 
 constexpr int kMaxDepth = 64;  // layers between the encoder and an output; more could exhaust the stack
 
-}  // namespace
-
+/// The first of the rows of their term that `cells` are, whole and in order; -1 when they are something else.
 std::int64_t firstOfRows(const Interpretation& found, const Cells& cells) {
   const std::int64_t cols = found.terms[cells.term].cols, count = elements(cells.shape);
   if (!cells.unchanged() || count < cols || count % cols != 0) return -1;
@@ -20,6 +19,8 @@ std::int64_t firstOfRows(const Interpretation& found, const Cells& cells) {
   }
   return first / cols;
 }
+
+}  // namespace
 
 std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
   const bool one = elements(cells.shape) == found.terms[cells.term].cols;
@@ -123,23 +124,18 @@ std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, doub
                    {{"special_tokens", stream->second.special}, {"mode", std::string("token")}, {"index", row}});
   }
   switch (term.kind) {
-    case TermKind::kNorm: {
-      const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
-      if (!in) return std::nullopt;
-      return head_nodes_.norm({*in}, normPart(term), name(), 0);
-    }
+    case TermKind::kNorm:
+    case TermKind::kActivation:
     case TermKind::kLinear: {
-      const auto in = inner(term.inputs[0], row, 1);
+      const auto in = scale == 1 || term.kind == TermKind::kLinear ? inner(term.inputs[0], row, 1) : std::nullopt;
       if (!in) return std::nullopt;
+      if (term.kind == TermKind::kNorm) return head_nodes_.norm({*in}, normPart(term), name(), 0);
+      if (term.kind == TermKind::kActivation)
+        return net_.op("HeadActivate", {*in}, {name()}, {{"activation", term.activation}});
       LinearPart part{term.cols, term.weight.shape[1], *term.weight.floats, *term.bias.floats};
       for (float& value : part.weight) value = static_cast<float>(static_cast<double>(value) * scale);
       for (float& value : part.bias) value = static_cast<float>(static_cast<double>(value) * scale);
       return head_nodes_.linear({*in}, part, name(), 0);
-    }
-    case TermKind::kActivation: {
-      const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
-      if (!in) return std::nullopt;
-      return net_.op("HeadActivate", {*in}, {name()}, {{"activation", term.activation}});
     }
     case TermKind::kAttentionPool:
       return scale == 1 ? attentionPool(term, name(), depth) : std::nullopt;
