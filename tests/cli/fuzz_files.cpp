@@ -6,7 +6,6 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/class_json.h"
-#include "base/device_spec.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
 #include "cli/manifest.h"

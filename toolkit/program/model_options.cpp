@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/model_options.h"
 
-#include "base/device_spec.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "mpm/build_info.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/device_spec.h"
 #include "base/number_text.h"
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/device_spec.h"
 #include "base/freed_memory.h"
+#include "base/size_text.h"
 #include "kernels/precision.h"
 #include "layers/cuda_plugin.h"
 #include "layers/mpm_layer.h"

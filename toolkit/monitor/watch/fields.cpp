@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/device_spec.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"

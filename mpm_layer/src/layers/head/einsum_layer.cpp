@@ -42,7 +42,9 @@ class EinsumLayer final : public HeadLayer {
     const std::vector<std::size_t> out_strides = stridesOf(shapeOf(outputs[0]));
     const auto places = [&](const std::string& letters, const std::string& of,
                             const std::vector<std::size_t>& strides) {
-      return placesOf(sides(letters, shapes), stridesFor(letters, of, strides));
+      std::vector<std::size_t> steps;
+      for (const char letter : letters) steps.push_back(has(of, letter) ? strides[of.find(letter)] : 0);
+      return placesOf(sides(letters, shapes), steps);
     };
     Side operand[2];
     for (std::size_t k = 0; k < 2; ++k) {
@@ -98,13 +100,6 @@ class EinsumLayer final : public HeadLayer {
     }
   };
 
-  /// The offset of every element of a tensor of this shape in a layout with these strides.
-  static std::vector<std::size_t> placesOf(const Shape& shape, const std::vector<std::size_t>& strides) {
-    std::vector<std::size_t> places(countOf(shape));
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] = offsetAt(i, shape, strides, shape.size());
-    return places;
-  }
-
   static bool has(const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; }
 
   /// Sides of these axes: the longer one where the other operand repeats its 1.
@@ -123,13 +118,6 @@ class EinsumLayer final : public HeadLayer {
       }
       result.push_back(side);
     }
-    return result;
-  }
-
-  static std::vector<std::size_t> stridesFor(const std::string& letters, const std::string& of,
-                                             const std::vector<std::size_t>& strides) {
-    std::vector<std::size_t> result;
-    for (const char letter : letters) result.push_back(has(of, letter) ? strides[of.find(letter)] : 0);
     return result;
   }
 

@@ -80,6 +80,13 @@ inline std::size_t offsetAt(std::size_t index, const Shape& shape, const std::ve
   return offset;
 }
 
+/// The offset of every element of a tensor of this shape in a layout with these strides.
+inline std::vector<std::size_t> placesOf(const Shape& shape, const std::vector<std::size_t>& strides) {
+  std::vector<std::size_t> places(countOf(shape));
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = offsetAt(i, shape, strides, shape.size());
+  return places;
+}
+
 /// Calls body(begin, end) for ranges of `count` rows of `width` elements, large enough to be worth a task.
 template <typename Body>
 void forRanges(const Parallel& parallel, std::size_t count, std::size_t width, const Body& body) {

@@ -45,10 +45,8 @@ class ReduceLayer final : public HeadLayer {
       (is_gone ? gone : kept).push_back(shape[axis]);
       (is_gone ? gone_strides : kept_strides).push_back(strides[axis]);
     }
-    const std::size_t count = countOf(gone);
-    std::vector<std::size_t> places(count);
-    for (std::size_t i = 0; i < count; ++i) places[i] = offsetAt(i, gone, gone_strides, gone.size());
-    forRows(parallel_, countOf(kept), count, [&](std::size_t i) {
+    const std::vector<std::size_t> places = placesOf(gone, gone_strides);
+    forRows(parallel_, countOf(kept), places.size(), [&](std::size_t i) {
       const float* const x = inputs[0].ptr<float>() + offsetAt(i, kept, kept_strides, kept.size());
       outputs[0].ptr<float>()[i] = seeks_ ? extremeOf(x, places) : reduced(x, places);
     });
