@@ -5,7 +5,6 @@
 #include <random>
 #include <set>
 
-#include "layers/layer_supply.h"
 #include "mpm/convert.hpp"
 #include "mpm/estimator.hpp"
 #include "net/graph_marks.h"
@@ -143,7 +142,7 @@ TEST(ReuseOfModels, GraphsThatTheConverterDoesNotWrite) {
   *graph.add_node() = graph.node(0);
   EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph), "cuts patches a second time");
   onnx_graph::requireUnmarked(graph);
-  onnx_graph::addAttribute(*graph.mutable_node(0), {LayerSupply::kReuse, side});
+  onnx_graph::addAttribute(*graph.mutable_node(0), {"reuse", side});
   EXPECT_MPM_ERROR(onnx_graph::requireUnmarked(graph), "which no file has: convert the original model again");
 }
 

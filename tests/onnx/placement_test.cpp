@@ -3,7 +3,6 @@
 
 #include <map>
 
-#include "layers/layer_supply.h"
 #include "mpm/build_info.hpp"
 #include "mpm/mpm.hpp"
 #include "onnx/model/graph_proto.h"
@@ -28,7 +27,7 @@ std::map<std::string, std::string> placed(const std::string& file, const Schedul
   placeOnDevice(*model.mutable_graph());
   std::map<std::string, std::string> result;
   for (const onnx::NodeProto& node : model.graph().node()) {
-    EXPECT_EQ(findAttribute(node, LayerSupply::kDevice) != nullptr, isOurs(node)) << node.name();
+    EXPECT_EQ(findAttribute(node, "device") != nullptr, isOurs(node)) << node.name();
     if (!isOurs(node)) continue;
     result[node.name()] = marks(node);
   }
