@@ -14,7 +14,6 @@
 
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/merging.h"
-#include "kernels/cuda/normalise.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
 #include "kernels/cuda/transformer_block.h"

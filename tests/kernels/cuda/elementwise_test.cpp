@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/elementwise.h"
-
-#include "kernels/cuda/linear.h"
+#include "kernels/cuda/gemm.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/reference.h"
 

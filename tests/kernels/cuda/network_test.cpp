@@ -2,7 +2,6 @@
 // Patches in, blocks, labels out.
 
 #include "kernels/block_weights.h"
-#include "kernels/cuda/normalise.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"

@@ -10,7 +10,6 @@
 #include <numeric>
 
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/number.h"
 #include "kernels/random.h"
 
 namespace mpm::cuda::test {

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/kernel.cuh"
 #include "kernels/cuda/warpgroup.cuh"
 
 namespace mpm::cuda {

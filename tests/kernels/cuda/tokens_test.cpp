@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to packed rows outside blocks and merges: other rows in front, means, mask scores, states for the host.
-#include "kernels/cuda/tokens.h"
-
 #include "kernels/cuda/mask_scores.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/reference.h"

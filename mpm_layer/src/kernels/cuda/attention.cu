@@ -1,14 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses an implementation of attention. The one on ordinary cores is here, for fp32 and for head sizes that the
+// tensor cores do not support.
 #include "kernels/cuda/attention.h"
 
 #include <string>
 #include <type_traits>
 
 #include "kernels/cuda/attention_operands.cuh"
-#include "kernels/cuda/numbers.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
+namespace {
+
+constexpr int kFp32Threads = 256;  // 16 x 16: rows of queries times columns
+constexpr int kFp32Keys = 32;
+
+// Rows are a multiple of 16 bytes and start four banks apart, so eight rows can be read at once, four elements each.
+template <int kWidth, int kQueries>
+struct Fp32Tiles {
+  float q[kQueries][kWidth + 4];
+  float k[kFp32Keys][kWidth + 4];
+  float v[kFp32Keys][kWidth];
+  float p[kQueries][kFp32Keys + 4];
+};
+
+template <typename T>
+__device__ void widenRows(const T* from, std::ptrdiff_t stride, int begin, int end, int count, int head_dim, int width,
+                          float* to, int to_stride) {
+  for (int i = static_cast<int>(threadIdx.x); i < count * width; i += kFp32Threads) {
+    const int row = i / width, column = i % width;
+    const bool valid = begin + row < end && column < head_dim;
+    to[row * to_stride + column] = valid ? toFloat(rowOf(from, begin + row, stride)[column]) : 0.0f;
+  }
+}
+
+__device__ float4 four(const float* aligned) { return *reinterpret_cast<const float4*>(aligned); }
+
+__device__ float dot(float4 a, float4 b, float sum) {
+  return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, sum))));
+}
+
+__device__ float4 multiplyAdd(float a, float4 b, float4 sum) {
+  return make_float4(fmaf(a, b.x, sum.x), fmaf(a, b.y, sum.y), fmaf(a, b.z, sum.z), fmaf(a, b.w, sum.w));
+}
+
+// head_dim <= kWidth. Thread (y, x) has kR queries from y * kR on, and keys x, x + 16 of the scores. Of the output it
+// has four columns each from 4 x, 4 x + 64, ... on. The sixteen threads of one y are half a warp.
+template <typename T, int kWidth, int kQueries>
+__global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all) {
+  constexpr int kR = kQueries / 16, kC = kWidth / 64;
+  const HeadRows<T> head = headRows(all, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y));
+  const int first_query = static_cast<int>(blockIdx.x) * kQueries;
+  if (first_query >= head.rows) return;
+  auto& tiles = *static_cast<Fp32Tiles<kWidth, kQueries>*>(sharedMemory());
+  const int x = static_cast<int>(threadIdx.x) % 16, y = static_cast<int>(threadIdx.x) / 16 * kR;
+  widenRows(head.q, head.stride, first_query, head.rows, kQueries, all.head_dim, kWidth, &tiles.q[0][0], kWidth + 4);
+  float4 sum[kR][kC];
+  float top[kR], total[kR];
+  for (int r = 0; r < kR; ++r) {
+    for (int c = 0; c < kC; ++c) sum[r][c] = make_float4(0, 0, 0, 0);
+    top[r] = -kInfinity;
+    total[r] = 0;
+  }
+  for (int begin = 0; begin < head.rows; begin += kFp32Keys) {
+    __syncthreads();
+    widenRows(head.k, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.k[0][0], kWidth + 4);
+    widenRows(head.v, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.v[0][0], kWidth);
+    __syncthreads();
+    float score[kR][2] = {};
+#pragma unroll 4
+    for (int c = 0; c < kWidth; c += 4) {
+      const float4 k0 = four(&tiles.k[x][c]), k1 = four(&tiles.k[x + 16][c]);
+#pragma unroll
+      for (int r = 0; r < kR; ++r) {
+        const float4 q = four(&tiles.q[y + r][c]);
+        score[r][0] = dot(q, k0, score[r][0]);
+        score[r][1] = dot(q, k1, score[r][1]);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < kR; ++r) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int key = begin + x + 16 * e;
+        const bool valid = key < head.rows;
+        const float bias = valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
+        score[r][e] = valid ? fmaf(score[r][e], all.scale, bias) : -kInfinity;
+      }
+      float most = fmaxf(top[r], fmaxf(score[r][0], score[r][1]));
+#pragma unroll
+      for (int distance = 8; distance > 0; distance /= 2)
+        most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, distance));
+      const float correction = exp2f(top[r] - most);
+      top[r] = most;
+      total[r] *= correction;
+#pragma unroll
+      for (int c = 0; c < kC; ++c) sum[r][c] = multiplyAdd(correction, sum[r][c], make_float4(0, 0, 0, 0));
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const float p = exp2f(score[r][e] - most);
+        total[r] += p;
+        tiles.p[y + r][x + 16 * e] = p;
+      }
+    }
+    __syncwarp();  // a row of p is read by the half warp that wrote it
+#pragma unroll 2
+    for (int j = 0; j < kFp32Keys; j += 4) {
+      float4 p[kR];
+#pragma unroll
+      for (int r = 0; r < kR; ++r) p[r] = four(&tiles.p[y + r][j]);
+#pragma unroll
+      for (int c = 0; c < kC; ++c) {
+        const float* const v = &tiles.v[j][4 * x + 64 * c];
+        const float4 v0 = four(v), v1 = four(v + kWidth), v2 = four(v + 2 * kWidth), v3 = four(v + 3 * kWidth);
+#pragma unroll
+        for (int r = 0; r < kR; ++r)
+          sum[r][c] = multiplyAdd(p[r].w, v3,
+                                  multiplyAdd(p[r].z, v2, multiplyAdd(p[r].y, v1, multiplyAdd(p[r].x, v0, sum[r][c]))));
+      }
+    }
+    __syncwarp();
+  }
+#pragma unroll
+  for (int r = 0; r < kR; ++r) {
+    float whole = total[r];
+#pragma unroll
+    for (int distance = 8; distance > 0; distance /= 2) whole += __shfl_xor_sync(kAllLanes, whole, distance);
+    const int query = first_query + y + r;
+    if (query >= head.rows) continue;
+    const float inverse = 1.0f / whole;
+    T* const to = rowOf(head.out, query, head.out_stride);
+    for (int c = 0; c < kC; ++c) {
+      const float columns[4] = {sum[r][c].x, sum[r][c].y, sum[r][c].z, sum[r][c].w};
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        if (4 * x + 64 * c + e < all.head_dim) to[4 * x + 64 * c + e] = fromFloat<T>(columns[e] * inverse);
+    }
+  }
+}
+
+template <typename T, int kWidth, int kQueries>
+void runInFp32(const Stream& stream, const Operands<T>& all) {
+  const Grid grid{piecesOf(all.rows.longest, kQueries), static_cast<unsigned>(all.heads),
+                  static_cast<unsigned>(all.rows.batch)};
+  launch(attend<T, kWidth, kQueries>, grid, kFp32Threads, sizeof(Fp32Tiles<kWidth, kQueries>), stream, all);
+}
+
+}  // namespace
 
 void attention(const Stream& stream, const AttentionCall& call, Number number, const void* qkv, void* out) {
   if (call.rows.batch == 0 || call.rows.longest == 0) return;
@@ -26,7 +164,8 @@ void attention(const Stream& stream, const AttentionCall& call, Number number, c
         return attentionOnTensorCores(stream, all, call.warpgroups);
       }
     }
-    attentionInFp32(stream, all);
+    if (call.head_dim <= 64) return runInFp32<T, 64, 64>(stream, all);
+    runInFp32<T, 128, 32>(stream, all);
   });
 }
 

@@ -2,8 +2,7 @@
 // Operands of the implementations of attention. attention.cu chooses one.
 #pragma once
 
-#include "kernels/cuda/device.h"
-#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/kernel.cuh"
 
 namespace mpm::cuda {
 
@@ -47,9 +46,5 @@ __device__ __forceinline__ HeadRows<T> headRows(const Operands<T>& all, int imag
 /// For 16-bit operands and a head_dim that is a multiple of 8, up to 128. `warpgroups`: use them where possible.
 template <typename T>
 void attentionOnTensorCores(const Stream& stream, const Operands<T>& all, bool warpgroups);
-
-/// For any operands and a head_dim up to 128.
-template <typename T>
-void attentionInFp32(const Stream& stream, const Operands<T>& all);
 
 }  // namespace mpm::cuda

@@ -2,8 +2,6 @@
 // Attention of 16-bit operands on the tensor cores: a softmax in registers between two products. The products have two
 // implementations, ByWarps and ByWarpgroups, which share the softmax and the loop over tiles of keys.
 #include "kernels/cuda/attention_operands.cuh"
-#include "kernels/cuda/numbers.cuh"
-#include "kernels/cuda/warp.cuh"
 #include "kernels/cuda/warpgroup.cuh"
 
 namespace mpm::cuda {

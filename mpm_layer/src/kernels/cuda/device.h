@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -133,6 +134,14 @@ Buffer<T> uploaded(const Stream& stream, const std::vector<T>& values) {
   stream.wait();
   return buffer;
 }
+
+/// IEEE binary16 and bfloat16 in device memory. For storage only: arithmetic is fp32 or runs on the tensor cores.
+struct Half {
+  std::uint16_t bits;
+};
+struct Bfloat {
+  std::uint16_t bits;
+};
 
 /// Number of elements of {rows, cols}.
 inline std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * cols; }

@@ -3,9 +3,7 @@
 
 #include <vector>
 
-#include "kernels/cuda/numbers.cuh"
-#include "kernels/cuda/rows.cuh"
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/kernel.cuh"
 
 namespace mpm::cuda {
 namespace {

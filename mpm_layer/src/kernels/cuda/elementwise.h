@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/number.h"
 #include "kernels/elementwise.h"
 #include "kernels/precision.h"
 #include "kernels/transformer_block.h"

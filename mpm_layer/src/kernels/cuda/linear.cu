@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/linear.h"
+#include "kernels/cuda/gemm.h"
 
 #include <vector>
 

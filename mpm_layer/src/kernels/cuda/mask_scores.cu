@@ -3,9 +3,7 @@
 
 #include <vector>
 
-#include "kernels/cuda/elementwise.h"
-#include "kernels/cuda/rows.cuh"
-#include "kernels/cuda/tokens.h"
+#include "kernels/cuda/kernel.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernels/cuda/linear.h"
+#include "kernels/cuda/gemm.h"
 #include "kernels/cuda/merging.h"
 
 namespace mpm::cuda {

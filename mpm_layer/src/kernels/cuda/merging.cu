@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/cuda/platform.cuh"
-#include "kernels/cuda/rows.cuh"
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/kernel.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
@@ -16,6 +14,10 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 constexpr int kScanThreads = 1024;  // an image of 512 x 512 pixels with patches of 16 is one step of the scan
 constexpr int kScanWarps = kScanThreads / kWarp;
+
+__device__ void copyRow(const float* from, float* to, int dim) {
+  for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) storeFour(to, dim, c, loadFour(from, dim, c));
+}
 
 // Members of a cluster, counted from the first row after the special rows. `second` is -1 in a cluster of one.
 struct Members {
@@ -161,9 +163,7 @@ __global__ void gatherRows(const float* merged, int dim, int special, int patche
   const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (k >= kept + patches) return;
   const int row = offsets[b] + (k < kept ? k : special + map[b * patches + k - kept]);
-  const float* from = rowOf(merged, row, dim);
-  float* to = rowOf(restored, b * (kept + patches) + k, dim);
-  for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) storeFour(to, dim, c, loadFour(from, dim, c));
+  copyRow(rowOf(merged, row, dim), rowOf(restored, b * (kept + patches) + k, dim), dim);
 }
 
 __global__ void logOfSizes(const int* offsets, int special, int patches, const int* sizes, float* key_bias) {
@@ -172,6 +172,39 @@ __global__ void logOfSizes(const int* offsets, int special, int patches, const i
   if (k >= offsets[b + 1] - offsets[b]) return;
   key_bias[offsets[b] + k] = k < special ? 0.0f : logf(static_cast<float>(sizes[b * patches + k - special]));
 }
+
+// One warp per row of the result.
+__global__ void behindFront(const float* x, int dim, int special_before, const int* before, const float* front,
+                            int special_after, const int* after, float* y) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (k >= after[b + 1] - after[b]) return;
+  const float* from =
+      k < special_after ? rowOf(front, k, dim) : rowOf(x, before[b] + special_before + k - special_after, dim);
+  copyRow(from, rowOf(y, after[b] + k, dim), dim);
+}
+
+// Copies the rows first ... first + count - 1 of each image.
+__global__ void gatherFront(const float* x, int dim, const int* offsets, int first, int count, float* front) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (k >= count) return;
+  copyRow(rowOf(x, offsets[b] + first + k, dim), rowOf(front, b * count + k, dim), dim);
+}
+
+// One thread per column: neighbouring threads read neighbouring elements.
+__global__ void weightedMean(const float* x, int dim, const int* offsets, int special, int patches, const int* sizes,
+                             float* pooled) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int c = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (c >= dim) return;
+  const int begin = offsets[b] + special, live = offsets[b + 1] - begin;
+  double sum = 0;  // as on the CPU
+  for (int i = 0; i < live; ++i) sum += static_cast<double>(sizes[b * patches + i]) * rowOf(x, begin + i, dim)[c];
+  rowOf(pooled, b, dim)[c] = static_cast<float>(sum / patches);
+}
+
+unsigned images(const TokenState& state) { return static_cast<unsigned>(state.rows().batch); }
 
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
@@ -239,8 +272,8 @@ void TokenState::logSizes(const Stream& stream, float* key_bias) const {
 }
 
 void writeState(const Stream& stream, const TokenState& state, const StateFloats& to) {
-  launch(stateAsFloats, Grid{piecesOf(state.patches(), kThreads), static_cast<unsigned>(state.rows().batch)}, kThreads,
-         0, stream, state.rows().offsets, state.special(), state.patches(), state.clusterOfPatch(), state.sizes(), to);
+  launch(stateAsFloats, Grid{piecesOf(state.patches(), kThreads), images(state)}, kThreads, 0, stream,
+         state.rows().offsets, state.special(), state.patches(), state.clusterOfPatch(), state.sizes(), to);
 }
 
 const int* MutualPairMerge::findPairs(const Stream& stream, const float* x, int dim, TokenState& state) {
@@ -281,9 +314,28 @@ void MutualPairMerge::run(const Stream& stream, const float* x, int dim, TokenSt
 void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,
                  float* restored) {
   const int kept = keep_special ? state.special() : 0;
-  launch(gatherRows, Grid{piecesOf(kept + state.patches(), kWarps), static_cast<unsigned>(state.rows().batch)},
-         kThreads, 0, stream, merged, dim, state.special(), state.patches(), state.rows().offsets,
-         state.clusterOfPatch(), kept, restored);
+  launch(gatherRows, Grid{piecesOf(kept + state.patches(), kWarps), images(state)}, kThreads, 0, stream, merged, dim,
+         state.special(), state.patches(), state.rows().offsets, state.clusterOfPatch(), kept, restored);
+}
+
+void replaceSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& before, const float* front,
+                        const TokenState& after, float* y) {
+  launch(behindFront, Grid{piecesOf(after.rows().longest, kWarps), images(after)}, kThreads, 0, stream, x, dim,
+         before.special(), before.rows().offsets, front, after.special(), after.rows().offsets, y);
+}
+
+void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, float* front) {
+  launch(gatherFront, Grid{piecesOf(state.special(), kWarps), images(state)}, kThreads, 0, stream, x, dim,
+         state.rows().offsets, 0, state.special(), front);
+}
+
+void meanOverPatches(const Stream& stream, const float* x, int dim, const TokenState& state, float* pooled) {
+  launch(weightedMean, Grid{piecesOf(dim, kThreads), images(state)}, kThreads, 0, stream, x, dim, state.rows().offsets,
+         state.special(), state.patches(), state.sizes(), pooled);
+}
+
+void specialRow(const Stream& stream, const float* x, int dim, const TokenState& state, int index, float* pooled) {
+  launch(gatherFront, Grid{1, images(state)}, kThreads, 0, stream, x, dim, state.rows().offsets, index, 1, pooled);
 }
 
 }  // namespace mpm::cuda

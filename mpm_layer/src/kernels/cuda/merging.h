@@ -23,9 +23,8 @@ class TokenState {
   int special() const { return special_; }
   const std::vector<int>& liveRows() const { return live_; }           ///< from countRows()
   const int* clusterOfPatch() const { return map_[current_].data(); }  ///< {batch, patches}, on the device
-  const int* sizes() const {
-    return sizes_[current_].data();
-  }  ///< {batch, patches}; only the first live ones are valid
+  /// {batch, patches}, on the device; only the first live ones are valid.
+  const int* sizes() const { return sizes_[current_].data(); }
 
   /// Waits until the last merge has counted its rows (not until it is done) and updates rows() and liveRows(). Throws
   /// mpm::Error when a merge found a NaN or an infinity.
@@ -77,5 +76,19 @@ class MutualPairMerge {
 /// cluster.
 void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,
                  float* restored);
+
+/// x {rows of `before`, dim} -> y {rows of `after`, dim}: replaces the special rows of each image by `front`
+/// {after.special(), dim}. `after` is `before` with another number of special rows (TokenState::assign).
+void replaceSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& before, const float* front,
+                        const TokenState& after, float* y);
+
+/// front {batch, special, dim}: copies the special rows of each image.
+void gatherSpecialRows(const Stream& stream, const float* x, int dim, const TokenState& state, float* front);
+
+/// pooled {batch, dim}: the mean over the patches. Each patch has the row of its cluster.
+void meanOverPatches(const Stream& stream, const float* x, int dim, const TokenState& state, float* pooled);
+
+/// pooled {batch, dim}: copies special row `index` of each image.
+void specialRow(const Stream& stream, const float* x, int dim, const TokenState& state, int index, float* pooled);
 
 }  // namespace mpm::cuda

@@ -24,9 +24,7 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/rows.cuh"
 #include "kernels/cuda/similarity_tile.cuh"
-#include "kernels/cuda/warp.cuh"
 
 namespace mpm::cuda {
 namespace {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/number.h"
 
 namespace mpm::cuda {
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/number.h"
 
 #ifdef MPM_CUDA_ON_HOST
 #include "kernels/cuda/on_host.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/kernel.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {

@@ -4,8 +4,7 @@
 // column() tell which similarities a thread has.
 #pragma once
 
-#include "kernels/cuda/rows.cuh"
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/kernel.cuh"
 #include "kernels/cuda/warpgroup.cuh"
 
 namespace mpm::cuda {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/attention.h"
-#include "kernels/cuda/linear.h"
+#include "kernels/cuda/gemm.h"
 #include "kernels/transformer_block.h"
 
 namespace mpm::cuda {

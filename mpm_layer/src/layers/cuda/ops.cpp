@@ -4,13 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "kernels/cuda/elementwise.h"
-#include "kernels/cuda/linear.h"
 #include "kernels/cuda/mask_scores.h"
-#include "kernels/cuda/normalise.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
-#include "kernels/cuda/tokens.h"
 #include "layers/cuda/net.h"
 
 namespace mpm::cuda {

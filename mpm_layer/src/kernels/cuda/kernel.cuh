@@ -1,10 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a matrix, and access to four neighbouring elements of a row at once.
+// What the kernels share: types of numbers, lanes of a warp, rows of a matrix.
 #pragma once
 
+#include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/platform.cuh"
 
 namespace mpm::cuda {
+
+/// exp(x) is exp2(kLog2E * x).
+constexpr float kLog2E = 1.4426950408889634f;
+
+/// body(T()) with T the type that `number` names.
+template <typename Body>
+void withNumber(Number number, Body body) {
+  switch (number) {
+    case Number::kFloat:
+      return body(float());
+    case Number::kHalf:
+      return body(Half());
+    case Number::kBfloat:
+      return body(Bfloat());
+  }
+}
+
+constexpr int kWarp = 32;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+__device__ __forceinline__ int laneIndex() { return static_cast<int>(threadIdx.x) % kWarp; }
+__device__ __forceinline__ int warpIndex() { return static_cast<int>(threadIdx.x) / kWarp; }
+
+/// The sum over the warp. The order of additions is fixed, so every lane has the same bits in every run.
+template <typename T>
+__device__ __forceinline__ T warpSum(T x) {
+#pragma unroll
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) x += __shfl_xor_sync(kAllLanes, x, distance);
+  return x;
+}
+
+/// Maps floats (no NaN) to unsigned integers in the same order, for an atomic maximum. -0 and +0 are equal.
+__device__ __forceinline__ unsigned orderedBits(float x) {
+  const unsigned bits = __float_as_uint(x + 0.0f);
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+__device__ __forceinline__ float fromOrderedBits(unsigned bits) {
+  return __uint_as_float((bits & 0x80000000u) != 0 ? bits & 0x7fffffffu : ~bits);
+}
 
 /// Row `row` of a matrix whose rows are `stride` elements apart.
 template <typename T>
