@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/cuda/attention.h"
 #include "kernels/cuda/merging.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
@@ -73,20 +72,6 @@ double milliseconds(const Stream& stream, int repeats, const std::function<void(
   return *middle;
 }
 
-AxisResampling bilinear(int inputs, int outputs) {
-  AxisResampling axis;
-  axis.inputs = inputs;
-  axis.taps = 2;
-  for (int o = 0; o < outputs; ++o) {
-    const double at = std::clamp((o + 0.5) * inputs / outputs - 0.5, 0.0, inputs - 1.0);
-    const int first = std::min(static_cast<int>(at), inputs - 2);
-    axis.first.push_back(first);
-    axis.weight.push_back(static_cast<float>(1 - (at - first)));
-    axis.weight.push_back(static_cast<float>(at - first));
-  }
-  return axis;
-}
-
 // Best neighbours of `from` image tokens of which from - to pairs are mutual, behind one class token, for every image.
 Buffer<int> imposedPairs(const Stream& stream, int batch, int from, int to) {
   std::vector<int> best;
@@ -107,7 +92,7 @@ class Vit {
         precision_(precision),
         batch_(batch),
         embed_(makeEmbed()),
-        resize_(stream, bilinear(scale.grid(), scale.side), bilinear(scale.grid(), scale.side)),
+        resize_(stream, bilinearAxis(scale.grid(), scale.side), bilinearAxis(scale.grid(), scale.side)),
         normaliser_(stream, grey()) {
     const int d = size.dim;
     const float limit = 1 / std::sqrt(static_cast<float>(d));

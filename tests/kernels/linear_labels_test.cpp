@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/linear_labels.h"
-
 #include "kernels/each_instruction_set.h"
 #include "kernels/mask_scores.h"
 #include "kernels/reference.h"
+#include "kernels/resample.h"
 #include "kernels/threads.h"
 
 namespace mpm {

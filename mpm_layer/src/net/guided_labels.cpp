@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <opencv2/imgproc.hpp>
 
-#include "kernels/linear_labels.h"
+#include "kernels/resample.h"
 #include "net/inspect.h"
 
 namespace mpm {

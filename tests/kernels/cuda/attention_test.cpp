@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/attention.h"
+#include "kernels/cuda/transformer_block.h"
 
 #include "kernels/cuda/on_device.h"
 #include "kernels/reference.h"

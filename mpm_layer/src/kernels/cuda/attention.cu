@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses an implementation of attention. The one on ordinary cores is here, for fp32 and for head sizes that the
 // tensor cores do not support.
-#include "kernels/cuda/attention.h"
-
 #include <string>
 #include <type_traits>
 
 #include "kernels/cuda/attention_operands.cuh"
+#include "kernels/cuda/transformer_block.h"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
