@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elementwise.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/rounding.h"
 #include "mpm/error.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -17,47 +22,38 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-float sum(Vec a, Vec b, Vec c, Vec d) {
-  return hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(hn::Add(a, b), hn::Add(c, d))));
-}
-
-// Four partial sums hide the latency of an addition; a row of 192 is twelve AVX-512 vectors.
-float rowMean(const float* HWY_RESTRICT x, int n) {
+// The sum of a row's whole vectors: add(sum so far, vector). Four partial sums hide the latency of an addition; a row
+// of 192 is twelve AVX-512 vectors.
+template <class Add>
+HWY_INLINE float sumOfVectors(const float* HWY_RESTRICT x, int n, Add add) {
   const Floats d;
   Vec a = hn::Zero(d), b = a, c = a, e = a;
   int i = 0;
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-    a = hn::Add(a, hn::LoadU(d, x + i));
-    b = hn::Add(b, hn::LoadU(d, x + i + kLanes));
-    c = hn::Add(c, hn::LoadU(d, x + i + 2 * kLanes));
-    e = hn::Add(e, hn::LoadU(d, x + i + 3 * kLanes));
+    a = add(a, hn::LoadU(d, x + i));
+    b = add(b, hn::LoadU(d, x + i + kLanes));
+    c = add(c, hn::LoadU(d, x + i + 2 * kLanes));
+    e = add(e, hn::LoadU(d, x + i + 3 * kLanes));
   }
-  for (; i + kLanes <= n; i += kLanes) a = hn::Add(a, hn::LoadU(d, x + i));
+  for (; i + kLanes <= n; i += kLanes) a = add(a, hn::LoadU(d, x + i));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
+}
+
+float rowMean(const float* HWY_RESTRICT x, int n) {
   float rest = 0;
-  for (; i < n; ++i) rest += x[i];
-  return (sum(a, b, c, e) + rest) / static_cast<float>(n);
+  for (int i = n / kLanes * kLanes; i < n; ++i) rest += x[i];
+  return (sumOfVectors(x, n, [](Vec sum, Vec v) HWY_ATTR { return hn::Add(sum, v); }) + rest) / static_cast<float>(n);
 }
 
 float rowVariance(const float* HWY_RESTRICT x, int n, float mean) {
-  const Floats d;
-  const Vec m = hn::Set(d, mean);
-  Vec a = hn::Zero(d), b = a, c = a, e = a;
-  int i = 0;
-  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-    const Vec p = hn::Sub(hn::LoadU(d, x + i), m), q = hn::Sub(hn::LoadU(d, x + i + kLanes), m);
-    const Vec r = hn::Sub(hn::LoadU(d, x + i + 2 * kLanes), m), s = hn::Sub(hn::LoadU(d, x + i + 3 * kLanes), m);
-    a = hn::MulAdd(p, p, a);
-    b = hn::MulAdd(q, q, b);
-    c = hn::MulAdd(r, r, c);
-    e = hn::MulAdd(s, s, e);
-  }
-  for (; i + kLanes <= n; i += kLanes) {
-    const Vec p = hn::Sub(hn::LoadU(d, x + i), m);
-    a = hn::MulAdd(p, p, a);
-  }
+  const Vec m = hn::Set(Floats(), mean);
+  const auto add = [m](Vec sum, Vec v) HWY_ATTR {
+    const Vec centred = hn::Sub(v, m);
+    return hn::MulAdd(centred, centred, sum);
+  };
   float rest = 0;
-  for (; i < n; ++i) rest += (x[i] - mean) * (x[i] - mean);
-  return (sum(a, b, c, e) + rest) / static_cast<float>(n);
+  for (int i = n / kLanes * kLanes; i < n; ++i) rest += (x[i] - mean) * (x[i] - mean);
+  return (sumOfVectors(x, n, add) + rest) / static_cast<float>(n);
 }
 
 void normRow(const float* x, const float* weight, const float* bias, float eps, bool centre, float* y, int n) {
@@ -92,18 +88,11 @@ void activateRow(float* x, const float* gate, int n) {
 }
 
 void activateAnyRow(Activation activation, float* x, const float* gate, int n) {
-  switch (activation) {
-    case Activation::kGeluErf:
-      return activateRow<Activation::kGeluErf>(x, gate, n);
-    case Activation::kGeluTanh:
-      return activateRow<Activation::kGeluTanh>(x, gate, n);
-    case Activation::kGeluQuick:
-      return activateRow<Activation::kGeluQuick>(x, gate, n);
-    case Activation::kRelu:
-      return activateRow<Activation::kRelu>(x, gate, n);
-    case Activation::kSilu:
-      return activateRow<Activation::kSilu>(x, gate, n);
-  }
+  // In the order of Activation.
+  constexpr decltype(&activateRow<Activation::kRelu>) kRow[] = {
+      activateRow<Activation::kGeluErf>, activateRow<Activation::kGeluTanh>, activateRow<Activation::kGeluQuick>,
+      activateRow<Activation::kRelu>, activateRow<Activation::kSilu>};
+  kRow[static_cast<int>(activation)](x, gate, n);
 }
 
 void geluRow(float* HWY_RESTRICT x, float* HWY_RESTRICT slope, int n) {
@@ -134,6 +123,84 @@ void rotateRow(float* HWY_RESTRICT x, int heads, int head_dim, const float* HWY_
   }
 }
 
+void roundRow(const float* from, std::uint16_t* to, int n) {
+  forElements(n, [&](auto d, std::ptrdiff_t i) {
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const hn::Rebind<std::uint16_t, decltype(d)> d16;
+    const auto x = hn::LoadU(d, from + i);
+    const auto bits = hn::BitCast(du, x);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffu))));
+    const auto nan = hn::BitCast(d, hn::Set(du, 0x7fc0u));
+    const auto result = hn::IfThenElse(hn::Eq(x, x), hn::BitCast(d, rounded), nan);
+    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, result)), d16, to + i);
+  });
+}
+
+// forElements(), unrolled: the steps below are short beside those of a loop.
+template <class Each>
+HWY_INLINE void forManyElements(std::ptrdiff_t count, Each each) {
+  const std::ptrdiff_t whole = count / (4 * kLanes) * (4 * kLanes);
+  for (std::ptrdiff_t i = 0; i < whole; i += 4 * kLanes) {
+    each(Floats(), i);
+    each(Floats(), i + kLanes);
+    each(Floats(), i + 2 * kLanes);
+    each(Floats(), i + 3 * kLanes);
+  }
+  forElements(count - whole, [&](auto d, std::ptrdiff_t i) { each(d, whole + i); });
+}
+
+// |x| as an integer grows with |x|, and is largest for infinity and NaN.
+std::int32_t largestBits(const float* HWY_RESTRICT x, int n) {
+  const hn::RebindToSigned<Floats> di;
+  const auto bits = [&](int i) { return hn::BitCast(di, hn::Abs(hn::LoadU(Floats(), x + i))); };
+  auto a = hn::Zero(di), b = a;
+  int i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    a = hn::Max(a, hn::Max(bits(i), bits(i + kLanes)));
+    b = hn::Max(b, hn::Max(bits(i + 2 * kLanes), bits(i + 3 * kLanes)));
+  }
+  for (; i + kLanes <= n; i += kLanes) a = hn::Max(a, bits(i));
+  std::int32_t largest = hn::GetLane(hn::MaxOfLanes(di, hn::Max(a, b)));
+  for (; i < n; ++i) largest = std::max(largest, std::bit_cast<std::int32_t>(std::abs(x[i])));
+  return largest;
+}
+
+// The largest |x|. Of a row that is too small or not finite the scale instead, 0 or NaN, and zeros in `to`.
+template <class T>
+float largestOrZeros(const float* HWY_RESTRICT x, T* HWY_RESTRICT to, int n) {
+  const auto largest = std::bit_cast<float>(largestBits(x, n));
+  if (largest >= 1e-30f && largest <= std::numeric_limits<float>::max()) return largest;
+  std::fill_n(to, n, T{0});
+  return largest < 1e-30f ? 0.0f : std::numeric_limits<float>::quiet_NaN();
+}
+
+float quantiseRow(const float* HWY_RESTRICT x, std::int8_t* HWY_RESTRICT to, int n) {
+  const float largest = largestOrZeros(x, to, n);
+  if (!(largest > 0)) return largest;
+  const float factor = 127.0f / largest;
+  forManyElements(n, [&](auto d, std::ptrdiff_t i) {
+    const hn::Rebind<std::int8_t, decltype(d)> d8;
+    hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)))), d8, to + i);
+  });
+  return largest / 127.0f;
+}
+
+float halveRow(const float* HWY_RESTRICT x, std::uint16_t* HWY_RESTRICT to, int n, int exponent) {
+  const float largest = largestOrZeros(x, to, n);
+  if (!(largest > 0)) return largest;
+  const int shift = exponent - 1 - std::ilogb(largest);
+  const float factor = std::ldexp(1.0f, shift);
+  forManyElements(n, [&](auto d, std::ptrdiff_t i) {
+    const hn::Rebind<hwy::float16_t, decltype(d)> d16;
+    const hn::Rebind<std::uint16_t, decltype(d)> bits16;
+    hn::StoreU(hn::BitCast(bits16, hn::DemoteTo(d16, hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)))), bits16,
+               to + i);
+  });
+  return std::ldexp(1.0f, -shift);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace mpm
@@ -145,6 +212,9 @@ HWY_EXPORT(normRow);
 HWY_EXPORT(activateAnyRow);
 HWY_EXPORT(geluRow);
 HWY_EXPORT(rotateRow);
+HWY_EXPORT(roundRow);
+HWY_EXPORT(quantiseRow);
+HWY_EXPORT(halveRow);
 
 Activation parseActivation(std::string_view name) {
   if (name == "gelu_erf") return Activation::kGeluErf;
@@ -178,6 +248,29 @@ void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, in
   const int half = rotation.cols / 2, pairs = half / tables;
   for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(rotateRow)
   (x.row(i), heads, x.cols / heads, rotation.row(i), rotation.row(i) + half, pairs, tables > 1 ? pairs : 0);
+}
+
+void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }
+
+float toInt8(const float* from, std::int8_t* to, int count) {
+  return HWY_DYNAMIC_DISPATCH(quantiseRow)(from, to, count);
+}
+
+float toFp16(const float* from, std::uint16_t* to, int count, int exponent) {
+  return HWY_DYNAMIC_DISPATCH(halveRow)(from, to, count, exponent);
+}
+
+MatrixView<const float> roundedToInt8(MatrixView<const float> x, Scratch<float>& memory) {
+  thread_local Scratch<std::int8_t> row;
+  const auto cols = static_cast<std::size_t>(x.cols);
+  const MatrixView<float> rounded(memory.atLeast(static_cast<std::size_t>(x.rows) * cols), x.rows, x.cols);
+  std::int8_t* const values = row.atLeast(cols);
+  for (int i = 0; i < x.rows; ++i) {
+    const float scale = toInt8(x.row(i), values, x.cols);
+    std::transform(values, values + x.cols, rounded.row(i),
+                   [scale](std::int8_t value) { return scale * static_cast<float>(value); });
+  }
+  return rounded;
 }
 
 }  // namespace mpm

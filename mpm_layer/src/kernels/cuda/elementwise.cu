@@ -206,18 +206,11 @@ void Norm::runOnSlices(const Stream& stream, int rows, int slices, int stride, N
 void activate(const Stream& stream, Activation activation, bool gated, int rows, int cols, Number number, const void* x,
               void* y) {
   if (rows == 0) return;
-  switch (activation) {
-    case Activation::kGeluErf:
-      return activateWith<Activation::kGeluErf>(stream, gated, rows, cols, number, x, y);
-    case Activation::kGeluTanh:
-      return activateWith<Activation::kGeluTanh>(stream, gated, rows, cols, number, x, y);
-    case Activation::kGeluQuick:
-      return activateWith<Activation::kGeluQuick>(stream, gated, rows, cols, number, x, y);
-    case Activation::kRelu:
-      return activateWith<Activation::kRelu>(stream, gated, rows, cols, number, x, y);
-    case Activation::kSilu:
-      return activateWith<Activation::kSilu>(stream, gated, rows, cols, number, x, y);
-  }
+  // In the order of Activation.
+  constexpr decltype(&activateWith<Activation::kRelu>) kWith[] = {
+      activateWith<Activation::kGeluErf>, activateWith<Activation::kGeluTanh>, activateWith<Activation::kGeluQuick>,
+      activateWith<Activation::kRelu>, activateWith<Activation::kSilu>};
+  kWith[static_cast<int>(activation)](stream, gated, rows, cols, number, x, y);
 }
 
 void addBias(const Stream& stream, int rows, int cols, Number number, const void* bias, void* y) {
