@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kernels/attention.h"
+#include "kernels/attend.h"
 #include "kernels/convolution.h"
 #include "kernels/linear.h"
 #include "kernels/pairing.h"
@@ -93,7 +93,7 @@ void BM_Attention(benchmark::State& state) {
   const int rows = static_cast<int>(state.range(1)), heads = static_cast<int>(state.range(2)), dim = heads * 64;
   const Matrix q = Matrix::normal(rows, dim, 1), k = Matrix::normal(rows, dim, 2), v = Matrix::normal(rows, dim, 3);
   Matrix out(rows, dim);
-  for (auto _ : state) attention(q.view(), k.view(), v.view(), heads, 0.125f, nullptr, out.view(), threads);
+  for (auto _ : state) test::attend(q.view(), k.view(), v.view(), heads, 0.125f, nullptr, out.view(), threads);
   setRate(state, 4.0 * rows * rows * dim);
 }
 BENCHMARK(BM_Attention)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/attention.h"
-
+#include "kernels/attend.h"
 #include "kernels/each_instruction_set.h"
 #include "kernels/reference.h"
 #include "kernels/threads.h"
@@ -27,7 +26,7 @@ struct Case {
 
   Matrix run(const float* key_bias, const Parallel& parallel = Serial(), int gap = 0) const {
     Matrix out(q.rows, q.cols, gap);
-    attention(q.view(), k.view(), v.view(), heads, scale, key_bias, out.view(), parallel);
+    test::attend(q.view(), k.view(), v.view(), heads, scale, key_bias, out.view(), parallel);
     return out;
   }
   test::Reference expected(const float* key_bias) const {

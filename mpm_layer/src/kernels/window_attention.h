@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kernels/attention.h"
+#include "kernels/parallel.h"
 
 namespace mpm {
 

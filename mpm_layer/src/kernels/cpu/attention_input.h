@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 
 #include "kernels/attention.h"
@@ -11,6 +12,52 @@
 namespace mpm {
 
 constexpr float kLog2E = std::numbers::log2e_v<float>;
+
+/// Query rows that one task handles: their scores against 1025 keys are 100 KiB and stay in L2 beside a head's K and V.
+constexpr int kAttentionRows = 24;
+
+/// Rows of V are padded to this many floats, a multiple of every vector.
+constexpr int paddedHeadDim(int head_dim) { return (head_dim + 15) / 16 * 16; }
+
+/// Columns of the score scratch, padded past whole panels so that rows do not fall on one set of L1.
+constexpr int scoreStride(int keys) { return (keys + 63) / 64 * 64 + 16; }
+
+/// Two bf16 numbers that are neighbours in depth, as the multiply-add instructions take them.
+struct Bf16Pair {
+  std::uint16_t first, second;
+};
+constexpr int pairsFor(int count) { return (count + 1) / 2; }
+
+/// One head, a few query rows, all keys. With operands in bf16, Number is Bf16Pair, and head_dim and keys below are
+/// pairsFor() of them; logits, maxima, sums and the result are float all the same.
+template <class Number>
+struct AttentionTile {
+  const Number* q;  ///< {rows, head_dim}, already times scale * log2(e)
+  std::ptrdiff_t q_stride;
+  int rows;
+  const Number* k;  ///< {panels, head_dim, kPanel}; columns past the last key are finite
+  const Number* v;  ///< {keys, paddedHeadDim}
+  /// {panels * kPanel}: log2(e) * key bias, -infinity past the last key. Sums start from it, so adding it costs
+  /// nothing.
+  const float* bias;
+  std::ptrdiff_t bias_stride;  ///< from row to row, a multiple of 16; 0: one bias for all rows
+  int keys;
+  float largest_key_square;  ///< of |k|^2 over the keys; not read in bf16
+  int head_dim;
+  float* out;  ///< {rows, head_dim}
+  std::ptrdiff_t out_stride;
+};
+
+/// Floats of scratch that a tile needs, aligned to 64 bytes.
+std::size_t attentionScratch(int keys, int head_dim);
+void attentionTile(const AttentionTile<float>& tile, float* scratch);
+void attentionTileBf16(const AttentionTile<Bf16Pair>& tile, float* scratch);
+
+/// True when the CPU has AVX512-BF16 and this build contains the code for it.
+bool hasBf16AttentionTile();
+
+/// The largest |row|^2 of x {rows, cols}; infinity when a row holds a NaN.
+float largestSquare(const float* x, std::ptrdiff_t stride, int rows, int cols);
 
 /// Neighbouring rows of a head.
 struct AttentionRows {
@@ -66,11 +113,12 @@ struct AttentionInput {
   void run(const AttentionRows& part, MatrixView<float> out, const float* biases = nullptr) const;
 
  private:
-  // The parts of `memory` and `kept` with tiles; returns the floats of both. Without memory only these.
+  // Places the parts in `memory` and, where there is any, what is kept in `kept_memory`. Returns the floats of both;
+  // without memory only these.
   struct Sizes {
     std::size_t own, kept;
   };
-  Sizes placeTiles(float* memory, float* kept_memory);
+  Sizes placeParts(float* memory, float* kept_memory);
   void packTiles(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
                  MatrixView<const float> v_rows, float scale) const;
   void runTiles(const AttentionRows& part, MatrixView<float> out) const;

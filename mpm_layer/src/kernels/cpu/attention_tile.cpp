@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/attention_tile.h"
+#include "kernels/cpu/attention_input.h"
 
 #include <algorithm>
 #include <cmath>
@@ -171,7 +171,7 @@ HWY_INLINE void mixRows(const float* weights, const float* v, int v_stride, int 
 }
 
 // out += weights v for keys [first_key, first_key + keys).
-HWY_INLINE void mix(const AttentionTile& tile, const float* weights, int first_key, int keys, float* mixed) {
+HWY_INLINE void mix(const AttentionTile<float>& tile, const float* weights, int first_key, int keys, float* mixed) {
   const int v_stride = paddedHeadDim(tile.head_dim);
   const float* v = tile.v + static_cast<std::ptrdiff_t>(first_key) * v_stride;
   forRowGroups(tile.rows, [&](auto group, int i) HWY_ATTR {
@@ -201,7 +201,7 @@ float largestSquareOf(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int ro
 
 // Upper bound of |score|: |q . k| <= |q| |k|. Infinite or NaN if a score could be. A bias of -infinity does not count:
 // it takes its key out.
-HWY_INLINE float scoreBound(const AttentionTile& tile) {
+HWY_INLINE float scoreBound(const AttentionTile<float>& tile) {
   const Floats d;
   Vec biases = hn::Zero(d);
   float bias = 0;
@@ -220,7 +220,7 @@ HWY_INLINE float scoreBound(const AttentionTile& tile) {
 }
 
 // Scores, 2^score and the product with V in one pass over the keys.
-void runBounded(const AttentionTile& tile, float* HWY_RESTRICT weights, float* HWY_RESTRICT sums,
+void runBounded(const AttentionTile<float>& tile, float* HWY_RESTRICT weights, float* HWY_RESTRICT sums,
                 float* HWY_RESTRICT mixed) {
   for (int begin = 0; begin < tile.keys; begin += kKeyStep) {
     const int keys = std::min(kKeyStep, tile.keys - begin);
@@ -241,7 +241,7 @@ void runBounded(const AttentionTile& tile, float* HWY_RESTRICT weights, float* H
 }
 
 // First all scores of the rows, to find their maxima.
-void runWithMaxima(const AttentionTile& tile, float* HWY_RESTRICT scores, float* HWY_RESTRICT weights,
+void runWithMaxima(const AttentionTile<float>& tile, float* HWY_RESTRICT scores, float* HWY_RESTRICT weights,
                    float* HWY_RESTRICT sums, float* HWY_RESTRICT mixed) {
   const Floats d;
   const int stride = scoreStride(tile.keys);
@@ -277,7 +277,7 @@ void runWithMaxima(const AttentionTile& tile, float* HWY_RESTRICT scores, float*
   }
 }
 
-void run(const AttentionTile& tile, float* HWY_RESTRICT scratch) {
+void run(const AttentionTile<float>& tile, float* HWY_RESTRICT scratch) {
   const Floats d;
   const int v_stride = paddedHeadDim(tile.head_dim);
   float* const scores = scratch;
@@ -319,7 +319,7 @@ float largestSquare(const float* x, std::ptrdiff_t stride, int rows, int cols) {
   return HWY_DYNAMIC_DISPATCH(largestSquareOf)(x, stride, rows, cols);
 }
 
-void attentionTile(const AttentionTile& tile, float* scratch) { HWY_DYNAMIC_DISPATCH(run)(tile, scratch); }
+void attentionTile(const AttentionTile<float>& tile, float* scratch) { HWY_DYNAMIC_DISPATCH(run)(tile, scratch); }
 
 }  // namespace mpm
 #endif  // HWY_ONCE

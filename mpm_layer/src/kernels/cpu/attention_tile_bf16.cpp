@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/attention_tile.h"
+#include "kernels/cpu/attention_input.h"
 
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/row_groups.h"
@@ -174,7 +174,7 @@ MPM_INLINE void exponentials(const float* scores, int vectors, __m512 max, Bf16P
   _mm512_store_ps(sum, total);
 }
 
-MPM_AVX512_BF16 void run(const AttentionTileBf16& tile, float* scratch) {
+MPM_AVX512_BF16 void run(const AttentionTile<Bf16Pair>& tile, float* scratch) {
   const int depth = pairsFor(tile.head_dim);
   const int stride = scoreStride(tile.keys);
   const int v_stride = paddedHeadDim(tile.head_dim);
@@ -230,7 +230,7 @@ bool hasBf16AttentionTile() {
   return has;
 }
 
-void attentionTileBf16(const AttentionTileBf16& tile, float* scratch) { run(tile, scratch); }
+void attentionTileBf16(const AttentionTile<Bf16Pair>& tile, float* scratch) { run(tile, scratch); }
 
 }  // namespace mpm
 
@@ -239,7 +239,7 @@ void attentionTileBf16(const AttentionTileBf16& tile, float* scratch) { run(tile
 namespace mpm {
 
 bool hasBf16AttentionTile() { return false; }
-void attentionTileBf16(const AttentionTileBf16&, float*) {}
+void attentionTileBf16(const AttentionTile<Bf16Pair>&, float*) {}
 
 }  // namespace mpm
 #endif

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/attention_tile.h"
 #include "kernels/scratch.h"
 
 namespace mpm {

@@ -64,7 +64,7 @@ const TileKernel* tileKernel(Precision precision);
 /// In int8 on x86-64: of 512 bits with AVX512-VNNI, of 256 if the instruction set is "avx_vnni"; else null.
 const TileKernel* vnniKernel();
 
-/// The kernel of attention in a net of this precision; null: attention has tiles of its own (attention_tile.h).
+/// The kernel of attention in a net of this precision; null: attention has tiles of its own (attention_input.h).
 const TileKernel* attentionTiles(Precision precision);
 
 /// PackedLinear on a kernel.

@@ -7,7 +7,6 @@
 #include <numbers>
 #include <vector>
 
-#include "kernels/cpu/attention_tile.h"
 #include "kernels/cpu/block_parts.h"
 #include "kernels/cpu/panels.h"
 #include "kernels/scratch.h"
