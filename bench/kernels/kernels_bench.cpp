@@ -2,16 +2,12 @@
 // Speed of the kernels on the sizes of Segmenter: rows 1025 (512 x 512, patch 16), 740 and 540 (after the insertions).
 #include <benchmark/benchmark.h>
 
-#include <cmath>
-
 #include "kernels/attend.h"
+#include "kernels/block_weights.h"
 #include "kernels/convolution.h"
-#include "kernels/linear.h"
 #include "kernels/pairing.h"
-#include "kernels/random.h"
 #include "kernels/resample.h"
 #include "kernels/threads.h"
-#include "kernels/transformer_block.h"
 
 namespace mpm {
 namespace {
@@ -108,22 +104,9 @@ BENCHMARK(BM_Attention)
 void BM_Block(benchmark::State& state) {
   const Threads threads(static_cast<int>(state.range(0)));
   const int rows = static_cast<int>(state.range(1)), heads = static_cast<int>(state.range(2)), dim = heads * 64;
-  const float sigma = 1 / std::sqrt(static_cast<float>(dim));
-  const Matrix qkv = Matrix::normal(3 * dim, dim, 1, sigma), proj = Matrix::normal(dim, dim, 2, sigma);
-  const Matrix fc1 = Matrix::normal(4 * dim, dim, 3, sigma), fc2 = Matrix::normal(dim, 4 * dim, 4, sigma / 2);
-  const std::vector<float> ones(static_cast<std::size_t>(dim), 1.0f), zeros(static_cast<std::size_t>(dim), 0.0f);
-  TransformerBlockSpec spec;
-  spec.dim = dim;
-  spec.heads = heads;
-  spec.head_dim = 64;
-  spec.scale = 0.125f;
-  spec.norm1 = spec.norm2 = {ones.data(), zeros.data(), 1e-6f};
-  spec.qkv.weight = qkv.view();
-  spec.proj.weight = proj.view();
-  spec.fc1.weight = fc1.view();
-  spec.fc2.weight = fc2.view();
-  spec.precision = precisionOf(state, state.range(3));
-  const TransformerBlock block(spec);
+  const test::BlockWeights weights(
+      {.dim = dim, .heads = heads, .head_dim = 64, .hidden = 4 * dim, .precision = precisionOf(state, state.range(3))});
+  const TransformerBlock block(weights.spec());
   const Matrix x = Matrix::normal(rows, dim, 5);
   Matrix y(rows, dim);
   for (auto _ : state)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "kernels/view.h"
@@ -38,5 +39,8 @@ void activateGated(Activation activation, MatrixView<float> x);
 /// `rotation` {x.rows, 2 * tables * pairs}: the cosines of a row, then its sines. `tables`: 1, or one per head. In
 /// place, on the calling thread.
 void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, int tables);
+
+/// True when none of the `count` values is NaN or infinite.
+bool allFinite(const float* values, std::size_t count);
 
 }  // namespace mpm

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kernels/patch_embed.h"
-#include "kernels/pixel_values.h"
 #include "kernels/resample.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"

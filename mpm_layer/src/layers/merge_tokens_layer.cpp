@@ -3,7 +3,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "kernels/finite.h"
+#include "kernels/elementwise.h"
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
 #include "merging/kept_groups.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/finite.h"
+#include "kernels/elementwise.h"
 #include "kernels/resample.h"
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/finite.h"
+#include "kernels/elementwise.h"
 #include "kernels/pairing.h"
 #include "kernels/scratch.h"
 

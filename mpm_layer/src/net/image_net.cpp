@@ -4,7 +4,7 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
-#include "kernels/finite.h"
+#include "kernels/elementwise.h"
 #include "net/inspect.h"
 #include "onnx/model/graph_proto.h"
 

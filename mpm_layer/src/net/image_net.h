@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/pixel_values.h"
+#include "kernels/patch_embed.h"
 #include "kernels/resample.h"
 #include "layers/device_ends.h"
 #include "layers/opencv_adapter.h"

@@ -124,16 +124,10 @@ MPM_INLINE void scoreTile(const Bf16Pair* q, int depth, const Bf16Pair* panel, c
 template <int R>
 MPM_AVX512_BF16 void scoreRows(const Bf16Pair* q, int depth, const Bf16Pair* panel, int vectors, const float* bias,
                                std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride, float* maxima) {
-  switch (vectors) {
-    case 1:
-      return scoreTile<R, 1>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
-    case 2:
-      return scoreTile<R, 2>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
-    case 3:
-      return scoreTile<R, 3>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
-    default:
-      return scoreTile<R, 4>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
-  }
+  if (vectors == 1) return scoreTile<R, 1>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
+  if (vectors == 2) return scoreTile<R, 2>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
+  if (vectors == 3) return scoreTile<R, 3>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
+  scoreTile<R, 4>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
 }
 
 template <int R, int V>
@@ -151,16 +145,10 @@ MPM_AVX512_BF16 void mixRows(const Bf16Pair* weights, const Bf16Pair* v, int v_s
   int c = 0;
   for (; c + kTileVectors * kLanes <= v_stride; c += kTileVectors * kLanes)
     mixTile<R, kTileVectors>(weights, v + c, v_stride, pairs, first, out + c);
-  switch ((v_stride - c) / kLanes) {
-    case 3:
-      return mixTile<R, 3>(weights, v + c, v_stride, pairs, first, out + c);
-    case 2:
-      return mixTile<R, 2>(weights, v + c, v_stride, pairs, first, out + c);
-    case 1:
-      return mixTile<R, 1>(weights, v + c, v_stride, pairs, first, out + c);
-    default:
-      return;
-  }
+  const int rest = (v_stride - c) / kLanes;
+  if (rest == 3) mixTile<R, 3>(weights, v + c, v_stride, pairs, first, out + c);
+  if (rest == 2) mixTile<R, 2>(weights, v + c, v_stride, pairs, first, out + c);
+  if (rest == 1) mixTile<R, 1>(weights, v + c, v_stride, pairs, first, out + c);
 }
 
 MPM_INLINE void exponentials(const float* scores, int vectors, __m512 max, Bf16Pair* weights, float* sum) {

@@ -250,6 +250,12 @@ void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, in
   (x.row(i), heads, x.cols / heads, rotation.row(i), rotation.row(i) + half, pairs, tables > 1 ? pairs : 0);
 }
 
+bool allFinite(const float* values, std::size_t count) {
+  std::uint32_t max = 0;  // of the bits without the sign: those of infinities and NaNs are the largest
+  for (std::size_t i = 0; i < count; ++i) max = std::max(max, std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffu);
+  return max < 0x7f800000u;
+}
+
 void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }
 
 float toInt8(const float* from, std::int8_t* to, int count) {

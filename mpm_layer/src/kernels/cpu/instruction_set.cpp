@@ -24,16 +24,10 @@ struct InstructionSet {
 };
 
 std::string nameOf(std::int64_t target) {
-  switch (target) {
-    case HWY_AVX3:
-      return "avx512";
-    case HWY_AVX2:
-      return "avx2";
-    case HWY_SSE4:
-      return "sse4";
-    default:
-      return HWY_ARCH_ARM_A64 ? "neon" : "scalar";
-  }
+  if (target == HWY_AVX3) return "avx512";
+  if (target == HWY_AVX2) return "avx2";
+  if (target == HWY_SSE4) return "sse4";
+  return HWY_ARCH_ARM_A64 ? "neon" : "scalar";
 }
 
 // AVX2 and the products of int8 in 256 bits that CPUs without AVX-512 have.

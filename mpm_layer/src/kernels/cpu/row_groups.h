@@ -16,20 +16,12 @@ __attribute__((always_inline)) inline void forRowGroups(int rows, const Body& bo
   static_assert(kTileRows == 6);
   int i = 0;
   for (; i + kTileRows <= rows; i += kTileRows) body(std::integral_constant<int, kTileRows>(), i);
-  switch (rows - i) {
-    case 1:
-      return body(std::integral_constant<int, 1>(), i);
-    case 2:
-      return body(std::integral_constant<int, 2>(), i);
-    case 3:
-      return body(std::integral_constant<int, 3>(), i);
-    case 4:
-      return body(std::integral_constant<int, 4>(), i);
-    case 5:
-      return body(std::integral_constant<int, 5>(), i);
-    default:
-      return;
-  }
+  const int rest = rows - i;
+  if (rest == 1) body(std::integral_constant<int, 1>(), i);
+  if (rest == 2) body(std::integral_constant<int, 2>(), i);
+  if (rest == 3) body(std::integral_constant<int, 3>(), i);
+  if (rest == 4) body(std::integral_constant<int, 4>(), i);
+  if (rest == 5) body(std::integral_constant<int, 5>(), i);
 }
 
 }  // namespace mpm

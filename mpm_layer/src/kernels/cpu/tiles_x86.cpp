@@ -75,14 +75,9 @@ void multiply(const std::uint32_t* x_words, const std::uint32_t* w_words, int wo
               const TileOutput& out) {
   const auto* const x = reinterpret_cast<const std::int32_t*>(x_words);
   const auto* const w = reinterpret_cast<const std::int32_t*>(w_words);
-  switch (vectors) {
-    case 1:
-      return multiplyTile(x, w, words, out, std::make_index_sequence<1>(), Rows());
-    case 2:
-      return multiplyTile(x, w, words, out, std::make_index_sequence<2>(), Rows());
-    default:
-      return multiplyTile(x, w, words, out, std::make_index_sequence<3>(), Rows());
-  }
+  if (vectors == 1) return multiplyTile(x, w, words, out, std::make_index_sequence<1>(), Rows());
+  if (vectors == 2) return multiplyTile(x, w, words, out, std::make_index_sequence<2>(), Rows());
+  multiplyTile(x, w, words, out, std::make_index_sequence<3>(), Rows());
 }
 
 const TileKernel* kernel() {

@@ -13,14 +13,9 @@ constexpr float kLog2E = 1.4426950408889634f;
 /// body(T()) with T the type that `number` names.
 template <typename Body>
 void withNumber(Number number, Body body) {
-  switch (number) {
-    case Number::kFloat:
-      return body(float());
-    case Number::kHalf:
-      return body(Half());
-    case Number::kBfloat:
-      return body(Bfloat());
-  }
+  if (number == Number::kHalf) return body(Half());
+  if (number == Number::kBfloat) return body(Bfloat());
+  body(float());
 }
 
 constexpr int kWarp = 32;

@@ -3,7 +3,6 @@
 
 #include "kernels/cuda/gemm.h"
 #include "kernels/patch_embed.h"
-#include "kernels/pixel_values.h"
 
 namespace mpm::cuda {
 
