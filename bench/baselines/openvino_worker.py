@@ -9,7 +9,8 @@ import worker
 
 
 def load(arguments):
-    worker.require_bf16("OpenVINO", arguments.precision)
+    if arguments.precision == "bf16" and not worker.has_bf16():
+        raise worker.Refused("this CPU has neither AVX512-BF16 nor AMX: OpenVINO would emulate bf16")
     core = openvino.Core()
     model = core.read_model(arguments.model)
     output = model.output(0)

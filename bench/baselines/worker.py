@@ -31,11 +31,6 @@ def has_bf16():
     return bool(flags & {"avx512_bf16", "amx_bf16"})
 
 
-def require_bf16(name, precision):
-    if precision == "bf16" and not has_bf16():
-        raise Refused(f"this CPU has neither AVX512-BF16 nor AMX: {name} would emulate bf16")
-
-
 def one_line(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (" ".join(lines) or type(error).__name__)[:400]

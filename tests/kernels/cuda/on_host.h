@@ -178,15 +178,7 @@ inline MpmIndex3 threadIdx, blockIdx, blockDim, gridDim;
 struct alignas(16) float4 {
   float x, y, z, w;
 };
-struct alignas(16) uint4 {
-  unsigned x, y, z, w;
-};
-struct alignas(8) float2 {
-  float x, y;
-};
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
 inline void __syncthreads() { mpm::cuda::on_host::waitForBlock(); }
 inline void __syncwarp(unsigned = 0xffffffffu) {
@@ -228,15 +220,7 @@ T atomicMax(T* at, T value) {
   if (value > old) *at = value;
   return old;
 }
-template <typename T>
-T atomicOr(T* at, T value) {
-  const T old = *at;
-  *at = old | value;
-  return old;
-}
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
-inline float __fdividef(float a, float b) { return a / b; }
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __ffs(unsigned x) { return x == 0 ? 0 : std::countr_zero(x) + 1; }

@@ -6,13 +6,6 @@
 #include "kernels/scratch.h"
 
 namespace mpm {
-namespace {
-
-MatrixView<float> ofTile(Scratch<float>& memory, int rows, int cols) {
-  return {memory.atLeast(static_cast<std::size_t>(PackedLinear::kMaxRows) * cols), rows, cols};
-}
-
-}  // namespace
 
 PackedNorm::PackedNorm(const NormWeights& weights, int dim)
     : weight(weights.weight, weights.weight + dim),
@@ -72,12 +65,12 @@ void appendTiles(int sequence, int rows, int rows_after, int threads, std::vecto
 
 MatrixView<float> narrowScratch(int rows, int cols) {
   thread_local Scratch<float> memory;
-  return ofTile(memory, rows, cols);
+  return {memory.atLeast(static_cast<std::size_t>(PackedLinear::kMaxRows) * cols), rows, cols};
 }
 
 MatrixView<float> wideScratch(int rows, int cols) {
   thread_local Scratch<float> memory;
-  return ofTile(memory, rows, cols);
+  return {memory.atLeast(static_cast<std::size_t>(PackedLinear::kMaxRows) * cols), rows, cols};
 }
 
 }  // namespace mpm
