@@ -47,7 +47,7 @@ float rowMean(const float* HWY_RESTRICT x, int n) {
 
 float rowVariance(const float* HWY_RESTRICT x, int n, float mean) {
   const Vec m = hn::Set(Floats(), mean);
-  const auto add = [m](Vec sum, Vec v) HWY_ATTR {
+  const auto add = [&](Vec sum, Vec v) HWY_ATTR {
     const Vec centred = hn::Sub(v, m);
     return hn::MulAdd(centred, centred, sum);
   };
