@@ -8,7 +8,10 @@
 namespace mpm::gui {
 
 FolderBrowser::FolderBrowser(FolderBar* bar, LiveMonitor* live, QAction* pause, QObject* parent)
-    : QObject(parent), bar_(bar), live_(live), pause_(pause), thread_(this) {
+    : QObject(parent), bar_(bar), live_(live), pause_(pause), thread_(this, [this](const QString& why) {
+        wanted_.clear();
+        emit said(why, Badge::kBad);
+      }) {
   connect(bar_, &FolderBar::picked, this, &FolderBrowser::show);
   connect(pause_, &QAction::toggled, this, [this](bool on) {
     if (!on) wanted_.clear();
@@ -16,27 +19,25 @@ FolderBrowser::FolderBrowser(FolderBar* bar, LiveMonitor* live, QAction* pause, 
 }
 
 void FolderBrowser::setSource(const QString& source, const std::optional<vision::TimeOptions>& times) {
-  const int version = ++version_;
+  thread_.giveUp();
   wanted_.clear();
   bar_->setPictures({});
   const vision::SourceSpec spec = sourceSpec(source);
   if (spec.kind != vision::SourceKind::kFolder && spec.kind != vision::SourceKind::kGlob) return;
-  thread_.run([this, version, spec, times] {
+  thread_.run([this, spec, times] {
     std::vector<FolderPicture> pictures;
     try {
       std::optional<vision::PictureTimes> known;
       if (times) known.emplace(*times);
       for (const std::string& file : vision::sourceFiles(spec)) {
-        if (version != version_) return;
+        if (!thread_.goesOn()) return;
         const auto time = known ? known->of(file) : vision::PictureTime();
         if (time) pictures.push_back({QString::fromStdString(file), time->time});
       }
     } catch (const Error&) {  // who opens the source reports it
     }
     std::ranges::stable_sort(pictures, {}, &FolderPicture::time);  // as an archive is read
-    thread_.answer([this, version, pictures] {
-      if (version == version_) bar_->setPictures(pictures);
-    });
+    thread_.answer([this, pictures] { bar_->setPictures(pictures); });
   });
 }
 
@@ -71,23 +72,10 @@ void FolderBrowser::show(int index) {
   const FolderPicture& picture = bar_->pictures()[static_cast<std::size_t>(index)];
   wanted_ = picture.file;
   emit chosen();
-  // If several wait, only the last is read.
-  thread_.run([this, version = ++version_, file = picture.file, time = picture.time] {
-    if (version != version_) return;
-    const auto answer = [this, version](auto show) {
-      thread_.answer([this, version, show = std::move(show)] {
-        if (version == version_) show();
-      });
-    };
-    try {
-      const auto frame = vision::openSource(file.toStdString())->next();
-      answer([this, file, time, image = frame->image] { live_->showPicture(file, image, time); });
-    } catch (const Error& error) {
-      answer([this, message = QString::fromStdString(error.what())] {
-        wanted_.clear();
-        emit said(message, Badge::kBad);
-      });
-    }
+  thread_.giveUp();  // if several wait, only the last is read
+  thread_.run([this, file = picture.file, time = picture.time] {
+    const auto frame = vision::openSource(file.toStdString())->next();
+    thread_.answer([this, file, time, image = frame->image] { live_->showPicture(file, image, time); });
   });
 }
 

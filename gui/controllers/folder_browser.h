@@ -40,8 +40,7 @@ class FolderBrowser : public QObject {
   FolderBar* bar_;
   LiveMonitor* live_;
   QAction* pause_;
-  QString wanted_;                // chosen, and not on show yet: frames before it do not move the bar
-  std::atomic<int> version_ = 0;  // of what was asked for: answers to an older one do not count
+  QString wanted_;  // chosen, and not on show yet: frames before it do not move the bar
   Worker thread_;
 };
 

@@ -95,7 +95,7 @@ const monitor::Watch& CameraList::watch(int row) const { return readers_[static_
 // The timer starts once all are read, so that nothing waits in front of a slow disk.
 void CameraList::read() {
   timer_.stop();
-  thread_.clear();
+  thread_.giveUp();
   for (int row = 0; row < rowCount(); ++row)
     thread_.run([this, row, reader = readers_[static_cast<std::size_t>(row)]] {
       QStringList lines;

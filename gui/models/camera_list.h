@@ -16,7 +16,7 @@ class CameraList : public QStandardItemModel {
   static constexpr QSize kPicture{224, 140};  ///< px, at most
 
   explicit CameraList(QObject* parent = nullptr);
-  ~CameraList() override { thread_.clear(); }
+  ~CameraList() override { thread_.giveUp(); }
 
   /// Throws mpm::Error as monitor::readWatches(); then the cameras are those of before.
   void open(const QString& file);

@@ -25,7 +25,7 @@ class History : public QObject {
   Q_OBJECT
  public:
   explicit History(QObject* parent = nullptr);
-  ~History() override { thread_.clear(); }
+  ~History() override { thread_.giveUp(); }
 
   void setDatabase(const QString& path);
   QString database() const { return path_; }

@@ -30,11 +30,11 @@ class PictureAnalysis : public QObject {
   struct Model {
     std::string path;
     EstimatorOptions options;
+    int number = 0;
   };
   Model model_;
-  std::atomic<int> last_ = 0, model_number_ = 0;
   std::optional<Estimator> estimator_;  // touched on thread_ only
-  int loaded_ = 0;                      // the number of its model
+  int loaded_ = 0;                      // likewise: the number of its model
   Worker thread_;
 };
 

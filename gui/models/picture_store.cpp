@@ -166,7 +166,7 @@ void Thumbnails::setNames(const QStringList& names) {
   thread_.run([this, fresh] {
     for (const QFileInfo& file : QDir(folder_).entryInfoList(QDir::Files)) {
       const QString name = file.completeBaseName();
-      if (stop_) return;
+      if (!thread_.goesOn()) return;
       if (!fresh.contains(name)) continue;
       const QImage thumbnail = smallPicture(file.filePath(), kSize);
       thread_.answer([this, name, thumbnail] { emit made(name, thumbnail); });

@@ -64,7 +64,7 @@ class Thumbnails : public QObject {
   static constexpr QSize kSize{64, 40};  ///< px, at most
 
   explicit Thumbnails(const QString& folder, QObject* parent = nullptr);
-  ~Thumbnails() override { stop_ = true; }
+  ~Thumbnails() override { thread_.giveUp(); }
 
   /// The pictures of the folder, without their endings: made() for those that were not there before.
   void setNames(const QStringList& names);
@@ -75,7 +75,6 @@ class Thumbnails : public QObject {
  private:
   QString folder_;
   QSet<QString> known_;
-  std::atomic<bool> stop_ = false;
   Worker thread_;
 };
 

@@ -57,7 +57,7 @@ void StateTrainer::train(const QString& name, const QString& region, const QStri
   job.regions = std::move(regions);
   job.progress = [this](int done, int of) {
     thread_.answer([this, done, of] { emit progressed(done, of); });
-    return !stop_;
+    return thread_.goesOn();
   };
   thread_.run([this, job, csv = fileOf(name, ".csv"), json = fileOf(name, ".json")]() mutable {
     evaluation::readStateExamples(csv, {}, job);

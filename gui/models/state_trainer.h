@@ -19,7 +19,7 @@ class StateTrainer : public QObject {
  public:
   /// `folder`: of the labels.
   explicit StateTrainer(const QString& folder, QObject* parent = nullptr);
-  ~StateTrainer() override { stop_ = true; }
+  ~StateTrainer() override { thread_.giveUp(); }
 
   /// Reads what is there: opened().
   void open(const QString& name);
@@ -47,7 +47,6 @@ class StateTrainer : public QObject {
   std::string fileOf(const QString& name, const char* ending) const;
 
   QString folder_;
-  std::atomic<bool> stop_ = false;
   Worker thread_;
 };
 

@@ -132,38 +132,24 @@ struct LiveTrainer::Pupil {
   std::optional<TokenHead> head;
 };
 
-LiveTrainer::LiveTrainer(QObject* parent) : QObject(parent), thread_(this) {}
+LiveTrainer::LiveTrainer(QObject* parent)
+    : QObject(parent), thread_(this, [this](const QString& why) { emit failed(why); }) {}
 
-LiveTrainer::~LiveTrainer() { ++ended_; }
+LiveTrainer::~LiveTrainer() { thread_.giveUp(); }
 
-// `work` gets the pupil and whether to go on, and returns what to emit.
 template <typename Work>
 void LiveTrainer::run(const TrainerJob& job, int rank, Work work) {
-  const auto guarded = [this, job, work = std::move(work), turn = ended_.load()] {
-    const auto goes_on = [this, turn] { return turn == ended_; };
-    if (!goes_on()) return;
-    const auto queue = [this, goes_on](auto emission) {
-      thread_.answer([goes_on, emission = std::move(emission)] {
-        if (goes_on()) emission();
-      });
-    };
-    try {
-      if (!pupil_ || pupil_->job.folder != job.folder || pupil_->job.model != job.model)
-        pupil_ = std::make_unique<Pupil>(job);
-      pupil_->take(job);
-      queue(work(*pupil_, goes_on));
-    } catch (const std::exception& error) {
-      queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
-    }
+  const auto with_pupil = [this, job, work = std::move(work)] {
+    if (!pupil_ || pupil_->job.folder != job.folder || pupil_->job.model != job.model)
+      pupil_ = std::make_unique<Pupil>(job);
+    pupil_->take(job);
+    work(*pupil_);
   };
-  thread_.run(guarded, rank);
+  thread_.run(with_pupil, rank);
 }
 
 void LiveTrainer::prepare(const TrainerJob& job, const QString& picture) {
-  run(job, 0, [picture](Pupil& pupil, auto) {
-    pupil.tokensOf(picture.toStdString());
-    return [] {};
-  });
+  run(job, 0, [picture](Pupil& pupil) { pupil.tokensOf(picture.toStdString()); });
 }
 
 void LiveTrainer::ask(const TrainerJob& job, const QString& picture) { answer(job, picture, ++asked_, false); }
@@ -171,9 +157,8 @@ void LiveTrainer::ask(const TrainerJob& job, const QString& picture) { answer(jo
 // The encoder takes long: the first answer is of the pictures that it has looked at. Then it looks at the others, one
 // at a time so that a new question comes in between, and answers again.
 void LiveTrainer::answer(const TrainerJob& job, const QString& picture, int number, bool reads) {
-  run(job, reads ? 0 : 1, [=, this](Pupil& pupil, auto goes_on) {
-    std::function<void()> emission = [] {};
-    if (number != asked_) return emission;
+  run(job, reads ? 0 : 1, [=, this](Pupil& pupil) {
+    if (number != asked_) return;
     const cv::Mat tokens = pupil.tokensOf(picture.toStdString());
     std::vector<std::string> unread = pupil.unread();
     const auto read = [&] {
@@ -183,32 +168,33 @@ void LiveTrainer::answer(const TrainerJob& job, const QString& picture, int numb
     const auto read_on = [=, this] { answer(job, picture, number, true); };
     if (reads && !unread.empty()) {
       read();
-      if (!unread.empty()) return emission = read_on;
+      if (!unread.empty()) return thread_.answer(read_on);
     }
-    while (!pupil.train(goes_on)) {
+    while (!pupil.train([this] { return thread_.goesOn(); })) {
       read();
-      if (number != asked_ || !goes_on()) return emission;
+      if (number != asked_ || !thread_.goesOn()) return;
     }
     const cv::Mat labels = pupil.trainer.predict(*pupil.head, tokens),
                   margins = pupil.trainer.margins(*pupil.head, tokens);
     std::vector<int> unsure;
     for (int i = 0; i < tokens.rows; ++i)
       if (margins.ptr<float>()[i] < kUnsure) unsure.push_back(i);
-    return emission = [=, this, complete = unread.empty()] {
+    thread_.answer([=, this, complete = unread.empty()] {
       emit predicted(picture, labels, unsure);
       if (!complete) read_on();
-    };
+    });
   });
 }
 
 void LiveTrainer::suggest(const TrainerJob& job, const QStringList& files, int count) {
-  run(job, 0, [this, files, count](Pupil& pupil, auto goes_on) {
-    return [this, chosen = pupil.next(files, count, goes_on)] { emit suggested(chosen); };
+  run(job, 0, [this, files, count](Pupil& pupil) {
+    const QStringList chosen = pupil.next(files, count, [this] { return thread_.goesOn(); });
+    thread_.answer([this, chosen] { emit suggested(chosen); });
   });
 }
 
 void LiveTrainer::stop() {
-  ++ended_;
+  thread_.giveUp();
   thread_.run([this] { pupil_.reset(); });
 }
 

@@ -51,7 +51,6 @@ class LiveTrainer : public QObject {
   void run(const TrainerJob& job, int rank, Work work);
 
   std::atomic<int> asked_ = 0;    // the number of the last ask()
-  std::atomic<int> ended_ = 0;    // how often it was stopped: what began before that is not answered
   std::unique_ptr<Pupil> pupil_;  // touched on thread_ only
   Worker thread_;
 };

@@ -17,7 +17,9 @@ class Worker {
   /// Behind what waits already; of higher `rank` before it.
   template <typename Work>
   void run(Work work, int rank = 0) {
-    auto guarded = [this, work = std::move(work)]() mutable {
+    auto guarded = [this, work = std::move(work), turn = turn_.load()]() mutable {
+      if (turn != turn_) return;
+      running_ = turn;
       try {
         work();
       } catch (const std::exception& error) {
@@ -26,17 +28,23 @@ class Worker {
     };
     pool_.start(std::move(guarded), rank);
   }
-  /// Does this on the thread of the owner, where signals are emitted.
+  /// For a work: does this on the thread of the owner, where signals are emitted.
   template <typename Answer>
   void answer(Answer answer) const {
-    QMetaObject::invokeMethod(owner_, std::move(answer));
+    QMetaObject::invokeMethod(owner_, [this, answer = std::move(answer), turn = running_]() mutable {
+      if (turn == turn_) answer();
+    });
   }
-  /// Forgets what has not begun.
-  void clear() { pool_.clear(); }
+  /// Forgets what has not begun; what is being done is not answered any more.
+  void giveUp() { ++turn_; }
+  /// For a work: it was not given up.
+  bool goesOn() const { return running_ == turn_; }
 
  private:
   QObject* owner_;
   std::function<void(const QString&)> failed_;
+  std::atomic<int> turn_ = 0;  // how often it was given up
+  int running_ = 0;            // the turn of the work that runs; touched on the thread only
   QThreadPool pool_;
 };
 
