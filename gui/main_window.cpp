@@ -257,8 +257,7 @@ TeachMode& MainWindow::teach() {
   if (teach_) return *teach_;
   teach_pane_ = new TeachPane;
   stack_->addWidget(teach_pane_);
-  teach_ = new TeachMode({labelFolder(options_.database, options_.pictures), options_.teach_live, options_.teach_steps},
-                         watching_, &settings_, teach_pane_, this);
+  teach_ = new TeachMode(options_, watching_, &settings_, teach_pane_, this);
   teach_pane_->canvas()->setOpacity(pane_->paint().opacity);
   connect(teach_, &TeachMode::said, this, &MainWindow::report);
   connect(teach_, &TeachMode::taught, measuring_, &Measuring::offer);

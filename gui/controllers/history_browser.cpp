@@ -169,8 +169,4 @@ double HistoryBrowser::nearness() const {
   return std::max(2.0, (axis.to - axis.from) / 50);
 }
 
-const StoredPicture* HistoryBrowser::pictureNear(const std::vector<StoredPicture>& pictures, double time) const {
-  return nearestPicture(pictures, source(), time, nearness());
-}
-
 }  // namespace mpm::gui

@@ -51,9 +51,8 @@ class HistoryBrowser : public QObject {
   /// The source whose history is on show; without a database the one that is watched.
   QString source() const;
   void showPictures(const std::vector<StoredPicture>& pictures);
-  /// The stored picture of that source nearest to a moment of its chart; nullptr: there is none so near.
-  double nearness() const;  ///< how far, in seconds
-  const StoredPicture* pictureNear(const std::vector<StoredPicture>& pictures, double time) const;
+  /// How far from a moment of the chart a picture may be, in seconds.
+  double nearness() const;
 
  signals:
   /// A point in time, in seconds.

@@ -15,8 +15,10 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
   };
   monitor::Session::Callbacks callbacks;
   callbacks.on_frame = [this](monitor::InferenceResult result, monitor::Sample sample) {
-    std::vector<int> ages = row_ages_.add(result.estimate);
-    deliver(makeLiveFrame(std::move(result), std::move(sample), std::move(ages)));
+    countAges(row_ages_, result.estimate);
+    LiveFramePtr frame = makeLiveFrame(std::move(result), std::move(sample), row_ages_);
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(latest_, std::move(frame))) QMetaObject::invokeMethod(this, [this] { takeFrame(); });
   };
   callbacks.on_event = queued(&LiveMonitor::eventHappened);
   callbacks.on_state = queued(&LiveMonitor::stateChanged);
@@ -43,11 +45,6 @@ void LiveMonitor::close() {
   frame_.reset();
   picture_.reset();
   session_->close();
-}
-
-void LiveMonitor::deliver(LiveFramePtr frame) {
-  const std::lock_guard lock(mutex_);
-  if (!std::exchange(latest_, std::move(frame))) QMetaObject::invokeMethod(this, [this] { takeFrame(); });
 }
 
 void LiveMonitor::takeFrame() {

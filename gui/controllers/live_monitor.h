@@ -45,14 +45,13 @@ class LiveMonitor : public QObject {
   void ticked();
 
  private:
-  void deliver(LiveFramePtr frame);
   void takeFrame();
 
   std::mutex mutex_;
   LiveFramePtr latest_;                            // guarded by the mutex; null: the UI thread has taken it
   LiveFramePtr frame_;                             // on show
   std::optional<monitor::CapturedFrame> picture_;  // of showPicture(), until the source gives a frame again
-  RowAges row_ages_;                               // of the model's thread
+  std::vector<int> row_ages_;                      // of the model's thread
   QTimer tick_;
   std::optional<monitor::Session> session_;  // last: its threads end first
 };

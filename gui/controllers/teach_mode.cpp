@@ -28,16 +28,17 @@ QString nameOf(const LiveFrame& frame) {
   return QDateTime::fromMSecsSinceEpoch(time, QTimeZone::utc()).toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'"));
 }
 
-}  // namespace
-
-QString labelFolder(const QString& database, const QString& pictures) {
-  if (database.isEmpty()) return pictures + QStringLiteral("/taught.labels");
-  const QFileInfo file(database);
+// NAME.db -> NAME.labels; without a database beside the pictures.
+QString labelFolder(const WindowOptions& options) {
+  if (options.database.isEmpty()) return options.pictures + QStringLiteral("/taught.labels");
+  const QFileInfo file(options.database);
   return file.dir().filePath((file.suffix() == QLatin1String("db") ? file.completeBaseName() : file.fileName()) +
                              QStringLiteral(".labels"));
 }
 
-TeachMode::TeachMode(const Options& options, Watching* watching, SettingsWriter* settings, TeachPane* pane,
+}  // namespace
+
+TeachMode::TeachMode(const WindowOptions& options, Watching* watching, SettingsWriter* settings, TeachPane* pane,
                      QObject* parent)
     : QObject(parent),
       options_(options),
@@ -45,9 +46,9 @@ TeachMode::TeachMode(const Options& options, Watching* watching, SettingsWriter*
       settings_(settings),
       pane_(pane),
       model_before_(settings->read()->value(kBefore).toString()),
-      store_(options.folder),
-      states_(options.folder),
-      thumbnails_(options.folder + QStringLiteral("/pictures")) {
+      store_(labelFolder(options)),
+      states_(store_.folder()),
+      thumbnails_(store_.folder() + QStringLiteral("/pictures")) {
   wirePane();
   wireStore();
   wireStates();
@@ -309,7 +310,7 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   if (const auto unwanted = std::exchange(unwanted_, {}); unwanted && unwanted->first == name)
     return removeClass(name, unwanted->second);
   if (!state_.labelled.isEmpty()) return askTrainer();
-  if (options_.train_live && !model_path_.empty() && !run_) trainer_.prepare(job(), name);
+  if (options_.teach_live && !model_path_.empty() && !run_) trainer_.prepare(job(), name);
 }
 
 // The model has classes of its own: those of the same name are shown, the others are not.
@@ -345,7 +346,7 @@ void TeachMode::showChanges() {
   const auto& models = state_.models;
   const auto chosen = std::ranges::find(models, pane_->models()->chosen(), &TaughtModel::path);
   if (chosen == models.end()) return say(tr("There is no version yet: press Train in the tab Model"));
-  const bool to_now = options_.train_live && chosen == models.begin() && state_.changed > chosen->time;
+  const bool to_now = options_.teach_live && chosen == models.begin() && state_.changed > chosen->time;
   double top = 0;  // of the classes before one was removed
   if (!trained_.empty()) cv::minMaxLoc(trained_, nullptr, &top);
   if (to_now && (trained_.empty() || top >= static_cast<double>(names_.size())))
@@ -514,14 +515,14 @@ void TeachMode::rest() {
 TrainerJob TeachMode::job() const {
   TrainerJob job{store_.folder(), QString::fromStdString(model_path_)};
   if (model_) job.reduce = model_->reduction;
-  job.steps = options_.steps;
+  job.steps = options_.teach_steps;
   job.classes = state_.classes;
   job.labels = state_.labels;
   return job;
 }
 
 void TeachMode::askTrainer() {
-  if (!options_.train_live || model_path_.empty() || run_ || shown_.isEmpty()) return;
+  if (!options_.teach_live || model_path_.empty() || run_ || shown_.isEmpty()) return;
   pane_->setStatus(tr("Training on your labels…"));
   trainer_.ask(job(), shown_);
 }

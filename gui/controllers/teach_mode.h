@@ -11,22 +11,14 @@
 
 namespace mpm::gui {
 
-/// Where the labels of a database are: NAME.db -> NAME.labels; without a database beside the pictures.
-QString labelFolder(const QString& database, const QString& pictures);
-
 /// The Teach mode: the pictures of a folder of labels, drawn on in a TeachPane, and the models that are trained on
 /// them. The model that is watched with is their start: its clusters are filled, its encoder is trained on, and a new
 /// model takes its place.
 class TeachMode : public QObject {
   Q_OBJECT
  public:
-  struct Options {
-    QString folder;          ///< of the labels
-    bool train_live = true;  ///< after each stroke. For tests
-    int steps = 0;           ///< of training; 0: the usual number
-  };
-
-  TeachMode(const Options& options, Watching* watching, SettingsWriter* settings, TeachPane* pane, QObject* parent);
+  TeachMode(const WindowOptions& options, Watching* watching, SettingsWriter* settings, TeachPane* pane,
+            QObject* parent);
   ~TeachMode() override;
 
   /// The picture on show is to be labelled, by the name of its file or the time at which it was taken. False: there is
@@ -76,7 +68,7 @@ class TeachMode : public QObject {
   void fail(const QString& message) { emit said(message, Badge::kBad); }
   TrainerJob job() const;
 
-  const Options options_;
+  const WindowOptions options_;
   Watching* watching_;
   SettingsWriter* settings_;
   TeachPane* pane_;

@@ -269,12 +269,13 @@ void Watching::tick() {
 }
 
 void Watching::lookForStored(double time) {
-  const auto record = parts_.history->chartPanel()->record();
-  if (const StoredPicture* picture = parts_.history->pictureNear(parts_.pictures->pictures(), time))
+  HistoryBrowser& history = *parts_.history;
+  const double within = history.nearness();
+  const auto record = history.chartPanel()->record();
+  if (const auto* picture = nearestPicture(parts_.pictures->pictures(), history.source(), time, within))
     parts_.pictures->load(picture->path);
   else if (record && record->archive)
-    parts_.history->history().askSample(*record, static_cast<UnixMs>(time * 1000),
-                                        static_cast<UnixMs>(parts_.history->nearness() * 1000));
+    history.history().askSample(*record, static_cast<UnixMs>(time * 1000), static_cast<UnixMs>(within * 1000));
   else
     emit said(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"), Badge::kNone);
 }
@@ -329,7 +330,10 @@ void Watching::askRegions() {
 void Watching::refreshRegions() {
   const std::vector<vision::Region>& regions = parts_.rules->regions(source());
   parts_.pane->image()->setRegions(regions);
-  parts_.legend_panel->setRegions(frozen_ ? storedRegions() : regionNames(regions));
+  QStringList stored = stored_areas_.keys();
+  stored.removeAll(QString());
+  stored.sort();
+  parts_.legend_panel->setRegions(frozen_ ? stored : regionNames(regions));
   emit regionsChanged();
   if (frozen_ || !live_frame_) return;
   if (live_frame_->result.model) {
@@ -338,13 +342,6 @@ void Watching::refreshRegions() {
     live_frame_ = again;
   }
   showFrame(live_frame_);
-}
-
-QStringList Watching::storedRegions() const {
-  QStringList names = stored_areas_.keys();
-  names.removeAll(QString());
-  names.sort();
-  return names;
 }
 
 monitor::OverlayStyle Watching::overlayStyle() const {

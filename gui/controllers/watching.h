@@ -124,7 +124,6 @@ class Watching : public QObject {
   void showSample(const StoredSample& sample);
   void loadLastPicture();
   void showAreas();
-  QStringList storedRegions() const;
   void refreshRegions();
   void keepByRules();
   void sayWhenItShows(const QString& change);

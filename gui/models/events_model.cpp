@@ -42,29 +42,14 @@ void EventsModel::setEvents(const std::vector<monitor::Event>& ascending) {
   endResetModel();
 }
 
-int EventsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(events_.size());
-}
-int EventsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumns; }
-
 QVariant EventsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const monitor::Event& event = events_[index.row()];
-  if (role == Qt::DisplayRole || role == Qt::ToolTipRole) {
-    switch (index.column()) {
-      case kTime:
-        return timeText(event.time);
-      case kSeverity:
-        return severityText(event.severity);
-      case kKind:
-        return kindText(event.kind);
-      case kMessage:
-        return QString::fromStdString(event.message);
-    }
-  }
-  if (role == Qt::AccessibleTextRole)
-    return QStringLiteral("%1: %2").arg(severityText(event.severity), QString::fromStdString(event.message));
-  return {};
+  const QString severity = severityText(event.severity), message = QString::fromStdString(event.message);
+  if (role == Qt::AccessibleTextRole) return QStringLiteral("%1: %2").arg(severity, message);
+  if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+  const QString texts[] = {timeText(event.time), severity, kindText(event.kind), message};  // in the order of Column
+  return texts[index.column()];
 }
 
 QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const {

@@ -73,16 +73,9 @@ void LabelEditor::region(const cv::Mat& map, QPointF at) {
   }
 }
 
-void LabelEditor::fillGaps(const cv::Mat& labels) {
-  for (int y = 0; y < labels_.rows; ++y)
-    std::transform(labels_.ptr(y), labels_.ptr(y) + labels_.cols, labels.ptr(y), labels_.ptr(y),
-                   [this](uchar own, uchar other) { return own == ignore_ ? other : own; });
-}
+void LabelEditor::fillGaps(const cv::Mat& labels) { labels.copyTo(labels_, labels_ == ignore_); }
 
-void LabelEditor::erase(int label) {
-  for (int y = 0; y < labels_.rows; ++y)
-    std::replace(labels_.ptr(y), labels_.ptr(y) + labels_.cols, static_cast<uchar>(label), static_cast<uchar>(ignore_));
-}
+void LabelEditor::erase(int label) { labels_.setTo(ignore_, labels_ == label); }
 
 bool LabelEditor::end() {
   const cv::Rect where = difference(before_, labels_);

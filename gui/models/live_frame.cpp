@@ -98,17 +98,12 @@ const Segment* LiveFrame::segmentAt(QPointF at) const {
   return found == segments.end() ? nullptr : &*found;
 }
 
-const std::vector<int>& RowAges::add(const Estimate& estimate) {
+void countAges(std::vector<int>& ages, const Estimate& estimate) {
   const auto tokens = static_cast<std::size_t>(estimate.grid.height) * estimate.grid.width;
-  if (!estimate.reuse) {
-    ages_.clear();
-  } else if (estimate.reuse->key_frame || ages_.size() != tokens) {
-    ages_.assign(tokens, 0);
-  } else {
-    for (int& age : ages_) ++age;
-    for (const int patch : estimate.reuse->patches) ages_[patch] = 0;
-  }
-  return ages_;
+  if (!estimate.reuse) return ages.clear();
+  if (estimate.reuse->key_frame || ages.size() != tokens) return ages.assign(tokens, 0);
+  for (int& age : ages) ++age;
+  for (const int patch : estimate.reuse->patches) ages[patch] = 0;
 }
 
 LiveFramePtr makeLiveFrame(monitor::InferenceResult result, monitor::Sample sample, std::vector<int> row_age) {

@@ -70,15 +70,8 @@ struct StoredSample {
   bool last = false;  ///< asked for by History::askLast()
 };
 
-/// How old the row of each patch is, over the frames of a source.
-class RowAges {
- public:
-  /// LiveFrame::row_age of the frame that follows.
-  const std::vector<int>& add(const Estimate& estimate);
-
- private:
-  std::vector<int> ages_;
-};
+/// LiveFrame::row_age of a frame becomes that of the frame that follows it in a source; the first has none before it.
+void countAges(std::vector<int>& ages, const Estimate& estimate);
 
 /// Takes some ms: for the thread that made `result`.
 LiveFramePtr makeLiveFrame(monitor::InferenceResult result, monitor::Sample sample = {}, std::vector<int> row_age = {});
