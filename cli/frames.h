@@ -11,7 +11,7 @@
 #include "evaluation/dataset.h"
 #include "mpm/estimator.hpp"
 #include "program/terminal/output.h"
-#include "vision/labels/label_map.h"
+#include "vision/labels/labelled_picture.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {

@@ -119,8 +119,7 @@ struct LiveTrainer::Pupil {
     if (names.isEmpty())
       throw Error(
           tr("none of the %n stored picture(s) can be read", nullptr, static_cast<int>(files.size())).toStdString());
-    for (const vision::NextPicture& one : vision::furthestFirst(features, labelled_features, count))
-      chosen << names[one.index];
+    for (const int index : vision::furthestFirst(features, labelled_features, count)) chosen << names[index];
     return chosen;
   }
 

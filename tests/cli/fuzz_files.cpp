@@ -19,7 +19,6 @@
 #include "support/temporary_folder.h"
 #include "vision/labels/classes.h"
 #include "vision/labels/coco.h"
-#include "vision/labels/label_map.h"
 #include "vision/labels/labelled_picture.h"
 #include "vision/labels/labelme.h"
 #include "vision/pictures/read_picture.h"

@@ -6,7 +6,7 @@
 #include "base/number_text.h"
 #include "cli/command.h"
 #include "onnx/graph_builder.h"
-#include "vision/labels/label_map.h"
+#include "vision/labels/labelled_picture.h"
 #include "vision/sources/source.h"
 
 namespace mpm::test {

@@ -10,7 +10,6 @@
 #include "support/png.h"
 #include "support/throws_with.h"
 #include "vision/labels/label_folder.h"
-#include "vision/labels/label_map.h"
 #include "vision/labels/labelled_picture.h"
 #include "vision/labels/labelme.h"
 #include "vision/pictures/pictures.h"

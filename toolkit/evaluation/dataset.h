@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "mpm/options.hpp"
-#include "vision/labels/label_map.h"
 #include "vision/labels/labelled_picture.h"
 
 namespace mpm::evaluation {

@@ -147,18 +147,17 @@ void LabelFolder::mergeClass(int from, std::optional<int> into) {
   table.at<uchar>(from) = static_cast<uchar>(into ? after(*into) : classes_.ignore);
 
   const std::string prepared = in(path_, kPrepared);
-  onDisk("rewrite the labels in '" + path_ + "'", [&] {
-    fs::remove_all(prepared);
-    fs::create_directories(prepared);
-  });
   try {
-    for (const std::string& name : labelled()) {
-      cv::Mat changed;
-      cv::LUT(labels(name), table, changed);
-      writePicture(in(prepared, name + ".png"), changed);
-    }
-    writeClassList(in(prepared, "classes.json"), next);
-    onDisk("rewrite the labels in '" + path_ + "'", [&] { fs::rename(prepared, in(path_, kComplete)); });
+    onDisk("rewrite the labels in '" + path_ + "'", [&] {
+      fs::create_directories(prepared);
+      for (const std::string& name : labelled()) {
+        cv::Mat changed;
+        cv::LUT(labels(name), table, changed);
+        writePicture(in(prepared, name + ".png"), changed);
+      }
+      writeClassList(in(prepared, "classes.json"), next);
+      fs::rename(prepared, in(path_, kComplete));
+    });
   } catch (const Error&) {
     std::error_code ignored;
     fs::remove_all(prepared, ignored);
@@ -224,12 +223,11 @@ void LabelFolder::exportCoco(const std::string& path) const {
 void LabelFolder::exportLabelMe(const std::string& folder) const {
   const std::vector<std::string> names = labelled();
   if (names.empty()) throw Error("there are no labels to export in '" + path_ + "'");
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || !fs::is_empty(folder, error)) {
-    if (error) throw Error("cannot write into '" + folder + "': " + error.message());
-    throw Error("'" + folder + "' is not empty: choose a new folder for the files of LabelMe");
-  }
+  onDisk("write into '" + folder + "'", [&] {
+    fs::create_directories(folder);
+    if (!fs::is_empty(folder))
+      throw Error("'" + folder + "' is not empty: choose a new folder for the files of LabelMe");
+  });
   for (const std::string& name : names) {
     const std::string file = fs::path(picturePath(name)).filename().string();
     writeFileAtomically(folder + "/" + file, readFile(picturePath(name)));

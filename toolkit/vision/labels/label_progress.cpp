@@ -40,9 +40,9 @@ cv::Mat pictureFeature(const cv::Mat& tokens) {
   return mean;
 }
 
-std::vector<NextPicture> furthestFirst(const cv::Mat& candidates, const cv::Mat& labelled, int count) {
+std::vector<int> furthestFirst(const cv::Mat& candidates, const cv::Mat& labelled, int count) {
   constexpr double kEqual = 1e-6;
-  std::vector<NextPicture> next;
+  std::vector<int> next;
   if (candidates.empty()) return next;
   std::vector<double> nearest(static_cast<std::size_t>(candidates.rows), std::numeric_limits<double>::infinity());
   const auto comesNear = [&](const cv::Mat& feature) {
@@ -57,15 +57,14 @@ std::vector<NextPicture> furthestFirst(const cv::Mat& candidates, const cv::Mat&
     cv::reduce(candidates, mean, 0, cv::REDUCE_AVG);
     std::vector<double> off;
     for (int i = 0; i < candidates.rows; ++i) off.push_back(cv::norm(candidates.row(i), mean));
-    const auto typical = static_cast<int>(std::ranges::min_element(off) - off.begin());
-    next.push_back({typical, 0});
-    comesNear(candidates.row(typical));
+    next.push_back(static_cast<int>(std::ranges::min_element(off) - off.begin()));
+    comesNear(candidates.row(next.back()));
   }
   while (static_cast<int>(next.size()) < count) {
     const auto furthest = std::ranges::max_element(nearest);
     if (!(*furthest > kEqual)) break;
-    next.push_back({static_cast<int>(furthest - nearest.begin()), *furthest});
-    comesNear(candidates.row(next.back().index));
+    next.push_back(static_cast<int>(furthest - nearest.begin()));
+    comesNear(candidates.row(next.back()));
   }
   return next;
 }
