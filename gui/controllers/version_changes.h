@@ -3,8 +3,8 @@
 
 #include <QtWidgets>
 
+#include "gui/models/label_store.h"
 #include "gui/models/picture_analysis.h"
-#include "gui/models/taught_model.h"
 
 namespace mpm::gui {
 

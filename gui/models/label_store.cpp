@@ -1,11 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/label_store.h"
 
+#include "base/class_json.h"
 #include "gui/models/readout.h"
 #include "mpm/error.hpp"
 #include "vision/sources/source.h"
 
 namespace mpm::gui {
+namespace {
+
+constexpr int kMostPictures = 1 << 30;
+
+double percent(const JsonValue& number) { return number.json().is_null() ? NAN : number.number(0, 100); }
+
+TaughtModel::Verdict verdictOf(const JsonValue& model, const JsonValue& validation) {
+  TaughtModel::Verdict verdict;
+  verdict.miou = percent(validation.at("miou"));
+  verdict.pixel_accuracy = percent(validation.at("pixel_accuracy"));
+  for (const ClassInfo& one : classesFromJson(model.at("classes")))
+    verdict.classes.push_back(QString::fromStdString(one.name));
+  const auto matrix =
+      evaluation::confusionMatrixOf(validation.at("confusion"), static_cast<int>(verdict.classes.size()));
+  std::vector<int> pictures;
+  for (const JsonValue& count : validation.at("pictures").list(verdict.classes.size(), verdict.classes.size()))
+    pictures.push_back(count.integer(0, kMostPictures));
+  verdict.verdicts = evaluation::classVerdicts(matrix, pictures);
+  return verdict;
+}
+
+}  // namespace
+
+std::optional<TaughtModel> readTaughtModel(const QString& onnx) {
+  const QFileInfo file(onnx);
+  if (!file.exists()) return std::nullopt;
+  try {
+    const QString beside = file.dir().filePath(file.completeBaseName() + QStringLiteral(".json"));
+    const JsonValue json = readJsonFile(beside.toStdString());
+    const JsonValue taught = json.at("taught"), validation = taught.at("cross_validation");
+    TaughtModel model{file.absoluteFilePath(), file.lastModified(), taught.at("pictures").integer(0, kMostPictures)};
+    if (!validation.json().is_null()) model.verdict = verdictOf(json, validation);
+    return model;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<TaughtModel> taughtModels(const QString& folder) {
+  std::vector<TaughtModel> models;
+  const auto files = QDir(folder).entryInfoList({QStringLiteral("*.onnx")}, QDir::Files | QDir::CaseSensitive);
+  for (const QFileInfo& file : files)
+    if (auto model = readTaughtModel(file.filePath())) models.push_back(std::move(*model));
+  std::ranges::sort(models, std::greater(), [](const TaughtModel& one) { return std::pair(one.time, one.path); });
+  return models;
+}
 
 LabelStore::LabelStore(const QString& folder, QObject* parent)
     : QObject(parent), folder_(folder), thread_(this, [this](const QString& why) { emit failed(why); }) {}
@@ -79,7 +126,7 @@ LabelState LabelStore::state() const {
   return {own_->classes(),
           texts(own_->pictures()),
           texts(own_->labelled()),
-          taughtModels(own_->modelsPath()),
+          taughtModels(modelsFolder()),
           vision::progressOf(summaries, classes),
           counts,
           QFileInfo(QString::fromStdString(own_->labelsPath())).lastModified(),

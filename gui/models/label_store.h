@@ -4,12 +4,30 @@
 #include <QtGui>
 #include <mutex>
 
-#include "gui/models/taught_model.h"
+#include "evaluation/confusion_matrix.h"
 #include "gui/models/worker.h"
 #include "vision/labels/label_folder.h"
 #include "vision/labels/label_progress.h"
 
 namespace mpm::gui {
+
+/// A model that `mpm teach` made, and what its cross-validation said.
+struct TaughtModel {
+  QString path;    ///< of its ONNX file
+  QDateTime time;  ///< when it was written
+  int pictures = 0;
+  struct Verdict {
+    double miou = 0, pixel_accuracy = 0;  ///< percent; NaN: no class was tested
+    std::vector<QString> classes;
+    std::vector<evaluation::ClassVerdict> verdicts;  ///< of each class
+  };
+  std::optional<Verdict> verdict{};  ///< nullopt: one picture cannot be tested on another
+};
+
+/// The verdict in MODEL.json beside the model; nullopt where the model or its JSON is missing or was not taught.
+std::optional<TaughtModel> readTaughtModel(const QString& onnx);
+/// The models of a folder, newest first.
+std::vector<TaughtModel> taughtModels(const QString& folder);
 
 /// The labels of one class in one picture.
 struct LabelCount {

@@ -9,7 +9,6 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/label_store.h"
-#include "gui/models/taught_model.h"
 #include "text.h"
 #include "vision/labels/label_folder.h"
 
@@ -236,7 +235,7 @@ TEST_F(Trainer, ATrainingTellsHowFarItIsAndHowItEnds) {
   };
   run(job(), "v1.onnx", false);
   EXPECT_EQ(shares.back(), 1);
-  const auto model = readTaughtModel(folder_.filePath("v1.onnx").toStdString());
+  const auto model = readTaughtModel(folder_.filePath("v1.onnx"));
   ASSERT_TRUE(model && model->verdict);
   EXPECT_EQ(model->pictures, 2);
   TrainerJob endless = job();
@@ -259,10 +258,10 @@ TEST_F(Trainer, ReadsTheVerdictOfItsModels) {
     {"rounds": 3, "miou": 61.5, "pixel_accuracy": 80.1, "iou": {}, "pictures": [3, 1], "confusion": [[90, 10], [5, 5]]}}})");
   write(folder_.filePath("v2.json"), R"({"taught": {"pictures": 1, "cross_validation": null}})");
   write(folder_.filePath("v3.json"), R"({"classes": []})");
-  const auto models = taughtModels(folder_.path().toStdString());
+  const auto models = taughtModels(folder_.path());
   ASSERT_EQ(models.size(), 2U);
   EXPECT_THAT(models[0].path, Has("v2.onnx")) << "the newest";
-  const auto first = readTaughtModel(folder_.filePath("v1.onnx").toStdString());
+  const auto first = readTaughtModel(folder_.filePath("v1.onnx"));
   ASSERT_TRUE(first && first->verdict);
   EXPECT_EQ(first->pictures, 3);
   EXPECT_EQ(first->verdict->miou, 61.5);
@@ -271,7 +270,7 @@ TEST_F(Trainer, ReadsTheVerdictOfItsModels) {
   EXPECT_EQ(first->verdict->verdicts[0].grade, Grade::kGood);
   EXPECT_EQ(first->verdict->verdicts[0].taken_for.front().first, 1);
   EXPECT_EQ(first->verdict->verdicts[1].grade, Grade::kUntested);
-  EXPECT_FALSE(readTaughtModel(folder_.filePath("v2.onnx").toStdString())->verdict);
+  EXPECT_FALSE(readTaughtModel(folder_.filePath("v2.onnx"))->verdict);
 }
 
 // The app stays, and says what is wrong.

@@ -49,7 +49,6 @@ LabelFolder::LabelFolder(std::string path, Access access) : path_(std::move(path
 std::string LabelFolder::picturesPath() const { return in(path_, "pictures"); }
 std::string LabelFolder::labelsPath() const { return in(path_, "labels"); }
 std::string LabelFolder::classesPath() const { return in(path_, "classes.json"); }
-std::string LabelFolder::modelsPath() const { return in(path_, "models"); }
 
 std::map<std::string, std::string> LabelFolder::pictureFiles() const {
   std::map<std::string, std::string> files;

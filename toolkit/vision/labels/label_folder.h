@@ -27,8 +27,6 @@ class LabelFolder {
   std::string picturesPath() const;
   std::string labelsPath() const;
   std::string classesPath() const;
-  /// Trained models are kept here.
-  std::string modelsPath() const;
 
   const ClassList& classes() const { return classes_; }
   /// The names of the pictures, ascending.
