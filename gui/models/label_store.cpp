@@ -58,37 +58,37 @@ LabelStore::LabelStore(const QString& folder, QObject* parent)
     : QObject(parent), folder_(folder), thread_(this, [this](const QString& why) { emit failed(why); }) {}
 
 // A folder that cannot be read is tried again with each work.
-void LabelStore::run(std::function<void(vision::LabelFolder&)> what, std::function<void()> then, bool changes) {
-  thread_.run([this, what = std::move(what), then = std::move(then), changes] {
+template <typename Work>
+void LabelStore::run(Work work, bool changes) {
+  thread_.run([this, work = std::move(work), changes] {
     if (!own_) own_.emplace(folder_.toStdString(), vision::LabelFolder::Access::kWrite);
-    what(*own_);
-    if (then) thread_.answer(then);
-    if (changes) announce();
+    work(*own_);
+    if (!changes) return;
+    readLabels();
+    thread_.answer([this, now = state()]() mutable {
+      {
+        const std::lock_guard lock(mutex_);
+        now.labels.insert(waiting_);
+      }
+      emit changed(now);
+    });
   });
 }
 
 void LabelStore::change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then) {
-  run(
-      [this, what = std::move(what)](vision::LabelFolder& folder) {
-        labels_.clear();  // it may rewrite any of them, or give its numbers another meaning
-        what(folder);
-      },
-      std::move(then), true);
+  run([=, this](vision::LabelFolder& folder) {
+    labels_.clear();  // it may rewrite any of them, or give its numbers another meaning
+    what(folder);
+    if (then) thread_.answer(then);
+  });
 }
 
 void LabelStore::look(std::function<void(const vision::LabelFolder&)> what, std::function<void()> then) {
-  run(std::move(what), std::move(then), false);
-}
-
-void LabelStore::announce() {
-  readLabels();
-  thread_.answer([this, now = state()]() mutable {
-    {
-      const std::lock_guard lock(mutex_);
-      now.labels.insert(waiting_);
-    }
-    emit changed(now);
-  });
+  const auto work = [=, this](const vision::LabelFolder& folder) {
+    what(folder);
+    thread_.answer(then);
+  };
+  run(work, false);
 }
 
 // Reads the label maps that are not in memory, and sums up each.
@@ -134,16 +134,15 @@ LabelState LabelStore::state() const {
 }
 
 void LabelStore::open() {
-  run([](const vision::LabelFolder&) {}, {}, true);
+  run([](const vision::LabelFolder&) {});
 }
 
 void LabelStore::read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then) {
-  look(
-      [this, name, then = std::move(then)](const vision::LabelFolder& folder) {
-        const cv::Mat labels = labels_.contains(name) ? labels_[name] : folder.labels(name.toStdString());
-        thread_.answer([then, image = folder.picture(name.toStdString()), labels] { then(image, labels); });
-      },
-      {});
+  const auto work = [=, this](const vision::LabelFolder& folder) {
+    const cv::Mat labels = labels_.contains(name) ? labels_[name] : folder.labels(name.toStdString());
+    thread_.answer([then, image = folder.picture(name.toStdString()), labels] { then(image, labels); });
+  };
+  run(work, false);
 }
 
 void LabelStore::save(const QString& name, const cv::Mat& labels) {
@@ -151,39 +150,33 @@ void LabelStore::save(const QString& name, const cv::Mat& labels) {
     const std::lock_guard lock(mutex_);
     waiting_[name] = labels;
   }
-  run(
-      [this, name](vision::LabelFolder& folder) {
-        cv::Mat last;
-        {
-          const std::lock_guard lock(mutex_);
-          last = waiting_.take(name);
-        }
-        if (last.empty()) return;
-        folder.saveLabels(name.toStdString(), last);
-        labels_[name] = last;
-        summaries_[name].pixels.clear();
-      },
-      {}, true);
+  run([this, name](vision::LabelFolder& folder) {
+    cv::Mat last;
+    {
+      const std::lock_guard lock(mutex_);
+      last = waiting_.take(name);
+    }
+    if (last.empty()) return;
+    folder.saveLabels(name.toStdString(), last);
+    labels_[name] = last;
+    summaries_[name].pixels.clear();
+  });
+}
+
+void LabelStore::addTo(vision::LabelFolder& folder, const QString& name, const cv::Mat& image) {
+  const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
+  thread_.answer([this, free] { emit added(free); });
 }
 
 void LabelStore::add(const QString& name, const cv::Mat& image) {
-  const auto add = [this, name, image](vision::LabelFolder& folder) {
-    const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
-    thread_.answer([this, free] { emit added(free); });
-  };
-  run(add, {}, true);
+  run([=, this](vision::LabelFolder& folder) { addTo(folder, name, image); });
 }
 
 void LabelStore::addFiles(const QStringList& files) {
-  const auto add = [this, files](vision::LabelFolder& folder) {
-    for (const QString& file : files) {
-      const cv::Mat image = vision::openSource(file.toStdString())->next()->image;
-      const QString free =
-          QString::fromStdString(folder.addPicture(QFileInfo(file).completeBaseName().toStdString(), image));
-      thread_.answer([this, free] { emit added(free); });
-    }
-  };
-  run(add, {}, true);
+  run([this, files](vision::LabelFolder& folder) {
+    for (const QString& file : files)
+      addTo(folder, QFileInfo(file).completeBaseName(), vision::openSource(file.toStdString())->next()->image);
+  });
 }
 
 }  // namespace mpm::gui

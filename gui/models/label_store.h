@@ -82,8 +82,9 @@ class LabelStore : public QObject {
   void failed(const QString& message);
 
  private:
-  void run(std::function<void(vision::LabelFolder&)> what, std::function<void()> then, bool changes);
-  void announce();
+  template <typename Work>
+  void run(Work work, bool changes = true);
+  void addTo(vision::LabelFolder& folder, const QString& name, const cv::Mat& image);
   void readLabels();
   LabelState state() const;
 

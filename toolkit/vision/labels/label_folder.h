@@ -23,7 +23,6 @@ class LabelFolder {
   /// Throws mpm::Error for a classes.json that cannot be read.
   explicit LabelFolder(std::string path, Access access = Access::kRead);
 
-  const std::string& path() const { return path_; }
   std::string picturesPath() const;
   std::string labelsPath() const;
   std::string classesPath() const;
