@@ -4,7 +4,6 @@
 #include "gui/models/recents.h"
 #include "gui/views/dialogs.h"
 #include "gui/views/look.h"
-#include "mpm/error.hpp"
 
 namespace mpm::gui {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/controllers/live_monitor.h"
 #include "gui/models/picture_store.h"
 #include "gui/views/chart_panel.h"

@@ -2,8 +2,6 @@
 #include "gui/controllers/folder_browser.h"
 
 #include "gui/models/recents.h"
-#include "mpm/error.hpp"
-#include "vision/sources/source.h"
 
 namespace mpm::gui {
 

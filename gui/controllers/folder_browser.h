@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/controllers/live_monitor.h"
-#include "gui/models/live_frame.h"
 #include "gui/models/theme.h"
 #include "gui/models/worker.h"
 #include "gui/views/pictures_pane.h"
-#include "vision/times/picture_times.h"
 
 namespace mpm::gui {
 

@@ -2,7 +2,6 @@
 #include "gui/controllers/history_browser.h"
 
 #include "gui/models/recents.h"
-#include "vision/time.h"
 
 namespace mpm::gui {
 

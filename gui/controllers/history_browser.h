@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
-#include "gui/models/events_model.h"
-#include "gui/models/history.h"
 #include "gui/models/picture_store.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/history_panels.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/live_monitor.h"
 
-#include "vision/time.h"
-
 namespace mpm::gui {
 
 LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QObject(parent) {

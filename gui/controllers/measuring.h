@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/controllers/watching.h"
-#include "gui/models/worker.h"
 #include "monitor/measure_again.h"
 
 namespace mpm::gui {

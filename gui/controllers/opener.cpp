@@ -4,7 +4,6 @@
 #include "gui/views/dialogs.h"
 #include "gui/views/look.h"
 #include "gui/views/source_dialog.h"
-#include "mpm/error.hpp"
 
 namespace mpm::gui {
 namespace {

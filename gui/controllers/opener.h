@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/controllers/live_monitor.h"
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/models/theme.h"
-#include "mpm/model_info.hpp"
 
 namespace mpm::gui {
 

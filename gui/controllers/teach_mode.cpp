@@ -4,9 +4,7 @@
 #include "base/spread.h"
 #include "gui/models/label_maps.h"
 #include "gui/models/readout.h"
-#include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
-#include "vision/time.h"
 
 namespace mpm::gui {
 namespace {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/controllers/version_changes.h"
 #include "gui/controllers/watching.h"
-#include "gui/models/picture_store.h"
 #include "gui/models/trainer.h"
 #include "gui/views/teach_pane.h"
 

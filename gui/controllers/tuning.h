@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
-#include "evaluation/tuning.h"
 #include "gui/controllers/live_monitor.h"
-#include "gui/models/class_paint.h"
-#include "gui/models/live_frame.h"
 #include "gui/models/picture_store.h"
 #include "gui/models/theme.h"
-#include "gui/models/worker.h"
 #include "gui/views/tune_dialog.h"
 
 namespace mpm::gui {

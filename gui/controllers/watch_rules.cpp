@@ -8,7 +8,6 @@
 #include "gui/views/watch_dialogs.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"
-#include "mpm/error.hpp"
 #include "program/paths.h"
 
 namespace mpm::gui {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/models/settings_writer.h"
 #include "gui/views/regions_dialog.h"
 #include "monitor/session.h"
-#include "monitor/watch/watch.h"
 
 namespace mpm::gui {
 

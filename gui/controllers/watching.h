@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtWidgets>
-
 #include "gui/controllers/action_registry.h"
 #include "gui/controllers/exports.h"
 #include "gui/controllers/folder_browser.h"
@@ -14,7 +12,6 @@
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_panels.h"
 #include "gui/views/source_panel.h"
-#include "monitor/session.h"
 
 namespace mpm::gui {
 

@@ -4,9 +4,7 @@
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "gui/models/region_outline.h"
-#include "mpm/error.hpp"
 #include "vision/labels/classes.h"
-#include "vision/sources/source.h"
 
 namespace mpm::gui {
 

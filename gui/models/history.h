@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtGui>
-
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
 #include "monitor/store/averages.h"
-#include "monitor/store/store.h"
 
 namespace mpm::gui {
 

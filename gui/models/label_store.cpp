@@ -3,8 +3,6 @@
 
 #include "base/class_json.h"
 #include "gui/models/readout.h"
-#include "mpm/error.hpp"
-#include "vision/sources/source.h"
 
 namespace mpm::gui {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtGui>
 #include <mutex>
 
 #include "evaluation/confusion_matrix.h"

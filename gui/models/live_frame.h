@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QtGui>
-#include <opencv2/core.hpp>
 
 #include "gui/models/merge_lookup.h"
 #include "monitor/capture/inference.h"

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtGui>
-
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
-#include "mpm/estimator.hpp"
 
 namespace mpm::gui {
 

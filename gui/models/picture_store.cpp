@@ -5,7 +5,6 @@
 
 #include "base/spread.h"
 #include "gui/models/readout.h"
-#include "mpm/error.hpp"
 #include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/read_picture.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtGui>
-
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
 

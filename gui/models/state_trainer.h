@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtGui>
-
 #include "evaluation/states.h"
 #include "gui/models/worker.h"
 

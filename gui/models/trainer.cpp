@@ -4,11 +4,7 @@
 #include <filesystem>
 
 #include "evaluation/teaching.h"
-#include "mpm/error.hpp"
 #include "mpm/head_trainer.hpp"
-#include "vision/labels/label_folder.h"
-#include "vision/labels/label_progress.h"
-#include "vision/labels/labelled_picture.h"
 
 namespace mpm::gui {
 namespace {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtGui>
-#include <opencv2/core.hpp>
-
 #include "gui/models/label_store.h"
-#include "gui/models/worker.h"
-#include "mpm/options.hpp"
 
 namespace mpm::gui {
 
