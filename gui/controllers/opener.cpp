@@ -68,9 +68,9 @@ void Opener::remember(const QString& source, const std::optional<Reduction>& var
   settings_->change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
 }
 
-bool Opener::knows(const QString& source) const {
+QVector<Recent>::const_iterator Opener::recentOf(const QString& source) const {
   const QString name = QString::fromStdString(sourceSpec(source).name());
-  return std::any_of(recents_.begin(), recents_.end(), [&](const Recent& one) { return one.source == name; });
+  return std::find_if(recents_.begin(), recents_.end(), [&](const Recent& one) { return one.source == name; });
 }
 
 void Opener::open(const QString& asked) {
@@ -121,10 +121,7 @@ void Opener::openSourceOf(const Recent& recent) {
 
 void Opener::openNamed(const QString& asked) {
   const QString path = localPath(asked);
-  const QString name = QString::fromStdString(sourceSpec(path).name());
-  const auto known =
-      std::find_if(recents_.begin(), recents_.end(), [&](const Recent& one) { return one.source == name; });
-  if (whatIs(path) == What::kSource && known != recents_.end()) goOnWithModelOf(*known);
+  if (whatIs(path) == What::kSource && knows(path)) goOnWithModelOf(*recentOf(path));
   open(path);
 }
 

@@ -24,7 +24,7 @@ class Opener : public QObject {
 
   const QVector<Recent>& recents() const { return recents_; }
   /// It was watched before.
-  bool knows(const QString& source) const;
+  bool knows(const QString& source) const { return recentOf(source) != recents_.end(); }
   /// Remembers what is watched now: `source`, as it was asked for, with the model that runs and its
   /// reduction. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
   void remember(const QString& source, const std::optional<Reduction>& variant);
@@ -60,6 +60,7 @@ class Opener : public QObject {
   void said(const QString& text, mpm::gui::Badge badge);
 
  private:
+  QVector<Recent>::const_iterator recentOf(const QString& source) const;
   void takeModelOf(const Recent& recent, bool take_model, bool take_reduction);
   void goOnWithModelOf(const Recent& recent);
   void openSourceOf(const Recent& recent);

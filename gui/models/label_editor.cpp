@@ -3,6 +3,8 @@
 
 #include <opencv2/imgproc.hpp>
 
+#include "gui/models/label_maps.h"
+
 namespace mpm::gui {
 namespace {
 
@@ -47,13 +49,7 @@ void LabelEditor::polygon(const QPolygonF& corners, int label) {
 }
 
 void LabelEditor::cells(Size2 grid, std::span<const int> tokens, int label) {
-  for (const int token : tokens) {
-    const int x = token % grid.width, y = token / grid.width;
-    const cv::Point from(edge(x, grid.width, labels_.cols), edge(y, grid.height, labels_.rows));
-    const cv::Point to(edge(x + 1, grid.width, labels_.cols), edge(y + 1, grid.height, labels_.rows));
-    for (int row = from.y; row < to.y; ++row)
-      std::fill(labels_.ptr(row) + from.x, labels_.ptr(row) + to.x, static_cast<uchar>(label));
-  }
+  for (const int token : tokens) labels_(cellOf(token, grid, labels_.size())).setTo(label);
 }
 
 void LabelEditor::region(const cv::Mat& map, QPointF at) {

@@ -58,6 +58,15 @@ cv::Mat movedLabels(const cv::Mat& labels, const cv::Mat& from, const cv::Mat& t
   return moved;
 }
 
+cv::Rect cellOf(int token, Size2 grid, cv::Size map) {
+  const auto corner = [&](int x, int y) {
+    const auto edge = [](std::int64_t cell, int cells, int pixels) { return static_cast<int>(cell * pixels / cells); };
+    return cv::Point(edge(x, grid.width, map.width), edge(y, grid.height, map.height));
+  };
+  const int x = token % grid.width, y = token / grid.width;
+  return {corner(x, y), corner(x + 1, y + 1)};
+}
+
 cv::Mat renumbered(const cv::Mat& labels, const std::array<uchar, 256>& to) {
   cv::Mat result = labels.clone();
   for (int y = 0; y < result.rows; ++y)

@@ -4,6 +4,8 @@
 #include <QtGui>
 #include <opencv2/core.hpp>
 
+#include "mpm/options.hpp"
+
 // Operations on maps of labels, CV_8U, that need no network.
 namespace mpm::gui {
 
@@ -26,6 +28,9 @@ LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv:
 /// have one size; `labels` is CV_8UC1, the pictures CV_8UC3. Pixels that come from outside are `ignore`. Empty: it did
 /// not move, it is not sure, or it moved so far that this is another view (monitor::isSmall). Takes about 50 ms.
 cv::Mat movedLabels(const cv::Mat& labels, const cv::Mat& from, const cv::Mat& to, int ignore);
+
+/// The part of a map that lies below a patch of a grid over the same picture.
+cv::Rect cellOf(int token, Size2 grid, cv::Size map);
 
 /// Renumbers a map: `to[label]` in place of each.
 cv::Mat renumbered(const cv::Mat& labels, const std::array<uchar, 256>& to);

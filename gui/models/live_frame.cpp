@@ -3,7 +3,9 @@
 
 #include <opencv2/imgproc.hpp>
 
+#include "gui/models/label_maps.h"
 #include "gui/models/merge_colors.h"
+#include "vision/labels/classes.h"
 #include "vision/pictures/depth_pictures.h"
 
 namespace mpm::gui {
@@ -70,19 +72,10 @@ int LiveFrame::tokenAt(QPointF at) const {
 
 std::optional<int> LiveFrame::classOfToken(int token) const {
   const cv::Mat& classes = labels();
-  const Size2 grid = lookup.grid();
   if (classes.empty() || token < 0 || token >= lookup.tokens()) return std::nullopt;
-  const auto edge = [](int cell, int cells, int pixels) {
-    return static_cast<int>(static_cast<std::int64_t>(cell) * pixels / cells);
-  };
-  const int row = token / grid.width, column = token % grid.width;
-  std::array<int, 256> count{};
-  for (int y = edge(row, grid.height, classes.rows); y < edge(row + 1, grid.height, classes.rows); ++y)
-    for (int x = edge(column, grid.width, classes.cols); x < edge(column + 1, grid.width, classes.cols); ++x)
-      ++count[classes.at<std::uint8_t>(y, x)];
-  const auto most = std::max_element(count.begin(), count.end());
-  if (*most == 0) return std::nullopt;
-  return static_cast<int>(most - count.begin());
+  const auto areas = vision::classAreas(classes(cellOf(token, lookup.grid(), classes.size())));
+  if (areas.empty()) return std::nullopt;
+  return std::ranges::max_element(areas, {}, &std::pair<int, double>::second)->first;
 }
 
 std::optional<double> LiveFrame::depthAt(QPointF at) const {

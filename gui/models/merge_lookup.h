@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "mpm/options.hpp"
@@ -20,12 +19,12 @@ class MergeLookup {
   Size2 grid() const { return grid_; }
   int tokens() const { return grid_.height * grid_.width; }
   int steps() const { return static_cast<int>(steps_.size()); }  ///< insertions + 1, 0 when empty
-  int clusters(int step) const { return static_cast<int>(steps_[step].first_member.size()) - 1; }
+  int clusters(int step) const { return static_cast<int>(steps_[step].members.size()); }
   /// The block that the insertion which made `step` stands before; `step` >= 1.
   int block(int step) const { return schedule_[step - 1]; }
 
   int cluster(int step, int token) const { return steps_[step].cluster_of_token[token]; }
-  std::span<const int> members(int step, int cluster) const;
+  const std::vector<int>& members(int step, int cluster) const { return steps_[step].members[cluster]; }
   int size(int step, int token) const { return static_cast<int>(members(step, cluster(step, token)).size()); }
 
   /// The first step, up to `step`, at which `token` shared its cluster with another; 0: never.
@@ -34,8 +33,7 @@ class MergeLookup {
  private:
   struct Step {
     std::vector<int> cluster_of_token;
-    std::vector<int> first_member;  // members of cluster c: member[first_member[c] .. first_member[c + 1])
-    std::vector<int> member;
+    std::vector<std::vector<int>> members;  // of each cluster
   };
   Size2 grid_;
   Schedule schedule_;

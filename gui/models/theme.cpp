@@ -9,21 +9,32 @@ double luminance(const QColor& color) {
   return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
 }
 
+// By the names that the style sheet has for them.
+const struct {
+  const char* name;
+  QColor Theme::*color;
+  QRgb light, dark;
+} kRoles[] = {{"%window", &Theme::window, 0xf3f4f6, 0x16191f},
+              {"%panel", &Theme::panel, 0xffffff, 0x1e222a},
+              {"%field", &Theme::field, 0xffffff, 0x262b35},
+              {"%border", &Theme::border, 0xd3d7de, 0x363d4a},
+              {"%text", &Theme::text, 0x1b1f27, 0xe7eaf0},
+              {"%muted", &Theme::muted, 0x555e6d, 0xa3adbc},
+              {"%accent", &Theme::accent, 0x1f62c4, 0x7db2ff},
+              {"%on_accent", &Theme::on_accent, 0xffffff, 0x0b1420},
+              {"%good", &Theme::good, 0x1a6e3c, 0x6fd39a},
+              {"%warning", &Theme::warning, 0x8a5200, 0xf0b55c},
+              {"%bad", &Theme::bad, 0xb3261e, 0xff8f85},
+              {"%canvas", &Theme::canvas, 0xe3e6eb, 0x0f1216},
+              {"%on_canvas", &Theme::on_canvas, 0x434b59, 0xa3adbc},
+              {"%chart", &Theme::chart, 0xffffff, 0x1e222a},
+              {"%grid", &Theme::grid, 0xe4e7ec, 0x303744},
+              {"%night", &Theme::night, 0xdfe5f1, 0x151a2c}};
+
 Theme themeOf(bool dark) {
-  const struct {
-    QColor Theme::*role;
-    QRgb light, dark;
-  } colors[] = {{&Theme::window, 0xf3f4f6, 0x16191f},    {&Theme::panel, 0xffffff, 0x1e222a},
-                {&Theme::field, 0xffffff, 0x262b35},     {&Theme::border, 0xd3d7de, 0x363d4a},
-                {&Theme::text, 0x1b1f27, 0xe7eaf0},      {&Theme::muted, 0x555e6d, 0xa3adbc},
-                {&Theme::accent, 0x1f62c4, 0x7db2ff},    {&Theme::on_accent, 0xffffff, 0x0b1420},
-                {&Theme::good, 0x1a6e3c, 0x6fd39a},      {&Theme::warning, 0x8a5200, 0xf0b55c},
-                {&Theme::bad, 0xb3261e, 0xff8f85},       {&Theme::canvas, 0xe3e6eb, 0x0f1216},
-                {&Theme::on_canvas, 0x434b59, 0xa3adbc}, {&Theme::chart, 0xffffff, 0x1e222a},
-                {&Theme::grid, 0xe4e7ec, 0x303744},      {&Theme::night, 0xdfe5f1, 0x151a2c}};
   Theme theme;
   theme.dark = dark;
-  for (const auto& color : colors) theme.*color.role = QColor(dark ? color.dark : color.light);
+  for (const auto& role : kRoles) theme.*role.color = QColor(dark ? role.dark : role.light);
   theme.series = dark ? std::vector<QColor>{0x7db2ff, 0xf2a65a, 0x62d0a4, 0xd49be6}
                       : std::vector<QColor>{0x1f62c4, 0xb0500f, 0x1a7a5a, 0x8b3fa0};
   return theme;
@@ -130,20 +141,8 @@ QMenuBar { background: %window; }
 QMenuBar::item { padding: 4px 8px; border-radius: 4px; }
 QMenuBar::item:selected { background: %hover; }
 )");
-  const std::pair<const char*, QColor> values[] = {{"%on_accent", on_accent},
-                                                   {"%window", window},
-                                                   {"%warning", warning},
-                                                   {"%accent", accent},
-                                                   {"%border", border},
-                                                   {"%grid", grid},
-                                                   {"%panel", panel},
-                                                   {"%field", field},
-                                                   {"%hover", dark ? field.lighter(118) : grid},
-                                                   {"%muted", muted},
-                                                   {"%text", text},
-                                                   {"%good", good},
-                                                   {"%bad", bad}};
-  for (const auto& [name, color] : values) sheet.replace(name, color.name());
+  sheet.replace(QLatin1String("%hover"), (dark ? field.lighter(118) : grid).name());
+  for (const auto& role : kRoles) sheet.replace(QLatin1String(role.name), (this->*role.color).name());
   return sheet;
 }
 

@@ -8,8 +8,6 @@
 
 #include "base/atomic_file.h"
 #include "base/class_json.h"
-#include "base/visible_text.h"
-#include "mpm/error.hpp"
 
 namespace mpm::vision {
 namespace {

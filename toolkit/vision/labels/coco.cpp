@@ -2,14 +2,11 @@
 #include "vision/labels/coco.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/atomic_file.h"
-#include "base/visible_text.h"
-#include "mpm/error.hpp"
 #include "vision/labels/shapes.h"
 
 namespace mpm::vision {
@@ -33,15 +30,6 @@ void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
   const auto size = runs.at("size").list(2, 2);
   requireSize({size[1].integer(1, kMaxSide), size[0].integer(1, kMaxSide)}, labels.size(), runs);
   labels.setTo(label, maskOfRuns(counts, {labels.rows, labels.cols}).t());
-}
-
-Json polygonOf(const std::vector<cv::Point>& points) {
-  Json polygon = Json::array();
-  for (const cv::Point& point : points) {
-    polygon.push_back(point.x);
-    polygon.push_back(point.y);
-  }
-  return polygon;
 }
 
 }  // namespace
@@ -140,7 +128,10 @@ void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures
       for (int region = 1; region < count; ++region) {
         const cv::Mat mask = regions == region;
         Json polygons = Json::array();
-        for (const auto& points : outlines(mask)) polygons.push_back(polygonOf(points));
+        for (const auto& points : outlines(mask)) {
+          Json& polygon = polygons.emplace_back(Json::array());
+          for (const cv::Point& point : points) polygon.insert(polygon.end(), {point.x, point.y});
+        }
         const int* const box = boxes.ptr<int>(region);
         json["annotations"].push_back({{"id", json["annotations"].size() + 1},
                                        {"image_id", id},

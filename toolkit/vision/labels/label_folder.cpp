@@ -5,11 +5,9 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
-#include "mpm/error.hpp"
 #include "vision/labels/labelled_picture.h"
 #include "vision/labels/labelme.h"
 #include "vision/pictures/pictures.h"
-#include "vision/sources/source.h"
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "vision/labels/classes.h"
 #include "vision/labels/coco.h"
 
 namespace mpm::vision {

@@ -6,8 +6,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
-#include "base/visible_text.h"
-#include "mpm/error.hpp"
 #include "vision/labels/shapes.h"
 
 namespace mpm::vision {

@@ -6,8 +6,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/size_text.h"
-#include "base/visible_text.h"
-#include "mpm/error.hpp"
 
 namespace mpm::vision {
 namespace {
