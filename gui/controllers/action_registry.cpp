@@ -115,14 +115,10 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   for (int i = 0; i < table->rowCount(); ++i) {
     auto [key, text] = rows[i];
     text.remove(QLatin1Char('&'));
-    auto* item = new QTableWidgetItem(key.isEmpty() ? text : key);
-    table->setItem(i, 0, item);
-    if (!key.isEmpty()) {
-      table->setItem(i, 1, new QTableWidgetItem(text));
-      continue;
-    }
-    item->setFont(bold);
-    item->setFlags(Qt::ItemIsEnabled);
+    setRow(table, i, key.isEmpty() ? QStringList{text} : QStringList{key, text}, 2);
+    if (!key.isEmpty()) continue;
+    table->item(i, 0)->setFont(bold);
+    table->item(i, 0)->setFlags(Qt::ItemIsEnabled);
     table->setSpan(i, 0, 1, 2);
   }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);

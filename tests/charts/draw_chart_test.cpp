@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "charts/draw_chart.h"
-#include "charts/axes.h"
 #include "support/local_zone.h"
 #include "support/matchers.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <opencv2/core/types.hpp>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,71 @@ struct Chart {
   UnixMs bucket_ms = 0;              ///< width of each bucket
   std::vector<ChartBucket> buckets;  ///< ascending; empty ones are left out
 };
+
+enum class Clock { kLocal, kUtc };
+
+/// A stretch of time mapped to pixels. Times are seconds since 1970.
+struct TimeAxis {
+  static constexpr double kShortest = 10;                 ///< s
+  static constexpr double kLongest = 20 * 366 * 86400.0;  ///< s
+
+  double from = 0;
+  double to = 3600;
+  double left = 0;     ///< px
+  double width = 100;  ///< px
+  friend bool operator==(const TimeAxis&, const TimeAxis&) = default;
+
+  double x(double time) const { return left + (time - from) / (to - from) * width; }
+  double time(double x) const { return from + (x - left) / width * (to - from); }
+
+  /// `factor` > 1 shows less, the time under `x` stays where it is.
+  TimeAxis zoomedAt(double x, double factor) const;
+  TimeAxis pannedBy(double pixels) const;
+};
+
+struct TimeTick {
+  double time = 0;
+  enum class Unit { kSecond, kMinute, kDay, kMonth, kYear } unit = Unit::kSecond;  ///< what its label ends with
+  bool major = false;  ///< begins a day (a month, a year where there are too many days)
+};
+
+/// Ticks at round times of the clock, at least `spacing` px apart.
+std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock clock);
+
+/// As strftime() writes it.
+std::string timeText(double time, Clock clock, const char* format);
+
+/// Values mapped to a horizontal band of the chart.
+struct ValueAxis {
+  double low = 0, high = 1;
+  double top = 0, bottom = 100;  ///< px
+  double y(double value) const { return bottom - (value - low) / (high - low) * (bottom - top); }
+};
+
+/// Round values in [low, high], at most `max` + 1 of them.
+std::vector<double> valueTicks(double low, double high, int max);
+
+/// A range that holds every value [first, last) of the buckets on show, with some space around; it begins at 0 where
+/// the lowest value is near 0.
+ValueAxis fittingAxis(const Chart& chart, std::size_t first, std::size_t last, const TimeAxis& time, double least_span);
+
+/// One value of the buckets as it is drawn: lines that end at gaps (of one point: a dot), and for each line of two
+/// points or more the polygon between minimum and maximum.
+struct SeriesShape {
+  std::vector<std::vector<cv::Point2d>> lines, bands;
+};
+/// `sparse`: a value that only some buckets have, so a line goes on over those without it.
+SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& time, const ValueAxis& axis,
+                        bool sparse = false);
+
+/// A stretch of the axis with samples taken by night.
+struct NightStretch {
+  double left = 0, right = 0;  ///< px
+  double share = 1;            ///< of the samples
+};
+std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& time);
+
+/// The bucket nearest to a time; -1 when there is none.
+int nearestBucket(const Chart& chart, double time);
 
 }  // namespace mpm::charts

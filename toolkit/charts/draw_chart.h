@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "charts/axes.h"
+#include "charts/chart.h"
 
 namespace mpm::charts {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "charts/axes.h"
+#include "charts/chart.h"
 
 #include <algorithm>
 #include <cmath>
