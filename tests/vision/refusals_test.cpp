@@ -11,7 +11,6 @@
 #include "support/throws_with.h"
 #include "vision/labels/label_folder.h"
 #include "vision/labels/labelled_picture.h"
-#include "vision/labels/labelme.h"
 #include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
 #include "vision/sources/sources.h"

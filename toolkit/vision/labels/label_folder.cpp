@@ -6,7 +6,6 @@
 
 #include "base/atomic_file.h"
 #include "vision/labels/labelled_picture.h"
-#include "vision/labels/labelme.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
-#include "vision/labels/labelme.h"
 #include "vision/pictures/read_picture.h"
 #include "vision/sources/sources.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "vision/labels/coco.h"
+#include "vision/labels/label_tools.h"
 
 namespace mpm::vision {
 
