@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/labels/label_tools.h"
+#include "vision/labels/label_files.h"
 
 #include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>

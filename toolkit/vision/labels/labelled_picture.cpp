@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <opencv2/imgcodecs.hpp>
 #include <set>
@@ -19,13 +18,6 @@ namespace mpm::vision {
 namespace fs = std::filesystem;
 
 namespace {
-
-// OpenCV gives the colours of a palette, never the indices.
-bool hasPalette(const std::string& path) {
-  char header[26];  // of a PNG: its signature, then length, name, width, height, depth and kind of colours
-  std::ifstream file(path, std::ios::binary);
-  return file.read(header, sizeof header) && std::string(header + 12, 4) == "IHDR" && header[25] == 3;
-}
 
 // Sorted.
 std::vector<fs::path> filesIn(const std::string& folder, std::error_code& error) {
@@ -98,15 +90,6 @@ bool isLabelMap(const std::string& file) {
 }
 
 }  // namespace
-
-cv::Mat readLabelMap(const std::string& path) {
-  const cv::Mat labels = readPictureFile(path, cv::IMREAD_UNCHANGED);
-  if (labels.type() != CV_8UC1 && hasPalette(path))
-    throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
-  if (labels.type() != CV_8UC1)
-    throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
-  return labels;
-}
 
 std::map<std::string, std::string> labelMapFiles(const std::string& folder) {
   std::map<std::string, std::string> labels;

@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "vision/labels/label_tools.h"
+#include "vision/labels/label_files.h"
 
 namespace mpm::vision {
-
-/// The label map in a file: CV_8U, the class index of each pixel. Throws mpm::Error naming the file.
-cv::Mat readLabelMap(const std::string& path);
 
 /// The label maps of a folder (PNG, BMP, TIFF) by their names without extension. Throws mpm::Error naming the folder,
 /// or two maps of one name.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of labelling tools: LabelMe has the shapes of one picture; COCO has "images", "categories" and "annotations",
-// the shapes of many pictures in one file.
+// Files of labels: maps, and those of labelling tools. LabelMe has the shapes of one picture; COCO has "images",
+// "categories" and "annotations", the shapes of many pictures in one file.
 #pragma once
 
 #include <map>
@@ -12,6 +12,9 @@
 #include "vision/labels/classes.h"
 
 namespace mpm::vision {
+
+/// The label map in a file: CV_8U, the class index of each pixel. Throws mpm::Error naming the file.
+cv::Mat readLabelMap(const std::string& path);
 
 /// Whether JSON is a file of LabelMe: an object with "shapes".
 bool isLabelMe(const JsonValue& json);

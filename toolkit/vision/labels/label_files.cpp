@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/labels/label_tools.h"
+#include "vision/labels/label_files.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/atomic_file.h"
 #include "vision/labels/shapes.h"
+#include "vision/pictures/read_picture.h"
 
 namespace mpm::vision {
 namespace {
+
+// OpenCV gives the colours of a palette, never the indices.
+bool hasPalette(const std::string& path) {
+  char header[26];  // of a PNG: its signature, then length, name, width, height, depth and kind of colours
+  std::ifstream file(path, std::ios::binary);
+  return file.read(header, sizeof header) && std::string(header + 12, 4) == "IHDR" && header[25] == 3;
+}
 
 constexpr int kMaxSide = 1 << 20;
 constexpr int kStroke = 3;  // px, of lines and points
@@ -59,6 +69,15 @@ void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
 }
 
 }  // namespace
+
+cv::Mat readLabelMap(const std::string& path) {
+  const cv::Mat labels = readPictureFile(path, cv::IMREAD_UNCHANGED);
+  if (labels.type() != CV_8UC1 && hasPalette(path))
+    throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
+  if (labels.type() != CV_8UC1)
+    throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
+  return labels;
+}
 
 bool isLabelMe(const JsonValue& json) { return json.has("shapes"); }
 
