@@ -11,13 +11,12 @@ namespace mpm::gui {
 /// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
 QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& suffix);
 
-/// Files that a person asks for: pictures, one at a time or as a recording; and for other programs the samples of the
-/// source on show, or its chart as a picture. What takes long says how far it is, and can be cancelled; the window goes
-/// on meanwhile.
+/// Files that a person asks for: pictures, one at a time or as a recording; for other programs the samples of the
+/// source on show, or its chart as a picture. What takes long says how far it is, can be cancelled, and stops no
+/// window.
 class Exports : public QObject {
   Q_OBJECT
  public:
-  /// `window`: what the dialogs belong to.
   Exports(ChartPanel* chart, const History* history, PictureStore* pictures, LiveMonitor* live, QWidget* window);
 
   void setRecording(bool recording);

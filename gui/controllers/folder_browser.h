@@ -8,8 +8,8 @@
 
 namespace mpm::gui {
 
-/// Goes through the pictures of the folder that is open: the model runs on the chosen one, which is no new sample. What
-/// still plays is paused.
+/// Goes through the pictures of the open folder, and pauses it: the model runs on the chosen one, which is no new
+/// sample.
 class FolderBrowser : public QObject {
   Q_OBJECT
  public:
@@ -26,7 +26,6 @@ class FolderBrowser : public QObject {
   void step(int by);
 
  signals:
-  /// A picture was chosen.
   void chosen();
   void said(const QString& text, mpm::gui::Badge badge);
 

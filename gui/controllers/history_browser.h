@@ -12,8 +12,7 @@ namespace mpm::gui {
 class HistoryBrowser : public QObject {
   Q_OBJECT
  public:
-  /// `database`: where this program stores its samples; may be empty. `night`: the action that asks what counts as
-  /// night.
+  /// `database`: where this program stores its samples; may be empty. `night`: the action that asks what night is.
   HistoryBrowser(const QString& database, QAction* night, QObject* parent = nullptr);
   /// Asks for what is there already.
   void begin() { history_.setDatabase(own_database_); }
@@ -53,7 +52,6 @@ class HistoryBrowser : public QObject {
  signals:
   /// A point in time, in seconds.
   void timePicked(double time);
-  /// Another source is on show.
   void sourceChanged();
   /// Our own database is on show, or another one.
   void foreignChanged();

@@ -22,8 +22,7 @@ class LiveMonitor : public QObject {
 
   void open(const monitor::WatchOptions& options);
   void close();
-  /// Changes the session: it shows on the next frame. Where repeats(), on the last one: the model runs on it again; it
-  /// is no new sample.
+  /// Changes the session: it shows on the next frame, or where repeats() on the last one, which is no new sample.
   template <typename Change>
   void change(Change what) {
     what(*session_);

@@ -11,7 +11,6 @@ namespace mpm::gui {
 class Measuring : public QObject {
   Q_OBJECT
  public:
-  /// `window`: what the dialogs belong to.
   Measuring(Watching* watching, QWidget* window);
 
   /// Asks whether to, where the open source is an archive with stored pictures.

@@ -8,8 +8,7 @@
 
 namespace mpm::gui {
 
-/// Opens the next source, model, database or watch file: asks for them, recognises which is which, and remembers what
-/// was watched.
+/// Opens the next source, model, database or watch file: asks for it, recognises it, and remembers what was watched.
 class Opener : public QObject {
   Q_OBJECT
  public:
@@ -19,7 +18,6 @@ class Opener : public QObject {
     std::optional<Reduction> reduction;
   };
 
-  /// `window`: what the dialogs belong to.
   Opener(const Named& named, const LiveMonitor* live, QSettings& stored, SettingsWriter* settings, QWidget* window);
 
   const QVector<Recent>& recents() const { return recents_; }
@@ -31,12 +29,10 @@ class Opener : public QObject {
 
   /// A source, a model, a database or a watch file, by what it is; also as file:///.
   void open(const QString& asked);
-  /// Opens things that were dropped at once: pictures of one folder are that folder; otherwise one of each kind is all
-  /// that can be on show.
+  /// Opens things that were dropped at once: pictures of one folder are that folder; else one of each kind is opened.
   void open(const QStringList& asked);
   void openRecent(const Recent& recent);
-  /// Opens what the command line names. A source goes on with the model that it was watched with last, unless the
-  /// command line names another.
+  /// Opens what the command line names: a source with the model that it was watched with last, unless one is named.
   void openNamed(const QString& asked);
   /// Opens what was watched last; asks for its password if it has one.
   void resumeLast();

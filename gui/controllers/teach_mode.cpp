@@ -330,8 +330,7 @@ void TeachMode::showPrediction() {
   pane_->canvas()->setFrame(frame);
 }
 
-// From the version before the chosen one to that one. Where labels were written after the newest: from that to the head
-// that is trained on them.
+// From the version before the chosen one to that one; from the newest to the head that is trained on later labels.
 void TeachMode::showChanges() {
   const auto say = [this](const QString& why) {
     pane_->canvas()->setChanges({});

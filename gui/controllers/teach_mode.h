@@ -9,8 +9,8 @@
 namespace mpm::gui {
 
 /// The Teach mode: the pictures of a folder of labels, drawn on in a TeachPane, and the models that are trained on
-/// them. The model that is watched with is their start: its clusters are filled, its encoder is trained on, and a new
-/// model takes its place.
+/// them. They begin with the model that is watched with: its clusters are filled, its encoder is used, and one replaces
+/// it.
 class TeachMode : public QObject {
   Q_OBJECT
  public:
@@ -18,7 +18,7 @@ class TeachMode : public QObject {
             QObject* parent);
   ~TeachMode() override;
 
-  /// The picture on show is to be labelled, by the name of its file or the time at which it was taken. False: there is
+  /// The picture on show is to be labelled, named as its file or by the time at which it was taken. False: there is
   /// none.
   bool take();
   /// Lets go of the trainer, which holds much memory.

@@ -8,12 +8,12 @@
 
 namespace mpm::gui {
 
-/// "Tune for this camera": asks, collects pictures, pauses the live picture while reductions are measured, and offers
-/// what was found.
+/// "Tune for this camera": asks, collects pictures, pauses the source while it measures reductions, and offers the
+/// best.
 class Tuning : public QObject {
   Q_OBJECT
  public:
-  /// `pause`: the action of that name. `window`: what the dialog belongs to.
+  /// `pause`: the action of that name.
   Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures, QAction* pause,
          QWidget* window);
 

@@ -12,7 +12,7 @@ namespace mpm::gui {
 class WatchRules : public QObject {
   Q_OBJECT
  public:
-  /// `folder`: of the files. `window`: what the dialogs belong to.
+  /// `folder`: of the files.
   WatchRules(const QString& folder, SettingsWriter* settings, QWidget* window);
 
   const monitor::Watch& watch(const QString& source) { return of(source).watch; }
@@ -24,7 +24,6 @@ class WatchRules : public QObject {
   /// Writes all that is said, of a source that is watched like that.
   void write(const QString& source, const monitor::Watch& watch);
 
-  /// How a source is watched.
   monitor::WatchOptions watchOptions(const QString& source);
   /// Which pictures are kept in a folder.
   monitor::SnapshotOptions snapshotOptions(const QString& source, const QString& pictures);

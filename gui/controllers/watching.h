@@ -28,8 +28,7 @@ struct WindowOptions {
   int teach_steps = 0;               ///< of training; 0: the usual number. For tests
 };
 
-/// Watches a source: opens and closes it, and shows its frames, or a stored picture in their place, with what the model
-/// makes of them.
+/// Watches a source: opens and closes it, and shows its frames, or a stored picture, with what the model makes of them.
 class Watching : public QObject {
   Q_OBJECT
  public:

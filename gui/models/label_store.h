@@ -67,7 +67,6 @@ class LabelStore : public QObject {
   void change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then = {});
   /// Reads the folder on the thread and changes nothing; `then` on this one, unless it throws.
   void look(std::function<void(const vision::LabelFolder&)> what, std::function<void()> then);
-  /// A picture and its labels.
   void read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then);
   /// Labels of a picture, which are not written to from now on. Where several wait for the disk the last is written.
   void save(const QString& name, const cv::Mat& labels);

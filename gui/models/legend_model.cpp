@@ -89,29 +89,19 @@ QVariant LegendModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const Row& row = rows_[index.row()];
   const bool name = index.column() == kName;
-  switch (role) {
-    case Qt::DisplayRole:
-      return name ? row.name : tr("%1 %").arg(number(row.area * 100, 1));
-    case Qt::CheckStateRole:
-      return name ? QVariant(visible(index.row()) ? Qt::Checked : Qt::Unchecked) : QVariant();
-    case Qt::DecorationRole:
-      return name ? QVariant(row.color) : QVariant();
-    case Qt::TextAlignmentRole:
-      return name ? QVariant() : QVariant(Qt::AlignRight | Qt::AlignVCenter);
-    case Qt::ToolTipRole:
-      return tr("%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its "
-                "colour.")
-          .arg(row.name)
-          .arg(index.row());
-    case Qt::AccessibleTextRole:
-      return tr("%1, %2 % of the frame").arg(row.name, number(row.area * 100, 1));
-    case kClassRole:
-      return index.row();
-    case kSortRole:
-      return name ? QVariant(row.name) : QVariant(row.area);
-    default:
-      return {};
-  }
+  if (role == Qt::DisplayRole) return name ? row.name : tr("%1 %").arg(number(row.area * 100, 1));
+  if (role == kSortRole) return name ? QVariant(row.name) : QVariant(row.area);
+  if (role == kClassRole) return index.row();
+  if (role == Qt::ToolTipRole)
+    return tr("%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its "
+              "colour.")
+        .arg(row.name)
+        .arg(index.row());
+  if (role == Qt::AccessibleTextRole) return tr("%1, %2 % of the frame").arg(row.name, number(row.area * 100, 1));
+  if (role == Qt::CheckStateRole && name) return QVariant(visible(index.row()) ? Qt::Checked : Qt::Unchecked);
+  if (role == Qt::DecorationRole && name) return QVariant(row.color);
+  if (role == Qt::TextAlignmentRole && !name) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+  return {};
 }
 
 bool LegendModel::setData(const QModelIndex& index, const QVariant& value, int role) {

@@ -67,7 +67,6 @@ class LegendModel : public QAbstractTableModel {
   bool depth_ = false;  // the model has no classes: the colours are those of depths
 };
 
-/// Colours of classes, stored between two starts.
 void save(QSettings& settings, const ClassColors& colors);
 ClassColors loadClassColors(const QSettings& settings);
 

@@ -13,8 +13,7 @@ struct StoredPicture {
   QString source{};  ///< without credentials, as its JSON file has it; empty: it has none
 };
 
-/// The picture of `source` nearest to `time` and no further than `tolerance` seconds away; nullptr when there is none.
-/// `pictures` ascending.
+/// The picture of `source` nearest to `time`, at most `tolerance` seconds away; nullptr: none. `pictures` ascending.
 const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
                                     double tolerance);
 

@@ -19,12 +19,10 @@ QString unitName(DepthUnit unit);
 /// "2.35 m", "0.4 (relative)".
 QString depthValue(double depth, DepthUnit unit);
 
-/// The depth or segment at a place of the picture, 0..1: "2.35 m", "car, 92 %". Empty for other
-/// models.
+/// The depth or segment at a place of the picture, 0..1: "2.35 m", "car, 92 %". Empty for other models.
 QString readout(const LiveFrame& frame, QPointF at);
 
-/// "computed for this frame", "kept for 12 frames": the row of the patch at a place of the picture, 0..1. Empty without
-/// reuse.
+/// "computed for this frame", "kept for 12 frames": the row of the patch at that place. Empty without reuse.
 QString rowAge(const LiveFrame& frame, QPointF at);
 
 }  // namespace mpm::gui

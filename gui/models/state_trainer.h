@@ -10,8 +10,7 @@ namespace mpm::gui {
 using ShownStates = QMap<QString, QString>;
 
 /// Keeps examples of states beside the labels and trains on them, on its own thread: states/NAME.csv as `mpm teach
-/// --states` takes it, and states/NAME.json, what it makes. NAME is that of a set of states: a region's, "picture", or
-/// another one.
+/// --states` takes it, and states/NAME.json, what it makes. NAME is that of a set of states: a region's or any other.
 class StateTrainer : public QObject {
   Q_OBJECT
  public:

@@ -18,8 +18,7 @@ std::vector<std::string> classNames(const ModelInfo& model);
 /// The name of a label, "class_3" if it has none in `names`.
 std::string className(const std::vector<std::string>& names, int label);
 
-/// The colour, BGR, that people expect of a class of this name, in English or French: "blue sky", "arbres"; nullopt:
-/// they expect none.
+/// The colour, BGR, that people expect of a class of this name, in English or French: "blue sky", "arbres"; or none.
 std::optional<cv::Vec3b> usualColor(const std::string& name);
 
 /// Share of the pixels, 0..1, of each class that occurs in a CV_8U label map, ascending by class. Empty for an empty
@@ -34,8 +33,7 @@ struct ClassList {
   int ignore = 255;  ///< label of pixels that are not labelled
 
   int count() const { return static_cast<int>(classes.size()); }
-  /// Throws mpm::Error that begins with `what`: two classes of one name, a class without a name, more than
-  /// kMaxClasses.
+  /// Throws mpm::Error that begins with `what`: two classes of one name, a class without a name, more than kMaxClasses.
   void validate(const std::string& what) const;
 };
 

@@ -35,15 +35,14 @@ std::vector<std::string> labelMeNames(const JsonValue& json);
 cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes, int ignore, cv::Size size);
 
 /// Writes the labels of one picture, CV_8U, so that readLabelMe() gives the same label map: the polygons of outlines().
-/// `picture` is the name of its file, beside the one that is written. Whole or not at all. Throws mpm::Error naming the
+/// `picture`: the name of its file, beside the one that is written whole or not at all. Throws mpm::Error naming the
 /// file.
 void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels, const ClassList& classes);
 
 /// Whether JSON is a file of COCO: an object with these three.
 bool isCoco(const JsonValue& json);
 
-/// A file of COCO that was read once, and what it says of each picture. Pictures have names without folder and
-/// extension.
+/// A file of COCO that was read once, and what it says of pictures, by their names without folder and extension.
 class CocoFile {
  public:
   /// Throws mpm::Error naming the place of an id or a picture that occurs twice, or of an id that is none.

@@ -12,9 +12,8 @@
 namespace mpm::vision {
 
 /// A folder of labelled pictures as `mpm teach --images FOLDER/pictures --labels FOLDER/labels --classes
-/// FOLDER/classes.json` takes it. Each file is written whole or not at all, so that after a kill the folder is as
-/// before a change or as after it. All methods but const ones throw mpm::Error in one line and leave the folder as it
-/// was. Not thread-safe.
+/// FOLDER/classes.json` takes it. Files are written whole or not at all: after a kill it is as before a change or as
+/// after it. All methods but const ones throw mpm::Error in one line and leave it as it was. Not thread-safe.
 class LabelFolder {
  public:
   enum class Access { kRead, kWrite };

@@ -37,8 +37,7 @@ cv::Mat pictureFeature(const cv::Mat& tokens);
 
 /// The rows of the pictures to label next, at most `count`: each the one that differs most from what is labelled and
 /// from those before it (farthest-first traversal; T. Gonzalez, 1985). Where nothing is labelled, the first is the one
-/// nearest to the mean of all. Without candidates that equal one that is labelled. Rows are features, CV_32F; both may
-/// be empty.
+/// nearest to the mean of all. Candidates that equal a labelled one are left out. Rows: features, CV_32F; may be empty.
 std::vector<int> furthestFirst(const cv::Mat& candidates, const cv::Mat& labelled, int count);
 
 }  // namespace mpm::vision

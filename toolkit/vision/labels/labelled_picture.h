@@ -12,8 +12,7 @@
 
 namespace mpm::vision {
 
-/// The label maps of a folder (PNG, BMP, TIFF) by their names without extension. Throws mpm::Error naming the folder,
-/// or two maps of one name.
+/// The label maps of a folder (PNG, BMP, TIFF) by their stems. Throws mpm::Error naming the folder, or two of one name.
 std::map<std::string, std::string> labelMapFiles(const std::string& folder);
 
 /// The meaning of each label in a file: a class, void (pixels that do not count), or nothing that is allowed.
@@ -47,8 +46,7 @@ struct LabelledFile {
 };
 
 /// The files in `labels` with the pictures in `images` that have their names. Where both are one folder, it holds no
-/// label maps. Throws mpm::Error when there are none, for labels without a picture, and for a picture or labels that
-/// there are twice.
+/// label maps. Throws mpm::Error for none, for labels without a picture, and for a picture or labels that occur twice.
 std::vector<LabelledFile> labelledFiles(const std::string& images, const std::string& labels);
 
 /// Labels that were found for pictures, some of which may be elsewhere.
