@@ -49,11 +49,8 @@ void FolderBrowser::follow(const LiveFrame& frame) {
   const QString file = QString::fromStdString(frame.result.frame.file);
   if (!wanted_.isEmpty() && wanted_ != file) return;
   wanted_.clear();
-  // They come in this order, so the search is short.
   const auto& all = bar_->pictures();
-  auto found = std::ranges::find(all.begin() + std::min<std::ptrdiff_t>(bar_->current(), std::ssize(all)), all.end(),
-                                 file, &FolderPicture::file);
-  if (found == all.end()) found = std::ranges::find(all, file, &FolderPicture::file);
+  const auto found = std::ranges::find(all, file, &FolderPicture::file);
   if (found != all.end()) bar_->setCurrent(static_cast<int>(found - all.begin()), frame.result.frame.time);
 }
 

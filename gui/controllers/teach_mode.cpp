@@ -311,22 +311,13 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   if (options_.teach_live && !model_path_.empty() && !run_) trainer_.prepare(job(), name);
 }
 
-// The model has classes of its own: those of the same name are shown, the others are not.
-cv::Mat TeachMode::predictionOfModel() const {
-  std::array<uchar, 256> ours{};
-  ours.fill(static_cast<uchar>(state_.classes.ignore));
-  const auto theirs = vision::classNames(*frame_->result.model);
-  for (std::size_t c = 0; c < theirs.size(); ++c)
-    if (const auto index = names_.indexOf(QString::fromStdString(theirs[c])); index >= 0)
-      ours[c] = static_cast<uchar>(index);
-  return renumbered(frame_->labels(), ours);
-}
-
 void TeachMode::showPrediction() {
   const LiveFramePtr base = frame_ ? frame_ : pane_->canvas()->frame();
   if (!base) return;
   auto frame = std::make_shared<LiveFrame>(*base);
-  frame->map = frame->result.estimate.labels = !trained_.empty() ? trained_ : frame_ ? predictionOfModel() : cv::Mat();
+  // The model has classes of its own: those of the same name are shown, the others are not.
+  const cv::Mat of_model = frame_ ? labelsIn(names_, *frame_, state_.classes.ignore) : cv::Mat();
+  frame->map = frame->result.estimate.labels = trained_.empty() ? of_model : trained_;
   pane_->canvas()->setFrame(frame);
 }
 
@@ -510,12 +501,9 @@ void TeachMode::rest() {
 }
 
 TrainerJob TeachMode::job() const {
-  TrainerJob job{store_.folder(), QString::fromStdString(model_path_)};
-  if (model_) job.reduce = model_->reduction;
-  job.steps = options_.teach_steps;
-  job.classes = state_.classes;
-  job.labels = state_.labels;
-  return job;
+  const auto reduce = model_ ? std::optional(model_->reduction) : std::nullopt;
+  return {store_.folder(), QString::fromStdString(model_path_), reduce, options_.teach_steps, state_.classes,
+          state_.labels};
 }
 
 void TeachMode::askTrainer() {

@@ -50,7 +50,6 @@ class TeachMode : public QObject {
   void showPrediction();
   void showChanges();
   void removeClass(const QString& picture, int label);
-  cv::Mat predictionOfModel() const;
   void copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels);
   void keepStroke();
   void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);

@@ -10,13 +10,6 @@
 namespace mpm::gui {
 namespace {
 
-std::vector<evaluation::TunePicture> readPictures(const QStringList& paths) {
-  std::vector<evaluation::TunePicture> pictures;
-  for (const QString& path : paths)
-    pictures.push_back({.image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR)});
-  return pictures;
-}
-
 void markDifferences(evaluation::TuneResult& result) {
   cv::Mat full;
   for (const evaluation::TuneRow& row : result.rows)
@@ -57,8 +50,12 @@ void Tuning::start() {
     dialog_->showCollecting(0, choice.pictures);
     return look_.start(500);
   }
-  const QStringList paths = pictures_->filesOf(live_->source(), choice.pictures);
-  measure([paths] { return readPictures(paths); });
+  measure([paths = pictures_->filesOf(live_->source(), choice.pictures)] {
+    std::vector<evaluation::TunePicture> pictures;
+    for (const QString& path : paths)
+      pictures.push_back({.image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR)});
+    return pictures;
+  });
 }
 
 void Tuning::collect(const LiveFramePtr& frame) {

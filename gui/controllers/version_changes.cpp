@@ -13,23 +13,28 @@ constexpr std::size_t kListed = 3;  // changes, in the line of text
 QString nameOf(const TaughtModel& version) { return QFileInfo(version.path).completeBaseName(); }
 
 // The labels of a version as indices of `classes`, to which those are added that only it knows.
-cv::Mat labelsIn(VersionChanges::Classes& classes, const LiveFrame& frame) {
+cv::Mat labelsOf(const LiveFrame& frame, VersionChanges::Classes& classes) {
   const ModelInfo& model = *frame.result.model;
-  const auto names = vision::classNames(model);
+  const QStringList names = texts(vision::classNames(model));
   const auto colors = vision::classColors(model.facts, model.classes);
-  std::array<uchar, 256> index{};
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    const QString name = QString::fromStdString(names[c]);
-    if (!classes.names.contains(name)) {
-      classes.names << name;
-      classes.colors.push_back(qRgb(colors[c][2], colors[c][1], colors[c][0]));
-    }
-    index[c] = static_cast<uchar>(classes.names.indexOf(name));
+  for (qsizetype c = 0; c < names.size(); ++c) {
+    if (classes.names.contains(names[c])) continue;
+    classes.names << names[c];
+    classes.colors.push_back(qRgb(colors[c][2], colors[c][1], colors[c][0]));
   }
-  return renumbered(frame.labels(), index);
+  return labelsIn(classes.names, frame, 0);
 }
 
 }  // namespace
+
+cv::Mat labelsIn(const QStringList& classes, const LiveFrame& frame, int otherwise) {
+  std::array<uchar, 256> index;
+  index.fill(static_cast<uchar>(otherwise));
+  const QStringList theirs = texts(vision::classNames(*frame.result.model));
+  for (qsizetype c = 0; c < theirs.size(); ++c)
+    if (classes.contains(theirs[c])) index[c] = static_cast<uchar>(classes.indexOf(theirs[c]));
+  return renumbered(frame.labels(), index);
+}
 
 VersionChanges::VersionChanges(QObject* parent) : QObject(parent) {
   for (Side* side : {&before_, &after_}) {
@@ -87,7 +92,7 @@ void VersionChanges::show() {
     return emit said(tr("Comparing %1 and %2…").arg(from, to));
   }
   Classes classes = classes_;
-  const cv::Mat before = labelsIn(classes, *before_.frame), after = to_now ? now_ : labelsIn(classes, *after_.frame);
+  const cv::Mat before = labelsOf(*before_.frame, classes), after = to_now ? now_ : labelsOf(*after_.frame, classes);
   const LabelChanges all = labelChanges(image_, before, after, classes.colors);
   emit shown(all.picture);
   if (all.changes.empty()) return emit said(tr("%1 → %2: nothing changed in this picture").arg(from, to));

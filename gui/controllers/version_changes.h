@@ -8,6 +8,9 @@
 
 namespace mpm::gui {
 
+/// The labels of a frame as indices of these classes; `otherwise` where its model knows another class.
+cv::Mat labelsIn(const QStringList& classes, const LiveFrame& frame, int otherwise);
+
 /// Shows what changed in a picture from one version of a taught model to another, or to the head that is trained now.
 /// Each version looks at the picture itself, without merging and refining, as that head does.
 class VersionChanges : public QObject {
