@@ -3,7 +3,6 @@
 
 #include "gui/controllers/version_changes.h"
 #include "gui/controllers/watching.h"
-#include "gui/models/trainer.h"
 #include "gui/views/teach_pane.h"
 
 namespace mpm::gui {

@@ -3,8 +3,7 @@
 
 #include <QtWidgets>
 
-#include "gui/models/label_store.h"
-#include "gui/models/picture_analysis.h"
+#include "gui/models/trainer.h"
 
 namespace mpm::gui {
 
