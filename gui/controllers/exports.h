@@ -12,8 +12,7 @@ namespace mpm::gui {
 QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& suffix);
 
 /// Files that a person asks for: pictures, one at a time or as a recording; for other programs the samples of the
-/// source on show, or its chart as a picture. What takes long says how far it is, can be cancelled, and stops no
-/// window.
+/// source on show, or its chart as a picture. What takes long says how far it is, and can be cancelled meanwhile.
 class Exports : public QObject {
   Q_OBJECT
  public:

@@ -8,8 +8,7 @@
 
 namespace mpm::gui {
 
-/// Goes through the pictures of the open folder, and pauses it: the model runs on the chosen one, which is no new
-/// sample.
+/// Goes through the pictures of the open folder, which pauses: the model runs on the chosen one, no new sample.
 class FolderBrowser : public QObject {
   Q_OBJECT
  public:

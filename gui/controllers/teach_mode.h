@@ -8,8 +8,7 @@
 namespace mpm::gui {
 
 /// The Teach mode: the pictures of a folder of labels, drawn on in a TeachPane, and the models that are trained on
-/// them. They begin with the model that is watched with: its clusters are filled, its encoder is used, and one replaces
-/// it.
+/// them. The model that is watched with is their start: its clusters are filled, and its encoder is trained on.
 class TeachMode : public QObject {
   Q_OBJECT
  public:
@@ -17,8 +16,7 @@ class TeachMode : public QObject {
             QObject* parent);
   ~TeachMode() override;
 
-  /// The picture on show is to be labelled, named as its file or by the time at which it was taken. False: there is
-  /// none.
+  /// The picture on show is to be labelled, by the name of its file or by its time. False: there is none.
   bool take();
   /// Lets go of the trainer, which holds much memory.
   void rest();

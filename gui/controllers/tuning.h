@@ -8,8 +8,7 @@
 
 namespace mpm::gui {
 
-/// "Tune for this camera": asks, collects pictures, pauses the source while it measures reductions, and offers the
-/// best.
+/// "Tune for this camera": asks, collects pictures, pauses the source while it measures, and offers what was found.
 class Tuning : public QObject {
   Q_OBJECT
  public:

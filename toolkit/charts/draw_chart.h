@@ -77,8 +77,7 @@ cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title)
 /// Draws the chart into a canvas of this size.
 void drawChart(const ChartDrawing& chart, cv::Size2d size, ChartCanvas& canvas);
 
-/// The chart as a picture of 1280 x 480, CV_8UC3; higher with more than three lanes. Its axis needs no `left` and
-/// `width`.
+/// The chart as a picture of 1280 x 480, CV_8UC3; higher with more than three lanes. Its axis needs no place in px.
 cv::Mat chartPicture(ChartDrawing chart);
 
 }  // namespace mpm::charts

@@ -35,8 +35,7 @@ std::vector<std::string> labelMeNames(const JsonValue& json);
 cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes, int ignore, cv::Size size);
 
 /// Writes the labels of one picture, CV_8U, so that readLabelMe() gives the same label map: the polygons of outlines().
-/// `picture`: the name of its file, beside the one that is written whole or not at all. Throws mpm::Error naming the
-/// file.
+/// `picture`: the name of its file, in the same folder. Whole or not at all. Throws mpm::Error naming the file.
 void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels, const ClassList& classes);
 
 /// Whether JSON is a file of COCO: an object with these three.
