@@ -5,7 +5,6 @@
 #include "mpm/build_info.hpp"
 
 namespace mpm::gui {
-
 namespace {
 
 QString toolTipOf(const QAction* action) {
@@ -14,8 +13,6 @@ QString toolTipOf(const QAction* action) {
 }
 
 }  // namespace
-
-ActionRegistry::ActionRegistry(QWidget* window) : QObject(window), window_(window) {}
 
 QAction* ActionRegistry::enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key) {
   auto* action = new QAction(text, this);

@@ -9,7 +9,7 @@ namespace mpm::gui {
 class ActionRegistry : public QObject {
   Q_OBJECT
  public:
-  explicit ActionRegistry(QWidget* window);
+  explicit ActionRegistry(QWidget* window) : QObject(window), window_(window) {}
 
   struct Entry {
     QString menu;  ///< title of the menu it stands in

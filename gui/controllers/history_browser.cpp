@@ -32,7 +32,13 @@ HistoryBrowser::HistoryBrowser(const QString& database, QAction* night, QObject*
     if (std::abs(from - judged_.first) > apart || std::abs(to - judged_.second) > apart) refreshStatistics();
   });
   connect(chart_, &ChartPanel::backRequested, this, &HistoryBrowser::closeForeign);
-  connect(events_panel_, &EventsPanel::timePicked, this, &HistoryBrowser::showTime);
+  connect(events_panel_, &EventsPanel::timePicked, this, [this](double time) {
+    TimeChart* chart = chart_->chart();
+    const double half = (chart->axis().to - chart->axis().from) / 2;
+    chart->setFollowing(false);
+    chart->setRange(time - half, time + half);
+    emit timePicked(time);
+  });
 }
 
 void HistoryBrowser::watch(const QString& source) {
@@ -141,14 +147,6 @@ std::pair<double, double> HistoryBrowser::stretchToJudge() const {
     to = std::min(to, static_cast<double>(record->last) / 1000);
   }
   return {std::min(from, to - kShortest), to};
-}
-
-void HistoryBrowser::showTime(double time) {
-  TimeChart* chart = chart_->chart();
-  const double half = (chart->axis().to - chart->axis().from) / 2;
-  chart->setFollowing(false);
-  chart->setRange(time - half, time + half);
-  emit timePicked(time);
 }
 
 QString HistoryBrowser::source() const {

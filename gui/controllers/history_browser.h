@@ -62,7 +62,6 @@ class HistoryBrowser : public QObject {
   void refreshStatistics();
   std::pair<double, double> stretchToJudge() const;
   void takeSource(qint64 source);
-  void showTime(double time);
 
   QString own_database_;
   EventsModel events_;

@@ -21,8 +21,6 @@ PanelDocks::PanelDocks(const std::vector<Panel>& panels, QMainWindow* window, Ac
   restore();
 }
 
-PanelDocks::~PanelDocks() { qDeleteAll(docks_); }
-
 void PanelDocks::add(const Panel& panel) {
   const auto& [id, title, content, area] = panel;
   auto* dock = new QDockWidget(title, window_);

@@ -18,7 +18,7 @@ class PanelDocks : public QObject {
   };
 
   PanelDocks(const std::vector<Panel>& panels, QMainWindow* window, ActionRegistry* actions);
-  ~PanelDocks() override;  ///< and the panels
+  ~PanelDocks() override { qDeleteAll(docks_); }  ///< and the panels
 
   const QVector<QDockWidget*>& docks() const { return docks_; }
   /// Shows this panel in front of those that share its place; on a small screen instead of any other.

@@ -8,8 +8,6 @@
 
 namespace mpm::gui {
 
-History::History(QObject* parent) : QObject(parent), thread_(this) {}
-
 void History::setDatabase(const QString& path) {
   path_ = path;
   askSources();

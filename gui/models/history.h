@@ -21,7 +21,7 @@ struct SourceNames {
 class History : public QObject {
   Q_OBJECT
  public:
-  explicit History(QObject* parent = nullptr);
+  explicit History(QObject* parent = nullptr) : QObject(parent), thread_(this) {}
   ~History() override { thread_.giveUp(); }
 
   void setDatabase(const QString& path);

@@ -33,10 +33,6 @@ cv::Rect difference(const cv::Mat& a, const cv::Mat& b) {
 
 }  // namespace
 
-LabelEditor::LabelEditor(const cv::Mat& labels, int ignore) : labels_(labels.clone()), ignore_(ignore) {}
-
-void LabelEditor::begin() { before_ = labels_.clone(); }
-
 void LabelEditor::brush(QPointF from, QPointF to, double diameter, int label) {
   const cv::Scalar color(label);
   cv::line(labels_, pixelAt(from), pixelAt(to), color, std::max(1, static_cast<int>(std::lround(diameter))));
@@ -68,10 +64,6 @@ void LabelEditor::region(const cv::Mat& map, QPointF at) {
       if (inside[edge(x, labels_.cols, map.cols)] != 0) row[x] = label;
   }
 }
-
-void LabelEditor::fillGaps(const cv::Mat& labels) { labels.copyTo(labels_, labels_ == ignore_); }
-
-void LabelEditor::erase(int label) { labels_.setTo(ignore_, labels_ == label); }
 
 bool LabelEditor::end() {
   const cv::Rect where = difference(before_, labels_);

@@ -15,13 +15,13 @@ class LabelEditor {
  public:
   LabelEditor() = default;
   /// `labels`: CV_8U. `ignore`: the label of what is not labelled.
-  LabelEditor(const cv::Mat& labels, int ignore);
+  LabelEditor(const cv::Mat& labels, int ignore) : labels_(labels.clone()), ignore_(ignore) {}
 
   const cv::Mat& labels() const { return labels_; }
   bool empty() const { return labels_.empty(); }
 
   // A stroke begins, draws, and ends; what it changed can then be undone in one step.
-  void begin();
+  void begin() { before_ = labels_.clone(); }
   void brush(QPointF from, QPointF to, double diameter, int label);
   void polygon(const QPolygonF& corners, int label);
   /// Tokens of a patch grid that lies over the picture.
@@ -30,9 +30,9 @@ class LabelEditor {
   /// label, unless that is `ignore`.
   void region(const cv::Mat& map, QPointF at);
   /// Takes a label away everywhere.
-  void erase(int label);
+  void erase(int label) { labels_.setTo(ignore_, labels_ == label); }
   /// `labels`, CV_8U and as large as the picture, where nothing is labelled yet.
-  void fillGaps(const cv::Mat& labels);
+  void fillGaps(const cv::Mat& labels) { labels.copyTo(labels_, labels_ == ignore_); }
   /// False when no pixel has changed: there is nothing to undo.
   bool end();
 

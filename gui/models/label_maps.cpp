@@ -6,7 +6,6 @@
 #include "monitor/statistics/view_motion.h"
 
 namespace mpm::gui {
-
 namespace {
 
 constexpr int kLeastSide = 32;    // px, that edgeDirections() needs

@@ -18,8 +18,6 @@ QStringList texts(const std::vector<std::string>& list) {
   return result;
 }
 
-QString number(double value, int decimals) { return QLocale().toString(value, 'f', decimals); }
-
 QString timeText(UnixMs time) {
   return QLocale().toString(QDateTime::fromMSecsSinceEpoch(time), QStringLiteral("d MMM yyyy HH:mm:ss"));
 }

@@ -11,7 +11,7 @@ QString timeText(UnixMs time);
 /// The label of a quantity, in the user's language.
 QString quantityName(const monitor::Quantity& quantity);
 /// In the user's language: "1,234.5".
-QString number(double value, int decimals = 0);
+inline QString number(double value, int decimals = 0) { return QLocale().toString(value, 'f', decimals); }
 /// "12.5 s", "3 min 20 s", "2 h 05 min", "4 d 3 h".
 QString spanText(double seconds);
 /// "m", "relative", "relative, larger is nearer".

@@ -37,8 +37,6 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
   settings.setValue("recent", lines);
 }
 
-vision::SourceSpec sourceSpec(const QString& source) { return vision::parseSourceSpec(source.toStdString()); }
-
 bool isNumbered(const vision::SourceSpec& source) {
   if (source.kind != SourceKind::kDemo) return source.kind == SourceKind::kFolder || source.kind == SourceKind::kGlob;
   const QString text = QString::fromStdString(source.target);

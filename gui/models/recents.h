@@ -23,7 +23,7 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents);
 /// With `recent` in front, without its credentials; one entry per source.
 QVector<Recent> remembered(QVector<Recent> recents, Recent recent);
 
-vision::SourceSpec sourceSpec(const QString& source);
+inline vision::SourceSpec sourceSpec(const QString& source) { return vision::parseSourceSpec(source.toStdString()); }
 /// A folder, a glob, a demo of so many frames: what it has is a number of pictures, none to be left out. Nothing passes
 /// in them while a model works, as it does in front of a camera.
 bool isNumbered(const vision::SourceSpec& source);

@@ -14,8 +14,6 @@ double storedNumber(const QSettings& settings, const QString& key, double low, d
   return ok && value >= low && value <= high ? value : otherwise;
 }
 
-SettingsWriter::SettingsWriter(const QString& file) : file_(file), thread_(nullptr, {}, QThread::LowPriority) {}
-
 std::unique_ptr<QSettings> SettingsWriter::read() const {
   return file_.isEmpty() ? std::make_unique<QSettings>() : std::make_unique<QSettings>(file_, QSettings::IniFormat);
 }

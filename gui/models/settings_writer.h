@@ -10,7 +10,7 @@ namespace mpm::gui {
 class SettingsWriter {
  public:
   /// Empty: the user's settings.
-  explicit SettingsWriter(const QString& file);
+  explicit SettingsWriter(const QString& file) : file_(file), thread_(nullptr, {}, QThread::LowPriority) {}
 
   std::unique_ptr<QSettings> read() const;
   void change(std::function<void(QSettings&)> what);

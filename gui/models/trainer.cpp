@@ -173,8 +173,6 @@ void LiveTrainer::prepare(const TrainerJob& job, const QString& picture) {
   run(job, 0, [picture](Pupil& pupil) { pupil.tokensOf(picture.toStdString()); });
 }
 
-void LiveTrainer::ask(const TrainerJob& job, const QString& picture) { answer(job, picture, ++asked_, false); }
-
 // The encoder takes long: the first answer is of the pictures that it has looked at. Then it looks at the others, one
 // at a time so that a new question comes in between, and answers again.
 void LiveTrainer::answer(const TrainerJob& job, const QString& picture, int number, bool reads) {

@@ -56,7 +56,7 @@ class LiveTrainer : public QObject {
   void prepare(const TrainerJob& job, const QString& picture);
   /// Trains on the labels, going on from the head before, and predicts this picture. Of several that
   /// wait the last is answered: at once with the pictures that it has looked at, and again with all.
-  void ask(const TrainerJob& job, const QString& picture);
+  void ask(const TrainerJob& job, const QString& picture) { answer(job, picture, ++asked_, false); }
   /// Looks for the files, at most `count`, that differ most from what is labelled: suggested().
   void suggest(const TrainerJob& job, const QStringList& files, int count);
   /// Ends without an answer, and forgets the pictures: memory and processors are needed for something else.

@@ -79,8 +79,6 @@ cv::Mat readLabelMap(const std::string& path) {
   return labels;
 }
 
-bool isLabelMe(const JsonValue& json) { return json.has("shapes"); }
-
 LabelMeShape shapeOf(const JsonValue& shape) {
   const auto named = shape.find("shape_type");
   return {named ? named->text() : "polygon", pointsOf(shape.at("points"))};
@@ -125,8 +123,6 @@ void writeLabelMe(const std::string& path, const std::string& picture, const cv:
                      {"imageWidth", labels.cols}};
   writeFileAtomically(path, json.dump() + "\n");
 }
-
-bool isCoco(const JsonValue& json) { return json.has("images") && json.has("annotations") && json.has("categories"); }
 
 std::vector<cv::Point2d> cocoPolygon(const JsonValue& polygon) {
   const auto numbers = polygon.list();

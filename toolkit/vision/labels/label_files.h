@@ -17,7 +17,7 @@ namespace mpm::vision {
 cv::Mat readLabelMap(const std::string& path);
 
 /// Whether JSON is a file of LabelMe: an object with "shapes".
-bool isLabelMe(const JsonValue& json);
+inline bool isLabelMe(const JsonValue& json) { return json.has("shapes"); }
 
 struct LabelMeShape {
   std::string kind;  ///< "polygon", "rectangle", ...
@@ -39,7 +39,9 @@ cv::Mat readLabelMe(const JsonValue& json, const std::vector<ClassInfo>& classes
 void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels, const ClassList& classes);
 
 /// Whether JSON is a file of COCO: an object with these three.
-bool isCoco(const JsonValue& json);
+inline bool isCoco(const JsonValue& json) {
+  return json.has("images") && json.has("annotations") && json.has("categories");
+}
 
 /// A file of COCO that was read once, and what it says of pictures, by their names without folder and extension.
 class CocoFile {

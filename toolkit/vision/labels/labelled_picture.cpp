@@ -14,10 +14,9 @@
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {
+namespace {
 
 namespace fs = std::filesystem;
-
-namespace {
 
 // Sorted.
 std::vector<fs::path> filesIn(const std::string& folder, std::error_code& error) {
