@@ -94,12 +94,9 @@ void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const Q
                            path);
   const auto source = chart_->source();
   if (!source) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
-  monitor::ExportOptions options;
-  options.format =
-      format == ExportDialog::Format::kCsv ? monitor::ExportFormat::kCsv : monitor::ExportFormat::kJsonLines;
-  options.source = *source;
-  options.from = from;
-  options.to = to;
+  using monitor::ExportFormat;
+  const auto kind = format == ExportDialog::Format::kCsv ? ExportFormat::kCsv : ExportFormat::kJsonLines;
+  const monitor::ExportOptions options{kind, *source, from, to};
   const int others = running_++;
   auto* job = new Job(exporting(history_->database(), history_->nightRule(), options, path), this);
   showProgress(job, tr("Export"), tr("Exporting to %1…").arg(QFileInfo(path).fileName()), others, window_);

@@ -113,10 +113,11 @@ void TeachMode::wirePane() {
   connect(pane_->pictures(), &LabelPicturesPanel::suggestRequested, this, &TeachMode::suggest);
   connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
   connect(pane_->pictures(), &LabelPicturesPanel::importChosen, this, [this](const QString& from) {
-    const auto done = std::make_shared<vision::LabelFolder::Imported>();
+    const auto done = std::make_shared<vision::FoundLabels>();
     store_.change([from, done](vision::LabelFolder& folder) { *done = folder.import(from.toStdString()); },
                   [this, done] {
-                    const QString text = tr("Labels of %n picture(s) are imported", nullptr, done->pictures);
+                    const QString text =
+                        tr("Labels of %n picture(s) are imported", nullptr, static_cast<int>(done->files.size()));
                     if (done->missing.empty()) return emit said(text, Badge::kGood);
                     emit said(
                         tr("%1. There is no picture for %2").arg(text, texts(done->missing).join(QStringLiteral(", "))),

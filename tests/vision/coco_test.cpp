@@ -116,7 +116,7 @@ TEST_F(CocoTest, ALabelFolderExportsAndImportsIt) {
   mine.exportCoco(mine.picturesPath() + "/coco.json");
 
   LabelFolder other(folder_ / "other", LabelFolder::Access::kWrite);
-  EXPECT_EQ(other.import(mine.picturesPath()).pictures, 1);
+  EXPECT_EQ(other.import(mine.picturesPath()).files.size(), 1U);
   ASSERT_EQ(other.classes().count(), 2) << "nothing is labelled as bank";
   EXPECT_EQ(other.classes().classes[1].name, "ice");
   labels.setTo(1, labels == 2);

@@ -145,19 +145,19 @@ TEST_F(LabelFolderTest, ImportsLabelMapsAndFilesOfLabelMe) {
   EXPECT_MPM_ERROR(folder.import(disk_ / "maps"), "label 1");
   EXPECT_THAT(folder.pictures(), IsEmpty());
   std::ofstream(disk_ / "maps/classes.json") << R"({"classes": [{"name": "ice"}, {"name": "rock"}]})";
-  EXPECT_EQ(folder.import(disk_ / "maps").pictures, 1);
+  EXPECT_EQ(folder.import(disk_ / "maps").files.size(), 1U);
   EXPECT_TRUE(same(folder.labels("m"), map(1, 255)));
 
   cv::imwrite(disk_ / "shapes/s.png", image());
   std::ofstream(disk_ / "shapes/s.json")
       << R"({"shapes": [{"label": "lake", "shape_type": "rectangle", "points": [[0, 0], [11, 3]]}]})";
-  EXPECT_EQ(folder.import(disk_ / "shapes").pictures, 1);
+  EXPECT_EQ(folder.import(disk_ / "shapes").files.size(), 1U);
   EXPECT_EQ(folder.classes().classes[2].name, "lake");
   EXPECT_TRUE(same(folder.labels("s"), map(2, 255)));
-  EXPECT_EQ(folder.import(disk_ / "shapes").pictures, 1);
+  EXPECT_EQ(folder.import(disk_ / "shapes").files.size(), 1U);
   EXPECT_THAT(folder.pictures(), ElementsAre("m", "s")) << "the picture is there already";
   cv::imwrite(disk_ / "shapes/s.png", image() * 0.5);
-  EXPECT_EQ(folder.import(disk_ / "shapes").pictures, 1);
+  EXPECT_EQ(folder.import(disk_ / "shapes").files.size(), 1U);
   EXPECT_THAT(folder.pictures(), ElementsAre("m", "s", "s_2")) << "another picture of that name";
   EXPECT_MPM_ERROR(folder.import(disk_ / "nowhere"), "nowhere");
 }
@@ -175,8 +175,8 @@ TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
   cv::imwrite(disk_ / "maps/r.png", all_ice());
   EXPECT_MPM_ERROR(folder.import(disk_ / "maps"), "no picture for the labels 'r'");
   for (const char* name : {"p", "q"}) cv::imwrite(disk_ / ("maps/" + std::string(name) + ".png"), all_ice());
-  LabelFolder::Imported done = folder.import(disk_ / "maps");
-  EXPECT_EQ(done.pictures, 2);
+  FoundLabels done = folder.import(disk_ / "maps");
+  EXPECT_EQ(done.files.size(), 2U);
   EXPECT_THAT(done.missing, ElementsAre("r"));
   EXPECT_THAT(folder.pictures(), ElementsAre("p", "q")) << "no picture is added";
   cv::Mat merged = all_ice();
@@ -188,7 +188,7 @@ TEST_F(LabelFolderTest, ImportsLabelMapsOfThePicturesThatItHas) {
   cv::imwrite(disk_ / "more/labels/q.png", all_ice());
   cv::imwrite(disk_ / "more/labels/unknown.png", all_ice());
   done = folder.import(disk_ / "more");
-  EXPECT_EQ(done.pictures, 1);
+  EXPECT_EQ(done.files.size(), 1U);
   EXPECT_THAT(done.missing, ElementsAre("unknown"));
   fs::remove(disk_ / "more/labels/q.png");
   EXPECT_MPM_ERROR(folder.import(disk_ / "more"), "no picture for the labels 'unknown'");
@@ -208,7 +208,7 @@ TEST_F(LabelFolderTest, ExportsForLabelMeWhatItCanImport) {
   EXPECT_FALSE(fs::exists(disk_ / "out/empty.json"));
 
   LabelFolder other(disk_ / "b.labels", LabelFolder::Access::kWrite);
-  EXPECT_EQ(other.import(disk_ / "out").pictures, 1);
+  EXPECT_EQ(other.import(disk_ / "out").files.size(), 1U);
   EXPECT_TRUE(same(other.labels("p"), ring));
   EXPECT_MPM_ERROR(folder.exportLabelMe(disk_ / "out"), "is not empty");
 }

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
-#include "vision/labels/labelled_picture.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
 
@@ -175,7 +174,7 @@ void LabelFolder::finishRewrite() const {
   });
 }
 
-LabelFolder::Imported LabelFolder::import(const std::string& folder) {
+FoundLabels LabelFolder::import(const std::string& folder) {
   const auto inside = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
       if (fs::is_directory(in(folder, name))) return in(folder, name);
@@ -205,7 +204,7 @@ LabelFolder::Imported LabelFolder::import(const std::string& folder) {
     own.copyTo(picture.labels, own != classes_.ignore);
     saveLabels(name, picture.labels);
   }
-  return {static_cast<int>(found.files.size()), std::move(found.missing)};
+  return found;
 }
 
 void LabelFolder::exportCoco(const std::string& path) const {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vision/labels/classes.h"
+#include "vision/labels/labelled_picture.h"
 
 namespace mpm::vision {
 
@@ -47,17 +47,13 @@ class LabelFolder {
   void setClasses(const std::vector<ClassInfo>& classes);
   /// Takes a class away: its labels become those of `into`, nullopt: not labelled. Rewrites all label maps.
   void mergeClass(int from, std::optional<int> into);
-  /// What import() did.
-  struct Imported {
-    int pictures = 0;                    ///< that got labels
-    std::vector<std::string> missing{};  ///< names of labels whose picture is neither there nor here
-  };
   /// Takes the labels of another folder: files of LabelMe or COCO, or label maps, in the folder or in its labels/. They
   /// belong to the pictures of their names, which are copied from the folder or its images/ or pictures/, or which this
   /// folder has already: labels that these have stay, and gaps are filled. A picture that differs from the one of the
   /// same name here gets another name. Classes that the files name are added; label maps need their classes.json in the
-  /// folder while this one has no classes. Throws also where no label has a picture.
-  Imported import(const std::string& folder);
+  /// folder while this one has no classes. Throws also where no label has a picture. Returns what was labelled, and
+  /// the names of labels whose picture is neither there nor here.
+  FoundLabels import(const std::string& folder);
   /// Writes all labels as one file of COCO. Throws also when there are none.
   void exportCoco(const std::string& path) const;
   /// Copies the pictures that have labels into an empty or new folder, each with a file of LabelMe. Throws also when
