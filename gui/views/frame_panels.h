@@ -3,7 +3,7 @@
 
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
-#include "gui/models/patch_selection.h"
+#include "gui/models/viewport.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {

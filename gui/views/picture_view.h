@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/models/live_frame.h"
-#include "gui/models/patch_selection.h"
 #include "gui/models/viewport.h"
 #include "gui/views/look.h"
 

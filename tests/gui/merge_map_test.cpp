@@ -3,7 +3,7 @@
 
 #include "gui/models/merge_colors.h"
 #include "gui/models/merge_lookup.h"
-#include "gui/models/patch_selection.h"
+#include "gui/models/viewport.h"
 #include "mpm/error.hpp"
 #include "support/matchers.h"
 
