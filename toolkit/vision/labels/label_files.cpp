@@ -52,12 +52,6 @@ bool paint(cv::Mat& labels, const std::string& kind, const std::vector<cv::Point
   return true;
 }
 
-std::string stemOf(const JsonValue& image) {
-  const std::string stem = std::filesystem::path(image.at("file_name").text()).stem().string();
-  if (stem.empty()) image.fail("the name of a file in \"file_name\"");
-  return stem;
-}
-
 // Lengths of runs of 0 and 1 in turns, down the columns.
 void paintRuns(cv::Mat& labels, const JsonValue& runs, int label) {
   const JsonValue counts = runs.at("counts");
@@ -151,7 +145,8 @@ CocoFile::CocoFile(JsonValue json) : json_(std::move(json)) {
   }
   std::unordered_map<std::int64_t, Picture*> picture_of_id;
   for (const JsonValue& image : json_.at("images").list()) {
-    const std::string name = stemOf(image);
+    const std::string name = std::filesystem::path(image.at("file_name").text()).stem().string();
+    if (name.empty()) image.fail("the name of a file in \"file_name\"");
     const auto [place, fresh] = pictures_.emplace(name, Picture{image, {}});
     if (!fresh) refuse(image, "a picture '" + visibleText(name) + "'");
     if (!picture_of_id.emplace(image.at("id").count(), &place->second).second)

@@ -21,8 +21,6 @@ std::string in(const std::string& folder, const std::string& name) { return (fs:
 
 bool isSame(const cv::Mat& a, const cv::Mat& b) { return a.size() == b.size() && cv::norm(a, b, cv::NORM_INF) == 0; }
 
-bool isLabelled(const cv::Mat& labels, int ignore) { return cv::countNonZero(labels != ignore) > 0; }
-
 // Throws mpm::Error that says what was to be done.
 template <typename Work>
 void onDisk(const std::string& what, Work&& work) {
@@ -118,7 +116,7 @@ void LabelFolder::removePicture(const std::string& name) {
 void LabelFolder::saveLabels(const std::string& name, const cv::Mat& labels) {
   beginChange();
   const std::string file = in(labelsPath(), name + ".png");
-  if (isLabelled(labels, classes_.ignore)) return writePicture(file, labels);
+  if (cv::countNonZero(labels != classes_.ignore) > 0) return writePicture(file, labels);
   onDisk("remove '" + file + "'", [&] { fs::remove(file); });
 }
 
