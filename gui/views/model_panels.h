@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/models/state_trainer.h"
 #include "gui/models/label_store.h"
+#include "gui/models/state_trainer.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {

@@ -364,7 +364,7 @@ class Intermediates {
       if (own == kKept) continue;
       const Tensor& tensor = *graph.constant(value);
       const bool shared = std::max(tensor.floats.use_count(), tensor.ints.use_count()) > 1;
-      shared ? void(cost += own) : budget.left += own;  // the result of a Reshape has the same elements
+      (shared ? cost : budget.left) += own;  // the result of a Reshape has the same elements
       own = kKept;
       graph.values[value].constant.reset();
     }
