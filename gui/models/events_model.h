@@ -4,7 +4,7 @@
 #include <QtGui>
 #include <deque>
 
-#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
 
 namespace mpm::gui {
 

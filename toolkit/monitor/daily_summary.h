@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
 
 namespace mpm::monitor {
 

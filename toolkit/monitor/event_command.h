@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
 
 namespace mpm::monitor {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "monitor/capture/mailbox.h"
-#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
 #include "vision/sources/source_reader.h"
 #include "vision/time.h"
 

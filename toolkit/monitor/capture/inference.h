@@ -11,7 +11,7 @@
 #include "charts/chart.h"
 #include "monitor/capture/capture.h"
 #include "monitor/capture/shared_models.h"
-#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
 #include "mpm/estimator.hpp"
 #include "mpm/model_info.hpp"
 

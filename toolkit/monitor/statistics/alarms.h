@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "monitor/store/event.h"
 #include "monitor/store/sample.h"
 #include "mpm/reuse.hpp"
 

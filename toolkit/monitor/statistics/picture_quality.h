@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "monitor/store/event.h"
 #include "monitor/store/sample.h"
 
 namespace mpm::monitor {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "evaluation/states.h"
-#include "monitor/store/event.h"
 #include "monitor/store/sample.h"
 #include "mpm/estimator.hpp"
 

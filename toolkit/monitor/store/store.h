@@ -14,7 +14,6 @@
 #include "evaluation/confusion_matrix.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/statistics.h"
-#include "monitor/store/event.h"
 #include "monitor/store/sample.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
