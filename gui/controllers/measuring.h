@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gui/controllers/watching.h"
-#include "monitor/measure_again.h"
+#include "monitor/session.h"
 
 namespace mpm::gui {
 

@@ -3,6 +3,7 @@
 
 #include "gui/models/events_model.h"
 #include "gui/views/look.h"
+#include "monitor/statistics/day_night.h"
 #include "monitor/store/averages.h"
 
 namespace mpm::gui {

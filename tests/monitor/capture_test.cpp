@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "monitor/capture/mailbox.h"
 #include "monitor/fake_source.h"
 #include "monitor/wait.h"
 #include "support/gate.h"

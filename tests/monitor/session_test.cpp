@@ -6,7 +6,6 @@
 
 #include "base/atomic_file.h"
 #include "monitor/fake_source.h"
-#include "monitor/measure_again.h"
 #include "monitor/samples.h"
 #include "monitor/wait.h"
 #include "support/gate.h"

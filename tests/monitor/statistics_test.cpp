@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/statistics/statistics.h"
 
 #include <algorithm>
 #include <cmath>

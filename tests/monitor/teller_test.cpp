@@ -8,7 +8,6 @@
 
 #include "monitor/samples.h"
 #include "monitor/service_notify.h"
-#include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
 #include "monitor/tell/teller.h"
 #include "support/throws_with.h"

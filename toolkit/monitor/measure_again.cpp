@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/measure_again.h"
+#include "monitor/session.h"
 
 #include <algorithm>
 #include <mutex>

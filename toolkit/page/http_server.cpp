@@ -14,7 +14,7 @@
 
 #include "base/number_text.h"
 #include "base/visible_text.h"
-#include "monitor/tell/address.h"
+#include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
 
 namespace mpm::page {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/statistics/day_night.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
 
+#include "base/quantiles.h"
+#include "evaluation/statistics.h"
 #include "mpm/error.hpp"
 #include "vision/astronomy.h"
 
@@ -24,6 +27,77 @@ int minuteOfDay(UnixMs time, std::optional<int> zone) {
   std::tm parts{};
   ::localtime_r(&second, &parts);
   return parts.tm_hour * 60 + parts.tm_min;
+}
+
+constexpr int kPeriodsNeeded = 3;
+constexpr double kStray = 0.05;  // of an hour's samples
+
+void addHour(evaluation::Block& block, const HourOfTokens& hour) {
+  for (const auto& [tokens, count] : hour.occurrences) {
+    block.sum += tokens * static_cast<double>(count);
+    block.samples += count;
+  }
+}
+
+// Without the hours that hold next to none of their samples on this side: a car's light makes no day of a night.
+std::vector<evaluation::Block> hourBlocks(const std::vector<const HourOfTokens*>& hours,
+                                          const std::map<UnixMs, std::int64_t>& samples_of_both) {
+  std::vector<evaluation::Block> blocks;
+  for (const HourOfTokens* hour : hours) {
+    if (blocks.empty() || blocks.back().start != hour->start) blocks.push_back({.start = hour->start});
+    addHour(blocks.back(), *hour);
+  }
+  std::erase_if(blocks, [&](const evaluation::Block& block) {
+    return static_cast<double>(block.samples) <= kStray * static_cast<double>(samples_of_both.at(block.start));
+  });
+  return blocks;
+}
+
+// The time of the day, in ms of UTC, around which these days lie, and from which these nights are farthest.
+double noonOf(const std::vector<evaluation::Block>& day_hours, const std::vector<evaluation::Block>& night_hours) {
+  constexpr double kTurn = 2 * 3.14159265358979323846 / kDayMs;
+  double x = 0, y = 0;
+  const auto add = [&](const std::vector<evaluation::Block>& hours, double sign) {
+    for (const evaluation::Block& hour : hours) {
+      const double angle = kTurn * static_cast<double>(hour.start + kHourMs / 2);
+      x += sign * std::cos(angle);
+      y += sign * std::sin(angle);
+    }
+  };
+  add(day_hours, 1);
+  add(night_hours, -1);
+  return std::round(std::atan2(y, x) / kTurn);
+}
+
+// One block per 24 hours from `cut`, the time of the day in the middle of the other side.
+std::vector<evaluation::Block> periodBlocks(const std::vector<evaluation::Block>& hours, double cut) {
+  std::vector<evaluation::Block> periods;
+  double last = 0;
+  for (const evaluation::Block& hour : hours) {
+    const double period = std::floor((static_cast<double>(hour.start + kHourMs / 2) - cut) / kDayMs);
+    if (periods.empty() || period != last) periods.push_back({.start = hour.start});
+    periods.back().sum += hour.sum;
+    periods.back().samples += hour.samples;
+    last = period;
+  }
+  return periods;
+}
+
+std::map<double, std::int64_t> pool(const std::vector<const HourOfTokens*>& hours) {
+  std::map<double, std::int64_t> all;
+  for (const HourOfTokens* hour : hours)
+    for (const auto& [tokens, count] : hour->occurrences) all[tokens] += count;
+  return all;
+}
+
+std::optional<double> changeSinceYesterday(const std::vector<const HourOfTokens*>& hours, UnixMs now) {
+  evaluation::Block today, yesterday;
+  for (const HourOfTokens* hour : hours) {
+    const UnixMs age = now - hour->start;
+    if (age > 0 && age <= 2 * kDayMs) addHour(age <= kDayMs ? today : yesterday, *hour);
+  }
+  if (today.samples == 0 || yesterday.samples == 0) return std::nullopt;
+  return today.mean() - yesterday.mean();
 }
 
 }  // namespace
@@ -85,6 +159,56 @@ std::optional<bool> DayNight::night(UnixMs time, double brightness) {
                                                               : minute >= hours.from || minute < hours.to;
                                }},
                     rule_);
+}
+
+Summary summarize(const std::map<double, std::int64_t>& occurrences) {
+  Summary summary;
+  double sum = 0;
+  for (const auto& [value, count] : occurrences) {
+    summary.samples += count;
+    sum += value * static_cast<double>(count);
+  }
+  if (summary.samples == 0) return summary;
+  summary.mean = sum / static_cast<double>(summary.samples);
+  summary.min = occurrences.begin()->first;
+  summary.max = occurrences.rbegin()->first;
+  summary.median = quantile(occurrences, 0.5);
+  summary.p90 = quantile(occurrences, 0.9);
+  return summary;
+}
+
+DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixMs now) {
+  std::vector<const HourOfTokens*> sides[2];  // day, night
+  for (const HourOfTokens& hour : hours) sides[hour.night].push_back(&hour);
+  for (auto& side : sides) std::ranges::sort(side, [](const auto* a, const auto* b) { return a->start < b->start; });
+
+  DayNightStatistics result;
+  result.day = summarize(pool(sides[0]));
+  result.night = summarize(pool(sides[1]));
+  result.day_change = changeSinceYesterday(sides[0], now);
+  result.night_change = changeSinceYesterday(sides[1], now);
+  if (result.day.samples == 0 || result.night.samples == 0) return result;
+
+  std::map<UnixMs, std::int64_t> samples;
+  for (const HourOfTokens& hour : hours)
+    for (const auto& [tokens, count] : hour.occurrences) samples[hour.start] += count;
+  std::vector<evaluation::Block> day = hourBlocks(sides[0], samples), night = hourBlocks(sides[1], samples);
+  Difference& difference = result.difference.emplace();
+  const double noon = noonOf(day, night);
+  if (std::vector<evaluation::Block> days = periodBlocks(day, noon - kDayMs / 2.0), nights = periodBlocks(night, noon);
+      days.size() >= kPeriodsNeeded && nights.size() >= kPeriodsNeeded) {
+    difference.block = Difference::Block::kPeriod;
+    day = std::move(days);
+    night = std::move(nights);
+  }
+  difference.day_blocks = static_cast<int>(day.size());
+  difference.night_blocks = static_cast<int>(night.size());
+  difference.tokens = result.night.mean - result.day.mean;
+  if (day.size() < 2 || night.size() < 2) return result;
+  const bool correlated = difference.block == Difference::Block::kHour;
+  difference.plus_minus =
+      evaluation::halfInterval(evaluation::estimateMean(day, correlated), evaluation::estimateMean(night, correlated));
+  return result;
 }
 
 }  // namespace mpm::monitor

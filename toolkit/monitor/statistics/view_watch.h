@@ -3,12 +3,45 @@
 
 #include <opencv2/core.hpp>
 #include <optional>
+#include <string>
 #include <utility>
 
-#include "monitor/statistics/view_motion.h"
+#include "monitor/store/sample.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
+
+/// Takes a point of the reference to its place in a picture of `size` px. Pixel centres are whole numbers, as in
+/// cv::warpAffine().
+cv::Matx23d matrixOf(const ViewMotion& motion, cv::Size size);
+/// The inverse of matrixOf(). The matrix must be a shift, a turn and a zoom.
+ViewMotion motionOf(const cv::Matx23d& matrix, cv::Size size);
+
+/// Scales a motion to a picture that is `factor` times as large.
+ViewMotion scaled(ViewMotion motion, double factor);
+/// How far the two motions take a corner of a picture of `size` apart, px: the corner where it is most.
+double distance(const ViewMotion& one, const ViewMotion& other, cv::Size size);
+
+/// At most 5 % of the width of the picture, 3 degrees and 5 % of zoom: what is tied to the view can move along.
+bool isSmall(const ViewMotion& motion, cv::Size size);
+
+/// "moved 15 px right and 8 px up, turned 1.2 degrees clockwise, became 3 % larger"; what is too small to see is left
+/// out. Of what a picture shows, not of the camera.
+std::string toText(const ViewMotion& motion);
+
+/// Directions of the edges of a picture, CV_32FC2, 320 px wide. Their strength counts little and which side is the
+/// lighter one does not, so light, weather and night change few of them. `image`: CV_8UC3, at least 32 px high and
+/// wide.
+cv::Mat edgeDirections(const cv::Mat& image);
+
+/// Estimates how `edges` moved since `reference`. Both are edgeDirections() of pictures of one size, or averages of
+/// them; `size` is that of the pictures. Tries `guess` first, then shifts up to a quarter of the width with turns up to
+/// 5 degrees and zooms up to 10 %.
+/// nullopt: not sure. A motion is sure when most parts of the picture that can be found again agree with it, and their
+/// scatter puts its error well below a pixel of a picture 640 px wide (docs/monitor.md has the measured error).
+/// Takes about 4 ms where the guess is right, else 30 ms. Thread-safe.
+std::optional<ViewMotion> estimateMotion(const cv::Mat& reference, const cv::Mat& edges, const ViewMotion& guess,
+                                         cv::Size size);
 
 enum class ViewChange {
   kNone,

@@ -13,7 +13,6 @@
 #include "charts/chart.h"
 #include "evaluation/confusion_matrix.h"
 #include "monitor/statistics/day_night.h"
-#include "monitor/statistics/statistics.h"
 #include "monitor/store/sample.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"

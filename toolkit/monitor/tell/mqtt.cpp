@@ -6,7 +6,6 @@
 
 #include "base/atomic_file.h"
 #include "base/visible_text.h"
-#include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
 

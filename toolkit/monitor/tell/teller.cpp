@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/visible_text.h"
-#include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/estimate_files.h"

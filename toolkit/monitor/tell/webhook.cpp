@@ -2,7 +2,6 @@
 #include <curl/curl.h>
 
 #include "base/atomic_file.h"
-#include "monitor/tell/address.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
 

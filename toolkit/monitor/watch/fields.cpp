@@ -9,7 +9,7 @@
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/picture_quality.h"
-#include "monitor/tell/address.h"
+#include "monitor/tell/channel.h"
 #include "monitor/watch/watch.h"
 #include "mpm/options.hpp"
 #include "mpm/reuse.hpp"
