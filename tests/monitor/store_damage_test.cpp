@@ -5,7 +5,7 @@
 #include "base/atomic_file.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store/damage.h"
+#include "monitor/store/schema.h"
 #include "monitor/wait.h"
 #include "support/throws_with.h"
 
@@ -259,11 +259,13 @@ TEST_F(StoreDamage, ALinkGoesOnLeadingToTheDatabase) {
 
 TEST_F(StoreDamage, IsNotWhatPassesByItself) {
   for (int code : {SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR_READ, SQLITE_READONLY_DBMOVED, SQLITE_NOMEM}) {
-    EXPECT_TRUE(passesByItself(code)) << code;
-    EXPECT_FALSE(isDamage(code)) << code;
+    EXPECT_TRUE(SqliteError(code, "").passesByItself()) << code;
+    EXPECT_FALSE(SqliteError(code, "").isDamage()) << code;
   }
-  for (int code : {SQLITE_TOOBIG, SQLITE_ERROR, SQLITE_MISMATCH}) EXPECT_FALSE(passesByItself(code) || isDamage(code));
-  for (int code : {SQLITE_CORRUPT, SQLITE_CORRUPT_INDEX, SQLITE_NOTADB}) EXPECT_TRUE(isDamage(code)) << code;
+  for (int code : {SQLITE_TOOBIG, SQLITE_ERROR, SQLITE_MISMATCH})
+    EXPECT_FALSE(SqliteError(code, "").passesByItself() || SqliteError(code, "").isDamage());
+  for (int code : {SQLITE_CORRUPT, SQLITE_CORRUPT_INDEX, SQLITE_NOTADB})
+    EXPECT_TRUE(SqliteError(code, "").isDamage()) << code;
 }
 
 }  // namespace

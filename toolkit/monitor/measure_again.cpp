@@ -5,8 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "monitor/store/merge.h"
-#include "monitor/store/sqlite.h"
+#include "monitor/store/schema.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

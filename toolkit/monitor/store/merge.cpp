@@ -6,7 +6,6 @@
 
 #include "base/visible_text.h"
 #include "monitor/store/bucket.h"
-#include "monitor/store/damage.h"
 #include "monitor/store/schema.h"
 #include "mpm/error.hpp"
 
@@ -136,13 +135,6 @@ void replaceSamples(Database& database, const std::string& fresh) {
   });
 }
 
-void removeDatabase(const std::string& path) {
-  for (const char* ending : {"", "-wal", "-shm", "-lock"}) {
-    std::error_code ignored;
-    std::filesystem::remove(path + ending, ignored);
-  }
-}
-
 void mergeDatabases(const std::vector<std::string>& parts, const std::string& into) {
   if (std::filesystem::exists(into)) throw Error("'" + into + "' exists already: name a new file");
   try {
@@ -153,7 +145,7 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
           copyAll(database);
         });
       } catch (const SqliteError& error) {  // which names the whole
-        if (isDamage(error.code())) throw Error("'" + part + "' is damaged, or the disk of '" + into + "' is");
+        if (error.isDamage()) throw Error("'" + part + "' is damaged, or the disk of '" + into + "' is");
         throw;
       }
   } catch (...) {

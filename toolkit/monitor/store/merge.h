@@ -18,7 +18,4 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
 /// or, where it throws mpm::Error, nothing.
 void replaceSamples(Database& database, const std::string& fresh);
 
-/// Removes a database with the files that SQLite and its writer keep beside it.
-void removeDatabase(const std::string& path);
-
 }  // namespace mpm::monitor

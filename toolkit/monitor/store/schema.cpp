@@ -2,19 +2,21 @@
 #include "monitor/store/schema.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include "monitor/store/damage.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
 namespace {
 
+constexpr std::int64_t kApplicationId = 0x4d504d31;  // "MPM1", in the header of the file
 constexpr int kVersion = 4;
 
 // Lists are JSON, so that any SQLite client can read them.
@@ -78,7 +80,7 @@ constexpr const char* kOutbox =
     "CREATE INDEX IF NOT EXISTS outbox_by_channel ON outbox(channel, number);"
     "CREATE UNIQUE INDEX IF NOT EXISTS outbox_latest ON outbox(channel, topic) WHERE latest";
 
-constexpr int kFirstValue = 4;    // parameter of RegionRows
+constexpr int kFirstValue = 4;    // parameter of prepareRegions()
 constexpr int kFirstColumn = 13;  // of SampleRows
 
 // False: the file is empty.
@@ -123,7 +125,7 @@ bool isFull(const std::string& path) {
     throw SqliteError(error.code(),
                       "'" + path + "' is " +
                           (isOurs(path) ? "damaged: its first page is lost" : "not a database: name another file"));
-  if (isDamage(error.code())) throw error;  // which names the file
+  if (error.isDamage()) throw error;  // which names the file
   std::error_code unknown;
   const auto folder = std::filesystem::absolute(path, unknown).parent_path();
   if (!unknown && !std::filesystem::exists(folder, unknown) && !unknown)
@@ -133,6 +135,38 @@ bool isFull(const std::string& path) {
   if ((kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL) && isFull(path))
     throw SqliteError(SQLITE_FULL, "database '" + path + "': the disk is full");
   throw error;
+}
+
+// The first bytes of a database: https://www.sqlite.org/fileformat.html.
+class Header {
+ public:
+  explicit Header(const std::string& database) {
+    std::ifstream(database, std::ios::binary).read(reinterpret_cast<char*>(bytes_.data()), bytes_.size());
+  }
+  std::int64_t number(std::size_t at, std::size_t size) const {
+    std::int64_t value = 0;
+    for (std::size_t i = at; i < at + size; ++i) value = value << 8 | bytes_[i];
+    return value;
+  }
+
+ private:
+  std::array<unsigned char, 100> bytes_{};
+};
+
+// Whether the file is shorter than its header says: a copy that ended early.
+bool isCutOff(const std::string& database) {
+  std::error_code error;
+  const auto hasLog = [&] {  // it may hold the rest; its owner may move that into the file at this moment
+    return std::ranges::any_of(std::array{"-wal", "-journal"}, [&](const char* ending) {
+      return std::filesystem::file_size(database + ending, error) > 0 && !error;
+    });
+  };
+  if (hasLog()) return false;
+  const Header header(database);
+  const std::int64_t page = header.number(16, 2), pages = header.number(28, 4);
+  const bool counted = header.number(24, 4) == header.number(92, 4);
+  const std::uintmax_t size = std::filesystem::file_size(database, error);
+  return counted && !error && size < static_cast<std::uintmax_t>(pages * (page == 1 ? 65536 : page)) && !hasLog();
 }
 
 // SQLite takes a last page that is there in part for one that is whole, and waits for whoever writes into a FIFO.
@@ -161,6 +195,22 @@ bool takeNumber(std::string_view& text, Number& value) {
   return true;
 }
 
+// "{"0":0.25,"7":0.75}": what the column `areas` holds.
+std::string areasJson(const std::vector<std::pair<int, double>>& areas) {
+  std::string text = "{";
+  for (const auto& [label, area] : areas) {
+    if (text.size() > 1) text += ',';
+    text += '"';
+    appendNumber(text, label);
+    text += "\":";
+    appendNumber(text, static_cast<float>(area));  // the shortest text that gives the float back
+  }
+  return text + "}";
+}
+
+// The log first: a power cut in between leaves an older state of the database, which opens; the other way round
+// SQLite would delete the log that has no database.
+constexpr std::array kEndings = {"-wal", "-shm", ""};
 }  // namespace
 
 Database openForWriting(const std::string& path, bool create) {
@@ -185,7 +235,7 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute(kOutbox);
     return std::move(database);
   } catch (const SqliteError& error) {
-    if (opened && isDamage(error.code())) opened->keepLog();
+    if (opened && error.isDamage()) opened->keepLog();
     failToOpen(path, error);
   }
 }
@@ -225,6 +275,30 @@ Database openForReading(const std::string& path) {
   }
 }
 
+bool isOurs(const std::string& database) { return Header(database).number(68, 4) == kApplicationId; }
+
+std::string setAside(const std::string& database, UnixMs now) {
+  const std::filesystem::path file = std::filesystem::canonical(database);  // not the link to it
+  const std::string first = file.string() + ".damaged-" + fileTime(now);
+  std::string name = first;
+  const auto anyIsThere = [&] {
+    return std::ranges::any_of(kEndings, [&](const char* ending) { return std::filesystem::exists(name + ending); });
+  };
+  for (int number = 2; anyIsThere(); ++number) name = first + "." + std::to_string(number);
+  for (const char* ending : kEndings) {
+    if (*ending != '\0' && !std::filesystem::exists(file.string() + ending)) continue;
+    std::filesystem::rename(file.string() + ending, name + ending);
+  }
+  return name;
+}
+
+void removeDatabase(const std::string& path) {
+  for (const char* ending : {"", "-wal", "-shm", "-lock"}) {
+    std::error_code ignored;
+    std::filesystem::remove(path + ending, ignored);
+  }
+}
+
 std::string countsJson(const std::vector<double>& counts) {
   std::string text = "[";
   for (double count : counts) {
@@ -232,18 +306,6 @@ std::string countsJson(const std::vector<double>& counts) {
     appendNumber(text, count);
   }
   return text + "]";
-}
-
-std::string areasJson(const std::vector<std::pair<int, double>>& areas) {
-  std::string text = "{";
-  for (const auto& [label, area] : areas) {
-    if (text.size() > 1) text += ',';
-    text += '"';
-    appendNumber(text, label);
-    text += "\":";
-    appendNumber(text, static_cast<float>(area));  // the shortest text that gives the float back
-  }
-  return text + "}";
 }
 
 std::vector<std::string> columnsOf(const Database& database, const std::string& table, const std::string& attached) {
@@ -258,20 +320,20 @@ std::string nullUnless(const std::vector<std::string>& there, const std::string&
   return std::ranges::count(there, column) == 0 ? "NULL AS " + column : column;
 }
 
-RegionRows::RegionRows(const Database& database) {
+Statement prepareRegions(const Database& database) {
   std::string columns = "sample, region, areas", values = "?, ?, ?";
   for (const Quantity& one : quantities()) {
     columns += std::string(", ") + one.key;
     values += ", ?";
   }
-  insert_ = database.prepare("INSERT INTO region_sample(" + columns + ") VALUES (" + values + ")");
+  return database.prepare("INSERT INTO region_sample(" + columns + ") VALUES (" + values + ")");
 }
 
-void RegionRows::insert(std::int64_t sample, const RegionSample& region) {
-  insert_.bind(sample, region.region, areasJson(region.areas));
-  for (std::size_t q = 0; q < quantities().size(); ++q) insert_.bindAt(kFirstValue + q, region.value(q));
-  insert_.step();
-  insert_.reset();
+void insertRegion(Statement& prepared, std::int64_t sample, const RegionSample& region) {
+  prepared.bind(sample, region.region, areasJson(region.areas));
+  for (std::size_t q = 0; q < quantities().size(); ++q) prepared.bindAt(kFirstValue + q, region.value(q));
+  prepared.step();
+  prepared.reset();
 }
 
 SampleRows::SampleRows(const Database& database, With with, const std::string& where) {

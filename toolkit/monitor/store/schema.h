@@ -9,18 +9,24 @@
 
 namespace mpm::monitor {
 
-/// "MPM1", in the header of the file.
-inline constexpr std::int64_t kApplicationId = 0x4d504d31;
-
 /// Opens for writing and makes the tables in an empty file. `create` false: a file that is not there is an error.
-/// Throws mpm::Error naming the file; a SqliteError where isDamage() or passesByItself() holds.
+/// Throws mpm::Error naming the file; a SqliteError that is damage or passes by itself.
 Database openForWriting(const std::string& path, bool create);
 
 /// Throws mpm::Error when it is not ours or has another schema, EmptyDatabase when nothing is in it.
 Database openForReading(const std::string& path);
 
-/// "{"0":0.25,"7":0.75}": what the column `areas` holds.
-std::string areasJson(const std::vector<std::pair<int, double>>& areas);
+/// Whether the header of a file, damaged or not, names it a database of ours.
+bool isOurs(const std::string& database);
+
+/// Renames a damaged database, with the log beside it, to "NAME.damaged-2026-11-03T17-04-05Z", where nothing is
+/// replaced; sqlite3's `.recover` reads it there. Its connections in this process must be closed. Returns the new name.
+/// Throws std::filesystem::filesystem_error.
+std::string setAside(const std::string& database, UnixMs now);
+
+/// Removes a database with the files that SQLite and its writer keep beside it.
+void removeDatabase(const std::string& path);
+
 /// "[660,491,377]": what the column `token_counts` holds.
 std::string countsJson(const std::vector<double>& counts);
 /// `attached`: the name of the database that has the table.
@@ -30,14 +36,8 @@ std::vector<std::string> columnsOf(const Database& database, const std::string& 
 std::string nullUnless(const std::vector<std::string>& there, const std::string& column);
 
 /// Writes regions of samples: a row each, the whole picture too, with a column for each quantity.
-class RegionRows {
- public:
-  explicit RegionRows(const Database& database);
-  void insert(std::int64_t sample, const RegionSample& region);
-
- private:
-  Statement insert_;
-};
+Statement prepareRegions(const Database& database);
+void insertRegion(Statement& prepared, std::int64_t sample, const RegionSample& region);
 
 /// Reads samples, by time.
 class SampleRows {

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +32,14 @@ std::string lockFileOf(const std::string& database) {
 }
 
 }  // namespace
+
+bool SqliteError::isDamage() const { return (code_ & 0xff) == SQLITE_CORRUPT || (code_ & 0xff) == SQLITE_NOTADB; }
+
+bool SqliteError::passesByItself() const {
+  constexpr std::array kStay = {SQLITE_ERROR,    SQLITE_CORRUPT, SQLITE_TOOBIG, SQLITE_CONSTRAINT,
+                                SQLITE_MISMATCH, SQLITE_MISUSE,  SQLITE_RANGE,  SQLITE_NOTADB};
+  return std::ranges::find(kStay, code_ & 0xff) == kStay.end();
+}
 
 Statement::Statement(sqlite3* database, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;

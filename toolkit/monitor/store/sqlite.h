@@ -18,6 +18,11 @@ class SqliteError : public Error {
  public:
   SqliteError(int code, const std::string& message) : Error(message), code_(code) {}
   int code() const { return code_; }
+  /// The file itself is damaged, or no database: not that it is locked, may not be read, or lies on a disk that is full
+  /// or fails.
+  bool isDamage() const;
+  /// It may have gone at the next try: the file is locked, may not be read, lies on a disk that is full or fails.
+  bool passesByItself() const;
 
  private:
   int code_;

@@ -17,7 +17,6 @@
 #include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "monitor/store/bucket.h"
-#include "monitor/store/damage.h"
 #include "monitor/store/merge.h"
 #include "monitor/store/retention.h"
 #include "monitor/store/schema.h"
@@ -88,7 +87,7 @@ class Connection {
         " zoomed, picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?12 OR NOT EXISTS"
         " (SELECT 1 FROM sample WHERE source = ?2 AND time_ms = ?3 AND picture = ?4 AND"
         " (picture_digest = ?11 OR 0 IN (picture_digest, ?11)))");
-    regions_.emplace(database_);
+    insert_region_ = prepareRegions(database_);
     insert_state_ = database_.prepare("INSERT INTO state_sample VALUES (?, ?, ?, ?, ?, ?)");
     insert_change_ = database_.prepare("INSERT OR REPLACE INTO state_change VALUES (?, ?, ?, ?)");
     insert_event_ =
@@ -169,7 +168,7 @@ class Connection {
     if (sqlite3_changes(database_.handle()) == 0) return;  // a picture that is stored already
     target.last = std::max(target.last, sample.time);
     const std::int64_t id = database_.lastId();
-    for (const RegionSample& region : sample.regions) regions_->insert(id, region);
+    for (const RegionSample& region : sample.regions) insertRegion(insert_region_, id, region);
     for (const StateSample& one : sample.states) {
       insert_state_.run(id, one.name, one.state, one.probability, one.sure, one.counted);
       if (one.changed) insert_change_.run(target.source, one.name, sample.time, one.counted);
@@ -296,8 +295,7 @@ class Connection {
   std::optional<FileIdentity> identity_;
   HeldFile file_;
   bool knows_target_ = false;
-  Statement insert_sample_, insert_state_, insert_change_, insert_event_, insert_message_;
-  std::optional<RegionRows> regions_;
+  Statement insert_sample_, insert_region_, insert_state_, insert_change_, insert_event_, insert_message_;
 };
 
 }  // namespace
@@ -480,7 +478,7 @@ struct StoreWriter::Impl {
 
   static bool passes(const std::exception& error) {
     const auto* failed = dynamic_cast<const SqliteError*>(&error);
-    return failed && passesByItself(failed->code());
+    return failed && failed->passesByItself();
   }
 
   void connect() {
@@ -489,7 +487,7 @@ struct StoreWriter::Impl {
     try {
       if (damage.empty()) connection.emplace(path, create, options.outbox);
     } catch (const SqliteError& error) {
-      if (!create || !isDamage(error.code()) || !isOurs(path)) throw;
+      if (!create || !error.isDamage() || !isOurs(path)) throw;
       damage = error.what();
     }
     if (!lock) lock.emplace(path);
@@ -540,7 +538,7 @@ struct StoreWriter::Impl {
     const std::optional<FileIdentity> file = connection ? connection->identity() : std::nullopt;
     if (connection) connection->keepLog();
     connection.reset();
-    if (failed && file && file == identityOf(path) && isDamage(failed->code()))
+    if (failed && file && file == identityOf(path) && failed->isDamage())
       lock->setNote(std::to_string(file->inode) + " " + error.what());
     lock.reset();
     report({options.now(), EventKind::kStorage, Severity::kError,
