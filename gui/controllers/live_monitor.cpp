@@ -65,7 +65,7 @@ void LiveMonitor::showPicture(const QString& file, const cv::Mat& image, UnixMs 
   picture_->name = QFileInfo(file).completeBaseName().toStdString();
   picture_->time = time > 0 ? time : unixNow();
   if (session_->status().inference.ready)
-    session_->repeat(*picture_);
+    session_->worker().repeat(*picture_);
   else
     emit frameArrived(makeLiveFrame(session_->shown(*picture_)));
 }

@@ -26,7 +26,7 @@ class LiveMonitor : public QObject {
   template <typename Change>
   void change(Change what) {
     what(*session_);
-    if (repeats()) session_->repeat(picture_ ? *picture_ : frame_->result.frame);
+    if (repeats()) session_->worker().repeat(picture_ ? *picture_ : frame_->result.frame);
   }
   /// Runs the model on a picture of the folder that is open; it is no new sample. Before a model is there the picture
   /// alone is shown. `time`: when it was taken; 0: not known, it counts as taken now.

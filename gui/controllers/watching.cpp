@@ -20,7 +20,7 @@ Watching::Watching(const WindowOptions& options, const Parts& parts, QObject* pa
   });
   connect(parts.opener, &Opener::modelChosen, this, &Watching::openModel);
   connect(parts.opener, &Opener::reductionChosen, this, [this](const Reduction& variant) {
-    parts_.live->change([&](monitor::Session& session) { session.setReduction(variant); });
+    parts_.live->change([&](monitor::Session& session) { session.worker().setReduction(variant); });
   });
   connect(parts.opener, &Opener::newDatabaseChosen, this, [this](const QString& path) {
     session().storeIn(path.toStdString());
@@ -142,18 +142,18 @@ void Watching::clearFrame() {
 void Watching::openModel(const QString& path, const std::optional<Reduction>& variant) {
   if (!model_) parts_.pane->image()->setBanner({});
   if (path.toStdString() != session().model()) options_.inference.refine = refine_at_start_;
-  parts_.live->change([&](monitor::Session& session) { session.setModel(path.toStdString(), variant); });
+  parts_.live->change([&](monitor::Session& session) { session.worker().setModel(path.toStdString(), variant); });
   emit said(tr("Reading %1…").arg(QFileInfo(path).fileName()), Badge::kNone);
 }
 
 void Watching::chooseReduction(const Reduction& variant) {
   parts_.reduction->editor()->setReduction(variant);
-  parts_.live->change([&](monitor::Session& session) { session.setReduction(variant); });
+  parts_.live->change([&](monitor::Session& session) { session.worker().setReduction(variant); });
   sayWhenItShows(tr("reduction %1").arg(QString::fromStdString(toString(variant))));
 }
 
 void Watching::compareWith(const std::optional<Reduction>& variant) {
-  parts_.live->change([&](monitor::Session& session) { session.setCompare(variant); });
+  parts_.live->change([&](monitor::Session& session) { session.worker().setCompare(variant); });
   if (variant) sayWhenItShows(tr("the comparison with %1").arg(QString::fromStdString(toString(*variant))));
   const QSignalBlocker quiet(parts_.actions->action("compare"));
   parts_.actions->action("compare")->setChecked(variant.has_value());
@@ -161,7 +161,7 @@ void Watching::compareWith(const std::optional<Reduction>& variant) {
 
 void Watching::setSharpEdges(bool on) {
   options_.inference.refine = on ? Refine::kGuided : Refine::kNone;
-  parts_.live->change([this](monitor::Session& session) { session.setRefine(*options_.inference.refine); });
+  parts_.live->change([this](monitor::Session& session) { session.worker().setRefine(*options_.inference.refine); });
   sayWhenItShows(on ? tr("sharp edges") : tr("edges as the model gives them"));
 }
 

@@ -126,7 +126,6 @@ TEST_F(RunningInference, AScheduleTakesEffectOnTheNextFrame) {
     EXPECT_GT(result.session, first_.session);
   }
   EXPECT_MPM_ERROR(worker_.setReduction(mpmBefore({2, 1})), "");
-  EXPECT_MPM_ERROR(worker_.setInterval(-1), "negative");
 }
 
 TEST_F(RunningInference, RefinesUntilAnotherModelComes) {
@@ -158,7 +157,6 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   const std::string path = folder_ / "m.onnx";
   fs::copy_file(kModel, path);
   InferenceWorker worker(frames_, path, options(), callbacks());
-  worker.setFollowFile(true);
   const auto before = one();
   std::ofstream(path, std::ios::trunc) << "garbage";
   ASSERT_TRUE(eventually([&] { return toldOf("cannot load"); }));
@@ -322,7 +320,7 @@ TEST_F(RunningInference, PausesAndKeepsItsPace) {
     return worker_.status().processed == before;
   }));
   worker_.setPaused(false);
-  worker_.setInterval(0.2);
+  worker_.setStream(0, 0.2);
   const std::int64_t start = steadyNow();
   const std::int64_t before = worker_.status().processed;
   ASSERT_TRUE(eventually([&] {

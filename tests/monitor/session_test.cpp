@@ -172,7 +172,7 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   fs::copy_file(kOther, folder_ / "new.onnx");
   fs::rename(folder_ / "new.onnx", path);
   ASSERT_TRUE(eventually([&] { return reported("takes over"); }));
-  session_->setReduction(mpmBefore({1}));
+  session_->worker().setReduction(mpmBefore({1}));
   ASSERT_TRUE(eventually([&] { return samples_.all().back().token_counts.size() == 2; }));
   const StoreReader reader = stored();
   const auto sessions = reader.sessions(1);
@@ -224,9 +224,10 @@ TEST_F(ArchiveOfPictures, AChangeOfTheNetLosesNone) {
       Session::Callbacks{.on_sample = [this](const Sample& one, const InferenceResult&) { samples_.add(one); },
                          .on_event =
                              [this](const Event& event) {
-                               if (event.message.starts_with("no comparison")) session_->setReduction(mpmBefore({2}));
+                               if (event.message.starts_with("no comparison"))
+                                 session_->worker().setReduction(mpmBefore({2}));
                              }});
-  session_->setCompare(mpmBefore({1, 99}));  // the model has no such block
+  session_->worker().setCompare(mpmBefore({1, 99}));  // the model has no such block
   session_->open(archive());
   ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
   ASSERT_THAT(samples_.all(), SizeIs(3));
@@ -356,8 +357,8 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   const auto last = session_->lastFrame();
   ASSERT_TRUE(last && session_->owns(*last));
   const std::size_t frames = frames_.size(), samples = samples_.size();
-  session_->setReduction(mpmBefore({1}));
-  session_->repeat(*last);
+  session_->worker().setReduction(mpmBefore({1}));
+  session_->worker().repeat(*last);
   ASSERT_TRUE(eventually([&] { return frames_.size() == frames + 1; }));
   EXPECT_EQ(samples_.size(), samples);
   gate->open();

@@ -256,7 +256,6 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
       InferenceWorker::Callbacks{.on_result = [impl](InferenceResult result) { impl->take(std::move(result)); },
                                  .on_event = [impl](const Event& event) { impl->post(event); }},
       impl->options.choose_reuse, impl->options.models);
-  impl->worker->setFollowFile(true);
 }
 
 Session::~Session() {
@@ -353,8 +352,7 @@ void Session::open(const WatchOptions& options) {
   }
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
-  impl_->worker->setStream(watch->stream);
-  impl_->worker->setInterval(options.samples_only && !every_frame ? options.every_s : 0);
+  impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->watch = watch;
@@ -404,15 +402,7 @@ void Session::tick() {
   impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
 }
 
-void Session::setReduction(const Reduction& variant) { impl_->worker->setReduction(variant); }
-void Session::setRefine(Refine refine) { impl_->worker->setRefine(refine); }
-
-void Session::setModel(const std::string& path, const std::optional<Reduction>& variant) {
-  impl_->worker->setModel(path, variant);
-}
-
-void Session::setCompare(const std::optional<Reduction>& variant) { impl_->worker->setCompare(variant); }
-void Session::repeat(const CapturedFrame& frame) { impl_->worker->repeat(frame); }
+InferenceWorker& Session::worker() { return *impl_->worker; }
 
 void Session::setPaused(bool paused) {
   impl_->paused = paused;

@@ -24,7 +24,7 @@ namespace mpm::monitor {
 
 /// Options that stay the same from source to source.
 struct SessionOptions {
-  std::string model{};                     ///< empty: frames wait for setModel()
+  std::string model{};                     ///< empty: frames wait for InferenceWorker::setModel()
   EstimatorOptions inference{};            ///< of every model; its reduction is that of the first one
   bool choose_reuse = false;               ///< as in InferenceWorker
   std::shared_ptr<SharedModels> models{};  ///< the same
@@ -120,12 +120,7 @@ class Session {
   /// Call it once or twice a second: alarms, the clock, the disk.
   void tick();
 
-  /// As InferenceWorker. A model file that changes on the disk is read again.
-  void setReduction(const Reduction& variant);
-  void setRefine(Refine refine);
-  void setModel(const std::string& path, const std::optional<Reduction>& variant = std::nullopt);
-  void setCompare(const std::optional<Reduction>& variant);
-  void repeat(const CapturedFrame& frame);
+  InferenceWorker& worker();  ///< for changes to the model, its reduction and edges; until finish()
   void setPaused(bool paused);
   bool paused() const;
   /// The file of the model that runs, or that is read first; a file that cannot be read does not count.

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture/capture.h"
-#include "monitor/clocks.h"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <thread>
-#include <utility>
 
+#include "monitor/clocks.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -26,12 +21,6 @@ constexpr std::size_t kMaxReasons = 20;  // of one outage, which may be reported
 
 std::int64_t toMs(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1000)); }
 
-std::string secondsText(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", std::round(seconds * 10) / 10);
-  return text;
-}
-
 }  // namespace
 
 const char* toString(CaptureState state) {
@@ -42,7 +31,8 @@ const char* toString(CaptureState state) {
 std::string toString(const CaptureStatus& status) {
   std::string text = toString(status.state);
   if (status.state == CaptureState::kRetrying)
-    text += " (" + std::to_string(status.attempt) + ", next in " + secondsText(std::ceil(status.retry_in_s)) + " s)";
+    text += " (" + std::to_string(status.attempt) + ", next in " +
+            std::to_string(std::lround(std::ceil(status.retry_in_s))) + " s)";
   if (!status.message.empty()) text += ": " + status.message;
   return text;
 }
@@ -88,7 +78,6 @@ struct CaptureThread::Impl {
   std::optional<CapturedFrame> last;
   Rate arrivals;
 
-  std::mutex control;  // start() and stop()
   std::thread supervisor;
 
   // The rest runs on the supervisor's thread, under the mutex.
@@ -287,23 +276,10 @@ CaptureThread::CaptureThread(SourceFactory factory, CaptureOptions options, std:
 CaptureThread::~CaptureThread() { stop(); }
 
 void CaptureThread::start() {
-  const std::lock_guard control(impl_->control);
-  if (impl_->supervisor.joinable()) return;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stopping = false;
-    impl_->status.attempt = 0;
-    impl_->status.message.clear();
-    impl_->hang_since = 0;
-    impl_->reasons.clear();
-    impl_->outages.clear();
-    impl_->reported = impl_->back_reported = false;
-  }
   impl_->supervisor = std::thread([impl = impl_.get()] { impl->supervise(); });
 }
 
 void CaptureThread::stop() {
-  const std::lock_guard control(impl_->control);
   if (!impl_->supervisor.joinable()) return;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -312,7 +288,6 @@ void CaptureThread::stop() {
   }
   impl_->changed.notify_all();
   impl_->supervisor.join();
-  impl_->supervisor = {};
 }
 
 CaptureStatus CaptureThread::status() const {

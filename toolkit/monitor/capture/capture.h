@@ -176,8 +176,8 @@ class CaptureThread {
                 StateCallback on_state = {});
   ~CaptureThread();  ///< stop()
 
-  void start();  ///< does nothing when running
-  void stop();   ///< Idle; no frame is put after it returns. start() begins anew
+  void start();  ///< once
+  void stop();   ///< Idle; no frame is put after it returns
 
   CaptureStatus status() const;
   /// The last frame that arrived, whatever happened since.

@@ -75,7 +75,7 @@ struct InferenceWorker::Impl {
     int version = 0;           // grows with every change of path or reduction
     int stream = 0;
     std::optional<Reduction> compare{};
-    bool follow = false, paused = false;
+    bool paused = false;
     double interval_s = 0;
   } wanted;
   std::optional<CapturedFrame> to_repeat;
@@ -105,13 +105,13 @@ struct InferenceWorker::Impl {
         std::unique_lock lock(mutex);
         if (wanted.version == loaded_version && !to_repeat && (wanted.paused || !current)) {
           changed.wait_for(lock, stop, 100ms, [&] { return to_repeat || wanted.version != loaded_version; });
-          if (stop.stop_requested() || !wanted.follow) continue;
+          if (stop.stop_requested()) return;
         }
         now = wanted;
         repeated = std::exchange(to_repeat, std::nullopt);
       }
       if (now.version != loaded_version) load(now);
-      if (now.follow) followFile(now);
+      followFile(now);
       if (repeated && current) process(stop, std::move(repeated));
       if (now.paused || !current) continue;
       if (const std::int64_t early = next_due - steadyNow(); now.interval_s > 0 && early > 0) {
@@ -405,9 +405,10 @@ void InferenceWorker::setModel(std::string path, const std::optional<Reduction>&
   });
 }
 
-void InferenceWorker::setStream(int stream) {
+void InferenceWorker::setStream(int stream, double interval_s) {
   impl_->change([&](Impl::Wanted& wanted) {
     wanted.stream = stream;
+    wanted.interval_s = interval_s;
     impl_->status.done = 0;
   });
 }
@@ -418,15 +419,6 @@ void InferenceWorker::setCompare(const std::optional<Reduction>& variant) {
     wanted.compare = variant;
     if (variant) impl_->status.no_comparison.clear();
   });
-}
-
-void InferenceWorker::setFollowFile(bool follow) {
-  impl_->change([&](Impl::Wanted& wanted) { wanted.follow = follow; });
-}
-
-void InferenceWorker::setInterval(double seconds) {
-  if (!(seconds >= 0)) throw Error("the interval between frames must not be negative");
-  impl_->change([&](Impl::Wanted& wanted) { wanted.interval_s = seconds; });
 }
 
 void InferenceWorker::setPaused(bool paused) {

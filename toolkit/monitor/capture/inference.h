@@ -71,8 +71,8 @@ struct InferenceStatus {
 /// the latest frame. Loading and delivery are on a thread of its own, and keep no other worker waiting. Changes take
 /// effect on the next frame, or on one that is given again with repeat(); of the results before, at most the one that
 /// is being delivered still comes. A frame in work is computed again with the change where CapturedFrame::needed, and
-/// is dropped otherwise. An error never ends the thread: a model that cannot be read, or that fails on its first frame,
-/// is an event, and the one before goes on.
+/// is dropped otherwise. A model file that changes on the disk is read again. An error never ends the thread: a model
+/// that cannot be read, or that fails on its first frame, is an event, and the one before goes on.
 class InferenceWorker {
  public:
   struct Callbacks {  ///< called while the worker waits; on_result on its thread, on_event also on that of the models
@@ -95,15 +95,12 @@ class InferenceWorker {
   void setFeatures(bool features);
   /// Keeps the options but for the reduction, which becomes `variant` (nullopt: the model's own).
   void setModel(std::string path, const std::optional<Reduction>& variant = std::nullopt);
-  /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0.
-  void setStream(int stream);
+  /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0. At most one frame in
+  /// `interval_s` is taken; 0: every frame.
+  void setStream(int stream, double interval_s = 0);
   /// Each frame runs a second time with this reduction; nullopt: once. Given up, with an event, when the model does not
   /// load with it. Throws mpm::Error as setReduction() does.
   void setCompare(const std::optional<Reduction>& variant);
-  /// Reads the model again when its file changes on disk. Off by default.
-  void setFollowFile(bool follow);
-  /// At most one frame in this time; 0: every frame.
-  void setInterval(double seconds);
   /// While paused no frame is taken.
   void setPaused(bool paused);
   /// Once more this frame, after the changes before, also while paused and before the time of the next one. Of several
