@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <optional>
 
@@ -9,14 +12,27 @@
 
 namespace mpm::monitor {
 
+inline std::chrono::steady_clock::duration inSeconds(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
 /// Events per second over the last 5 s. Not thread-safe.
 class Rate {
  public:
-  void add(std::int64_t steady);
+  void add(std::int64_t steady) {
+    times_.push_back(steady);
+    while (times_.front() < steady - kSpanMs) times_.pop_front();
+  }
   /// 0 with fewer than two events.
-  double perSecond(std::int64_t steady) const;
+  double perSecond(std::int64_t steady) const {
+    const auto recent = std::lower_bound(times_.begin(), times_.end(), steady - kSpanMs);
+    const auto count = times_.end() - recent;
+    if (count < 2 || times_.back() == *recent) return 0;
+    return static_cast<double>(count - 1) * kSecondMs / static_cast<double>(times_.back() - *recent);
+  }
 
  private:
+  static constexpr std::int64_t kSpanMs = 5 * kSecondMs;
   std::deque<std::int64_t> times_;
 };
 
@@ -25,7 +41,13 @@ class Rate {
 class ClockWatch {
  public:
   /// Both clocks, read together. By how many ms the wall clock jumped since the last call (negative: back), if it did.
-  std::optional<std::int64_t> jump(UnixMs wall, std::int64_t steady);
+  std::optional<std::int64_t> jump(UnixMs wall, std::int64_t steady) {
+    constexpr std::int64_t kJumpMs = 2 * kSecondMs;
+    const std::int64_t offset = wall - steady;
+    const std::int64_t by = offset_ ? offset - *offset_ : 0;
+    offset_ = offset;  // also after a small step, so that slow corrections never add up to a jump
+    return std::llabs(by) > kJumpMs ? std::optional(by) : std::nullopt;
+  }
 
  private:
   std::optional<std::int64_t> offset_;
@@ -40,7 +62,18 @@ class SettledClock {
   explicit SettledClock(std::optional<UnixMs> believed) : believed_(believed) {}
 
   /// Both clocks, read together.
-  bool believes(UnixMs wall, std::int64_t steady);
+  bool believes(UnixMs wall, std::int64_t steady) {
+    if (!believed_) believed_ = wall;
+    if (!believed_at_) believed_at_ = steady;
+    if (wall - *believed_ - (steady - *believed_at_) > kDayMs) {
+      if (!doubted_since_) doubted_since_ = steady;
+      if (steady - *doubted_since_ < kHourMs) return false;
+    }
+    doubted_since_.reset();
+    believed_ = wall;
+    believed_at_ = steady;
+    return true;
+  }
 
  private:
   std::optional<UnixMs> believed_;

@@ -23,23 +23,19 @@
 #include "base/json_file.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
+#include "monitor/clocks.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
 namespace {
 
 using namespace std::chrono_literals;
-using SteadyTime = std::chrono::steady_clock::time_point;
+using Clock = std::chrono::steady_clock;
 
 struct Told {
   Event event;
   std::string source;
 };
-
-SteadyTime after(double seconds) {
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
-}
 
 // Ours less what an earlier command got, and less the source as it was given, which may hold a password.
 std::vector<std::string> environmentOf(const Told& told) {
@@ -156,9 +152,9 @@ struct EventCommand::Impl {
 
   std::mutex mutex{};
   std::condition_variable changed{};
-  std::deque<Told> waiting{};            // guarded by the mutex, as is what follows
-  std::size_t dropped = 0;               // since this was reported
-  std::optional<SteadyTime> patience{};  // finish() was called
+  std::deque<Told> waiting{};                   // guarded by the mutex, as is what follows
+  std::size_t dropped = 0;                      // since this was reported
+  std::optional<Clock::time_point> patience{};  // finish() was called
   std::thread thread{};
 
   void problem(const std::string& what) const {
@@ -167,12 +163,12 @@ struct EventCommand::Impl {
 
   // Waits for a child, at most until the limit or, once finish() was called, its patience.
   void waitFor(pid_t child) {
-    const SteadyTime limit = after(limits.run_s);
+    const Clock::time_point limit = Clock::now() + inSeconds(limits.run_s);
     int status = 0;
     for (auto step = 1ms; ::waitpid(child, &status, WNOHANG) == 0; step = std::min(2 * step, 100ms)) {
       std::unique_lock lock(mutex);
       changed.wait_for(lock, step);
-      const SteadyTime now = std::chrono::steady_clock::now();
+      const Clock::time_point now = Clock::now();
       const bool ends = patience && now >= *patience;
       lock.unlock();
       if (now < limit && !ends) continue;
@@ -190,7 +186,7 @@ struct EventCommand::Impl {
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return patience || !waiting.empty(); });
-      const bool ends = patience && std::chrono::steady_clock::now() >= *patience;
+      const bool ends = patience && Clock::now() >= *patience;
       if (ends) dropped += std::exchange(waiting, {}).size();
       const std::size_t lost = std::exchange(dropped, 0);
       std::optional<Told> next;
@@ -235,7 +231,7 @@ void EventCommand::add(const Event& event, const std::string& source) {
 void EventCommand::finish(double patience_s) {
   {
     const std::lock_guard lock(impl_->mutex);
-    if (!impl_->patience) impl_->patience = after(patience_s);
+    if (!impl_->patience) impl_->patience = Clock::now() + inSeconds(patience_s);
     impl_->changed.notify_all();
   }
   if (impl_->thread.joinable()) impl_->thread.join();

@@ -81,8 +81,6 @@ void Statement::check(int code) const {
   if (code != SQLITE_OK) throw errorOf(sqlite3_db_handle(statement_.get()));
 }
 
-void Statement::bindOne(int index, std::int64_t value) { check(sqlite3_bind_int64(statement_.get(), index, value)); }
-void Statement::bindOne(int index, double value) { check(sqlite3_bind_double(statement_.get(), index, value)); }
 void Statement::bindOne(int index, std::string_view value) {
   check(sqlite3_bind_text64(statement_.get(), index, value.data() ? value.data() : "", value.size(), SQLITE_TRANSIENT,
                             SQLITE_UTF8));

@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -94,13 +95,12 @@ class Statement {
     value.reset();
     if (!isNull(column)) readOne(column, value.emplace());
   }
-  void bindOne(int index, std::int64_t value);
-  void bindOne(int index, int value) { bindOne(index, std::int64_t{value}); }
-  void bindOne(int index, bool value) { bindOne(index, std::int64_t{value}); }
-  void bindOne(int index, double value);
+  template <std::integral Whole>
+  void bindOne(int index, Whole value) {
+    check(sqlite3_bind_int64(statement_.get(), index, static_cast<std::int64_t>(value)));
+  }
+  void bindOne(int index, double value) { check(sqlite3_bind_double(statement_.get(), index, value)); }
   void bindOne(int index, std::string_view value);
-  void bindOne(int index, const std::string& value) { bindOne(index, std::string_view(value)); }
-  void bindOne(int index, const char* value) { bindOne(index, std::string_view(value)); }
   void bindOne(int index, Blob value);
   template <typename T>
   void bindOne(int index, const std::optional<T>& value) {

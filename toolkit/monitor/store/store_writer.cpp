@@ -32,10 +32,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxOthers = 1000;  // events and sessions kept while nothing can be written
 
-Clock::duration seconds(double s) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
-}
-
 struct BeginSession {
   SessionInfo info;
   UnixMs time = 0;
@@ -412,9 +408,9 @@ struct StoreWriter::Impl {
       guard.unlock();
       bool committed = commitPending();
       while (committed && more) committed = commitPending();
-      next_commit = Clock::now() + seconds(committed ? options.commit_s : options.retry_s);
+      next_commit = Clock::now() + inSeconds(committed ? options.commit_s : options.retry_s);
       if (committed && !last && Clock::now() >= next_maintenance)
-        next_maintenance = Clock::now() + (maintain() ? Clock::duration::zero() : seconds(options.maintenance_s));
+        next_maintenance = Clock::now() + (maintain() ? Clock::duration::zero() : inSeconds(options.maintenance_s));
       guard.lock();
       busy_since.reset();
       if (last) return;
@@ -519,7 +515,7 @@ struct StoreWriter::Impl {
       samples_queued += std::exchange(in_hand, 0);
       status.problem = problem;
       if (std::exchange(status.writing, false)) outage_reported = false;
-      if (!outage_reported && (!reported_at || Clock::now() - *reported_at >= seconds(options.report_s))) {
+      if (!outage_reported && (!reported_at || Clock::now() - *reported_at >= inSeconds(options.report_s))) {
         outage_reported = true;
         reported_at = Clock::now();
         stopped = Event{options.now(), EventKind::kStorage, Severity::kError,
@@ -661,7 +657,7 @@ bool StoreWriter::flush(std::optional<double> limit) {
   impl_->hurry = true;
   impl_->changed.notify_all();
   if (limit)
-    impl_->changed.wait_for(lock, seconds(*limit), over);
+    impl_->changed.wait_for(lock, inSeconds(*limit), over);
   else
     impl_->changed.wait(lock, over);
   return !impl_->status.stopped && impl_->done >= target;

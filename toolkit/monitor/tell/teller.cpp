@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/visible_text.h"
+#include "monitor/clocks.h"
 #include "monitor/tell/channel.h"
 #include "mpm/error.hpp"
 #include "vision/pictures/estimate_files.h"
@@ -248,8 +249,7 @@ void Teller::add(const std::string& database, StoreWriter& store, std::function<
 }
 
 void Teller::remove(const StoreWriter& store, double patience_s) {
-  const auto until =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience_s));
+  const auto until = Clock::now() + inSeconds(patience_s);
   std::unique_lock setting(impl_->setting);  // else set() might still send of this store when it is gone
   const auto told = impl_->now();
   std::unique_lock lock(impl_->mutex);
