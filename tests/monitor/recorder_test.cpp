@@ -206,7 +206,7 @@ TEST_F(RecorderTest, AreaAlarmsFollowTheNamesOfANewModel) {
   EXPECT_EQ(reported[1], "the model has no class 'sky': its alarm rests");
   addWith({"sky"});
   EXPECT_THAT(reported, SizeIs(3)) << "and rings again";
-  recorder.setAlarms({.alarms = {parseAlarm("tree>20")}, .minutes = 0}, kNoon);
+  recorder.setRules({}, {.alarms = {parseAlarm("tree>20")}, .minutes = 0}, {}, kNoon);
   EXPECT_EQ(reported.back(), "the model has no class 'tree': its alarm rests") << "other alarms, the same model";
 }
 
@@ -357,13 +357,14 @@ TEST_F(RecorderTest, OtherRulesWhileItRuns) {
   Recorder recorder(options, nullptr, [&](const Event& event) { reported.push_back(event); });
   EXPECT_EQ(recorder.add(resultAt(0), 7)->whole().value("dropped"), 7);
   ASSERT_THAT(reported, SizeIs(1));
-  recorder.setAlarms({.alarms = {parseAlarm("tokens>8")}, .minutes = 0}, kNoon + 500);
+  const AlarmOptions others{.alarms = {parseAlarm("tokens>8")}, .minutes = 0};
+  recorder.setRules({}, others, {}, kNoon + 500);
   ASSERT_THAT(reported, SizeIs(2)) << "it rang, and nobody watches for it any more";
   EXPECT_EQ(reported[1].kind, EventKind::kAlarmEnded);
   EXPECT_EQ(reported[1].time, kNoon + 500);
   EXPECT_EQ(recorder.add(resultAt(1000), 10)->whole().value("dropped"), 3) << "counted once";
   EXPECT_THAT(reported.back().message, HasSubstr("tokens 9 above 8"));
-  recorder.setNightRule(NightByBrightness{});
+  recorder.setRules(NightByBrightness{}, others, {}, kNoon + 2000);
   EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);
 }
 

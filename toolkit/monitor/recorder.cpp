@@ -254,34 +254,29 @@ std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
   return std::nullopt;
 }
 
-void Recorder::setNightRule(const NightRule& rule) {
-  const std::lock_guard lock(mutex_);
-  if (rule == options_.night) return;
-  options_.night = rule;
-  day_night_ = DayNight(rule);
-  night_.reset();
-  session_ = -1;  // the next sample begins one of the new place
-}
-
-void Recorder::setAlarms(const AlarmOptions& alarms, UnixMs now) {
+void Recorder::setRules(const NightRule& night, const AlarmOptions& alarms, const QualityOptions& quality, UnixMs now) {
   std::vector<Event> events;
   {
     const std::lock_guard lock(mutex_);
-    if (alarms == options_.alarms) return;
-    Alarms fresh(alarms);
-    const auto resting = classes_.empty() ? std::vector<Event>() : fresh.setClasses(classes_, now);
-    events = std::exchange(alarms_, std::move(fresh)).end(now);
-    events.insert(events.end(), resting.begin(), resting.end());
-    options_.alarms = alarms;
+    if (night != options_.night) {
+      options_.night = night;
+      day_night_ = DayNight(night);
+      night_.reset();
+      session_ = -1;  // the next sample begins one of the new place
+    }
+    if (alarms != options_.alarms) {
+      Alarms fresh(alarms);
+      const auto resting = classes_.empty() ? std::vector<Event>() : fresh.setClasses(classes_, now);
+      events = std::exchange(alarms_, std::move(fresh)).end(now);
+      events.insert(events.end(), resting.begin(), resting.end());
+      options_.alarms = alarms;
+    }
+    if (quality != options_.quality) {
+      options_.quality = quality;
+      quality_ = QualityWatch(quality.pictures);
+    }
   }
   post(events);
-}
-
-void Recorder::setQuality(const QualityOptions& quality) {
-  const std::lock_guard lock(mutex_);
-  if (quality == options_.quality) return;
-  options_.quality = quality;
-  quality_ = QualityWatch(quality.pictures);
 }
 
 void Recorder::setStates(const StateOptions& states) {

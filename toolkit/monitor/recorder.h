@@ -62,10 +62,8 @@ class Recorder {
   /// Those of an earlier watch, reported as an event that is not stored; ignored once there are others.
   void setStoredRegions(const std::vector<vision::Region>& regions);
 
-  /// Replace the rules, where they are others. Alarms that ring end, and ring again where the new ones do.
-  void setNightRule(const NightRule& rule);
-  void setAlarms(const AlarmOptions& alarms, UnixMs now);
-  void setQuality(const QualityOptions& quality);
+  /// Replaces the rules that are others. Alarms that ring end, and ring again where the new ones do.
+  void setRules(const NightRule& night, const AlarmOptions& alarms, const QualityOptions& quality, UnixMs now);
   /// Sets the states that are read from the next sample on; results need features. Throws mpm::Error as
   /// StateOptions::validate().
   void setStates(const StateOptions& states);

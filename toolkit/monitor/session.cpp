@@ -418,10 +418,7 @@ std::string Session::model() const {
 
 void Session::setRules(const WatchOptions& rules) {
   if (!impl_->watch) return;
-  Recorder& recorder = *impl_->watch->recorder;
-  recorder.setNightRule(rules.night);
-  recorder.setAlarms(rules.alarms, impl_->options.now());
-  recorder.setQuality(rules.quality);
+  impl_->watch->recorder->setRules(rules.night, rules.alarms, rules.quality, impl_->options.now());
   const std::lock_guard lock(impl_->watch->hiding);
   if (rules.privacy.on())
     impl_->watch->privacy.emplace(rules.privacy);

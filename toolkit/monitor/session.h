@@ -83,7 +83,7 @@ struct SessionStatus {
 ///
 /// Threads: all methods but status() and addEvent() are called on one thread. None waits for a source, a model or a
 /// disk, except the constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come from other
-/// threads, several at a time, and on the caller's thread in tick(), setAlarms() and the constructor. They may call
+/// threads, several at a time, and on the caller's thread in tick(), setRules() and the constructor. They may call
 /// status() and save(); none comes after the destructor.
 class Session {
  public:

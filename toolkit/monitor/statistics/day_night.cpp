@@ -14,13 +14,6 @@
 namespace mpm::monitor {
 namespace {
 
-template <typename... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <typename... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
-
 int minuteOfDay(UnixMs time, std::optional<int> zone) {
   if (zone) return static_cast<int>((time + *zone * kMinuteMs + kDayMs) % kDayMs / kMinuteMs);
   const std::time_t second = static_cast<std::time_t>(std::floor(static_cast<double>(time) / kSecondMs));
@@ -117,48 +110,38 @@ NightByHours parseNightHours(const std::string& text) {
 }
 
 void validate(const NightRule& rule) {
-  std::visit(Overloaded{[](std::monostate) {},
-                        [](const NightBySun& sun) {
-                          if (!(std::abs(sun.latitude) <= 90))
-                            throw Error("a latitude lies between -90 and 90 degrees");
-                          if (!(std::abs(sun.longitude) <= 180))
-                            throw Error("a longitude lies between -180 and 180 degrees");
-                          if (!(std::abs(sun.night_below) < 90))
-                            throw Error("the sun's elevation lies between -90 and 90 degrees");
-                        },
-                        [](const NightByBrightness& brightness) {
-                          if (!(brightness.night_below >= 0 && brightness.day_above <= 255))
-                            throw Error("a brightness lies between 0 and 255");
-                          if (!(brightness.night_below <= brightness.day_above))
-                            throw Error("the day must begin at a brightness not below that of the night");
-                        },
-                        [](const NightByHours& hours) {
-                          for (int minute : {hours.from, hours.to})
-                            if (minute < 0 || minute > 24 * 60) throw Error("an hour lies between 00:00 and 24:00");
-                          if (hours.from == hours.to) throw Error("a night that begins when it ends is none");
-                        }},
-             rule);
+  if (const auto* sun = std::get_if<NightBySun>(&rule)) {
+    if (!(std::abs(sun->latitude) <= 90)) throw Error("a latitude lies between -90 and 90 degrees");
+    if (!(std::abs(sun->longitude) <= 180)) throw Error("a longitude lies between -180 and 180 degrees");
+    if (!(std::abs(sun->night_below) < 90)) throw Error("the sun's elevation lies between -90 and 90 degrees");
+  } else if (const auto* brightness = std::get_if<NightByBrightness>(&rule)) {
+    if (!(brightness->night_below >= 0 && brightness->day_above <= 255))
+      throw Error("a brightness lies between 0 and 255");
+    if (!(brightness->night_below <= brightness->day_above))
+      throw Error("the day must begin at a brightness not below that of the night");
+  } else if (const auto* hours = std::get_if<NightByHours>(&rule)) {
+    for (int minute : {hours->from, hours->to})
+      if (minute < 0 || minute > 24 * 60) throw Error("an hour lies between 00:00 and 24:00");
+    if (hours->from == hours->to) throw Error("a night that begins when it ends is none");
+  }
 }
 
 DayNight::DayNight(NightRule rule) : rule_(rule) { validate(rule_); }
 
 std::optional<bool> DayNight::night(UnixMs time, double brightness) {
-  return std::visit(Overloaded{[](std::monostate) -> std::optional<bool> { return std::nullopt; },
-                               [&](const NightBySun& sun) -> std::optional<bool> {
-                                 return sunElevation(time, sun.latitude, sun.longitude) < sun.night_below;
-                               },
-                               [&](const NightByBrightness& band) -> std::optional<bool> {
-                                 if (!last_) last_ = brightness < (band.night_below + band.day_above) / 2;
-                                 if (brightness < band.night_below) last_ = true;
-                                 if (brightness > band.day_above) last_ = false;
-                                 return last_;
-                               },
-                               [&](const NightByHours& hours) -> std::optional<bool> {
-                                 const int minute = minuteOfDay(time, hours.zone);
-                                 return hours.from < hours.to ? minute >= hours.from && minute < hours.to
-                                                              : minute >= hours.from || minute < hours.to;
-                               }},
-                    rule_);
+  if (const auto* sun = std::get_if<NightBySun>(&rule_))
+    return sunElevation(time, sun->latitude, sun->longitude) < sun->night_below;
+  if (const auto* hours = std::get_if<NightByHours>(&rule_)) {
+    const int minute = minuteOfDay(time, hours->zone);
+    return hours->from < hours->to ? minute >= hours->from && minute < hours->to
+                                   : minute >= hours->from || minute < hours->to;
+  }
+  if (const auto* band = std::get_if<NightByBrightness>(&rule_)) {
+    if (!last_) last_ = brightness < (band->night_below + band->day_above) / 2;
+    if (brightness < band->night_below) last_ = true;
+    if (brightness > band->day_above) last_ = false;
+  }
+  return last_;
 }
 
 Summary summarize(const std::map<double, std::int64_t>& occurrences) {
