@@ -26,19 +26,6 @@ std::vector<vision::Region> regionsOfArchive(const std::string& database, const 
   return currentRegions(stored, source);
 }
 
-// Waits for the end of the archive; false: `go_on` said so.
-bool watchToItsEnd(Session& session, const std::function<std::string()>& problem,
-                   const std::function<bool(std::int64_t, std::int64_t)>& go_on) {
-  while (true) {
-    const SessionStatus status = session.status();
-    if (!status.inference.loading && !status.inference.ready) throw Error(problem());
-    if (status.store->stopped) throw Error(status.store->problem);
-    if (go_on && !go_on(status.stored, status.pictures)) return false;
-    if (status.finished) return true;
-    std::this_thread::sleep_for(50ms);
-  }
-}
-
 }  // namespace
 
 std::optional<MeasuredAgain> measureAgain(SessionOptions options, WatchOptions watch,
@@ -73,7 +60,14 @@ std::optional<MeasuredAgain> measureAgain(SessionOptions options, WatchOptions w
       const std::lock_guard lock(mutex);
       return problem;
     };
-    whole = watchToItsEnd(session, lastProblem, go_on);
+    while (!whole) {
+      const SessionStatus now = session.status();
+      if (!now.inference.loading && !now.inference.ready) throw Error(lastProblem());
+      if (now.store->stopped) throw Error(now.store->problem);
+      if (go_on && !go_on(now.stored, now.pictures)) break;
+      whole = now.finished;
+      if (!whole) std::this_thread::sleep_for(50ms);
+    }
     const SessionStatus status = session.status();
     result.samples = status.stored;
     result.pictures = status.pictures;

@@ -66,11 +66,6 @@ bool forgetDetails(Database& database, const Sources& sources, UnixMs samples, U
          forgetEvents(database, sources, events);
 }
 
-bool forgetSums(Database& database, const Sources& sources, UnixMs before) {
-  return forgetHistograms(database, sources, before) || forgetBuckets(database, sources, kHourMs, before) ||
-         forgetBuckets(database, sources, kDayMs, before);
-}
-
 // Bytes of the database that hold something: pages on the free list will be used again.
 std::int64_t usedBytes(const Database& database) {
   return (database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")) *
@@ -89,13 +84,12 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
     std::erase_if(mine, [&](const auto& source) { return source != limits.source; });
     gone = forgetDetails(database, mine, limit, limit, limit);
   }
-  bool above = false;
-  if (!gone && limits.max_bytes > 0) {
-    above = usedBytes(database) > limits.max_bytes;
-    if (above) {
-      gone = forgetDetails(database, sources, now - kHourMs, now - kDayMs, now - kDayMs) ||
-             forgetSums(database, sources, now - 30 * kDayMs);
-    }
+  const bool above = !gone && limits.max_bytes > 0 && usedBytes(database) > limits.max_bytes;
+  if (above) {
+    const UnixMs month = now - 30 * kDayMs;
+    gone = forgetDetails(database, sources, now - kHourMs, now - kDayMs, now - kDayMs) ||
+           forgetHistograms(database, sources, month) || forgetBuckets(database, sources, kHourMs, month) ||
+           forgetBuckets(database, sources, kDayMs, month);
   }
   transaction.commit();
   if (gone) database.execute("PRAGMA incremental_vacuum(2000)");

@@ -449,19 +449,16 @@ struct StoreWriter::Impl {
         stopStoring(error);
       return false;
     }
-    std::optional<Event> resumed;
+    std::string resumed;
     {
       const std::lock_guard guard(mutex);
       status.samples += static_cast<std::int64_t>(std::exchange(in_hand, 0));
       status.problem.clear();
-      if (!std::exchange(status.writing, true) && outage_reported) {
-        resumed = Event{options.now(), EventKind::kStorage, Severity::kInfo,
-                        "writing again to '" + path + "'" +
-                            (status.lost > 0 ? "; " + std::to_string(status.lost) + " samples were lost so far" : "")};
-        push(*resumed);
-      }
+      if (!std::exchange(status.writing, true) && outage_reported)
+        resumed = "writing again to '" + path + "'" +
+                  (status.lost > 0 ? "; " + std::to_string(status.lost) + " samples were lost so far" : "");
     }
-    if (resumed) report(*resumed);
+    if (!resumed.empty()) post(Severity::kInfo, resumed);
     if (told && options.outbox.on_stored) options.outbox.on_stored();
     if (told && !std::exchange(dropping, !connection->dropped().empty()) && dropping)
       post(Severity::kWarning, std::to_string(options.outbox.max_waiting) + " messages wait for " +

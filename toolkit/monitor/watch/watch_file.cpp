@@ -36,41 +36,41 @@ T valueOf(const toml::node& node, const char* expected) {
 
 // Reads the value of one field into a table of a file that is in `folder`.
 template <typename Table>
-class Taking {
- public:
-  Taking(const TableField<Table>& field, const toml::node& node, const std::string& folder, Table& table)
-      : field_(field), node_(node), folder_(folder), table_(table) {}
+struct Taking {
+  const TableField<Table>& field;
+  const toml::node& node;
+  const std::string& folder;
+  Table& table;
 
-  void operator()(std::string Table::*member) const { table_.*member = textOf(node_); }
+  void operator()(std::string Table::*member) const { table.*member = textOf(node); }
 
-  void operator()(bool Table::*member) const { table_.*member = valueOf<bool>(node_, "true or false"); }
+  void operator()(bool Table::*member) const { table.*member = valueOf<bool>(node, "true or false"); }
 
   void operator()(std::optional<double> Table::*member) const {
-    const auto number = node_.is_number() ? node_.value<double>() : std::nullopt;
+    const auto number = node.is_number() ? node.value<double>() : std::nullopt;
     if (!number) throw Error("expected a number");
-    field_.validate(*number);
-    table_.*member = number;
+    field.validate(*number);
+    table.*member = number;
   }
 
   void operator()(std::vector<std::string> Table::*member) const {
-    const toml::array* const all = node_.as_array();
+    const toml::array* const all = node.as_array();
     if (!all) throw Error("expected a list of texts: [\"...\", \"...\"]");
-    for (const toml::node& one : *all) (table_.*member).push_back(textOf(one));
+    for (const toml::node& one : *all) (table.*member).push_back(textOf(one));
   }
 
- private:
-  std::string textOf(const toml::node& node) const {
-    std::string text = valueOf<std::string>(node, "a text in quotes");
+  std::string textOf(const toml::node& one) const {
+    std::string text = valueOf<std::string>(one, "a text in quotes");
     if (text.empty() || text.find('\0') != std::string::npos) throw Error("expected a text, here is none");
-    if (field_.key == "source") return placed(text, isFile(text));
+    if (field.key == "source") return placed(text, isFile(text));
     const std::string list = "list:";
-    if (field_.path == FieldPath::kList && text.starts_with(list)) text = list + placed(text.substr(5), true);
-    field_.validate(text);
-    return placed(text, field_.path == FieldPath::kFile && !(field_.key == "regions" && text == "none"));
+    if (field.path == FieldPath::kList && text.starts_with(list)) text = list + placed(text.substr(5), true);
+    field.validate(text);
+    return placed(text, field.path == FieldPath::kFile && !(field.key == "regions" && text == "none"));
   }
 
   std::string placed(const std::string& text, bool path) const {
-    return path && fs::path(text).is_relative() ? (fs::path(folder_) / text).lexically_normal().string() : text;
+    return path && fs::path(text).is_relative() ? (fs::path(folder) / text).lexically_normal().string() : text;
   }
 
   bool isFile(const std::string& text) const {
@@ -79,11 +79,6 @@ class Taking {
     return text.find(':') == std::string::npos &&
            (kind == kFolder || kind == kImage || kind == kVideo || kind == kGlob);
   }
-
-  const TableField<Table>& field_;
-  const toml::node& node_;
-  const std::string& folder_;
-  Table& table_;
 };
 
 // Returns where each key stands.
@@ -99,7 +94,7 @@ std::map<std::string, std::string> readTable(const toml::table& keys, const std:
     if (field == fields.end()) throw Error(place + "there is no key '" + visibleText(name) + "'" + kListed);
     places[name] = place + name;
     try {
-      std::visit(Taking<Table>(*field, node, folder, table), field->member);
+      std::visit(Taking<Table>{*field, node, folder, table}, field->member);
     } catch (const Error& error) {
       throw Error(place + name + ": " + error.what());
     }
