@@ -143,9 +143,8 @@ void AggregateUpdate::addTo(std::int64_t width, std::int64_t source, std::int64_
 
 void AggregateUpdate::write(Database& database) {
   Statement read = database.prepare(
-      "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND session = "
-      "?"
-      " AND region = ?");
+      "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ?"
+      " AND session = ? AND region = ?");
   Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (auto& [key, bucket] : buckets_) {
     const auto& [source, width, start, session, region] = key;

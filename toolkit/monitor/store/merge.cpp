@@ -54,8 +54,8 @@ void refuseTwice(const Database& database, const std::string& part) {
 void copyAll(Database& database) {
   database.execute(
       "INSERT INTO main.source(name, archive) SELECT name, archive FROM part.source WHERE true ON CONFLICT DO NOTHING;"
-      "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p JOIN main.source m "
-      "USING(name)");
+      "CREATE TEMP TABLE place AS SELECT p.id AS part, m.id AS whole FROM part.source p"
+      " JOIN main.source m USING(name)");
   const std::string source = "(SELECT whole FROM place WHERE part = source)";
   const auto after = [&](const std::string& table, const std::string& column) {
     return column + " + " + std::to_string(database.integer("SELECT coalesce(max(id), 0) FROM main." + table));
@@ -85,9 +85,9 @@ void copyAll(Database& database) {
 void removeReplaced(Database& database) {
   const auto remove = [&](const std::string& what) { database.execute("DELETE FROM main." + what); };
   database.execute(
-      "CREATE TEMP TABLE span AS SELECT m.id AS source, min(p.time_ms) AS first, max(p.time_ms) AS last FROM "
-      "part.sample"
-      " p JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name WHERE m.archive GROUP BY m.id;"
+      "CREATE TEMP TABLE span AS SELECT m.id AS source, min(p.time_ms) AS first, max(p.time_ms) AS last"
+      " FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name"
+      " WHERE m.archive GROUP BY m.id;"
       "CREATE TEMP TABLE old AS SELECT q.id AS id, q.session AS session FROM part.sample p JOIN part.source s ON s.id ="
       " p.source JOIN main.source m ON m.name = s.name JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms"
       " AND q.picture = p.picture WHERE m.archive;"
@@ -125,9 +125,8 @@ void replaceSamples(Database& database, const std::string& fresh) {
     copyAll(database);
     // Regions that neither are measured nor were.
     database.execute(
-        "UPDATE main.region SET current = EXISTS (SELECT 1 FROM part.region p JOIN part.source s ON s.id = p.source "
-        "JOIN"
-        " main.source m ON m.name = s.name WHERE m.id = region.source AND p.shape = region.shape AND p.current)"
+        "UPDATE main.region SET current = EXISTS (SELECT 1 FROM part.region p JOIN part.source s ON s.id = p.source"
+        " JOIN main.source m ON m.name = s.name WHERE m.id = region.source AND p.shape = region.shape AND p.current)"
         " WHERE source IN (SELECT source FROM span);"
         "DELETE FROM main.region WHERE source IN (SELECT source FROM span) AND NOT current AND id NOT IN"
         " (SELECT region FROM main.region_sample);"

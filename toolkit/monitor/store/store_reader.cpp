@@ -235,8 +235,8 @@ struct StoreReader::Impl {
   // First and last time of these rows; two queries, because each reads one end of the index.
   template <typename... Values>
   std::optional<Extent> extentOf(const std::string& time, const std::string& from, const Values&... values) const {
-    Statement row = database.prepare("SELECT (SELECT min(" + time + ") FROM " + from + "), (SELECT max(" + time +
-                                     ") FROM " + from + ")");
+    const std::string all = "(" + time + ") FROM " + from + ")";
+    Statement row = database.prepare("SELECT (SELECT min" + all + ", (SELECT max" + all);
     row.bind(values...).step();
     if (row.isNull(0)) return std::nullopt;
     constexpr UnixMs kFar = 253'402'300'800'000;  // the year 10000
@@ -414,9 +414,8 @@ std::vector<StateSeries> StoreReader::states(std::int64_t source, UnixMs from, U
   }
   if (all.empty()) return all;  // no need to look at each sample
   rows = impl_->database.prepare(
-      "SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample WHERE source = "
-      "? AND"
-      " time_ms >= ? AND time_ms < ? GROUP BY name, counted");
+      "SELECT name, counted, count(*), total(sure) FROM state_sample JOIN sample ON sample.id = sample"
+      " WHERE source = ? AND time_ms >= ? AND time_ms < ? GROUP BY name, counted");
   rows.bind(source, from, to);
   while (rows.step())
     for (StateSeries& one : all)

@@ -239,9 +239,8 @@ class Connection {
     own(target);
     endKilledSessions(target.source);
     database_.run(
-        "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
-        " latitude, longitude, time_zone, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?)",
+        "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s, latitude,"
+        " longitude, time_zone, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         target.source, begin.time, info.model, info.model_name, info.reduce, info.tokens, toLine(info.classes),
         info.every_s, info.latitude, info.longitude, info.time_zone, info.model_digest,
         info.cross_validation ? evaluation::toJson(*info.cross_validation).dump() : std::string());
@@ -504,7 +503,7 @@ struct StoreWriter::Impl {
   // Waits for what passes by itself.
   void giveBack(std::deque<Operation> batch, const std::string& problem) {
     connection.reset();  // a disk that was pulled out and put back needs a new one
-    std::optional<Event> stopped;
+    bool stopped = false;
     {
       const std::lock_guard guard(mutex);
       batch.insert(batch.end(), std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.end()));
@@ -513,15 +512,12 @@ struct StoreWriter::Impl {
       status.problem = problem;
       if (std::exchange(status.writing, false)) outage_reported = false;
       if (!outage_reported && (!reported_at || Clock::now() - *reported_at >= inSeconds(options.report_s))) {
-        outage_reported = true;
+        outage_reported = stopped = true;
         reported_at = Clock::now();
-        stopped = Event{options.now(), EventKind::kStorage, Severity::kError,
-                        "cannot write, samples wait in memory: " + problem};
-        push(*stopped);
       }
       while (samples_queued > options.max_pending) forgetOverflow();
     }
-    if (stopped) report(*stopped);
+    if (stopped) post(Severity::kError, "cannot write, samples wait in memory: " + problem);
     change([&] { last_failed = attempts_begun; });
   }
 
