@@ -2,7 +2,6 @@
 // Cameras with sources that the test holds in its hands, and the models that they share.
 #include "monitor/fleet.h"
 #include "monitor/capture/inference.h"
-#include "monitor/capture/shared_models.h"
 #include "monitor/fake_source.h"
 #include "monitor/samples.h"
 #include "monitor/wait.h"

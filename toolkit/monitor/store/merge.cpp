@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/store/merge.h"
-
 #include <filesystem>
 #include <map>
 

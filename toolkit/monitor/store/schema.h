@@ -27,6 +27,34 @@ std::string setAside(const std::string& database, UnixMs now);
 /// Removes a database with the files that SQLite and its writer keep beside it.
 void removeDatabase(const std::string& path);
 
+/// Makes the database `into` of all that these hold: sources of one name become one. For the parts of an archive
+/// (--shard). Throws mpm::Error naming a file: `into` exists, one of `parts` is no database of ours, or two of them
+/// hold the same picture.
+void mergeDatabases(const std::vector<std::string>& parts, const std::string& into);
+
+/// Takes the samples of the database `fresh`, of archives that were measured again, in place of those of the same
+/// pictures and times; sessions that have no sample left go. Pictures that `fresh` lacks keep their samples. All of it
+/// or, where it throws mpm::Error, nothing.
+void replaceSamples(Database& database, const std::string& fresh);
+
+enum class Retention {
+  kDone,      ///< nothing to forget
+  kMore,      ///< a batch was deleted; call again, after others had their turn
+  kHopeless,  ///< above the limit with nothing left that may go
+};
+
+struct RetentionLimits {
+  double keep_days = 0;        ///< of `source`, and of events that belong to none
+  std::int64_t max_bytes = 0;  ///< of the file, whatever wrote it
+  std::int64_t source = 0;     ///< 0: none, and keep_days does nothing
+};
+
+/// One batch of a few thousand rows, in its own transaction. Samples, minutes and events older than `keep_days`
+/// go; hours and days stay, a year of them takes a few megabytes. Above `max_bytes` the oldest go: samples but the last
+/// hour, minutes but the last day, events but the last day, then hours and days but the last month. 0: no such limit.
+/// An archive, whose times are those of pictures, is never touched: it is old when it is stored.
+Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits);
+
 /// "[660,491,377]": what the column `token_counts` holds.
 std::string countsJson(const std::vector<double>& counts);
 /// `attached`: the name of the database that has the table.

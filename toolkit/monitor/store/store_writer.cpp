@@ -17,8 +17,6 @@
 #include "evaluation/numbers.h"
 #include "monitor/clocks.h"
 #include "monitor/store/bucket.h"
-#include "monitor/store/merge.h"
-#include "monitor/store/retention.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
