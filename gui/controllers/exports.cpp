@@ -42,7 +42,8 @@ void Exports::save(const LiveFramePtr& frame) {
   if (!frame) return emit said(tr("There is no frame yet"), Badge::kWarning);
   if (!frame->result.model)
     return emit said(tr("No model has seen this frame yet: there is nothing to save with it"), Badge::kWarning);
-  if (!live_->session().save(frame->result, frame->sample))
+  monitor::Session& session = live_->session();
+  if (!session.snapshots().save(frame->result, frame->sample, session.source()))
     emit said(tr("The disk is too slow: this picture was not saved"), Badge::kWarning);
 }
 

@@ -155,7 +155,7 @@ TEST_F(SessionTest, APictureIsTakenOfAFrame) {
   dark.night = NightByBrightness{.night_below = 200, .day_above = 255};
   session.open(dark);
   ASSERT_TRUE(eventually([&] { return results.size() > 0; }));
-  ASSERT_TRUE(session.save(results.all()[0], session.measure(results.all()[0])));
+  ASSERT_TRUE(session.snapshots().save(results.all()[0], session.measure(results.all()[0]), session.source()));
   ASSERT_TRUE(eventually([&] { return pictures_.size() == 1; }));
   const std::string facts = readFile(folder_ / "shots/2026-06-01T12-00-00.000Z.json");
   EXPECT_THAT(facts, AllOf(HasSubstr("rtsp://***@yard/1"), HasSubstr("\"night\": true")));

@@ -457,10 +457,6 @@ SnapshotWriter& Session::snapshots() { return *impl_->snapshots; }
 
 Sample Session::measure(const InferenceResult& result) const { return impl_->measure(result); }
 
-bool Session::save(const InferenceResult& result, const Sample& sample) {
-  return impl_->snapshots->save(result, sample, source());
-}
-
 bool Session::finish(double patience_s) {
   if (impl_->watch) impl_->watch->capture.stop();
   impl_->frames->close();

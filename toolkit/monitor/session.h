@@ -84,7 +84,7 @@ struct SessionStatus {
 /// Threads: all methods but status() and addEvent() are called on one thread. None waits for a source, a model or a
 /// disk, except the constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come from other
 /// threads, several at a time, and on the caller's thread in tick(), setRules() and the constructor. They may call
-/// status() and save(); none comes after the destructor.
+/// status() and snapshots().save(); none comes after the destructor.
 class Session {
  public:
   struct Callbacks {
@@ -145,8 +145,6 @@ class Session {
   SnapshotWriter& snapshots();
   /// The sample that this frame would be, by the regions of now.
   Sample measure(const InferenceResult& result) const;
-  /// Writes a picture of this frame. False: the disk is too slow, several wait already.
-  bool save(const InferenceResult& result, const Sample& sample);
 
   /// Stops the source, finishes the current frame, and waits at most this many seconds until all samples are stored.
   /// The command of events gets ten of its own. True when all are stored. Afterwards only status() and the destructor

@@ -40,10 +40,6 @@ class Page {
   std::unique_ptr<Impl> impl_;
 };
 
-/// /api/cameras in the text format of Prometheus. The numbers are those of the last samples, and of a camera that this
-/// program watches its counts; a region without a name is the whole picture.
-std::string metricsText(const Json& cameras);
-
 /// A file of the page itself, in the program (embed.cmake): the same for everybody, nothing of a camera.
 struct Asset {
   std::string_view path, type, bytes;  ///< "/page.js", "text/javascript; charset=utf-8"

@@ -79,11 +79,6 @@ class Mailbox {
     return dropped_;
   }
 
-  bool empty() const {
-    const std::lock_guard lock(mutex_);
-    return !slot_;
-  }
-
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -13,7 +13,6 @@
 namespace mpm::monitor {
 namespace {
 
-// As messages write it.
 std::string shortText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);

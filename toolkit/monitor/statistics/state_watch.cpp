@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/number_text.h"
 #include "base/visible_text.h"

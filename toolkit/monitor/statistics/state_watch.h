@@ -3,7 +3,6 @@
 
 #include <opencv2/core.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "evaluation/states.h"

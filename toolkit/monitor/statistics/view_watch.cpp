@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <opencv2/imgproc.hpp>
+#include <utility>
 #include <vector>
 
 namespace mpm::monitor {

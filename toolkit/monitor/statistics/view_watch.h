@@ -4,7 +4,6 @@
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "monitor/store/sample.h"
 #include "monitor/store/store.h"

@@ -61,7 +61,6 @@ sys_days newYear(sys_days day, int later = 0) {
 auto dayOfYear(sys_days day) { return (day - newYear(day)).count() + 1; }
 std::string date(sys_days day) { return isoTime(day.time_since_epoch().count() * kDayMs).substr(0, 10); }
 
-// A region in a picture.
 struct RegionRow {
   UnixMs time = 0;   // on the clock of the camera
   std::string file;  // of the picture
@@ -241,7 +240,6 @@ bool isCode(const std::string& name) {
          std::all_of(score + 1, name.end(), digit);
 }
 
-// By name of the region.
 std::map<std::string, std::string> codesOf(const std::set<std::string>& names) {
   std::map<std::string, std::string> codes;
   int number = 0;

@@ -110,7 +110,6 @@ void eachTable(Tables& tables, Work work) {
   work(tables.page);
 }
 
-// A key and its value as TOML.
 void print(std::ostream& out, const std::string& key, const toml::node& value) {
   toml::table one;
   one.insert(key, value);
