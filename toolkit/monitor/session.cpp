@@ -206,22 +206,10 @@ struct Session::Impl {
     }
   }
 
-  void tellStatus(const CaptureStatus& status) const {
-    if (options.teller && store)
-      options.teller->setStatus(options.camera,
-                                SessionStatus{.source = status, .inference = {}, .store = store->status()}.word());
-  }
-
   void stopTelling(double patience_s) const {
     if (!options.teller || !store) return;
     options.teller->setStatus(options.camera, "ended");
     options.teller->remove(*store, patience_s);
-  }
-
-  // A picture that a person asked for is answered each time; others fail once until one works again.
-  void pictureFailed(const std::string& problem, SnapshotWriter::Occasion occasion) {
-    if (occasion == SnapshotWriter::Occasion::kAsked || !std::exchange(picture_failed, true))
-      post({options.now(), EventKind::kStorage, Severity::kError, problem});
   }
 };
 
@@ -239,18 +227,18 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
     impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
     if (teller) teller->add(impl->options.database, *impl->store, [impl](const Event& event) { impl->post(event); });
   }
-  impl->snapshots.emplace(
-      impl->options.snapshots,
-      SnapshotWriter::Callbacks{
-          .on_written =
-              [impl](const std::string& path, SnapshotWriter::Occasion occasion) {
-                impl->picture_failed = false;
-                if (impl->callbacks.on_picture) impl->callbacks.on_picture(path, occasion);
-              },
-          .on_failed = [impl](const std::string& problem,
-                              SnapshotWriter::Occasion occasion) { impl->pictureFailed(problem, occasion); },
-          .on_removed = impl->callbacks.on_pictures_removed},
-      impl->options.now);
+  using Occasion = SnapshotWriter::Occasion;
+  SnapshotWriter::Callbacks pictures{.on_removed = impl->callbacks.on_pictures_removed};
+  pictures.on_written = [impl](const std::string& path, Occasion occasion) {
+    impl->picture_failed = false;
+    if (impl->callbacks.on_picture) impl->callbacks.on_picture(path, occasion);
+  };
+  // A picture that a person asked for is answered each time; others fail once until one works again.
+  pictures.on_failed = [impl](const std::string& problem, Occasion occasion) {
+    if (occasion == Occasion::kAsked || !std::exchange(impl->picture_failed, true))
+      impl->post({impl->options.now(), EventKind::kStorage, Severity::kError, problem});
+  };
+  impl->snapshots.emplace(impl->options.snapshots, std::move(pictures), impl->options.now);
   impl->worker.emplace(
       impl->frames, impl->options.model, impl->options.inference,
       InferenceWorker::Callbacks{.on_result = [impl](InferenceResult result) { impl->take(std::move(result)); },
@@ -398,7 +386,10 @@ bool Session::framesCome() const {
 void Session::tick() {
   if (!impl_->watch) return;
   const CaptureStatus status = impl_->watch->capture.status();
-  impl_->tellStatus(status);
+  if (impl_->options.teller && impl_->store) {
+    const SessionStatus now{.source = status, .inference = {}, .store = impl_->store->status()};
+    impl_->options.teller->setStatus(impl_->options.camera, now.word());
+  }
   impl_->watch->recorder->tick(status, impl_->options.now(), steadyNow());
 }
 

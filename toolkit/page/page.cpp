@@ -402,23 +402,22 @@ struct Page::Impl {
     const Shown camera = asked(request);
     return pictures.latest(camera.source.name, camera.from, camera.to, kMaxPictures);
   }
-
-  Response answer(const Request& request) {
-    constexpr std::string_view kPicture = "/api/snapshot/";
-    const std::string& path = request.path;
-    if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
-    if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
-    if (path.starts_with(kPicture)) return picture(path.substr(kPicture.size()), request.arguments.contains("small"));
-    if (path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metricsText(camerasJson())};
-    return toResponse(json(request));
-  }
 };
 
 Page::Page(PageOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Page::~Page() = default;
 Json Page::json(const Request& request) { return impl_->json(request); }
 
-Response Page::answer(const Request& request) try { return impl_->answer(request); } catch (const Refusal& refusal) {
+Response Page::answer(const Request& request) try {
+  constexpr std::string_view kPicture = "/api/snapshot/";
+  const std::string& path = request.path;
+  if (const Asset* asset = findAsset(path)) return {200, std::string(asset->type), std::string(asset->bytes)};
+  if (!request.allowed) throw Refusal(401, "a token is needed, or without one the address that 'mpm serve' prints");
+  if (path.starts_with(kPicture))
+    return impl_->picture(path.substr(kPicture.size()), request.arguments.contains("small"));
+  if (path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", metricsText(impl_->camerasJson())};
+  return toResponse(impl_->json(request));
+} catch (const Refusal& refusal) {
   return toResponse({{"error", refusal.what()}}, refusal.status);
 } catch (const std::exception& error) {
   return toResponse({{"error", error.what()}}, 500);

@@ -231,7 +231,11 @@ struct InferenceWorker::Impl {
       result = compute(std::move(*frame), repeated);
     });
     if (!frame) return;
-    if (result) deliver(std::move(*result));
+    if (result && callbacks.on_result) try {
+        callbacks.on_result(std::move(*result));
+      } catch (const std::exception& problem) {
+        postOnce(std::string("a result was lost: ") + problem.what());
+      }
     const std::lock_guard lock(mutex);
     busy_since = 0;
     if (!repeated && !outdated && stream == wanted.stream) ++status.done;
@@ -365,14 +369,6 @@ struct InferenceWorker::Impl {
     if (latencies.size() > kLatencies) latencies.pop_front();
     results.add(steadyNow());
     return result;
-  }
-
-  void deliver(InferenceResult result) {
-    try {
-      if (callbacks.on_result) callbacks.on_result(std::move(result));
-    } catch (const std::exception& problem) {
-      postOnce(std::string("a result was lost: ") + problem.what());
-    }
   }
 
   // The error, or nothing.

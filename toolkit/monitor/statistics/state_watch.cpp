@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "base/number_text.h"
 #include "base/visible_text.h"

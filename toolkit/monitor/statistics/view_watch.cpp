@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <numeric>
 #include <opencv2/imgproc.hpp>
-#include <utility>
 #include <vector>
 
 namespace mpm::monitor {
@@ -375,8 +374,7 @@ void ViewWatch::learn(const cv::Mat& edges, UnixMs time) {
 }
 
 std::optional<ViewReference> ViewWatch::takeLearned() {
-  if (!std::exchange(learned_, false)) return std::nullopt;
-  return reference_;
+  return std::exchange(learned_, false) ? std::optional(reference_) : std::nullopt;
 }
 
 }  // namespace mpm::monitor

@@ -128,17 +128,13 @@ void addOccurrences(const Statement& row, int column, std::map<std::int32_t, std
 }
 
 void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
-  for (std::int64_t width : kBucketWidths) addTo(width, source, session, sample);
+  for (std::int64_t width : kBucketWidths)
+    for (const RegionSample& region : sample.regions)
+      if (region.region == 0 || !sample.flagged())
+        buckets_[{source, width, bucketStart(sample.time, width), session, region.region}].add(sample, region);
   const int night = sample.night ? static_cast<int>(*sample.night) : kNightUnknown;
   if (const auto tenths = tenthsOfTokens(sample))
     ++hours_[{session, bucketStart(sample.time, kHourMs), night}][*tenths];
-}
-
-void AggregateUpdate::addTo(std::int64_t width, std::int64_t source, std::int64_t session, const Sample& sample) {
-  const UnixMs start = bucketStart(sample.time, width);
-  for (const RegionSample& region : sample.regions)
-    if (region.region == 0 || !sample.flagged())
-      buckets_[{source, width, start, session, region.region}].add(sample, region);
 }
 
 void AggregateUpdate::write(Database& database) {

@@ -64,8 +64,6 @@ class AggregateUpdate {
  public:
   /// With the ids of its regions.
   void add(std::int64_t source, std::int64_t session, const Sample& sample);
-  /// Adds to the buckets of one width alone: the hours of tokens stay as they are.
-  void addTo(std::int64_t width, std::int64_t source, std::int64_t session, const Sample& sample);
   /// Adds what was collected to what is stored, and forgets it.
   void write(Database& database);
 

@@ -53,10 +53,11 @@ struct Columns {
   std::set<std::string> states;      // names of the heads that were read
   std::map<std::int64_t, Session> sessions;
 
-  // How tokens merged; empty where the session is not known.
-  std::string reduction(const Sample& sample) const {
+  // An empty one for a sample that came after that look.
+  const Session& of(const Sample& sample) const {
+    static const Session none{};
     const auto session = sessions.find(sample.session);
-    return session == sessions.end() ? std::string() : session->second.record.reduce;
+    return session == sessions.end() ? none : session->second;
   }
 
   // Share of the pixels per column, of the sample or one of its regions; nullopt where the sample's model does not know
@@ -64,35 +65,16 @@ struct Columns {
   std::vector<std::optional<double>> areas(const Sample& sample,
                                            const std::vector<std::pair<int, double>>& found) const {
     std::vector<std::optional<double>> areas(classes.size());
-    const auto session = sessions.find(sample.session);
-    if (session == sessions.end()) return areas;
-    for (const auto& [label, column] : session->second.at) areas[column] = 0;
+    const Session& session = of(sample);
+    for (const auto& [label, column] : session.at) areas[column] = 0;
     for (const auto& [label, area] : found)
-      if (const auto at = session->second.at.find(label); at != session->second.at.end()) *areas[at->second] += area;
+      if (const auto at = session.at.find(label); at != session.at.end()) *areas[at->second] += area;
     return areas;
   }
 };
 
-// Counts the samples that two looks at all of them pass, and asks now and then whether it is worth going on.
-class ExportProgress {
- public:
-  ExportProgress(std::int64_t samples, const std::function<bool(double)>& go_on)
-      : steps_(static_cast<double>(std::max<std::int64_t>(1, 2 * samples))), go_on_(go_on) {}
-  bool step() {
-    constexpr std::int64_t kBetween = 256;  // some ms of writing
-    if (go_on_ && ++done_ % kBetween == 0) stopped_ = !go_on_(std::min(1.0, static_cast<double>(done_) / steps_));
-    return !stopped_;
-  }
-  bool stopped() const { return stopped_; }
-
- private:
-  double steps_;
-  const std::function<bool(double)>& go_on_;
-  std::int64_t done_ = 0;
-  bool stopped_ = false;
-};
-
-Columns findColumns(const StoreReader& store, const ExportOptions& options, ExportProgress& progress) {
+// `goes_on`: asked at each sample.
+Columns findColumns(const StoreReader& store, const ExportOptions& options, const std::function<bool()>& goes_on) {
   Columns columns;
   const auto sessions = store.sessions(options.source);
   store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
@@ -102,7 +84,7 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, Expo
       if (region.region != 0) columns.regions.insert(region.name);
     for (const StateSample& one : sample.states) columns.states.insert(one.name);
     ++columns.samples;
-    return progress.step();
+    return goes_on();
   });
   for (const SessionRecord& record : sessions)
     if (const auto session = columns.sessions.find(record.id); session != columns.sessions.end())
@@ -152,7 +134,7 @@ void writeRow(std::ostream& out, const Columns& columns, const Sample& sample) {
       << (!sample.night   ? ""
           : *sample.night ? "1"
                           : "0")
-      << ',' << field(columns.reduction(sample)) << ',';
+      << ',' << field(columns.of(sample).record.reduce) << ',';
   for (std::size_t k = 0; k < sample.token_counts.size(); ++k)
     out << (k > 0 ? " " : "") << numberText(sample.token_counts[k]);
   writeParts(columns, [&](const std::string& name, const std::string&) {
@@ -178,10 +160,8 @@ void writeRow(std::ostream& out, const Columns& columns, const Sample& sample) {
 }
 
 void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) {
-  const auto session = columns.sessions.find(sample.session);
-  const bool known = session != columns.sessions.end();
-  const auto& classes = known ? session->second.record.classes : std::vector<std::string>();
-  out << toLine(toJson(sample, classes, columns.reduction(sample))) << '\n';
+  const SessionRecord& session = columns.of(sample).record;
+  out << toLine(toJson(sample, session.classes, session.reduce)) << '\n';
 }
 
 }  // namespace
@@ -191,9 +171,16 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
   AtomicFile file(path);
   errno = 0;
   std::ofstream out(file.place(), std::ios::binary | std::ios::app);
-  ExportProgress progress(store.count(options.source, options.from, options.to), go_on);
-  const Columns columns = findColumns(store, options, progress);
-  if (progress.stopped()) return std::nullopt;
+  const double steps = std::max(1.0, 2.0 * static_cast<double>(store.count(options.source, options.from, options.to)));
+  std::int64_t done = 0;
+  bool stopped = false;
+  const auto goes_on = [&] {
+    constexpr std::int64_t kBetween = 256;  // some ms of writing
+    if (go_on && ++done % kBetween == 0) stopped = !go_on(std::min(1.0, static_cast<double>(done) / steps));
+    return !stopped;
+  };
+  const Columns columns = findColumns(store, options, goes_on);
+  if (stopped) return std::nullopt;
   if (options.format == ExportFormat::kCsv) writeHeader(out, columns);
   std::int64_t written = 0;
   // Newer rows may have more columns: write as many as were counted.
@@ -201,9 +188,9 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
     if (written == columns.samples) return false;
     (options.format == ExportFormat::kCsv ? writeRow : writeJson)(out, columns, sample);
     ++written;
-    return progress.step() && out.good();
+    return goes_on() && out.good();
   });
-  if (progress.stopped()) return std::nullopt;
+  if (stopped) return std::nullopt;
   out.close();
   if (!out) throw Error("cannot write '" + path + "'" + (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));
   file.finish();

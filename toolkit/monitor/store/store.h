@@ -195,10 +195,6 @@ struct RegionRecord {
   bool current = true;  ///< false: only earlier samples have it
 };
 
-class StoreReader;
-/// Those that samples to come are measured in.
-std::vector<vision::Region> currentRegions(const StoreReader& store, const std::string& source);
-
 /// A database file without tables: its writer is about to create them, or was stopped before.
 class EmptyDatabase : public Error {
  public:
@@ -264,5 +260,8 @@ class StoreReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The regions that samples to come are measured in.
+std::vector<vision::Region> currentRegions(const StoreReader& store, const std::string& source);
 
 }  // namespace mpm::monitor
