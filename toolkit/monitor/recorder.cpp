@@ -115,8 +115,12 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       facts.quality = measureQuality(result.frame.image, options_.quality);
       sample = measure(result, facts, events);
       sample->motion = view_.motion();
+      const auto before = std::exchange(last_, sample->time);
+      // Pictures have times of their own; a camera is asked at the pace of the samples.
+      const bool sparse =
+          options_.archive_zone ? !before || std::abs(sample->time - *before) >= kMinuteMs : options_.every_s >= 60;
       sample->states = states_.read(result.estimate, result.model_digest, result.frame.image.size(), sample->time,
-                                    sample->place, events, isSparse(sample->time));
+                                    sample->place, events, sparse);
       sample->night = night_ = day_night_.night(sample->time, sample->brightness());
       if (auto event = heartbeat(sample->time, steady)) events.push_back(std::move(*event));
       for (Event& event : alarms_.add(*sample, options_.archive_zone ? sample->time : steady))
@@ -129,13 +133,6 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
   }
   post(events);
   return sample;
-}
-
-// Pictures have times of their own; a camera is asked at the pace of the samples.
-bool Recorder::isSparse(UnixMs time) {
-  const auto before = std::exchange(last_, time);
-  if (!options_.archive_zone) return options_.every_s >= 60;
-  return !before || std::abs(time - *before) >= kMinuteMs;
 }
 
 Sample Recorder::measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events) {

@@ -71,7 +71,6 @@ class Recorder {
  private:
   Sample measure(const InferenceResult& result, const FrameFacts& facts, std::vector<Event>& events);
   void post(const std::vector<Event>& events);
-  bool isSparse(UnixMs time);
   std::optional<Event> heartbeat(UnixMs time, std::int64_t steady);
   std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);
 

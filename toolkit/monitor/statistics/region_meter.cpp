@@ -47,12 +47,6 @@ void addLabels(const uchar* label, int pixels, std::array<std::int64_t, 256>& co
   }
 }
 
-double keptTokens(const std::vector<std::pair<std::size_t, double>>& patches, const std::vector<double>& share) {
-  double kept = 0;
-  for (const auto& [patch, part] : patches) kept += part * (share.empty() ? 1 : share[patch]);
-  return kept;
-}
-
 // For each patch, one over the size of its cluster; empty without merging.
 std::vector<double> sharesOf(const RunReport& report) {
   if (report.cluster_of_token.empty()) return {};
@@ -107,7 +101,8 @@ void RegionMeter::measure(Sample& sample, const FrameFacts& frame, const cv::Mat
       const double mean = measured.mean[c] = static_cast<double>(sums.values[2 - c]) / n;
       measured.deviation[c] = std::sqrt(std::max(0.0, static_cast<double>(sums.squares[2 - c]) / n - mean * mean));
     }
-    if (!part.patches.empty()) measured.tokens = keptTokens(part.patches, share);
+    for (const auto& [patch, inside] : part.patches)
+      measured.tokens = measured.tokens.value_or(0) + inside * (share.empty() ? 1 : share[patch]);
     RegionSample& region = sample.regions.emplace_back(evaluate(measured));
     region.region = static_cast<std::int64_t>(part.index) + 1;
     region.name = regions_[part.index].name;

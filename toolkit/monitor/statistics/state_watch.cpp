@@ -10,13 +10,6 @@
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
-namespace {
-
-bool lastsForever(const std::vector<vision::Region>& regions) {
-  return std::ranges::none_of(regions, [](const vision::Region& one) { return one.from || one.to; });
-}
-
-}  // namespace
 
 void StateOptions::validate() const {
   if (after < 1) throw Error("a state counts after at least 1 result");
@@ -46,7 +39,8 @@ std::vector<StateSample> StateWatch::read(const Estimate& estimate, const std::s
       continue;
     }
     watched.refused = false;
-    if (picture != watched.picture || followsView(watched.moved, moved, picture) || !lastsForever(head.regions)) {
+    const bool changes = std::ranges::any_of(head.regions, [](const auto& one) { return one.from || one.to; });
+    if (changes || picture != watched.picture || followsView(watched.moved, moved, picture)) {
       watched.picture = picture;
       watched.moved = moved;
       watched.shares =

@@ -24,10 +24,6 @@ auto of(const char* key, Work&& work) {
   }
 }
 
-bool isMany(const vision::SourceSpec& source) {
-  return source.kind == vision::SourceKind::kFolder || source.kind == vision::SourceKind::kGlob;
-}
-
 vision::TimeOptions timeOptions(const Watch& watch) {
   vision::TimeOptions times;
   if (!watch.times.empty() && watch.times != "none")
@@ -39,16 +35,18 @@ vision::TimeOptions timeOptions(const Watch& watch) {
 
 // How the times of pictures are read; nullopt: the source is none of pictures, or of a video without a start.
 std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const vision::SourceSpec& source) {
-  if (watch.follow && !isMany(source)) throw WatchError("follow", "only a folder or a glob can be followed");
+  using enum vision::SourceKind;
+  if (watch.follow && source.kind != kFolder && source.kind != kGlob)
+    throw WatchError("follow", "only a folder or a glob can be followed");
   if (watch.times == "none") return std::nullopt;
   vision::ArchiveOptions archive{
       .times = timeOptions(watch), .every_s = watch.every.value_or(0), .follow = watch.follow};
   if (!watch.start.empty()) {
-    if (source.kind != vision::SourceKind::kVideo) throw WatchError("start", "it is for a video");
+    if (source.kind != kVideo) throw WatchError("start", "it is for a video");
     archive.start = vision::readTime(watch.start)->utc(archive.times.zone());
   }
   if (!vision::isArchive(source, archive)) {
-    if (source.kind != vision::SourceKind::kMissing && !(watch.times.empty() && watch.time_zone.empty()))
+    if (source.kind != kMissing && !(watch.times.empty() && watch.time_zone.empty()))
       throw WatchError(watch.times.empty() ? "time-zone" : "times", "it is for pictures");
     return std::nullopt;
   }
