@@ -93,8 +93,6 @@ void recall(const std::string& database, const std::string& source, const std::w
 
 }  // namespace
 
-bool SessionStatus::stuck() const { return source.stuck() || inference.stuck() || (store && store->stuck()); }
-
 const char* SessionStatus::word() const {
   using enum CaptureState;
   if (source.state == kRetrying || source.state == kEnded || source.attempt > 0) return "lost";

@@ -75,7 +75,7 @@ struct SessionStatus {
   /// "online", "stalled", "lost", or "not_writing" (the disk).
   const char* word() const;
   /// Part of it hangs for good: the supervisor should restart the process.
-  bool stuck() const;
+  bool stuck() const { return source.stuck() || inference.stuck() || (store && store->stuck()); }
 };
 
 /// One program's watch over its sources, one at a time: capture, model, samples, alarms, events, pictures, retention.

@@ -11,8 +11,6 @@
 
 #include "base/atomic_file.h"
 #include "base/number_text.h"
-#include "base/visible_text.h"
-#include "monitor/quantity.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/snapshot.h"
 #include "monitor/store/store.h"

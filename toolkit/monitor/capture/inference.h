@@ -11,7 +11,6 @@
 
 #include "charts/chart.h"
 #include "monitor/capture/capture.h"
-#include "monitor/store/sample.h"
 #include "mpm/estimator.hpp"
 #include "mpm/model_info.hpp"
 

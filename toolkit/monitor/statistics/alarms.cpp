@@ -21,8 +21,6 @@ std::string shortText(double value) {
 
 }  // namespace
 
-bool Alarm::isArea() const { return state.empty() && quantity != kNoFrame && !findQuantity(quantity); }
-
 Alarm parseAlarm(const std::string& text) {
   const auto refuse = [&](const std::string& why) { throw Error("'" + visibleText(text) + "' " + why); };
   const auto at = text.find_last_of("<>"), equals = text.find('=');
@@ -139,15 +137,10 @@ std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_a
   if (no_frame_s_ <= 0) return {};
   if (!first_tick_) first_tick_ = steady;
   const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *first_tick_) / 1000;
-  if (!no_frame_ && silent >= no_frame_s_) {
-    no_frame_ = true;
-    return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + shortText(no_frame_s_) + " s"}};
-  }
-  if (no_frame_ && silent < no_frame_s_) {
-    no_frame_ = false;
-    return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
-  }
-  return {};
+  const bool rings = silent >= no_frame_s_;
+  if (std::exchange(no_frame_, rings) == rings) return {};
+  if (!rings) return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
+  return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + shortText(no_frame_s_) + " s"}};
 }
 
 std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, UnixMs time) {

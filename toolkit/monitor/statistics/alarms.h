@@ -11,6 +11,8 @@
 
 namespace mpm::monitor {
 
+inline constexpr const char* kNoFrame = "no-frame";
+
 /// One alarm, as parseAlarm() reads it.
 struct Alarm {
   std::string region{};    ///< empty: the whole picture
@@ -19,10 +21,10 @@ struct Alarm {
   bool above = true;       ///< rings above the limit, else below it
   double limit = 0;        ///< of a class in percent of the pixels, of kNoFrame in seconds
 
-  bool isArea() const;  ///< of a class
+  /// Of a class.
+  bool isArea() const { return state.empty() && quantity != kNoFrame && !findQuantity(quantity); }
   friend bool operator==(const Alarm&, const Alarm&) = default;
 };
-inline constexpr const char* kNoFrame = "no-frame";
 
 /// "[REGION:]QUANTITY<NUMBER" or with ">": "car>20", "tree:gcc<0.35", "tokens>900", "no-frame>60"; or "NAME=STATE" of
 /// states. Throws mpm::Error for another text.

@@ -57,8 +57,6 @@ class DayNight {
   /// band as the border.
   std::optional<bool> night(UnixMs time, double brightness);
 
-  const NightRule& rule() const { return rule_; }
-
  private:
   NightRule rule_;
   std::optional<bool> last_;

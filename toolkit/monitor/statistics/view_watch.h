@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "monitor/store/sample.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {

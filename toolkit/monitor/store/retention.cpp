@@ -12,14 +12,6 @@ constexpr int kBatch = 5000;
 // Sources by id; nullopt: events that belong to none.
 using Sources = std::vector<std::optional<std::int64_t>>;
 
-// Archives are left out: their pictures were old from the first.
-Sources watchedSources(const Database& database) {
-  Sources ids;
-  Statement rows = database.prepare("SELECT id FROM source WHERE NOT archive");
-  while (rows.step()) ids.emplace_back(rows.integer(0));
-  return ids;
-}
-
 // Deletes the oldest kBatch rows before a time, source by source because the indices are. `rows`: a table and its
 // condition, in which ?1 is the source, ?2 the time and ?3 the number. True when there were any.
 bool forget(Database& database, const Sources& sources, UnixMs before, const std::string& rows) {
@@ -77,7 +69,9 @@ std::int64_t usedBytes(const Database& database) {
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits) {
   Transaction transaction(database);
   bool gone = false;
-  const Sources sources = watchedSources(database);
+  Sources sources;  // without archives: their pictures were old from the first
+  Statement watched = database.prepare("SELECT id FROM source WHERE NOT archive");
+  while (watched.step()) sources.emplace_back(watched.integer(0));
   if (limits.keep_days > 0 && limits.source != 0) {
     const UnixMs limit = now - static_cast<UnixMs>(limits.keep_days * kDayMs);
     Sources mine = sources;

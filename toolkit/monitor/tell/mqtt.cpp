@@ -134,9 +134,6 @@ class MqttChannel : public Channel {
     return number;
   }
 
-  struct Destroy {
-    void operator()(mosquitto* client) const { mosquitto_destroy(client); }
-  };
   CurrentTopics& topics_;
   const bool picture_;  // it is wanted here, and not by a webhook alone
   const std::string available_, birth_;
@@ -150,7 +147,7 @@ class MqttChannel : public Channel {
   bool connected_ = false, announce_ = false;  // guarded by the mutex, as is what follows
   std::string problem_{};
   std::set<int> confirmed_{};
-  std::unique_ptr<mosquitto, Destroy> mosquitto_{mosquitto_new(nullptr, true, this)};
+  std::unique_ptr<mosquitto, Freeing<mosquitto_destroy>> mosquitto_{mosquitto_new(nullptr, true, this)};
 };
 
 }  // namespace

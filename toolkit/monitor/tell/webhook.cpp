@@ -66,10 +66,6 @@ class WebhookChannel : public Channel {
   }
 
  private:
-  template <auto Free>
-  struct Freeing {
-    void operator()(auto* what) const { Free(what); }
-  };
   Webhook options_;
   const CurrentTopics& topics_;
   std::string url_;
