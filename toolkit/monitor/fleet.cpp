@@ -279,7 +279,9 @@ bool Fleet::finish() {
   auto all = impl_->leaving;
   all.insert(all.end(), impl_->cameras.begin(), impl_->cameras.end());
   for (const auto& one : all) one->stop();
-  const auto over = [&] { return std::ranges::all_of(all, [](auto& one) { return one->ended() || one->hangs(); }); };
+  const auto over = [&] {
+    return std::ranges::all_of(all, [](const auto& one) { return one->ended() || one->hangs(); });
+  };
   impl_->shared.changed.wait_for(lock, kAllPatience, over);
   return std::ranges::all_of(all, [](const auto& one) { return one->ended(); });
 }
