@@ -96,9 +96,6 @@ std::optional<FileIdentity> identityOf(const std::string& path) {
   return FileIdentity{info.st_dev, info.st_ino};
 }
 
-// O_PATH: closing another descriptor of the file would let go of SQLite's locks on it.
-HeldFile::HeldFile(const std::string& path) : file_(::open(path.c_str(), O_PATH | O_CLOEXEC)) {}
-
 HeldFile::~HeldFile() {
   if (file_ >= 0) ::close(file_);
 }
@@ -110,22 +107,18 @@ bool HeldFile::deleted() const {
 
 DatabaseLock::DatabaseLock(const std::string& database) {
   const std::string path = lockFileOf(database);
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-  if (struct stat facts{}; file_ >= 0 && (::fstat(file_, &facts) != 0 || !S_ISREG(facts.st_mode))) {
-    ::close(file_);
+  file_.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+  const int file = file_->descriptor();
+  if (struct stat facts{}; file >= 0 && (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)))
     throw Error("'" + path + "' is no file that can be locked: remove it");
-  }
-  if (file_ < 0)
+  if (file < 0)
     throw SqliteError(errno == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN,
                       "cannot make '" + path + "': " + std::strerror(errno));
-  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
   const int problem = errno;
-  ::close(file_);
   if (problem != EWOULDBLOCK) throw Error("cannot lock '" + path + "': " + std::strerror(problem));
   throw Error("another program stores in '" + database + "': end it, or name another file");
 }
-
-DatabaseLock::~DatabaseLock() { ::close(file_); }
 
 std::string DatabaseLock::noteOf(const std::string& database) {
   try {
@@ -137,8 +130,8 @@ std::string DatabaseLock::noteOf(const std::string& database) {
 
 void DatabaseLock::setNote(const std::string& text) {
   // On a disk that is full the next writer finds none, and meets the damage itself.
-  (void)!::ftruncate(file_, 0);
-  (void)!::pwrite(file_, text.data(), text.size(), 0);
+  (void)!::ftruncate(file_->descriptor(), 0);
+  (void)!::pwrite(file_->descriptor(), text.data(), text.size(), 0);
 }
 
 Database::Database(const std::string& path, Mode mode) {

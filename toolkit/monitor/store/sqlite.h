@@ -121,14 +121,15 @@ struct FileIdentity {
 };
 std::optional<FileIdentity> identityOf(const std::string& path);
 
-/// A file that is there, whatever becomes of its name. It is neither read nor locked.
+/// An open file, whatever becomes of its name.
 class HeldFile {
  public:
-  explicit HeldFile(const std::string& path);
+  explicit HeldFile(int file) : file_(file) {}  ///< as open() gives it: below 0 where it failed
   ~HeldFile();
   HeldFile(const HeldFile&) = delete;
   HeldFile& operator=(const HeldFile&) = delete;
 
+  int descriptor() const { return file_; }
   bool deleted() const;  ///< it has no name any more: it was not moved
 
  private:
@@ -142,16 +143,13 @@ class DatabaseLock {
   /// Throws mpm::Error when another writer, of this process or another, has it; SqliteError when the lock file cannot
   /// be made.
   explicit DatabaseLock(const std::string& database);
-  ~DatabaseLock();
-  DatabaseLock(const DatabaseLock&) = delete;
-  DatabaseLock& operator=(const DatabaseLock&) = delete;
 
   /// The note that a writer left for the next one in the lock file; empty: nothing.
   static std::string noteOf(const std::string& database);
   void setNote(const std::string& text);
 
  private:
-  int file_;
+  std::optional<HeldFile> file_;
 };
 
 /// One connection. Not thread-safe.

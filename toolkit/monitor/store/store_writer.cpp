@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -75,7 +77,7 @@ class Connection {
         outbox_(outbox),
         database_(openForWriting(path, create)),
         identity_(identityOf(path)),
-        file_(path) {
+        file_(::open(path.c_str(), O_PATH | O_CLOEXEC)) {
     insert_sample_ = database_.prepare(
         "INSERT INTO sample(session, source, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
         " zoomed, picture_digest) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT ?12 OR NOT EXISTS"
@@ -286,7 +288,7 @@ class Connection {
   std::string dropped_{};
   Database database_;
   std::optional<FileIdentity> identity_;
-  HeldFile file_;
+  HeldFile file_;  // O_PATH: closing another descriptor of the file would let go of SQLite's locks on it
   bool knows_target_ = false;
   Statement insert_sample_, insert_region_, insert_state_, insert_change_, insert_event_, insert_message_;
 };
