@@ -529,7 +529,7 @@ void Backdrop::addGlass(const Moment& moment, Vec3* picture) {
     for (int i = 0; i < kSlopes; ++i) {
       const float slope = (i + 0.5f) / kSlopes;
       const Vec3 view = wall == 2 ? normalized({0, slope, -1}) : normalized({wall == 0 ? 0.35f : -0.35f, slope, 1});
-      mirrored[wall][i] = moment.sky.behindClouds(view, l, moment.weather);
+      mirrored[wall][i] = behindClouds(view, l, moment.weather);
     }
   const Vec3 opposite = (l.ambient[1] + l.ambient[2]) * 0.16f + l.sun * 0.05f + l.lamp_colour * (0.6f * l.lamps);
   const int pixels = size_.area();

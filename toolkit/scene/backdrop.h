@@ -25,7 +25,6 @@ class Backdrop {
     const WeatherState& weather;
     const cv::Mat& ground_shade;  ///< CV_8U, on the ground plane as seen: 255 where things that stand shade it
     const std::vector<Vec3>& window_light;  ///< per window
-    const Sky& sky;
   };
 
   /// Paints everything but the sky into `picture` (CV_32FC3 RGB in the units of Light), over the sky that is there.

@@ -10,8 +10,7 @@ namespace mpm::scene {
 Heavens::Heavens(std::uint64_t seed, const View& view, cv::Size size)
     : seed_(seed), view_(view), size_(size), shapes_(hash(seed, 21), 5), wisps_(hash(seed, 22), 4) {}
 
-void Heavens::paint(const Sky& sky, const Light& light, const WeatherState& weather, double unix_time, int rows,
-                    cv::Mat& picture) {
+void Heavens::paint(const Light& light, const WeatherState& weather, double unix_time, int rows, cv::Mat& picture) {
   if (rows <= 0) return;
   // Without clouds the sky is smooth: a coarse grid and cubic steps between.
   constexpr int kCell = 32;
@@ -19,7 +18,7 @@ void Heavens::paint(const Sky& sky, const Light& light, const WeatherState& weat
   coarse_.create(grid_rows, grid_columns, CV_32FC3);
   for (int i = 0; i < grid_rows; ++i)
     for (int j = 0; j < grid_columns; ++j)
-      coarse_.ptr<Vec3>(i)[j] = sky.behindClouds(
+      coarse_.ptr<Vec3>(i)[j] = behindClouds(
           normalized(view_.ray((static_cast<float>(j)) * kCell, (static_cast<float>(i)) * kCell)), light, weather);
 
   const int half_rows = (rows + 1) / 2, half_columns = (size_.width + 1) / 2;

@@ -13,8 +13,7 @@ class Heavens {
   Heavens(std::uint64_t seed, const View& view, cv::Size size);
 
   /// Paints the first `rows` rows of `picture` (CV_32FC3 RGB in the units of Light).
-  void paint(const Sky& sky, const Light& light, const WeatherState& weather, double unix_time, int rows,
-             cv::Mat& picture);
+  void paint(const Light& light, const WeatherState& weather, double unix_time, int rows, cv::Mat& picture);
 
  private:
   void disc(cv::Mat& picture, int rows, Vec3 towards, float degrees, Vec3 colour, float illuminated, Vec3 to_sun) const;

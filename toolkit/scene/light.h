@@ -3,16 +3,11 @@
 
 #include <array>
 
-#include "atmosphere.h"
+#include "vec3.h"
 #include "vision/astronomy.h"
 #include "weather.h"
 
 namespace mpm::scene {
-
-/// Which way a surface of the street faces.
-enum class Facing { kUp, kRight, kLeft, kTowards, kDown };
-inline constexpr int kFacings = 5;
-inline constexpr std::array<Vec3, kFacings> kNormals = {{{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 0, -1}, {0, -1, 0}}};
 
 /// The light of a moment. Colours of light are illuminances in lux per channel; a sky or a surface of value v looks
 /// like a white sheet of paper that v lux fall on, so one scale serves lamps and the noon sun.
@@ -22,13 +17,14 @@ struct Light {
   Vec3 to_sun;         ///< always to the sun, also below the horizon
   Vec3 to_moon;
   float moon_illuminated = 0;
-  std::array<Vec3, kFacings> ambient;  ///< of the sky and what the street throws back, per facing
-  Vec3 fog;                            ///< what infinitely thick fog would look like
-  Vec3 cloud_sun;                      ///< direct sunlight at the height of the clouds
-  Vec3 cloud_shade;                    ///< light on the shaded side of clouds
-  Vec3 night_glow;                     ///< of the town and the moon in the sky
-  Vec3 overcast_sky;                   ///< mean of an overcast sky
-  float sky_scale = 1;  ///< from Atmosphere's radiance to the illuminance that is measured at this height of the sun
+  /// Of the sky and what the street throws back, on surfaces that face up, right, left, to the camera and down.
+  std::array<Vec3, 5> ambient;
+  Vec3 fog;             ///< what infinitely thick fog would look like
+  Vec3 cloud_sun;       ///< direct sunlight at the height of the clouds
+  Vec3 cloud_shade;     ///< light on the shaded side of clouds
+  Vec3 night_glow;      ///< of the town and the moon in the sky
+  Vec3 overcast_sky;    ///< mean of an overcast sky
+  float sky_scale = 1;  ///< from computed radiance to the illuminance that is measured at this height of the sun
   float sky_lux = 0;    ///< of the clear sky without the sun, lux
   float blue_hour = 0;  ///< share of light scattered many times
   float day = 0;        ///< horizontal illuminance of sun and sky, lux
@@ -39,20 +35,11 @@ struct Light {
   Vec3 ambientOn(Vec3 normal) const;
 };
 
-/// Computes the light and the sky of moments. Thread-safe.
-class Sky {
- public:
-  Light lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double street_azimuth,
-                const WeatherState& weather) const;
+Light lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double street_azimuth,
+              const WeatherState& weather);
 
-  /// The light of the sky in direction `view` where there is no cloud (or, when overcast, the even cloud), in the units
-  /// of Light.
-  Vec3 behindClouds(Vec3 view, const Light& light, const WeatherState& weather) const;
-
- private:
-  Vec3 clearSky(Vec3 view, const Light& light) const;
-  Vec3 scattered(Vec3 view, const Light& light) const;
-  Atmosphere atmosphere_;
-};
+/// The light of the sky in direction `view` where there is no cloud (or, when overcast, the even cloud), in the units
+/// of Light.
+Vec3 behindClouds(Vec3 view, const Light& light, const WeatherState& weather);
 
 }  // namespace mpm::scene

@@ -34,7 +34,6 @@ struct Street::Impl {
   cv::Size padded;
   View view;
   Lens lens;
-  Sky sky;
   Backdrop backdrop;
   Heavens heavens;
   std::vector<TreeSprite> trees;
@@ -205,7 +204,7 @@ Rendering Street::Impl::render(double unix_time) {
   const vision::Moon moon = vision::moonPosition(unix_time, options.latitude, options.longitude);
   WeatherState weather = weatherAt(options.weather, options.seed, unix_time);
   weather.extinction *= world.look.haze;
-  const Light moment = sky.lightAt(sun, moon, world.azimuth, weather);
+  const Light moment = lightAt(sun, moon, world.azimuth, weather);
   double hour = std::fmod(unix_time / 3600 + options.longitude / 15, 24.0);
   if (hour < 0) hour += 24;
   Season season = seasonAt(unix_time, options.latitude);
@@ -217,8 +216,8 @@ Rendering Street::Impl::render(double unix_time) {
   const std::vector<Actor> actors = actorsAt(world, unix_time, hour, weather);
   lightWindows(moment, unix_time, hour);
   shadeGround(moment, actors);
-  heavens.paint(sky, moment, weather, unix_time, backdrop.skyRows(), light);
-  backdrop.paint({moment, weather, shade, window_light, sky}, light);
+  heavens.paint(moment, weather, unix_time, backdrop.skyRows(), light);
+  backdrop.paint({moment, weather, shade, window_light}, light);
   cv::Mat labels = backdrop.labels().clone();
   const Picture picture{light, labels, view, world, backdrop, moment, weather, shade};
   drawThings(picture, season, actors, unix_time);
