@@ -7,7 +7,7 @@
 #include <set>
 
 #include "mpm/error.hpp"
-#include "scene/traffic.h"
+#include "scene/things.h"
 #include "scene/view.h"
 
 namespace mpm::scene {

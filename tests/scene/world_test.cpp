@@ -4,10 +4,10 @@
 #include <map>
 #include <opencv2/imgproc.hpp>
 
-#include "scene/lens.h"
 #include "scene/look.h"
 #include "scene/street.h"
-#include "scene/traffic.h"
+#include "scene/things.h"
+#include "scene/view.h"
 
 namespace mpm::scene {
 namespace {
@@ -178,10 +178,10 @@ TEST(Lens, MovesPictureAndLabelsAlike) {
   const cv::Mat before = labels.clone();
   cv::cvtColor(labels, light, cv::COLOR_GRAY2RGB);
   light.convertTo(light, CV_32F);
-  Lens({}, view, size).apply(light, labels);
+  bend(lensMap({}, view, size), light, labels);
   EXPECT_EQ(cv::norm(labels, before, cv::NORM_INF), 0);
 
-  Lens({0.06f, 0.2f, true}, view, size).apply(light, labels);
+  bend(lensMap({0.06f, 0.2f, true}, view, size), light, labels);
   EXPECT_GT(cv::countNonZero(labels != before), 1000);
   cv::Mat seen, inside, low, high;
   cv::extractChannel(light, seen, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lens.h"
-
 #include <opencv2/imgproc.hpp>
+
+#include "view.h"
 
 namespace mpm::scene {
 
-Lens::Lens(const Distortion& distortion, const View& view, cv::Size size) {
-  if (distortion.roll == 0 && distortion.bend == 0 && !distortion.tilted) return;
+cv::Mat lensMap(const Distortion& distortion, const View& view, cv::Size size) {
+  if (distortion.roll == 0 && distortion.bend == 0 && !distortion.tilted) return {};
   const float centre_x = 0.5f * static_cast<float>(size.width), centre_y = 0.5f * static_cast<float>(size.height);
   // The tilt under which the middle of the picture is where the upright plane has it.
   const float tilt = distortion.tilted ? std::atan((centre_y - view.horizon_y) / view.focal) : 0;
@@ -33,19 +33,20 @@ Lens::Lens(const Distortion& distortion, const View& view, cv::Size size) {
   };
   float zoom = 1;
   while (!fits(zoom) && zoom > 0.4f) zoom *= 0.98f;
-  map_.create(size, CV_32FC2);
+  cv::Mat map(size, CV_32FC2);
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x)
-      map_.at<cv::Point2f>(y, x) =
+      map.at<cv::Point2f>(y, x) =
           source(static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f, zoom) - cv::Point2f(0.5f, 0.5f);
+  return map;
 }
 
-void Lens::apply(cv::Mat& light, cv::Mat& labels) const {
-  if (map_.empty()) return;
+void bend(const cv::Mat& map, cv::Mat& light, cv::Mat& labels) {
+  if (map.empty()) return;
   cv::Mat bent;
-  cv::remap(light, bent, map_, cv::noArray(), cv::INTER_LINEAR, cv::BORDER_REPLICATE);
+  cv::remap(light, bent, map, cv::noArray(), cv::INTER_LINEAR, cv::BORDER_REPLICATE);
   bent.copyTo(light);
-  cv::remap(labels, bent, map_, cv::noArray(), cv::INTER_NEAREST, cv::BORDER_REPLICATE);
+  cv::remap(labels, bent, map, cv::noArray(), cv::INTER_NEAREST, cv::BORDER_REPLICATE);
   labels = bent;
 }
 

@@ -7,7 +7,6 @@
 #include "backdrop.h"
 #include "foliage.h"
 #include "heavens.h"
-#include "lens.h"
 #include "opencv_geometry.h"
 #include "sensor.h"
 #include "things.h"
@@ -33,7 +32,7 @@ struct Street::Impl {
   int margin;
   cv::Size padded;
   View view;
-  Lens lens;
+  cv::Mat lens;  // lensMap()
   Backdrop backdrop;
   Heavens heavens;
   std::vector<TreeSprite> trees;
@@ -48,7 +47,7 @@ struct Street::Impl {
         margin(o.shake > 0 ? 2 + static_cast<int>(std::ceil(0.003 * o.shake * o.size.width)) : 0),
         padded(o.size.width + 2 * margin, o.size.height + 2 * margin),
         view(world, o.size.width, o.size.height, margin),
-        lens(world.look.distortion, view, padded),
+        lens(lensMap(world.look.distortion, view, padded)),
         backdrop(world, view, padded),
         heavens(o.seed, view, padded),
         light(padded, CV_32FC3),
@@ -222,7 +221,7 @@ Rendering Street::Impl::render(double unix_time) {
   const Picture picture{light, labels, view, world, backdrop, moment, weather, shade};
   drawThings(picture, season, actors, unix_time);
   drawPrecipitation(picture, options.seed, unix_time);
-  lens.apply(light, labels);
+  bend(lens, light, labels);
 
   SensorOptions sensor;
   sensor.noise = options.noise;

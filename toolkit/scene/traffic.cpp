@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traffic.h"
-
+#include "things.h"
 #include "vision/draws.h"
 
 namespace mpm::scene {

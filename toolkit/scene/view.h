@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <opencv2/core.hpp>
+
 #include "world.h"
 
 namespace mpm::scene {
@@ -39,5 +41,11 @@ struct View {
   Vec3 place;
   float sine, cosine, focal, centre_x, horizon_y;
 };
+
+/// Where each pixel of a camera that is tilted and has a real lens comes from in the picture of the upright image plane
+/// of View, CV_32FC2; empty: from its own place.
+cv::Mat lensMap(const Distortion& distortion, const View& view, cv::Size size);
+/// Bends a picture by such a map. `light` is interpolated; a label is that of the nearest pixel.
+void bend(const cv::Mat& map, cv::Mat& light, cv::Mat& labels);
 
 }  // namespace mpm::scene
