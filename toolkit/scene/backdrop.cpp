@@ -3,7 +3,6 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "street.h"
 #include "vision/draws.h"
 
 namespace mpm::scene {
@@ -13,14 +12,9 @@ constexpr float kHazeStep = 0.25f;  // m of depth per entry of the haze table
 constexpr int kHazeSteps = 1024;
 constexpr Vec3 kInterior = {0.035f, 0.035f, 0.04f};
 
-std::uint8_t labelOf(Class c) { return static_cast<std::uint8_t>(c); }
-
 }  // namespace
 
 Backdrop::Sample Backdrop::ground(Vec3 p) const {
-  Sample s;
-  s.surface = Surface::kGround;
-  s.place = p;
   const Look& look = world_.look;
   const Profile& side = world_.sideOf(p.x);
   const float across = std::abs(p.x);
@@ -31,11 +25,10 @@ Backdrop::Sample Backdrop::ground(Vec3 p) const {
               patch = material.stain * coarse_.at(p.x * 0.9f * material.scale, p.z * 0.35f * material.scale);
   const Vec3 tint = material.tint * material.wave(p.x, p.z);
   const float from_wall = across - side.facade;
+  Sample s{Surface::kGround, road ? Class::kRoad : Class::kPavement, road ? 1 : 2, p};
   s.openness = 1 - 0.45f * std::exp((look.bright_yards ? -std::abs(from_wall) : from_wall) * 0.5f);
-  s.label = labelOf(road ? Class::kRoad : Class::kPavement);
-  s.thing = road ? 1 : 2;
   if (!road && side.lawn && across > side.facade) {
-    s.label = labelOf(Class::kTree);
+    s.label = Class::kTree;
     s.thing = 6;
     s.albedo = Vec3{0.075f, 0.105f, 0.035f} * look.crown_tint * (1 + 0.35f * grain + 0.2f * patch);
     s.snow = 1;
@@ -91,12 +84,8 @@ Backdrop::Sample Backdrop::ground(Vec3 p) const {
   return s;
 }
 
-Backdrop::Sample Backdrop::facade(const Building& b, float along, Vec3 p, Vec3 normal, Surface surface) const {
-  Sample s;
-  s.surface = surface;
-  s.place = p;
-  s.label = labelOf(Class::kBuilding);
-  s.thing = 16 + static_cast<int>(b.key & 0xffff) * 8 + static_cast<int>(surface);
+Backdrop::Sample Backdrop::facade(const Building& b, float along, Vec3 p, Surface surface) const {
+  Sample s{surface, Class::kBuilding, 16 + static_cast<int>(b.key & 0xffff) * 8 + static_cast<int>(surface), p};
   const float v = p.y, wide = b.to - b.from;
   const Material& material = world_.look.wall;
   const float scale = material.scale;
@@ -221,7 +210,7 @@ Backdrop::Sample Backdrop::facade(const Building& b, float along, Vec3 p, Vec3 n
       s.glass *= 1 - bars;
     }
   }
-  if (normal.z < 0) s.openness *= 0.85f;
+  if (surface == Surface::kTowards) s.openness *= 0.85f;
   return s;
 }
 
@@ -233,6 +222,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
   const float to_end = (world_.look.end + 8 - origin.z) / ray.z;
   const int side = ray.x > 0 ? 1 : 0;
   const float sign = side == 1 ? 1.0f : -1.0f, across = std::max(std::abs(ray.x), 1e-6f);
+  const Surface wall = side == 1 ? Surface::kLeftward : Surface::kRightward;
   const Profile& profile = world_.look.sides[side];
   const float to_facade = (profile.facade - sign * origin.x) / across;
 
@@ -240,9 +230,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
   if (to_facade < to_end) {
     const Vec3 p = at(to_facade);
     const Building* hit = world_.at(side, p.z);
-    if (hit != nullptr && p.y < hit->height)
-      return facade(*hit, side == 1 ? p.z - hit->from : hit->to - p.z, p, {-sign, 0, 0},
-                    side == 1 ? Surface::kLeftward : Surface::kRightward);
+    if (hit != nullptr && p.y < hit->height) return facade(*hit, side == 1 ? p.z - hit->from : hit->to - p.z, p, wall);
     // Over a roof or into a gap: chimneys, the next house's side, the yard behind, its ground.
     const float to_chimney = (profile.facade + 1.6f - sign * origin.x) / across;
     const Vec3 c = at(to_chimney);
@@ -252,11 +240,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
                   other = 1.2f + (wide - 3) * unit(mix(under->key + 1));
       const bool stack = std::abs(along - chimney) < 0.55f || std::abs(along - other) < 0.4f;
       if (stack && c.y > under->height && c.y < under->height + 1.5f) {
-        Sample s;
-        s.surface = side == 1 ? Surface::kLeftward : Surface::kRightward;
-        s.place = c;
-        s.label = labelOf(Class::kBuilding);
-        s.thing = 3;
+        Sample s{wall, Class::kBuilding, 3, c};
         const bool pot = c.y > under->height + 1.25f;
         s.albedo = Vec3{0.30f, 0.16f, 0.11f} * (pot ? 0.7f : 1 + 0.2f * fine_.at(c.z * 9, c.y * 9));
         s.snow = pot ? 1 : 0;
@@ -270,11 +254,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
       if (b.height <= 0 || t <= to_facade || t >= nearest) continue;
       const Vec3 q = at(t);
       if (q.y < 0 || q.y > b.height) continue;
-      Sample s;
-      s.surface = Surface::kTowards;
-      s.place = q;
-      s.label = labelOf(Class::kBuilding);
-      s.thing = 16 + static_cast<int>(b.key & 0xffff) * 8 + 7;
+      Sample s{Surface::kTowards, Class::kBuilding, 16 + static_cast<int>(b.key & 0xffff) * 8 + 7, q};
       s.openness = 0.55f + 0.35f * smoothstep(0, 10, q.y);
       s.albedo = b.wall * (0.88f + 0.06f * fine_.at(q.x * 9, q.y * 9) + 0.09f * coarse_.at(q.x * 0.7f, q.y * 0.3f));
       return s;
@@ -284,11 +264,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
       const Vec3 q = at(to_yard);
       if (hit != nullptr && !hit->isHouse() &&
           q.y < profile.hedge + 1.6f * coarse_.at(q.z * 2.2f, 0.5f) + 0.5f * fine_.at(q.z * 9, q.y * 9)) {
-        Sample s;
-        s.surface = Surface::kCrowns;
-        s.place = q;
-        s.label = labelOf(Class::kTree);
-        s.thing = 4;
+        Sample s{Surface::kCrowns, Class::kTree, 4, q};
         s.openness = clamp01(0.45f + 0.09f * q.y + 0.3f * coarse_.at(q.z * 5, q.y * 5));
         s.albedo = Vec3{0.065f, 0.095f, 0.035f} * (1 + 0.35f * fine_.at(q.z * 6, q.y * 6)) * world_.look.crown_tint;
         s.snow = clamp01(0.35f + 0.5f * coarse_.at(q.z * 5, q.y * 5 + 0.3f));
@@ -300,17 +276,12 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
   if (to_end < to_ground) {
     if (world_.vista == Vista::kHouses) {
       for (const Building& b : world_.end_row)
-        if (p.x >= b.from && p.x < b.to && p.y < b.height)
-          return facade(b, p.x - b.from, p, {0, 0, -1}, Surface::kTowards);
+        if (p.x >= b.from && p.x < b.to && p.y < b.height) return facade(b, p.x - b.from, p, Surface::kTowards);
     } else {
       const float high = world_.look.park_height;
       const float crown = high + 3.2f * (high / 9.5f) * coarse_.at(p.x * 0.9f, 7) + 0.9f * fine_.at(p.x * 5, p.y * 5);
       if (p.y < crown) {
-        Sample s;
-        s.surface = Surface::kCrowns;
-        s.place = p;
-        s.label = labelOf(Class::kTree);
-        s.thing = 5;
+        Sample s{Surface::kCrowns, Class::kTree, 5, p};
         const float lump = coarse_.at(p.x * 2.2f, p.y * 2.2f);
         s.openness = clamp01(0.35f + 0.05f * p.y + 0.35f * lump);
         s.albedo =
@@ -321,9 +292,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
       }
     }
   }
-  Sample sky;
-  sky.label = labelOf(Class::kSky);
-  return sky;
+  return {};
 }
 
 void Backdrop::store(int index, const Sample& s, const Vec3& ray) {
@@ -396,7 +365,7 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
         }
       }
       std::array<int, kClasses> votes{};
-      for (const Sample& s : four) ++votes[s.label];
+      for (const Sample& s : four) ++votes[static_cast<int>(s.label)];
       labels_.at<std::uint8_t>(row, column) =
           static_cast<std::uint8_t>(std::ranges::max_element(votes) - votes.begin());
       bool edge = false;
@@ -423,7 +392,6 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
       }
       surfaces[pixel] = four[0].surface;
       store(pixel, four[0], ray);
-      if (four[0].surface == Surface::kSky) sky_rows_ = row + 1;
       for (const Sample& s : four)
         if (s.surface == Surface::kSky) sky_rows_ = row + 1;
 

@@ -8,6 +8,7 @@
 
 #include "light.h"
 #include "noise.h"
+#include "street.h"
 #include "view.h"
 
 namespace mpm::scene {
@@ -46,9 +47,9 @@ class Backdrop {
   enum class Surface : std::uint8_t { kSky, kGround, kRightward, kLeftward, kTowards, kCrowns };
   struct Sample {
     Surface surface = Surface::kSky;
-    std::uint8_t label = 0;
+    Class label = Class::kSky;
     int thing = 0;  // a house, a row of trees: an edge between two things is an edge
-    Vec3 place, albedo;
+    Vec3 place{}, albedo{};
     float glass = 0, openness = 1, snow = 0;
     int window = -1;
   };
@@ -59,7 +60,7 @@ class Backdrop {
 
   Sample trace(float px, float py) const;
   Sample ground(Vec3 place) const;
-  Sample facade(const Building& b, float along, Vec3 place, Vec3 normal, Surface surface) const;
+  Sample facade(const Building& b, float along, Vec3 place, Surface surface) const;
   void store(int index, const Sample& sample, const Vec3& ray);
   void light(const Span& span, const Moment& moment, Vec3* out) const;
   void addGlass(const Moment& moment, Vec3* picture);
