@@ -16,59 +16,34 @@ constexpr Shape kShapes[] = {{0.87f, 0.30f, 0.31f, 1.25f, -1.22f, true}, {0.90f,
                              {0.93f, 0.36f, 0.36f, 1.42f, -1.40f, true}, {0.98f, 0.36f, 0.35f, 1.65f, -1.60f, false},
                              {1.25f, 0.38f, 0.48f, 3.3f, -3.0f, true},   {1.22f, 0.55f, 0.47f, 2.6f, -2.3f, false}};
 
-// The outline of each Body: rear bottom, rear top, rear glass bottom, roof rear, roof front, windscreen bottom, nose
-// top, nose bottom. z points forward and y up, m; half is half its width there.
+// A place of an outline: z points forward and y up, half is half the width there.
 struct Station {
   float z, y, half;
 };
-constexpr Station kOutlines[][8] = {{{-1.96f, 0.34f, 0.82f},
-                                     {-1.99f, 0.90f, 0.83f},
-                                     {-1.92f, 0.98f, 0.83f},
-                                     {-1.48f, 1.46f, 0.63f},
-                                     {0.12f, 1.50f, 0.63f},
-                                     {0.98f, 1.02f, 0.83f},
-                                     {1.86f, 0.78f, 0.78f},
-                                     {1.98f, 0.32f, 0.78f}},
-                                    {{-2.28f, 0.32f, 0.84f},
-                                     {-2.30f, 0.92f, 0.84f},
-                                     {-1.62f, 1.00f, 0.86f},
-                                     {-0.92f, 1.44f, 0.62f},
-                                     {0.18f, 1.46f, 0.63f},
-                                     {0.98f, 0.98f, 0.85f},
-                                     {2.22f, 0.74f, 0.80f},
-                                     {2.30f, 0.32f, 0.80f}},
-                                    {{-2.25f, 0.38f, 0.86f},
-                                     {-2.28f, 1.04f, 0.88f},
-                                     {-2.22f, 1.10f, 0.88f},
-                                     {-1.92f, 1.68f, 0.68f},
-                                     {0.20f, 1.72f, 0.68f},
-                                     {0.98f, 1.12f, 0.88f},
-                                     {2.16f, 0.90f, 0.84f},
-                                     {2.28f, 0.38f, 0.83f}},
-                                    {{-2.60f, 0.40f, 0.94f},
-                                     {-2.62f, 1.10f, 0.95f},
-                                     {-2.62f, 1.20f, 0.95f},
-                                     {-2.52f, 2.20f, 0.82f},
-                                     {1.05f, 2.22f, 0.82f},
-                                     {1.95f, 1.28f, 0.93f},
-                                     {2.55f, 1.00f, 0.90f},
-                                     {2.65f, 0.40f, 0.88f}},
-                                    {{-5.60f, 0.40f, 1.23f},
-                                     {-5.65f, 1.20f, 1.24f},
-                                     {-5.65f, 1.35f, 1.24f},
-                                     {-5.55f, 2.95f, 1.18f},
-                                     {5.35f, 2.98f, 1.18f},
-                                     {5.62f, 1.15f, 1.23f},
-                                     {5.68f, 1.00f, 1.23f},
-                                     {5.68f, 0.40f, 1.22f}},
-                                    {{-3.90f, 0.55f, 1.18f},
-                                     {-3.92f, 1.00f, 1.20f},
-                                     {-3.92f, 1.05f, 1.20f},
-                                     {-3.90f, 3.40f, 1.20f},
-                                     {3.10f, 3.42f, 1.20f},
-                                     {3.75f, 1.60f, 1.18f},
-                                     {3.90f, 1.10f, 1.16f},
-                                     {3.92f, 0.50f, 1.15f}}};
+
+// Rear bottom, rear top, rear glass bottom, roof rear, roof front, windscreen bottom, nose top, nose bottom.
+struct Outline {
+  float z[8], y[8], half[8];
+  Station operator[](int i) const { return {z[i], y[i], half[i]}; }
+};
+constexpr Outline kOutlines[] = {{{-1.96f, -1.99f, -1.92f, -1.48f, 0.12f, 0.98f, 1.86f, 1.98f},
+                                  {0.34f, 0.90f, 0.98f, 1.46f, 1.50f, 1.02f, 0.78f, 0.32f},
+                                  {0.82f, 0.83f, 0.83f, 0.63f, 0.63f, 0.83f, 0.78f, 0.78f}},
+                                 {{-2.28f, -2.30f, -1.62f, -0.92f, 0.18f, 0.98f, 2.22f, 2.30f},
+                                  {0.32f, 0.92f, 1.00f, 1.44f, 1.46f, 0.98f, 0.74f, 0.32f},
+                                  {0.84f, 0.84f, 0.86f, 0.62f, 0.63f, 0.85f, 0.80f, 0.80f}},
+                                 {{-2.25f, -2.28f, -2.22f, -1.92f, 0.20f, 0.98f, 2.16f, 2.28f},
+                                  {0.38f, 1.04f, 1.10f, 1.68f, 1.72f, 1.12f, 0.90f, 0.38f},
+                                  {0.86f, 0.88f, 0.88f, 0.68f, 0.68f, 0.88f, 0.84f, 0.83f}},
+                                 {{-2.60f, -2.62f, -2.62f, -2.52f, 1.05f, 1.95f, 2.55f, 2.65f},
+                                  {0.40f, 1.10f, 1.20f, 2.20f, 2.22f, 1.28f, 1.00f, 0.40f},
+                                  {0.94f, 0.95f, 0.95f, 0.82f, 0.82f, 0.93f, 0.90f, 0.88f}},
+                                 {{-5.60f, -5.65f, -5.65f, -5.55f, 5.35f, 5.62f, 5.68f, 5.68f},
+                                  {0.40f, 1.20f, 1.35f, 2.95f, 2.98f, 1.15f, 1.00f, 0.40f},
+                                  {1.23f, 1.24f, 1.24f, 1.18f, 1.18f, 1.23f, 1.23f, 1.22f}},
+                                 {{-3.90f, -3.92f, -3.92f, -3.90f, 3.10f, 3.75f, 3.90f, 3.92f},
+                                  {0.55f, 1.00f, 1.05f, 3.40f, 3.42f, 1.60f, 1.10f, 0.50f},
+                                  {1.18f, 1.20f, 1.20f, 1.20f, 1.20f, 1.18f, 1.16f, 1.15f}}};
 
 Body bodyOf(const Actor& car) {
   if (car.lorry) return kLorry;
@@ -111,6 +86,10 @@ struct Painter {
   void quad(Vec3 a, Vec3 b, Vec3 c, Vec3 d, Vec3 albedo, float mirror, float lift = 0, Vec3 glow = {}) {
     face(std::array{a, b, c, d}, albedo, mirror, lift, glow);
   }
+  // From one side of the car to the other.
+  void across(Station a, Station b, Vec3 albedo, float mirror, float lift = 0, Vec3 glow = {}) {
+    quad({-a.half, a.y, a.z}, {a.half, a.y, a.z}, {b.half, b.y, b.z}, {-b.half, b.y, b.z}, albedo, mirror, lift, glow);
+  }
   // Glass inside a painted frame.
   void pane(Vec3 a, Vec3 b, Vec3 c, Vec3 d, float frame, Vec3 glow = {}) {
     const Vec3 middle = (a + b + c + d) * 0.25f;
@@ -128,7 +107,7 @@ bool headlightsOn(const Light& light, const WeatherState& weather) {
 void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
   const Body body = bodyOf(car);
   const Shape& shape = kShapes[body];
-  const auto& s = kOutlines[body];
+  const Outline& s = kOutlines[body];
   const float front = s[7].z + 0.1f, high = s[4].y + 0.1f;
   if (!canvas.begin(picture, {car.x - shape.half - 0.15f, -0.05f, car.z - front},
                     {car.x + shape.half + 0.15f, high, car.z + front}))
@@ -145,17 +124,15 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
   // Over the top, from the rear to the nose.
   for (int i = 0; i < 7; ++i) {
     const Station a = s[i], b = s[i + 1];
-    const Vec3 la = {-a.half, a.y, a.z}, ra = {a.half, a.y, a.z}, lb = {-b.half, b.y, b.z}, rb = {b.half, b.y, b.z};
     const Vec3 snowy =
         i >= 1 && i < 6 && car.parked ? lerp(paint, Vec3{0.8f, 0.82f, 0.85f}, picture.weather.snow) : paint;
-    p.quad(la, ra, rb, lb, i == 3 || i == 5 || i == 1 ? snowy : paint, 0.05f);
-    if ((i == 2 && !van) || i == 4) p.pane(la, ra, rb, lb, 0.1f, inside);
-    if (i == 2 && van) {
-      p.quad({-0.5f, 1.35f, b.z - 0.1f}, {-0.06f, 1.35f, b.z - 0.1f}, {-0.06f, 1.95f, b.z - 0.03f},
-             {-0.5f, 1.95f, b.z - 0.03f}, kGlass, 0.1f, 0.12f);
-      p.quad({0.5f, 1.35f, b.z - 0.1f}, {0.06f, 1.35f, b.z - 0.1f}, {0.06f, 1.95f, b.z - 0.03f},
-             {0.5f, 1.95f, b.z - 0.03f}, kGlass, 0.1f, 0.12f);
-    }
+    p.across(a, b, i == 3 || i == 5 || i == 1 ? snowy : paint, 0.05f);
+    if ((i == 2 && !van) || i == 4)
+      p.pane({-a.half, a.y, a.z}, {a.half, a.y, a.z}, {b.half, b.y, b.z}, {-b.half, b.y, b.z}, 0.1f, inside);
+    for (const float side : {-1.0f, 1.0f})
+      if (i == 2 && van)
+        p.quad({side * 0.5f, 1.35f, b.z - 0.1f}, {side * 0.06f, 1.35f, b.z - 0.1f}, {side * 0.06f, 1.95f, b.z - 0.03f},
+               {side * 0.5f, 1.95f, b.z - 0.03f}, kGlass, 0.1f, 0.12f);
   }
   for (const float side : {-1.0f, 1.0f}) {
     const auto at = [&](const Station& q) { return Vec3{side * q.half, q.y, q.z}; };
@@ -201,9 +178,7 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
   // Bumpers and what is under them.
   for (const Station& end : {s[0], s[7]}) {
     const float out = end.z > 0 ? 0.03f : -0.03f;
-    p.quad({-end.half, end.y + 0.10f, end.z + out}, {end.half, end.y + 0.10f, end.z + out},
-           {end.half * 0.96f, end.y - 0.12f, end.z + out}, {-end.half * 0.96f, end.y - 0.12f, end.z + out}, kPlastic,
-           0.04f);
+    p.across({end.z + out, end.y + 0.10f, end.half}, {end.z + out, end.y - 0.12f, end.half * 0.96f}, kPlastic, 0.04f);
   }
   const bool on = !car.parked && headlightsOn(picture.moment, picture.weather);
   const Vec3 lamp_front = Vec3{1.05f, 1.0f, 0.9f} * (on ? 2600.0f : 0.0f),
@@ -229,16 +204,12 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
            {side * (s[5].half + 0.02f), s[5].y + 0.16f, s[5].z - 0.1f}, paint, 0.05f);
   }
   const float plate = lerp(s[0].y, tail.y, 0.32f);
-  p.quad({-0.26f, plate, tail.z - 0.03f}, {0.26f, plate, tail.z - 0.03f}, {0.26f, plate + 0.11f, tail.z - 0.03f},
-         {-0.26f, plate + 0.11f, tail.z - 0.03f}, {0.62f, 0.60f, 0.45f}, 0, 0.1f,
-         Vec3{1, 1, 0.9f} * (on ? 0.8f : 0.0f));
-  p.quad({-0.26f, s[7].y + 0.06f, s[7].z + 0.04f}, {0.26f, s[7].y + 0.06f, s[7].z + 0.04f},
-         {0.26f, s[7].y + 0.17f, s[7].z + 0.04f}, {-0.26f, s[7].y + 0.17f, s[7].z + 0.04f}, {0.62f, 0.62f, 0.58f}, 0,
-         0.1f);
-  p.quad({-nose.half * 0.5f, lerp(s[7].y, nose.y, 0.55f), s[7].z + 0.02f},
-         {nose.half * 0.5f, lerp(s[7].y, nose.y, 0.55f), s[7].z + 0.02f},
-         {nose.half * 0.5f, lerp(s[7].y, nose.y, 0.85f), s[7].z},
-         {-nose.half * 0.5f, lerp(s[7].y, nose.y, 0.85f), s[7].z}, kPlastic, 0.05f, 0.12f);
+  p.across({tail.z - 0.03f, plate, 0.26f}, {tail.z - 0.03f, plate + 0.11f, 0.26f}, {0.62f, 0.60f, 0.45f}, 0, 0.1f,
+           Vec3{1, 1, 0.9f} * (on ? 0.8f : 0.0f));
+  p.across({s[7].z + 0.04f, s[7].y + 0.06f, 0.26f}, {s[7].z + 0.04f, s[7].y + 0.17f, 0.26f}, {0.62f, 0.62f, 0.58f}, 0,
+           0.1f);
+  p.across({s[7].z + 0.02f, lerp(s[7].y, nose.y, 0.55f), nose.half * 0.5f},
+           {s[7].z, lerp(s[7].y, nose.y, 0.85f), nose.half * 0.5f}, kPlastic, 0.05f, 0.12f);
   canvas.finish({car.x, 0, car.z - (car.z > picture.view.place.z ? front : -front)});
   if (on && car.heading < 0)
     for (const float side : {-0.8f, 0.8f})
@@ -283,7 +254,7 @@ std::vector<Box> shadeOf(const Actor& actor) {
     return {{{actor.x - 0.2f, 0, actor.z - 0.6f}, {actor.x + 0.2f, 1.15f, actor.z + 0.6f}},
             {{actor.x - 0.22f, 1.0f, actor.z - 0.25f}, {actor.x + 0.22f, 1.75f, actor.z + 0.3f}}};
   const Body body = bodyOf(actor);
-  const auto& s = kOutlines[body];
+  const Outline& s = kOutlines[body];
   const float h = actor.heading;
   const auto box = [&](float from, float to, float half, float low, float high) {
     const float a = actor.z + h * from, b = actor.z + h * to;
