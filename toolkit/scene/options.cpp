@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <limits>
 #include <string_view>
+#include <tuple>
 
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "street.h"
@@ -22,15 +23,16 @@ constexpr std::uint64_t kMaxStreets = 10000;
   throw Error("demo: " + std::string(key) + "=" + std::string(value) + " is not valid: " + allowed);
 }
 
-template <class Number>
-bool parseNumber(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
+// Takes what is before the mark away from the text, and the mark.
+std::string_view takeUntil(std::string_view& text, char mark) {
+  const std::size_t end = std::min(text.find(mark), text.size());
+  const std::string_view taken = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return taken;
 }
 
 double parseTime(std::string_view text) {
-  double seconds = 0;
-  if (parseNumber(text, seconds)) return seconds;
+  if (const auto seconds = readNumber<double>(text)) return *seconds;
   const std::string whole = std::string(text) + (text.size() == 16 ? ":00" : "");
   std::tm parts{};
   const char* const end = whole.size() == 19 ? ::strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) : nullptr;
@@ -57,14 +59,14 @@ Weather parseWeather(std::string_view text) {
 }
 
 // "7", or "1..8".
-void parseSeeds(std::string_view text, std::uint64_t& first, std::uint64_t& last) {
+std::pair<std::uint64_t, std::uint64_t> parseSeeds(std::string_view text) {
   const auto dots = text.find("..");
-  const bool range = dots != std::string_view::npos;
-  if (!parseNumber(text.substr(0, dots), first) || (range && !parseNumber(text.substr(dots + 2), last)))
-    refuse("seed", text, "a whole number, 0 or more, or several: 1..8");
-  if (!range) last = first;
-  if (last < first || last - first >= kMaxStreets)
+  const auto first = readNumber<std::uint64_t>(text.substr(0, dots));
+  const auto last = dots == std::string_view::npos ? first : readNumber<std::uint64_t>(text.substr(dots + 2));
+  if (!first || !last) refuse("seed", text, "a whole number, 0 or more, or several: 1..8");
+  if (*last < *first || *last - *first >= kMaxStreets)
     refuse("seed", text, "ascending, and at most " + std::to_string(kMaxStreets));
+  return {*first, *last};
 }
 
 // An option that is a number in a range.
@@ -103,9 +105,8 @@ void StreetOptions::validate() const {
 }
 
 std::vector<StreetOptions> parseStreets(const std::string& text) {
-  const std::string_view all = text;
-  const auto question = all.find('?');
-  const std::string_view name = all.substr(0, question);
+  std::string_view rest = text;
+  const std::string_view name = takeUntil(rest, '?');
   const bool day = name == "day";
   if (!name.empty() && name != "street" && !day)
     throw Error("demo: unknown scene '" + std::string(name) + "': there are demo:street and demo:day, a day of it");
@@ -118,23 +119,20 @@ std::vector<StreetOptions> parseStreets(const std::string& text) {
   std::uint64_t last_seed = options.seed;
   std::optional<double> step;
   bool has_speed = false;
-  std::string_view rest = question == std::string_view::npos ? std::string_view() : all.substr(question + 1);
   while (!rest.empty()) {
-    const auto end = rest.find('&');
-    const std::string_view pair = rest.substr(0, end);
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    const auto equals = pair.find('=');
-    const std::string_view key = pair.substr(0, equals);
-    const std::string_view value = equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
+    std::string_view value = takeUntil(rest, '&');
+    const std::string_view key = takeUntil(value, '=');
     const auto read = [&](auto& number, const char* allowed) {
-      if (!parseNumber(value, number)) refuse(key, value, allowed);
+      const auto given = readNumber<std::decay_t<decltype(number)>>(value);
+      if (!given) refuse(key, value, allowed);
+      number = *given;
     };
     has_speed = has_speed || key == "speed";
     if (const auto range = std::ranges::find_if(kRanges, [&](const Range& r) { return key == r.key; });
         range != kRanges.end())
       read(options.*range->value, range->allowed);
     else if (key == "seed")
-      parseSeeds(value, options.seed, last_seed);
+      std::tie(options.seed, last_seed) = parseSeeds(value);
     else if (key == "start")
       options.start = parseTime(value);
     else if (key == "step")

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "noise.h"
-#include "vec3.h"
+#include "things.h"
 #include "vision/draws.h"
 
 namespace mpm::scene {
@@ -36,6 +36,25 @@ Weather drawn(std::uint64_t seed, std::int64_t stretch) {
   return Weather::kFog;
 }
 
+// Lays a soft spot or streak over the picture; `weight` at its middle.
+void streak(const Picture& picture, float x, float y, float dx, float dy, float radius, Vec3 colour, float weight) {
+  const int width = picture.light.cols, height = picture.light.rows;
+  const float square = std::max(dx * dx + dy * dy, 1e-6f);
+  const int left = std::max(0, static_cast<int>(std::min(x, x + dx) - radius)),
+            right = std::min(width - 1, static_cast<int>(std::max(x, x + dx) + radius) + 1);
+  const int top = std::max(0, static_cast<int>(std::min(y, y + dy) - radius)),
+            bottom = std::min(height - 1, static_cast<int>(std::max(y, y + dy) + radius) + 1);
+  for (int row = top; row <= bottom; ++row) {
+    Vec3* line = picture.light.ptr<Vec3>(row);
+    for (int column = left; column <= right; ++column) {
+      const float px = static_cast<float>(column) + 0.5f - x, py = static_cast<float>(row) + 0.5f - y;
+      const float t = clamp01((px * dx + py * dy) / square), qx = px - dx * t, qy = py - dy * t;
+      const float near = 1 - (qx * qx + qy * qy) / (radius * radius);
+      if (near > 0) line[column] = lerp(line[column], colour, weight * near);
+    }
+  }
+}
+
 }  // namespace
 
 WeatherState weatherAt(Weather weather, std::uint64_t seed, double unix_time) {
@@ -54,6 +73,52 @@ WeatherState weatherAt(Weather weather, std::uint64_t seed, double unix_time) {
   state.extinction *= 1 + 0.35f * noiseOfTime(hash(seed, 3), unix_time / 3000);
   state.wind = clamp01(state.wind * (1 + 0.6f * noiseOfTime(hash(seed, 4), unix_time / 40)));
   return state;
+}
+
+void drawPrecipitation(const Picture& picture, std::uint64_t seed, double unix_time) {
+  const WeatherState& weather = picture.weather;
+  const Light& light = picture.moment;
+  const auto width = static_cast<float>(picture.light.cols), height = static_cast<float>(picture.light.rows);
+  const float unit_px = width / 640;  // sizes below are for a width of 640
+  const float slope = (weather.wind - 0.2f) * (unit(hash(seed, 77)) < 0.5f ? -1.0f : 1.0f);
+  const double t = std::fmod(unix_time, 7200.0);
+  const Vec3 ambient = (light.ambient[0] + light.ambient[3]) * 0.5f + light.lamp_colour * (2.5f * light.lamps);
+
+  if (weather.rain > 0.02f) {
+    const int drops = static_cast<int>(750 * weather.rain);
+    for (int i = 0; i < drops; ++i) {
+      const std::uint64_t key = hash(seed, 0xd409, i);
+      const float distance = 2.5f + 16 * unit(key) * unit(mix(key));  // m
+      const float speed = picture.view.focal * 7.5f / distance;       // px per s
+      const double fallen = unit(mix(key + 1)) + t * static_cast<double>(speed / height);
+      const auto turn = static_cast<std::int64_t>(std::floor(fallen));
+      const float y = static_cast<float>(fallen - static_cast<double>(turn)) * height * 1.3f - 0.2f * height;
+      const float x = unit(hash(key, turn)) * width * 1.3f - 0.15f * width;
+      const float way = std::min(speed * 0.011f, 40 * unit_px);  // an exposure of 11 ms
+      streak(picture, x, y, way * slope * 0.5f, way, std::max(0.75f, 1.6f * unit_px * 2.5f / distance), ambient * 0.95f,
+             0.20f + 0.12f / distance);
+    }
+  }
+  if (weather.snowfall > 0.02f) {
+    const int flakes = static_cast<int>(1100 * weather.snowfall);
+    for (int i = 0; i < flakes; ++i) {
+      const std::uint64_t key = hash(seed, 0xf1a4e, i);
+      const float u = unit(key), distance = 1.6f + 26 * u * u;
+      const float speed = picture.view.focal * (1.0f + 0.5f * unit(mix(key + 3))) / distance;
+      const double fallen = unit(mix(key + 1)) + t * static_cast<double>(speed / height);
+      const auto turn = static_cast<std::int64_t>(std::floor(fallen));
+      const auto into = static_cast<float>(fallen - static_cast<double>(turn));
+      const float y = into * height * 1.2f - 0.1f * height;
+      const float swing =
+          std::sin(static_cast<float>(1.7 * t) + 6.3f * unit(mix(key + 2))) * picture.view.focal * 0.06f / distance;
+      const float x = unit(hash(key, turn)) * width * 1.4f - 0.2f * width + swing + slope * into * height;
+      // Near flakes are out of focus: larger and thinner.
+      const float radius =
+          std::max(0.8f, picture.view.focal * 0.010f / distance + unit_px * 1.6f * std::max(0.0f, 3 - distance));
+      streak(picture, x, y, 0, radius * 0.4f, radius, ambient * 1.15f,
+             distance < 3 ? 0.45f : std::min(0.85f, 0.5f + 5 / distance));
+    }
+  }
 }
 
 }  // namespace mpm::scene
