@@ -223,24 +223,14 @@ Rendering Street::Impl::render(double unix_time) {
   drawPrecipitation(picture, options.seed, unix_time);
   bend(lens, light, labels);
 
-  SensorOptions sensor;
-  sensor.noise = options.noise;
-  sensor.jpeg = options.jpeg;
-  sensor.development = world.look.development;
-  const cv::Point2f shake = options.shake > 0 ? shakeAt(unix_time, weather.wind) : cv::Point2f();
-  const cv::Point2f corner = cv::Point2f(static_cast<float>(margin), static_cast<float>(margin)) + shake;
-  sensor.window =
-      cv::Rect2f(corner.x, corner.y, static_cast<float>(options.size.width), static_cast<float>(options.size.height));
-  sensor.key = hash(options.seed, 0x5e45, static_cast<std::int64_t>(std::llround(unix_time * 1000)));
-
-  Rendering result;
-  result.image = expose(light, sensor);
-  result.labels =
-      labels(cv::Rect(cvRound(corner.x), cvRound(corner.y), options.size.width, options.size.height)).clone();
-  const bool lamps_on = moment.lamps > 0.5f;
-  result.truth = {unix_time, sun.elevation, moon.position.elevation, moon.illuminated, sun.elevation < kTwilightEnds,
-                  lamps_on};
-  return result;
+  const bool is_night = sun.elevation < kTwilightEnds;
+  cv::Point2f corner(static_cast<float>(margin), static_cast<float>(margin));
+  if (options.shake > 0) corner += shakeAt(unix_time, weather.wind);
+  const std::uint64_t key = hash(options.seed, 0x5e45, static_cast<std::int64_t>(std::llround(unix_time * 1000)));
+  return {expose(light, {options.noise, options.jpeg, cv::Rect2f(corner, cv::Size2f(options.size)), key,
+                         world.look.development}),
+          labels(cv::Rect(cv::Point(corner), options.size)).clone(),
+          {unix_time, sun.elevation, moon.position.elevation, moon.illuminated, is_night, moment.lamps > 0.5f}};
 }
 
 Street::Street(const StreetOptions& options) {
