@@ -15,6 +15,8 @@
 namespace mpm::train {
 namespace {
 
+constexpr int kIgnore = 255;  // label of pixels that do not count
+
 // {B, H, W} 8-bit -> a tensor that shares its memory.
 at::Tensor viewOf(const cv::Mat& mat) {
   CV_Assert(mat.isContinuous() && mat.dims == 3 && mat.depth() == CV_8U);
@@ -43,7 +45,7 @@ struct Learner::Impl {
       : options(o),
         table(parameters(o.network)),
         matmul(o.bf16 ? at::kBFloat16 : at::kFloat),
-        optimizer(o.muon ? OptimizerKind::kMuon : OptimizerKind::kAdamW, table, matmul) {
+        optimizer(o.muon, table, matmul) {
     std::vector<at::Tensor> pieces;
     for (const Parameter& parameter : table) {
       pieces.push_back(torch::tensor(weights.at(parameter.name).values));
@@ -79,8 +81,8 @@ struct Learner::Impl {
   }
 
   at::Tensor loss(const at::Tensor& logits, const at::Tensor& labels) const {
-    const at::Tensor sum = at::cross_entropy_loss(logits, labels, class_weights, at::Reduction::Sum, options.ignore);
-    const at::Tensor counted = labels != options.ignore;
+    const at::Tensor sum = at::cross_entropy_loss(logits, labels, class_weights, at::Reduction::Sum, kIgnore);
+    const at::Tensor counted = labels != kIgnore;
     const at::Tensor weight =
         class_weights.defined() ? class_weights.index_select(0, labels.masked_select(counted)).sum() : counted.sum();
     return sum / weight.clamp_min(1);  // a batch of ignored pixels alone teaches nothing, and must not divide by 0

@@ -15,8 +15,7 @@ struct LearnerOptions {
   bool muon = false;       ///< for the matrices of the blocks; AdamW for the rest
   bool bf16 = false;       ///< matrix products
   double average = 0.999;  ///< decay of the moving average of the weights that is the result; 0: no average
-  int ignore = 255;
-  int label_stride = 1;  ///< the loss uses one pixel of each square with this side, another one at each step
+  int label_stride = 1;    ///< the loss uses one pixel of each square with this side, another one at each step
   std::vector<float> class_weights;  ///< of the loss; empty: all 1
   int threads = 0;                   ///< of LibTorch; 0: its default
 };

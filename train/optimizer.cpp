@@ -18,15 +18,30 @@ bool isMatrixOfBlock(const Parameter& parameter) {
 // Queries, keys and values come out of one matrix but are three: each has its own singular values.
 int matricesIn(const Parameter& parameter) { return parameter.name.find(".qkv.") != std::string::npos ? 3 : 1; }
 
+// {matrices, rows, cols} -> the same with singular values near 1 (0.7 to 1.2), by five steps of a Newton-Schulz
+// iteration whose polynomial of degree five is steep at 0.
+at::Tensor orthogonalized(const at::Tensor& matrices, at::ScalarType type) {
+  const bool tall = matrices.size(1) > matrices.size(2);  // the product with its transpose shall be the smaller one
+  at::Tensor x = tall ? matrices.transpose(1, 2) : matrices;
+  x = (x / x.norm(2, {1, 2}, true).clamp_min(1e-7)).to(type).contiguous();
+  for (int i = 0; i < 5; ++i) {
+    const at::Tensor gram = at::matmul(x, x.transpose(1, 2));
+    const at::Tensor quintic = at::baddbmm(gram, gram, gram, -4.7750, 2.0315);
+    x = at::baddbmm(x, quintic, x, 3.4445, 1);
+  }
+  x = x.to(at::kFloat);
+  return (tall ? x.transpose(1, 2) : x).contiguous();
+}
+
 }  // namespace
 
-Optimizer::Optimizer(OptimizerKind kind, const std::vector<Parameter>& table, at::ScalarType matmul) : matmul_(matmul) {
+Optimizer::Optimizer(bool use_muon, const std::vector<Parameter>& table, at::ScalarType matmul) : matmul_(matmul) {
   std::vector<at::Tensor> decays, keep;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> by_shape;
   std::int64_t offset = 0;
   for (const Parameter& parameter : table) {
     const std::int64_t size = elements(parameter.shape);
-    const bool muon = kind == OptimizerKind::kMuon && isMatrixOfBlock(parameter);
+    const bool muon = use_muon && isMatrixOfBlock(parameter);
     decays.push_back(at::full({size}, parameter.decays ? 1.f : 0.f));
     keep.push_back(at::full({size}, muon ? kMomentum : kBeta1, at::kFloat));
     if (muon) {
@@ -78,19 +93,6 @@ void Optimizer::writeMuonDirection(const at::Tensor& gradient, at::Tensor& direc
     for (std::size_t i = 0; i < group.offsets.size(); ++i)
       direction.narrow(0, group.offsets[i], size).copy_(steps[static_cast<std::int64_t>(i)].flatten());
   }
-}
-
-at::Tensor orthogonalized(const at::Tensor& matrices, at::ScalarType type) {
-  const bool tall = matrices.size(1) > matrices.size(2);  // the product with its transpose shall be the smaller one
-  at::Tensor x = tall ? matrices.transpose(1, 2) : matrices;
-  x = (x / x.norm(2, {1, 2}, true).clamp_min(1e-7)).to(type).contiguous();
-  for (int i = 0; i < 5; ++i) {
-    const at::Tensor gram = at::matmul(x, x.transpose(1, 2));
-    const at::Tensor quintic = at::baddbmm(gram, gram, gram, -4.7750, 2.0315);
-    x = at::baddbmm(x, quintic, x, 3.4445, 1);
-  }
-  x = x.to(at::kFloat);
-  return (tall ? x.transpose(1, 2) : x).contiguous();
 }
 
 }  // namespace mpm::train

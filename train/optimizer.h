@@ -10,8 +10,6 @@
 
 namespace mpm::train {
 
-enum class OptimizerKind { kAdamW, kMuon };
-
 /// AdamW over one flat tensor, or Muon (K. Jordan and others, 2024) for the matrices of the blocks and AdamW for the
 /// rest: the momentum of a matrix, its singular values brought near 1, is the step. Steps are scaled so that both take
 /// the same learning rate and weight decay (J. Liu and others, "Muon is scalable for LLM training", 2025).
@@ -22,8 +20,8 @@ class Optimizer {
   static constexpr double kBeta1 = 0.9, kBeta2 = 0.98;        // of AdamW
   static constexpr double kMomentum = 0.95;                   // of Muon
 
-  /// `matmul` is the type of Muon's matrix products.
-  Optimizer(OptimizerKind kind, const std::vector<Parameter>& table, at::ScalarType matmul);
+  /// `muon`: Muon for the matrices of the blocks, in products of the type `matmul`.
+  Optimizer(bool muon, const std::vector<Parameter>& table, at::ScalarType matmul);
 
   /// Moves `weights` {all parameters} against `gradient`, which is clipped in place. Both in the order of the table.
   /// Returns the norm of the gradient before clipping; where it is not finite, nothing moves.
@@ -47,9 +45,5 @@ class Optimizer {
   std::vector<Group> groups_;
   int updates_ = 0;
 };
-
-/// {matrices, rows, cols} -> the same with singular values near 1 (0.7 to 1.2), by five steps of a Newton-Schulz
-/// iteration whose polynomial of degree five is steep at 0.
-at::Tensor orthogonalized(const at::Tensor& matrices, at::ScalarType type);
 
 }  // namespace mpm::train

@@ -95,11 +95,11 @@ SegmenterFile readSegmenter(const std::string& path) {
   return file;
 }
 
-void writeSegmenter(const std::string& stem, const SegmenterFile& from, const NetworkConfig& config, TensorMap weights,
-                    Size2 input, bool half, const ModelFacts& facts) {
-  NetworkConfig written = config;
+void writeSegmenter(const std::string& stem, const SegmenterFile& from, TensorMap weights, Size2 input, bool half,
+                    const ModelFacts& facts) {
+  NetworkConfig written = from.config;
   written.input = input;
-  resizePositions(weights, config.grid(), written.grid());
+  resizePositions(weights, from.config.grid(), written.grid());
   onnx::ModelProto model;
   model.ParseFromString(from.onnx);
   model.set_producer_version(MPM_VERSION);
@@ -117,8 +117,8 @@ void writeSegmenter(const std::string& stem, const SegmenterFile& from, const Ne
     shape->mutable_dim(3)->set_dim_value(input.width);
   }
   const Size2 grid = written.grid();
-  setShape(graph, "encoder/rows/shape", {0, config.dim, written.tokens()});
-  setShape(graph, "decoder/score_maps/shape", {0, config.classes, grid.height, grid.width});
+  setShape(graph, "encoder/rows/shape", {0, written.dim, written.tokens()});
+  setShape(graph, "decoder/score_maps/shape", {0, written.classes, grid.height, grid.width});
   onnx_graph::writeModel(stem + ".onnx", model.SerializeAsString(), onnx_graph::factsJson(facts, input));
 }
 

@@ -19,9 +19,9 @@ struct SegmenterFile {
 /// Throws mpm::Error naming the file when it is not a Segmenter that mpm-train wrote.
 SegmenterFile readSegmenter(const std::string& path);
 
-/// Writes STEM.onnx, the graph of `from` with these weights of `config` for images of `input`, and STEM.json with the
-/// facts that ONNX lacks. `half` stores matrices and embeddings as float16. Both files or none.
-void writeSegmenter(const std::string& stem, const SegmenterFile& from, const NetworkConfig& config, TensorMap weights,
-                    Size2 input, bool half, const ModelFacts& facts);
+/// Writes STEM.onnx, the graph and configuration of `from` with these weights for images of `input`, and STEM.json with
+/// the facts that ONNX lacks. `half` stores matrices and embeddings as float16. Both files or none.
+void writeSegmenter(const std::string& stem, const SegmenterFile& from, TensorMap weights, Size2 input, bool half,
+                    const ModelFacts& facts);
 
 }  // namespace mpm::train

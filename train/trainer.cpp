@@ -2,11 +2,11 @@
 #include "trainer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <thread>
 
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/training.h"
 #include "learner.h"
@@ -22,6 +22,9 @@ namespace {
 
 constexpr double kClassBalance = 0.5;  // of balancedWeights()
 
+// The models of --init and their shares of the mean.
+using StartingParts = std::vector<std::pair<std::string, float>>;
+
 void require(bool holds, const std::string& message) {
   if (!holds) throw Error(message);
 }
@@ -33,11 +36,28 @@ void requireSize(Size2 size) {
       "the input is " + toString(size) + kHeightFirst + "; both sides must be multiples of " + std::to_string(kPatch));
 }
 
+// Throws mpm::Error unless the shares sum to 1.
+StartingParts startingParts(const std::string& init) {
+  StartingParts parts;
+  double sum = 0;
+  for (std::size_t begin = 0; begin <= init.size();) {
+    const std::size_t end = std::min(init.find(',', begin), init.size()), colon = init.rfind(':', end);
+    const bool has_colon = colon != std::string::npos && colon >= begin;
+    const auto share = readNumber<float>(has_colon ? init.substr(colon + 1, end - colon - 1) : "");
+    if (!share) return {{init, 1}};  // the name of one file
+    sum += *share;
+    parts.emplace_back(init.substr(begin, colon - begin), *share);
+    begin = end + 1;
+  }
+  require(std::abs(sum - 1) < 1e-3, "the shares of --init '" + init + "' must sum to 1");
+  return parts;
+}
+
 // The mean of the models of --init, for the input size of the training.
 SegmenterFile startingModel(const TrainingOptions& options) {
   SegmenterFile start;
   for (const auto& [path, share] :
-       options.init.empty() ? std::vector<StartingPart>{{vision::defaultModel()}} : startingParts(options.init)) {
+       options.init.empty() ? StartingParts{{vision::defaultModel(), 1}} : startingParts(options.init)) {
     SegmenterFile part = readSegmenter(path);
     require(part.config.classes == scene::kClasses, "cannot start from '" + path + "': it has " +
                                                         std::to_string(part.config.classes) +
@@ -99,25 +119,6 @@ void TrainingOptions::validate() const {
   require(threads >= 0 && threads <= kMaxThreads, "--threads must be between 0 and " + std::to_string(kMaxThreads));
 }
 
-std::vector<StartingPart> startingParts(const std::string& init) {
-  std::vector<StartingPart> parts;
-  double sum = 0;
-  for (std::size_t begin = 0; begin <= init.size();) {
-    const std::size_t end = std::min(init.find(',', begin), init.size()), colon = init.rfind(':', end);
-    const char *first = init.data() + colon + 1, *last = init.data() + end;
-    StartingPart part;
-    if (colon == std::string::npos || colon < begin || std::from_chars(first, last, part.share).ptr != last ||
-        first == last)
-      return {{init}};  // the name of one file
-    part.path = init.substr(begin, colon - begin);
-    sum += part.share;
-    parts.push_back(std::move(part));
-    begin = end + 1;
-  }
-  require(std::abs(sum - 1) < 1e-3, "the shares of --init '" + init + "' must sum to 1");
-  return parts;
-}
-
 int train(const TrainingOptions& given) {
   TrainingOptions options = given;
   options.validate();
@@ -134,20 +135,18 @@ int train(const TrainingOptions& given) {
   facts.name = options.name;
   for (const scene::ClassStyle& style : scene::kClassStyles) facts.classes.push_back({style.name, style.rgb});
   const auto write = [&](const TensorMap& weights) {
-    writeSegmenter(model, start, start.config, weights, options.export_size.value_or(options.streets.size),
-                   options.half, facts);
+    writeSegmenter(model, start, weights, options.export_size.value_or(options.streets.size), options.half, facts);
   };
   if (options.steps == 0) return write(start.weights), 0;
 
-  LearnerOptions how;
-  how.network = start.config;
-  how.muon = options.optimizer == "muon";
-  how.bf16 = options.precision == "bf16";
-  how.average = options.average;
-  how.label_stride = options.label_stride;
-  how.class_weights = classWeights(options.streets);
-  how.threads = options.threads;
-  Learner learner(how, start.weights);
+  Learner learner({.network = start.config,
+                   .muon = options.optimizer == "muon",
+                   .bf16 = options.precision == "bf16",
+                   .average = options.average,
+                   .label_stride = options.label_stride,
+                   .class_weights = classWeights(options.streets),
+                   .threads = options.threads},
+                  start.weights);
   StreetBatches batches(options.streets);
   const LearningRate rate{options.lr, options.warmup, options.steps, options.final_share};
   program::Progress progress(options.terminal, options.steps, "step");

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "street_batches.h"
 
@@ -34,14 +33,6 @@ struct TrainingOptions {
   /// Throws mpm::Error naming the option.
   void validate() const;
 };
-
-/// One model of `init` and its share of the mean.
-struct StartingPart {
-  std::string path;
-  float share = 1;
-};
-/// Throws mpm::Error unless the shares sum to 1.
-std::vector<StartingPart> startingParts(const std::string& init);
 
 /// Trains and writes the model, and returns the steps done. Throws mpm::Error.
 int train(const TrainingOptions& options);

@@ -119,7 +119,7 @@ bool decays(int i) { return i < 48 * 16 || i >= 48 * 16 + 48; }
 
 // Two steps of AdamW written out per element, with a gradient that is clipped and one that is not.
 TEST(Optimizer, AdamWAgainstALoop) {
-  Optimizer optimizer(OptimizerKind::kAdamW, kTable, at::kFloat);
+  Optimizer optimizer(false, kTable, at::kFloat);
   at::Tensor weights = at::randn({kValues});
   std::vector<double> expected(kValues), mean(kValues), square(kValues);
   for (int i = 0; i < kValues; ++i) expected[i] = weights[i].item<double>();
@@ -144,7 +144,7 @@ TEST(Optimizer, AdamWAgainstALoop) {
 }
 
 TEST(Optimizer, NothingMovesByAGradientThatIsNoNumber) {
-  Optimizer optimizer(OptimizerKind::kAdamW, kTable, at::kFloat);
+  Optimizer optimizer(false, kTable, at::kFloat);
   at::Tensor weights = at::ones({kValues}), gradient = at::full({kValues}, NAN);
   EXPECT_TRUE(std::isnan(optimizer.step(weights, gradient, 0.1)));
   EXPECT_EQ(weights.min().item<double>(), 1);
@@ -154,7 +154,7 @@ TEST(Optimizer, NothingMovesByAGradientThatIsNoNumber) {
 // OpenCV's. Queries, keys and values are three matrices.
 TEST(Optimizer, AStepOfMuonHasSingularValuesNearOne) {
   at::manual_seed(1);  // no gradient of the bias is so small that AdamW's epsilon counts
-  Optimizer optimizer(OptimizerKind::kMuon, kTable, at::kFloat);
+  Optimizer optimizer(true, kTable, at::kFloat);
   const at::Tensor before = at::randn({kValues});
   at::Tensor weights = before.clone(), gradient = at::randn({kValues}) * 0.01;
   const at::Tensor given = gradient.clone();

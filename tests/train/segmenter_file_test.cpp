@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Half, Written, testing::Bool());
 TEST_P(Written, ForAnotherSizeGivesTheLabelsOfLibTorch) {
   const bool half = GetParam();
   const test::TemporaryFolder folder;
-  writeSegmenter(folder / "street", model(), model().config, changed(), kSize, half, facts());
+  writeSegmenter(folder / "street", model(), changed(), kSize, half, facts());
   const TensorMap expected = half ? roundedToHalf(changed()) : changed();
 
   const std::string bytes = readFile(folder / "street.onnx");
