@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "foliage.h"
-
 #include <opencv2/imgproc.hpp>
 
+#include "things.h"
 #include "vision/draws.h"
 
 namespace mpm::scene {

@@ -3,11 +3,25 @@
 
 #include <array>
 
+#include "street.h"
 #include "vec3.h"
 #include "vision/astronomy.h"
-#include "weather.h"
 
 namespace mpm::scene {
+
+/// The weather of a moment. Rates and covers are in 0..1.
+struct WeatherState {
+  float clouds = 0;    ///< share of the sky that clouds cover
+  float overcast = 0;  ///< 1: no direct sun, an even grey sky
+  float rain = 0;
+  float snowfall = 0;
+  float snow = 0;        ///< lying on the ground
+  float wetness = 0;     ///< of the road
+  float extinction = 0;  ///< of the air, per m
+  float wind = 0;        ///< 0 calm .. 1 strong
+};
+
+WeatherState weatherAt(Weather weather, std::uint64_t seed, double unix_time);
 
 /// The light of a moment. Colours of light are illuminances in lux per channel; a sky or a surface of value v looks
 /// like a white sheet of paper that v lux fall on, so one scale serves lamps and the noon sun.

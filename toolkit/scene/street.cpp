@@ -5,7 +5,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "backdrop.h"
-#include "foliage.h"
 #include "heavens.h"
 #include "opencv_geometry.h"
 #include "sensor.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "weather.h"
-
 #include <cmath>
 
 #include "noise.h"
