@@ -11,7 +11,6 @@ import pathlib
 import pickle
 import re
 import sys
-import tempfile
 import warnings
 from dataclasses import replace
 
@@ -236,17 +235,9 @@ def export(torch, model, size, outputs, path):
 
 def replace_file(path, write_to):
     """write_to(a temporary path beside it), then rename."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise ExportError(f"{path}: {error.strerror}") from None
-    temporary = pathlib.Path(name)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         write_to(temporary)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp's files are private
         temporary.replace(path)
     except OSError as error:
         raise ExportError(f"{path}: {error.strerror}") from None
