@@ -2,9 +2,9 @@
 #include "demo_source.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 
+#include "base/number_text.h"
 #include "street.h"
 #include "vision/sources/source.h"
 #include "vision/sources/sources.h"
@@ -15,11 +15,8 @@ namespace {
 // With SourceOptions::frame_step_s and resume_after applied.
 std::vector<StreetOptions> streetsOf(std::string text, const vision::SourceOptions& options) {
   constexpr double kShortestStep = 1e-3;  // of the frame rates that a street may have
-  if (options.frame_step_s.value_or(0) > kShortestStep) {
-    char rate[32];
-    std::snprintf(rate, sizeof rate, "fps=%.17g", 1 / *options.frame_step_s);
-    text += (text.find('?') == std::string::npos ? '?' : '&') + std::string(rate);
-  }
+  if (options.frame_step_s.value_or(0) > kShortestStep)
+    text += (text.find('?') == std::string::npos ? "?fps=" : "&fps=") + numberText(1 / *options.frame_step_s);
   std::vector<StreetOptions> streets = options.frame_step_s ? std::vector{parseStreet(text)} : parseStreets(text);
   for (StreetOptions& street : streets)
     if (options.resume_after && street.speed > 0 && *options.resume_after >= street.start)
