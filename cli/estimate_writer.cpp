@@ -9,7 +9,6 @@
 #include "cli/run_pictures.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
-#include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {

@@ -16,7 +16,7 @@
 #include "mpm/reuse.hpp"
 #include "program/model_options.h"
 #include "program/terminal/program.h"
-#include "vision/pictures/simulated_night.h"
+#include "vision/pictures/pictures.h"
 #include "vision/times/picture_times.h"
 
 namespace mpm::cli {

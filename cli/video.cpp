@@ -16,7 +16,8 @@
 #include "mpm/error.hpp"
 #include "program/terminal/program.h"
 #include "vision/pictures/lettering.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 

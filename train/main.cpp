@@ -14,22 +14,22 @@ namespace {
 using namespace mpm;
 
 constexpr const char* kAbout =
-    "Trains a Segmenter (a ViT-T with a mask transformer) on the built-in scene, as the default models were made, and\n"
-    "writes it as plain ONNX. The scene's images and exact labels are rendered while it trains. For your own "
-    "pictures:\n"
-    "mpm teach.";
+    R"(Trains a Segmenter (a ViT-T with a mask transformer) on the built-in scene, as the default models were made, and
+writes it as plain ONNX. The scene's images and exact labels are rendered while it trains. For your own pictures:
+mpm teach.)";
 
 constexpr const char* kNotes =
-    "Files, in the folder of --out: NAME.onnx and NAME.json, the model. They are written every --save-every steps, at\n"
-    "the end, and when training is stopped. Ctrl-C (or SIGTERM) finishes the current step, writes the model and ends; "
-    "a\n"
-    "second one kills. --init NAME.onnx trains such a model on, with a new warm-up.\n\n"
-    "Examples:\n"
-    "  mpm-train --out street --name street_vit_t16\n"
-    "  mpm-train --out large --init street/street_vit_t16.onnx --size 448x640 --lr 2e-4 --steps 4000\n"
-    "  mpm-train --out mean --init street.onnx:0.1,varied.onnx:0.9 --steps 0\n\n"
-    "Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,\n"
-    "2 wrong usage, 130 stopped with the model written.";
+    R"(Files, in the folder of --out: NAME.onnx and NAME.json, the model. They are written every --save-every steps, at
+the end, and when training is stopped. Ctrl-C (or SIGTERM) finishes the current step, writes the model and ends; a
+second one kills. --init NAME.onnx trains such a model on, with a new warm-up.
+
+Examples:
+  mpm-train --out street --name street_vit_t16
+  mpm-train --out large --init street/street_vit_t16.onnx --size 448x640 --lr 2e-4 --steps 4000
+  mpm-train --out mean --init street.onnx:0.1,varied.onnx:0.9 --steps 0
+
+Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,
+2 wrong usage, 130 stopped with the model written.)";
 
 void addOptions(CLI::App& app, train::TrainingOptions& options) {
   train::StreetOptions& streets = options.streets;

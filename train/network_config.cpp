@@ -18,9 +18,6 @@ class Table {
   void matrix(const std::string& name, std::vector<std::int64_t> shape) {
     list.push_back({name, std::move(shape), Init::kTruncatedNormal, 0.02, true});
   }
-  void embedding(const std::string& name, std::vector<std::int64_t> shape) {
-    list.push_back({name, std::move(shape), Init::kTruncatedNormal, 0.02, false});
-  }
   void vector(const std::string& name, int size, Init init = Init::kZeros) {
     list.push_back({name, {size}, init, 0, false});
   }
@@ -83,14 +80,14 @@ std::int64_t elements(const std::vector<std::int64_t>& shape) {
 std::vector<Parameter> parameters(const NetworkConfig& config) {
   const int dim = config.dim, hidden = dim * NetworkConfig::kMlpRatio;
   Table table;
-  table.embedding("encoder.cls_token", {1, 1, dim});
+  table.list.push_back({"encoder.cls_token", {1, 1, dim}, Init::kTruncatedNormal, 0.02, false});
   table.list.push_back({"encoder.pos_embed", {1, 1 + config.tokens(), dim}, Init::kPositions, 0.2, false});
   table.matrix("encoder.patch_embed.proj.weight", {dim, 3, NetworkConfig::kPatch, NetworkConfig::kPatch});
   table.vector("encoder.patch_embed.proj.bias", dim);
   for (int i = 0; i < config.blocks; ++i) table.block("encoder.blocks." + std::to_string(i), dim, hidden);
   table.norm("encoder.norm", dim);
 
-  table.embedding("decoder.cls_emb", {1, config.classes, dim});
+  table.list.push_back({"decoder.cls_emb", {1, config.classes, dim}, Init::kTruncatedNormal, 0.02, false});
   table.linear("decoder.proj_dec", dim, dim);
   for (int i = 0; i < config.decoder_blocks; ++i) table.block("decoder.blocks." + std::to_string(i), dim, hidden);
   table.norm("decoder.decoder_norm", dim);
@@ -105,9 +102,8 @@ TensorMap initialWeights(const NetworkConfig& config, std::uint64_t seed) {
   TensorMap weights;
   std::uint64_t stream = 0;
   for (const Parameter& parameter : parameters(config)) {
-    HostTensor tensor{parameter.shape, {}};
-    tensor.values.resize(static_cast<std::size_t>(elements(parameter.shape)),
-                         parameter.init == Init::kOnes ? 1.f : 0.f);
+    HostTensor tensor{parameter.shape, std::vector<float>(static_cast<std::size_t>(elements(parameter.shape)),
+                                                          parameter.init == Init::kOnes ? 1.f : 0.f)};
     Random random(seed, stream++);
     if (parameter.init == Init::kTruncatedNormal)
       for (float& value : tensor.values) value = static_cast<float>(parameter.deviation * truncatedNormal(random));

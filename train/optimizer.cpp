@@ -65,17 +65,12 @@ double Optimizer::step(at::Tensor& weights, at::Tensor& gradient, double learnin
   ++updates_;
   mean_.sub_(gradient).mul_(keep_).add_(gradient);
   square_.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
-  at::Tensor direction = adamDirection();
+  const double correction1 = 1 - std::pow(kBeta1, updates_), correction2 = 1 - std::pow(kBeta2, updates_);
+  at::Tensor direction = (mean_ / correction1).div_((square_ / correction2).sqrt_().add_(1e-8));  // of Adam
   writeMuonDirection(gradient, direction);
   weights.mul_(1 - learning_rate * kWeightDecay * decays_);
   weights.sub_(direction, learning_rate);
   return norm;
-}
-
-at::Tensor Optimizer::adamDirection() const {
-  const double correction1 = 1 - std::pow(kBeta1, updates_);
-  const double correction2 = 1 - std::pow(kBeta2, updates_);
-  return (mean_ / correction1).div_((square_ / correction2).sqrt_().add_(1e-8));
 }
 
 void Optimizer::writeMuonDirection(const at::Tensor& gradient, at::Tensor& direction) const {

@@ -36,7 +36,6 @@ class Optimizer {
     std::vector<std::int64_t> offsets;
   };
 
-  at::Tensor adamDirection() const;
   void writeMuonDirection(const at::Tensor& gradient, at::Tensor& direction) const;
 
   at::ScalarType matmul_;

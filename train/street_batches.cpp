@@ -8,9 +8,6 @@
 #include <array>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
-#include <optional>
-
-#include "scene/street.h"
 
 namespace mpm::train {
 namespace {
@@ -71,16 +68,8 @@ void augment(cv::Mat& image, cv::Mat& labels, Random& random) {
   if (random.chance(kNoisy)) addNoise(image, random);
 }
 
-struct StreetBatches::OpenStreet {
-  Random random{0, 0};
-  std::optional<scene::Street> street;
-  scene::Rendering view;
-};
-
 StreetBatches::StreetBatches(const StreetOptions& options)
     : options_(options), streets_(static_cast<std::size_t>(options.batch)) {}
-
-StreetBatches::~StreetBatches() = default;
 
 Batch StreetBatches::next() {
   const auto start = [&] { ahead_ = std::async(std::launch::async, [this] { return make(); }); };

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <future>
 #include <opencv2/core.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/hash.h"
 #include "mpm/options.hpp"
+#include "scene/street.h"
 
 namespace mpm::train {
 
@@ -32,13 +34,16 @@ struct StreetOptions {
 class StreetBatches {
  public:
   explicit StreetBatches(const StreetOptions& options);
-  ~StreetBatches();
 
   /// Waits for the next batch, and begins the one after it. Rethrows the error of a worker.
   Batch next();
 
  private:
-  struct OpenStreet;
+  struct OpenStreet {
+    Random random{0, 0};
+    std::optional<scene::Street> street;
+    scene::Rendering view;
+  };
   Batch make();
   void draw(int slot, Batch& batch);
 

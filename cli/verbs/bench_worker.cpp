@@ -18,7 +18,7 @@
 #include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
 #include "program/paths.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
 

@@ -5,7 +5,7 @@
 
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "gui/models/readout.h"
 #include "vision/labels/classes.h"
-#include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::gui {

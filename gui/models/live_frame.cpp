@@ -6,7 +6,7 @@
 #include "gui/models/label_maps.h"
 #include "gui/models/merge_colors.h"
 #include "vision/labels/classes.h"
-#include "vision/pictures/depth_pictures.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {

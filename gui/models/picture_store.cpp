@@ -5,9 +5,8 @@
 
 #include "base/spread.h"
 #include "gui/models/readout.h"
-#include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/estimate_files.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {

@@ -4,7 +4,7 @@
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
 #include "gui/views/dialogs.h"
-#include "vision/times/written_time.h"
+#include "vision/time.h"
 
 namespace mpm::gui {
 namespace {

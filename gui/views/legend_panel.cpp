@@ -2,7 +2,7 @@
 #include "gui/views/legend_panel.h"
 
 #include "gui/models/readout.h"
-#include "vision/pictures/depth_pictures.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {

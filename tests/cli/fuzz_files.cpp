@@ -19,7 +19,7 @@
 #include "support/temporary_folder.h"
 #include "vision/labels/classes.h"
 #include "vision/labels/labelled_picture.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
 #include "vision/sources/source.h"
 #include "vision/times/picture_times.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "gui/models/readout.h"
-#include "vision/pictures/depth_pictures.h"
+#include "vision/pictures/pictures.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {

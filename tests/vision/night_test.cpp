@@ -8,7 +8,7 @@
 #include "mpm/error.hpp"
 #include "vision/astronomy.h"
 #include "vision/draws.h"
-#include "vision/pictures/simulated_night.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
 namespace {

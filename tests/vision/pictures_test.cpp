@@ -7,7 +7,6 @@
 #include "support/pictures.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
-#include "vision/pictures/depth_pictures.h"
 
 namespace mpm::vision {
 namespace {

@@ -5,7 +5,7 @@
 #include "support/in_folder.h"
 #include "support/throws_with.h"
 #include "vision/regions/region.h"
-#include "vision/times/written_time.h"
+#include "vision/time.h"
 
 namespace mpm::vision {
 namespace {

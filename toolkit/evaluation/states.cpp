@@ -19,7 +19,7 @@
 #include "vision/csv.h"
 #include "vision/model_files.h"
 #include "vision/pictures/lettering.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 
 namespace mpm::evaluation {

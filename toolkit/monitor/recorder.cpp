@@ -11,7 +11,7 @@
 #include "evaluation/confusion_matrix.h"
 #include "mpm/error.hpp"
 #include "vision/labels/classes.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 #include "vision/sources/source_spec.h"
 
 namespace mpm::monitor {

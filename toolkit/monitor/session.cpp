@@ -13,7 +13,7 @@
 #include "monitor/event_command.h"
 #include "monitor/recorder.h"
 #include "mpm/error.hpp"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::monitor {
 namespace {

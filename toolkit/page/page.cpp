@@ -17,9 +17,9 @@
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "vision/pictures/estimate_files.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 #include "vision/regions/region.h"
-#include "vision/times/written_time.h"
+#include "vision/time.h"
 
 namespace mpm::page {
 namespace {

@@ -6,13 +6,9 @@
 #include "vision/draws.h"
 
 namespace mpm::scene {
-namespace {
 
 constexpr float kHazeStep = 0.25f;  // m of depth per entry of the haze table
 constexpr int kHazeSteps = 1024;
-constexpr Vec3 kInterior = {0.035f, 0.035f, 0.04f};
-
-}  // namespace
 
 Backdrop::Sample Backdrop::ground(Vec3 p) const {
   const Look& look = world_.look;
@@ -116,7 +112,7 @@ Backdrop::Sample Backdrop::facade(const Building& b, float along, Vec3 p, Surfac
       s.albedo = lerp(b.trim, Vec3{0.68f, 0.68f, 0.66f}, 0.6f) * (height > full_height - 0.15f ? 0.6f : 0.95f);
       return;
     }
-    s.albedo = kInterior;
+    s.albedo = {0.035f, 0.035f, 0.04f};
     s.glass = full_height - height < 0.2f ? 0.55f : 1.0f;  // the lintel's shade
     s.window = b.first_window + window;
     if (half_width >= 1) {  // a shop: mullions, and things to buy

@@ -2,18 +2,12 @@
 #include "canvas.h"
 
 namespace mpm::scene {
-namespace {
-
-constexpr float kBrightMirror = 150;
-
-}  // namespace
 
 LocalLight::LocalLight(const Picture& picture, Vec3 place, float height) : light(picture.moment) {
   const Vec3 middle = place + Vec3{0, height / 2, 0};
   sun = luminance(light.sun) > 0 ? picture.world.lit(middle, light.sun_direction) : 0;
   if (sun > 0 && light.sun_direction.y > 0.02f) {
-    // A shadow on the ground behind the thing falls on the thing too, unless it is its own shadow: so look from its
-    // head.
+    // A shadow on the ground behind the thing falls on the thing too, unless it is its own: so look from its head.
     const float top = height * 1.1f;
     const Vec3 head = place + Vec3{0, top, 0} - light.sun_direction * (top / light.sun_direction.y);
     const View::Projected p = picture.view.project(head);
@@ -168,6 +162,7 @@ void Canvas::finish(Vec3 foot) {
         const std::size_t here = static_cast<std::size_t>(row + 1) * box_.width + column;
         const Resolved above = row == 0 ? Resolved{} : resolved_[here - box_.width];
         // Lamps are far beyond white: their streaks would be too, to their last row.
+        constexpr float kBrightMirror = 150;
         const Vec3 tame = colour * std::min(1.0f, kBrightMirror / std::max(luminance(colour), 1e-3f));
         resolved_[here] = {above.colour + (p.moment.lamps > 0 ? tame : colour), above.alpha + alpha};
         if (row == 0) resolved_[column] = {};

@@ -39,8 +39,7 @@ struct LocalLight {
   float lamp;  // lux
 };
 
-/// Draws one thing with more samples than pixels and its own depths, then lays it over the picture. Things must be laid
-/// from far to near.
+/// Draws one thing with more samples than pixels and its own depths and lays it over the picture: far things first.
 class Canvas {
  public:
   struct Corner {
@@ -65,8 +64,7 @@ class Canvas {
     }
     fillRod(pa, pb, radius_a * view.scaleAt(pa.depth), radius_b * view.scaleAt(pb.depth), tones, label);
   }
-  /// Lays the thing over the picture, through the air between; where the ground is wet also upside down, mirrored at
-  /// the height where `foot` stands.
+  /// Lays the thing over the picture, through the air between; on wet ground also mirrored at the height of `foot`.
   void finish(Vec3 foot);
 
  private:

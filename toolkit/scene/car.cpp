@@ -189,12 +189,9 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
     p.quad({side * nose.half * 0.98f, y, z - 0.03f}, {side * nose.half * 0.62f, y, z},
            {side * nose.half * 0.66f, y2, z - 0.03f}, {side * nose.half * 0.98f, y2, z - 0.06f}, {0.5f, 0.5f, 0.5f},
            0.2f, 0.15f, lamp_front);
-    const float low = bus   ? 0.95f
-                      : van ? 0.85f
-                            : lerp(s[0].y, tail.y, 0.55f),
-                top = bus   ? 1.25f
-                      : van ? 1.3f
-                            : lerp(s[0].y, tail.y, 0.95f);
+    const auto [low, top] = bus   ? std::pair(0.95f, 1.25f)
+                            : van ? std::pair(0.85f, 1.3f)
+                                  : std::pair(lerp(s[0].y, tail.y, 0.55f), lerp(s[0].y, tail.y, 0.95f));
     p.quad({side * tail.half * 0.99f, low, tail.z - 0.02f}, {side * tail.half * 0.74f, low, tail.z - 0.02f},
            {side * tail.half * 0.74f, top, tail.z - 0.02f}, {side * tail.half * 0.99f, top, tail.z - 0.02f},
            {0.30f, 0.015f, 0.012f}, 0.1f, 0.08f, lamp_rear);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heavens.h"
-
 #include <opencv2/imgproc.hpp>
 
+#include "backdrop.h"
 #include "vision/draws.h"
 
 namespace mpm::scene {

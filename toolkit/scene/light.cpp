@@ -30,8 +30,7 @@ float altitudeAfter(float radius, float sine, float way) {
 }
 
 // Sunlight in clear air over a round Earth: Rayleigh and Mie scattering once, ozone absorption, and a guess at the
-// light scattered more often. Colours and gradients of the sky at every height of the sun follow from it, dawn
-// included.
+// light scattered more often. The colours of the sky at every height of the sun follow from it, also at dawn.
 class Atmosphere {
  public:
   Atmosphere() {
@@ -54,8 +53,7 @@ class Atmosphere {
       }
   }
 
-  // Share of the sun's light that reaches `altitude` (km) when the sine of the sun's elevation there is `sine`; 0 in
-  // the Earth's shadow.
+  // Share of the sun's light that reaches `altitude`, km, at this sine of its elevation there; 0 in the Earth's shadow.
   Vec3 transmittance(float altitude, float sine) const {
     const float i = std::sqrt(clamp01(altitude / kTop)) * (kAltitudes - 1);
     const float j = (std::copysign(std::sqrt(std::min(std::abs(sine), 1.0f)), sine) + 1) / 2 * (kSines - 1);

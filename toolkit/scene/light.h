@@ -52,8 +52,7 @@ struct Light {
 Light lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double street_azimuth,
               const WeatherState& weather);
 
-/// The light of the sky in direction `view` where there is no cloud (or, when overcast, the even cloud), in the units
-/// of Light.
+/// The light of the sky in direction `view`, in the units of Light, without clouds; when overcast, of the even cloud.
 Vec3 behindClouds(Vec3 view, const Light& light, const WeatherState& weather);
 
 }  // namespace mpm::scene

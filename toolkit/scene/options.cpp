@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "base/number_text.h"
-#include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "street.h"
 
@@ -44,12 +43,9 @@ double parseTime(std::string_view text) {
 }
 
 cv::Size sizeOf(std::string_view text) {
-  try {
-    const Size2 size = parseSize(std::string(text));
-    return {size.width, size.height};
-  } catch (const Error&) {
-    refuse("size", text, "HEIGHTxWIDTH in pixels, for example 448x640");
-  }
+  const auto size = readNumbers(text, 'x');
+  if (!size || size->first < 1 || size->second < 1) refuse("size", text, "HEIGHTxWIDTH in pixels, for example 448x640");
+  return {size->second, size->first};
 }
 
 Weather parseWeather(std::string_view text) {

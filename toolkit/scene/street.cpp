@@ -5,7 +5,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "backdrop.h"
-#include "heavens.h"
 #include "opencv_geometry.h"
 #include "sensor.h"
 #include "things.h"
@@ -13,12 +12,6 @@
 #include "vision/draws.h"
 
 namespace mpm::scene {
-namespace {
-
-constexpr double kTwilightEnds = -6;  // degrees
-constexpr int kLeafSteps = 10;        // stages of leaf that trees are drawn for
-
-}  // namespace
 
 const ClassStyle kClassStyles[kClasses] = {
     {"sky", {85, 185, 253}},       {"building", {130, 90, 104}}, {"road", {54, 54, 92}},
@@ -62,6 +55,7 @@ struct Street::Impl {
 };
 
 void Street::Impl::growLeaves(const Season& season) {
+  constexpr int kLeafSteps = 10;  // stages of leaf that trees are drawn for
   const int step = static_cast<int>(std::lround(season.leaves * kLeafSteps));
   if (step == leaf_step) return;
   leaf_step = step;
@@ -222,7 +216,7 @@ Rendering Street::Impl::render(double unix_time) {
   drawPrecipitation(picture, options.seed, unix_time);
   bend(lens, light, labels);
 
-  const bool is_night = sun.elevation < kTwilightEnds;
+  const bool is_night = sun.elevation < -6;  // civil twilight is over
   cv::Point2f corner(static_cast<float>(margin), static_cast<float>(margin));
   if (options.shake > 0) corner += shakeAt(unix_time, weather.wind);
   const std::uint64_t key = hash(options.seed, 0x5e45, static_cast<std::int64_t>(std::llround(unix_time * 1000)));

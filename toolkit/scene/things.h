@@ -20,8 +20,7 @@ struct Actor {
   bool lorry = false;  // of a car
 };
 
-/// All people on the street: each lane is an endless queue that moves at one speed, so people never collide,
-/// and any moment can be asked for.
+/// All people on the street at any moment. A lane is an endless queue that moves at one speed: people never collide.
 std::vector<Actor> actorsAt(const World& world, double unix_time, double local_hour, const WeatherState& weather);
 
 // Things that stand or move on the street. Each draws itself over the picture, from far to near in the caller's order.

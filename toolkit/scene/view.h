@@ -7,8 +7,7 @@
 
 namespace mpm::scene {
 
-/// The camera: places to pixels. Its image plane is vertical and shifted, as in architectural photography, so vertical
-/// edges stay vertical.
+/// The camera: places to pixels. Its image plane is vertical and shifted, so that vertical edges stay vertical.
 struct View {
   View(const World& world, int width, int height, int margin)
       : place(world.camera),

@@ -14,22 +14,20 @@ double normalQuantile(double probability) {
   return z;
 }
 
-std::array<float, 4096> makeQuantiles() {
-  std::array<double, 4096> z{};
-  double square = 0;
-  for (int i = 0; i < 4096; ++i) {
-    z[i] = i < 2048 ? normalQuantile((i + 0.5) / 4096) : -z[4095 - i];
-    square += z[i] * z[i];
-  }
-  std::array<float, 4096> result{};
-  for (int i = 0; i < 4096; ++i) result[i] = static_cast<float>(z[i] / std::sqrt(square / 4096));
-  return result;
-}
-
 }  // namespace
 
 const std::array<float, 4096>& normalQuantiles() {
-  static const std::array<float, 4096> quantiles = makeQuantiles();
+  static const std::array<float, 4096> quantiles = [] {
+    std::array<double, 4096> z{};
+    double square = 0;
+    for (int i = 0; i < 4096; ++i) {
+      z[i] = i < 2048 ? normalQuantile((i + 0.5) / 4096) : -z[4095 - i];
+      square += z[i] * z[i];
+    }
+    std::array<float, 4096> result{};
+    for (int i = 0; i < 4096; ++i) result[i] = static_cast<float>(z[i] / std::sqrt(square / 4096));
+    return result;
+  }();
   return quantiles;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "vision/labels/shapes.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
 namespace {

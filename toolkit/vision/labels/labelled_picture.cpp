@@ -10,7 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 #include "vision/sources/sources.h"
 
 namespace mpm::vision {

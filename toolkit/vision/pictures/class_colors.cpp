@@ -54,50 +54,9 @@ Seen seenAs(const cv::Vec3b& bgr) {
   return {oklab(linear), oklab(kProtanope * linear), oklab(kDeuteranope * linear)};
 }
 
-double chroma(const Seen& color) { return std::hypot(color[0][1], color[0][2]); }
-
-struct Candidate {
-  cv::Vec3b bgr;
-  Seen seen;
-  double nearest = std::numeric_limits<double>::max();  // to the colours taken, by the eye that tells them apart worst
-};
-
-std::vector<Candidate> candidates() {
-  constexpr int kLevels = 9;
-  std::vector<Candidate> result;
-  for (int i = 0; i < kLevels * kLevels * kLevels; ++i) {
-    const std::array<int, 3> levels = {i / (kLevels * kLevels), i / kLevels % kLevels, i % kLevels};
-    Candidate candidate;
-    for (int c = 0; c < 3; ++c)
-      candidate.bgr[2 - c] = static_cast<std::uint8_t>(std::lround(255.0 * levels[c] / (kLevels - 1)));
-    candidate.seen = seenAs(candidate.bgr);
-    const double lightness = candidate.seen[0][0];
-    // Neither near black nor near white nor grey: an overlay must read as a colour on any image.
-    if (lightness > 0.35 && lightness < 0.93 && chroma(candidate.seen) > 0.07) result.push_back(candidate);
-  }
-  return result;
-}
-
-// Each colour is the one farthest from all before it, also to protanopes and deuteranopes, so the first n are as far
-// apart as n colours taken one by one can be.
-std::vector<cv::Vec3b> palette(int count) {
-  std::vector<Candidate> pool = candidates();
-  std::vector<cv::Vec3b> result;
-  auto next = std::ranges::find_if(pool, [](const Candidate& c) { return c.bgr == cv::Vec3b(191, 96, 0); });
-  for (int i = 0; i < count; ++i) {
-    if (i == static_cast<int>(pool.size())) {  // more classes than colours: from the start again
-      for (; i < count; ++i) result.push_back(result[i % pool.size()]);
-      break;
-    }
-    const Candidate taken = *next;
-    result.push_back(taken.bgr);
-    for (Candidate& other : pool)
-      for (int eye = 0; eye < 3; ++eye)
-        other.nearest = std::min(other.nearest, distance(other.seen[eye], taken.seen[eye]));
-    next->nearest = -1;
-    next = std::ranges::max_element(pool, [](const Candidate& a, const Candidate& b) { return a.nearest < b.nearest; });
-  }
-  return result;
+// By the eye that tells them apart worst.
+double distance(const Seen& a, const Seen& b) {
+  return std::min({distance(a[0], b[0]), distance(a[1], b[1]), distance(a[2], b[2])});
 }
 
 // 0..1.
@@ -107,20 +66,61 @@ double luminance(const cv::Vec3b& bgr) {
 }
 
 struct ClassColor {
-  explicit ClassColor(const cv::Vec3b& bgr)
-      : seen(seenAs(bgr)), lightness(std::cbrt(luminance(bgr))), hue(std::atan2(seen[0][2], seen[0][1])) {}
+  explicit ClassColor(const cv::Vec3b& color)
+      : bgr(color),
+        seen(seenAs(color)),
+        lightness(std::cbrt(luminance(color))),
+        hue(std::atan2(seen[0][2], seen[0][1])),
+        chroma(std::hypot(seen[0][1], seen[0][2])) {}
+  cv::Vec3b bgr;
   Seen seen;
   double lightness;  // in even steps, 0..1
   double hue;        // radians
+  double chroma;
+  double nearest = std::numeric_limits<double>::max();  // to the colours taken
 };
+
+std::vector<ClassColor> candidates() {
+  constexpr int kLevels = 9;
+  std::vector<ClassColor> result;
+  for (int i = 0; i < kLevels * kLevels * kLevels; ++i) {
+    const std::array<int, 3> levels = {i / (kLevels * kLevels), i / kLevels % kLevels, i % kLevels};
+    cv::Vec3b bgr;
+    for (int c = 0; c < 3; ++c) bgr[2 - c] = static_cast<std::uint8_t>(std::lround(255.0 * levels[c] / (kLevels - 1)));
+    const ClassColor color(bgr);
+    const double lightness = color.seen[0][0];
+    // Neither near black nor near white nor grey: an overlay must read as a colour on any image.
+    if (lightness > 0.35 && lightness < 0.93 && color.chroma > 0.07) result.push_back(color);
+  }
+  return result;
+}
+
+// Each colour is the one farthest from all before it, also to protanopes and deuteranopes, so the first n are as far
+// apart as n colours taken one by one can be.
+std::vector<cv::Vec3b> palette(int count) {
+  std::vector<ClassColor> pool = candidates();
+  std::vector<cv::Vec3b> result;
+  auto next = std::ranges::find_if(pool, [](const ClassColor& c) { return c.bgr == cv::Vec3b(191, 96, 0); });
+  for (int i = 0; i < count; ++i) {
+    if (i == static_cast<int>(pool.size())) {  // more classes than colours: from the start again
+      for (; i < count; ++i) result.push_back(result[i % pool.size()]);
+      break;
+    }
+    const ClassColor taken = *next;
+    result.push_back(taken.bgr);
+    for (ClassColor& other : pool) other.nearest = std::min(other.nearest, distance(other.seen, taken.seen));
+    next->nearest = -1;
+    next = std::ranges::max_element(pool, {}, &ClassColor::nearest);
+  }
+  return result;
+}
 
 // How well two classes are told apart: by the eye that does it worst, less where lightness or hue alone differs.
 double apart(const ClassColor& a, const ClassColor& b) {
   constexpr double kLightness = 0.08, kHue = 0.5;  // differences that are enough
-  double result = std::numeric_limits<double>::max();
-  for (int eye = 0; eye < 3; ++eye) result = std::min(result, distance(a.seen[eye], b.seen[eye]));
   const auto share = [](double value, double enough) { return std::clamp(std::abs(value) / enough, 0.2, 1.0); };
-  return result * share(a.lightness - b.lightness, kLightness) * share(std::remainder(a.hue - b.hue, 2 * CV_PI), kHue);
+  return distance(a.seen, b.seen) * share(a.lightness - b.lightness, kLightness) *
+         share(std::remainder(a.hue - b.hue, 2 * CV_PI), kHue);
 }
 
 // The means of the colours that cover 2 % of a picture or more.
@@ -139,10 +139,8 @@ std::vector<Vec> frequentColors(const cv::Mat& picture) {
   std::vector<Vec> result;
   for (const cv::Vec4d& sum : sums)
     if (sum[3] > 0 && sum[3] >= kShare * all) {
-      const cv::Vec4d mean = sum / sum[3];
-      result.push_back(
-          oklab(linearOf(cv::Vec3b(cv::saturate_cast<std::uint8_t>(mean[0]), cv::saturate_cast<std::uint8_t>(mean[1]),
-                                   cv::saturate_cast<std::uint8_t>(mean[2])))));
+      const cv::Vec4b mean = sum / sum[3];
+      result.push_back(oklab(linearOf({mean[0], mean[1], mean[2]})));
     }
   return result;
 }
@@ -166,9 +164,8 @@ cv::Vec3b newClassColor(const std::string& name, const std::vector<cv::Vec3b>& t
   const ClassColor expected(usual.value_or(cv::Vec3b()));
   cv::Vec3b best, best_like;
   double farthest = -1, farthest_like = -1;
-  for (const Candidate& candidate : candidates()) {
-    if (chroma(candidate.seen) < kColorful || !readsOnBothThemes(candidate.bgr)) continue;
-    const ClassColor color(candidate.bgr);
+  for (const ClassColor& color : candidates()) {
+    if (color.chroma < kColorful || !readsOnBothThemes(color.bgr)) continue;
     double nearest = std::numeric_limits<double>::max();
     for (const ClassColor& other : others) nearest = std::min(nearest, apart(color, other));
     for (const Vec& shown : below) {
@@ -179,11 +176,11 @@ cv::Vec3b newClassColor(const std::string& name, const std::vector<cv::Vec3b>& t
                       std::abs(color.lightness - expected.lightness) < kLikeLightness;
     if (nearest > farthest) {
       farthest = nearest;
-      best = candidate.bgr;
+      best = color.bgr;
     }
     if (like && nearest > farthest_like) {
       farthest_like = nearest;
-      best_like = candidate.bgr;
+      best_like = color.bgr;
     }
   }
   return farthest_like > kEnough ? best_like : best;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/pictures/depth_pictures.h"
+#include "vision/pictures/pictures.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,12 +10,6 @@
 #include "vision/pictures/lettering.h"
 
 namespace mpm::vision {
-namespace {
-
-constexpr int kStripHeight = 48, kStripMargin = 8;
-constexpr double kStripLetters = 11, kStripBar = 14, kStripGap = 16;
-
-}  // namespace
 
 double depthDifference(const cv::Mat& depth, const DepthRange& range, const cv::Mat& other) {
   if (range.max <= range.min) return 0;
@@ -73,6 +67,8 @@ std::string unitText(DepthUnit unit) {
 }
 
 cv::Mat withDepthLegend(const cv::Mat& picture, const DepthRange& range, DepthUnit unit) {
+  constexpr int kStripHeight = 48, kStripMargin = 8;
+  constexpr double kStripLetters = 11, kStripBar = 14, kStripGap = 16;
   const std::string low = depthText(range.min), high = depthText(range.max), what = "depth " + unitText(unit);
   const double texts = textWidth(low, kStripLetters) + textWidth(what, kStripLetters) + textWidth(high, kStripLetters);
   const int width = std::max(picture.cols, static_cast<int>(texts + 2 * kStripGap) + 2 * kStripMargin);

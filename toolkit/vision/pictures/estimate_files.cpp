@@ -2,7 +2,6 @@
 #include "vision/pictures/estimate_files.h"
 
 #include "vision/labels/classes.h"
-#include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::vision {

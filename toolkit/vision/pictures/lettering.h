@@ -7,8 +7,7 @@
 
 namespace mpm::vision {
 
-/// Pictures with text are drawn this many times larger and reduced at the end: OpenCV's letters are ragged
-/// otherwise.
+/// Pictures with text are drawn this many times larger and reduced at the end: OpenCV's letters are ragged.
 constexpr int kSupersampling = 2;
 
 inline const cv::Scalar kInk(60, 50, 40);

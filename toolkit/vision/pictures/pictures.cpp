@@ -39,6 +39,17 @@ cv::Vec3b blend(const cv::Vec3b& below, const cv::Vec3b& color, int alpha) {
   return result;
 }
 
+// A picture of this size; color(y, x) is that of a pixel.
+template <class Color>
+cv::Mat painted(cv::Size size, Color&& color) {
+  cv::Mat picture(size, CV_8UC3);
+  for (int y = 0; y < size.height; ++y) {
+    auto* row = picture.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < size.width; ++x) row[x] = color(y, x);
+  }
+  return picture;
+}
+
 }  // namespace
 
 // White would vanish in the sky, black in the night.
@@ -57,15 +68,12 @@ cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::v
     throw Error("an overlay needs a label map of 8 bits and of the image's size");
 
   const int alpha = fixedPoint(opacity);
-  const int painted = static_cast<int>(std::min<std::size_t>(colors.size(), 256));
-  cv::Mat picture(image.size(), CV_8UC3);
-  for (int y = 0; y < image.rows; ++y) {
-    const auto* from = image.ptr<cv::Vec3b>(y);
-    const auto* label = labels.ptr<std::uint8_t>(y);
-    auto* to = picture.ptr<cv::Vec3b>(y);
-    for (int x = 0; x < image.cols; ++x) to[x] = label[x] < painted ? blend(from[x], colors[label[x]], alpha) : from[x];
-  }
-  return picture;
+  const int with_color = static_cast<int>(std::min<std::size_t>(colors.size(), 256));
+  return painted(image.size(), [&](int y, int x) {
+    const auto& pixel = image.at<cv::Vec3b>(y, x);
+    const int label = labels.at<std::uint8_t>(y, x);
+    return label < with_color ? blend(pixel, colors[label], alpha) : pixel;
+  });
 }
 
 cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vector<cv::Vec3b>& colors,
@@ -74,19 +82,15 @@ cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vec
   if (ids.type() != CV_16UC1 || ids.size() != image.size())
     throw Error("a picture of segments needs ids of 16 bits, of the image's size");
   const int alpha = fixedPoint(opacity);
-  cv::Mat picture(image.size(), CV_8UC3);
-  for (int y = 0; y < image.rows; ++y) {
-    const auto *id = ids.ptr<std::uint16_t>(y), *below = ids.ptr<std::uint16_t>(std::min(y + 1, image.rows - 1));
-    for (int x = 0; x < image.cols; ++x) {
-      const cv::Vec3b& pixel = image.at<cv::Vec3b>(y, x);
-      const std::uint16_t own = id[x];
-      const bool painted = own > 0 && own <= colors.size();
-      const cv::Vec3b fill = painted ? blend(pixel, colors[own - 1u], alpha) : pixel;
-      const bool edge = own != below[x] || own != id[std::min(x + 1, image.cols - 1)];
-      picture.at<cv::Vec3b>(y, x) = edge ? outlineColor(painted ? colors[own - 1u] : pixel) : fill;
-    }
-  }
-  return picture;
+  return painted(image.size(), [&](int y, int x) {
+    const auto& pixel = image.at<cv::Vec3b>(y, x);
+    const auto own = ids.at<std::uint16_t>(y, x);
+    const bool has_color = own > 0 && own <= colors.size();
+    const bool edge = own != ids.at<std::uint16_t>(std::min(y + 1, image.rows - 1), x) ||
+                      own != ids.at<std::uint16_t>(y, std::min(x + 1, image.cols - 1));
+    if (edge) return outlineColor(has_color ? colors[own - 1u] : pixel);
+    return has_color ? blend(pixel, colors[own - 1u], alpha) : pixel;
+  });
 }
 
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid) {
@@ -125,17 +129,12 @@ cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_to
     border[i] = outlineColor(fill[i]);
   }
 
-  cv::Mat picture(image.size(), CV_8UC3);
-  for (int y = 0; y < image.rows; ++y) {
-    auto* to = picture.ptr<cv::Vec3b>(y);
-    for (int x = 0; x < image.cols; ++x) {
-      const int cluster = clusterAt(y, x);
-      const bool edge = (x + 1 < image.cols && clusterAt(y, x + 1) != cluster) ||
-                        (y + 1 < image.rows && clusterAt(y + 1, x) != cluster);
-      to[x] = edge ? border[cluster] : fill[cluster];
-    }
-  }
-  return picture;
+  return painted(image.size(), [&](int y, int x) {
+    const int cluster = clusterAt(y, x);
+    const bool edge = (x + 1 < image.cols && clusterAt(y, x + 1) != cluster) ||
+                      (y + 1 < image.rows && clusterAt(y + 1, x) != cluster);
+    return edge ? border[cluster] : fill[cluster];
+  });
 }
 
 cv::Mat computedPicture(const cv::Mat& image, const ReuseReport& reuse, Size2 grid) {
@@ -150,17 +149,13 @@ cv::Mat computedPicture(const cv::Mat& image, const ReuseReport& reuse, Size2 gr
                     cell_column[std::clamp(x, 0, image.cols - 1)]] != 0;
   };
   const cv::Vec3b line(0, 190, 255);  // orange
-  cv::Mat picture(image.size(), CV_8UC3);
-  for (int y = 0; y < image.rows; ++y) {
-    const auto* from = image.ptr<cv::Vec3b>(y);
-    auto* to = picture.ptr<cv::Vec3b>(y);
-    for (int x = 0; x < image.cols; ++x) {
-      const int grey = (114 * from[x][0] + 587 * from[x][1] + 299 * from[x][2]) / 1000;
-      const bool inside = computedAt(y - 1, x) && computedAt(y + 1, x) && computedAt(y, x - 1) && computedAt(y, x + 1);
-      to[x] = !computedAt(y, x) ? cv::Vec3b::all(static_cast<std::uint8_t>(20 + grey / 3)) : inside ? from[x] : line;
-    }
-  }
-  return picture;
+  return painted(image.size(), [&](int y, int x) {
+    const auto& pixel = image.at<cv::Vec3b>(y, x);
+    const int grey = (114 * pixel[0] + 587 * pixel[1] + 299 * pixel[2]) / 1000;
+    if (!computedAt(y, x)) return cv::Vec3b::all(static_cast<std::uint8_t>(20 + grey / 3));
+    const bool inside = computedAt(y - 1, x) && computedAt(y + 1, x) && computedAt(y, x - 1) && computedAt(y, x + 1);
+    return inside ? pixel : line;
+  });
 }
 
 cv::Mat mergePicture(const cv::Mat& image, const RunReport& result) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/pictures/read_picture.h"
+#include "vision/pictures/pictures.h"
 
 #include <algorithm>
 #include <boost/crc.hpp>

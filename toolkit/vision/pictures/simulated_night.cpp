@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/pictures/simulated_night.h"
+#include "vision/pictures/pictures.h"
 
 #include "mpm/error.hpp"
 #include "vision/draws.h"

@@ -2,6 +2,9 @@
 #include "vision/regions/region.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
+#include <cmath>
+#include <filesystem>
 #include <limits>
 #include <opencv2/imgproc.hpp>
 #include <set>
@@ -12,6 +15,9 @@
 #include "base/size_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
+#include "vision/csv.h"
+#include "vision/labels/label_files.h"
+#include "vision/labels/labelled_picture.h"
 #include "vision/labels/shapes.h"
 
 namespace mpm::vision {
@@ -48,6 +54,135 @@ void checkOne(const Region& region) {
                     numberText(p.x) + ", y " + numberText(p.y) + ": keep it inside");
   if (std::ranges::none_of(region.polygons, hasArea))
     throw Error(called(region) + " has no area: a polygon has three points or more, not on one line");
+}
+
+// Files of labelling tools and of PhenoCam.
+
+constexpr const char* kIgnored = "ignore";  // the label
+
+Region& regionNamed(std::vector<Region>& regions, const std::string& name, cv::Size size) {
+  const auto same = [&](const Region& one) { return one.name == name; };
+  const auto found = std::ranges::find_if(regions, same);
+  if (found != regions.end()) return *found;
+  return regions.emplace_back(Region{.name = name, .ignore = name == kIgnored, .size = size});
+}
+
+std::vector<cv::Point2d> outlineOf(const JsonValue& shape) {
+  const auto [kind, points] = shapeOf(shape);
+  if (kind == "polygon" && points.size() >= 3) return points;
+  if (kind == "rectangle" && points.size() == 2)
+    return {points[0], {points[1].x, points[0].y}, points[1], {points[0].x, points[1].y}};
+  if (kind != "circle" || points.size() != 2)
+    throw Error(shape.place() + " is a " + visibleText(kind) + " with " + std::to_string(points.size()) +
+                " points: a region is made of polygons of three points or more, rectangles and circles");
+  constexpr int kCorners = 90;
+  std::vector<cv::Point2d> circle;
+  for (int i = 0; i < kCorners; ++i)
+    circle.push_back(points[0] + cv::norm(points[1] - points[0]) * cv::Point2d(std::cos(i * 2 * CV_PI / kCorners),
+                                                                               std::sin(i * 2 * CV_PI / kCorners)));
+  return circle;
+}
+
+cv::Size sizeOf(const JsonValue& json, const char* width, const char* height) {
+  return {json.at(width).integer(1, kMaxRegionSide), json.at(height).integer(1, kMaxRegionSide)};
+}
+
+std::vector<Region> ofLabelMe(const JsonValue& json) {
+  const cv::Size size = sizeOf(json, "imageWidth", "imageHeight");
+  std::vector<Region> regions;
+  for (const JsonValue& shape : json.at("shapes").list())
+    regionNamed(regions, shape.at("label").text(), size).polygons.push_back(outlineOf(shape));
+  return regions;
+}
+
+std::vector<Region> ofCoco(const JsonValue& json) {
+  const CocoFile file(json);
+  const std::vector<std::string> pictures = file.pictures();
+  if (pictures.size() != 1)
+    throw Error(json.place() + " has shapes of " + std::to_string(pictures.size()) +
+                " pictures: export those of one picture");
+  const cv::Size size = file.size(pictures[0]);
+  std::vector<Region> regions;
+  for (const CocoFile::Shape& shape : file.shapes(pictures[0])) {
+    Region& region = regionNamed(regions, shape.category.text(), size);
+    if (shape.segmentation.json().is_object()) {
+      if (region.mask.empty()) region.mask = cv::Mat(size, CV_8UC1, cv::Scalar(0));
+      paintSegmentation(region.mask, shape.segmentation, 255);
+    } else {
+      for (const JsonValue& polygon : shape.segmentation.list()) region.polygons.push_back(cocoPolygon(polygon));
+    }
+  }
+  for (Region& region : regions)
+    if (!region.mask.empty() && !region.polygons.empty()) {  // the inside of both
+      cv::Mat mask;
+      std::swap(mask, region.mask);
+      region.mask = mask | maskOf(region, size);
+      region.polygons.clear();
+    }
+  return regions;
+}
+
+// "# Veg Type: DB", "# ROI ID Number: 1000"; then rows start_date,start_time,end_date,end_time,maskfile,sample_image.
+std::vector<Region> ofPhenoCam(const std::string& path, UnixMs ahead_of_utc) {
+  std::string type, number;
+  std::vector<Region> regions;
+  for (const CsvLine& line : readCsv(path)) {
+    const auto header = [&](std::string_view key, std::string& value) {
+      const std::string& cell = line.cells[0];
+      if (const auto at = cell.find(key); line.isComment() && at != std::string::npos)
+        value = cell.substr(std::min(cell.find_first_not_of(' ', at + key.size()), cell.size()));
+    };
+    header("Veg Type:", type);
+    header("ROI ID Number:", number);
+    const std::vector<std::string>& cells = line.cells;
+    if (line.isComment() || cells[0] == "start_date") continue;
+    if (cells.size() < 5) refuse(path, line, "expected start_date,start_time,end_date,end_time,maskfile,sample_image");
+    const bool stays = cells[2].starts_with("9999");
+    const auto begin = timeOfIso(cells[0] + "T" + cells[1]), end = stays ? begin : timeOfIso(cells[2] + "T" + cells[3]);
+    if (!begin || !end)
+      refuse(path, line,
+             "'" + visibleText(cells[begin ? 2 : 0] + "," + cells[begin ? 3 : 1]) +
+                 "' is no time: write YYYY-MM-DD,HH:MM:SS");
+    if (*end < *begin) refuse(path, line, "it ends at " + cells[2] + " " + cells[3] + ", before it begins");
+    Region region{.name = type.empty() || number.empty() ? std::filesystem::path(path).stem().string()
+                                                         : type + "_" + number};
+    region.mask = readMask(std::filesystem::path(path).parent_path().string(), cells[4]) == 0;
+    region.size = region.mask.size();
+    region.from = *begin - ahead_of_utc;
+    // The last second belongs to it. One that begins in it gives it up, as in vegindex, which takes the first.
+    if (!stays) region.to = *end - ahead_of_utc + kSecondMs;
+    if (!regions.empty() && regions.back().to == *region.from + kSecondMs) *region.from += kSecondMs;
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
+Json runsOf(const cv::Mat& mask) {
+  Json runs = Json::array();
+  std::int64_t length = 0;
+  bool inside = false;
+  for (int y = 0; y < mask.rows; ++y)
+    for (int x = 0; x < mask.cols; ++x, ++length)
+      if ((mask.at<uchar>(y, x) != 0) != inside) {
+        runs.push_back(std::exchange(length, 0));
+        inside = !inside;
+      }
+  runs.push_back(length);
+  return runs;
+}
+
+// A number without the digits that no drawing has.
+Json shortNumber(double value) {
+  const double rounded = std::round(value * 100) / 100;
+  return rounded == std::floor(rounded) ? Json(static_cast<std::int64_t>(rounded)) : Json(rounded);
+}
+
+std::optional<UnixMs> timeIn(const JsonValue& json, const char* key) {
+  const auto value = json.find(key);
+  if (!value || value->json().is_null()) return std::nullopt;
+  const auto time = timeOfIso(value->text());
+  if (!time) value->fail("a time such as 2026-11-03T17:04:05Z");
+  return time;
 }
 
 }  // namespace
@@ -97,6 +232,81 @@ void check(const std::vector<Region>& regions) {
                            ": let one end before the next begins"
                      : "two regions have the name '" + visibleText(after.name) + "': give each its own");
   }
+}
+
+Json toJson(const Region& region) {
+  Json json = {{"name", region.name}, {"width", region.size.width}, {"height", region.size.height}};
+  if (region.ignore) json["ignore"] = true;
+  if (region.from) json["from"] = isoTime(*region.from, true);
+  if (region.to) json["to"] = isoTime(*region.to, true);
+  if (!region.mask.empty()) {
+    json["mask"] = runsOf(region.mask);
+    return json;
+  }
+  Json& polygons = json["polygons"] = Json::array();
+  for (const auto& polygon : region.polygons) {
+    Json points = Json::array();
+    for (const cv::Point2d& point : polygon) points.push_back({shortNumber(point.x), shortNumber(point.y)});
+    polygons.push_back(std::move(points));
+  }
+  return json;
+}
+
+Region regionFromJson(const JsonValue& json, const std::string& folder) {
+  Region region;
+  region.name = json.at("name").text();
+  if (const auto ignore = json.find("ignore")) region.ignore = ignore->flag();
+  region.from = timeIn(json, "from");
+  region.to = timeIn(json, "to");
+  const auto mask = json.find("mask");
+  if (mask && mask->json().is_string() && !folder.empty()) {
+    region.mask = readMask(folder, mask->text());
+    region.size = region.mask.size();
+    if (!json.has("width") && !json.has("height")) return region;
+  }
+  region.size = {json.at("width").integer(1, kMaxRegionSide), json.at("height").integer(1, kMaxRegionSide)};
+  if (mask && region.mask.empty()) region.mask = maskOfRuns(*mask, region.size);
+  if (const auto polygons = json.find("polygons"))
+    for (const JsonValue& polygon : polygons->list()) region.polygons.push_back(pointsOf(polygon, 3));
+  return region;
+}
+
+cv::Mat readMask(const std::string& folder, const std::string& name) {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  if (name.empty() || path.is_absolute() || *path.begin() == "..")
+    throw Error("mask '" + visibleText(name) + "' does not lie in the folder of its file, '" + folder +
+                "': put the picture there");
+  cv::Mat picture = readStoredImage((folder / path).string()), brightest;
+  cv::reduce(picture.reshape(1, static_cast<int>(picture.total())), brightest, 1, cv::REDUCE_MAX);
+  return brightest.reshape(1, picture.rows) != 0;
+}
+
+std::vector<Region> readRegions(const std::string& path, UnixMs ahead_of_utc) {
+  std::vector<Region> regions;
+  if (boost::algorithm::iends_with(path, ".csv")) {
+    regions = ofPhenoCam(path, ahead_of_utc);
+  } else {
+    const JsonValue json = readJsonFile(path);
+    if (json.has("regions")) {
+      const std::string folder = std::filesystem::absolute(path).parent_path().string();
+      for (const JsonValue& one : json.at("regions").list()) regions.push_back(regionFromJson(one, folder));
+    } else if (isLabelMe(json)) {
+      regions = ofLabelMe(json);
+    } else if (isCoco(json)) {
+      regions = ofCoco(json);
+    } else {
+      throw Error("'" + path +
+                  "' holds no regions: expected {\"regions\": [...]}, a file of LabelMe or COCO, or a CSV " +
+                  "list of PhenoCam");
+    }
+  }
+  if (regions.empty()) throw Error("'" + path + "' holds no region: draw one");
+  try {
+    check(regions);
+  } catch (const Error& error) {
+    throw Error("'" + path + "': " + error.what());
+  }
+  return regions;
 }
 
 }  // namespace mpm::vision

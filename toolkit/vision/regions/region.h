@@ -51,8 +51,7 @@ void check(const std::vector<Region>& regions);
 /// {"name", "width", "height", "polygons": [[[x, y], ...], ...]} with "ignore", "from" and "to" where they say
 /// something. A mask is "mask" instead of "polygons": run lengths outside and inside in turns, row by row.
 Json toJson(const Region& region);
-/// Back from it. A mask may be the name of a picture in `folder`; empty: it may not. Throws mpm::Error naming the
-/// place.
+/// Back from it. A mask may name a picture in `folder`; empty: it may not. Throws mpm::Error naming the place.
 Region regionFromJson(const JsonValue& json, const std::string& folder);
 
 /// The pixels of a picture that are not black: CV_8UC1, 255 there. Throws mpm::Error naming the file.

@@ -86,8 +86,7 @@ bool namesSecret(std::string_view name) {
   return lower == "u" || lower == "p" || lower == "pw" || lower == "sid" || lower == "uid";
 }
 
-// "?p=1", of a page, a port or a picture: two cameras would share a name if it were hidden. A password comes with a
-// user or is longer.
+// "?p=1", of a page, a port or a picture: hidden, two cameras would share a name. A password has a user or is longer.
 bool isNumberOfPage(std::string_view text, std::string_view name, std::size_t value) {
   if (name != "p" && name != "P") return false;
   const std::size_t end = std::min(text.find_first_not_of("0123456789", value), text.size());

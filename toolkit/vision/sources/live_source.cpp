@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <exception>
 #include <memory>
 #include <opencv2/videoio.hpp>
@@ -75,10 +82,29 @@ std::string stemOfUrl(const std::string& url) {
   return rest.empty() ? "stream" : rest;
 }
 
+// The group that may use the device, which is video on most systems.
+std::string groupOf(const std::string& device) {
+  struct stat facts {};
+  const group* owners = ::stat(device.c_str(), &facts) == 0 ? ::getgrgid(facts.st_gid) : nullptr;
+  return owners && std::string(owners->gr_name) != "root" ? owners->gr_name : "video";
+}
+
 }  // namespace
 
 std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description) {
   return std::make_unique<LiveSource>(std::move(capture), std::move(description));
+}
+
+std::string whyNoCamera(const std::string& device) {
+  if (::faccessat(AT_FDCWD, device.c_str(), R_OK | W_OK, AT_EACCESS) == 0)
+    return device + " is in use by another program, or is not a camera";
+  if (errno != ENOENT) return "no permission for " + device + ": add this user to the group " + groupOf(device);
+  glob_t found{};
+  std::string others;
+  if (::glob("/dev/video*", 0, nullptr, &found) == 0)
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) others += (i == 0 ? "" : ", ") + std::string(found.gl_pathv[i]);
+  ::globfree(&found);
+  return "there is no " + device + (others.empty() ? ", nor any other /dev/video*" : " (there are: " + others + ")");
 }
 
 std::unique_ptr<FrameSource> openCamera(const SourceSpec& source) {

@@ -46,8 +46,7 @@ struct SourceOptions {
   std::function<void(const std::string& text)> on_note{};
   /// For a folder or glob: true for the files that next() reads. Null: all of them.
   std::function<bool(const std::string& path)> chosen{};
-  /// Rotate and mirror images as their EXIF orientation says. False: the pixels as they are stored. Label maps match
-  /// the stored pixels.
+  /// Rotate and mirror images by their EXIF orientation. False: the pixels as they are stored, which label maps match.
   bool apply_exif_rotation = true;
   /// demo: act like a camera that gives one frame in this many seconds of the demo's clock; 0: at its own frame
   /// rate. A demo of several streets is then an error.

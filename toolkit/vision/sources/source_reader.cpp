@@ -23,6 +23,39 @@ using Kind = SourceReader::Event::Kind;
 
 constexpr int kMaxAbandoned = 8;
 
+// A source behind a reader, with a deadline for each frame.
+class GuardedSource final : public FrameSource {
+ public:
+  GuardedSource(const std::string& shown, SourceReader::Open open, const SourceOptions& options)
+      : options_(options), reader_(shown, std::move(open), options) {
+    (void)wait();  // for Opened
+  }
+
+  std::optional<Frame> next() override {
+    SourceReader::Event event = wait();
+    if (event.kind != Kind::kFrame) return std::nullopt;
+    return std::move(event.frame);
+  }
+
+ private:
+  // kNone: options_.stop is set. Wakes up regularly, because a signal handler can only set a flag.
+  SourceReader::Event wait() {
+    const auto deadline = Clock::now() + std::chrono::duration<double>(options_.timeout_s);
+    while (!stopped(options_)) {
+      const std::chrono::duration<double, std::milli> left = deadline - Clock::now();
+      SourceReader::Event event =
+          reader_.next(std::chrono::milliseconds(static_cast<int>(std::clamp(left.count(), 0.0, 50.0))));
+      if (event.kind == Kind::kFailed) throw Error(event.text);
+      if (event.kind != Kind::kNone) return event;
+      if (left.count() <= 0) throw Error(reader_.hangMessage());
+    }
+    return {};
+  }
+
+  SourceOptions options_;
+  SourceReader reader_;
+};
+
 }  // namespace
 
 // The reader's thread holds a reference: a call that never returns may outlive the reader.
@@ -137,43 +170,6 @@ std::string SourceReader::hangMessage() const {
        << timeout_s_ << " s";
   return text.str();
 }
-
-namespace {
-
-// A source behind a reader, with a deadline for each frame.
-class GuardedSource final : public FrameSource {
- public:
-  GuardedSource(const std::string& shown, SourceReader::Open open, const SourceOptions& options)
-      : options_(options), reader_(shown, std::move(open), options) {
-    (void)wait();  // for Opened
-  }
-
-  std::optional<Frame> next() override {
-    SourceReader::Event event = wait();
-    if (event.kind != Kind::kFrame) return std::nullopt;
-    return std::move(event.frame);
-  }
-
- private:
-  // kNone: options_.stop is set. Wakes up regularly, because a signal handler can only set a flag.
-  SourceReader::Event wait() {
-    const auto deadline = Clock::now() + std::chrono::duration<double>(options_.timeout_s);
-    while (!stopped(options_)) {
-      const std::chrono::duration<double, std::milli> left = deadline - Clock::now();
-      SourceReader::Event event =
-          reader_.next(std::chrono::milliseconds(static_cast<int>(std::clamp(left.count(), 0.0, 50.0))));
-      if (event.kind == Kind::kFailed) throw Error(event.text);
-      if (event.kind != Kind::kNone) return event;
-      if (left.count() <= 0) throw Error(reader_.hangMessage());
-    }
-    return {};
-  }
-
-  SourceOptions options_;
-  SourceReader reader_;
-};
-
-}  // namespace
 
 std::unique_ptr<FrameSource> openGuarded(const std::string& shown, SourceReader::Open open,
                                          const SourceOptions& options) {

@@ -19,8 +19,7 @@ namespace mpm::vision {
 /// source are called and destroyed on the reader's thread, and may outlive the reader: they must own what they use.
 class SourceReader {
  public:
-  /// Opens the source with the options of the reader; `stop`, `on_unreadable` and `on_note` are replaced. May throw and
-  /// may hang.
+  /// Opens the source with the reader's options and other `stop`, `on_unreadable` and `on_note`. May throw and hang.
   using Open = std::function<std::unique_ptr<FrameSource>(const SourceOptions& options)>;
 
   struct Event {

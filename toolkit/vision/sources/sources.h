@@ -21,9 +21,6 @@ std::string frameName(const std::string& stem, int index);
 /// Whether the name or the first bytes of a file are those of an image.
 bool isImageFile(const std::string& path);
 
-/// Throws mpm::Error that says why when this user may not read the file.
-void requireReadable(const std::string& path);
-
 /// Whether options.stop is set.
 bool stopped(const SourceOptions& options);
 
@@ -31,8 +28,8 @@ bool stopped(const SourceOptions& options);
 /// options.on_unreadable is called instead.
 std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const SourceOptions& options);
 
-/// Null when OpenCV cannot read the file as a video.
-std::unique_ptr<FrameSource> openVideo(const std::string& path, const SourceOptions& options);
+/// An image or a video. Throws mpm::Error that says why when the file cannot be read as one.
+std::unique_ptr<FrameSource> openFile(const SourceSpec& source, const SourceOptions& options);
 
 /// A camera or stream. Each call may hang.
 struct Capture {
@@ -54,8 +51,7 @@ struct LiveDescription {
 /// Opens `capture`. Throws mpm::Error when it does not open. Opening and reading may hang: see openGuarded().
 std::unique_ptr<FrameSource> openLive(Capture capture, LiveDescription description);
 
-/// Runs the source that `open` opens behind a SourceReader, and waits until it is open. Throws mpm::Error when it does
-/// not open within options.timeout_s.
+/// Opens a source behind a SourceReader. Throws mpm::Error when it does not open within options.timeout_s.
 std::unique_ptr<FrameSource> openGuarded(const std::string& shown, SourceReader::Open open,
                                          const SourceOptions& options);
 

@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 
 std::string nameOf(const std::string& path) { return fs::path(path).filename().string(); }
 
+std::string picturesHave(std::size_t count) { return counted(count, "picture") + (count == 1 ? " has" : " have"); }
+
 bool tooSoon(UnixMs time, std::optional<UnixMs> last, double every_s) {
   return last && time >= *last && time < *last + std::llround(kDue * every_s * kSecondMs);
 }
@@ -161,11 +163,16 @@ class ArchiveSource final : public FrameSource {
       note(counted(times_.listed() - listed, "line") + " of '" + archive_.times.list + "' name" +
            (times_.listed() == listed + 1 ? "s" : "") + " no picture here");
     if (doubts > 0)
-      note(counted(doubts, "picture") + (doubts == 1 ? " has" : " have") +
-           " a time in the EXIF that is more than a day from that in the name, such as " + doubtful +
-           ": EXIF counts; --times name takes the name");
+      note(picturesHave(doubts) + " a time in the EXIF that is more than a day from that in the name, such as " +
+           doubtful + ": EXIF counts; --times name takes the name");
     if (!backwards.empty()) note("taken in the order of their times, not of their names: " + backwards);
-    noteEqualTimes(found);
+    std::size_t equal = 0;
+    std::string equal_example;
+    for (std::size_t i = 1; i < found.size(); ++i)
+      if (found[i].time == found[i - 1].time && equal++ == 0)
+        equal_example =
+            "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time);
+    if (equal > 0) note(picturesHave(equal) + " the time of another, such as " + equal_example + ": all are kept");
 
     std::vector<TimedPicture> wanted;
     std::size_t done = 0, others = 0;
@@ -192,8 +199,7 @@ class ArchiveSource final : public FrameSource {
     if (done > 0) text += "; " + std::to_string(done) + " stored already";
     if (!alone_) note(text);
     if (others > 0)
-      note(counted(others, "picture") + (others == 1 ? " has" : " have") +
-           " the name and time of a stored one and another content, such as '" + other +
+      note(picturesHave(others) + " the name and time of a stored one and another content, such as '" + other +
            "': stored as well. Another camera needs its own --db");
     plan_ = std::move(wanted);
     std::vector<std::string> paths;
@@ -201,17 +207,6 @@ class ArchiveSource final : public FrameSource {
     SourceOptions all = options_;
     all.chosen = nullptr;
     images_ = openImages(std::move(paths), all);
-  }
-
-  void noteEqualTimes(const std::vector<TimedPicture>& found) const {
-    std::size_t count = 0;
-    std::string example;
-    for (std::size_t i = 1; i < found.size(); ++i)
-      if (found[i].time == found[i - 1].time && count++ == 0)
-        example = "'" + nameOf(found[i - 1].path) + "' and '" + nameOf(found[i].path) + "', " + isoTime(found[i].time);
-    if (count > 0)
-      note(counted(count, "picture") + (count == 1 ? " has" : " have") + " the time of another, such as " + example +
-           ": all are kept");
   }
 
   // Waits a little, then plans the files that are new and no longer change.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "vision/times/written_time.h"
+#include "vision/time.h"
 
 namespace mpm::vision {
 
