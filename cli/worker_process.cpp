@@ -161,17 +161,17 @@ MergeFunction pythonRule(const Reduction& rule) {
   const std::shared_ptr<State> state(new State{std::move(program.process)});  // NOLINT: an aggregate
   return [state, asked](const RuleInput& input) {
     const std::string path = state->folder / "numbers";
-    std::ofstream file(path, std::ios::binary);
+    std::ofstream numbers(path, std::ios::binary);
     const auto write = [&](const auto& values) {
-      file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+      numbers.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
     };
     write(input.rows);
     write(input.sizes);
     write(input.keys);
     write(input.image);
     write(input.row_of_patch);
-    file.close();
-    if (!file) throw Error("cannot write '" + path + "'");
+    numbers.close();
+    if (!numbers) throw Error("cannot write '" + path + "'");
     const nlohmann::json answer = state->process->ask({{"numbers", path},
                                                        {"rows", input.sizes.size()},
                                                        {"dim", input.rows.size() / input.sizes.size()},

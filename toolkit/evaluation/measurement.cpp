@@ -207,10 +207,10 @@ Json VariantResult::reuseJson() const {
           {"share_of_full_ms", orNull(ms_ / full_ms_)}};
 }
 
-Json VariantResult::minus(const VariantResult& day) const {
+Json VariantResult::minus(const VariantResult& other) const {
   std::vector<int> films;
   std::vector<std::size_t> images;
-  for (std::size_t i = 0; i < std::min(tokens_.size(), day.tokens_.size()); ++i)
+  for (std::size_t i = 0; i < std::min(tokens_.size(), other.tokens_.size()); ++i)
     if (!tokens_[i].night) {
       images.push_back(i);
       films.push_back(tokens_[i].film);
@@ -224,13 +224,13 @@ Json VariantResult::minus(const VariantResult& day) const {
   const std::size_t steps = tokens_[images[0]].counts.size();
   for (std::size_t step = 0; step < steps; ++step) {
     PerImage more;
-    for (const std::size_t i : images) more.add(tokens_[i].counts[step] - day.tokens_[i].counts[step]);
+    for (const std::size_t i : images) more.add(tokens_[i].counts[step] - other.tokens_[i].counts[step]);
     json["tokens"].push_back(intervalJson(more.mean(), halfInterval(more.values, blocks)));
   }
   // Tokens merged away by all steps, as a ratio of means. Its interval is that of the residuals.
   PerImage by_day, by_night, residual;
   for (const std::size_t i : images) {
-    by_day.add(day.tokens_[i].counts.front() - day.tokens_[i].counts.back());
+    by_day.add(other.tokens_[i].counts.front() - other.tokens_[i].counts.back());
     by_night.add(tokens_[i].counts.front() - tokens_[i].counts.back());
   }
   const double ratio = by_night.mean() / by_day.mean();

@@ -92,10 +92,10 @@ class VariantResult {
   /// "agreement", "share_of_full_ms"}.
   Json reuseJson() const;
 
-  /// How many more tokens there are than in `day` in the same images, after each step, and the change of what is merged
-  /// away, in percent: {"tokens": [{"mean", "low", "high"}..], "merged_percent": {"mean", "low", "high"}, "images",
-  /// "blocks"}. 95 % intervals over blocks of images (blocksOf()). Images of a real night do not count.
-  Json minus(const VariantResult& day) const;
+  /// How many more tokens there are than in `other`, the same images by day, after each step, and the change of what is
+  /// merged away, in percent: {"tokens": [{"mean", "low", "high"}..], "merged_percent": {"mean", "low", "high"},
+  /// "images", "blocks"}. 95 % intervals over blocks of images (blocksOf()). Images of a real night do not count.
+  Json minus(const VariantResult& other) const;
 
  private:
   struct Tokens {
