@@ -70,7 +70,11 @@ std::vector<std::string> expandGlob(const std::string& pattern) {
 }
 
 std::mutex demo_mutex;
-SourceOpener demo_opener;  // guarded by demo_mutex
+// Guarded by demo_mutex. Inside a function, as it is set before main() by the tests.
+SourceOpener& demoOpener() {
+  static SourceOpener opener;
+  return opener;
+}
 
 }  // namespace
 
@@ -127,7 +131,7 @@ bool isImageFile(const std::string& path) {
 
 void setDemoSource(SourceOpener opener) {
   const std::lock_guard lock(demo_mutex);
-  demo_opener = std::move(opener);
+  demoOpener() = std::move(opener);
 }
 
 std::vector<std::string> sourceFiles(const SourceSpec& source) {
@@ -160,9 +164,9 @@ std::unique_ptr<FrameSource> openUnguarded(const SourceSpec& source, const Sourc
   if (source.kind == kPipeline) return openPipeline(source);
   if (source.kind == kDemo) {
     const std::lock_guard lock(demo_mutex);
-    if (!demo_opener)
+    if (!demoOpener())
       throw Error("'" + source.text + "': this program was built without the renderer (MPM_WITH_SCENE=OFF)");
-    return demo_opener(source, options);
+    return demoOpener()(source, options);
   }
   const std::string& path = source.target;
   std::error_code error;
