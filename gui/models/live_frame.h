@@ -3,7 +3,7 @@
 
 #include <QtGui>
 
-#include "gui/models/merge_lookup.h"
+#include "gui/models/merge_map.h"
 #include "monitor/capture/inference.h"
 #include "monitor/store/sample.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/picture_view.h"
 
-#include "gui/models/merge_colors.h"
+#include "gui/models/merge_map.h"
 
 namespace mpm::gui {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "gui/models/merge_colors.h"
-#include "gui/models/merge_lookup.h"
+#include "gui/models/merge_map.h"
 #include "gui/models/viewport.h"
 #include "mpm/error.hpp"
 #include "support/matchers.h"
