@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/models/label_editor.h"
+#include "gui/models/label_maps.h"
 #include "gui/views/image_view.h"
 
 namespace mpm::gui {

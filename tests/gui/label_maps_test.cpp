@@ -5,7 +5,6 @@
 #include <array>
 #include <numeric>
 
-#include "gui/models/label_editor.h"
 #include "gui/models/label_maps.h"
 #include "monitor/moving_camera.h"
 
