@@ -155,4 +155,57 @@ QString History::gapsText(const monitor::StoreReader& reader, const monitor::Sou
              : tr("%n gap(s), the longest of %1", nullptr, gaps).arg(spanText(static_cast<double>(longest) / 1000));
 }
 
+QString EventsModel::severityText(monitor::Severity severity) {
+  const QString texts[] = {tr("Info"), tr("Warning"), tr("Error")};
+  return texts[static_cast<int>(severity)];
+}
+
+QString EventsModel::kindText(monitor::EventKind kind) {
+  const QString texts[] = {tr("Session"),     tr("Source"), tr("Model"), tr("Storage"), tr("Clock"),  tr("Alarm"),
+                           tr("Alarm ended"), tr("View"),   tr("Reuse"), tr("Quality"), tr("Command")};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < std::size(texts) ? texts[index] : QStringLiteral("?");  // a newer version wrote it
+}
+
+void EventsModel::add(const monitor::Event& event) {
+  if (rowCount() >= kMax) {
+    beginRemoveRows({}, rowCount() - 1, rowCount() - 1);
+    events_.pop_back();
+    endRemoveRows();
+  }
+  beginInsertRows({}, 0, 0);
+  events_.push_front(event);
+  endInsertRows();
+}
+
+void EventsModel::setEvents(const std::vector<monitor::Event>& ascending) {
+  std::deque<monitor::Event> fresh(ascending.rbegin(), ascending.rend());
+  if (fresh.size() > kMax) fresh.resize(kMax);
+  const auto known = events_.empty() ? fresh.end() : std::find(fresh.begin(), fresh.end(), events_.front());
+  if (known != fresh.end() && static_cast<std::size_t>(fresh.end() - known) <= events_.size() &&
+      std::equal(known, fresh.end(), events_.begin())) {
+    for (auto event = known; event != fresh.begin();) add(*--event);
+    return;
+  }
+  beginResetModel();
+  events_ = std::move(fresh);
+  endResetModel();
+}
+
+QVariant EventsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const monitor::Event& event = events_[index.row()];
+  const QString severity = severityText(event.severity), message = QString::fromStdString(event.message);
+  if (role == Qt::AccessibleTextRole) return QStringLiteral("%1: %2").arg(severity, message);
+  if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+  const QString texts[] = {timeText(event.time), severity, kindText(event.kind), message};  // in the order of Column
+  return texts[index.column()];
+}
+
+QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+  const QString titles[] = {tr("Time"), tr("Severity"), tr("About"), tr("What happened")};
+  return titles[section];
+}
+
 }  // namespace mpm::gui

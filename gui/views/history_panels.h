@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/models/events_model.h"
+#include "gui/models/history.h"
 #include "gui/views/look.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/store/averages.h"
