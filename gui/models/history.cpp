@@ -3,7 +3,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "gui/models/region_outline.h"
+#include "gui/models/viewport.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {

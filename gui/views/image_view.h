@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gui/models/class_paint.h"
-#include "gui/models/region_outline.h"
+#include "gui/models/viewport.h"
 #include "gui/views/picture_view.h"
 
 namespace mpm::gui {
