@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gui/models/label_store.h"
-#include "gui/models/state_trainer.h"
+#include "gui/models/trainer.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
