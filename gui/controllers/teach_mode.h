@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/controllers/version_changes.h"
 #include "gui/controllers/watching.h"
+#include "gui/models/trainer.h"
 #include "gui/views/teach_pane.h"
 
 namespace mpm::gui {
