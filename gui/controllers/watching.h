@@ -8,7 +8,6 @@
 #include "gui/controllers/opener.h"
 #include "gui/controllers/watch_rules.h"
 #include "gui/views/frame_panels.h"
-#include "gui/views/legend_panel.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_panels.h"
 #include "gui/views/source_panel.h"

@@ -13,7 +13,7 @@
 #include "gui/models/settings_writer.h"
 #include "gui/models/viewport.h"
 #include "gui/models/worker.h"
-#include "gui/views/legend_panel.h"
+#include "gui/views/frame_panels.h"
 #include "monitor/samples.h"
 #include "mpm/error.hpp"
 #include "text.h"
