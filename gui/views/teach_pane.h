@@ -1,11 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gui/models/label_maps.h"
+#include "gui/views/image_view.h"
 #include "gui/views/label_panels.h"
 #include "gui/views/model_panels.h"
-#include "gui/views/teach_canvas.h"
 
 namespace mpm::gui {
+
+/// A picture on which labels are drawn. Below them stands what the model predicts, paler.
+class TeachCanvas : public ImageView {
+  Q_OBJECT
+ public:
+  /// kFill: the merge cluster, or the cell where nothing was merged. kAccept: the region of the prediction.
+  enum class Tool { kFill, kBrush, kPolygon, kErase, kAccept, kMove };
+  static constexpr double kMinBrush = 1, kMaxBrush = 400;
+
+  using ImageView::ImageView;
+
+  /// Draws into this one, which outlives the canvas; empty: nothing to draw on.
+  void setEditor(LabelEditor* editor);
+  void setTool(Tool tool);
+  Tool tool() const { return tool_; }
+  /// The class that is drawn; negative: there is none.
+  void setLabel(int label) { label_ = label; }
+  /// px of the picture.
+  void setBrush(double diameter) { setPainted(brush_, std::clamp(diameter, kMinBrush, kMaxBrush)); }
+  double brush() const { return brush_; }
+  /// `ignore`: the label that has no colour.
+  void setColors(const std::array<QRgb, 256>& colors, int ignore);
+  /// 0..1, of the labels; the prediction has half of it.
+  void setOpacity(double opacity);
+  double opacity() const { return opacity_; }
+  /// Tokens of which the model is not sure are hatched while setShowsUnsure() is on.
+  void setUnsure(const std::vector<int>& tokens) { setPainted(unsure_, tokens); }
+  void setShowsUnsure(bool on) { setPainted(shows_unsure_, on); }
+  /// Stands in the place of picture, prediction and labels, but while something is drawn; null: nothing does.
+  void setChanges(const QImage& changes) { setPainted(changes_, changes); }
+  bool showsChanges() const { return !changes_.isNull(); }
+  /// The labels changed, or there are others.
+  void refreshLabels();
+  bool hasPolygon() const { return !pen_.isEmpty(); }
+  void closePolygon();
+  void dropPolygon();
+
+ signals:
+  /// A stroke has ended that changed a label.
+  void stroked();
+  /// A tool was used without a class, or a model that it needs.
+  void said(const QString& text);
+
+ protected:
+  void paintPicture(QPainter& painter, const Viewport& viewport) override;
+  bool beginDrag(QPointF at) override;
+  void drag(QPointF at) override;
+  void endDrag() override;
+  void clicked(QPointF) override {}
+  bool outlinesCluster() const override { return tool_ == Tool::kFill; }
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void enterEvent(QEnterEvent* event) override;
+
+ private:
+  bool canDraw();
+  void draw(QPointF from, QPointF to);
+  void paintLabels(const cv::Rect& where);
+  void refreshPaint();
+
+  LabelEditor* editor_ = nullptr;
+  Tool tool_ = Tool::kFill;
+  int label_ = -1, ignore_ = 255;
+  double brush_ = 24, opacity_ = 0.6;
+  std::array<QRgb, 256> colors_{};
+  QImage labels_;   // of the picture's size
+  QImage changes_;  // the same
+  std::vector<int> unsure_;
+  bool shows_unsure_ = false;
+  QPolygonF pen_;  // the polygon that is drawn, px of the picture
+  bool stroke_ = false;
+  QPointF last_;  // of the stroke, px of the picture
+};
 
 /// The picture to label with its tools, and beside it pictures, classes and models. Its keys count wherever the focus
 /// is inside.
