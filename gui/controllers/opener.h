@@ -3,8 +3,8 @@
 
 #include "gui/controllers/live_monitor.h"
 #include "gui/models/recents.h"
-#include "gui/models/settings_writer.h"
 #include "gui/models/theme.h"
+#include "gui/models/worker.h"
 
 namespace mpm::gui {
 

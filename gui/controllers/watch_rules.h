@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/models/settings_writer.h"
+#include "gui/models/worker.h"
 #include "gui/views/regions_dialog.h"
 #include "monitor/session.h"
 

@@ -3,7 +3,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "gui/models/settings_writer.h"
+#include "gui/models/worker.h"
 
 namespace mpm::gui {
 namespace {

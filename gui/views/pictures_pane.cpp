@@ -2,7 +2,7 @@
 #include "gui/views/pictures_pane.h"
 
 #include "gui/models/readout.h"
-#include "gui/models/settings_writer.h"
+#include "gui/models/worker.h"
 
 namespace mpm::gui {
 

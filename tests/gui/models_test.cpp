@@ -10,7 +10,6 @@
 #include "gui/models/picture_store.h"
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "gui/models/settings_writer.h"
 #include "gui/models/viewport.h"
 #include "gui/models/worker.h"
 #include "gui/views/frame_panels.h"
