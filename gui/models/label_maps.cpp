@@ -11,6 +11,29 @@ namespace {
 constexpr int kLeastSide = 32;    // px, that edgeDirections() needs
 constexpr double kStill = 0.004;  // of the width: what a motion that is sure may be wrong by
 
+cv::Point pixelAt(QPointF point) {
+  return {static_cast<int>(std::floor(point.x())), static_cast<int>(std::floor(point.y()))};
+}
+
+int edge(int cell, int cells, int pixels) { return static_cast<int>(static_cast<std::int64_t>(cell) * pixels / cells); }
+
+// Where two maps of one size differ.
+cv::Rect difference(const cv::Mat& a, const cv::Mat& b) {
+  int left = a.cols, right = -1, top = a.rows, bottom = -1;
+  for (int y = 0; y < a.rows; ++y) {
+    const uchar *one = a.ptr(y), *other = b.ptr(y);
+    if (std::equal(one, one + a.cols, other)) continue;
+    top = std::min(top, y);
+    bottom = y;
+    for (int x = 0; x < a.cols; ++x)
+      if (one[x] != other[x]) {
+        left = std::min(left, x);
+        right = std::max(right, x);
+      }
+  }
+  return bottom < 0 ? cv::Rect() : cv::Rect(left, top, right - left + 1, bottom - top + 1);
+}
+
 }  // namespace
 
 LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv::Mat& after,
@@ -59,7 +82,6 @@ cv::Mat movedLabels(const cv::Mat& labels, const cv::Mat& from, const cv::Mat& t
 
 cv::Rect cellOf(int token, Size2 grid, cv::Size map) {
   const auto corner = [&](int x, int y) {
-    const auto edge = [](std::int64_t cell, int cells, int pixels) { return static_cast<int>(cell * pixels / cells); };
     return cv::Point(edge(x, grid.width, map.width), edge(y, grid.height, map.height));
   };
   const int x = token % grid.width, y = token / grid.width;
@@ -72,33 +94,6 @@ cv::Mat renumbered(const cv::Mat& labels, const std::array<uchar, 256>& to) {
     std::transform(result.ptr(y), result.ptr(y) + result.cols, result.ptr(y), [&](uchar label) { return to[label]; });
   return result;
 }
-
-namespace {
-
-cv::Point pixelAt(QPointF point) {
-  return {static_cast<int>(std::floor(point.x())), static_cast<int>(std::floor(point.y()))};
-}
-
-int edge(int cell, int cells, int pixels) { return static_cast<int>(static_cast<std::int64_t>(cell) * pixels / cells); }
-
-// Where two maps of one size differ.
-cv::Rect difference(const cv::Mat& a, const cv::Mat& b) {
-  int left = a.cols, right = -1, top = a.rows, bottom = -1;
-  for (int y = 0; y < a.rows; ++y) {
-    const uchar *one = a.ptr(y), *other = b.ptr(y);
-    if (std::equal(one, one + a.cols, other)) continue;
-    top = std::min(top, y);
-    bottom = y;
-    for (int x = 0; x < a.cols; ++x)
-      if (one[x] != other[x]) {
-        left = std::min(left, x);
-        right = std::max(right, x);
-      }
-  }
-  return bottom < 0 ? cv::Rect() : cv::Rect(left, top, right - left + 1, bottom - top + 1);
-}
-
-}  // namespace
 
 void LabelEditor::brush(QPointF from, QPointF to, double diameter, int label) {
   const cv::Scalar color(label);

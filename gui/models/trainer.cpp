@@ -30,6 +30,23 @@ struct Labelled {
   LabelledTokens tokens;
 };
 
+constexpr std::size_t kListed = 3;  // changes, in the line of text
+
+QString nameOf(const TaughtModel& version) { return QFileInfo(version.path).completeBaseName(); }
+
+// The labels of a version as indices of `classes`, to which those are added that only it knows.
+cv::Mat labelsOf(const LiveFrame& frame, VersionChanges::Classes& classes) {
+  const ModelInfo& model = *frame.result.model;
+  const QStringList names = texts(vision::classNames(model));
+  const auto colors = vision::classColors(model.facts, model.classes);
+  for (qsizetype c = 0; c < names.size(); ++c) {
+    if (classes.names.contains(names[c])) continue;
+    classes.names << names[c];
+    classes.colors.push_back(qRgb(colors[c][2], colors[c][1], colors[c][0]));
+  }
+  return labelsIn(classes.names, frame, 0);
+}
+
 }  // namespace
 
 PictureAnalysis::PictureAnalysis(QObject* parent)
@@ -300,27 +317,6 @@ void StateTrainer::train(const QString& name, const QString& region, const QStri
     thread_.answer([this, made = std::make_shared<const evaluation::StateHead>(*head)] { emit trained(made); });
   });
 }
-
-namespace {
-
-constexpr std::size_t kListed = 3;  // changes, in the line of text
-
-QString nameOf(const TaughtModel& version) { return QFileInfo(version.path).completeBaseName(); }
-
-// The labels of a version as indices of `classes`, to which those are added that only it knows.
-cv::Mat labelsOf(const LiveFrame& frame, VersionChanges::Classes& classes) {
-  const ModelInfo& model = *frame.result.model;
-  const QStringList names = texts(vision::classNames(model));
-  const auto colors = vision::classColors(model.facts, model.classes);
-  for (qsizetype c = 0; c < names.size(); ++c) {
-    if (classes.names.contains(names[c])) continue;
-    classes.names << names[c];
-    classes.colors.push_back(qRgb(colors[c][2], colors[c][1], colors[c][0]));
-  }
-  return labelsIn(classes.names, frame, 0);
-}
-
-}  // namespace
 
 cv::Mat labelsIn(const QStringList& classes, const LiveFrame& frame, int otherwise) {
   std::array<uchar, 256> index;
