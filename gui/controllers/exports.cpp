@@ -2,8 +2,6 @@
 #include "gui/controllers/exports.h"
 
 #include "gui/models/recents.h"
-#include "gui/views/dialogs.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/controllers/live_monitor.h"
-#include "gui/models/theme.h"
 #include "gui/models/worker.h"
 #include "gui/views/pictures_pane.h"
 

@@ -2,7 +2,6 @@
 #include "gui/controllers/measuring.h"
 
 #include "gui/views/dialogs.h"
-#include "gui/views/look.h"
 
 namespace mpm::gui {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/controllers/watching.h"
-#include "monitor/session.h"
 
 namespace mpm::gui {
 

@@ -2,7 +2,6 @@
 #include "gui/controllers/opener.h"
 
 #include "gui/views/dialogs.h"
-#include "gui/views/look.h"
 #include "gui/views/source_dialog.h"
 
 namespace mpm::gui {

@@ -2,7 +2,6 @@
 #include "gui/controllers/teach_mode.h"
 
 #include "base/spread.h"
-#include "gui/models/label_maps.h"
 #include "gui/models/readout.h"
 #include "vision/pictures/pictures.h"
 

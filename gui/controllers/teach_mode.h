@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/controllers/watching.h"
-#include "gui/models/trainer.h"
 #include "gui/views/teach_pane.h"
 
 namespace mpm::gui {

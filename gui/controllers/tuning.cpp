@@ -4,7 +4,6 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "gui/models/recents.h"
-#include "gui/views/look.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::gui {

@@ -3,7 +3,6 @@
 
 #include "gui/controllers/live_monitor.h"
 #include "gui/models/picture_store.h"
-#include "gui/models/theme.h"
 #include "gui/views/tune_dialog.h"
 
 namespace mpm::gui {

@@ -4,7 +4,6 @@
 #include "base/atomic_file.h"
 #include "base/hash.h"
 #include "gui/models/recents.h"
-#include "gui/views/look.h"
 #include "gui/views/watch_dialogs.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"

@@ -2,7 +2,6 @@
 #include "gui/controllers/watching.h"
 
 #include "gui/models/readout.h"
-#include "gui/views/look.h"
 #include "monitor/watch/watch_options.h"
 #include "vision/labels/classes.h"
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QtGui>
 #include <deque>
 
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
 #include "monitor/store/averages.h"
-#include "monitor/store/sample.h"
 
 namespace mpm::gui {
 

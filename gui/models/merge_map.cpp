@@ -2,7 +2,6 @@
 #include "gui/models/merge_map.h"
 
 #include <numeric>
-#include <string>
 
 #include "mpm/error.hpp"
 

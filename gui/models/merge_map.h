@@ -3,7 +3,6 @@
 
 #include <QtGui>
 #include <opencv2/core.hpp>
-#include <vector>
 
 #include "mpm/options.hpp"
 

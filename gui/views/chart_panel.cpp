@@ -3,7 +3,6 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
-#include "gui/models/worker.h"
 
 namespace mpm::gui {
 namespace {

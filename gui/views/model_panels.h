@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/models/label_store.h"
 #include "gui/models/trainer.h"
 #include "gui/views/look.h"
 
