@@ -4,7 +4,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/models/label_maps.h"
-#include "gui/models/merge_map.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 

@@ -4,7 +4,6 @@
 #include "gui/models/history.h"
 #include "gui/views/look.h"
 #include "monitor/statistics/day_night.h"
-#include "monitor/store/averages.h"
 
 namespace mpm::gui {
 

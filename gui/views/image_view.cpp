@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/image_view.h"
 
-#include "gui/models/merge_map.h"
 #include "gui/models/readout.h"
 #include "monitor/statistics/region_meter.h"
 #include "monitor/statistics/view_watch.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/models/legend_model.h"
-#include "gui/models/merge_map.h"
 #include "gui/views/image_view.h"
 
 namespace mpm::gui {

@@ -108,12 +108,6 @@ void SourcePanel::setStatus(const monitor::SessionStatus& all) {
   counters_->setVisible(status.state != CaptureState::kIdle);
 }
 
-namespace {
-
-constexpr int kWide = 1000;  // px, with space for a notice and the numbers
-
-}  // namespace
-
 StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   setSizeGripEnabled(false);
   const auto add = [](const QString& name, Badge badge = Badge::kNone) {
@@ -178,6 +172,7 @@ void StatusLine::showNumbers(bool shown) {
 }
 
 void StatusLine::notify(const QString& text, Badge badge) {
+  constexpr int kWide = 1000;  // px, with space for a notice and the numbers
   setValue(notice_, text, badge);
   notice_->setToolTip(text);
   showNumbers(width() > kWide);
