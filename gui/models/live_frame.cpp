@@ -35,6 +35,19 @@ Comparison::Side sideOf(const Estimate& result, const Reduction& variant) {
   return {variant, result.ms.total, result.tokens.empty() ? 0 : result.tokens.back()};
 }
 
+// BGR: the image in grey, orange where two label maps of one size differ.
+cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv::Mat& others) {
+  cv::Mat picture;
+  cv::cvtColor(image, picture, cv::COLOR_BGR2GRAY);
+  picture.convertTo(picture, -1, 0.64, 40);
+  cv::cvtColor(picture, picture, cv::COLOR_GRAY2BGR);
+  cv::Mat differs;
+  cv::compare(labels, others, differs, cv::CMP_NE);
+  cv::resize(differs, differs, image.size(), 0, 0, cv::INTER_NEAREST);
+  picture.setTo(cv::Scalar(0, 140, 255), differs);
+  return picture;
+}
+
 Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
   const Estimate &own = result.estimate, &other = result.compared->estimate;
   Comparison comparison{.live = sideOf(own, result.model->reduction), .other = sideOf(other, result.compared->variant)};
@@ -49,19 +62,6 @@ Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image)
 }
 
 }  // namespace
-
-cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv::Mat& others) {
-  cv::Mat picture;
-  cv::cvtColor(image, picture, cv::COLOR_BGR2GRAY);
-  picture.convertTo(picture, -1, 0.64, 40);
-  cv::cvtColor(picture, picture, cv::COLOR_GRAY2BGR);
-  if (labels.empty() || labels.size() != others.size()) return picture;
-  cv::Mat differs;
-  cv::compare(labels, others, differs, cv::CMP_NE);
-  cv::resize(differs, differs, image.size(), 0, 0, cv::INTER_NEAREST);
-  picture.setTo(cv::Scalar(0, 140, 255), differs);
-  return picture;
-}
 
 int LiveFrame::tokenAt(QPointF at) const {
   const Size2 grid = lookup.grid();

@@ -22,11 +22,8 @@ struct Comparison {
   /// Mean difference of the depths, as a share of their range; nullopt: there are no depths.
   std::optional<double> depth_difference{};
   double speed_up = 0;  ///< time of the other / time of the live one
-  cv::Mat picture{};    ///< differencePicture(); empty: there are no labels
+  cv::Mat picture{};    ///< BGR: grey, orange where the labels differ; empty: there are no labels
 };
-
-/// BGR: the image in grey, orange where two label maps of one size differ.
-cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv::Mat& others);
 
 /// Everything that the window shows of one frame. Made off the UI thread, never changed after.
 struct LiveFrame {
