@@ -126,7 +126,6 @@ QProgressBar { background: %grid; border: none; border-radius: 3px; }
 QProgressBar[textVisible="true"] { text-align: right; margin-right: 5ex; }
 QProgressBar::chunk { background: %accent; border-radius: 3px; }
 QScrollArea { border: none; background: transparent; }
-QFrame[card="true"] { background: %panel; border: 1px solid %border; border-radius: 10px; }
 QLabel[muted="true"] { color: %muted; }
 QLabel[heading="true"] { font-weight: 600; }
 QLabel[badge="good"] { color: %good; font-weight: 600; }
