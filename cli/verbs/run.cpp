@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
-#include "cli/estimate_writer.h"
 #include "cli/frames.h"
 #include "cli/manifest.h"
 #include "cli/run_pictures.h"
