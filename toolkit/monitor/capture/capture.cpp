@@ -73,8 +73,7 @@ struct CaptureThread::Impl {
   double usual_step_s = 0;                      // between frames of one attempt
   std::int64_t live_since = 0, last_frame = 0;  // steady, of this attempt; 0: no frame yet, or none since it stalled
   std::int64_t hang_since = 0;  // steady; 0: none hung when the last attempt failed, or a frame came since
-  std::pair<CaptureState, bool> last_report{CaptureState::kIdle,
-                                            false};  // to on_state: the state, and `reported` of Live
+  std::pair<CaptureState, bool> last_report{};  // to on_state: the state, and `reported` of Live; Idle at first
   std::optional<CapturedFrame> last;
   Rate arrivals;
 
