@@ -261,7 +261,7 @@ TEST_F(WeightsPastOpenCv, AreNotForFiles) {
   save();
   EXPECT_MPM_ERROR(readNet(path_), "found the attribute 'waiting_weights', which no file has");
   registerLayers();
-  EXPECT_CV_ERROR(results(cv::dnn::readNetFromONNX(path_)), "no weights wait under this number");
+  EXPECT_CV_ERROR(results(cv::dnn::readNetFromONNX(path_)), "attribute 'waiting_weights' is for nets in memory");
 }
 
 }  // namespace
