@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds for 64-bit Arm on x86-64, in a root of Debian 12 for arm64 whose programs run under qemu. Its compiler is the cross
-# compiler of this machine, which runs without qemu: minutes instead of hours. For Debian 12, as root; installs debootstrap,
-# qemu and the cross compiler. The first call makes the root, 3 GB.
+# Builds for 64-bit Arm on x86-64, in a root of Debian for arm64 whose programs run under qemu. Its compiler is the cross
+# compiler for x86-64 of the same release, which runs without qemu: minutes instead of hours. For Debian 12, as root; installs
+# debootstrap and qemu. The first call makes the root, 3 GB.
 #   scripts/arm64.sh tests [ROOT]       runs the tests of kernels, merging, layers and whole nets as on a Raspberry Pi 5 (Cortex-A76),
 #                                       a Raspberry Pi 4 (Cortex-A72) and a CPU with all that qemu knows: hours
 #   scripts/arm64.sh counts [ROOT]      fails when a linear layer or a block takes more instructions per operation of a
 #                                       Cortex-A76 than it should; minutes
 #   scripts/arm64.sh wheel [ROOT]       scripts/wheel.sh: the Python wheel into dist/, imported and tested
-#   scripts/arm64.sh packages [ROOT]    Debian packages into dist/bookworm/, without the trainer; tries mpm
-# CPUS='cortex-a76': the CPUs of the tests.
+#   scripts/arm64.sh packages [ROOT]    Debian packages into dist/RELEASE/, without the trainer; tries mpm
+# CPUS='cortex-a76': the CPUs of the tests. RELEASE=trixie: Debian 13; the default is bookworm.
 set -eu
 cd "$(dirname "$0")/.."
+release=${RELEASE:-bookworm}
 build='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF -DMPM_SHARED_DIR=/none
     cmake --build /build --target'
 # shellcheck disable=SC2016
@@ -23,18 +24,18 @@ case ${1-} in
     done' ;;
   counts) commands="$build kernels_work" ;;
   wheel) commands='sh scripts/wheel.sh dist' ;;
-  packages) commands='sh scripts/package.sh --minimal dist/bookworm
-    apt-get install -q -y --no-install-recommends ./dist/bookworm/*_arm64.deb ./dist/bookworm/*_all.deb
-    mpm run "demo:street?frames=1" --out /tmp/street' ;;
+  packages) commands="sh scripts/package.sh --minimal dist/$release
+    apt-get install -q -y --no-install-recommends ./dist/$release/*_arm64.deb ./dist/$release/*_all.deb
+    mpm run 'demo:street?frames=1' --out /tmp/street" ;;
   *) echo "usage: scripts/arm64.sh tests|counts|wheel|packages [ROOT]" >&2; exit 2 ;;
 esac
-root=${2:-build-arm64-root}
+root=${2:-build-arm64-$release-root}
 # in_root COMMAND
-in_root() { ARCH=arm64 sh scripts/in-root.sh bookworm "$root" "$1"; }
+in_root() { ARCH=arm64 sh scripts/in-root.sh "$release" "$root" "$1"; }
 
 if [ ! -e "$root/cross" ]; then
   apt-get update -q
-  apt-get install -q -y --no-install-recommends debootstrap qemu-user-static binfmt-support g++-aarch64-linux-gnu
+  apt-get install -q -y --no-install-recommends debootstrap qemu-user-static binfmt-support
 fi
 # The kernel runs programs for Arm by qemu once binfmt_misc is mounted, which it is not in every container.
 binfmt=/proc/sys/fs/binfmt_misc
@@ -44,15 +45,19 @@ if [ ! -e "$root/cross" ]; then
   in_root 'sh packaging/install.sh --minimal
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libgtest-dev libgmock-dev python3-dev \
       python3-venv'
-  # The cross compiler, the libraries that it loads and their loader take the place of the compiler.
-  programs=$(dpkg -L binutils-aarch64-linux-gnu gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu cpp-12-aarch64-linux-gnu |
-    while read -r file; do if [ -f "$file" ] && [ -x "$file" ]; then echo "$file"; fi; done)
-  # shellcheck disable=SC2086
-  libraries=$(ldd $programs 2>/dev/null | grep -o '/[^ ]*\.so[^ :]*' | sort -u)
-  # shellcheck disable=SC2086
-  cp --parents --dereference $libraries "$root"
-  dpkg-query -W -f '${Package}\n' | grep -e '-aarch64-linux-gnu$' -e '-arm64-cross$' | xargs dpkg -L |
-    grep -v ^/usr/share | sort -u | tar c --no-recursion -T - | tar x -C "$root"
+  # The cross compiler, the libraries that it loads and their loader take the place of the compiler. They come from a root for x86-64.
+  # shellcheck disable=SC2016
+  sh scripts/in-root.sh "$release" "build-$release-root" 'apt-get update -q
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends g++-aarch64-linux-gnu
+    dpkg-query -W -f "\${Package}\n" | grep -e "-aarch64-linux-gnu$" -e "-arm64-cross$" | xargs dpkg -L | grep -v ^/usr/share |
+      sort -u >/tmp/files
+    while read -r file; do if [ -f "$file" ] && [ -x "$file" ]; then echo "$file"; fi; done </tmp/files | xargs ldd 2>/dev/null |
+      grep -o "/[^ ]*\.so[^ :]*" | sort -u >/tmp/libraries
+    tar cf /tmp/cross.tar --no-recursion -T /tmp/files
+    tar cf /tmp/libraries.tar --dereference -T /tmp/libraries'
+  for part in libraries cross; do
+    tar xf "build-$release-root/tmp/$part.tar" --keep-directory-symlink -C "$root"
+  done
   touch "$root/cross"
 fi
 in_root "$commands"

@@ -5,21 +5,26 @@
 #   *.whl                Python wheels, for Python 3.11 (Debian 12) and for 3.12 and later (Debian 13)
 #   site/                all pages and the documentation of both APIs (scripts/site.py)
 #   SHA256SUMS           of all of these, with a signature: minisign -V -p minisign.pub -m SHA256SUMS && sha256sum -c SHA256SUMS
-#   scripts/dist.sh [amd64|arm64] [RELEASE...]      default: amd64, bookworm trixie. arm64: bookworm, without the trainer, on x86-64
+#   scripts/dist.sh [amd64|arm64] [RELEASE...]      default: amd64, bookworm trixie. arm64: without the trainer, on x86-64
 # GPG_KEY (scripts/repository.sh) and MINISIGN_KEY, a file, sign. Without them new keys do, which prove nothing to others. Root.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- amd64
 arch=$1
 shift
+[ $# -gt 0 ] || set -- bookworm trixie
 case $arch in
   amd64)
-    [ $# -gt 0 ] || set -- bookworm trixie
     for release; do
       sh scripts/in-root.sh "$release" "build-$release-root" \
         "sh scripts/package.sh dist/$release; sh scripts/wheel.sh dist; python3 scripts/site.py dist/site"
     done ;;
-  arm64) sh scripts/arm64.sh packages && sh scripts/arm64.sh wheel ;;
+  arm64)
+    for RELEASE; do
+      export RELEASE
+      sh scripts/arm64.sh packages
+      sh scripts/arm64.sh wheel
+    done ;;
   *) echo "usage: scripts/dist.sh [amd64|arm64] [RELEASE...]" >&2; exit 2 ;;
 esac
 
