@@ -84,7 +84,7 @@ void LabelStore::change(std::function<void(vision::LabelFolder&)> what, std::fun
 void LabelStore::look(std::function<void(const vision::LabelFolder&)> what, std::function<void()> then) {
   const auto work = [=, this](const vision::LabelFolder& folder) {
     what(folder);
-    thread_.answer(then);
+    if (then) thread_.answer(then);
   };
   run(work, false);
 }
