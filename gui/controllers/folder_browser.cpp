@@ -50,7 +50,10 @@ void FolderBrowser::follow(const LiveFrame& frame) {
   if (!wanted_.isEmpty() && wanted_ != file) return;
   wanted_.clear();
   const auto& all = bar_->pictures();
-  const auto found = std::ranges::find(all, file, &FolderPicture::file);
+  // They come in this order, so the search is short.
+  auto found = std::ranges::find(all.begin() + std::min<std::ptrdiff_t>(bar_->current(), std::ssize(all)), all.end(),
+                                 file, &FolderPicture::file);
+  if (found == all.end()) found = std::ranges::find(all, file, &FolderPicture::file);
   if (found != all.end()) bar_->setCurrent(static_cast<int>(found - all.begin()), frame.result.frame.time);
 }
 

@@ -316,8 +316,9 @@ void TeachMode::showPrediction() {
   if (!base) return;
   auto frame = std::make_shared<LiveFrame>(*base);
   // The model has classes of its own: those of the same name are shown, the others are not.
-  const cv::Mat of_model = frame_ ? labelsIn(names_, *frame_, state_.classes.ignore) : cv::Mat();
-  frame->map = frame->result.estimate.labels = trained_.empty() ? of_model : trained_;
+  frame->map = frame->result.estimate.labels = !trained_.empty() ? trained_
+                                               : frame_          ? labelsIn(names_, *frame_, state_.classes.ignore)
+                                                                 : cv::Mat();
   pane_->canvas()->setFrame(frame);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gui/controllers/watching.h"
+#include "gui/models/version_changes.h"
 #include "gui/views/teach_pane.h"
 
 namespace mpm::gui {

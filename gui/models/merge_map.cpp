@@ -17,18 +17,18 @@ MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluste
   std::vector<int> alone(count);
   std::iota(alone.begin(), alone.end(), 0);
   for (std::size_t k = 0; k <= cluster_of_token.size(); ++k) {
-    Step& step = steps_.emplace_back(Step{k == 0 ? alone : cluster_of_token[k - 1], {}});
+    Step& step = steps_.emplace_back(Step{k == 0 ? alone : cluster_of_token[k - 1], {}, {}});
     if (step.cluster_of_token.size() != count)
       throw Error("a merge map has " + std::to_string(step.cluster_of_token.size()) + " tokens, its grid " +
                   std::to_string(count));
-    step.members.resize(count);
-    for (std::size_t token = 0; token < count; ++token) {
-      const int cluster = step.cluster_of_token[token];
+    for (const int cluster : step.cluster_of_token)
       if (cluster < 0 || cluster >= static_cast<int>(count))
         throw Error("a merge map names a cluster that cannot exist");
-      step.members[cluster].push_back(static_cast<int>(token));
-    }
-    while (!step.members.empty() && step.members.back().empty()) step.members.pop_back();
+    step.first_member.assign(count == 0 ? 1 : std::ranges::max(step.cluster_of_token) + 2, 0);
+    for (const int cluster : step.cluster_of_token) ++step.first_member[cluster + 1];
+    std::partial_sum(step.first_member.begin(), step.first_member.end(), step.first_member.begin());
+    step.member = alone;
+    std::ranges::stable_sort(step.member, {}, [&](int token) { return step.cluster_of_token[token]; });
     for (std::size_t token = 0; token < count; ++token)
       if (merged_at_[token] == 0 && size(static_cast<int>(k), static_cast<int>(token)) > 1)
         merged_at_[token] = static_cast<int>(k);

@@ -3,6 +3,7 @@
 
 #include <QtGui>
 #include <opencv2/core.hpp>
+#include <span>
 
 #include "mpm/options.hpp"
 
@@ -20,12 +21,15 @@ class MergeLookup {
   Size2 grid() const { return grid_; }
   int tokens() const { return grid_.height * grid_.width; }
   int steps() const { return static_cast<int>(steps_.size()); }  ///< insertions + 1, 0 when empty
-  int clusters(int step) const { return static_cast<int>(steps_[step].members.size()); }
+  int clusters(int step) const { return static_cast<int>(steps_[step].first_member.size()) - 1; }
   /// The block that the insertion which made `step` stands before; `step` >= 1.
   int block(int step) const { return schedule_[step - 1]; }
 
   int cluster(int step, int token) const { return steps_[step].cluster_of_token[token]; }
-  const std::vector<int>& members(int step, int cluster) const { return steps_[step].members[cluster]; }
+  std::span<const int> members(int step, int cluster) const {
+    const Step& s = steps_[step];
+    return {s.member.data() + s.first_member[cluster], s.member.data() + s.first_member[cluster + 1]};
+  }
   int size(int step, int token) const { return static_cast<int>(members(step, cluster(step, token)).size()); }
 
   /// The first step, up to `step`, at which `token` shared its cluster with another; 0: never.
@@ -34,7 +38,9 @@ class MergeLookup {
  private:
   struct Step {
     std::vector<int> cluster_of_token;
-    std::vector<std::vector<int>> members;  // of each cluster
+    // Members of cluster c: member[first_member[c] .. first_member[c + 1]). A vector for each cluster would take
+    // milliseconds of each frame.
+    std::vector<int> first_member, member;
   };
   Size2 grid_;
   Schedule schedule_;

@@ -268,8 +268,7 @@ monitor::Watch TimesDialog::watch() const {
   return watch;
 }
 
-void TimesDialog::show(int version, const QString& text, bool any) {
-  if (version != version_) return;
+void TimesDialog::show(const QString& text, bool any) {
   if (!any && !touched_ && from_->currentIndex() == 0) return from_->setCurrentIndex(kNone);
   setValue(found_, text, any ? Badge::kNone : Badge::kWarning);
   emit looked();
@@ -277,9 +276,9 @@ void TimesDialog::show(int version, const QString& text, bool any) {
 
 // Listing a folder and reading files may take long.
 void TimesDialog::look() {
-  const int version = ++version_;
+  thread_.giveUp();
   setValue(found_, {});
-  if (from_->currentIndex() == kNone) return show(version, tr("The time at which each is read"), true);
+  if (from_->currentIndex() == kNone) return show(tr("The time at which each is read"), true);
   try {
     vision::parseTimeZone(zone_->text().trimmed().toStdString());
   } catch (const Error& error) {
@@ -287,8 +286,7 @@ void TimesDialog::look() {
     return emit looked();
   }
   const QStringList names = {tr("list"), tr("EXIF"), tr("name"), tr("date of the file")};  // as TimeFrom
-  thread_.run([this, version, names, options = *times(), source = source_, none = tr("no time")] {
-    if (version != version_) return;
+  thread_.run([this, names, options = *times(), source = source_, none = tr("no time")] {
     QStringList lines;
     bool any = false;
     try {
@@ -312,7 +310,7 @@ void TimesDialog::look() {
       lines = {QString::fromStdString(error.what())};
       any = false;
     }
-    thread_.answer([this, version, text = lines.join(QLatin1Char('\n')), any] { show(version, text, any); });
+    thread_.answer([this, text = lines.join(QLatin1Char('\n')), any] { show(text, any); });
   });
 }
 

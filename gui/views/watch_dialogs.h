@@ -46,7 +46,7 @@ class TimesDialog : public SettingsDialog {
 
  private:
   void look();
-  void show(int version, const QString& text, bool any);
+  void show(const QString& text, bool any);
 
   vision::SourceSpec source_;
   QComboBox* from_;
@@ -54,7 +54,6 @@ class TimesDialog : public SettingsDialog {
   QLabel* found_;
   std::function<monitor::Watch()> place_;  // the watch with it
   bool touched_ = false;                   // somebody chose
-  std::atomic<int> version_ = 0;
   Worker thread_;
 };
 

@@ -110,7 +110,7 @@ TEST(PictureStore, NearestWithinTheTolerance) {
   EXPECT_EQ(nearestPicture({}, yard, 16, 10), nullptr);
 }
 
-TEST(RowAges, CountFramesSinceARowWasComputed) {
+TEST(CountAges, CountsFramesSinceARowWasComputed) {
   std::vector<int> ages;
   Estimate estimate;
   const auto counted = [&] {

@@ -116,6 +116,18 @@ TEST_F(Trainer, AStrokeReadsNoFileAgain) {
   EXPECT_TRUE(wait([&] { return !failures_.isEmpty(); })) << "it is no picture any more";
 }
 
+TEST_F(Trainer, StatesThatWaitToBeSavedAreWhenTheWindowCloses) {
+  add("a", false);
+  {
+    StateTrainer states(folder_.path());
+    for (int i = 0; i < 50; ++i) states.open(QStringLiteral("picture"));  // save() waits behind them
+    states.save(QStringLiteral("picture"), {{QStringLiteral("a"), QStringLiteral("high")}});
+  }
+  QFile file(folder_.filePath(QStringLiteral("states/picture.csv")));
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  EXPECT_EQ(file.readAll(), "picture,state\n../pictures/a.png,high\n");
+}
+
 TEST_F(Trainer, AStrokeThatWaitsForTheDiskIsInTheState) {
   add("a", true);
   std::latch gate(1);
