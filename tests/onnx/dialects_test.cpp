@@ -85,6 +85,7 @@ std::vector<Dialect> dialects() {
       {.name = "head_linearNoResize", .head = HeadStyle::kLinear, .resize_in_graph = false},
       {.name = "l2_reduceL2", .head = HeadStyle::kMask, .l2 = L2Style::kReduceL2},
       {.name = "l2_reduceL2Clip", .head = HeadStyle::kMask, .l2 = L2Style::kReduceL2Clip},
+      {.name = "scores_loneConcat", .lone_concat = true},
       {.name = "l2_lp", .head = HeadStyle::kMask, .l2 = L2Style::kLp},
       {.name = "l2_reduceL2_opset18", .opset = 18, .head = HeadStyle::kMask, .l2 = L2Style::kReduceL2Clip},
   };

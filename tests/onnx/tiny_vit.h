@@ -65,7 +65,8 @@ struct Dialect {
   bool normalises = false;      ///< the graph subtracts the mean and divides by the deviation itself
   bool resize_in_graph = true;  ///< a segmentation head ends with a Resize
   bool argmax = false;
-  bool windowed = false;  ///< attention within columns of patches, as SAM writes its windows; without special tokens
+  bool lone_concat = false;  ///< a Concat of one input before the Softmax
+  bool windowed = false;     ///< attention within columns of patches, as SAM writes its windows; without special tokens
 };
 
 /// A tiny random ViT: written as ONNX in a dialect, and evaluated by double-precision loops.

@@ -271,6 +271,7 @@ class TinyVitWriter {
                                   : g_.node("MatMul", {heads.q, k});
       if (dialect_.scale == ScaleStyle::kScores) scores = g_.node("Mul", {scores, g_.number(scale)});
       if (dialect_.scale == ScaleStyle::kScoresDiv) scores = g_.node("Div", {scores, g_.number(1 / scale)});
+      if (dialect_.lone_concat) scores = g_.node("Concat", {scores}, {{"axis", -1L}});
       const std::string p = g_.node("Softmax", {scores}, {{"axis", batched ? 2L : 3L}});
       out = einsum ? g_.node("Einsum", {p, heads.v}, {{"equation", std::string("bhqk,bkhd->bqhd")}})
                    : g_.node("MatMul", {p, heads.v});

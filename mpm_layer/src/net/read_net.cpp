@@ -86,7 +86,10 @@ void supplyWeights(onnx::GraphProto& graph, onnx_graph::LateWeights& late, Layer
   }
   auto& tensors = *graph.mutable_initializer();
   tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
-                               [&](const onnx::TensorProto& tensor) { return readers[tensor.name()] == 0; }),
+                               [&](const onnx::TensorProto& tensor) {
+                                 const auto left = readers.find(tensor.name());
+                                 return left != readers.end() && left->second == 0;
+                               }),
                 tensors.end());
   late.load(graph);
 }

@@ -181,6 +181,7 @@ std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& no
   if (!sides) return std::nullopt;
   const auto count = static_cast<std::size_t>(budget.take(*sides));
   const onnx::AttributeProto* value = node.attribute("value");
+  if (value && value->t().data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
   const Tensor fill = value ? readTensor(value->t(), {}, "its value") : Tensor::of({}, std::vector<float>{0});
   if (fill.size() != 1) refuse(node, std::to_string(fill.size()) + " values", "one");
   return fill.picked(*sides, Integers(count, 0));

@@ -12,8 +12,8 @@ namespace {
 std::optional<Shape> matMulShape(const Node& node, Shape a, Shape b) {
   if (a.size() < 2 || b.size() < 2 || (node.op == "Gemm" && a.size() + b.size() > 4)) return std::nullopt;
   const std::string found = "operands " + toString(a) + " and " + toString(b);
-  if (node.integer("transA", 0) != 0) std::swap(a[0], a[1]);
-  if (node.integer("transB", 0) != 0) std::swap(b[0], b[1]);
+  if (node.op == "Gemm" && node.integer("transA", 0) != 0) std::swap(a[0], a[1]);
+  if (node.op == "Gemm" && node.integer("transB", 0) != 0) std::swap(b[0], b[1]);
   if (a.back() != b[b.size() - 2]) refuse(node, found, "inner sides that are equal");
   Shape shape = broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   shape.push_back(a[a.size() - 2]);

@@ -261,6 +261,7 @@ class Mover {
   }
 
   std::optional<Movements> concat() const {
+    if (node_.inputs.size() == 1) return inOrder(shape_);
     const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
     Movement result{.shape = shape_};
     result.shape[axis] = 0;

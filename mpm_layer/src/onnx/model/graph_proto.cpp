@@ -67,7 +67,7 @@ void requireWindow(const onnx::NodeProto& node) {
 void dropUnused(onnx::GraphProto& graph) {
   std::unordered_set<std::string> needed;
   for (const onnx::ValueInfoProto& output : graph.output()) needed.insert(output.name());
-  const auto isNeeded = [&](const std::string& name) { return needed.contains(name); };
+  const auto isNeeded = [&](const std::string& name) { return !name.empty() && needed.contains(name); };
   const auto unused = [&](const onnx::NodeProto& node) { return std::ranges::none_of(node.output(), isNeeded); };
   auto& nodes = *graph.mutable_node();
   for (int i = nodes.size() - 1; i >= 0; --i)

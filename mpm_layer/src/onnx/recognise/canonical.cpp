@@ -144,25 +144,27 @@ void absorbBias(const Matcher& match, const Node& linear) {
 
 /// MatMul by a constant and Gemm, each with the Add of a bias behind it -> Linear.
 void linear(const Matcher& match, Node& node) {
-  if ((node.op != "MatMul" && node.op != "Gemm") || node.integer("transA", 0) != 0) return;
+  const bool gemm = node.op == "Gemm";  // the attributes below and the third input are its own
+  if ((node.op != "MatMul" && !gemm) || (gemm && node.integer("transA", 0) != 0)) return;
   const Tensor* weight = match.graph().constant(node.input(1));
   const Shape* shape = match.graph().shape(node.inputs[0]);
   if (!weight || !weight->isFloat() || !shape || weight->shape.size() < 2 || weight->shape.size() > shape->size())
     return;
-  const bool turned = node.integer("transB", 0) != 0;
+  const bool turned = gemm && node.integer("transB", 0) != 0;
+  const float alpha = gemm ? node.number("alpha", 1) : 1, beta = node.number("beta", 1);
   std::int64_t in = weight->shape[weight->shape.size() - 2], out = weight->shape.back();
   // Sides of 1 in front of a matrix broadcast away.
   if (weight->size() == 0 || weight->size() != in * out) return;
   if (turned) std::swap(in, out);
   std::vector<float> bias(out, 0.0f);
-  if (node.input(2) >= 0) {
+  if (gemm && node.input(2) >= 0) {
     const auto given = match.perColumn(node.inputs[2], out);
     if (!given) return;
     bias = *given;
-    for (float& offset : bias) offset *= node.number("beta", 1);
+    for (float& offset : bias) offset *= beta;
   }
   std::vector<float> values = turned ? *weight->floats : transposed(*weight->floats, in, out);
-  for (float& value : values) value *= node.number("alpha", 1);
+  for (float& value : values) value *= alpha;
   match.rewrite(node, "Linear", node.inputs[0], Tensor::of({out, in}, std::move(values)), std::move(bias));
   absorbBias(match, node);
 }
