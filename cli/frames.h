@@ -87,8 +87,8 @@ void addDataset(CLI::App& verb, std::optional<evaluation::Dataset>& dataset, con
 /// Labels that do not count; of a data set none is named.
 std::vector<int> ignoredLabels(const LabelledOptions& options, const ModelInfo& model);
 
-/// `fit`, and the stride and the short side of `options`: what the user chose (nullopt and 0: nothing) stays as it is;
-/// the others become those of the papers, as far as the model allows.
+/// Sets the fit, the stride and the short side of `options` to those of the papers, as far as the model allows. What
+/// the user chose stays: a `fit`, and a stride or a side that is not 0.
 void applyProtocol(const LabelledOptions& labelled, std::optional<Fit> fit, const std::string& model,
                    EstimatorOptions& options);
 

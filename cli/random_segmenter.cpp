@@ -18,7 +18,8 @@ namespace mpm::cli {
 namespace {
 
 // In ONNX's own notation. The name of a weight ends with its shape: $ is the width of the network, 3$ and 4$ the widths
-// of queries, keys and values and of the MLP. The prefix # makes the names of a block its own.
+// of queries, keys and values and of the MLP. # is the prefix of the names of a block, NEXT that of the block behind
+// it.
 constexpr const char* kHead = R"(<ir_version: 8, opset_import: ["" : 20]>
 segmenter (float[1,3,512,512] image) => (int64[1,512,512] labels) {
   zero = Constant<value = int64 {0}>()    one = Constant<value = int64 {1}>()    two = Constant<value = int64 {2}>()

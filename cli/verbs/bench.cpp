@@ -64,8 +64,11 @@ struct Variant {
   evaluation::PerImage agreement;     // percent of the labels of the full model
 
   double median() const { return quantile(ms, 0.5); }
-  bool alive() const { return process != nullptr; }
+  bool failed = false;
+
+  bool alive() const { return !failed; }
   void fail(const std::string& why) {
+    failed = true;
     process.reset();
     note = why;
   }
@@ -426,6 +429,7 @@ Comparison compared(BenchArguments arguments, int threads) {
   result.variants = makeVariants(arguments, ours, threads);
   Input input(arguments, result.model);
   measure(result.variants, input, arguments);
+  for (Variant& variant : result.variants) variant.process.reset();  // its memory is needed for what comes
   noteShares(result.variants);
   return result;
 }
@@ -446,10 +450,11 @@ int interruptedBench() {
 int board(BenchArguments arguments, int threads) {
   VariantOptions& wanted = arguments.variants;
   if (!arguments.image.empty() || !wanted.reductions.empty() || !wanted.schedules.empty() || wanted.attention ||
-      !wanted.reuses.empty() || !arguments.beside.empty() || arguments.json || arguments.options.read.device != "cpu")
+      !wanted.reuses.empty() || !arguments.beside.empty() || arguments.json || arguments.options.read.device != "cpu" ||
+      arguments.batch != 1)
     throw UsageError(
-        "--board chooses picture, reductions and reuse itself: leave out --image, --reduce, --schedule, --attention, "
-        "--reuse, --beside, --json and --device");
+        "--board chooses picture, reductions, reuse and batch itself: leave out --image, --reduce, --schedule, "
+        "--attention, --reuse, --batch, --beside, --json and --device");
   const BuildInfo build = buildInfo();
   if (wanted.precisions.empty()) {
     wanted.precisions = {Precision::kFp32};
@@ -549,12 +554,14 @@ Verb addBench(CLI::App& mpm) {
   verb->add_flag("--head", arguments->head, "On the CPU: also the time of each kind of operator in the head");
   verb->add_flag(
       "--board", arguments->board,
-      "A Markdown table of this computer to send: the default model on the built-in street, Seg-T and Seg-S with "
-      "random weights at 512x512, in every fast precision, full, merged and with reuse, with clock, "
-      "temperature and power where Linux tells them. Needs no file");
+      "A Markdown table of this computer to send, in every fast precision, full and merged: the default model on ten "
+      "frames of the built-in street, also with reuse; Seg-T and Seg-S with random weights at 512x512, one image and "
+      "two at "
+      "a time, three rounds. With clock, temperature and power where Linux tells them. Needs no file");
   verb->option_defaults()->group("Measurement");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
-  addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");
+  addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5,
+            "Measured passes of each variant. Default: 20, and fewer with --board");
   addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
   addOption(*verb, "--beside", arguments->beside, "JSON",
             "The worker of another runtime, which takes its turns: {\"name\", \"runtime\", \"precision\", \"reduce\", "

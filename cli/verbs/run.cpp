@@ -117,7 +117,8 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
 
 // The settings that --resume must find unchanged.
 Json workJson(const RunArguments& arguments, const std::string& model_path, const ModelInfo& model) {
-  return {{"model", {{"path", model_path}, {"bytes", std::filesystem::file_size(model_path)}}},
+  std::error_code gone;
+  return {{"model", {{"path", model_path}, {"bytes", std::filesystem::file_size(model_path, gone)}}},
           {"reduce", toString(model.reduction)},
           {"precision", toString(model.precision)},
           {"input", sizeJson(model.input)},

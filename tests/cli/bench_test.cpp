@@ -158,6 +158,8 @@ std::vector<std::string> boardRows(const Words& options = {}) {
         std::regex_match(lines[i], row, std::regex(R"(\| (.*) \| [0-9.]+ \| [0-9.]+ - [0-9.]+ \| [0-9.]+ \| .*)")))
         << lines[i];
     rows.push_back(row[1]);
+    EXPECT_TRUE(!rows.back().ends_with("fp32 | none | off") || lines[i].find(" | 1.000 | ") != std::string::npos)
+        << lines[i];
   }
   return rows;
 }
@@ -170,6 +172,7 @@ TEST_F(Bench, BoardMeasuresTheDefaultModelAndTheNetworksOfThePaper) {
       EXPECT_THAT(rows, Contains(std::string(part) + " | fp32 | " + reduction + " | off"));
   EXPECT_THAT(rows, Contains("outdoor_vit_t16 | 1 | fp32 | gradual | auto"));
   expectFailure(mpmCommand({"bench", "--board", "--image", "demo:"}), 2, {"--board", "--image"});
+  expectFailure(mpmCommand({"bench", "--board", "--batch", "4"}), 2, {"--board", "--batch"});
 }
 
 TEST_F(Bench, LongBoardHasEveryFastPrecision) {
