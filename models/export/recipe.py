@@ -242,4 +242,5 @@ def replace_file(path, write_to):
     except OSError as error:
         raise ExportError(f"{path}: {error.strerror}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
