@@ -104,8 +104,12 @@ BENCHMARK(BM_Attention)
 void BM_Block(benchmark::State& state) {
   const Threads threads(static_cast<int>(state.range(0)));
   const int rows = static_cast<int>(state.range(1)), heads = static_cast<int>(state.range(2)), dim = heads * 64;
-  const test::BlockWeights weights(
-      {.dim = dim, .heads = heads, .head_dim = 64, .hidden = 4 * dim, .precision = precisionOf(state, state.range(3))});
+  const test::BlockWeights weights({.dim = dim,
+                                    .heads = heads,
+                                    .head_dim = 64,
+                                    .hidden = 4 * dim,
+                                    .biases = false,
+                                    .precision = precisionOf(state, state.range(3))});
   const TransformerBlock block(weights.spec());
   const Matrix x = Matrix::normal(rows, dim, 5);
   Matrix y(rows, dim);

@@ -17,6 +17,7 @@ struct TunePicture {
   int film = 0;     ///< pictures of one film are alike
 };
 
+/// The caller checks the ranges: 0 < agreement <= 100, loss >= 0, and no loss beside reuse.
 struct TuneOptions {
   std::string model;                ///< a plain ViT
   EstimatorOptions segmenter{};     ///< without a reduction

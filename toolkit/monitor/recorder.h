@@ -62,7 +62,7 @@ class Recorder {
   /// Those of an earlier watch, reported as an event that is not stored; ignored once there are others.
   void setStoredRegions(const std::vector<vision::Region>& regions);
 
-  /// Replaces the rules that are others. Alarms that ring end, and ring again where the new ones do.
+  /// Replaces those rules that differ. Alarms that ring end, and ring again where the new ones do.
   void setRules(const NightRule& night, const AlarmOptions& alarms, const QualityOptions& quality, UnixMs now);
   /// Sets the states that are read from the next sample on; results need features. Throws mpm::Error as
   /// StateOptions::validate().

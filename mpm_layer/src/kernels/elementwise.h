@@ -8,6 +8,7 @@
 
 namespace mpm {
 
+// The tables in elementwise.cpp and elementwise.cu have this order.
 enum class Activation { kGeluErf, kGeluTanh, kGeluQuick, kRelu, kSilu };
 
 /// "gelu_erf" and so on (docs/ops.md). Throws mpm::Error for another name.

@@ -53,7 +53,7 @@ struct Columns {
   std::set<std::string> states;      // names of the heads that were read
   std::map<std::int64_t, Session> sessions;
 
-  // An empty one for a sample that came after that look.
+  // The session of a sample; an empty one for a sample that came after findColumns().
   const Session& of(const Sample& sample) const {
     static const Session none{};
     const auto session = sessions.find(sample.session);

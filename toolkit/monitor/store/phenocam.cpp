@@ -15,7 +15,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -234,8 +233,11 @@ struct RegionFiles {
 
 // TYPE_NUMBER, as "DB_1000".
 bool isCode(const std::string& name) {
-  static const std::regex code("[A-Za-z]+_[0-9]+");
-  return std::regex_match(name, code);
+  const auto score = std::ranges::find(name, '_');
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return score != name.begin() && name.end() - score > 1 && std::all_of(name.begin(), score, letter) &&
+         std::all_of(score + 1, name.end(), digit);
 }
 
 std::map<std::string, std::string> codesOf(const std::set<std::string>& names) {

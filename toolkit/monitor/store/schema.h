@@ -63,7 +63,7 @@ std::vector<std::string> columnsOf(const Database& database, const std::string& 
 /// The column, or where it is not among them, as in an older file: NULL by its name.
 std::string nullUnless(const std::vector<std::string>& there, const std::string& column);
 
-/// Writes regions of samples: a row each, the whole picture too, with a column for each quantity.
+/// For insertRegion(): a row for each region, the whole picture too, with a column for each quantity.
 Statement prepareRegions(const Database& database);
 void insertRegion(Statement& prepared, std::int64_t sample, const RegionSample& region);
 

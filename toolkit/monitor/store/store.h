@@ -135,7 +135,7 @@ class StoreWriter {
   /// that changed is a new one, and stored samples keep the old one. Ends no session.
   void setRegions(const std::string& source, const std::vector<vision::Region>& regions);
   /// Ends the session and takes the samples of another database in place of those of the same pictures, as
-  /// replaceSamples() in merge.h; removes that database.
+  /// replaceSamples() in schema.h; removes that database.
   void replaceSamples(const std::string& fresh);
   /// Where the writing has ended: goes on in this file, which may be the same one, as a new writer would.
   void storeIn(const std::string& path);

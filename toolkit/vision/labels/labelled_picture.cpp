@@ -29,7 +29,8 @@ std::vector<fs::path> filesIn(const std::string& folder, std::error_code& error)
 
 constexpr std::uintmax_t kMaxShapes = 512U << 20;  // bytes: more than the largest file of COCO's own
 
-// Labels by the names of their pictures; LabelledFile::image is not known yet. `is_map`: whether it is a label map.
+// Labels by the names of their pictures; LabelledFile::image is not known yet. `is_map`: whether an image file is a
+// label map.
 std::map<std::string, LabelledFile> labelFiles(const std::string& folder,
                                                const std::function<bool(const std::string& file)>& is_map) {
   std::map<std::string, LabelledFile> found;

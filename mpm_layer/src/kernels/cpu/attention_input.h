@@ -28,8 +28,9 @@ struct Bf16Pair {
 };
 constexpr int pairsFor(int count) { return (count + 1) / 2; }
 
-/// One head, a few query rows, all keys. With operands in bf16, Number is Bf16Pair, and head_dim and keys below are
-/// pairsFor() of them; logits, maxima, sums and the result are float all the same.
+/// One head, a few query rows, all keys. With operands in bf16, Number is Bf16Pair: rows of q and k have
+/// pairsFor(head_dim) of them and v has pairsFor(keys) rows; the fields below count numbers, not pairs. Logits, maxima,
+/// sums and the result are float all the same.
 template <class Number>
 struct AttentionTile {
   const Number* q;  ///< {rows, head_dim}, already times scale * log2(e)

@@ -6,7 +6,7 @@
 
 namespace mpm::cuda {
 
-/// Multi-head attention of a batch of ragged images without the N x N matrix (kernels/attention.h). qkv
+/// Multi-head attention of a batch of ragged images without the N x N matrix: softmax(scale q k^T + key_bias) v. qkv
 /// {rows.total, 3 heads head_dim} packed: q, k, v, each head-major; out {rows.total, heads head_dim}. `key_bias`
 /// {rows.total} or null. 16-bit numbers run on the tensor cores if head_dim is a multiple of 8. Everything else
 /// runs in fp32 on the ordinary cores. Throws mpm::Error when head_dim > 128. Same bytes in every run.
