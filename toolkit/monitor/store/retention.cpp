@@ -31,11 +31,16 @@ bool forgetSamples(Database& database, const Sources& sources, UnixMs before) {
   return forget(database, sources, before, "sample WHERE id" + oldest);
 }
 
-bool forgetBuckets(Database& database, const Sources& sources, std::int64_t width, UnixMs before) {
-  const std::string of_width = "source = ?1 AND width_ms = " + std::to_string(width);
+// Sums of a table, those that fulfil a condition with the source.
+bool forgetSums(Database& database, const Sources& sources, UnixMs before, const std::string& table,
+                const std::string& mine) {
   return forget(database, sources, before,
-                "bucket WHERE " + of_width + " AND start_ms IN (SELECT start_ms FROM bucket WHERE " + of_width +
+                table + " WHERE " + mine + " AND start_ms IN (SELECT start_ms FROM " + table + " WHERE " + mine +
                     " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3)");
+}
+
+bool forgetBuckets(Database& database, const Sources& sources, std::int64_t width, UnixMs before) {
+  return forgetSums(database, sources, before, "bucket", "source = ?1 AND width_ms = " + std::to_string(width));
 }
 
 bool forgetEvents(Database& database, Sources sources, UnixMs before) {
@@ -43,13 +48,6 @@ bool forgetEvents(Database& database, Sources sources, UnixMs before) {
   return forget(
       database, sources, before,
       "event WHERE id IN (SELECT id FROM event WHERE source IS ?1 AND time_ms < ?2 ORDER BY time_ms LIMIT ?3)");
-}
-
-bool forgetHistograms(Database& database, const Sources& sources, UnixMs before) {
-  const std::string mine = "session IN (SELECT id FROM session WHERE source = ?1)";
-  return forget(database, sources, before,
-                "hour_of_tokens WHERE " + mine + " AND start_ms IN (SELECT start_ms FROM hour_of_tokens WHERE " + mine +
-                    " AND start_ms < ?2 ORDER BY start_ms LIMIT ?3)");
 }
 
 // The first of the kinds that has something to give.
@@ -82,8 +80,9 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
   if (above) {
     const UnixMs month = now - 30 * kDayMs;
     gone = forgetDetails(database, sources, now - kHourMs, now - kDayMs, now - kDayMs) ||
-           forgetHistograms(database, sources, month) || forgetBuckets(database, sources, kHourMs, month) ||
-           forgetBuckets(database, sources, kDayMs, month);
+           forgetSums(database, sources, month, "hour_of_tokens",
+                      "session IN (SELECT id FROM session WHERE source = ?1)") ||
+           forgetBuckets(database, sources, kHourMs, month) || forgetBuckets(database, sources, kDayMs, month);
   }
   transaction.commit();
   if (gone) database.execute("PRAGMA incremental_vacuum(2000)");
