@@ -223,7 +223,7 @@ Database openForWriting(const std::string& path, bool create) {
                         "database '" + path + "' may not be written by this user, or lies on a disk that is read-only");
     const bool fresh = !hasTables(database, path);
     if (fresh) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
-    if (database.text("PRAGMA journal_mode = WAL") != "wal")
+    if (Statement mode = database.prepare("PRAGMA journal_mode = WAL"); !mode.step() || mode.text(0) != "wal")
       throw Error("'" + path +
                   "' lies where SQLite cannot share memory (a network drive?): name a file on a local disk");
     // In WAL mode NORMAL cannot damage the file; a kill loses nothing that was committed, and what a power cut may lose
@@ -244,13 +244,13 @@ Database openForReading(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw Error("there is no database '" + path + "'");
   requireWhole(path);
-  const auto check = [&](const Database& database) {
+  const auto openAs = [&](const std::string& name) {
+    Database database(name, Database::Mode::kReadOnly);
     if (!hasTables(database, path)) throw EmptyDatabase("'" + path + "' is empty");
+    return database;
   };
   try {
-    Database database(path, Database::Mode::kReadOnly);
-    check(database);
-    return database;
+    return openAs(path);
   } catch (const SqliteError& error) {
     const int code = error.code() & 0xff;
     if ((code != SQLITE_READONLY && code != SQLITE_CANTOPEN) || std::filesystem::exists(path + "-wal", ignored))
@@ -267,9 +267,7 @@ Database openForReading(const std::string& path) {
       else
         uri.push_back(static_cast<char>(c));
     }
-    Database database(uri + "?immutable=1", Database::Mode::kReadOnly);
-    check(database);
-    return database;
+    return openAs(uri + "?immutable=1");
   } catch (const SqliteError& error) {
     failToOpen(path, error);
   }

@@ -58,17 +58,9 @@ bool Statement::step() {
   throw error;
 }
 
-std::string_view Statement::text(int column) const {
-  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
-  if (!text) return {};
-  return {reinterpret_cast<const char*>(text),
-          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
-}
-
-std::string_view Statement::blob(int column) const {
-  const void* blob = sqlite3_column_blob(statement_.get(), column);
-  if (!blob) return {};
-  return {static_cast<const char*>(blob), static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+std::string_view Statement::bytesAt(int column, const void* begin) const {
+  if (!begin) return {};
+  return {static_cast<const char*>(begin), static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
 void Statement::refuse(const std::string& what) const {
@@ -149,11 +141,6 @@ Database::Database(const std::string& path, Mode mode) {
 
 void Database::execute(const std::string& sql) {
   if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) throw errorOf(handle_.get());
-}
-
-std::string Database::text(std::string_view sql) const {
-  Statement statement = prepare(sql);
-  return statement.step() ? std::string(statement.text(0)) : "";
 }
 
 Transaction::~Transaction() {

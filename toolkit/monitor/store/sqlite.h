@@ -71,8 +71,9 @@ class Statement {
     int column = 0;
     (readOne(column++, values), ...);
   }
-  std::string_view text(int column) const;  ///< valid until the next step
-  std::string_view blob(int column) const;  ///< valid until the next step
+  /// Both are valid until the next step.
+  std::string_view text(int column) const { return bytesAt(column, sqlite3_column_text(statement_.get(), column)); }
+  std::string_view blob(int column) const { return bytesAt(column, sqlite3_column_blob(statement_.get(), column)); }
   /// A row that no program of ours wrote: throws SqliteError naming the file.
   [[noreturn]] void refuse(const std::string& what) const;
 
@@ -84,6 +85,7 @@ class Statement {
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
+  std::string_view bytesAt(int column, const void* begin) const;
   void readOne(int column, std::int64_t& value) const { value = integer(column); }
   void readOne(int column, int& value) const { value = static_cast<int>(integer(column)); }
   void readOne(int column, bool& value) const { value = integer(column) != 0; }
@@ -174,7 +176,6 @@ class Database {
     Statement row = prepare(sql);
     return row.bind(values...).step() ? row.integer(0) : 0;
   }
-  std::string text(std::string_view sql) const;
   std::int64_t lastId() const { return sqlite3_last_insert_rowid(handle_.get()); }
   /// Closing the last connection moves nothing out of the write-ahead log: for a file that is damaged.
   void keepLog() { sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
