@@ -173,8 +173,6 @@ void AggregateUpdate::write(Database& database) {
     for (const auto& [tenths, count] : occurrences) packed.push_back({tenths, static_cast<std::int32_t>(count)});
     replace_hour.run(session, start, night, Statement::Blob{bytesOf(packed)});
   }
-  buckets_.clear();
-  hours_.clear();
 }
 
 }  // namespace mpm::monitor

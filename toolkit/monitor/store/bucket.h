@@ -64,7 +64,7 @@ class AggregateUpdate {
  public:
   /// With the ids of its regions.
   void add(std::int64_t source, std::int64_t session, const Sample& sample);
-  /// Adds what was collected to what is stored, and forgets it.
+  /// Adds what was collected to what is stored; once.
   void write(Database& database);
 
  private:
