@@ -172,15 +172,14 @@ std::vector<Event> Alarms::end(UnixMs time) {
 std::optional<Event> ReuseWatch::add(const ReuseReport& report, const Reuse& options, UnixMs time) {
   if (!report.agreement) return std::nullopt;
   const double wanted = options.agreement.value_or(kWanted);
-  const std::string found =
-      "reuse agrees with the full model on " + shortText(*report.agreement) + " %" + " of the pixels";
+  const std::string found = "reuse agrees with the full model on " + shortText(*report.agreement) + " % of the pixels";
   if (*report.agreement >= wanted) {
     if (std::exchange(below_, 0) < kInARow) return std::nullopt;
-    return Event{time, EventKind::kReuse, Severity::kInfo, found + ", " + shortText(wanted) + " %" + " or more again"};
+    return Event{time, EventKind::kReuse, Severity::kInfo, found + ", " + shortText(wanted) + " % or more again"};
   }
   if (++below_ != kInARow) return std::nullopt;
   return Event{time, EventKind::kReuse, Severity::kWarning,
-               found + ", less than " + shortText(wanted) + " %" + " at " + std::to_string(kInARow) +
+               found + ", less than " + shortText(wanted) + " % at " + std::to_string(kInARow) +
                    " key frames in a row: " +
                    (options.agreement   ? "no threshold is low enough here, turn reuse off"
                     : options.threshold ? "choose a lower threshold, or turn reuse off"
