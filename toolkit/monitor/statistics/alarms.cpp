@@ -110,23 +110,22 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
     }
     if (!limit.alarm.state.empty() || (limit.alarm.isArea() && !limit.label)) continue;
     if (gap && !limit.ringing) limit.outside_since.reset();  // values in the gap are unknown
-    const auto known = limit.valueOf(sample);
-    if (!known) continue;
-    const double value = *known;
+    const auto value = limit.valueOf(sample);
+    if (!value) continue;
     if (limit.ringing) {
-      if (!limit.backInside(value, options_.hysteresis)) continue;
+      if (!limit.backInside(*value, options_.hysteresis)) continue;
       limit.ringing = false;
       limit.outside_since.reset();
       events.push_back(
-          {sample.time, EventKind::kAlarmEnded, Severity::kInfo, limit.name() + " back at " + limit.text(value)});
-    } else if (!limit.outside(value)) {
+          {sample.time, EventKind::kAlarmEnded, Severity::kInfo, limit.name() + " back at " + limit.text(*value)});
+    } else if (!limit.outside(*value)) {
       limit.outside_since.reset();
     } else {
       if (!limit.outside_since) limit.outside_since = steady;
       if (static_cast<double>(steady - *limit.outside_since) < options_.minutes * 60000) continue;
       limit.ringing = true;
       events.push_back({sample.time, EventKind::kAlarm, Severity::kWarning,
-                        limit.name() + " " + limit.text(value) + (limit.alarm.above ? " above " : " below ") +
+                        limit.name() + " " + limit.text(*value) + (limit.alarm.above ? " above " : " below ") +
                             limit.text(limit.alarm.limit) + " for " + shortText(options_.minutes) + " min"});
     }
   }
