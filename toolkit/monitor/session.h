@@ -160,8 +160,6 @@ class Session {
 struct MeasuredAgain {
   std::string database{};                  ///< holds the new samples: for StoreWriter::replaceSamples()
   std::int64_t samples = 0, pictures = 0;  ///< measured, of so many; the others cannot be read
-
-  friend bool operator==(const MeasuredAgain&, const MeasuredAgain&) = default;
 };
 
 /// Measures all pictures of an archive again, with this model, these rules, regions and states: after teaching, or with
