@@ -25,8 +25,8 @@ int minuteOfDay(UnixMs time, std::optional<int> zone) {
 constexpr int kPeriodsNeeded = 3;
 constexpr double kStray = 0.05;  // of an hour's samples
 
-void addHour(evaluation::Block& block, const HourOfTokens& hour) {
-  for (const auto& [tokens, count] : hour.occurrences) {
+void addCounts(evaluation::Block& block, const std::map<double, std::int64_t>& occurrences) {
+  for (const auto& [tokens, count] : occurrences) {
     block.sum += tokens * static_cast<double>(count);
     block.samples += count;
   }
@@ -38,7 +38,7 @@ std::vector<evaluation::Block> hourBlocks(const std::vector<const HourOfTokens*>
   std::vector<evaluation::Block> blocks;
   for (const HourOfTokens* hour : hours) {
     if (blocks.empty() || blocks.back().start != hour->start) blocks.push_back({.start = hour->start});
-    addHour(blocks.back(), *hour);
+    addCounts(blocks.back(), hour->occurrences);
   }
   std::erase_if(blocks, [&](const evaluation::Block& block) {
     return static_cast<double>(block.samples) <= kStray * static_cast<double>(samples_of_both.at(block.start));
@@ -87,7 +87,7 @@ std::optional<double> changeSinceYesterday(const std::vector<const HourOfTokens*
   evaluation::Block today, yesterday;
   for (const HourOfTokens* hour : hours) {
     const UnixMs age = now - hour->start;
-    if (age > 0 && age <= 2 * kDayMs) addHour(age <= kDayMs ? today : yesterday, *hour);
+    if (age > 0 && age <= 2 * kDayMs) addCounts(age <= kDayMs ? today : yesterday, hour->occurrences);
   }
   if (today.samples == 0 || yesterday.samples == 0) return std::nullopt;
   return today.mean() - yesterday.mean();
@@ -145,14 +145,10 @@ std::optional<bool> DayNight::night(UnixMs time, double brightness) {
 }
 
 Summary summarize(const std::map<double, std::int64_t>& occurrences) {
-  Summary summary;
-  double sum = 0;
-  for (const auto& [value, count] : occurrences) {
-    summary.samples += count;
-    sum += value * static_cast<double>(count);
-  }
-  if (summary.samples == 0) return summary;
-  summary.mean = sum / static_cast<double>(summary.samples);
+  evaluation::Block all;
+  addCounts(all, occurrences);
+  if (all.samples == 0) return {};
+  Summary summary{.samples = all.samples, .mean = all.mean()};
   summary.min = occurrences.begin()->first;
   summary.max = occurrences.rbegin()->first;
   summary.median = quantile(occurrences, 0.5);
