@@ -87,7 +87,6 @@ struct Understood {
   Interpretation found;
   Trunk trunk;
   Size2 size;
-  std::int64_t parameters = 0;  ///< of the file
 };
 
 Understood understand(Graph graph, std::int64_t batch, std::int64_t channels, Size2 size) {
@@ -186,7 +185,6 @@ Reduction reductionFor(const Reduction& reduction, int blocks) {
 Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std::optional<Size2>& input_size,
                       const std::filesystem::path& folder) {
   Graph graph = readGraph(model, folder);
-  const std::int64_t parameters = graph.weights;
   const DeclaredInput declared = declaredInput(model, graph.values[graph.image].name);
   std::vector<Size2> sizes;
   const bool fixed = declared.size.height > 0 && declared.size.width > 0;
@@ -208,9 +206,7 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
   const std::int64_t channels = declared.channels > 0 ? declared.channels
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
-  Understood understood = understandAt(std::move(graph), declared.batch, channels, sizes, guessed);
-  understood.parameters = parameters;
-  return understood;
+  return understandAt(std::move(graph), declared.batch, channels, sizes, guessed);
 }
 
 /// Applies `read` to the model in this file and its late weights.
@@ -295,7 +291,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
     throw Error("positions=" + mpm::toString(positions) + " is for rotary positions, which this model does not have");
   info.precision = options.precision;
   info.opset = understood.graph.opset;
-  info.parameters = understood.parameters;
+  info.parameters = understood.graph.weights;
   Converted result =
       Emitter(understood.graph, understood.found, std::move(understood.trunk), std::move(info), options).emit();
   understood = {};
