@@ -143,9 +143,8 @@ void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
   const onnx::NodeProto& first = *(attention != nodes.end() ? attention : nodes.find(block + "0"))->second;
   info.heads = within(first, "heads", attributeOf(first, "heads").i(), 1, kMaxWidth);
   requireSteps(info, graph);
-  for (const onnx::ValueInfoProto& input : graph.input())
-    if (input.name() == image)
-      requireShape("input '" + input.name() + "'", input, {1, channels, info.input.height, info.input.width});
+  if (const onnx::ValueInfoProto* const input = findNamed(graph.input(), image))
+    requireShape("input '" + image + "'", *input, {1, channels, info.input.height, info.input.width});
   const auto requireOutput = [&](const std::string& name, const Shape& shape) {
     requireShape("output '" + name + "'", outputOf(graph, name), shape);
   };
