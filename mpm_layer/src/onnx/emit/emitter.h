@@ -94,7 +94,7 @@ class Emitter {
   /// Number of special rows of a term with a row per token; negative when it has other rows.
   std::int64_t specialOf(const Term& term) const { return term.rows - patches(); }
   std::int64_t patches() const { return trunk_.embedding.patches(); }
-  NetWriter::Attribute precision() const { return {"precision", mpm::toString(info_.precision)}; }
+  Attribute precision() const { return {"precision", mpm::toString(info_.precision)}; }
   std::string nameOf(int term, const std::string& prefix);
 
   const Graph& graph_;

@@ -18,7 +18,6 @@ std::string baseName(std::string name);
 /// Builds an ONNX model of ai.mpm ops and stock ones. Names of nodes and tensors follow docs/ops.md.
 class NetWriter {
  public:
-  using Attribute = onnx_graph::Attribute;
   using Attributes = std::vector<Attribute>;
 
   NetWriter(int opset, const std::string& graph_name);

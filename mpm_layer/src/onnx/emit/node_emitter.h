@@ -147,7 +147,7 @@ class NodeEmitter {
   std::map<std::string, std::string> channels_last_;  ///< maps {B, C, H, W} -> the same {B, H, W, C}
   std::map<std::string, Convolved> convolved_;        ///< by their result
   std::string prefix_;
-  NetWriter::Attribute precision_;
+  Attribute precision_;
   bool one_size_;
   bool one_image_ = false;
   /// Tensors with several slices of each image along the first axis, image by image: {B * heads, ..}.
