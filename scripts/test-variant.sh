@@ -23,3 +23,7 @@ cmake -S . -B "build-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD
   -DMPM_WARNINGS_AS_ERRORS=ON $options
 cmake --build "build-$1"
 ctest --test-dir "build-$1" --output-on-failure --label-exclude long --parallel "$(nproc)"
+if [ "$1" = cuda ]; then  # what scripts/cuda_bench.sh builds on the GPU's machine, without our other dependencies
+  cmake -S bench/cuda -B build-cuda-bench -G Ninja -DCMAKE_CUDA_ARCHITECTURES=90a
+  cmake --build build-cuda-bench
+fi
