@@ -91,9 +91,11 @@ done
 lines=20 step ours 120 "$build/bin/cuda_bench"
 if [ $sanitize -eq 1 ]; then  # our kernels only, not cuBLAS
   for tool in memcheck racecheck synccheck; do
-    level=() && [ $tool = racecheck ] && level=(--racecheck-detect-level error)
+    level=() tests='*'
+    # On an H100 with CUDA 13.0 racecheck breaks off at the first product of cuBLASLt.
+    [ $tool = racecheck ] && level=(--racecheck-detect-level error) tests='-*Linear*:*Patches*:*Block*:*MeetTheir*'
     step $tool 120 compute-sanitizer --tool $tool --report-api-errors no --kernel-name kernel_substring=3mpm4cuda \
-      "${level[@]}" --error-exitcode 9 "$build/bin/cuda_test"
+      "${level[@]}" --error-exitcode 9 "$build/bin/cuda_test" "--gtest_filter=$tests"
   done
 fi
 number=0

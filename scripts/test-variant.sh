@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 case $* in
   clang) packages='clang libomp-dev' options='-DCMAKE_CXX_COMPILER=clang++' ;;  # oneDNN needs OpenMP
   minimal) packages='' options='-DMPM_WITH_QT=OFF -DMPM_WITH_SCENE=OFF -DMPM_WITH_LIBTORCH=OFF' ;;
-  cuda) packages='' options='-DMPM_WITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90' ;;
+  cuda) packages='' options='-DMPM_WITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a' ;;
   *) echo "usage: scripts/test-variant.sh clang|minimal|cuda" >&2; exit 2 ;;
 esac
 

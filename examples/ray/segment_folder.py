@@ -45,27 +45,15 @@ class Segment:
             raise OSError(f"cannot write '{temporary}'")
         os.replace(temporary, target)
         areas = np.bincount(result.labels.ravel(), minlength=self.classes) / result.labels.size
-        row = {"path": path, "tokens": np.array(result.tokens), "areas": areas, "ms": result.ms["total"]}
-        if self.arguments.labels:
-            row["confusion"] = self.confusion(name, result.labels)
-        return row
-
-    def confusion(self, name, predicted):
-        path = os.path.join(self.arguments.labels, f"{name}.png")
-        truth = cv2.imread(path, cv2.IMREAD_UNCHANGED)
-        if truth is None:
-            raise OSError(f"cannot read the label map '{path}'")
-        return mpm.evaluate([predicted], [truth], classes=self.classes, ignore=self.arguments.ignore).confusion.ravel()
+        return {"path": path, "tokens": np.array(result.tokens), "areas": areas, "ms": result.ms["total"]}
 
 
-def evaluation(rows, classes):
-    confusion = sum(np.asarray(row["confusion"]) for row in rows).reshape(len(classes), len(classes))
-    right = np.diag(confusion)
-    united = confusion.sum(0) + confusion.sum(1) - right
-    iou = [float(100 * r / u) if u else None for r, u in zip(right, united)]
-    return {"images": len(rows), "miou": float(np.mean([value for value in iou if value is not None])),
-            "pixel_accuracy": float(100 * right.sum() / confusion.sum()), "iou": dict(zip(classes, iou)),
-            "confusion": confusion.tolist()}
+def label_maps(folder, paths):
+    for path in paths:
+        labels = cv2.imread(os.path.join(folder, f"{pathlib.Path(path).stem}.png"), cv2.IMREAD_UNCHANGED)
+        if labels is None:
+            raise OSError(f"cannot read the label map of '{path}' in '{folder}'")
+        yield labels
 
 
 def main():
@@ -95,12 +83,17 @@ def main():
             .sort("path").materialize())
     table = os.path.join(arguments.output, "images.parquet")
     shutil.rmtree(table, ignore_errors=True)  # of an earlier run
-    (rows.drop_columns(["confusion"]) if arguments.labels else rows).write_parquet(table)
+    rows.write_parquet(table)
     print(f"{rows.count()} label maps and images.parquet in {arguments.output}")
     if arguments.labels:
-        result = evaluation(rows.take_all(), mpm.info(arguments.model)["class_names"])
-        pathlib.Path(arguments.output, "evaluation.json").write_text(json.dumps(result))
-        print(f"mIoU {result['miou']:.3f}, pixel accuracy {result['pixel_accuracy']:.3f}")
+        names = mpm.info(arguments.model)["class_names"]
+        result = mpm.evaluate(label_maps(arguments.output, paths), label_maps(arguments.labels, paths), classes=len(names),
+                              ignore=arguments.ignore)
+        iou = {name: None if np.isnan(value) else 100 * value for name, value in zip(names, result.iou)}
+        pathlib.Path(arguments.output, "evaluation.json").write_text(json.dumps(
+            {"images": result.images, "miou": 100 * result.mean_iou, "pixel_accuracy": 100 * result.pixel_accuracy, "iou": iou,
+             "confusion": result.confusion.tolist()}))
+        print(f"mIoU {100 * result.mean_iou:.3f}, pixel accuracy {100 * result.pixel_accuracy:.3f}")
 
 
 if __name__ == "__main__":

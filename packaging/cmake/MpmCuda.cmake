@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # mpm_cuda is ON when the CUDA language is enabled and CUDA::cublasLt exists. The default is machine code for every
-# architecture from Turing to Hopper, and PTX of Hopper for later GPUs. -DCMAKE_CUDA_ARCHITECTURES=90 builds faster.
+# architecture from Turing to Hopper, and PTX of Ada for later GPUs. -DCMAKE_CUDA_ARCHITECTURES=90a builds faster.
 # The sources take minutes to compile, so AUTO leaves them out on a machine without the driver of a GPU.
 set(mpm_cuda OFF)
 if(MPM_WITH_CUDA STREQUAL "ON" OR (MPM_WITH_CUDA STREQUAL "AUTO" AND EXISTS /proc/driver/nvidia/version))
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89 90a-real)
   endif()
   set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "Architectures of NVIDIA GPUs to compile for")
   # In code for plain sm_90 the kernels for Hopper's warpgroups end with a trap. A build with both architectures would launch

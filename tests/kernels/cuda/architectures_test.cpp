@@ -29,7 +29,7 @@ TEST(CudaArchitectures, AnAIsThatOneAlone) {
 }
 
 TEST(CudaArchitectures, TheDefaultRunsFromTuringOn) {
-  const char* const list = "75-real,80-real,86-real,89-real,90";
+  const char* const list = "75-real,80-real,86-real,89,90a-real";
   for (const auto& [major, minor] : {std::pair(7, 5), {8, 0}, {8, 7}, {9, 0}, {10, 0}, {12, 1}})
     EXPECT_TRUE(anyCodeRunsOn(list, major, minor)) << major << "." << minor;
   EXPECT_FALSE(anyCodeRunsOn(list, 7, 0));

@@ -119,39 +119,26 @@ __global__ void prepareRows(Work work, int* not_finite) {
   work.counts[r] = 0;
 }
 
-__device__ void addCandidate(const Work& work, int row, int index, float similarity) {
+__device__ void addCandidate(const Work& work, int row, const Candidate& candidate) {
   const int slot = atomicAdd(work.counts + row, 1);
-  if (slot < kCandidates) rowOf(work.candidates, row, kCandidates)[slot] = {index, similarity};
+  if (slot < kCandidates) rowOf(work.candidates, row, kCandidates)[slot] = candidate;
 }
 
+// Candidates are gathered in shared memory first, because an atomic addition there is answered ten times sooner.
 struct TileEnds {
+  static constexpr int kFound = 8;  // a row that finds more adds them to the global list itself
   float error[2][kTile];
   unsigned best[2][kTile];
   float threshold[2][kTile];
-};
-
-// The values that a thread needs from an array of both sides: those of the rows and columns of its similarities.
-template <class Products>
-struct ThreadSides {
-  float row[Products::kM][2], column[Products::kN][2];
-
-  __device__ explicit ThreadSides(const float (&of_side)[2][kTile]) {
-#pragma unroll
-    for (int m = 0; m < Products::kM; ++m)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) row[m][half] = of_side[0][Products::row(m, half)];
-#pragma unroll
-    for (int n = 0; n < Products::kN; ++n)
-#pragma unroll
-      for (int parity = 0; parity < 2; ++parity) column[n][parity] = of_side[1][Products::column(n, parity)];
-  }
+  int counts[2][kTile];
+  Candidate found[2][kTile][kFound];
 };
 
 // One block per pair of tiles I <= J of one image: similarities of rows of I with rows of J. The bound of a row is
 // raised by each of its tiles. A tile compares with the bound so far, so no candidate is missed. Additional ones, which
 // depend on the order of the tiles, are dropped by decide().
 template <class Products>
-__global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
+__global__ void __launch_bounds__(Products::kThreads, 2) compareTiles(Work work) {
   constexpr int kM = Products::kM, kN = Products::kN;
   const Image image = imageOf(work, static_cast<int>(blockIdx.y));
   const int pair = static_cast<int>(blockIdx.x);
@@ -170,12 +157,12 @@ __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
 
   __syncthreads();  // the stages become TileEnds
   TileEnds& ends = *static_cast<TileEnds*>(sharedMemory());
-  const int i = static_cast<int>(threadIdx.x);
-  static_assert(kTileThreads == kTile);
-  for (int side = 0; side < 2; ++side) {
+  const int i = static_cast<int>(threadIdx.x) % kTile;
+  for (int side = static_cast<int>(threadIdx.x) / kTile; side < 2; side += Products::kThreads / kTile) {
     const int r = (side == 0 ? begin[0] : begin[1]) + i;
     ends.error[side][i] = r < image.rows ? work.errors[image.first + r] : 0.0f;
     ends.best[side][i] = 0;
+    ends.counts[side][i] = 0;
   }
   __syncthreads();
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
@@ -192,39 +179,45 @@ __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
             sum[m][n][e] = kNone;
         }
   }
-  const ThreadSides<Products> error(ends.error);
+  float row_error[kM][2], row_best[kM][2], row_threshold[kM][2];
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
+      row_error[m][half] = ends.error[0][Products::row(m, half)];
+      row_best[m][half] = kNone;
+    }
+#pragma unroll
+  for (int n = 0; n < kN; ++n)
+#pragma unroll
+    for (int parity = 0; parity < 2; ++parity) {
+      const int column = Products::column(n, parity);
+      const float error = ends.error[1][column];
       float best = kNone;
 #pragma unroll
-      for (int n = 0; n < kN; ++n)
+      for (int m = 0; m < kM; ++m)
 #pragma unroll
-        for (int parity = 0; parity < 2; ++parity)
-          best = fmaxf(best, sum[m][n][2 * half + parity] - error.column[n][parity]);
+        for (int half = 0; half < 2; ++half) {
+          const float similarity = sum[m][n][2 * half + parity];
+          row_best[m][half] = fmaxf(row_best[m][half], similarity - error);
+          best = fmaxf(best, similarity - row_error[m][half]);
+        }
+      if (diagonal) continue;
+      for (int distance = 4; distance < kWarp; distance *= 2)
+        best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, distance));
+      if (g == 0 && best > kNone) atomicMax(&ends.best[1][column], orderedBits(best));
+    }
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float best = row_best[m][half];
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 1));
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 2));
       if (t == 0 && best > kNone) atomicMax(&ends.best[0][Products::row(m, half)], orderedBits(best));
     }
-  if (!diagonal) {
-#pragma unroll
-    for (int n = 0; n < kN; ++n)
-#pragma unroll
-      for (int parity = 0; parity < 2; ++parity) {
-        float best = kNone;
-#pragma unroll
-        for (int m = 0; m < kM; ++m)
-#pragma unroll
-          for (int half = 0; half < 2; ++half) best = fmaxf(best, sum[m][n][2 * half + parity] - error.row[m][half]);
-        best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 4));
-        best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 8));
-        best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 16));
-        if (g == 0 && best > kNone) atomicMax(&ends.best[1][Products::column(n, parity)], orderedBits(best));
-      }
-  }
   __syncthreads();
-  for (int side = 0; side < 2; ++side) {
+  for (int side = static_cast<int>(threadIdx.x) / kTile; side < 2; side += Products::kThreads / kTile) {
     const unsigned mine = ends.best[side][i];
     // 8 is above every T_ij + e_j. It stays for the columns of a diagonal tile, which are also its rows.
     float threshold = 8.0f;
@@ -236,28 +229,45 @@ __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
     ends.threshold[side][i] = threshold;
   }
   __syncthreads();
-  const ThreadSides<Products> threshold(ends.threshold);
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
-    for (int n = 0; n < kN; ++n) {
+    for (int half = 0; half < 2; ++half) row_threshold[m][half] = ends.threshold[0][Products::row(m, half)];
+  const auto add = [&](int side, int at, const Candidate& candidate) {
+    const int slot = atomicAdd(&ends.counts[side][at], 1);
+    if (slot < TileEnds::kFound)
+      ends.found[side][at][slot] = candidate;
+    else
+      addCandidate(work, image.first + (side == 0 ? begin[0] : begin[1]) + at, candidate);
+  };
+#pragma unroll
+  for (int n = 0; n < kN; ++n) {
+    const int columns[2] = {Products::column(n, 0), Products::column(n, 1)};
+    const float error[2] = {ends.error[1][columns[0]], ends.error[1][columns[1]]};
+    const float threshold[2] = {ends.threshold[1][columns[0]], ends.threshold[1][columns[1]]};
+#pragma unroll
+    for (int m = 0; m < kM; ++m) {
       bool any = false;  // rarely true, so test four similarities at once
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        any |= (sum[m][n][e] + error.column[n][e % 2] >= threshold.row[m][e / 2]) |
-               (sum[m][n][e] + error.row[m][e / 2] >= threshold.column[n][e % 2]);
+        any |= (sum[m][n][e] + error[e % 2] >= row_threshold[m][e / 2]) |
+               (sum[m][n][e] + row_error[m][e / 2] >= threshold[e % 2]);
       if (!any) continue;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const int row = Products::row(m, e / 2), column = Products::column(n, e % 2);
-        const float above_row = sum[m][n][e] + error.column[n][e % 2];
-        if (above_row >= threshold.row[m][e / 2])
-          addCandidate(work, image.first + begin[0] + row, begin[1] + column, above_row);
-        const float above_column = sum[m][n][e] + error.row[m][e / 2];
-        if (above_column >= threshold.column[n][e % 2])
-          addCandidate(work, image.first + begin[1] + column, begin[0] + row, above_column);
+        const int row = Products::row(m, e / 2), column = columns[e % 2];
+        const float above_row = sum[m][n][e] + error[e % 2], above_column = sum[m][n][e] + row_error[m][e / 2];
+        if (above_row >= row_threshold[m][e / 2]) add(0, row, {begin[1] + column, above_row});
+        if (above_column >= threshold[e % 2]) add(1, column, {begin[0] + row, above_column});
       }
     }
+  }
+  __syncthreads();
+  for (int side = static_cast<int>(threadIdx.x) / kTile; side < 2; side += Products::kThreads / kTile) {
+    const int found = ends.counts[side][i] < TileEnds::kFound ? ends.counts[side][i] : TileEnds::kFound;
+    const int r = image.first + (side == 0 ? begin[0] : begin[1]) + i;
+    for (int k = 0; k < found; ++k) addCandidate(work, r, ends.found[side][i][k]);
+  }
 }
 
 // D_ij, computed by one warp; every lane has the result.
@@ -369,7 +379,7 @@ void Neighbours::find(const Stream& stream, const float* x, int dim, int special
   const auto compare = [&](auto products) {
     using Chosen = decltype(products);
     static_assert(kPadding % Chosen::kDepth == 0 && kStages * sizeof(Stage<Chosen>) >= sizeof(TileEnds));
-    launch(compareTiles<Chosen>, per_pair, kTileThreads, kStages * sizeof(Stage<Chosen>), stream, work);
+    launch(compareTiles<Chosen>, per_pair, Chosen::kThreads, kStages * sizeof(Stage<Chosen>), stream, work);
   };
   if (warpgroups_ && hasWarpgroupProducts(stream.device()))
     compare(WarpgroupProducts());

@@ -9,8 +9,7 @@
 
 namespace mpm::cuda {
 
-constexpr int kTile = 128;         // rows of a tile on either side
-constexpr int kTileThreads = 128;  // four warps
+constexpr int kTile = 128;  // rows of a tile on either side
 constexpr int kStages = 3;
 
 /// The sums of one thread.
@@ -34,7 +33,7 @@ struct TilePair {
 
 /// 2 x 2 warps of 64 x 64 similarities. Its stages take 48 KB, which every device allows.
 struct WarpProducts {
-  static constexpr int kDepth = 32;
+  static constexpr int kThreads = 128, kDepth = 32;
   static constexpr int kM = 4, kN = 8;  // fragments of 16 rows and of 8 columns
 
   static __device__ int firstRow() { return warpIndex() % 2 * 64; }
@@ -68,12 +67,12 @@ struct WarpProducts {
   }
 };
 
-/// All four warps together, 64 rows x 128 columns at a time. Its stages take 96 KB.
+/// Two groups of four warps, each with 64 rows x 128 columns. Its stages take 96 KB.
 struct WarpgroupProducts {
-  static constexpr int kDepth = kWarpgroupRowBytes / sizeof(Half);
-  static constexpr int kM = 2, kN = 16;
+  static constexpr int kThreads = 256, kDepth = kWarpgroupRowBytes / sizeof(Half);
+  static constexpr int kM = 1, kN = 16;
 
-  static __device__ int row(int m, int half) { return m * 64 + warpIndex() * 16 + laneIndex() / 4 + half * 8; }
+  static __device__ int row(int, int half) { return warpIndex() * 16 + laneIndex() / 4 + half * 8; }
   static __device__ int column(int n, int parity) { return n * 8 + laneIndex() % 4 * 2 + parity; }
   static __device__ int segmentAt(int row, int segment) { return row * kDepth + (segment ^ (row & 7)) * 8; }
 
@@ -82,9 +81,7 @@ struct WarpgroupProducts {
   static __device__ void multiply(const Half* rows, const Half* columns, Similarities<WarpgroupProducts>& sum) {
     beginWarpgroupProducts();
 #pragma unroll
-    for (int k = 0; k < kDepth; k += 16)
-#pragma unroll
-      for (int m = 0; m < kM; ++m) multiplyAddRows(sum[m], rows + m * 64 * kDepth + k, columns + k);
+    for (int k = 0; k < kDepth; k += 16) multiplyAddRows(sum[0], rows + warpIndex() / 4 * 64 * kDepth + k, columns + k);
     // Meanwhile the other block on this multiprocessor uses the tensor cores.
     finishWarpgroupProducts(sum);
   }
@@ -95,7 +92,7 @@ struct WarpgroupProducts {
 template <class Products>
 struct Fetch {
   static constexpr int kDepth = Products::kDepth;
-  static constexpr int kSegments = kDepth / 8, kStep = kTileThreads / kSegments, kRows = kTile / kStep;
+  static constexpr int kSegments = kDepth / 8, kStep = Products::kThreads / kSegments, kRows = kTile / kStep;
   static_assert(kStep % 8 == 0 && kTile % kStep == 0);
   const Half* from[2];
   int sides;            // 1 if both tiles are the same

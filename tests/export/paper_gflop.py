@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # From the table "main token reduction methods on ADE20K" of the paper of MPM (arXiv 2604.05718), measured by PyTorch's profiler. It gives no
 # GFLOP for CTS; the tokens of CTS are those of its authors' setting, 612 patches alone and 103 groups.
 PAPER = {"T": {"none": 25, "tome": 19}, "S": {"none": 76.9, "tome": 59}, "B": {"none": 258, "tome": 201}, "L": {"none": 800, "tome": 633}}
