@@ -440,11 +440,6 @@ void expectOursAlive(const std::vector<Variant>& variants) {
     if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
 }
 
-int interruptedBench() {
-  printNote("interrupted: no result");
-  return kInterrupted;
-}
-
 // Each precision that is fast here with each way to compute less: the default model on the built-in street, and the
 // networks of the paper's table of a Raspberry Pi. Prints Markdown, to be sent.
 int board(BenchArguments arguments, int threads) {
@@ -488,7 +483,7 @@ int board(BenchArguments arguments, int threads) {
   const auto start = std::chrono::steady_clock::now();
   for (Part& part : parts) {
     part.variants = compared(part.arguments, threads).variants;
-    if (interrupted()) return interruptedBench();
+    if (interrupted()) return endInterrupted(": no result");
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   const std::string state = evaluation::boardText(before, evaluation::boardState(), taken.count());
@@ -533,7 +528,7 @@ int bench(BenchArguments arguments) {
   const int threads = threadsOfEveryVariant(arguments.options.threads);
   if (arguments.board) return board(arguments, threads);
   const auto [model, variants] = compared(arguments, threads);
-  if (interrupted()) return interruptedBench();
+  if (interrupted()) return endInterrupted(": no result");
   arguments.json ? printLine(resultJson(variants, arguments, model, threads))
                  : printTable(variants, arguments, threads);
   expectOursAlive(variants);

@@ -140,11 +140,9 @@ struct EvalArguments {
 // each variant instead. Returns the exit code.
 int evaluate(const MeasurePlan& plan, bool json) {
   const Measured measured = measure(plan);
-  if (!measured.finished) {
-    printNote("interrupted after " + counted(measured.variants.front().result.all.images(), "image") +
-              (plan.resume.empty() ? ": no result" : ": the same command goes on from here"));
-    return kInterrupted;
-  }
+  if (!measured.finished)
+    return endInterrupted(" after " + counted(measured.variants.front().result.all.images(), "image") +
+                          (plan.resume.empty() ? ": no result" : ": the same command goes on from here"));
   printMeasured(measured, json);
   noteAssumed(readModelInfo(chosenModel(plan.model), plan.options.read.convert));
   return kOk;

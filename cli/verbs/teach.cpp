@@ -157,10 +157,7 @@ int teachStates(const TeachOptions& teach) {
   };
   const auto head = evaluation::teachStates(job);
   bar.clear();
-  if (!head) {
-    printNote("interrupted: nothing is written");
-    return kInterrupted;
-  }
+  if (!head) return endInterrupted(": nothing is written");
   const cv::Mat page = evaluation::wrongPictures(*head);
   evaluation::writeStates(output, *head);
   std::error_code none;
@@ -212,10 +209,7 @@ int teach(TeachOptions options) {
   };
   const auto taught = evaluation::teach(job);
   bar.clear();
-  if (!taught) {
-    printNote("interrupted: nothing is written");
-    return kInterrupted;
-  }
+  if (!taught) return endInterrupted(": nothing is written");
   if (options.json) {
     Json json = {{"model", job.output}};
     json.update(toJson(*taught));

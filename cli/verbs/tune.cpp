@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/resource.h>
-
 #include <chrono>
+#include <ctime>
 #include <memory>
 
 #include "base/number_text.h"
@@ -79,14 +78,7 @@ LabelledOptions labelledOf(const TuneArguments& arguments) {
   return labelled;
 }
 
-double cpuSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
+double cpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 Json rounded(std::optional<double> value) { return value ? Json(rounded(*value)) : Json(nullptr); }
@@ -150,10 +142,7 @@ int tuneVerb(TuneArguments arguments) {
   std::optional<evaluation::TuneResult> result;
   if (!interrupted()) result = evaluation::tune(pictures, tuning);
   progress.reset();
-  if (!result) {
-    printNote("interrupted: no result");
-    return kInterrupted;
-  }
+  if (!result) return endInterrupted(": no result");
   const Reduction& chosen = result->choice().variant;
   if (!arguments.output.empty())
     convertFile(tuning.model, arguments.output, tuning.segmenter.read.convert.with(chosen));

@@ -83,11 +83,6 @@ std::int64_t ConfusionMatrix::count(int truth, int prediction) const {
   return counts_.at(static_cast<std::size_t>(truth) * classes_ + prediction);
 }
 
-bool ConfusionMatrix::hasTruth(int label) const {
-  const auto row = counts_.begin() + static_cast<std::ptrdiff_t>(label) * classes_;
-  return std::any_of(row, row + classes_, [](std::int64_t pixels) { return pixels > 0; });
-}
-
 std::vector<double> ConfusionMatrix::iou() const {
   std::vector<double> result(classes_);
   for (int c = 0; c < classes_; ++c) {
@@ -104,7 +99,8 @@ double ConfusionMatrix::meanIou() const {
   double sum = 0;
   int with_truth = 0;
   for (int c = 0; c < classes_; ++c) {
-    if (!hasTruth(c)) continue;
+    const auto row = counts_.begin() + static_cast<std::ptrdiff_t>(c) * classes_;
+    if (std::none_of(row, row + classes_, [](std::int64_t pixels) { return pixels > 0; })) continue;
     sum += values[c];
     ++with_truth;
   }

@@ -39,8 +39,6 @@ class ConfusionMatrix {
   /// Share of counted pixels whose prediction is the truth, 0..1.
   double pixelAccuracy() const;
   std::int64_t count(int truth, int prediction) const;
-  /// Whether any counted pixel is truly of this class.
-  bool hasTruth(int label) const;
   int classes() const { return classes_; }
 
  private:

@@ -14,16 +14,16 @@
 namespace mpm {
 namespace {
 
-// Memory of one call.
-thread_local struct {
-  Scratch<int> best;
-  Scratch<float> similarity;
-} neighbours;
+// Memory of one call, for the best neighbour of each row and their similarity.
+std::pair<std::span<int>, std::span<float>> neighboursOf(int rows) {
+  thread_local Scratch<int> best;
+  thread_local Scratch<float> similarity;
+  const auto count = static_cast<std::size_t>(rows);
+  return {{best.atLeast(count), count}, {similarity.atLeast(count), count}};
+}
 
 bool findMutualPairs(MatrixView<const float> rows, std::vector<MergeGroup>& groups, const Parallel& parallel) {
-  const auto count = static_cast<std::size_t>(rows.rows);
-  const std::span best(neighbours.best.atLeast(count), count);
-  const std::span similarity(neighbours.similarity.atLeast(count), count);
+  const auto [best, similarity] = neighboursOf(rows.rows);
   if (!bestNeighbours(rows, best, parallel, similarity)) return false;
   for (int i = 0; i < rows.rows; ++i)
     if (const int j = best[i]; i < j && best[j] == i) groups.push_back({similarity[i], i, j});
@@ -38,9 +38,7 @@ bool findMatches(MatrixView<const float> rows, int special, std::vector<MergeGro
   };
   if (rows.rows < 2) return true;
   const MatrixView<const float> a = everySecond(even), b = everySecond(odd);
-  const auto count = static_cast<std::size_t>(a.rows);
-  const std::span best(neighbours.best.atLeast(count), count);
-  const std::span similarity(neighbours.similarity.atLeast(count), count);
+  const auto [best, similarity] = neighboursOf(a.rows);
   if (!bestMatches(a, b, best, similarity, parallel)) return false;
   for (int i = 0; i < a.rows; ++i) groups.push_back({similarity[i], even + 2 * i, odd + 2 * best[i]});
   return true;
@@ -54,8 +52,7 @@ void addWindows(std::span<const float> similarity, int width, std::vector<MergeG
 }
 
 bool findWindows(MatrixView<const float> rows, int width, std::vector<MergeGroup>& groups, const Parallel& parallel) {
-  const auto count = static_cast<std::size_t>(rows.rows / 4);
-  const std::span similarity(neighbours.similarity.atLeast(count), count);
+  const std::span<float> similarity = neighboursOf(rows.rows / 4).second;
   if (!windowSimilarities(rows, width, similarity, parallel)) return false;
   addWindows(similarity, width, groups);
   return true;

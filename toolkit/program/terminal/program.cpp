@@ -173,4 +173,9 @@ std::string messageOf(const std::exception& error) {
 
 const std::atomic<bool>& interrupted() { return flag; }
 
+int endInterrupted(const std::string& what) {
+  printNote("interrupted" + what);
+  return kInterrupted;
+}
+
 }  // namespace mpm::program

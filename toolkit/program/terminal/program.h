@@ -52,6 +52,8 @@ int runProgram(CLI::App& program, int argc, char** argv, const std::function<int
 std::string messageOf(const std::exception& error);
 
 const std::atomic<bool>& interrupted();
+/// Prints "interrupted" and `what` as a note. Returns the exit status.
+int endInterrupted(const std::string& what);
 
 /// The verbs that the help shows.
 std::vector<const CLI::App*> verbsOf(const CLI::App& program);

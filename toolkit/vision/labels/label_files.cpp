@@ -24,7 +24,6 @@ bool hasPalette(const std::string& path) {
   return file.read(header, sizeof header) && std::string(header + 12, 4) == "IHDR" && header[25] == 3;
 }
 
-constexpr int kMaxSide = 1 << 20;
 constexpr int kStroke = 3;  // px, of lines and points
 
 // False for a kind of shape that is not known, or one with too few points.

@@ -80,7 +80,6 @@ void requireSize(cv::Size own, cv::Size picture, const JsonValue& of) {
 
 void requireSize(const JsonValue& of, const char* width, const char* height, cv::Size picture) {
   const auto side = [&](const char* key, int other) {
-    constexpr int kMaxSide = 1 << 20;
     const auto own = of.find(key);
     return own && !own->json().is_null() ? own->integer(1, kMaxSide) : other;
   };

@@ -13,6 +13,7 @@ namespace mpm::vision {
 /// Throws mpm::Error naming the place when it is none of the classes.
 int numberOfClass(const JsonValue& name, const std::vector<ClassInfo>& classes);
 
+constexpr int kMaxSide = 1 << 20;  ///< px of a picture
 /// Throws mpm::Error naming the place where it is for a picture of another size.
 void requireSize(cv::Size own, cv::Size picture, const JsonValue& of);
 /// Requires the size of the picture under these keys.
