@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plain ViT with Segmenter's two heads or a classifier, in PyTorch. Its tensors are those of tensors.parameters()."""
 
+from collections import OrderedDict
+
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+
+def named(**modules):
+    """Modules that run one after the other, under the names of their tensors."""
+    return nn.Sequential(OrderedDict(modules))
 
 
 class Attention(nn.Module):
@@ -19,16 +26,6 @@ class Attention(nn.Module):
         q, k, v = self.qkv(x).reshape(batch, tokens, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
         x = F.scaled_dot_product_attention(q, k, v)
         return self.proj(x.transpose(1, 2).reshape(batch, tokens, dim))
-
-
-class Mlp(nn.Module):
-    def __init__(self, dim, hidden):
-        super().__init__()
-        self.fc1 = nn.Linear(dim, hidden)
-        self.fc2 = nn.Linear(hidden, dim)
-
-    def forward(self, x):
-        return self.fc2(F.gelu(self.fc1(x)))
 
 
 class LayerScale(nn.Module):
@@ -47,21 +44,12 @@ class Block(nn.Module):
         self.attn = Attention(dim, heads, qkv_bias)
         self.ls1 = LayerScale(dim) if layer_scale else nn.Identity()
         self.norm2 = nn.LayerNorm(dim, eps=eps)
-        self.mlp = Mlp(dim, hidden)
+        self.mlp = named(fc1=nn.Linear(dim, hidden), gelu=nn.GELU(), fc2=nn.Linear(hidden, dim))
         self.ls2 = LayerScale(dim) if layer_scale else nn.Identity()
 
     def forward(self, x):
         x = x + self.ls1(self.attn(self.norm1(x)))
         return x + self.ls2(self.mlp(self.norm2(x)))
-
-
-class PatchEmbedding(nn.Module):
-    def __init__(self, dim, patch):
-        super().__init__()
-        self.proj = nn.Conv2d(3, dim, patch, stride=patch)
-
-    def forward(self, image):
-        return self.proj(image).flatten(2).transpose(1, 2)
 
 
 class Encoder(nn.Module):
@@ -74,13 +62,13 @@ class Encoder(nn.Module):
                             ("reg_token", layout.registers)):
             self.register_parameter(name, nn.Parameter(torch.zeros(1, int(count), dim)) if count else None)
         self.pos_embed = nn.Parameter(torch.zeros(1, layout.positioned + layout.patches, dim))
-        self.patch_embed = PatchEmbedding(dim, layout.patch)
+        self.patch_embed = named(proj=nn.Conv2d(3, dim, layout.patch, stride=layout.patch))
         self.blocks = nn.ModuleList(Block(dim, layout.heads, layout.hidden, layout.eps, layout.qkv_bias,
                                           layout.layer_scale) for _ in range(layout.blocks))
         self.norm = nn.LayerNorm(dim, eps=layout.eps) if layout.final_norm else nn.Identity()
 
     def forward(self, image):
-        x = self.patch_embed(image) + self.pos_embed[:, self.positioned :]
+        x = self.patch_embed(image).flatten(2).transpose(1, 2) + self.pos_embed[:, self.positioned :]
         special = [token for token in (self.cls_token, self.dist_token, self.reg_token) if token is not None]
         if special:
             front = torch.cat(special, dim=1)
@@ -118,15 +106,6 @@ class MaskTransformer(nn.Module):
         return self.mask_norm(patches @ classes.transpose(1, 2))
 
 
-class LinearHead(nn.Module):
-    def __init__(self, layout):
-        super().__init__()
-        self.head = nn.Linear(layout.dim, layout.classes)
-
-    def forward(self, patches):
-        return self.head(patches)
-
-
 class Segmenter(nn.Module):
     """Image {B, 3, H, W} -> logits {B, classes, H, W}."""
 
@@ -134,7 +113,8 @@ class Segmenter(nn.Module):
         super().__init__()
         self.layout = layout
         self.encoder = Encoder(layout)
-        self.decoder = MaskTransformer(layout) if layout.head == "mask_transformer" else LinearHead(layout)
+        self.decoder = (MaskTransformer(layout) if layout.head == "mask_transformer"
+                        else named(head=nn.Linear(layout.dim, layout.classes)))
 
     def forward(self, image):
         scores = self.decoder(self.encoder(image)[:, self.layout.special :])
