@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stock cv::dnn: the distribution's python3-opencv, or opencv-python-headless from PyPI."""
 
+import pathlib
+
 import cv2
 import numpy as np
 
@@ -16,6 +18,7 @@ def load(arguments):
     except cv2.error as error:
         raise worker.Refused(f"OpenCV {cv2.__version__} cannot read the model: {error.err}") from None
     net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
+    has_argmax = b"ArgMax" in pathlib.Path(arguments.model).read_bytes()  # without the ONNX package
 
     def run(image):
         net.setInput(image)
@@ -23,17 +26,9 @@ def load(arguments):
         if result.ndim == 4 and result.shape[1] > 1 and result.dtype == np.float32:
             return result.argmax(axis=1)
         # In OpenCV 4.x labels are floats.
-        return result.astype(np.int64) if labels_of(arguments.model) else result
+        return result.astype(np.int64) if has_argmax else result
 
     return cv2.__version__, run
-
-
-def labels_of(path, cache={}):
-    """Whether the graph contains an ArgMax. Searches the bytes of the file, so it needs no ONNX package."""
-    if path not in cache:
-        with open(path, "rb") as file:
-            cache[path] = b"ArgMax" in file.read()
-    return cache[path]
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ image. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx
 (bench/baselines/requirements.txt).
 """
 import argparse
-import json
 import pathlib
 
 import torch
 import transformers
 
-import make_segmenter
+import make_segmenter  # which adds models/export to the path
+import from_transformers
+import sidecar
 
 PATCH, DIM, HEADS, BLOCKS = 16, 384, 6, 12
 
@@ -34,18 +35,6 @@ class PatchesWithPositions(torch.nn.Module):
         return self.convolution(image) + self.positions
 
 
-class Output(torch.nn.Module):
-    """A model whose outputs are the fields of these names."""
-
-    def __init__(self, model, *names):
-        super().__init__()
-        self.model, self.names = model, names
-
-    def forward(self, image):
-        result = self.model(image)
-        return tuple(getattr(result, name) for name in self.names)
-
-
 def imposed_patches(convolution, side, imposed):
     grid = (side // convolution.kernel_size[0],) * 2
     draw = make_segmenter.impose_tokens(imposed, grid, 1, make_segmenter.random_weights(1))
@@ -59,7 +48,7 @@ def dinov3(side, imposed):
         num_attention_heads=HEADS, num_register_tokens=4))
     if imposed:
         model.embeddings.patch_embeddings = imposed_patches(model.embeddings.patch_embeddings, side, imposed)
-    return Output(model, "last_hidden_state"), ["features"]
+    return model, {"last_hidden_state": "features"}
 
 
 def eomt(side, imposed):
@@ -69,9 +58,8 @@ def eomt(side, imposed):
     model = transformers.EomtForUniversalSegmentation(transformers.EomtConfig(
         image_size=side, patch_size=PATCH, hidden_size=DIM, num_hidden_layers=BLOCKS, num_attention_heads=HEADS,
         num_blocks=3, num_queries=100, num_upscale_blocks=2, num_labels=150, num_register_tokens=4))
-    del model.attn_mask_probs  # a buffer, on which the exported graph would depend
-    model.attn_mask_probs = (0.0,) * 3
-    return Output(model, "masks_queries_logits", "class_queries_logits"), ["masks", "classes"]
+    from_transformers.attend_everywhere(model)
+    return model, {"masks_queries_logits": "masks", "class_queries_logits": "classes"}
 
 
 def depth_anything(side, imposed):
@@ -82,7 +70,7 @@ def depth_anything(side, imposed):
     if imposed:
         patches = model.backbone.embeddings.patch_embeddings
         patches.projection = imposed_patches(patches.projection, side, imposed)
-    return Output(model, "predicted_depth"), ["depth"]
+    return model, {"predicted_depth": "depth"}
 
 
 MODELS = {"dinov3": (dinov3, 512), "eomt": (eomt, 640), "depth_anything": (depth_anything, 518)}
@@ -96,13 +84,13 @@ def main():
     arguments = parser.parse_args()
     build, side = MODELS[arguments.model]
     torch.manual_seed(1)
-    model, names = build(side, arguments.impose_tokens)
-    torch.onnx.export(model.eval(), (torch.rand(1, 3, side, side),), str(arguments.out), opset_version=17, dynamo=False,
+    model, outputs = build(side, arguments.impose_tokens)
+    names = list(outputs.values())
+    torch.onnx.export(from_transformers.network(torch, model, outputs), (torch.rand(1, 3, side, side),), str(arguments.out), opset_version=17, dynamo=False,
                       input_names=["image"], output_names=names, dynamic_axes={name: {0: "batch"} for name in ["image", *names]})
-    arguments.out.with_suffix(".json").write_text(json.dumps({
-        "name": f"{arguments.model}_s16", "input": {"height": side, "width": side, "channels": "RGB"},
-        "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225],
-        **({"classes": [{"name": f"class {i}"} for i in range(150)]} if arguments.model == "eomt" else {})}) + "\n")
+    classes = 150 if arguments.model == "eomt" else 0
+    arguments.out.with_suffix(".json").write_text(
+        make_segmenter.facts(f"{arguments.model}_s16", side, sidecar.IMAGENET, classes))
 
 
 if __name__ == "__main__":

@@ -8,24 +8,20 @@ Uses standard ONNX operators only. Writes MODEL.json, with the facts that the gr
 """
 
 import argparse
-import colorsys
+import collections
 import json
 import pathlib
 import re
-from dataclasses import dataclass
+import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models/export"))
+import sidecar  # noqa: E402
 
-@dataclass(frozen=True)
-class Size:
-    dim: int
-    blocks: int
-    heads: int
-
-
+Size = collections.namedtuple("Size", "dim blocks heads")
 SIZES = {"T": Size(192, 12, 3), "S": Size(384, 12, 6), "B": Size(768, 12, 12), "L": Size(1024, 24, 16)}
 SIDE, PATCH, CLASSES = 512, 16, 150
 GRID = (SIDE // PATCH, SIDE // PATCH)
@@ -173,11 +169,8 @@ def resize_positions(positions, old_grid, new_grid):
     """positions {1, 1 + N, dim}, bilinear with half-pixel centres."""
     patches = positions[0, 1:].reshape(*old_grid, -1)
     for axis, (old, new) in enumerate(zip(old_grid, new_grid)):
-        at = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
-        low = np.floor(at).astype(int)
-        high = np.minimum(low + 1, old - 1)
-        share = (at - low).reshape([-1 if a == axis else 1 for a in range(3)])
-        patches = patches.take(low, axis) * (1 - share) + patches.take(high, axis) * share
+        at = (np.arange(new) + 0.5) * old / new - 0.5  # np.interp keeps to the ends
+        patches = np.apply_along_axis(lambda line: np.interp(at, np.arange(old), line), axis, patches)
     patches = patches.reshape(1, -1, patches.shape[-1])
     return np.concatenate((positions[:, :1], patches), axis=1).astype(np.float32)
 
@@ -236,14 +229,10 @@ def impose_tokens(counts, grid, seed, otherwise):
     return draw
 
 
-def facts(output, name):
+def facts(name, side, normalisation, classes):
     """MODEL.json: the facts that an ONNX graph lacks."""
-    colors = [colorsys.hsv_to_rgb(i / CLASSES, 0.55 + 0.4 * (i % 2), 0.6 + 0.35 * (i % 3) / 2) for i in range(CLASSES)]
-    return {"name": name, "input": {"height": SIDE, "width": SIDE, "channels": "RGB"},
-            "mean": [0.5] * 3, "std": [0.5] * 3, "ignore": 255,
-            "classes": [] if output == "features" else [
-                {"name": f"class {i}", "color": "#%02x%02x%02x" % tuple(round(255 * c) for c in color)}
-                for i, color in enumerate(colors)]}
+    names = sidecar.class_list([f"class {i}" for i in range(classes)], name)
+    return sidecar.document(name, (side, side), normalisation, names, classes)
 
 
 def token_counts(text):
@@ -269,7 +258,8 @@ def main():
     if arguments.impose_tokens:
         draw = impose_tokens(arguments.impose_tokens, GRID, 0, draw)
     onnx.save(build(SIZES[arguments.size], arguments.output, draw), str(arguments.out))
-    arguments.out.with_suffix(".json").write_text(json.dumps(facts(arguments.output, arguments.out.stem), indent=1) + "\n")
+    classes = CLASSES if arguments.output == "labels" else 0
+    arguments.out.with_suffix(".json").write_text(facts(arguments.out.stem, SIDE, sidecar.HALF, classes))
 
 
 if __name__ == "__main__":

@@ -70,6 +70,12 @@ def network(torch, model, fields):
     return Network().eval()
 
 
+def attend_everywhere(model):
+    """Zeros in place of a buffer of EoMT, which the graph would depend on: no mask in attention."""
+    del model.attn_mask_probs
+    model.attn_mask_probs = (0.0,) * model.config.num_blocks
+
+
 def load(torch, transformers, kind, folder, random):
     try:
         if not random:
@@ -114,8 +120,7 @@ def main(arguments=None):
     settings = model.config
     has_queries = settings.model_type in ("eomt", "eomt_dinov3")
     if has_queries:
-        del model.attn_mask_probs  # a buffer, which the graph would depend on; zeros: no mask in attention
-        model.attn_mask_probs = (0.0,) * settings.num_blocks
+        attend_everywhere(model)
     backbone = getattr(settings, "backbone_config", None) or settings
     patch = backbone.patch_size
     size = options.input_size or (backbone.image_size, backbone.image_size)
