@@ -8,23 +8,27 @@ Ours come from `mpm eval`, in which all variants take turns on each image. The w
 images. NNCF is calibrated with the first one. The JSON beside the model gives the size and the normalisation of its input.
 """
 import argparse
+import concurrent.futures
+import importlib
 import json
+import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import cv2
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/baselines"))
 BASELINES = [("OpenVINO, NNCF", "openvino", "int8"), ("ONNX Runtime", "onnxruntime", "int8"),
              ("ONNX Runtime", "onnxruntime", "fp32")]
 
 
-def ours(options, folder):
-    file = folder / "lines.jsonl"
+def ours(options, file):
     command = [options.mpm, "eval", options.data, "--dataset", "camvid", "--model", options.model, "--threads", options.threads,
                "--reduce", "none", "--reduce", "mpm:blocks=2,5", "--json", "--per-image", file]
     for precision in options.precision:
@@ -46,30 +50,18 @@ def pictures(options):
         yield tensor, cv2.imread(str(path.parent.parent / "labels" / path.name), cv2.IMREAD_UNCHANGED)
 
 
-def baseline(options, folder, worker, precision):
+def baseline(options, worker, precision):
     """mIoU of the classes with true pixels, and the median of the milliseconds."""
-    process = subprocess.Popen([sys.executable, ROOT / f"bench/baselines/{worker}_worker.py", "--model", options.model, "--threads",
-                                str(options.threads), "--precision", precision], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True)
-
-    def ask(**command):
-        process.stdin.write(json.dumps(command) + "\n")
-        process.stdin.flush()
-        answer = json.loads(process.stdout.readline())
-        if not answer["ok"]:
-            sys.exit(f"{worker}: {answer['why']}")
-        return answer
-
-    ask(cmd="load")
+    arguments = argparse.Namespace(model=options.model, threads=options.threads, precision=precision)
+    _, run = importlib.import_module(f"{worker}_worker").load(arguments)
     confusion, times = np.zeros((256, 256), np.int64), []
     for tensor, truth in pictures(options):
-        tensor.tofile(folder / "image.f32")
-        answer = ask(cmd="run", input=str(folder / "image.f32"), shape=tensor.shape)
-        times.append(answer["ms"])
-        labels = np.fromfile(answer["labels"], np.uint8).reshape(answer["shape"][1:])
+        start = time.perf_counter()
+        labels = run(tensor)
+        times.append(1e3 * (time.perf_counter() - start))
+        labels = np.asarray(labels).astype(np.uint8).reshape(tensor.shape[2:])
         labels = cv2.resize(labels, truth.shape[::-1], interpolation=cv2.INTER_NEAREST_EXACT)
         confusion += np.bincount(256 * truth.ravel().astype(int) + labels.ravel(), minlength=65536).reshape(256, 256)
-    process.communicate()  # the end of its input ends the worker
     confusion = confusion[:11]  # the rest is void
     hits, true = np.diag(confusion), confusion.sum(1)
     return 100 * np.mean((hits / (true + confusion[:, :11].sum(0) - hits))[true > 0]), statistics.median(times)
@@ -85,9 +77,11 @@ def main():
     options = parser.parse_args()
     options.precision = options.precision or ["fp32", "bf16", "int8"]
     with tempfile.TemporaryDirectory() as folder:
-        rows = list(ours(options, pathlib.Path(folder)))
+        rows = list(ours(options, pathlib.Path(folder, "lines.jsonl")))
+    # Each baseline runs in a process of its own, and what its libraries print goes to stderr.
+    with concurrent.futures.ProcessPoolExecutor(1, initializer=os.dup2, initargs=(2, 1), max_tasks_per_child=1) as processes:
         for name, worker, precision in BASELINES:
-            rows.append((name, precision, "none", *baseline(options, pathlib.Path(folder), worker, precision)))
+            rows.append((name, precision, "none", *processes.submit(baseline, options, worker, precision).result()))
     print("| runtime | precision | reduction | mIoU, % | ms |\n|---|---|---|---|---|")
     for name, precision, reduction, miou, ms in rows:
         print(f"| {name} | {precision} | {reduction} | {miou:.2f} | {ms:.1f} |")
