@@ -23,11 +23,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/baselines"))
 import compare  # noqa: E402
 
+NAMES = {"none": "full", "2,5": "MPM(2,5)"}  # of schedules
+
 
 class Bench:
     def __init__(self, options):
         self.options = options
         self.threads = ["--threads", str(options.threads)] if options.threads else []
+        self.few_rounds = max(5, options.rounds // 2)  # of the slower models
         self.models = pathlib.Path(options.models)
         self.models.mkdir(parents=True, exist_ok=True)
 
@@ -127,39 +130,42 @@ class Table:
         print("| work | target | measured | |\n|---|---|---|---|")
 
     def row(self, work, target, value, unit="", at_least=False, detail=""):
-        if value is None and self.without_baselines:
-            return
         if value is None:
-            print(f"| {work} | {target}{unit} | not run | {detail} |", flush=True)
+            if not self.without_baselines:
+                print(f"| {work} | {target}{unit} | not run | {detail} |", flush=True)
             return
-        met = value >= target if at_least else value <= target
+        bold = "**" if (value >= target if at_least else value <= target) else ""
         digits = 3 if target < 2 and not unit else 1
-        sign = ">=" if at_least else "<="
-        print(f"| {work} | {sign} {target}{unit} | {'**' if met else ''}{value:.{digits}f}{unit}{'**' if met else ''} | {detail} |",
-              flush=True)
+        print(f"| {work} | {'>=' if at_least else '<='} {target}{unit} | {bold}{value:.{digits}f}{unit}{bold} | {detail} |", flush=True)
 
     def compare(self, work, target, ours, other, also="", tokens_of=None):
         if tokens_of:
             also = f", tokens 1024 > {' > '.join(map(str, tokens(tokens_of)))}"
-        self.row(work, target, ratio(ours, other), detail=against(ours, other) + also)
+        ran = ours and other
+        self.row(work, target, ms(ours) / ms(other) if ran else None, detail=(f"{ms(ours):.1f} / {ms(other):.1f} ms" if ran else "") + also)
 
 
-def ratio(a, b):
-    return ms(a) / ms(b) if a and b else None
+def label_rows(table, bench, model, name, work, run, to_ort, to_full, merging):
+    """Rows of a segmenter, from the picture to its labels. `to_ort`: targets by precision and schedule."""
+    for (precision, schedule), target in to_ort.items():
+        other = "ONNX Runtime" if precision == "fp32" else "ONNX Runtime fp32"
+        table.compare(f"{name}{work}, {precision} {NAMES[schedule]} / {other}", target, find(run, "mpm", precision, schedule),
+                      find(run, "onnxruntime"))
+    for python in [] if bench.options.limit else [sys.executable, *bench.options.opencv_python]:
+        stock_rows(table, bench, model, name + work, run, python)
+    full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
+    table.compare(f"{name}, MPM(2,5) / our own full", to_full, merged, full, tokens_of=merged)
+    table.row(f"{name}, merge + restore, share of the time", merging, share(merged), " %")
 
 
-def against(a, b):
-    return f"{ms(a):.1f} / {ms(b):.1f} ms" if a and b else ""
-
-
-def stock_rows(table, bench, model, rounds, work, run, python):
+def stock_rows(table, bench, model, work, run, python):
     """Ratios to the OpenCV of `python`: from `run`, or from a run of its own if `run` used another Python."""
     if python != sys.executable:
-        run = bench.run(model, rounds, baselines="opencv", python=python)
+        run = bench.run(model, bench.few_rounds, baselines="opencv", python=python)
     stock = find(run, "opencv")
     note = stock["note"] if stock else next((v["note"] for v in run["variants"] if v["runtime"] == "opencv"), "")
     name = "stock OpenCV" if not stock else "stock " + note.split(",")[0].replace("opencv", "OpenCV")
-    for schedule, which in (("none", "full"), ("2,5", "MPM(2,5)")):
+    for schedule, which in NAMES.items():
         ours = find(run, "mpm", schedule=schedule)
         table.compare(f"{work}, fp32 {which} / {name}", 0.17, ours, stock, "" if ours and stock else note)
 
@@ -250,7 +256,6 @@ def about_computer(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpm", default=ROOT / "build/bin/mpm")
-    parser.add_argument("--kernels-bench", default=ROOT / "build/bin/kernels_bench")
     parser.add_argument("--image", help="default: smooth colours with noise")
     parser.add_argument("--encoder-from", help="a trained Segmenter ViT-T/16")
     parser.add_argument("--opencv-python", action="append", default=[], metavar="PYTHON",
@@ -270,60 +275,41 @@ def main():
     about_computer(options)
     table = Table(options.limit)
     rivals = ("onnxruntime", "openvino", "ncnn", "opencv")
-    opencvs = [] if options.limit else [sys.executable, *options.opencv_python]
+    both = ("--precision", "fp32", "--precision", "bf16")
 
     if "t" in parts:
         model = bench.model("T", "labels")
-        run = bench.run(model, options.rounds, "--precision", "fp32", "--precision", "bf16", baselines=",".join(rivals))
-        ort = find(run, "onnxruntime")
-        full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
-        bf16, bf16_full = find(run, "mpm", "bf16", "2,5"), find(run, "mpm", "bf16")
-        work = "Seg-T/16 512x512, 150 classes, to labels"
-        table.compare(f"{work}, fp32 full / ONNX Runtime", 0.35, full, ort)
-        table.compare(f"{work}, fp32 MPM(2,5) / ONNX Runtime", 0.25, merged, ort)
-        table.compare(f"{work}, bf16 full / ONNX Runtime fp32", 0.20, bf16_full, ort)
-        table.compare(f"{work}, bf16 MPM(2,5) / ONNX Runtime fp32", 0.13, bf16, ort)
-        for python in opencvs:
-            stock_rows(table, bench, model, max(5, options.rounds // 2), work, run, python)
-        table.compare("Seg-T/16, MPM(2,5) / our own full", 0.62, merged, full, tokens_of=merged)
-        table.row("Seg-T/16, merge + restore, share of the time", 4, share(merged), " %")
+        run = bench.run(model, options.rounds, *both, baselines=",".join(rivals))
+        label_rows(table, bench, model, "Seg-T/16", " 512x512, 150 classes, to labels", run, {
+            ("fp32", "none"): 0.35, ("fp32", "2,5"): 0.25, ("bf16", "none"): 0.20, ("bf16", "2,5"): 0.13}, 0.62, 4)
         peak_rows(table, "Seg-T/16", run, bf16=0.80)
 
     if "encoder" in parts:
-        run = bench.run(bench.model("T", "features"), options.rounds, "--precision", "fp32", "--precision", "bf16",
-                        "--precision", "int8", baselines="onnxruntime,openvino")
+        run = bench.run(bench.model("T", "features"), options.rounds, *both, "--precision", "int8", baselines="onnxruntime,openvino")
         ort = find(run, "onnxruntime")
         for precision in ("fp32", "bf16"):
             best = fastest(run, rivals, precision)
             for schedule, to_ort, to_best in (("none", 0.74, 0.95), ("2,5", 0.46, 0.60)):
                 ours = find(run, "mpm", precision, schedule)
-                name = f"Seg-T/16 encoder, {precision} {'full' if schedule == 'none' else 'MPM(2,5)'}"
+                name = f"Seg-T/16 encoder, {precision} {NAMES[schedule]}"
                 if precision == "fp32":
                     table.compare(f"{name} / ONNX Runtime", to_ort, ours, ort)
                 elif schedule == "2,5":
                     table.compare(f"{name} / ONNX Runtime fp32", 0.28, ours, ort)
                 table.compare(f"{name} / best baseline in {precision}", to_best, ours, best, f", {best['name'] if best else ''}")
-        for schedule, name, to_openvino in (("none", "full", 0.85), ("2,5", "MPM(2,5)", 0.60)):
+        for schedule, to_openvino in (("none", 0.85), ("2,5", 0.60)):
             ours = find(run, "mpm", "int8", schedule)
             for other, what, target in ((find(run, "mpm", "bf16", schedule), "our bf16", 0.75),
                                         (find(run, "openvino", "int8"), "openvino int8 + bf16", to_openvino),
                                         (find(run, "onnxruntime", "int8"), "ONNX Runtime int8", to_openvino)):
-                table.compare(f"Seg-T/16 encoder, int8 {name} / {what}", target, ours, other)
+                table.compare(f"Seg-T/16 encoder, int8 {NAMES[schedule]} / {what}", target, ours, other)
 
     if "b" in parts:
         real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")
         model = bench.model("B", "labels", tokens(real))
-        rounds = max(5, options.rounds // 2)
-        run = bench.run(model, rounds, "--precision", "fp32", "--precision", "bf16", baselines="onnxruntime,opencv")
-        ort = find(run, "onnxruntime")
-        full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
-        table.compare("Seg-B/16 512x512, to labels, fp32 full / ONNX Runtime", 0.76, full, ort)
-        table.compare("Seg-B/16 512x512, to labels, fp32 MPM(2,5) / ONNX Runtime", 0.54, merged, ort)
-        for python in opencvs:
-            stock_rows(table, bench, model, rounds, "Seg-B/16 512x512, to labels", run, python)
-        table.compare("Seg-B/16, MPM(2,5) / our own full", 0.66, merged, full, tokens_of=merged)
+        run = bench.run(model, bench.few_rounds, *both, baselines="onnxruntime,opencv")
+        label_rows(table, bench, model, "Seg-B/16", " 512x512, to labels", run, {("fp32", "none"): 0.76, ("fp32", "2,5"): 0.54}, 0.66, 2)
         peak_rows(table, "Seg-B/16", run, fp32=0.90 if options.limit == "avx2" else 0.80, bf16=0.85)
-        table.row("Seg-B/16, merge + restore, share of the time", 2, share(merged), " %")
 
     # Depth Anything has 1369 patches: its imposed counts are those shares of them that the T model keeps of its 1024.
     for part, work, counts, to_full, to_merged in (("dinov3", "DINOv3 ViT-S/16 encoder 512x512", (770, 591), 1.0, 0.65),
@@ -332,7 +318,7 @@ def main():
         if part not in parts:
             continue
         chosen = ["--schedule", "none"] + (["--schedule", "2,5"] if to_merged else [])
-        run = bench.run(bench.exported(part, counts), max(5, options.rounds // 2), *chosen, baselines=",".join(rivals))
+        run = bench.run(bench.exported(part, counts), bench.few_rounds, *chosen, baselines=",".join(rivals))
         best, full, merged = fastest(run, rivals), find(run, "mpm"), find(run, "mpm", schedule="2,5")
         name = best["runtime"] if best else "fastest baseline"
         table.compare(f"{work}, fp32 full / {name}", to_full, full, best)
@@ -354,11 +340,6 @@ def main():
         reuse_rows(table, bench)
 
     if "memory" in parts:
-        run = subprocess.run([options.kernels_bench, "--benchmark_filter=PairingMemory", "--benchmark_format=json"],
-                             check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        for row in json.loads(run.stdout)["benchmarks"]:
-            sizes = "/".join(row["name"].split("/")[1:3])
-            table.row(f"Memory beside the tokens, one MPM call, N / dim = {sizes}", 16, row["MiB"], " MiB")
         memory_rows(table, bench)
 
     if "starting" in parts:
