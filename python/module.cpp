@@ -66,24 +66,20 @@ class Gate {
     return gate;
   }
 
-  /// One call. Make it before the GIL is released, so that it ends after this thread has the GIL again.
-  class Call {
-   public:
-    Call() = default;
-    ~Call() {
-      if (entered_) instance().leave();
-    }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-    /// Without the GIL.
-    void enter() {
-      instance().enter();
-      entered_ = true;
-    }
-
-   private:
-    bool entered_ = false;
-  };
+  /// Begins a call. Without the GIL.
+  void enter() {
+    if (depth_++ > 0) return;  // a call inside a call
+    std::unique_lock lock(mutex_);
+    open_.wait(lock, [&] { return closings_ == 0 || mine(); });
+    ++running_;
+  }
+  /// Ends a call. With the GIL.
+  void leave() {
+    if (--depth_ > 0) return;
+    const std::lock_guard lock(mutex_);
+    --running_;
+    idle_.notify_all();
+  }
 
   /// Waits for the calls of other threads. Without the GIL.
   void close() {
@@ -106,19 +102,6 @@ class Gate {
  private:
   bool mine() const { return closer_ == std::this_thread::get_id(); }
 
-  void enter() {
-    if (depth_++ > 0) return;  // a call inside a call
-    std::unique_lock lock(mutex_);
-    open_.wait(lock, [&] { return closings_ == 0 || mine(); });
-    ++running_;
-  }
-  void leave() {
-    if (--depth_ > 0) return;
-    const std::lock_guard lock(mutex_);
-    --running_;
-    idle_.notify_all();
-  }
-
   static inline thread_local int depth_ = 0;  ///< calls inside each other, of this thread
   std::mutex mutex_;
   std::condition_variable open_, idle_;
@@ -130,9 +113,11 @@ class Gate {
 /// Runs `work` without the GIL. cv::Exception and a lack of memory become mpm::Error, and OpenCV logs nothing of them.
 template <class Work>
 auto withoutGil(Work work) {
-  Gate::Call call;
+  const struct End {
+    ~End() { Gate::instance().leave(); }
+  } end{};  // made before the GIL is released, so that the call ends after this thread has the GIL again
   const nb::gil_scoped_release release;
-  call.enter();
+  Gate::instance().enter();
   const opencv::QuietLog quiet;
   try {
     return work();
@@ -854,10 +839,8 @@ NB_MODULE(_mpm, module) {
     Gate::instance().open();
   });
   module.def("after_fork_in_child", [] { Gate::instance().renew(); });
-  module.def("at_exit", [] {
-    const nb::gil_scoped_release release;
-    Gate::instance().close();
-  });
+  module.def(
+      "at_exit", [] { Gate::instance().close(); }, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace mpm::python

@@ -5,6 +5,7 @@
 Writes a JSON object per line to stdout, times in ms. --rehearse runs tiny networks once on the CPU, to test the script.
 """
 import argparse
+import functools
 import json
 import statistics
 import time
@@ -55,6 +56,14 @@ def merge_pairs(tokens, best):
     return merged / sizes.clamp(min=1).unsqueeze(-1), cluster
 
 
+@functools.cache
+def imposed_best(batch, count, kept, device):
+    """Pairs that leave `kept` of `count` tokens. Random weights would leave another number."""
+    index = torch.arange(count, device=device)
+    best = torch.where(index < 2 * (count - kept), index ^ 1, torch.zeros_like(index))
+    return best.expand(batch, count).contiguous()
+
+
 class Block(nn.Module):
     def __init__(self, dim, heads):
         super().__init__()
@@ -81,15 +90,6 @@ class Vit(nn.Module):
         self.position = nn.Parameter(torch.randn(1, scale.patches + 1, dim))
         self.blocks = nn.ModuleList(Block(dim, heads) for _ in range(depth))
         self.norm, self.head = nn.LayerNorm(dim, eps=1e-6), nn.Linear(dim, CLASSES)
-        self.imposed = {}
-
-    def imposed_best(self, batch, count, kept, device):
-        """Pairs that leave `kept` of `count` tokens. Random weights would leave another number."""
-        if (batch, count) not in self.imposed:
-            index = torch.arange(count, device=device)
-            best = torch.where(index < 2 * (count - kept), index ^ 1, torch.zeros_like(index))
-            self.imposed[batch, count] = best.expand(batch, count).contiguous()
-        return self.imposed[batch, count]
 
     def forward(self, image):
         x = self.embed(image).flatten(2).transpose(1, 2)
@@ -99,7 +99,7 @@ class Vit(nn.Module):
             if self.merging and i in (2, 5):
                 tokens = x[:, 1:]
                 best_neighbours(tokens)
-                best = self.imposed_best(len(x), tokens.shape[1], self.scale.counts[i == 5], x.device)
+                best = imposed_best(len(x), tokens.shape[1], self.scale.counts[i == 5], x.device)
                 tokens, step = merge_pairs(tokens, best)
                 cluster = step if cluster is None else step.gather(1, cluster)
                 x = torch.cat([x[:, :1], tokens], dim=1)

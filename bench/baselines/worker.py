@@ -85,10 +85,9 @@ def timed_run(run, command, folder):
     if result.dtype.kind in "iu" and result.size == shape[0] * shape[2] * shape[3]:
         if result.max() > 255:
             raise Refused(f"label {result.max()} does not fit a byte")
-        answer["labels"], kept = os.path.join(folder, "labels.u8"), result.astype(np.uint8)
-        kept = kept.reshape(shape[0], *shape[2:])
+        kind, kept = "labels", result.astype(np.uint8).reshape(shape[0], *shape[2:])
     else:
-        answer["features"], kept = os.path.join(folder, "features.f32"), result.astype("<f4")
-    answer["shape"] = list(kept.shape)
-    kept.tofile(next(answer[key] for key in ("labels", "features") if key in answer))
-    return answer
+        kind, kept = "features", result.astype("<f4")
+    answer[kind] = os.path.join(folder, kind)
+    kept.tofile(answer[kind])
+    return {**answer, "shape": kept.shape}

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -307,10 +308,7 @@ void benchmarkVit(const Stream& stream, const Scale& scale, const Size& size, Pr
 
 int run(const Scale& scale) {
   const std::vector<DeviceInfo> all = devices();
-  if (all.empty()) {
-    std::fprintf(stderr, "cuda_bench: no usable CUDA device here\n");
-    return 1;
-  }
+  if (all.empty()) throw std::runtime_error("no usable CUDA device here");
   const Stream stream(all.front().index);
   std::printf("{\"what\": \"device\", \"name\": \"%s\", \"capability\": \"%d.%d\", \"warpgroups\": %s}\n",
               all.front().name.c_str(), all.front().major, all.front().minor,
