@@ -4,6 +4,7 @@
 import argparse
 import json
 import os
+import pathlib
 import resource
 import sys
 import tempfile
@@ -26,14 +27,12 @@ def parse_arguments():
 
 
 def has_bf16():
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpuinfo:
-        flags = next((set(line.split()) for line in cpuinfo if line.startswith("flags")), set())
-    return bool(flags & {"avx512_bf16", "amx_bf16"})
+    flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    return "avx512_bf16" in flags or "amx_bf16" in flags
 
 
 def one_line(error):
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (" ".join(lines) or type(error).__name__)[:400]
+    return (" ".join(str(error).split()) or type(error).__name__)[:400]
 
 
 def serve(name, load):

@@ -11,24 +11,20 @@ images of any size. A trained policy, which predicts windows of one class, is be
 import argparse
 
 import onnx
-from onnx import TensorProto, helper
+import onnx.parser
 
 
 def policy(patch):
-    window = {"kernel_shape": [2 * patch, 2 * patch], "strides": [2 * patch, 2 * patch]}
-    nodes = [
-        helper.make_node("AveragePool", ["image"], ["mean"], **window),
-        helper.make_node("Mul", ["image", "image"], ["square"]),
-        helper.make_node("AveragePool", ["square"], ["mean_square"], **window),
-        helper.make_node("Mul", ["mean", "mean"], ["square_mean"]),
-        helper.make_node("Sub", ["square_mean", "mean_square"], ["flatness"]),
-        helper.make_node("ReduceMean", ["flatness"], ["scores"], axes=[1], keepdims=1),
-    ]
-    graph = helper.make_graph(
-        nodes, "flat_windows",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["batch", 3, "height", "width"])],
-        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["batch", 1, "rows", "columns"])])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    window = f"kernel_shape = [{2 * patch}, {2 * patch}], strides = [{2 * patch}, {2 * patch}]"
+    return onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["": 17]>
+        flat_windows (float[batch, 3, height, width] image) => (float[batch, 1, rows, columns] scores) {{
+            mean = AveragePool <{window}> (image)
+            square = Mul (image, image)
+            mean_square = AveragePool <{window}> (square)
+            square_mean = Mul (mean, mean)
+            flatness = Sub (square_mean, mean_square)
+            scores = ReduceMean <axes = [1], keepdims = 1> (flatness)
+        }}""")
 
 
 def main(arguments=None):
