@@ -63,12 +63,11 @@ struct Variant {
   evaluation::PerImage rows;          // share that was computed, with reuse
   evaluation::PerImage agreement;     // percent of the labels of the full model
 
-  double median() const { return quantile(ms, 0.5); }
-  bool failed = false;
+  bool alive = true;
 
-  bool alive() const { return !failed; }
+  double median() const { return quantile(ms, 0.5); }
   void fail(const std::string& why) {
-    failed = true;
+    alive = false;
     process.reset();
     note = why;
   }
@@ -217,7 +216,7 @@ void runOnce(Variant& variant, const nlohmann::json& question, bool measured) {
 // The system may leave all threads of a process on one core for seconds, so one measurement says little: the best of as
 // many as there are rounds, and of all variants.
 void measurePeak(Variant& variant) {
-  if (!variant.alive() || variant.runtime != "mpm" || interrupted()) return;
+  if (!variant.alive || variant.runtime != "mpm" || interrupted()) return;
   const double gflops = variant.process->ask({{"cmd", "peak"}}, kRunSeconds).value("gflops", 0.0);
   variant.peak_gflops = std::max(variant.peak_gflops, gflops);
 }
@@ -268,7 +267,7 @@ void measure(std::vector<Variant>& variants, Input& input, const BenchArguments&
   for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round) {
     const nlohmann::json& question = input.nextQuestion();
     for (Variant& variant : variants) {
-      if (!variant.alive() || interrupted()) continue;
+      if (!variant.alive || interrupted()) continue;
       runOnce(variant, question, round >= 0);
       progress.step();
       if (round >= 0 && peaks) measurePeak(variant);
@@ -437,7 +436,7 @@ Comparison compared(BenchArguments arguments, int threads) {
 // Another runtime may be missing, then its row says why; ours were asked for.
 void expectOursAlive(const std::vector<Variant>& variants) {
   for (const Variant& variant : variants)
-    if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
+    if (variant.runtime == "mpm" && !variant.alive) throw Error(variant.name + ": " + variant.note);
 }
 
 // Each precision that is fast here with each way to compute less: the default model on the built-in street, and the
