@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/atomic_file.h"
-#include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "onnx/model/model_file.h"

@@ -15,7 +15,6 @@
 #include "evaluation/states.h"
 #include "evaluation/teaching.h"
 #include "mpm/convert.hpp"
-#include "mpm/error.hpp"
 #include "program/paths.h"
 #include "vision/pictures/pictures.h"
 

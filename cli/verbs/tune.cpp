@@ -11,7 +11,6 @@
 #include "evaluation/numbers.h"
 #include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
-#include "mpm/error.hpp"
 #include "program/paths.h"
 
 namespace mpm::cli {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <opencv2/dnn.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
