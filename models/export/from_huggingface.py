@@ -65,9 +65,7 @@ def main(arguments=None):
         layout = tensors.read_layout(shapes, naming, head="features" if options.head else None, heads=heads,
                                      pool="token+mean" if kind.startswith("dinov2") else "token",
                                      grid=(height // patch, width // patch), eps=eps)
-        if layout.head == "features" and not options.head:
-            raise ExportError("it has no classifier: give --head")
-        state = recipe.convert(state, naming, layout)
+        state = recipe.convert(state, naming, layout, options.head)
     if options.head:
         state, layout = recipe.add_head(state, layout, options.head)
     classes = [] if options.head else sidecar.class_list(config.get("id2label") or [], folder / "config.json")

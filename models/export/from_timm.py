@@ -65,9 +65,7 @@ def main(arguments=None):
             heads=options.heads or HEADS.get(config.get("architecture")),
             pool={"token": "token", "avg": "mean"}.get(config.get("global_pool")),
             grid=tuple(side // patch for side in options.trained_size) if options.trained_size and patch else None)
-        if layout.head == "features" and not options.head:
-            raise ExportError("it has no classifier: give --head")
-        state = recipe.convert(state, naming, layout)
+        state = recipe.convert(state, naming, layout, options.head)
     if options.head:
         state, layout = recipe.add_head(state, layout, options.head)
     classes = facts.get("label_names") or []

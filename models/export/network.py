@@ -63,8 +63,8 @@ class Encoder(nn.Module):
             self.register_parameter(name, nn.Parameter(torch.zeros(1, int(count), dim)) if count else None)
         self.pos_embed = nn.Parameter(torch.zeros(1, layout.positioned + layout.patches, dim))
         self.patch_embed = named(proj=nn.Conv2d(3, dim, layout.patch, stride=layout.patch))
-        self.blocks = nn.ModuleList(Block(dim, layout.heads, layout.hidden, layout.eps, layout.qkv_bias,
-                                          layout.layer_scale) for _ in range(layout.blocks))
+        self.blocks = nn.Sequential(*(Block(dim, layout.heads, layout.hidden, layout.eps, layout.qkv_bias,
+                                            layout.layer_scale) for _ in range(layout.blocks)))
         self.norm = nn.LayerNorm(dim, eps=layout.eps) if layout.final_norm else nn.Identity()
 
     def forward(self, image):
@@ -75,9 +75,7 @@ class Encoder(nn.Module):
             front = torch.cat((front[:, : self.positioned] + self.pos_embed[:, : self.positioned],
                                front[:, self.positioned :]), dim=1)
             x = torch.cat((front.expand(x.shape[0], -1, -1), x), dim=1)
-        for block in self.blocks:
-            x = block(x)
-        return self.norm(x)
+        return self.norm(self.blocks(x))
 
 
 class MaskTransformer(nn.Module):
@@ -88,8 +86,8 @@ class MaskTransformer(nn.Module):
         dim, self.classes = layout.dim, layout.classes
         self.cls_emb = nn.Parameter(torch.zeros(1, layout.classes, dim))
         self.proj_dec = nn.Linear(dim, dim)
-        self.blocks = nn.ModuleList(Block(dim, layout.decoder_heads, layout.hidden, layout.decoder_eps)
-                                    for _ in range(layout.decoder_blocks))
+        self.blocks = nn.Sequential(*(Block(dim, layout.decoder_heads, layout.hidden, layout.decoder_eps)
+                                      for _ in range(layout.decoder_blocks)))
         self.decoder_norm = nn.LayerNorm(dim, eps=layout.decoder_eps)
         self.proj_patch = nn.Parameter(torch.zeros(dim, dim))
         self.proj_classes = nn.Parameter(torch.zeros(dim, dim))
@@ -97,9 +95,7 @@ class MaskTransformer(nn.Module):
 
     def forward(self, patches):
         x = torch.cat((self.proj_dec(patches), self.cls_emb.expand(patches.shape[0], -1, -1)), dim=1)
-        for block in self.blocks:
-            x = block(x)
-        x = self.decoder_norm(x)
+        x = self.decoder_norm(self.blocks(x))
         patches, classes = x[:, : -self.classes] @ self.proj_patch, x[:, -self.classes :] @ self.proj_classes
         patches = patches / patches.norm(dim=-1, keepdim=True)
         classes = classes / classes.norm(dim=-1, keepdim=True)

@@ -165,8 +165,10 @@ def shapes_of(state):
     return {name: tuple(tensor.shape) for name, tensor in state.items()}
 
 
-def convert(state, naming, layout):
-    """Our state dict. Lists the tensors that are left out on stderr."""
+def convert(state, naming, layout, head=None):
+    """Our state dict, to which `head` is added later. Lists the tensors that are left out on stderr."""
+    if layout.head == "features" and not head:
+        raise ExportError("it has no classifier: give --head")
     torch = import_torch()
     pieces, dropped = tensors.plan(shapes_of(state), naming, layout)
     for name, why in dropped.items():
