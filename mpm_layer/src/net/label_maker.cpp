@@ -99,12 +99,17 @@ void LabelMaker::runGuided(const cv::Mat& image, const GuidedLabels::Scores& log
   guided_.run(image, info_.classes, radius, scores, labels, net_.parallel());
 }
 
-// Fills Estimate::scores: the probabilities before the edges of classes are refined.
-void LabelMaker::addScores(const GuidedLabels::Scores& resize, cv::Size size, cv::Mat& result) {
-  if (!options_.scores) return;
-  result.create(std::vector<int>{info_.classes, size.height, size.width}, CV_32F);
-  resize(size, result.ptr<float>());
-  toProbabilities(result, info_.head != HeadKind::kMaskQueries, net_.parallel());
+// `resize` gives the scores of the classes at a size. `label` fills the labels where they are not refined.
+void LabelMaker::takeLabels(const cv::Mat& image, const GuidedLabels::Scores& resize, Estimate& result,
+                            const std::function<void()>& label) {
+  if (options_.scores) {  // the probabilities before the edges of classes are refined
+    result.scores.create(std::vector<int>{info_.classes, image.rows, image.cols}, CV_32F);
+    resize(image.size(), result.scores.ptr<float>());
+    toProbabilities(result.scores, info_.head != HeadKind::kMaskQueries, net_.parallel());
+  }
+  if (refine_ == Refine::kGuided) return runGuided(image, resize, result.labels);
+  result.labels.create(image.size(), CV_8U);
+  label();
 }
 
 void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
@@ -116,25 +121,20 @@ void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
     resizeLogits(scores(), throughInput(score_grid_.height, info_.input.height, size.height),
                  throughInput(score_grid_.width, info_.input.width, size.width), logits, net_.parallel());
   };
-  addScores(resize, image.size(), result.scores);
-  if (refine_ == Refine::kGuided) {
-    runGuided(image, resize, result.labels);
-    result.ms.postprocess += watch.lap();
-    return;
-  }
-  if (labels_size_ != image.size()) {
-    label_rows_ = throughInput(score_grid_.height, info_.input.height, image.rows);
-    label_columns_ = throughInput(score_grid_.width, info_.input.width, image.cols);
-    if (device_labels_) device_labels_->resize(label_rows_, label_columns_);
-    labels_size_ = image.size();
-  }
-  result.labels.create(image.size(), CV_8U);
-  if (device_labels_) {
-    if (!device_labels_->run(result.labels)) failNotFinite("scores");
-  } else {
-    resizeArgmax<unsigned char>(scores(), label_rows_, label_columns_, {result.labels.data, image.rows, image.cols},
-                                net_.parallel());
-  }
+  takeLabels(image, resize, result, [&] {
+    if (labels_size_ != image.size()) {
+      label_rows_ = throughInput(score_grid_.height, info_.input.height, image.rows);
+      label_columns_ = throughInput(score_grid_.width, info_.input.width, image.cols);
+      if (device_labels_) device_labels_->resize(label_rows_, label_columns_);
+      labels_size_ = image.size();
+    }
+    if (device_labels_) {
+      if (!device_labels_->run(result.labels)) failNotFinite("scores");
+    } else {
+      resizeArgmax<unsigned char>(scores(), label_rows_, label_columns_, {result.labels.data, image.rows, image.cols},
+                                  net_.parallel());
+    }
+  });
   result.ms.postprocess += watch.lap();
 }
 
@@ -165,13 +165,7 @@ void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
     }
   watch.lap();
   const auto resize = [&](cv::Size size, float* logits) { resizeWindows(windows, size, logits, net_.parallel()); };
-  addScores(resize, image.size(), result.scores);
-  if (refine_ == Refine::kGuided) {
-    runGuided(image, resize, result.labels);
-  } else {
-    result.labels.create(image.size(), CV_8U);
-    labelWindows(windows, result.labels, net_.parallel());
-  }
+  takeLabels(image, resize, result, [&] { labelWindows(windows, result.labels, net_.parallel()); });
   result.ms.postprocess += watch.lap();
 }
 

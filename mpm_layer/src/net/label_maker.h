@@ -30,7 +30,8 @@ class LabelMaker {
   void runResized(const cv::Mat& image, Estimate& result);
   void runWindows(const cv::Mat& image, Estimate& result);
   void takeScores(StageTimes& ms);
-  void addScores(const GuidedLabels::Scores& resize, cv::Size size, cv::Mat& result);
+  void takeLabels(const cv::Mat& image, const GuidedLabels::Scores& resize, Estimate& result,
+                  const std::function<void()>& label);
   MatrixView<const float> scores() const;
   void runGuided(const cv::Mat& image, const GuidedLabels::Scores& logits, cv::Mat& labels);
 
