@@ -6,7 +6,6 @@ import sys
 
 import recipe
 import sidecar
-from sidecar import read_json
 from tensors import ExportError
 
 EXAMPLE = """\
@@ -105,8 +104,7 @@ def main(arguments=None):
         raise ExportError("transformers is not installed: pip install transformers") from None
     transformers.utils.logging.disable_progress_bar()
     folder = options.checkpoint
-    config = read_json(folder / "config.json")
-    preprocessor = read_json(folder / "preprocessor_config.json")
+    config, preprocessor = (sidecar.read_json(folder / name) for name in ("config.json", "preprocessor_config.json"))
     kind = KINDS.get(config.get("model_type"))
     if not kind:
         raise ExportError(f"{folder / 'config.json'}: a model of type '{config.get('model_type')}'; known are "
