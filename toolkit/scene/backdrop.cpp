@@ -9,6 +9,8 @@ namespace mpm::scene {
 
 constexpr float kHazeStep = 0.25f;  // m of depth per entry of the haze table
 constexpr int kHazeSteps = 1024;
+constexpr std::array<Vec3, 6> kSurfaceNormals = {  // by Backdrop::Surface
+    {{0, 1, 0}, {0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 0, -1}, {0, 0.64f, -0.77f}}};
 
 Backdrop::Sample Backdrop::ground(Vec3 p) const {
   const Look& look = world_.look;
@@ -300,10 +302,8 @@ void Backdrop::store(int index, const Sample& s, const Vec3& ray) {
   const Vec3 way = s.place - view_.place;
   depth_[index] = static_cast<std::uint16_t>(std::min(length(way) / kHazeStep, kHazeSteps - 1.0f));
   if (s.surface == Surface::kSky) return;
-  const Vec3 normal = s.surface == Surface::kGround      ? Vec3{0, 1, 0}
-                      : s.surface == Surface::kLeftward  ? Vec3{-1, 0, 0}
-                      : s.surface == Surface::kRightward ? Vec3{1, 0, 0}
-                                                         : Vec3{0, 0, -1};
+  const Surface facing = s.surface == Surface::kCrowns ? Surface::kTowards : s.surface;
+  const Vec3 normal = kSurfaceNormals[static_cast<int>(facing)];
   lamp_[index] = world_.lampLight(s.place, normal);
   if (s.glass > 0.02f && s.window >= 0) {
     const Vec3 mirrored = normalized(ray - normal * (2 * dot(ray, normal)));
@@ -368,11 +368,10 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
       for (const Sample& s : four) edge |= s.thing != four[0].thing || s.surface != four[0].surface;
       const Vec3 ray = view_.ray(x + 0.5f, y + 0.5f);
       if (edge) {
-        Edge e{pixel, {-1, -1, -1}};
         for (int k = 1; k < 4; ++k)
           if (four[k].surface != Surface::kSky)
             extras.push_back({static_cast<int>(edges_.size()), k - 1, four[k], ray});
-        edges_.push_back(e);
+        edges_.push_back({pixel, {-1, -1, -1}});
       } else {
         for (int k = 1; k < 4; ++k) {
           four[0].albedo += four[k].albedo;
@@ -401,12 +400,11 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
         const View::Projected seen = view_.project(hits ? wall : from + up * 2000.0f);
         const float fresnel = 0.03f + 0.97f * std::pow(1 - up.y, 5.0f);
         const float puddle = smoothstep(-0.15f, 0.35f, coarse_.at(from.x * 3 + 40, from.z * 1.5f));
-        const float share =
+        mirror_[pixel] =
             fresnel * (std::abs(from.x) < world.sideOf(from.x).kerb ? 0.45f + 0.5f * puddle : 0.25f + 0.3f * puddle);
-        mirror_[pixel] = share;
         const int seen_x = std::clamp(static_cast<int>(seen.x), 0, size.width - 1);
         const int seen_y = std::clamp(static_cast<int>(seen.y), 0, size.height - 1);
-        wet_.push_back({pixel, seen_y * size.width + seen_x, share});
+        wet_.push_back({pixel, seen_y * size.width + seen_x});
       }
     }
 
@@ -432,8 +430,6 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
 
 void Backdrop::light(const Span& span, const Moment& moment, Vec3* out) const {
   const Light& l = moment.light;
-  static constexpr std::array<Vec3, 6> kSurfaceNormals = {
-      {{0, 1, 0}, {0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 0, -1}, {0, 0.64f, -0.77f}}};
   const Vec3 normal = kSurfaceNormals[static_cast<int>(span.surface)];
   const bool is_ground = span.surface == Surface::kGround;
   const Vec3 ambient = l.ambientOn(normal);
@@ -522,7 +518,8 @@ void Backdrop::mirrorOnGround(const Moment& moment, cv::Mat& picture) const {
   for (const Wet& w : wet_) {
     const int row = std::min(w.seen / size_.width / 4, size.height - 1);
     const int column = std::min(w.seen % size_.width / 4, size.width - 1);
-    out[w.pixel] += seen[row * size.width + column] * (w.share * moment.weather.wetness * haze_[depth_[w.pixel]]);
+    out[w.pixel] +=
+        seen[row * size.width + column] * (mirror_[w.pixel] * moment.weather.wetness * haze_[depth_[w.pixel]]);
   }
 }
 

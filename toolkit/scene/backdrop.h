@@ -28,7 +28,7 @@ class Heavens {
   View view_;
   cv::Size size_;
   NoiseField shapes_, wisps_;
-  cv::Mat coarse_, half_, veil_;
+  cv::Mat coarse_, half_, whole_, veil_;
 };
 
 /// All that never moves, traced once: what each pixel shows, how it answers to light, and what it mirrors. A moment
@@ -108,7 +108,6 @@ class Backdrop {
   std::vector<Glass> glass_;
   struct Wet {
     int pixel, seen;  // the ground pixel, and the one it mirrors
-    float share;
   };
   std::vector<Wet> wet_;
   std::vector<Vec3> extras_;       // lit extra samples

@@ -115,12 +115,10 @@ void Canvas::fillRod(const View::Projected& a, const View::Projected& b, float r
   const float ra = std::max(radius_a * scale, 0.55f), rb = std::max(radius_b * scale, 0.55f);
   const float dx = bx - ax, dy = by - ay, square = std::max(dx * dx + dy * dy, 1e-6f), way = std::sqrt(square);
   const auto tone_count = static_cast<float>(tones.size());
-  const int top = std::max(0, static_cast<int>(std::min(ay - ra, by - rb)));
-  const int bottom = std::min(rows_ - 1, static_cast<int>(std::max(ay + ra, by + rb)) + 1);
-  const int left = std::max(0, static_cast<int>(std::min(ax - ra, bx - rb)));
-  const int right = std::min(stride_ - 1, static_cast<int>(std::max(ax + ra, bx + rb)) + 1);
-  for (int row = top; row <= bottom; ++row)
-    for (int column = left; column <= right; ++column) {
+  const cv::Rect near = pixelsIn(std::min(ax - ra, bx - rb), std::min(ay - ra, by - rb), std::max(ax + ra, bx + rb),
+                                 std::max(ay + ra, by + rb), {stride_, rows_});
+  for (int row = near.y; row < near.br().y; ++row)
+    for (int column = near.x; column < near.br().x; ++column) {
       const float px = static_cast<float>(column) - ax, py = static_cast<float>(row) - ay;
       const float t = clamp01((px * dx + py * dy) / square);
       const float radius = ra + (rb - ra) * t;

@@ -145,18 +145,14 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
       p.quad(waist(a.z, a.half), waist(b.z, b.half), at(b), at(a), paint, 0.05f);
     }
     p.quad(at(s[2]), at(s[3]), at(s[4]), at(s[5]), paint, 0.05f);
-    if (shape.side_glass) {
-      const int panes = bus ? 6 : 2;
-      for (int k = 0; k < panes; ++k) {
-        const float t0 = static_cast<float>(k) / static_cast<float>(panes),
-                    t1 = static_cast<float>(k + 1) / static_cast<float>(panes);
-        p.pane(lerp(at(s[2]), at(s[5]), t0), lerp(at(s[2]), at(s[5]), t1), lerp(at(s[3]), at(s[4]), t1),
-               lerp(at(s[3]), at(s[4]), t0), 0.13f, inside);
-      }
-    } else {
-      p.pane(lerp(at(s[2]), at(s[5]), 0.72f), lerp(at(s[2]), at(s[5]), 0.97f), lerp(at(s[3]), at(s[4]), 0.97f),
-             lerp(at(s[3]), at(s[4]), 0.72f), 0.12f);
-    }
+    const auto window = [&](float from, float to, float frame) {
+      p.pane(lerp(at(s[2]), at(s[5]), from), lerp(at(s[2]), at(s[5]), to), lerp(at(s[3]), at(s[4]), to),
+             lerp(at(s[3]), at(s[4]), from), frame, inside);
+    };
+    const int panes = !shape.side_glass ? 0 : bus ? 6 : 2;
+    const auto count = static_cast<float>(panes);
+    for (int k = 0; k < panes; ++k) window(static_cast<float>(k) / count, static_cast<float>(k + 1) / count, 0.13f);
+    if (!shape.side_glass) window(0.72f, 0.97f, 0.12f);
     for (const float z : {shape.wheel_rear, shape.wheel_front}) {
       std::array<Vec3, 14> tyre, rim;
       for (int k = 0; k < 14; ++k) {
@@ -223,14 +219,11 @@ void drawHeadlightPool(const Picture& picture, const Actor& car) {
                         near_right = picture.view.project({car.x + 5, 0, near_z});
   const View::Projected far_left = picture.view.project({car.x - 5, 0, far_z}),
                         far_right = picture.view.project({car.x + 5, 0, far_z});
-  const int width = picture.light.cols, height = picture.light.rows;
-  const int left = std::clamp(static_cast<int>(std::min(near_left.x, far_left.x)), 0, width);
-  const int right = std::clamp(static_cast<int>(std::max(near_right.x, far_right.x)) + 1, 0, width);
-  const int top = std::clamp(static_cast<int>(far_left.y), 0, height),
-            bottom = std::clamp(static_cast<int>(near_left.y) + 1, 0, height);
-  for (int y = top; y < bottom; ++y)
-    for (int x = left; x < right; ++x) {
-      const int pixel = y * width + x;
+  const cv::Rect box = pixelsIn(std::min(near_left.x, far_left.x), far_left.y, std::max(near_right.x, far_right.x),
+                                near_left.y, picture.light.size());
+  for (int y = box.y; y < box.br().y; ++y)
+    for (int x = box.x; x < box.br().x; ++x) {
+      const int pixel = y * picture.light.cols + x;
       if (!picture.backdrop.isGround(pixel)) continue;
       const Vec3 place = picture.backdrop.position(pixel);
       const float ahead = (place.z - car.z) * car.heading - nose;

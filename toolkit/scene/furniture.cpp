@@ -49,12 +49,10 @@ void drawHalo(const Picture& picture, Vec3 source, Vec3 glow) {
   const Vec3 colour = glow * strength;
   if (luminance(colour) < 0.02f || centre.depth < 2) return;
   const float radius = picture.view.scaleAt(centre.depth) * 0.9f, reach = 4 * radius;  // m of lit air around it
-  const int left = std::max(0, static_cast<int>(centre.x - reach)),
-            top = std::max(0, static_cast<int>(centre.y - reach));
-  const int right = std::min(picture.light.cols, static_cast<int>(centre.x + reach) + 1);
-  const int bottom = std::min(picture.light.rows, static_cast<int>(centre.y + reach) + 1);
-  for (int y = top; y < bottom; ++y)
-    for (int x = left; x < right; ++x) {
+  const cv::Rect box =
+      pixelsIn(centre.x - reach, centre.y - reach, centre.x + reach, centre.y + reach, picture.light.size());
+  for (int y = box.y; y < box.br().y; ++y)
+    for (int x = box.x; x < box.br().x; ++x) {
       const float dx = static_cast<float>(x) + 0.5f - centre.x, dy = static_cast<float>(y) + 0.5f - centre.y;
       const float off = (dx * dx + dy * dy) / (radius * radius);
       if (off < 16) picture.light.ptr<Vec3>(y)[x] += colour * (1 / (0.25f + off) - 1 / 16.25f);

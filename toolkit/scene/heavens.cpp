@@ -18,7 +18,7 @@ void Heavens::paint(const Light& light, const WeatherState& weather, double unix
   for (int i = 0; i < grid_rows; ++i)
     for (int j = 0; j < grid_columns; ++j)
       coarse_.ptr<Vec3>(i)[j] = behindClouds(
-          normalized(view_.ray((static_cast<float>(j)) * kCell, (static_cast<float>(i)) * kCell)), light, weather);
+          normalized(view_.ray(static_cast<float>(j) * kCell, static_cast<float>(i) * kCell)), light, weather);
 
   const int half_rows = (rows + 1) / 2, half_columns = (size_.width + 1) / 2;
   half_.create(half_rows, half_columns, CV_32FC3);
@@ -67,14 +67,9 @@ void Heavens::paint(const Light& light, const WeatherState& weather, double unix
       out[j] = lerp(light.fog, colour, clear);
     }
   }
-  cv::Mat target = picture.rowRange(0, std::min(2 * half_rows, picture.rows));
-  if (2 * half_rows == target.rows && 2 * half_columns == target.cols) {
-    cv::resize(half_, target, target.size(), 0, 0, cv::INTER_LINEAR);
-  } else {
-    cv::Mat large;
-    cv::resize(half_, large, {2 * half_columns, 2 * half_rows}, 0, 0, cv::INTER_LINEAR);
-    large(cv::Rect(0, 0, target.cols, target.rows)).copyTo(target);
-  }
+  cv::resize(half_, whole_, {2 * half_columns, 2 * half_rows}, 0, 0, cv::INTER_LINEAR);
+  const cv::Rect seen(0, 0, picture.cols, std::min(2 * half_rows, picture.rows));
+  whole_(seen).copyTo(picture(seen));
 
   if (light.day < 20 && weather.overcast < 0.5f) {
     Draws draws(hash(seed_, 0x57a5));

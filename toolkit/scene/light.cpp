@@ -203,23 +203,21 @@ Light lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double s
   // The clear sky of this moment, measured on the dome and scaled to the table.
   const auto directions = dome();
   std::array<Vec3, kRings * kSectors> radiance;
-  Vec3 sum;
-  for (std::size_t i = 0; i < directions.size(); ++i) {
-    radiance[i] = scattered(directions[i], light);
-    sum += radiance[i] * directions[i].y;
-  }
+  const auto sumOf = [&](Vec3 (*sky)(Vec3 view, const Light& light)) {
+    Vec3 sum;
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+      radiance[i] = sky(directions[i], light);
+      sum += radiance[i] * directions[i].y;
+    }
+    return sum;
+  };
   const float weight = 2.0f / static_cast<float>(directions.size());  // of a radiance times pi, towards an illuminance
-  const float computed = std::max(luminance(sum) * weight, 1e-9f), wanted = skyLux(elevation);
+  const float computed = std::max(luminance(sumOf(scattered)) * weight, 1e-9f), wanted = skyLux(elevation);
   light.sky_scale = std::min(wanted / computed, 1e6f);
   light.sky_lux = wanted;
   light.blue_hour = 0.72f * smoothstep(2, -7, elevation);
-  sum = {};
-  for (std::size_t i = 0; i < directions.size(); ++i) {
-    radiance[i] = clearSky(directions[i], light);
-    sum += radiance[i] * directions[i].y;
-  }
 
-  const Vec3 sky_total = sum * weight;
+  const Vec3 sky_total = sumOf(clearSky) * weight;
   const float sun_on_ground = luminance(sun_light) * std::max(light.to_sun.y, 0.0f);
   // Thick cloud lets about a third of the light through, and takes its colour away.
   const float grey_lux = 0.30f * sun_on_ground + 0.45f * luminance(sky_total);
@@ -259,7 +257,7 @@ Light lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double s
                       light.night_glow * 1.5f;
   Vec3 horizon;
   for (int i = 0; i < kSectors; ++i) horizon += radiance[i] * (1.0f / kSectors);
-  light.fog = lerp(horizon * 0.8f + light.night_glow, light.overcast_sky, std::max(weather.overcast, 0.0f)) +
+  light.fog = lerp(horizon * 0.8f + light.night_glow, light.overcast_sky, weather.overcast) +
               light.lamp_colour * (light.lamps * std::min(weather.extinction * 24, 0.6f));
   return light;
 }

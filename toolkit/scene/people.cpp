@@ -25,11 +25,11 @@ struct Figure {
   Class label;
 
   Vec3 world(Vec3 p) const { return {actor.x + p.x * actor.heading, p.y, actor.z + p.z * actor.heading}; }
-  void rod(Vec3 a, Vec3 b, float ra, float rb, Vec3 albedo) {
-    canvas.rod(world(a), world(b), ra, rb, label, [&](Vec3 n) { return light.matt(n, albedo); });
+  void rod(Vec3 a, Vec3 b, float ra, float rb, Vec3 albedo, Vec3 glow = {}) {
+    canvas.rod(world(a), world(b), ra, rb, label, [&](Vec3 n) { return light.matt(n, albedo) + glow; });
   }
-  void ball(Vec3 centre, float radius, Vec3 albedo) {
-    rod(centre, centre + Vec3{0, 0.001f, 0}, radius, radius, albedo);
+  void ball(Vec3 centre, float radius, Vec3 albedo, Vec3 glow = {}) {
+    rod(centre, centre + Vec3{0, 0.001f, 0}, radius, radius, albedo, glow);
   }
   void limb(Vec3 a, Vec3 joint, Vec3 b, float r0, float r1, float r2, Vec3 upper, Vec3 lower) {
     rod(a, joint, r0, r1, upper);
@@ -140,12 +140,9 @@ void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider) {
   f.rod(seat + Vec3{0, 0.03f, -0.1f}, seat + Vec3{0, 0.03f, 0.13f}, 0.07f, 0.03f, black);
   f.rod({-0.28f, 1.02f, 0.36f}, {0.28f, 1.02f, 0.36f}, 0.018f, 0.018f, black);
   const bool lights = headlightsOn(picture.moment, picture.weather);
-  const auto lamp = [&](Vec3 at, float radius, Vec3 off, Vec3 glow) {
-    canvas.rod(f.world(at), f.world(at + Vec3{0, 0.001f, 0}), radius, radius, Class::kCyclist,
-               [&](Vec3 n) { return f.light.matt(n, off) + glow * (lights ? 1.0f : 0.0f); });
-  };
-  lamp({0, 0.98f, 0.47f}, 0.045f, {0.5f, 0.5f, 0.5f}, Vec3{1, 1, 0.9f} * (rider.heading < 0 ? 700.0f : 0.0f));
-  lamp({0, 0.78f, -0.36f}, 0.035f, {0.3f, 0.02f, 0.02f}, Vec3{1, 0.03f, 0.02f} * (rider.heading > 0 ? 60.0f : 0.0f));
+  const float front = lights && rider.heading < 0 ? 700 : 0, rear_light = lights && rider.heading > 0 ? 60 : 0;
+  f.ball({0, 0.98f, 0.47f}, 0.045f, {0.5f, 0.5f, 0.5f}, Vec3{1, 1, 0.9f} * front);
+  f.ball({0, 0.78f, -0.36f}, 0.035f, {0.3f, 0.02f, 0.02f}, Vec3{1, 0.03f, 0.02f} * rear_light);
 
   const float turn = 2 * kPi * rider.way / 5.2f;
   const Vec3 hip = {0, 0.99f, -0.17f}, chest = {0, 1.43f, 0.12f};

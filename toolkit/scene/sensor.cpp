@@ -6,7 +6,6 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "vec3.h"
 #include "vision/draws.h"
 
 namespace mpm::scene {
@@ -81,11 +80,10 @@ void shifted(const cv::Mat& from, const cv::Rect2f& window, cv::Mat& to) {
 }  // namespace
 
 cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
-  const cv::Size size(static_cast<int>(options.window.width), static_cast<int>(options.window.height));
+  const cv::Size size = options.window.size();
   cv::Mat seen(size, CV_32FC3);
   if (options.window.x == std::floor(options.window.x) && options.window.y == std::floor(options.window.y))
-    light(cv::Rect(static_cast<int>(options.window.x), static_cast<int>(options.window.y), size.width, size.height))
-        .copyTo(seen);
+    light(cv::Rect(options.window)).copyTo(seen);
   else
     shifted(light, options.window, seen);
   const Development& development = options.development;

@@ -66,8 +66,7 @@ void Street::Impl::growLeaves(const Season& season) {
 void Street::Impl::lightWindows(const Light& moment, double unix_time, double hour) {
   const auto h = static_cast<float>(hour);
   const float need = smoothstep(4000, 300, moment.day);  // lights are off in bright rooms
-  for (const std::vector<Building>* row :
-       {&std::as_const(world).rows[0], &std::as_const(world).rows[1], &std::as_const(world).end_row})
+  for (const std::vector<Building>* row : {&world.rows[0], &world.rows[1], &world.end_row})
     for (const Building& b : *row) {
       if (b.height <= 0) continue;
       for (int i = 0; i < (b.floors + 1) * b.bays; ++i) {

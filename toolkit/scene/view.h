@@ -41,6 +41,12 @@ struct View {
   float sine, cosine, focal, centre_x, horizon_y;
 };
 
+/// The pixels of a picture of this size that a box reaches.
+inline cv::Rect pixelsIn(float left, float top, float right, float bottom, cv::Size size) {
+  const int x = static_cast<int>(left), y = static_cast<int>(top);
+  return cv::Rect(x, y, static_cast<int>(right) + 1 - x, static_cast<int>(bottom) + 1 - y) & cv::Rect({}, size);
+}
+
 /// Where each pixel of a camera that is tilted and has a real lens comes from in the picture of the upright image plane
 /// of View, CV_32FC2; empty: from its own place.
 cv::Mat lensMap(const Distortion& distortion, const View& view, cv::Size size);

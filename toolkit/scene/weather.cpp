@@ -36,15 +36,12 @@ Weather drawn(std::uint64_t seed, std::int64_t stretch) {
 
 // Lays a soft spot or streak over the picture; `weight` at its middle.
 void streak(const Picture& picture, float x, float y, float dx, float dy, float radius, Vec3 colour, float weight) {
-  const int width = picture.light.cols, height = picture.light.rows;
   const float square = std::max(dx * dx + dy * dy, 1e-6f);
-  const int left = std::max(0, static_cast<int>(std::min(x, x + dx) - radius)),
-            right = std::min(width - 1, static_cast<int>(std::max(x, x + dx) + radius) + 1);
-  const int top = std::max(0, static_cast<int>(std::min(y, y + dy) - radius)),
-            bottom = std::min(height - 1, static_cast<int>(std::max(y, y + dy) + radius) + 1);
-  for (int row = top; row <= bottom; ++row) {
+  const cv::Rect box = pixelsIn(std::min(x, x + dx) - radius, std::min(y, y + dy) - radius,
+                                std::max(x, x + dx) + radius, std::max(y, y + dy) + radius, picture.light.size());
+  for (int row = box.y; row < box.br().y; ++row) {
     Vec3* line = picture.light.ptr<Vec3>(row);
-    for (int column = left; column <= right; ++column) {
+    for (int column = box.x; column < box.br().x; ++column) {
       const float px = static_cast<float>(column) + 0.5f - x, py = static_cast<float>(row) + 0.5f - y;
       const float t = clamp01((px * dx + py * dy) / square), qx = px - dx * t, qy = py - dy * t;
       const float near = 1 - (qx * qx + qy * qy) / (radius * radius);
@@ -56,14 +53,12 @@ void streak(const Picture& picture, float x, float y, float dx, float dy, float 
 }  // namespace
 
 WeatherState weatherAt(Weather weather, std::uint64_t seed, double unix_time) {
-  WeatherState state;
+  WeatherState state = steady(weather);
   if (weather == Weather::kAuto) {
     const double position = unix_time / kStretch;
     const auto stretch = static_cast<std::int64_t>(std::floor(position));
     const auto into = static_cast<float>(position - static_cast<double>(stretch));
     state = blend(steady(drawn(seed, stretch)), steady(drawn(seed, stretch + 1)), smoothstep(0.75f, 1, into));
-  } else {
-    state = steady(weather);
   }
   // No two hours of the same weather are the same.
   state.clouds = clamp01(state.clouds * (1 + 0.35f * noiseOfTime(hash(seed, 1), unix_time / 4000)));

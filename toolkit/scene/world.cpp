@@ -73,16 +73,6 @@ std::vector<Building> row(Draws& draws, const Look& look, const Profile& side, i
   return result;
 }
 
-std::vector<Building> endRow(Draws& draws, const Look& look, int& windows) {
-  std::vector<Building> result;
-  for (float x = -90; x < 90;) {
-    const float width = draws.uniform(9, 19);
-    result.push_back(house(draws, look, look.fewest_end_floors, look.end_floor_choices, x, x + width, windows));
-    x += width;
-  }
-  return result;
-}
-
 }  // namespace
 
 World::World(std::uint64_t street, const Look& its_look) : look(its_look), seed(street) {
@@ -90,7 +80,10 @@ World::World(std::uint64_t street, const Look& its_look) : look(its_look), seed(
   azimuth = draws.uniform(0, 360);
   for (int side = 0; side < 2; ++side) rows[side] = row(draws, look, look.sides[side], windows);
   vista = draws.chance(0.5f) ? Vista::kHouses : Vista::kPark;
-  end_row = endRow(draws, look, windows);
+  for (float x = -90; x < 90; x = end_row.back().to) {
+    const float to = x + draws.uniform(9, 19);
+    end_row.push_back(house(draws, look, look.fewest_end_floors, look.end_floor_choices, x, to, windows));
+  }
 
   for (int side = 0; side < 2; ++side) {
     const float sign = side == 0 ? -1.0f : 1.0f;
