@@ -218,16 +218,14 @@ std::optional<std::int64_t> ChartPanel::source() const {
 
 // Only where it changes something: a list that is open would lose the row that is pointed at.
 void ChartPanel::fillSources() {
-  bool same = sources_->count() == static_cast<int>(records_.size());
-  for (int i = 0; same && i < sources_->count(); ++i)
-    same = sources_->itemData(i).toLongLong() == records_[i].id &&
-           sources_->itemText(i) == titleOf(records_[i], records_) &&
-           sources_->itemData(i, Qt::ToolTipRole).toString() == QString::fromStdString(records_[i].name);
-  if (same) return;
+  std::vector<ListedSource> listed;
+  for (const auto& record : records_)
+    listed.emplace_back(record.id, titleOf(record, records_), QString::fromStdString(record.name));
+  if (std::exchange(listed_, listed) == listed) return;
   sources_->clear();
-  for (const auto& record : records_) {
-    sources_->addItem(titleOf(record, records_), QVariant::fromValue<qint64>(record.id));
-    sources_->setItemData(sources_->count() - 1, QString::fromStdString(record.name), Qt::ToolTipRole);
+  for (const auto& [id, title, name] : listed) {
+    sources_->addItem(title, QVariant::fromValue<qint64>(id));
+    sources_->setItemData(sources_->count() - 1, name, Qt::ToolTipRole);
   }
   sources_->view()->setMinimumWidth(sources_->view()->sizeHintForColumn(0) +
                                     sources_->view()->verticalScrollBar()->sizeHint().width());

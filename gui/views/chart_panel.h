@@ -84,6 +84,8 @@ class ChartPanel : public QWidget {
   QStringList classes_, wanted_classes_;  // of the source; of any, whose areas are drawn
   ClassColors colors_;
   std::vector<monitor::SourceRecord> records_;
+  using ListedSource = std::tuple<qint64, QString, QString>;  // its id, title and name
+  std::vector<ListedSource> listed_;                          // rows of sources_
 };
 
 }  // namespace mpm::gui

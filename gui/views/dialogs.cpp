@@ -48,11 +48,10 @@ void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
   kept.setRetainSizeWhenHidden(true);
   why->setSizePolicy(kept);
   why->setMinimumHeight((beside ? 1 : 2) * why->fontMetrics().lineSpacing() + 4);
-  if (beside) {
+  if (beside)
     fill(dialogColumn(this), stretched(fill(new QHBoxLayout, stretched(beside), fields)), why, box);
-  } else {
+  else
     fill(dialogColumn(this), fields, why, box);
-  }
   check_ = [box, why, refusal = std::move(refusal)] {
     why->setText(refusal ? refusal() : QString());
     why->setVisible(!why->text().isEmpty());
@@ -86,8 +85,7 @@ ExportDialog::ExportDialog(const QString& source, double from, double to, QWidge
   box->button(QDialogButtonBox::Save)->setText(tr("Save…"));
   fill(dialogColumn(this), form, box);
   connect(format_, &QComboBox::currentIndexChanged, this, [this] {
-    all_->setEnabled(format() != Format::kChartPng);
-    shown_->setEnabled(format() != Format::kChartPng);
+    for (QRadioButton* button : {all_, shown_}) button->setEnabled(format() != Format::kChartPng);
   });
   connect(this, &QDialog::accepted, this, &ExportDialog::chosen);
 }

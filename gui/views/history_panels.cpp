@@ -113,13 +113,12 @@ DayNightPanel::DayNightPanel(QAction* settings, QWidget* parent) : QWidget(paren
 
 void DayNightPanel::setRule(const std::optional<monitor::NightRule>& chosen) {
   if (!chosen) return rule_->setText(tr("Day and night as they were stored."));
-  const monitor::NightRule& rule = *chosen;
-  if (const auto* sun = std::get_if<monitor::NightBySun>(&rule))
+  if (const auto* sun = std::get_if<monitor::NightBySun>(&*chosen))
     return rule_->setText(tr("Night: the sun lower than %1° at %2°, %3°")
                               .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2)));
-  if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
+  if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&*chosen))
     return rule_->setText(tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below)));
-  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
+  if (const auto* hours = std::get_if<monitor::NightByHours>(&*chosen)) {
     const auto clock = [](int minutes) { return QTime(minutes / 60, minutes % 60).toString(QStringLiteral("HH:mm")); };
     return rule_->setText(tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to)));
   }

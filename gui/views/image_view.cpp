@@ -130,11 +130,10 @@ void PictureView::mousePressEvent(QMouseEvent* event) {
 void PictureView::mouseMoveEvent(QMouseEvent* event) {
   const QPointF at = event->position();
   if ((at - pressed_at_).manhattanLength() > 4) moved_ = true;
-  if (drag_ == Drag::kView) {
+  if (drag_ == Drag::kView)
     drag(at);
-  } else if (drag_ == Drag::kPan && moved_) {
+  else if (drag_ == Drag::kPan && moved_)
     changeState(viewport().pannedBy(at - last_at_));
-  }
   last_at_ = at;
   if (!frame_) return;
   const Viewport view = viewport();

@@ -164,11 +164,10 @@ class WrappingRow : public QLayout {
   int heightForWidth(int width) const override { return place(QRect(0, 0, width, 0), false); }
   QSize sizeHint() const override {
     QSize size(0, 0);
-    for (const QLayoutItem* item : items_) {
-      if (item->isEmpty()) continue;
-      size = {size.width() + (size.width() > 0 ? spacing() : 0) + item->sizeHint().width(),
-              std::max(size.height(), item->sizeHint().height())};
-    }
+    for (const QLayoutItem* item : items_)
+      if (!item->isEmpty())
+        size = {size.width() + (size.width() > 0 ? spacing() : 0) + item->sizeHint().width(),
+                std::max(size.height(), item->sizeHint().height())};
     return size;
   }
   QSize minimumSize() const override {
@@ -413,8 +412,7 @@ void setRow(QTableWidget* table, int row, const QStringList& texts, int numbers)
 
 void setBadge(QLabel* label, Badge badge) {
   const QString names[] = {QString(), "good", "warning", "bad"}, &value = names[static_cast<int>(badge)];
-  if (label->property("badge").toString() == value) return;
-  mark(label, "badge", value);
+  if (label->property("badge").toString() != value) mark(label, "badge", value);
 }
 
 void makePrimary(QPushButton* button) { mark(button, "primary", true); }

@@ -160,9 +160,7 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
 }
 
 void PicturesPane::setFaded(bool faded) {
-  if (faded == paint_.faded) return;
-  paint_.faded = faded;
-  refreshPaint();
+  if (std::exchange(paint_.faded, faded) != faded) refreshPaint();
 }
 
 void PicturesPane::setMode(ViewMode mode) {

@@ -106,10 +106,16 @@ void ReductionEditor::setModel(const ModelInfo& info) {
   auto* grid = static_cast<QGridLayout*>(block_area_->layout());
   if (blocks() != info.blocks) qDeleteAll(std::exchange(boxes_, {}));
   for (int block = blocks(); block < info.blocks; ++block) {
-    auto* box = named(new QCheckBox(QString::number(block)), tr("Merge at block %1").arg(block));
-    connect(box, &QCheckBox::toggled, this, &ReductionEditor::takeBlocks);
-    grid->addWidget(box, block / kColumns, block % kColumns);
-    boxes_.push_back(box);
+    auto* check = named(new QCheckBox(QString::number(block)), tr("Merge at block %1").arg(block));
+    connect(check, &QCheckBox::toggled, this, [this] {
+      change([this](Reduction& reduction) {
+        reduction.blocks.emplace();
+        for (int one = 0; one < blocks(); ++one)
+          if (box(one)->isChecked()) reduction.blocks->push_back(one);
+      });
+    });
+    grid->addWidget(check, block / kColumns, block % kColumns);
+    boxes_.push_back(check);
   }
   display(shown_);
 }
@@ -135,14 +141,6 @@ void ReductionEditor::change(const std::function<void(Reduction&)>& apply) {
   Reduction reduction = shown_;
   apply(reduction);
   take(reduction);
-}
-
-void ReductionEditor::takeBlocks() {
-  change([this](Reduction& reduction) {
-    reduction.blocks.emplace();
-    for (int block = 0; block < blocks(); ++block)
-      if (box(block)->isChecked()) reduction.blocks->push_back(block);
-  });
 }
 
 void ReductionEditor::display(const Reduction& reduction) {
@@ -172,12 +170,9 @@ void ReductionEditor::display(const Reduction& reduction) {
   const Limit limit = limitOf(full);
   amount_area_->setVisible(method != kNone && method != kCts);
   limit_->setVisible(limited);
-  if (const int choices = gradual ? 3 : 2; limit_->count() != choices) {
-    if (gradual)
-      limit_->addItem(tr("All similar pairs"));
-    else
-      limit_->removeItem(kSimilarPairs);
-  }
+  const bool offers_similar = limit_->count() > kSimilarPairs;
+  if (gradual && !offers_similar) limit_->addItem(tr("All similar pairs"));
+  if (!gradual && offers_similar) limit_->removeItem(kSimilarPairs);
   limit_->setCurrentIndex(limit);
   share_->setVisible(limited && limit == kShareOfTokens);
   count_->setVisible(limited && limit == kNumberOfPairs);

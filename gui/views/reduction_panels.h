@@ -32,7 +32,6 @@ class ReductionEditor : public QWidget {
   void take(const Reduction& reduction);
   void change(const std::function<void(Reduction&)>& apply);
   double share() const { return std::round(share_->value() * 100) / 1e4; }
-  void takeBlocks();
   void display(const Reduction& reduction);
 
   int tokens_ = 0;

@@ -153,9 +153,7 @@ QString SourceDialog::source() const {
 }
 
 void SourceDialog::refresh() {
-  const bool ready = !source().isEmpty();
-  test_->setEnabled(ready);
-  open_->setEnabled(ready);
+  for (QPushButton* button : {test_, open_}) button->setEnabled(!source().isEmpty());
 }
 
 void SourceDialog::test() {

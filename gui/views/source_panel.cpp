@@ -75,18 +75,16 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
   model_->setText(info             ? QString::fromStdString(info->facts.name)
                   : path.isEmpty() ? tr("No model")
                                    : tr("Reading the model…"));
-  if (info)
-    model_detail_->setText(
-        (info->task == Task::kDepth
-             ? tr("%1 blocks of width %2, %3 × %4 patches (width × height), depth")
-             : tr("%1 blocks of width %2, %3 × %4 patches (width × height), %n class(es)", nullptr, info->classes))
-            .arg(info->blocks)
-            .arg(info->dim)
-            .arg(info->grid.width)
-            .arg(info->grid.height));
-  else
-    model_detail_->clear();
   model_->setToolTip(path);
+  if (!info) return model_detail_->clear();
+  model_detail_->setText(
+      (info->task == Task::kDepth
+           ? tr("%1 blocks of width %2, %3 × %4 patches (width × height), depth")
+           : tr("%1 blocks of width %2, %3 × %4 patches (width × height), %n class(es)", nullptr, info->classes))
+          .arg(info->blocks)
+          .arg(info->dim)
+          .arg(info->grid.width)
+          .arg(info->grid.height));
 }
 
 void SourcePanel::setStatus(const monitor::SessionStatus& all) {

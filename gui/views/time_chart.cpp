@@ -230,9 +230,7 @@ void TimeChart::setRange(double from, double to) {
 }
 
 void TimeChart::setFollowing(bool following) {
-  if (following == following_) return;
-  following_ = following;
-  emit followingChanged(following);
+  if (std::exchange(following_, following) != following) emit followingChanged(following);
 }
 
 void TimeChart::moveAxis(const TimeAxis& axis) {
@@ -283,9 +281,7 @@ void TimeChart::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void TimeChart::moveCrosshair(std::optional<double> time) {
-  if (time == scene_.crosshair) return;
-  scene_.crosshair = time;
-  update();
+  if (std::exchange(scene_.crosshair, time) != time) update();
 }
 
 void TimeChart::keyPressEvent(QKeyEvent* event) {

@@ -200,10 +200,8 @@ void TuneDialog::showPage(int page) {
   close_->setText(page == kResult ? tr("Leave it as it is") : tr("Cancel"));
   QPushButton* const chosen[] = {start_, close_, use_};
   chosen[page]->setDefault(true);
-  if (page == kResult)
-    table_->setFocus();
-  else
-    chosen[page]->setFocus();
+  QWidget* const focused[] = {start_, close_, table_};
+  focused[page]->setFocus();
 }
 
 TuneDialog::Choice TuneDialog::choice() const {
