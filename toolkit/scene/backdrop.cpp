@@ -258,16 +258,14 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
       return s;
     }
     if (to_ground < std::min(to_yard, to_end)) return ground(at(to_ground));
-    if (to_yard < to_end) {
-      const Vec3 q = at(to_yard);
-      if (hit != nullptr && !hit->isHouse() &&
-          q.y < profile.hedge + 1.6f * coarse_.at(q.z * 2.2f, 0.5f) + 0.5f * fine_.at(q.z * 9, q.y * 9)) {
-        Sample s{Surface::kCrowns, Class::kTree, 4, q};
-        s.openness = clamp01(0.45f + 0.09f * q.y + 0.3f * coarse_.at(q.z * 5, q.y * 5));
-        s.albedo = Vec3{0.065f, 0.095f, 0.035f} * (1 + 0.35f * fine_.at(q.z * 6, q.y * 6)) * world_.look.crown_tint;
-        s.snow = clamp01(0.35f + 0.5f * coarse_.at(q.z * 5, q.y * 5 + 0.3f));
-        return s;
-      }
+    const Vec3 q = at(to_yard);
+    if (to_yard < to_end && hit != nullptr && !hit->isHouse() &&
+        q.y < profile.hedge + 1.6f * coarse_.at(q.z * 2.2f, 0.5f) + 0.5f * fine_.at(q.z * 9, q.y * 9)) {
+      Sample s{Surface::kCrowns, Class::kTree, 4, q};
+      s.openness = clamp01(0.45f + 0.09f * q.y + 0.3f * coarse_.at(q.z * 5, q.y * 5));
+      s.albedo = Vec3{0.065f, 0.095f, 0.035f} * (1 + 0.35f * fine_.at(q.z * 6, q.y * 6)) * world_.look.crown_tint;
+      s.snow = clamp01(0.35f + 0.5f * coarse_.at(q.z * 5, q.y * 5 + 0.3f));
+      return s;
     }
   }
   const Vec3 p = at(to_end);

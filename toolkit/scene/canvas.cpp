@@ -62,19 +62,16 @@ bool Canvas::begin(const Picture& picture, Vec3 low, Vec3 high) {
 }
 
 void Canvas::polygon(std::span<const Corner> corners, Class label, float lift) {
-  for (std::size_t i = 2; i < corners.size(); ++i) {
-    const View& view = picture_->view;
-    fillTriangle({view.project(corners[0].place), view.project(corners[i - 1].place), view.project(corners[i].place)},
-                 {corners[0].colour, corners[i - 1].colour, corners[i].colour}, label, lift);
-  }
+  for (std::size_t i = 2; i < corners.size(); ++i) fillTriangle({corners[0], corners[i - 1], corners[i]}, label, lift);
 }
 
-void Canvas::fillTriangle(const std::array<View::Projected, 3>& corners, const std::array<Vec3, 3>& colours,
-                          Class label, float lift) {
-  std::array<float, 3> x, y;
+void Canvas::fillTriangle(const std::array<Corner, 3>& corners, Class label, float lift) {
+  std::array<float, 3> x, y, near;
   for (int i = 0; i < 3; ++i) {
-    x[i] = (corners[i].x - static_cast<float>(box_.x)) * static_cast<float>(fine_) - 0.5f;
-    y[i] = (corners[i].y - static_cast<float>(box_.y)) * static_cast<float>(fine_) - 0.5f;
+    const View::Projected seen = picture_->view.project(corners[i].place);
+    x[i] = (seen.x - static_cast<float>(box_.x)) * static_cast<float>(fine_) - 0.5f;
+    y[i] = (seen.y - static_cast<float>(box_.y)) * static_cast<float>(fine_) - 0.5f;
+    near[i] = 1 / seen.depth;
   }
   const float area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
   if (std::abs(area) < 1e-4f) return;
@@ -85,7 +82,6 @@ void Canvas::fillTriangle(const std::array<View::Projected, 3>& corners, const s
     return std::min(static_cast<int>(std::floor(std::max({v[0], v[1], v[2]}))), limit - 1);
   };
   const float scale = 1 / area;
-  const std::array<float, 3> near = {1 / corners[0].depth, 1 / corners[1].depth, 1 / corners[2].depth};
   for (int row = low(y), last = high(y, rows_); row <= last; ++row) {
     Sample* line = &samples_[static_cast<std::size_t>(row) * stride_];
     const auto py = static_cast<float>(row);
@@ -99,7 +95,8 @@ void Canvas::fillTriangle(const std::array<View::Projected, 3>& corners, const s
       const float depth = 1 / (a * near[0] + b * near[1] + c * near[2]) - lift;
       Sample& sample = line[column];
       if (depth >= sample.depth) continue;
-      sample = {colours[0] * a + colours[1] * b + colours[2] * c, depth, static_cast<std::uint8_t>(label), 1};
+      sample = {corners[0].colour * a + corners[1].colour * b + corners[2].colour * c, depth,
+                static_cast<std::uint8_t>(label), 1};
     }
   }
 }

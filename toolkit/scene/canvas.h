@@ -73,8 +73,7 @@ class Canvas {
     float depth;
     std::uint8_t label, covered;
   };
-  void fillTriangle(const std::array<View::Projected, 3>& corners, const std::array<Vec3, 3>& colours, Class label,
-                    float lift);
+  void fillTriangle(const std::array<Corner, 3>& corners, Class label, float lift);
   void fillRod(const View::Projected& a, const View::Projected& b, float radius_a, float radius_b,
                std::span<const Vec3> tones, Class label);
 

@@ -124,9 +124,8 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
   // Over the top, from the rear to the nose.
   for (int i = 0; i < 7; ++i) {
     const Station a = s[i], b = s[i + 1];
-    const Vec3 snowy =
-        i >= 1 && i < 6 && car.parked ? lerp(paint, Vec3{0.8f, 0.82f, 0.85f}, picture.weather.snow) : paint;
-    p.across(a, b, i == 3 || i == 5 || i == 1 ? snowy : paint, 0.05f);
+    const float snow = car.parked && i % 2 == 1 && i < 6 ? picture.weather.snow : 0;
+    p.across(a, b, lerp(paint, Vec3{0.8f, 0.82f, 0.85f}, snow), 0.05f);
     if ((i == 2 && !van) || i == 4)
       p.pane({-a.half, a.y, a.z}, {a.half, a.y, a.z}, {b.half, b.y, b.z}, {-b.half, b.y, b.z}, 0.1f, inside);
     for (const float side : {-1.0f, 1.0f})
