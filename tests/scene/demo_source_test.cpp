@@ -17,7 +17,7 @@ TEST(SceneSource, FramesCarryTheirTruth) {
     EXPECT_EQ(frame.index, i);
     EXPECT_EQ(frame.name, i == 0 ? "street_000000" : "street_000001");
     EXPECT_EQ(frame.source, text);
-    EXPECT_EQ(frame.unix_time, street.options().start + 60 * i);
+    EXPECT_EQ(frame.unix_time, scene::StreetOptions().start + 60 * i);
     EXPECT_EQ(frame.sun_elevation, expected.truth.sun_elevation_deg);
     EXPECT_EQ(frame.night, expected.truth.is_night);
     EXPECT_EQ(cv::norm(frame.image, expected.image, cv::NORM_INF), 0);

@@ -230,8 +230,6 @@ Street::Street(const StreetOptions& options) {
   impl_ = std::make_unique<Impl>(options);
 }
 Street::~Street() = default;
-Street::Street(Street&&) noexcept = default;
-Street& Street::operator=(Street&&) noexcept = default;
 
 Rendering Street::render(double unix_time) { return impl_->render(unix_time); }
 
@@ -239,7 +237,5 @@ std::optional<Rendering> Street::frame(int i) {
   if (impl_->options.frames > 0 && i >= impl_->options.frames) return std::nullopt;
   return impl_->render(impl_->options.timeOf(i));
 }
-
-const StreetOptions& Street::options() const { return impl_->options; }
 
 }  // namespace mpm::scene

@@ -80,15 +80,11 @@ class Street {
   /// Throws mpm::Error as StreetOptions::validate().
   explicit Street(const StreetOptions& options);
   ~Street();
-  Street(Street&&) noexcept;
-  Street& operator=(Street&&) noexcept;
 
   /// The street at a moment, s since 1970 UTC.
   Rendering render(double unix_time);
   /// Frame i of the film; nullopt past options.frames.
   std::optional<Rendering> frame(int i);
-
-  const StreetOptions& options() const;
 
  private:
   struct Impl;
