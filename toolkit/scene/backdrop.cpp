@@ -292,8 +292,8 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
 }
 
 void Backdrop::store(int index, const Sample& s, const Vec3& ray) {
-  red_[index] = s.albedo.x, green_[index] = s.albedo.y, blue_[index] = s.albedo.z;
-  x_[index] = s.place.x, y_[index] = s.place.y, z_[index] = s.place.z;
+  albedo_[index] = s.albedo;
+  place_[index] = s.place;
   openness_[index] = s.openness;
   snow_[index] = s.snow;
   ground_[index] = s.surface == Surface::kGround;
@@ -334,7 +334,8 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
   std::vector<Surface> surfaces(pixels);
   mirror_.assign(pixels, 0);
   const auto resize = [&](std::size_t count) {
-    for (auto* plane : {&red_, &green_, &blue_, &x_, &y_, &z_, &openness_, &lamp_, &snow_}) plane->resize(count);
+    for (auto* plane : {&openness_, &lamp_, &snow_}) plane->resize(count);
+    for (auto* plane : {&albedo_, &place_}) plane->resize(count);
     ground_.resize(count);
     depth_.resize(count);
   };
@@ -466,15 +467,9 @@ void Backdrop::light(const Span& span, const Moment& moment, Vec3* out) const {
   }
   for (int i = 0; i < count; ++i) {
     const int index = first + i;
-    const float open = openness_[index], by_lamp = lamp_[index], by_sun = lit[i], white = snow * snow_[index];
-    const float through = air[i], lost = 1 - through;
-    const float r = red_[index] * wet, g = green_[index] * wet, b = blue_[index] * wet;
-    out[i].x =
-        (r + (0.80f - r) * white) * (ambient.x * open + sun.x * by_sun + lamp.x * by_lamp) * through + l.fog.x * lost;
-    out[i].y =
-        (g + (0.82f - g) * white) * (ambient.y * open + sun.y * by_sun + lamp.y * by_lamp) * through + l.fog.y * lost;
-    out[i].z =
-        (b + (0.85f - b) * white) * (ambient.z * open + sun.z * by_sun + lamp.z * by_lamp) * through + l.fog.z * lost;
+    const Vec3 fallen = ambient * openness_[index] + sun * lit[i] + lamp * lamp_[index];
+    const Vec3 seen = lerp(albedo_[index] * wet, Vec3{0.80f, 0.82f, 0.85f}, snow * snow_[index]);
+    out[i] = seen * fallen * air[i] + l.fog * (1 - air[i]);
   }
 }
 

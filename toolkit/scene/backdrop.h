@@ -53,8 +53,8 @@ class Backdrop {
   /// First row below which no sample shows sky.
   int skyRows() const { return sky_rows_; }
   bool isGround(int index) const { return ground_[index] != 0; }
-  Vec3 albedo(int index) const { return {red_[index], green_[index], blue_[index]}; }
-  Vec3 position(int index) const { return {x_[index], y_[index], z_[index]}; }
+  Vec3 albedo(int index) const { return albedo_[index]; }
+  Vec3 position(int index) const { return place_[index]; }
   /// Share of light that passes this much air at the moment painted last.
   float through(float distance) const;
   /// How much of a wet ground pixel is mirror, 0..1 (0: not ground).
@@ -90,7 +90,8 @@ class Backdrop {
   NoiseField fine_, coarse_;
   cv::Mat labels_;
   int sky_rows_ = 0;
-  std::vector<float> red_, green_, blue_, x_, y_, z_, openness_, lamp_, snow_, mirror_;
+  std::vector<Vec3> albedo_, place_;
+  std::vector<float> openness_, lamp_, snow_, mirror_;
   std::vector<std::uint8_t> ground_;
   std::vector<std::uint16_t> depth_;  // index into haze_
   std::vector<Span> spans_;

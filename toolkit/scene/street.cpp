@@ -5,11 +5,13 @@
 #include <opencv2/imgproc.hpp>
 
 #include "backdrop.h"
-#include "opencv_geometry.h"
 #include "sensor.h"
 #include "things.h"
 #include "vision/astronomy.h"
 #include "vision/draws.h"
+#if CV_VERSION_MAJOR >= 5  // convexHull was in imgproc before
+#include <opencv2/geometry.hpp>
+#endif
 
 namespace mpm::scene {
 
