@@ -1,17 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that building and testing this project needs, from the list of this Debian release. Root or sudo.
-#   packaging/install.sh [--minimal]      --minimal: no packages for the tests
+#   packaging/install.sh [--minimal] [PACKAGE...]      --minimal: no packages for the tests; PACKAGE: this one too
 set -eu
 fail() {
   echo "packaging/install.sh: $1" >&2
   exit "${2:-1}"
 }
 
-case $* in
-  '' | --minimal) ;;
-  *) fail "unknown arguments '$*'; usage: packaging/install.sh [--minimal]" 2 ;;
-esac
+minimal=
+[ "${1-}" != --minimal ] || { minimal=--minimal; shift; }
+case ${1-} in -*) fail "unknown option '$1'; usage: packaging/install.sh [--minimal] [PACKAGE...]" 2 ;; esac
 
 ID='' VERSION_ID=''
 # shellcheck disable=SC1091
@@ -26,9 +25,9 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 $sudo apt-get update -q
 
-packages=
+packages=$*
 while read -r name mark; do
-  [ "$*$mark" != '--minimal[tests]' ] || break
+  [ "$minimal$mark" != '--minimal[tests]' ] || break
   case $name in '' | '#'*) continue ;; esac
   if [ "$mark" = optional ] && ! apt-cache show "$name" >/dev/null 2>&1; then
     echo "packaging/install.sh: this release has no package $name, which is optional" >&2

@@ -42,9 +42,7 @@ binfmt=/proc/sys/fs/binfmt_misc
 [ -e $binfmt/status ] || mount -t binfmt_misc binfmt_misc $binfmt
 [ -e $binfmt/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64
 if [ ! -e "$root/cross" ]; then
-  in_root 'sh packaging/install.sh --minimal
-    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libgtest-dev libgmock-dev python3-dev \
-      python3-venv'
+  in_root 'sh packaging/install.sh --minimal libgtest-dev libgmock-dev python3-dev python3-venv'
   # The cross compiler, the libraries that it loads and their loader take the place of the compiler. They come from a root for x86-64.
   # shellcheck disable=SC2016
   sh scripts/in-root.sh "$release" "build-$release-root" 'apt-get update -q

@@ -4,10 +4,7 @@
 #   scripts/coverage.sh [TESTS...]      TESTS: of these test programs only, such as base or net; without: of all, in about an hour
 set -eu
 cd "$(dirname "$0")/.."
-sudo=
-[ "$(id -u)" -eq 0 ] || sudo=sudo
-sh packaging/install.sh
-$sudo apt-get install -q -y --no-install-recommends gcovr
+sh packaging/install.sh gcovr
 
 cmake -S . -B build-coverage -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF \
   -DMPM_TEST_SHARDS=4 -DCMAKE_CXX_FLAGS='--coverage -fprofile-update=atomic -O1'

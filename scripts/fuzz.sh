@@ -6,12 +6,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sudo=
-[ "$(id -u)" -eq 0 ] || sudo=sudo
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # each input is a file
-sh packaging/install.sh
 # oneDNN needs OpenMP, which clang has in a package of its own.
-$sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev libomp-dev
+sh packaging/install.sh clang libclang-rt-dev libomp-dev
 cmake --preset fuzz
 cmake --build --preset fuzz --target fuzz_reader fuzz_files fuzz_page
 for target in reader classes labelme coco regions results lines states model lists pictures page; do

@@ -13,11 +13,8 @@ case $* in
   *) echo "usage: scripts/test-variant.sh clang|minimal|cuda" >&2; exit 2 ;;
 esac
 
-sudo=
-[ "$(id -u)" -eq 0 ] || sudo=sudo
-sh packaging/install.sh
 # shellcheck disable=SC2086
-[ -z "$packages" ] || $sudo apt-get install -q -y --no-install-recommends $packages
+sh packaging/install.sh $packages
 # shellcheck disable=SC2086
 cmake -S . -B "build-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF \
   -DMPM_WARNINGS_AS_ERRORS=ON $options

@@ -113,11 +113,11 @@ void StreetBatches::draw(int slot, Batch& batch) {
     street.noise = open.random.uniform(0.5, 2);
     street.jpeg = open.random.chance(0.5) ? 60 + open.random.below(40) : 0;
     // A draw of its own: the streets that are not varied do not depend on the share that is.
-    street.variety = Random(options_.seed, ~chunk).chance(options_.varied) ? 1 : 0;
+    open.varied = Random(options_.seed, ~chunk).chance(options_.varied);
+    street.variety = open.varied ? 1 : 0;
     open.street.emplace(street);
   }
-  if (number % options_.per_view == 0)
-    open.view = open.street->render(drawTime(open.street->options().variety > 0, open.random));
+  if (number % options_.per_view == 0) open.view = open.street->render(drawTime(open.varied, open.random));
   const cv::Size rendered = open.view.image.size();
   const int y = open.random.below(rendered.height - size.height + 1);
   const int x = open.random.below(rendered.width - size.width + 1);

@@ -42,6 +42,7 @@ class StreetBatches {
   struct OpenStreet {
     Random random{0, 0};
     std::optional<scene::Street> street;
+    bool varied = false;
     scene::Rendering view;
   };
   Batch make();
