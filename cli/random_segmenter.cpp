@@ -14,7 +14,6 @@
 #include "mpm/error.hpp"
 
 namespace mpm::cli {
-
 namespace {
 
 // In ONNX's own notation. The name of a weight ends with its shape: $ is the width of the network, 3$ and 4$ the widths

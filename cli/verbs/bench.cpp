@@ -27,7 +27,6 @@
 #include "vision/model_files.h"
 
 namespace mpm::cli {
-
 namespace {
 
 constexpr double kLoadSeconds = 600, kRunSeconds = 120;

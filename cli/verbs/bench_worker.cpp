@@ -21,7 +21,6 @@
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
-
 namespace {
 
 struct WorkerArguments {

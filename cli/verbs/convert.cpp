@@ -12,7 +12,6 @@
 #include "program/paths.h"
 
 namespace mpm::cli {
-
 namespace {
 
 struct ConvertArguments {

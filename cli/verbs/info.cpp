@@ -10,7 +10,6 @@
 #include "vision/labels/classes.h"
 
 namespace mpm::cli {
-
 namespace {
 
 struct InfoArguments {

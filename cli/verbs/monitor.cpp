@@ -31,7 +31,6 @@
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
-
 namespace {
 
 using namespace monitor;

@@ -24,7 +24,6 @@
 #include "vision/time.h"
 
 namespace mpm::cli {
-
 namespace {
 
 /// "_overlay.png" is of --only overlay.

@@ -7,7 +7,6 @@
 #include "page/page.h"
 
 namespace mpm::cli {
-
 namespace {
 
 struct ServeArguments {

@@ -19,7 +19,6 @@
 #include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
-
 namespace {
 
 namespace fs = std::filesystem;

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "base/number_text.h"
+#include "base/quantiles.h"
 #include "base/size_text.h"
-#include "base/spread.h"
 #include "cli/frames.h"
 #include "cli/verbs/verbs.h"
 #include "evaluation/numbers.h"
@@ -14,7 +14,6 @@
 #include "program/paths.h"
 
 namespace mpm::cli {
-
 namespace {
 
 struct TuneArguments {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/controllers/teach_mode.h"
 
-#include "base/spread.h"
+#include "base/quantiles.h"
 #include "gui/models/readout.h"
 #include "vision/pictures/pictures.h"
 

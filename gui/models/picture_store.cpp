@@ -3,7 +3,7 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "base/spread.h"
+#include "base/quantiles.h"
 #include "gui/models/readout.h"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"

@@ -5,7 +5,6 @@
 #include "gui/models/readout.h"
 
 namespace mpm::gui {
-
 namespace {
 
 using Grade = evaluation::ClassVerdict::Grade;

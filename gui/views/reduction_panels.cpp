@@ -6,7 +6,6 @@
 #include "mpm/error.hpp"
 
 namespace mpm::gui {
-
 namespace {
 
 // In the order of the list.

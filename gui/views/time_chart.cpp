@@ -4,7 +4,6 @@
 #include "gui/models/readout.h"
 
 namespace mpm::gui {
-
 namespace {
 
 QDateTime dateTime(double time) { return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)); }

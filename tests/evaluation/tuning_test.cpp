@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/spread.h"
+#include "base/quantiles.h"
 #include "cli/models.h"
 #include "evaluation/statistics.h"
 #include "evaluation/tuning.h"

@@ -8,7 +8,6 @@
 #include "base/number_text.h"
 #include "base/quantiles.h"
 #include "base/reduction_defaults.h"
-#include "base/spread.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/statistics.h"
 #include "mpm/convert.hpp"

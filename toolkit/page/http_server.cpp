@@ -73,7 +73,7 @@ std::string valueOf(MHD_Connection* connection, MHD_ValueKind kind, const char* 
 }  // namespace
 
 struct HttpServer::Impl {
-  std::string token, url, session;  // session: the cookie of those who showed the token
+  std::string token, session;  // session: the cookie of those who showed the token
   std::function<Response(const Request&)> answer;
   MHD_Daemon* daemon = nullptr;
 
@@ -145,7 +145,7 @@ HttpServer::HttpServer(const std::string& address, const std::string& token_file
     acceptor.non_blocking(true);
     std::ostringstream url;
     url << "http://" << acceptor.local_endpoint() << "/";
-    impl_->url = url.str();
+    url_ = url.str();
     impl_->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, nullptr, nullptr, &Impl::handle, impl_.get(),
                                      MHD_OPTION_LISTEN_SOCKET, acceptor.release(), MHD_OPTION_CONNECTION_LIMIT,
                                      kMaxConnections, MHD_OPTION_CONNECTION_TIMEOUT, kSilenceS,
@@ -157,7 +157,5 @@ HttpServer::HttpServer(const std::string& address, const std::string& token_file
 }
 
 HttpServer::~HttpServer() { MHD_stop_daemon(impl_->daemon); }
-
-const std::string& HttpServer::url() const { return impl_->url; }
 
 }  // namespace mpm::page

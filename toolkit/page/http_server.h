@@ -36,11 +36,12 @@ class HttpServer {
   HttpServer(const std::string& address, const std::string& token_file, std::function<Response(const Request&)> answer);
   ~HttpServer();  ///< ends the current answer
 
-  const std::string& url() const;  ///< "http://127.0.0.1:8080/"
+  const std::string& url() const { return url_; }  ///< "http://127.0.0.1:8080/"
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  std::string url_{};
 };
 
 }  // namespace mpm::page

@@ -5,14 +5,11 @@
 
 namespace mpm::page {
 
-struct HttpServer::Impl {
-  std::string url;
-};
+struct HttpServer::Impl {};
 
 HttpServer::HttpServer(const std::string&, const std::string&, std::function<Response(const Request&)>) {
   throw Error("this program was built without libmicrohttpd: install libmicrohttpd-dev and build it again");
 }
 HttpServer::~HttpServer() = default;
-const std::string& HttpServer::url() const { return impl_->url; }
 
 }  // namespace mpm::page

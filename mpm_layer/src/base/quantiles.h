@@ -33,4 +33,10 @@ inline double quantile(const std::vector<double>& values, double p) {
   return quantile(occurrences, p);
 }
 
+/// Whether item `index` of `total` is one of `wanted` that are spread evenly.
+constexpr bool isInSpread(int index, int total, int wanted) {
+  return wanted >= total ||
+         static_cast<std::int64_t>(index + 1) * wanted / total > static_cast<std::int64_t>(index) * wanted / total;
+}
+
 }  // namespace mpm
