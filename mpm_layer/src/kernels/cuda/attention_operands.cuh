@@ -45,6 +45,6 @@ __device__ __forceinline__ HeadRows<T> headRows(const Operands<T>& all, int imag
 
 /// For 16-bit operands and a head_dim that is a multiple of 8, up to 128. `warpgroups`: use them where possible.
 template <typename T>
-void attentionOnTensorCores(const Stream& stream, const Operands<T>& all, bool warpgroups);
+void attentionOnTensorCores(const Stream& stream, const Operands<T>& all, std::optional<bool> warpgroups);
 
 }  // namespace mpm::cuda

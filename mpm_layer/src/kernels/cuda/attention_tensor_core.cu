@@ -319,20 +319,23 @@ void run(const Stream& stream, const Operands<typename Products::Number>& all) {
 }  // namespace
 
 template <typename T>
-void attentionOnTensorCores(const Stream& stream, const Operands<T>& all, bool warpgroups) {
-  if (warpgroups && all.head_dim > 32 && all.head_dim <= 64 && hasWarpgroupProducts(stream.device()))
+void attentionOnTensorCores(const Stream& stream, const Operands<T>& all, std::optional<bool> warpgroups) {
+  const int multiprocessors = stream.device().multiprocessors;
+  const long long blocks = static_cast<long long>((all.rows.longest + 127) / 128) * all.heads * all.rows.batch;
+  // A batch that leaves multiprocessors idle is faster on warps, which make twice as many blocks of it.
+  if (warpgroups.value_or(2 * blocks >= multiprocessors) && all.head_dim > 32 && all.head_dim <= 64 &&
+      hasWarpgroupProducts(stream.device()))
     return run<ByWarpgroups<T>>(stream, all);
   // Two fragments per warp halve the reads of shared memory, if their sums fit into registers. One fragment gives twice
   // as many blocks, for batches that would not fill the GPU.
-  const long long blocks = static_cast<long long>((all.rows.longest + 127) / 128) * all.heads * all.rows.batch;
-  const bool many = blocks >= 2 * stream.device().multiprocessors;
+  const bool many = blocks >= 2 * multiprocessors;
   if (all.head_dim <= 32) return many ? run<ByWarps<T, 32, 2>>(stream, all) : run<ByWarps<T, 32, 1>>(stream, all);
   if (all.head_dim <= 64) return many ? run<ByWarps<T, 64, 2>>(stream, all) : run<ByWarps<T, 64, 1>>(stream, all);
   if (all.head_dim <= 96) return run<ByWarps<T, 96, 1>>(stream, all);
   run<ByWarps<T, 128, 1>>(stream, all);
 }
 
-template void attentionOnTensorCores(const Stream&, const Operands<Half>&, bool);
-template void attentionOnTensorCores(const Stream&, const Operands<Bfloat>&, bool);
+template void attentionOnTensorCores(const Stream&, const Operands<Half>&, std::optional<bool>);
+template void attentionOnTensorCores(const Stream&, const Operands<Bfloat>&, std::optional<bool>);
 
 }  // namespace mpm::cuda

@@ -45,11 +45,7 @@ void TransformerBlock::run(const Stream& stream, Gemm& gemm, BlockWorkspace& wor
     q_norm_.runOnSlices(stream, n, heads_, 3 * width, operand, wide);
     k_norm_.runOnSlices(stream, n, heads_, 3 * width, operand, k);
   }
-  AttentionCall call{heads_, head_dim_, scale_, key_bias, rows};
-  // A batch that leaves multiprocessors idle is faster on warps, which make twice as many blocks of it.
-  call.warpgroups = 2 * piecesOf(rows.longest, 128) * static_cast<unsigned>(heads_ * rows.batch) >=
-                    static_cast<unsigned>(stream.device().multiprocessors);
-  attention(stream, call, operand, wide, attended);
+  attention(stream, {heads_, head_dim_, scale_, key_bias, rows}, operand, wide, attended);
   proj_.run(stream, gemm, attended, n, Into::kAddToFloat, x);
 
   norm2_.run(stream, n, Number::kFloat, x, operand, normalised);

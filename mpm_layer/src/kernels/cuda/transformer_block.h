@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "kernels/cuda/gemm.h"
 #include "kernels/transformer_block.h"
 
@@ -15,7 +17,8 @@ struct AttentionCall {
   float scale = 0;
   const float* key_bias = nullptr;
   Ragged rows;
-  bool warpgroups = true;  ///< with hasWarpgroupProducts(): heads of 33 to 64 columns run on warpgroups
+  /// Whether heads of 33 to 64 columns run on warpgroups, with hasWarpgroupProducts(). nullopt: if the batch is large.
+  std::optional<bool> warpgroups{};
 };
 void attention(const Stream& stream, const AttentionCall& call, Number number, const void* qkv, void* out);
 
