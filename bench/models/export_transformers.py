@@ -85,12 +85,11 @@ def main():
     build, side = MODELS[arguments.model]
     torch.manual_seed(1)
     model, outputs = build(side, arguments.impose_tokens)
-    names = list(outputs.values())
-    torch.onnx.export(from_transformers.network(torch, model, outputs), (torch.rand(1, 3, side, side),), str(arguments.out), opset_version=17, dynamo=False,
+    model, names = from_transformers.network(torch, model, outputs), list(outputs.values())
+    torch.onnx.export(model, (torch.rand(1, 3, side, side),), str(arguments.out), opset_version=17, dynamo=False,
                       input_names=["image"], output_names=names, dynamic_axes={name: {0: "batch"} for name in ["image", *names]})
-    classes = 150 if arguments.model == "eomt" else 0
     arguments.out.with_suffix(".json").write_text(
-        make_segmenter.facts(f"{arguments.model}_s16", side, sidecar.IMAGENET, classes))
+        make_segmenter.facts(f"{arguments.model}_s16", side, sidecar.IMAGENET, 150 if arguments.model == "eomt" else 0))
 
 
 if __name__ == "__main__":

@@ -548,9 +548,8 @@ Verb addBench(CLI::App& mpm) {
   verb->add_flag(
       "--board", arguments->board,
       "A Markdown table of this computer to send, in every fast precision, full and merged: the default model on ten "
-      "frames of the built-in street, also with reuse; Seg-T and Seg-S with random weights at 512x512, one image and "
-      "two at "
-      "a time, three rounds. With clock, temperature and power where Linux tells them. Needs no file");
+      "frames of the built-in street, also with reuse; Seg-T and Seg-S with random weights at 512x512, one image "
+      "and two at a time, three rounds. With clock, temperature and power where Linux tells them. Needs no file");
   verb->option_defaults()->group("Measurement");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5,
