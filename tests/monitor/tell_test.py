@@ -206,8 +206,9 @@ class Hook(Case):
     def test_outbox_is_bounded(self):
         receiver = Receiver(there=False)
         victim, said = self.victim(f"[webhook]\nurl = 'http://127.0.0.1:{receiver.port}/'\n", "50")
-        self.say(victim, range(200))
+        self.say(victim, [*range(200), "flush"])
         said.until("50 messages wait for webhook: the oldest are dropped")
+        said.until("flushed")
         receiver.start()
         self.end(victim)
         messages = [m["message"] for m in receiver.got if m["event"] == "alarm"]
