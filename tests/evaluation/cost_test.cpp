@@ -3,7 +3,7 @@
 
 #include "evaluation/flop_counter.h"
 #include "evaluation/machine.h"
-#include "onnx/graph_builder.h"
+#include "onnx/tiny_vit.h"
 #include "support/onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -107,6 +107,26 @@ TEST(FlopCounter, MeetsThePublishedNumberOfSegmenterTiny) {
   const double rows = 1024 + 150, fewer = 1024 + 11, d = 192;
   const double difference = 2 * ((rows - fewer) * 2 * d * 12 * d + 4 * (rows * rows - fewer * fewer) * d);
   EXPECT_NEAR(counter.count({1024}) + difference, 25.3e9, 0.01 * 25.3e9);
+}
+
+TEST(FlopCounter, CountsTheConvolutionsOfAHead) {
+  using test::TinyVit;
+  const test::TemporaryFolder folder;
+  const auto flop = [&](const std::string& op, const std::vector<long>& weight, long stride) {
+    test::GraphBuilder g = TinyVit(test::Dialect{}).graph();
+    const std::string rows = g.slice("features", 1, test::Dialect{}.special, 1L << 60);
+    const std::string map =
+        g.reshape(g.transpose(rows, {0, 2, 1}), {1, TinyVit::kDim, TinyVit::kGridH, TinyVit::kGridW});
+    const std::vector<double> values(weight[0] * weight[1] * weight[2] * weight[3], 0.5);
+    g.result(g.node(op, {map, g.weights("w", weight, values)}, {{"strides", std::vector{stride, stride}}}));
+    g.save(folder / "head.onnx");
+    return FlopCounter(convertModel(folder / "head.onnx", {.reduce = kFullModel}).bytes).count({TinyVit::kTokens});
+  };
+  const double pixel = 2 * TinyVit::kDim * 6;  // one weight of each pair of channels
+  const double base = flop("Conv", {6, TinyVit::kDim, 2, 2}, 1) - pixel * 4 * 2 * 4;
+  EXPECT_EQ(flop("Conv", {6, TinyVit::kDim, 3, 2}, 1) - base, pixel * 6 * 1 * 4);
+  EXPECT_EQ(flop("ConvTranspose", {TinyVit::kDim, 6, 2, 2}, 2) - base, pixel * 4 * 3 * 5);
+  EXPECT_EQ(flop("ConvTranspose", {TinyVit::kDim, 6, 2, 2}, 1) - base, pixel * 4 * 4 * 6);
 }
 
 TEST(FlopCounter, RefusesWhatDoesNotFit) {

@@ -24,6 +24,13 @@ std::string text(const onnx::NodeProto& node, const std::string& name) {
 }
 
 using Dims = std::vector<double>;
+
+Dims list(const onnx::NodeProto& node, const std::string& name) {
+  for (const auto& candidate : node.attribute())
+    if (candidate.name() == name) return {candidate.ints().begin(), candidate.ints().end()};
+  return {};
+}
+
 double product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), 1.0, std::multiplies<>()); }
 
 }  // namespace
@@ -109,6 +116,13 @@ class FlopCounter::Reader {
       requireParts(node, projections.size() > 1);
       cost.per_token = 2 * product(projections.at(0)) + 2 * special * projections.at(0).at(0);
       cost.fixed = special * 2 * product(projections.at(1));
+    } else if (op == "HeadConvolve") {
+      const std::vector<Dims> weights = matrices(node);
+      const Dims size = list(node, "size");
+      requireParts(node, !weights.empty() && !size.empty());
+      cost.fixed = 2 * product(weights.back()) * product(size);
+      // Each pixel of y sees one in stride * stride of the weights.
+      if (attribute(node, "transposed") != 0) cost.fixed /= product(list(node, "stride"));
     }
     if (pooled || op == "PoolTokens") pooled_.insert(node.output(0));
     found_ = true;
