@@ -81,6 +81,7 @@ BENCHMARK(BM_Convolution)
     ->Args({296, 64, 32})
     ->Args({518, 32, 32})
     ->Args({19, 384, 384})
+    ->Args({128, 256, 256})
     ->Unit(benchmark::kMillisecond);
 
 // {threads, rows, heads}, heads of 64.

@@ -150,9 +150,6 @@ struct Phase {
   std::vector<float> each_channel;  // {taps, channels}, in place of products
 };
 
-// Numbers of the weights that Winograd reads for each tile: they stay in L2.
-constexpr std::int64_t kMaxWinograd = 1 << 18;
-
 }  // namespace
 
 struct Convolution::Impl {
@@ -198,7 +195,7 @@ Convolution::Impl::Impl(const ConvolutionSpec& spec)
       zeros(std::max(spec.channels, spec.outputs), 0.0f) {
   const auto all = [](const int(&pair)[2], int value) { return pair[0] == value && pair[1] == value; };
   if (!spec.transposed && groups == 1 && all(spec.kernel, 3) && all(spec.strides, 1) && all(spec.dilations, 1) &&
-      spec.precision == Precision::kFp32 && 16 * static_cast<std::int64_t>(channels) * outputs <= kMaxWinograd)
+      spec.precision == Precision::kFp32)
     winograd.emplace(spec.weight, channels, outputs);
   for (int axis = 0; axis < 2; ++axis) {
     x_step[axis] = spec.transposed ? 1 : spec.strides[axis];
