@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the numbers of docs/performance.md beside our targets: the time of this library as a ratio to other runtimes, measured in one run.
+"""Prints the numbers of docs/performance.md: times of this library beside other runtimes, measured in one run, and what we aim at.
 
     bench/baselines/setup_venv.sh ~/baselines
     ~/baselines/bin/python bench/targets.py --image street.png [--encoder-from MODEL.onnx] [--rounds 15] [--models DIR]
-                                        [--opencv-python ~/opencv-4.10/bin/python]
 
 bench/models/make_segmenter.py makes the models: random weights or, with --encoder-from, the encoder of a trained Segmenter
-ViT-T/16, which merges tokens of real images. The B model and DINOv3 get the token counts that the T model has on the image.
-bench/models/export_transformers.py makes DINOv3, EoMT and Depth Anything, with random weights. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
+ViT-T/16, which merges tokens of real images. bench/models/export_transformers.py makes the others, with random weights. All but
+the T model and EoMT get the shares of tokens that it keeps of its image. A table is one run of `mpm bench`, in which ours and the
+baselines take turns.
 """
 import argparse
 import json
@@ -23,7 +23,37 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/baselines"))
 import compare  # noqa: E402
 
-NAMES = {"none": "full", "2,5": "MPM(2,5)"}  # of schedules
+KEPT, KEPT_OF_1369 = (770, 591), (1029, 790)  # of 1024 patches, by the T model on docs/performance.md's image; the same shares
+# What is measured: its name, and the model.
+PARTS = {
+    "t": ("Seg-T/16 512x512, 150 classes, to labels", lambda bench: bench.model("T", "labels")),
+    "encoder": ("Seg-T/16 encoder 512x512", lambda bench: bench.model("T", "features")),
+    "b": ("Seg-B/16 512x512, to labels", lambda bench: bench.model("B", "labels", KEPT)),
+    "b_encoder": ("Seg-B/16 encoder 512x512", lambda bench: bench.model("B", "features", KEPT)),
+    "dinov3": ("DINOv3 ViT-S/16 encoder 512x512", lambda bench: bench.exported("dinov3", KEPT)),
+    "eomt": ("EoMT-S/16 640x640", lambda bench: bench.exported("eomt")),
+    "depth_anything": ("Depth Anything V2-S 518x518", lambda bench: bench.exported("depth_anything", KEPT_OF_1369)),
+    "dpt": ("DPT on ViT-S/16 512x512", lambda bench: bench.exported("dpt", KEPT)),
+    "upernet": ("UPerNet on ViT-S/16 512x512", lambda bench: bench.exported("upernet", KEPT)),
+}
+OF_THE_BEST = (("fp32 none", "best fp32", 0.93), ("fp32 2,5", "best fp32", 0.72))
+# The time of ours as a share of another's, and the most that we want, by our instruction set where that decides.
+RATIOS = {
+    "t": (("fp32 none", "onnxruntime fp32", 0.35), ("fp32 2,5", "onnxruntime fp32", 0.25), ("bf16 none", "onnxruntime fp32", 0.20),
+          ("bf16 2,5", "onnxruntime fp32", 0.13), ("fp32 2,5", "mpm fp32 none", 0.62)),
+    "encoder": (("fp32 none", "onnxruntime fp32", 0.74), ("fp32 none", "openvino fp32", {"avx2": 0.80, "": 0.95}),
+                ("fp32 2,5", "openvino fp32", 0.60), ("bf16 none", "openvino bf16", 0.95), ("bf16 2,5", "openvino bf16", 0.60),
+                ("int8 none", "openvino int8", 0.75), ("int8 2,5", "mpm bf16 2,5", 0.66), ("int8 none", "mpm fp32 none", {"avx_vnni": 0.50})),
+    "b": (("fp32 none", "onnxruntime fp32", {"avx2": 0.82, "": 0.76}), ("fp32 2,5", "onnxruntime fp32", 0.54),
+          ("fp32 2,5", "mpm fp32 none", 0.66)),
+    "b_encoder": (("int8 none", "mpm fp32 none", {"avx_vnni": 0.42}),),
+    "dinov3": (("fp32 none", "best fp32", 1.0), ("fp32 2,5", "best fp32", 0.65)),
+    "eomt": (("fp32 none", "openvino fp32", {"avx2": 0.90, "": 1.0}),),
+    "depth_anything": OF_THE_BEST, "dpt": OF_THE_BEST, "upernet": OF_THE_BEST,
+}
+NAMES = {"none": "full", "2,5": "MPM(2,5)", "mpm": "ours", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "opencv": "OpenCV"}
+RIVALS = {"fp32": ("onnxruntime", "openvino", "ncnn", "opencv"), "bf16": ("openvino",), "int8": ("onnxruntime", "openvino")}
+RIVALS_WITH_A_LIMIT = {"fp32": ("openvino",), "int8": ("openvino",)}  # its oneDNN can be told what not to use
 
 
 class Bench:
@@ -88,24 +118,18 @@ class Bench:
             frames = [json.loads(line) for line in out if line.startswith("{")]
         return seconds, usage.ru_maxrss / 1024, [frame["ms"]["total"] for frame in frames if "frame" in frame]
 
-    def run(self, model, rounds, *arguments, baselines="", python=sys.executable, image=None):
+    def run(self, model, rounds, *arguments, baselines={}, image=None):
         command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json", *arguments]
         if image or self.options.image:
             command += ["--image", image or self.options.image]
         command += self.threads
-        if baselines and not self.options.limit:  # they have all instructions
-            precisions = [value for option, value in zip(arguments, arguments[1:]) if option == "--precision"] or ["fp32"]
-            command += compare.beside(baselines.split(","), precisions, python)
+        for precision, runtimes in baselines.items():
+            command += compare.beside(runtimes, [precision])
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE)
         if not run.stdout:  # a variant may fail (bf16 on a CPU without it); the results of the others are still printed
             run.check_returncode()
         return json.loads(run.stdout)
-
-
-def tokens(variant):
-    """Of the first image, after each insertion."""
-    return [int(count) for count in variant["tokens"][0][1:]]
 
 
 def find(run, runtime, precision="fp32", schedule="none", batch=1, reuse="off"):
@@ -116,61 +140,66 @@ def find(run, runtime, precision="fp32", schedule="none", batch=1, reuse="off"):
     return min(rows, key=lambda v: v["ms"]["median"]) if rows else None
 
 
-def fastest(run, runtimes, precision="fp32"):
-    return min(filter(None, (find(run, runtime, precision) for runtime in runtimes)), key=ms, default=None)
+def fastest(run, precision):
+    return min(filter(None, (find(run, runtime, precision) for runtime in RIVALS[precision])), key=ms, default=None)
 
 
 def ms(variant):
     return variant["ms"]["median"] if variant else None
 
 
-class Table:
-    def __init__(self, without_baselines):
-        self.without_baselines = without_baselines
-        print("| work | target | measured | |\n|---|---|---|---|")
+class Targets:
+    """A table of what is measured beside what we aim at; None: at nothing."""
+
+    def __init__(self):
+        print("\n| work | target | measured | |\n|---|---|---|---|")
 
     def row(self, work, target, value, unit="", at_least=False, detail=""):
         if value is None:
-            if not self.without_baselines:
-                print(f"| {work} | {target}{unit} | not run | {detail} |", flush=True)
             return
-        bold = "**" if (value >= target if at_least else value <= target) else ""
-        digits = 3 if target < 2 and not unit else 1
-        print(f"| {work} | {'>=' if at_least else '<='} {target}{unit} | {bold}{value:.{digits}f}{unit}{bold} | {detail} |", flush=True)
+        met = target is not None and (value >= target if at_least else value <= target)
+        wanted = "" if target is None else f"{'>=' if at_least else '<='} {target}{unit}"
+        print(f"| {work} | {wanted} | {'**' * met}{value:.{1 if unit else 3}f}{unit}{'**' * met} | {detail} |", flush=True)
 
-    def compare(self, work, target, ours, other, also="", tokens_of=None):
-        if tokens_of:
-            also = f", tokens 1024 > {' > '.join(map(str, tokens(tokens_of)))}"
-        ran = ours and other
-        self.row(work, target, ms(ours) / ms(other) if ran else None, detail=(f"{ms(ours):.1f} / {ms(other):.1f} ms" if ran else "") + also)
+    def compare(self, work, target, ours, other, also=""):
+        if ours and other:
+            self.row(work, target, ms(ours) / ms(other), detail=f"{ms(ours):.1f} / {ms(other):.1f} ms{also}")
 
 
-def label_rows(table, bench, model, name, work, run, to_ort, to_full, merging):
-    """Rows of a segmenter, from the picture to its labels. `to_ort`: targets by precision and schedule."""
-    for (precision, schedule), target in to_ort.items():
-        other = "ONNX Runtime" if precision == "fp32" else "ONNX Runtime fp32"
-        table.compare(f"{name}{work}, {precision} {NAMES[schedule]} / {other}", target, find(run, "mpm", precision, schedule),
-                      find(run, "onnxruntime"))
-    for python in [] if bench.options.limit else [sys.executable, *bench.options.opencv_python]:
-        stock_rows(table, bench, model, name + work, run, python)
-    full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
-    table.compare(f"{name}, MPM(2,5) / our own full", to_full, merged, full, tokens_of=merged)
-    table.row(f"{name}, merge + restore, share of the time", merging, share(merged), " %")
+def part(bench, name, instructions):
+    """The times of ours and of the baselines, our shares of the best of them, and the targets."""
+    work, make = PARTS[name]
+    schedules = ("none",) if name == "eomt" else ("none", "2,5")
+    choices = [word for option, values in (("--schedule", schedules), ("--precision", RIVALS)) for value in values for word in (option, value)]
+    rivals = RIVALS_WITH_A_LIMIT if bench.options.limit else RIVALS
+    if name == "eomt":
+        rivals = {precision: [one for one in runtimes if one != "ncnn"] for precision, runtimes in rivals.items()}  # takes minutes an image
+    run = bench.run(make(bench), bench.options.rounds if name in ("t", "encoder") else bench.few_rounds, *choices, baselines=rivals)
+    print(f"\n## {work}\n\n| ms | full | MPM(2,5) |\n|---|---|---|")
+    for runtime, precision in dict.fromkeys((variant["runtime"], variant["precision"]) for variant in run["variants"]):
+        best = fastest(run, precision) if runtime == "mpm" else None
+        variants = [find(run, runtime, precision, schedule) for schedule in ("none", "2,5")]
+        cells = [f"{ms(one):.1f}" + (f" ({ms(one) / ms(best):.2f})" if best else "") if one else "" for one in variants]
+        note = next(variant["note"] for variant in run["variants"] if (variant["runtime"], variant["precision"]) == (runtime, precision))
+        print(f"| {NAMES.get(runtime, runtime)}, {precision} | {' | '.join(cells) if any(cells) else note + ' |'} |")
+    peaks = [f"{precision} {full['peak_fraction']:.3f} of {peak:.0f} GFLOP/s" for precision, peak in run["gemm_peak_gflops"].items()
+             if peak and (full := find(run, "mpm", precision))]
+    print(f"\n{run['threads']} threads; share of the GEMM peak, full: {', '.join(peaks)}")
+    if merged := find(run, "mpm", schedule="2,5"):
+        ours = merged["stages"]
+        merging = 100 * (ours.get("merge", 0) + ours.get("restore", 0)) / sum(ours.values())
+        print(f"tokens {' > '.join(f'{count:.0f}' for count in merged['tokens'][0])}; merging and restoring take {merging:.1f} % of the time")
+    table = Targets()
+    for ours, other, target in RATIOS[name]:
+        precision, schedule = ours.split()
+        runtime, *of = other.split()
+        if isinstance(target, dict):
+            target = target.get(instructions, target.get(""))
+        table.compare(f"{precision} {NAMES[schedule]} / {other.replace('mpm', 'our').replace('none', 'full')}", target,
+                      find(run, "mpm", precision, schedule), fastest(run, *of) if runtime == "best" else find(run, runtime, *of))
 
 
-def stock_rows(table, bench, model, work, run, python):
-    """Ratios to the OpenCV of `python`: from `run`, or from a run of its own if `run` used another Python."""
-    if python != sys.executable:
-        run = bench.run(model, bench.few_rounds, baselines="opencv", python=python)
-    stock = find(run, "opencv")
-    note = stock["note"] if stock else next((v["note"] for v in run["variants"] if v["runtime"] == "opencv"), "")
-    name = "stock OpenCV" if not stock else "stock " + note.split(",")[0].replace("opencv", "OpenCV")
-    for schedule, which in NAMES.items():
-        ours = find(run, "mpm", schedule=schedule)
-        table.compare(f"{work}, fp32 {which} / {name}", 0.17, ours, stock, "" if ours and stock else note)
-
-
-def reuse_rows(table, bench):
+def reuse_rows(bench):
     """From the picture to its labels, frame after frame of a camera that stands still."""
     model, rounds = ROOT / "models/street_vit_t16.onnx", 30
     similar = "gradual:blocks=2,5:similarity=0.95:attention=plain"
@@ -181,7 +210,7 @@ def reuse_rows(table, bench):
         rows = f", {100 * statistics.mean(ours['rows']):.0f} % of the rows, agreement {ours['agreement']:.2f} %" if ours else ""
         table.compare(work, target, ours, other, rows)
 
-    street = "demo:street?size=448x640&seed=4021"
+    table, street = Targets(), "demo:street?size=448x640&seed=4021"
     day = run(street + "&weather=auto&step=1&start=2026-06-10T09:00", "none", "mpm:blocks=2,5", similar)
     full = find(day, "mpm")
     fixed = find(day, "mpm", reuse="threshold=12")
@@ -196,10 +225,21 @@ def reuse_rows(table, bench):
         row("Video of a yard, reuse auto / full", 0.3, find(yard, "mpm", reuse="auto"), find(yard, "mpm"))
 
 
-def starting_rows(table, bench):
+def batch_rows(bench):
+    per_image = {1: [], 8: []}
+    for _ in range(3):  # alternates, because one run has one batch size
+        for batch, times in per_image.items():
+            run = bench.run(bench.model("T", "labels"), max(5, bench.options.rounds // batch), "--schedule", "2,5", "--batch", str(batch))
+            times.append(ms(find(run, "mpm", schedule="2,5", batch=batch)) / batch)
+    one, eight = (statistics.median(times) for times in per_image.values())
+    Targets().row("Seg-T/16 MPM(2,5), an image of a batch of 8 / an image alone", 1.0, eight / one,
+                  detail=f"{eight:.1f} / {one:.1f} ms, medians of three runs of each")
+
+
+def starting_rows(bench):
     """A run of one picture, by turns with a run of six, whose later frames are inference alone."""
     work = "Seg-B/16 512x512, converted: 'mpm run' of one picture"
-    model, picture = bench.converted(bench.model("B", "labels", (770, 591))), bench.picture()
+    model, picture = bench.converted(bench.model("B", "labels", KEPT)), bench.picture()
     run = ["run", "--json", "--model", model]
     bench.program(*run, picture)  # the file is in the page cache then
     alone, inference = [], []
@@ -207,17 +247,17 @@ def starting_rows(table, bench):
         alone.append(bench.program(*run, picture)[0])
         inference += bench.program(*run, *[picture] * 6)[2][1:]
     seconds, frame = statistics.median(alone), statistics.median(inference) / 1000
-    table.row(f"{work}, beyond inference", 0.4, seconds - frame, " s", detail=f"{seconds:.2f} s, inference {frame:.2f} s")
+    Targets().row(f"{work}, beyond inference", 0.4, seconds - frame, " s", detail=f"{seconds:.2f} s, inference {frame:.2f} s")
 
 
-def memory_rows(table, bench):
-    program = bench.program("--version")[1]
-    for size, tokens in (("T", ()), ("B", (770, 591))):
+def memory_rows(bench):
+    table, program = Targets(), bench.program("--version")[1]
+    for size, tokens in (("T", ()), ("B", KEPT)):
         plain = bench.model(size, "labels", tokens)
         model = bench.converted(plain)
         weights = model.stat().st_size / 2 ** 20
         peak = bench.program("run", "--json", "--model", model, bench.picture())[1]
-        baselines = bench.run(plain, 3, "--schedule", "none", baselines="onnxruntime,openvino,ncnn,opencv")["variants"]
+        baselines = bench.run(plain, 3, "--schedule", "none", baselines={"fp32": RIVALS["fp32"]})["variants"]
         peaks = {v["runtime"]: v["peak_mib"] for v in baselines if v["runtime"] != "mpm" and v["peak_mib"]}
         least = min(peaks, key=peaks.get, default=None)
         detail = f"{peak:.0f} MiB: weights {weights:.0f}, 'mpm --version' {program:.0f}; " + \
@@ -229,19 +269,6 @@ def memory_rows(table, bench):
                       detail=detail.split(";")[0])
 
 
-def share(variant):
-    stages = variant["stages"]
-    return 100 * (stages.get("merge", 0) + stages.get("restore", 0)) / sum(stages.values())
-
-
-def peak_rows(table, name, run, fp32=0.80, bf16=0.85):
-    for precision, target in (("fp32", fp32), ("bf16", bf16)):
-        full, peak = find(run, "mpm", precision), run["gemm_peak_gflops"].get(precision)
-        if full and peak:
-            table.row(f"{name} full, {precision}, share of the GEMM peak", target, full["peak_fraction"], at_least=True,
-                      detail=f"{ms(full):.1f} ms, {peak:.0f} GFLOP/s by {run['threads']} threads")
-
-
 def about_computer(options):
     info = json.loads(subprocess.run([options.mpm, "info", "--json"], check=True, stdout=subprocess.PIPE).stdout)["mpm"]
     if options.limit and info["instruction_set"] != options.limit:
@@ -250,100 +277,35 @@ def about_computer(options):
         lines = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in file)}
     has = [flag for flag in ("avx2", "fma", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "asimd", "asimddp")
            if flag in lines.get("flags", lines.get("Features", "")).split()]
-    print(f"{lines.get('model name', 'CPU')}: {' '.join(has)}; ours: {info['instruction_set']}\n")
+    print(f"{lines.get('model name', 'CPU')}: {' '.join(has)}; ours: {info['instruction_set']}")
+    return info["instruction_set"]
 
 
 def main():
+    others = {"batch": batch_rows, "reuse": reuse_rows, "memory": memory_rows, "starting": starting_rows}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpm", default=ROOT / "build/bin/mpm")
     parser.add_argument("--image", help="default: smooth colours with noise")
     parser.add_argument("--encoder-from", help="a trained Segmenter ViT-T/16")
-    parser.add_argument("--opencv-python", action="append", default=[], metavar="PYTHON",
-                        help="Python of another OpenCV release, to measure that too")
     parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--limit", metavar="SET", help="instructions for this library alone, such as avx2; runs no baseline")
+    parser.add_argument("--limit", metavar="SET",
+                        help="instructions of another CPU, such as avx2, for this library and OpenVINO; the others do not run")
     parser.add_argument("--video", help="of a fixed camera, for reuse: vtest.avi of Debian's opencv-doc")
     parser.add_argument("--video-model", help="what 'mpm teach' made of it; default: the model of the street")
-    parser.add_argument("--only", default="t,encoder,b,dinov3,eomt,depth_anything,batch,reuse,memory,starting", help="parts to run")
+    parser.add_argument("--only", default=",".join([*PARTS, *others]), help="parts to run; default: %(default)s")
     options = parser.parse_args()
     bench = Bench(options)
-    parts = set(options.only.split(","))
     if options.limit:
         os.environ["MPM_INSTRUCTION_SET"] = options.limit
-    about_computer(options)
-    table = Table(options.limit)
-    rivals = ("onnxruntime", "openvino", "ncnn", "opencv")
-    both = ("--precision", "fp32", "--precision", "bf16")
-
-    if "t" in parts:
-        model = bench.model("T", "labels")
-        run = bench.run(model, options.rounds, *both, baselines=",".join(rivals))
-        label_rows(table, bench, model, "Seg-T/16", " 512x512, 150 classes, to labels", run, {
-            ("fp32", "none"): 0.35, ("fp32", "2,5"): 0.25, ("bf16", "none"): 0.20, ("bf16", "2,5"): 0.13}, 0.62, 4)
-        peak_rows(table, "Seg-T/16", run, bf16=0.80)
-
-    if "encoder" in parts:
-        run = bench.run(bench.model("T", "features"), options.rounds, *both, "--precision", "int8", baselines="onnxruntime,openvino")
-        ort = find(run, "onnxruntime")
-        for precision in ("fp32", "bf16"):
-            best = fastest(run, rivals, precision)
-            for schedule, to_ort, to_best in (("none", 0.74, 0.95), ("2,5", 0.46, 0.60)):
-                ours = find(run, "mpm", precision, schedule)
-                name = f"Seg-T/16 encoder, {precision} {NAMES[schedule]}"
-                if precision == "fp32":
-                    table.compare(f"{name} / ONNX Runtime", to_ort, ours, ort)
-                elif schedule == "2,5":
-                    table.compare(f"{name} / ONNX Runtime fp32", 0.28, ours, ort)
-                table.compare(f"{name} / best baseline in {precision}", to_best, ours, best, f", {best['name'] if best else ''}")
-        for schedule, to_openvino in (("none", 0.85), ("2,5", 0.60)):
-            ours = find(run, "mpm", "int8", schedule)
-            for other, what, target in ((find(run, "mpm", "bf16", schedule), "our bf16", 0.75),
-                                        (find(run, "openvino", "int8"), "openvino int8 + bf16", to_openvino),
-                                        (find(run, "onnxruntime", "int8"), "ONNX Runtime int8", to_openvino)):
-                table.compare(f"Seg-T/16 encoder, int8 {NAMES[schedule]} / {what}", target, ours, other)
-
-    if "b" in parts:
-        real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")
-        model = bench.model("B", "labels", tokens(real))
-        run = bench.run(model, bench.few_rounds, *both, baselines="onnxruntime,opencv")
-        label_rows(table, bench, model, "Seg-B/16", " 512x512, to labels", run, {("fp32", "none"): 0.76, ("fp32", "2,5"): 0.54}, 0.66, 2)
-        peak_rows(table, "Seg-B/16", run, fp32=0.90 if options.limit == "avx2" else 0.80, bf16=0.85)
-
-    # Depth Anything has 1369 patches: its imposed counts are those shares of them that the T model keeps of its 1024.
-    for part, work, counts, to_full, to_merged in (("dinov3", "DINOv3 ViT-S/16 encoder 512x512", (770, 591), 1.0, 0.65),
-                                                   ("eomt", "EoMT-S/16 640x640", (), 1.0, None),
-                                                   ("depth_anything", "Depth Anything V2-S 518x518", (1029, 790), 0.93, 0.72)):
-        if part not in parts:
-            continue
-        chosen = ["--schedule", "none"] + (["--schedule", "2,5"] if to_merged else [])
-        run = bench.run(bench.exported(part, counts), bench.few_rounds, *chosen, baselines=",".join(rivals))
-        best, full, merged = fastest(run, rivals), find(run, "mpm"), find(run, "mpm", schedule="2,5")
-        name = best["runtime"] if best else "fastest baseline"
-        table.compare(f"{work}, fp32 full / {name}", to_full, full, best)
-        if to_merged:
-            table.compare(f"{work}, fp32 MPM(2,5) / {name}", to_merged, merged, best)
-
-    if "batch" in parts:
-        model = bench.model("T", "labels")
-        per_image = {1: [], 8: []}
-        for _ in range(3):  # alternates, because one run has one batch size
-            for batch, times in per_image.items():
-                run = bench.run(model, max(5, options.rounds // batch), "--schedule", "2,5", "--batch", str(batch))
-                times.append(ms(find(run, "mpm", schedule="2,5", batch=batch)) / batch)
-        one, eight = (statistics.median(times) for times in per_image.values())
-        table.row("Seg-T/16 MPM(2,5), an image of a batch of 8 / an image alone", 1.0, eight / one,
-                  detail=f"{eight:.1f} / {one:.1f} ms, medians of three runs of each")
-
-    if "reuse" in parts:
-        reuse_rows(table, bench)
-
-    if "memory" in parts:
-        memory_rows(table, bench)
-
-    if "starting" in parts:
-        starting_rows(table, bench)
+        os.environ["ONEDNN_MAX_CPU_ISA"] = {"avx_vnni": "AVX2_VNNI", "sse4": "SSE41"}.get(options.limit, "AVX2")
+    instructions = about_computer(options)
+    for name in options.only.split(","):
+        if name in PARTS:
+            part(bench, name, instructions)
+        else:
+            others[name](bench)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 RUNTIMES = ("onnxruntime", "openvino", "ncnn", "opencv")
 
 
-def beside(runtimes, precisions, python=sys.executable):
+def beside(runtimes, precisions):
     """The words for `mpm bench`: a worker for each runtime and precision."""
     return [word for precision in precisions for runtime in runtimes for word in ("--beside", json.dumps(
         {"name": runtime, "runtime": runtime, "reduce": "none", "precision": precision,
-         "command": [str(python), str(FOLDER / f"{runtime}_worker.py")]}))]
+         "command": [sys.executable, str(FOLDER / f"{runtime}_worker.py")]}))]
 
 
 def main():

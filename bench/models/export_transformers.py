@@ -5,6 +5,8 @@
     export_transformers.py --model dinov3 --impose-tokens 770,591 -o dinov3_s16.onnx    # DINOv3 ViT-S/16 at 512x512
     export_transformers.py --model eomt -o eomt_s16.onnx                                # EoMT-S at 640x640, 150 classes
     export_transformers.py --model depth_anything --impose-tokens 1029,790 -o depth.onnx  # Depth Anything V2-S at 518x518
+    export_transformers.py --model dpt -o dpt.onnx            # DPT on ViT-S/16 at 512x512, 150 classes
+    export_transformers.py --model upernet -o upernet.onnx    # UPerNet on ViT-S/16 (BEiT without relative positions), the same
 
 --impose-tokens adds the positions of make_segmenter.py to the patches, so that MPM(2,5) leaves exactly so many tokens for any
 image. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx. Needs torch and transformers
@@ -42,6 +44,12 @@ def imposed_patches(convolution, side, imposed):
     return PatchesWithPositions(convolution, positions.transpose(1, 2).reshape(1, DIM, *grid).contiguous())
 
 
+def with_imposed(model, patches, side, imposed):
+    if imposed:
+        patches.projection = imposed_patches(patches.projection, side, imposed)
+    return model
+
+
 def dinov3(side, imposed):
     model = transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(
         image_size=side, patch_size=PATCH, hidden_size=DIM, intermediate_size=4 * DIM, num_hidden_layers=BLOCKS,
@@ -53,7 +61,7 @@ def dinov3(side, imposed):
 
 def eomt(side, imposed):
     if imposed:
-        raise SystemExit("--impose-tokens is for dinov3")
+        raise SystemExit("--impose-tokens is not for eomt")
     transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
     model = transformers.EomtForUniversalSegmentation(transformers.EomtConfig(
         image_size=side, patch_size=PATCH, hidden_size=DIM, num_hidden_layers=BLOCKS, num_attention_heads=HEADS,
@@ -67,13 +75,30 @@ def depth_anything(side, imposed):
                                          out_indices=[3, 6, 9, 12], reshape_hidden_states=False, apply_layernorm=True)
     model = transformers.DepthAnythingForDepthEstimation(transformers.DepthAnythingConfig(
         backbone_config=backbone, reassemble_hidden_size=DIM, neck_hidden_sizes=[48, 96, 192, 384], fusion_hidden_size=64, head_hidden_size=32))
-    if imposed:
-        patches = model.backbone.embeddings.patch_embeddings
-        patches.projection = imposed_patches(patches.projection, side, imposed)
-    return model, {"predicted_depth": "depth"}
+    return with_imposed(model, model.backbone.embeddings.patch_embeddings, side, imposed), {"predicted_depth": "depth"}
 
 
-MODELS = {"dinov3": (dinov3, 512), "eomt": (eomt, 640), "depth_anything": (depth_anything, 518)}
+def dpt(side, imposed):
+    model = transformers.DPTForSemanticSegmentation(transformers.DPTConfig(
+        image_size=side, hidden_size=DIM, intermediate_size=4 * DIM, num_hidden_layers=BLOCKS, num_attention_heads=HEADS, num_labels=150))
+    return with_imposed(model, model.dpt.embeddings.patch_embeddings, side, imposed), {"logits": "logits"}
+
+
+def upernet(side, imposed):
+    model = transformers.BeitForSemanticSegmentation(transformers.BeitConfig(  # index 1 is the input of the first block
+        image_size=side, hidden_size=DIM, intermediate_size=4 * DIM, num_hidden_layers=BLOCKS + 1, num_attention_heads=HEADS, num_labels=150,
+        out_indices=[4, 7, 10, 13], pool_scales=[1, 2, 4, 8],
+        use_absolute_position_embeddings=True, use_auxiliary_head=False))
+    for block in list(model.modules()):  # torch.onnx does not know the side of what these pools read, nor pools that do not divide it
+        for name, pool in block.named_children():
+            if isinstance(pool, torch.nn.AdaptiveAvgPool2d):
+                setattr(block, name, torch.nn.AvgPool2d(side // 2 // PATCH // pool.output_size))
+    return with_imposed(model, model.beit.embeddings.patch_embeddings, side, imposed), {"logits": "logits"}
+
+
+# What builds it, the side of its image, and its classes.
+MODELS = {"dinov3": (dinov3, 512, 0), "eomt": (eomt, 640, 150), "depth_anything": (depth_anything, 518, 0), "dpt": (dpt, 512, 150),
+          "upernet": (upernet, 512, 150)}
 
 
 def main():
@@ -82,14 +107,14 @@ def main():
     parser.add_argument("--impose-tokens", type=make_segmenter.token_counts, metavar="N1,N2")
     parser.add_argument("-o", "--out", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
-    build, side = MODELS[arguments.model]
+    build, side, classes = MODELS[arguments.model]
     torch.manual_seed(1)
     model, outputs = build(side, arguments.impose_tokens)
     model, names = from_transformers.network(torch, model, outputs), list(outputs.values())
     torch.onnx.export(model, (torch.rand(1, 3, side, side),), str(arguments.out), opset_version=17, dynamo=False,
-                      input_names=["image"], output_names=names, dynamic_axes={name: {0: "batch"} for name in ["image", *names]})
+                      input_names=["image"], output_names=names)
     arguments.out.with_suffix(".json").write_text(
-        make_segmenter.facts(f"{arguments.model}_s16", side, sidecar.IMAGENET, 150 if arguments.model == "eomt" else 0))
+        make_segmenter.facts(f"{arguments.model}_s16", side, sidecar.IMAGENET, classes))
 
 
 if __name__ == "__main__":
