@@ -406,8 +406,8 @@ struct Comparison {
   std::vector<Variant> variants;
 };
 
-Comparison compared(BenchArguments arguments, int threads) {
-  VariantOptions& wanted = arguments.variants;
+Comparison compared(const BenchArguments& arguments, int threads) {
+  const VariantOptions& wanted = arguments.variants;
   Comparison result{readModelInfo(arguments.model, arguments.options.read.convert), {}};
   const bool chosen = !wanted.reductions.empty() || !wanted.schedules.empty();
   std::vector<VariantOptions::Variant> ours = wanted.of(arguments.model, arguments.options.read.convert);

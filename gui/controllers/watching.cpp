@@ -115,7 +115,7 @@ void Watching::setPaused(bool on) {
 }
 
 // A pause is of the source that was paused.
-void Watching::endPause(bool open) {
+void Watching::endPause(bool open) const {
   QAction* pause = parts_.actions->action("pause");
   pause->setChecked(false);
   pause->setEnabled(open);
@@ -304,7 +304,7 @@ void Watching::showSample(const StoredSample& sample) {
   if (!sample.frame) loadLastPicture();
 }
 
-void Watching::loadLastPicture() {
+void Watching::loadLastPicture() const {
   const QStringList files = parts_.pictures->filesOf(parts_.history->source());
   if (!files.isEmpty()) return parts_.pictures->load(files.back());
   parts_.pane->image()->setPlaceholder(tr("The picture of this sample is not stored"));

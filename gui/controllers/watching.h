@@ -103,7 +103,7 @@ class Watching : public QObject {
   void logged(const QString& text);
 
  private:
-  void endPause(bool open);
+  void endPause(bool open) const;
   void forgetFrame();
   void clearFrame();
   QString storedText(const QString& when) const;
@@ -117,7 +117,7 @@ class Watching : public QObject {
   void lookForStored(double time);
   void showStored(const StoredSample& sample, const QString& banner);
   void showSample(const StoredSample& sample);
-  void loadLastPicture();
+  void loadLastPicture() const;
   void showAreas();
   void refreshRegions();
   void keepByRules();

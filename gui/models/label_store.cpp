@@ -73,7 +73,7 @@ void LabelStore::run(Work work, bool changes) {
   });
 }
 
-void LabelStore::change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then) {
+void LabelStore::change(const std::function<void(vision::LabelFolder&)>& what, const std::function<void()>& then) {
   run([=, this](vision::LabelFolder& folder) {
     labels_.clear();  // it may rewrite any of them, or give its numbers another meaning
     what(folder);
@@ -81,7 +81,7 @@ void LabelStore::change(std::function<void(vision::LabelFolder&)> what, std::fun
   });
 }
 
-void LabelStore::look(std::function<void(const vision::LabelFolder&)> what, std::function<void()> then) {
+void LabelStore::look(const std::function<void(const vision::LabelFolder&)>& what, const std::function<void()>& then) {
   const auto work = [=, this](const vision::LabelFolder& folder) {
     what(folder);
     if (then) thread_.answer(then);
@@ -135,7 +135,8 @@ void LabelStore::open() {
   run([](const vision::LabelFolder&) {});
 }
 
-void LabelStore::read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then) {
+void LabelStore::read(const QString& name,
+                      const std::function<void(const cv::Mat& image, const cv::Mat& labels)>& then) {
   const auto work = [=, this](const vision::LabelFolder& folder) {
     const cv::Mat labels = labels_.contains(name) ? labels_[name] : folder.labels(name.toStdString());
     thread_.answer([then, image = folder.picture(name.toStdString()), labels] { then(image, labels); });

@@ -64,10 +64,10 @@ class LabelStore : public QObject {
   /// Reads what is there.
   void open();
   /// Anything else with the folder, on the thread; `then` on this one, unless it throws.
-  void change(std::function<void(vision::LabelFolder&)> what, std::function<void()> then = {});
+  void change(const std::function<void(vision::LabelFolder&)>& what, const std::function<void()>& then = {});
   /// Reads the folder on the thread and changes nothing; `then` on this one, unless it throws.
-  void look(std::function<void(const vision::LabelFolder&)> what, std::function<void()> then);
-  void read(const QString& name, std::function<void(const cv::Mat& image, const cv::Mat& labels)> then);
+  void look(const std::function<void(const vision::LabelFolder&)>& what, const std::function<void()>& then);
+  void read(const QString& name, const std::function<void(const cv::Mat& image, const cv::Mat& labels)>& then);
   /// Labels of a picture, which are not written to from now on. Where several wait for the disk the last is written.
   void save(const QString& name, const cv::Mat& labels);
   void add(const QString& name, const cv::Mat& image);

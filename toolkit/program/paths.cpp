@@ -54,7 +54,7 @@ std::string shellWord(const std::string& word) {
   const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./";
   std::string text;
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return word.empty() || word.find_first_not_of(plain) != word.npos ? "'" + text + "'" : word;
+  return word.empty() || word.find_first_not_of(plain) != std::string::npos ? "'" + text + "'" : word;
 }
 
 void requireOutput(const std::string& option, const std::string& output, const Inputs& inputs) {

@@ -69,7 +69,7 @@ bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int 
   Shapes shapes, constants = blob_shapes_;
   for (std::size_t i = 0; i < inputs.size(); ++i) (i < activations ? shapes : constants).push_back(shapeOf(inputs[i]));
   outputs.clear();
-  for (const Shape& shape : outputShapes(shapes, constants)) outputs.push_back(opencv::MatShape(shape));
+  for (const Shape& shape : outputShapes(shapes, constants)) outputs.emplace_back(shape);
   return false;  // never in place
 }
 

@@ -199,7 +199,7 @@ struct Estimator::Impl {
 Estimator::Estimator(const std::string& model, const EstimatorOptions& options)
     : impl_(withOurErrors([&] {
         options.validate();
-        return std::unique_ptr<Impl>(new Impl{std::make_shared<Solver>(model, options)});
+        return std::make_unique<Impl>(Impl{std::make_shared<Solver>(model, options)});
       })) {}
 Estimator::Estimator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Estimator::~Estimator() = default;
@@ -211,7 +211,7 @@ Estimator::Impl& Estimator::impl() const {
   return *impl_;
 }
 
-Estimator Estimator::another() const { return Estimator(std::unique_ptr<Impl>(new Impl{impl().solver})); }
+Estimator Estimator::another() const { return Estimator(std::make_unique<Impl>(Impl{impl().solver})); }
 
 const ModelInfo& Estimator::model() const { return impl().solver->net.info(); }
 std::optional<Task> Estimator::task() const { return impl().solver->task; }

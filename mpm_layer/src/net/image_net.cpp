@@ -57,7 +57,7 @@ std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
   const std::string tokens = "backbone/block" + std::to_string(info.blocks - 1), name = "restore/tokens";
   for (const onnx::NodeProto& node : graph.node()) {
     if (!onnx_graph::isOurs(node) || node.output(0) != tokens || node.input_size() < 2) continue;
-    const std::string state = node.input(1);
+    const std::string& state = node.input(1);
     onnx::NodeProto& restore = *graph.add_node();
     onnx_graph::describeNode(
         restore, "RestoreTokens", {tokens, state}, {name},

@@ -218,7 +218,7 @@ std::string fishScript(const CLI::App& program) {
 }  // namespace
 
 std::string manPage(const CLI::App& program) {
-  const std::string name = program.get_name(), about = program.get_description();
+  const std::string &name = program.get_name(), about = program.get_description();
   std::string page = ".TH " + name + " 1 \"\" \"" + name + " " MPM_VERSION "\" \"User commands\"\n.SH NAME\n" +
                      roff(name) + " \\- " + roff(about.substr(0, about.find('.'))) + "\n.SH SYNOPSIS\n.nf\n";
   for (const CLI::App* verb : verbsOf(program)) page += synopsis(*verb, name + " " + verb->get_name());

@@ -123,7 +123,7 @@ std::vector<cv::Point2d> cocoPolygon(const JsonValue& polygon) {
     throw Error(polygon.place() + " has " + std::to_string(numbers.size()) +
                 " numbers: a polygon has three points or more, and two numbers for each");
   std::vector<cv::Point2d> points;
-  for (std::size_t i = 0; i < numbers.size(); i += 2) points.push_back({numbers[i].number(), numbers[i + 1].number()});
+  for (std::size_t i = 0; i < numbers.size(); i += 2) points.emplace_back(numbers[i].number(), numbers[i + 1].number());
   return points;
 }
 

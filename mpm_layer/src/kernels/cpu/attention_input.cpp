@@ -98,6 +98,7 @@ std::uint32_t* words(float* floats) { return reinterpret_cast<std::uint32_t*>(fl
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the parts point into both
 AttentionInput::Sizes AttentionInput::placeParts(float* memory, float* kept_memory) {
   const auto heads_of = [this](std::size_t count) { return aligned(static_cast<std::size_t>(heads) * count); };
   const auto part = [](float*& next, float*& place, std::size_t size) {

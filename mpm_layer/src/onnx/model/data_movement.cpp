@@ -40,7 +40,7 @@ class Mover {
     return {{.shape = std::move(shape), .in_order = true}};
   }
 
-  Movement view(Shape shape, const Integers& stride, std::int64_t offset) const {
+  Movement view(const Shape& shape, const Integers& stride, std::int64_t offset) const {
     Movement result{.shape = shape};
     elements(shape);
     if (with_elements_) result.from = strided(shape, stride, offset);
@@ -134,7 +134,7 @@ class Mover {
     }
     if (shape.size() != rank)
       refuse(node_, "a permutation of " + std::to_string(shape.size()) + " axes", std::to_string(rank));
-    return Movements{view(std::move(shape), step, 0)};
+    return Movements{view(shape, step, 0)};
   }
 
   std::optional<Movements> slice() const {
@@ -171,7 +171,7 @@ class Mover {
       offset += begin * stride[axis];
       if (shape[axis] > 1) stride[axis] *= step;  // a step beyond the side would overflow, and is never used
     }
-    return Movements{view(std::move(shape), stride, offset)};
+    return Movements{view(shape, stride, offset)};
   }
 
   std::optional<Movements> gatherNd() const {
@@ -253,7 +253,7 @@ class Mover {
       if (size < 0 || size > shape_[axis] - begin) refuse(node_, "parts beyond the side", "parts that add up to it");
       Shape shape = shape_;
       shape[axis] = size;
-      result.push_back(view(std::move(shape), stride, begin * stride[axis]));
+      result.push_back(view(shape, stride, begin * stride[axis]));
       begin += size;
     }
     if (begin != shape_[axis]) refuse(node_, "parts that leave a rest", "parts that add up to the side");

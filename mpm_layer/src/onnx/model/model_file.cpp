@@ -88,26 +88,26 @@ auto withType(const onnx::TensorProto& proto, const std::string& what, Take take
     case onnx::TensorProto::DOUBLE:
       return take(double(), proto.double_data(), same);
     case onnx::TensorProto::FLOAT16:
-      return take(std::uint16_t(), proto.int32_data(), widenHalf);
+      return take(std::uint16_t(0), proto.int32_data(), widenHalf);
     case onnx::TensorProto::BFLOAT16:
-      return take(std::uint16_t(), proto.int32_data(), widenBfloat);
+      return take(std::uint16_t(0), proto.int32_data(), widenBfloat);
     case onnx::TensorProto::INT64:
-      return take(std::int64_t(), proto.int64_data(), same);
+      return take(std::int64_t(0), proto.int64_data(), same);
     case onnx::TensorProto::UINT64:
-      return take(std::uint64_t(), proto.uint64_data(), same);
+      return take(std::uint64_t(0), proto.uint64_data(), same);
     case onnx::TensorProto::UINT32:
-      return take(std::uint32_t(), proto.uint64_data(), same);
+      return take(std::uint32_t(0), proto.uint64_data(), same);
     case onnx::TensorProto::INT32:
-      return take(std::int32_t(), proto.int32_data(), same);
+      return take(std::int32_t(0), proto.int32_data(), same);
     case onnx::TensorProto::INT16:
-      return take(std::int16_t(), proto.int32_data(), same);
+      return take(std::int16_t(0), proto.int32_data(), same);
     case onnx::TensorProto::UINT16:
-      return take(std::uint16_t(), proto.int32_data(), same);
+      return take(std::uint16_t(0), proto.int32_data(), same);
     case onnx::TensorProto::INT8:
-      return take(std::int8_t(), proto.int32_data(), same);
+      return take(std::int8_t(0), proto.int32_data(), same);
     case onnx::TensorProto::UINT8:
     case onnx::TensorProto::BOOL:
-      return take(std::uint8_t(), proto.int32_data(), same);
+      return take(std::uint8_t(0), proto.int32_data(), same);
     default:
       throw Error(what + ": tensors of ONNX type " + std::to_string(proto.data_type()) + " are not understood");
   }
