@@ -90,6 +90,13 @@ std::vector<Array> computed() {
 INSTANTIATE_TEST_SUITE_P(Data, HeadOperator, ::testing::ValuesIn(computed()),
                          [](const auto& tested) { return tested.param.name; });
 
+/// EoMT moves the channels behind for each norm of a map, and to the front again; its masks are an Einsum of a map.
+TEST(Heads, NormsAndProductsTakeMapsAsConvolutionsLeaveThem) {
+  const onnx::ModelProto model = convertedModel(dataPath("hf_eomt_ts17.onnx"));
+  for (const onnx::NodeProto& node : model.graph().node())
+    EXPECT_TRUE(node.op_type() != "Transpose" || !node.name().starts_with("head/")) << node.name();
+}
+
 TEST(Heads, AttentionWithAPartThatOurOperatorLacksIsRefused) {
   const char* const kPerHead = "found attention logits times a constant matrix (mask)";
   const char* const kPositions = "found products of tokens and constants added to something else than logits";

@@ -137,6 +137,15 @@ bool NodeEmitter::mapsNode(const Node& node, const Names& inputs, const std::str
   if (!in || !out || in->size() != 4 || out->size() != 4 || node.outputs.size() != 1) return false;
   const bool ours = node.domain == kCanonical;
   if (graph_.constant(node.inputs[0]) && !isOneOf(node.op, {"Add"})) return false;
+  if (const auto order = node.integers("perm"); node.op == "Transpose" && order) {
+    if (*order == Integers{0, 2, 3, 1} && madeLast(inputs[0]))
+      reshape(*madeLast(inputs[0]), *out, *out, name);
+    else if (*order == Integers{0, 3, 1, 2})
+      channelsFirst(inputs[0], *out, name);
+    else
+      return false;
+    return true;
+  }
   if (isOneOf(node.op, {"Conv", "ConvTranspose"})) {
     const Tensor* bias = graph_.constant(node.input(2));
     if (!graph_.constant(node.input(1)) || (node.input(2) >= 0 && !bias)) return false;

@@ -339,14 +339,21 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
   if (node.op == "MatMul" || node.op == "Einsum") {
     if (node.inputs.size() != 2) return false;
     const Shape &left = in, &right = *graph_.shape(node.inputs[1]);
-    const std::string equation = node.op == "MatMul" ? matMulEquation(left.size(), right.size())
-                                                     : plainEquation(node, left.size(), right.size());
+    std::string equation = node.op == "MatMul" ? matMulEquation(left.size(), right.size())
+                                               : plainEquation(node, left.size(), right.size());
     if (equation.empty() || left.size() < 2 || right.size() < 2 || out.empty()) return false;
     // The images stay apart when the first axis of every tensor is the same.
     const char batch = equation[equation.find("->") + 2], of[] = {equation[0], equation[equation.find(',') + 1]};
     for (std::size_t i = 0; i < 2; ++i)
       if (!graph_.constant(node.inputs[i]) && of[i] != batch) one_image_ = true;
-    headOp("HeadEinsum", node.inputs, inputs, name, {{"equation", equation}});
+    Names from = inputs;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (const std::string* last = madeLast(inputs[i])) {
+        const auto letters = equation.begin() + static_cast<std::ptrdiff_t>(i == 0 ? 0 : equation.find(',') + 1);
+        std::rotate(letters + 1, letters + 2, letters + 4);
+        from[i] = *last;
+      }
+    headOp("HeadEinsum", node.inputs, from, name, {{"equation", equation}});
     return true;
   }
   if (node.op == "TopK") {
