@@ -53,7 +53,6 @@ RATIOS = {
 }
 NAMES = {"none": "full", "2,5": "MPM(2,5)", "mpm": "ours", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "opencv": "OpenCV"}
 RIVALS = {"fp32": ("onnxruntime", "openvino", "ncnn", "opencv"), "bf16": ("openvino",), "int8": ("onnxruntime", "openvino")}
-RIVALS_WITH_A_LIMIT = {"fp32": ("openvino",), "int8": ("openvino",)}  # its oneDNN can be told what not to use
 
 
 class Bench:
@@ -122,9 +121,7 @@ class Bench:
         command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json", *arguments]
         if image or self.options.image:
             command += ["--image", image or self.options.image]
-        command += self.threads
-        for precision, runtimes in baselines.items():
-            command += compare.beside(runtimes, [precision])
+        command += self.threads + [word for precision, runtimes in baselines.items() for word in compare.beside(runtimes, [precision])]
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE)
         if not run.stdout:  # a variant may fail (bf16 on a CPU without it); the results of the others are still printed
@@ -171,7 +168,7 @@ def part(bench, name, instructions):
     work, make = PARTS[name]
     schedules = ("none",) if name == "eomt" else ("none", "2,5")
     choices = [word for option, values in (("--schedule", schedules), ("--precision", RIVALS)) for value in values for word in (option, value)]
-    rivals = RIVALS_WITH_A_LIMIT if bench.options.limit else RIVALS
+    rivals = {} if bench.options.limit else RIVALS  # they have all instructions
     if name == "eomt":
         rivals = {precision: [one for one in runtimes if one != "ncnn"] for precision, runtimes in rivals.items()}  # takes minutes an image
     run = bench.run(make(bench), bench.options.rounds if name in ("t", "encoder") else bench.few_rounds, *choices, baselines=rivals)
@@ -181,20 +178,18 @@ def part(bench, name, instructions):
         variants = [find(run, runtime, precision, schedule) for schedule in ("none", "2,5")]
         cells = [f"{ms(one):.1f}" + (f" ({ms(one) / ms(best):.2f})" if best else "") if one else "" for one in variants]
         note = next(variant["note"] for variant in run["variants"] if (variant["runtime"], variant["precision"]) == (runtime, precision))
-        print(f"| {NAMES.get(runtime, runtime)}, {precision} | {' | '.join(cells) if any(cells) else note + ' |'} |")
+        print(f"| {NAMES.get(runtime, runtime)}, {precision} | {' | '.join(cells) if any(cells) else note[:80] + ' |'} |")
     peaks = [f"{precision} {full['peak_fraction']:.3f} of {peak:.0f} GFLOP/s" for precision, peak in run["gemm_peak_gflops"].items()
              if peak and (full := find(run, "mpm", precision))]
     print(f"\n{run['threads']} threads; share of the GEMM peak, full: {', '.join(peaks)}")
     if merged := find(run, "mpm", schedule="2,5"):
-        ours = merged["stages"]
-        merging = 100 * (ours.get("merge", 0) + ours.get("restore", 0)) / sum(ours.values())
+        merging = 100 * sum(merged["stages"].get(one, 0) for one in ("merge", "restore")) / sum(merged["stages"].values())
         print(f"tokens {' > '.join(f'{count:.0f}' for count in merged['tokens'][0])}; merging and restoring take {merging:.1f} % of the time")
     table = Targets()
     for ours, other, target in RATIOS[name]:
         precision, schedule = ours.split()
         runtime, *of = other.split()
-        if isinstance(target, dict):
-            target = target.get(instructions, target.get(""))
+        target = target.get(instructions, target.get("")) if isinstance(target, dict) else target
         table.compare(f"{precision} {NAMES[schedule]} / {other.replace('mpm', 'our').replace('none', 'full')}", target,
                       find(run, "mpm", precision, schedule), fastest(run, *of) if runtime == "best" else find(run, runtime, *of))
 
@@ -290,8 +285,7 @@ def main():
     parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--limit", metavar="SET",
-                        help="instructions of another CPU, such as avx2, for this library and OpenVINO; the others do not run")
+    parser.add_argument("--limit", metavar="SET", help="instructions for this library alone, such as avx2; runs no baseline")
     parser.add_argument("--video", help="of a fixed camera, for reuse: vtest.avi of Debian's opencv-doc")
     parser.add_argument("--video-model", help="what 'mpm teach' made of it; default: the model of the street")
     parser.add_argument("--only", default=",".join([*PARTS, *others]), help="parts to run; default: %(default)s")
@@ -299,7 +293,6 @@ def main():
     bench = Bench(options)
     if options.limit:
         os.environ["MPM_INSTRUCTION_SET"] = options.limit
-        os.environ["ONEDNN_MAX_CPU_ISA"] = {"avx_vnni": "AVX2_VNNI", "sse4": "SSE41"}.get(options.limit, "AVX2")
     instructions = about_computer(options)
     for name in options.only.split(","):
         if name in PARTS:
