@@ -71,7 +71,8 @@ class TokenLinearLayer final : public TokenLayer {
 
   void takeConstants(const Blobs& constants) override {
     const LinearWeights weights = weightsOf(constants);
-    linear_ = PackedLinear(weights.weight, weights.bias, besideBlocks(precision_));
+    linear_ =
+        PackedLinear(weights.weight, weights.bias, precision_ == Precision::kInt8 ? Precision::kFp32 : precision_);
   }
 
   DeviceOpPtr makeDeviceOp(DeviceNet& device, const Blobs& constants, const Blobs& /*inputs*/) override {
