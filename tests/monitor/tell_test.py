@@ -350,10 +350,9 @@ user root
         self.assertEqual(len(said.all), 1)
 
     def test_another_authority_is_refused(self):
-        _, log = self.broker()
+        self.broker()
         _, said = self.victim(self.tables + "ca-file = 'other.pem'\n")
         self.assertIn("certificate", said.until("cannot send to mqtt").lower())
-        log.until("OpenSSL Error")
 
 
 @unittest.skipIf(RULES is None or shutil.which("prometheus") is None, "no prometheus, page or scene")
