@@ -6,8 +6,8 @@
 
 bench/models/make_segmenter.py makes the models: random weights or, with --encoder-from, the encoder of a trained Segmenter
 ViT-T/16, which merges tokens of real images. bench/models/export_transformers.py makes the others, with random weights. All but
-the T model and EoMT get the shares of tokens that it keeps of its image. A table is one run of `mpm bench`, in which ours and the
-baselines take turns.
+EoMT, which does not merge here, keep the shares of tokens that the T model keeps of the image. A table is one run of `mpm bench`, in
+which ours and the baselines take turns.
 """
 import argparse
 import json

@@ -85,11 +85,11 @@ def dpt(side, imposed):
 
 
 def upernet(side, imposed):
-    model = transformers.BeitForSemanticSegmentation(transformers.BeitConfig(  # index 1 is the input of the first block
+    model = transformers.BeitForSemanticSegmentation(transformers.BeitConfig(
         image_size=side, hidden_size=DIM, intermediate_size=4 * DIM, num_hidden_layers=BLOCKS + 1, num_attention_heads=HEADS, num_labels=150,
-        out_indices=[4, 7, 10, 13], pool_scales=[1, 2, 4, 8],
-        use_absolute_position_embeddings=True, use_auxiliary_head=False))
-    for block in list(model.modules()):  # torch.onnx does not know the side of what these pools read, nor pools that do not divide it
+        out_indices=[4, 7, 10, 13],  # behind blocks 3, 6, 9 and 12: 1 is the input of the first
+        pool_scales=[1, 2, 4, 8], use_absolute_position_embeddings=True, use_auxiliary_head=False))
+    for block in list(model.modules()):  # torch.onnx exports no pool that adapts to its input
         for name, pool in block.named_children():
             if isinstance(pool, torch.nn.AdaptiveAvgPool2d):
                 setattr(block, name, torch.nn.AvgPool2d(side // 2 // PATCH // pool.output_size))

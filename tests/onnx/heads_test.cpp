@@ -90,7 +90,7 @@ std::vector<Array> computed() {
 INSTANTIATE_TEST_SUITE_P(Data, HeadOperator, ::testing::ValuesIn(computed()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// EoMT moves the channels behind for each norm of a map, and to the front again; its masks are an Einsum of a map.
+/// EoMT moves the channels of a map to the end for each norm, and back. Its masks are an Einsum of a map.
 TEST(Heads, NormsAndProductsTakeMapsAsConvolutionsLeaveThem) {
   const onnx::ModelProto model = convertedModel(dataPath("hf_eomt_ts17.onnx"));
   for (const onnx::NodeProto& node : model.graph().node())

@@ -11,26 +11,14 @@
 namespace mpm::evaluation {
 namespace {
 
-double attribute(const onnx::NodeProto& node, const std::string& name) {
+/// The attribute of that name, or an empty one: its number is 0, its text and its list are empty.
+const onnx::AttributeProto& attribute(const onnx::NodeProto& node, const std::string& name) {
   for (const auto& candidate : node.attribute())
-    if (candidate.name() == name) return static_cast<double>(candidate.i());
-  return 0;
-}
-
-std::string text(const onnx::NodeProto& node, const std::string& name) {
-  for (const auto& candidate : node.attribute())
-    if (candidate.name() == name) return candidate.s();
-  return {};
+    if (candidate.name() == name) return candidate;
+  return onnx::AttributeProto::default_instance();
 }
 
 using Dims = std::vector<double>;
-
-Dims list(const onnx::NodeProto& node, const std::string& name) {
-  for (const auto& candidate : node.attribute())
-    if (candidate.name() == name) return {candidate.ints().begin(), candidate.ints().end()};
-  return {};
-}
-
 double product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), 1.0, std::multiplies<>()); }
 
 }  // namespace
@@ -75,7 +63,7 @@ class FlopCounter::Reader {
     struct {
       double per_row = 0, per_row_pair = 0, per_token = 0, per_token_pair = 0, fixed = 0;
     } cost;
-    const double special = attribute(node, "special_tokens");
+    const auto special = static_cast<double>(attribute(node, "special_tokens").i());
     // The state that comes with the tokens says how many are live; without one all are, unless they were pooled.
     std::size_t insertions_before = 0;
     if (node.input_size() > 1 && insertions_of_state_.count(node.input(1)))
@@ -90,17 +78,19 @@ class FlopCounter::Reader {
       insertions_of_state_[node.output(1)] = 0;
     } else if (op == "TransformerBlock") {
       cost.per_row = matrixFlop(node);
-      if (text(node, "part") != "mlp") cost.per_row_pair = 4 * attribute(node, "heads") * attribute(node, "head_dim");
-      if (node.output_size() > 1) width_of_keys_[node.output(1)] = attribute(node, "head_dim");
+      if (attribute(node, "part").s() != "mlp")
+        cost.per_row_pair = 4 * attribute(node, "heads").i() * attribute(node, "head_dim").i();
+      if (node.output_size() > 1) width_of_keys_[node.output(1)] = attribute(node, "head_dim").i();
     } else if (op == "WindowAttention") {
       const std::vector<Dims> weights = matrices(node);  // qkv, proj, rows of the windows
       requireParts(node, weights.size() > 2);
       cost.per_row = 2 * (product(weights[0]) + product(weights[1]));
-      cost.fixed = 4 * attribute(node, "heads") * attribute(node, "head_dim") * product(weights[2]) * weights[2].back();
+      cost.fixed =
+          4 * attribute(node, "heads").i() * attribute(node, "head_dim").i() * product(weights[2]) * weights[2].back();
     } else if (op == "MutualPairMerge" || op == "MergeTokens") {
       requireParts(node, node.output_size() > 1);
       const double width = node.input_size() > 2 ? width_of_keys_[node.input(2)] : dim_;
-      const std::string groups = text(node, "groups");
+      const std::string groups = attribute(node, "groups").s();
       if (groups == "windows")
         cost.per_token = 3 * width;  // 6 pairs among 4 tokens, 2 per multiply-add
       else if (groups != "scored_windows" &&
@@ -118,11 +108,14 @@ class FlopCounter::Reader {
       cost.fixed = special * 2 * product(projections.at(1));
     } else if (op == "HeadConvolve") {
       const std::vector<Dims> weights = matrices(node);
-      const Dims size = list(node, "size");
-      requireParts(node, !weights.empty() && !size.empty());
-      cost.fixed = 2 * product(weights.back()) * product(size);
-      // Each pixel of y sees one in stride * stride of the weights.
-      if (attribute(node, "transposed") != 0) cost.fixed /= product(list(node, "stride"));
+      const auto sidesOf = [&](const char* name) {
+        const auto& list = attribute(node, name).ints();
+        return product({list.begin(), list.end()});
+      };
+      requireParts(node, !weights.empty());
+      cost.fixed = 2 * product(weights.back()) * sidesOf("size");
+      // A pixel of y sees one of stride * stride weights.
+      if (attribute(node, "transposed").i() != 0) cost.fixed /= sidesOf("stride");
     }
     if (pooled || op == "PoolTokens") pooled_.insert(node.output(0));
     found_ = true;
