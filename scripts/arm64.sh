@@ -12,6 +12,7 @@
 # CPUS='cortex-a76': the CPUs of the tests. RELEASE=trixie: Debian 13; the default is bookworm.
 set -eu
 cd "$(dirname "$0")/.."
+export QEMU_CPU="${QEMU_CPU:-cortex-a76}"  # qemu's default signs pointers, as Debian 13 asks for, which is slow to emulate
 release=${RELEASE:-bookworm}
 build='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF -DMPM_SHARED_DIR=/none
     cmake --build /build --target'
