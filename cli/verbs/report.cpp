@@ -256,8 +256,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, const std:
         break;
       }
   text += ", " + counted(report.samples, "sample");
-  const auto buckets = store.chart({.source = id, .from = from, .to = to}).buckets;
-  text += ", " + counted(std::ranges::count_if(buckets, &ChartBucket::gap_before), "gap");
+  text += ", " + counted(store.gaps(id, from, to).count, "gap");
   if (const Spread flagged = report.value("flagged"); flagged.samples > 0)
     text += ", " + fixed(100 * flagged.mean, 1) + " % of the pictures bad";
   for (const StateSeries& one : report.states)

@@ -105,7 +105,10 @@ void History::askLast(const monitor::SourceRecord& source) {
         facts << QStringLiteral("%1: %2").arg(
             QString::fromStdString(state.name),
             state.counted.empty() ? tr("not known") : QString::fromStdString(state.counted));
-      facts << gapsText(reader, source);
+      const monitor::Gaps gaps = reader.gaps(source.id, source.first, source.last + 1);
+      facts << (gaps.count == 0 ? tr("no gaps")
+                                : tr("%n gap(s), the longest of %1", nullptr, gaps.count)
+                                      .arg(spanText(static_cast<double>(gaps.longest) / 1000)));
       found.text = facts.join(QStringLiteral("  ·  "));
       return true;
     });
@@ -137,22 +140,6 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
   } catch (const Error&) {  // it is no picture any more
   }
   return result;
-}
-
-QString History::gapsText(const monitor::StoreReader& reader, const monitor::SourceRecord& source) {
-  const auto chart = reader.chart({.source = source.id, .from = source.first, .to = source.last + 1});
-  int gaps = 0;
-  UnixMs longest = 0, end = source.first;
-  for (const charts::ChartBucket& bucket : chart.buckets) {
-    if (bucket.gap_before) {
-      ++gaps;
-      longest = std::max(longest, bucket.start - end);
-    }
-    end = bucket.start + chart.bucket_ms;
-  }
-  return gaps == 0
-             ? tr("no gaps")
-             : tr("%n gap(s), the longest of %1", nullptr, gaps).arg(spanText(static_cast<double>(longest) / 1000));
 }
 
 QString EventsModel::severityText(monitor::Severity severity) {

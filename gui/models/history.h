@@ -63,7 +63,6 @@ class History : public QObject {
   void ask(Kind kind, Answer answer);
   static StoredSample storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
                                    const monitor::Sample& sample);
-  static QString gapsText(const monitor::StoreReader& reader, const monitor::SourceRecord& source);
 
   QString path_;
   monitor::NightRule night_;

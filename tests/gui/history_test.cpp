@@ -58,7 +58,7 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
   }
   history_.askLast(source);
   ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
-  EXPECT_THAT(found->text, Has("2 gap(s), the longest of 57 min"));
+  EXPECT_THAT(found->text, Has("2 gap(s), the longest of 58 min"));
   const QSignalSpy named(&history_, &History::namesReady);
   history_.askNames(source.id, "camera 0");
   ASSERT_TRUE(QTest::qWaitFor([&] { return !named.isEmpty(); }, kPatience));

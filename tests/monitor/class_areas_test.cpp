@@ -41,6 +41,34 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   EXPECT_NEAR(areas[1].corrected.value(), 0.65 * 5 / 6, 1e-6);
 }
 
+// Four pictures a day, of which the one at midnight is of the night: too many to be read one by one.
+TEST_F(ClassAreas, TellDayFromNightInAnArchiveOfThreeYears) {
+  std::vector<Sample> samples;
+  for (int day = 0; day < 3 * 365 + 10; ++day)
+    for (const int hour : {0, 10, 12, 14})
+      samples.push_back(sampleWith(kNoon + day * kDayMs + (hour - 12) * kHourMs, {{hour == 0, 1.0}}, hour == 0));
+  record(path_, samples, session("archive", 0));
+  const StoreReader store(path_);
+  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(areas, SizeIs(2));
+  EXPECT_NEAR(areas[0].all, 0.75, 1e-6);
+  EXPECT_NEAR(areas[0].day.value(), 1, 1e-6);
+  EXPECT_NEAR(areas[0].night.value(), 0, 1e-6);
+  const auto means = regionMeans(store, store.sources()[0], INT64_MIN, INT64_MAX).at(0);
+  EXPECT_EQ(means.samples(), static_cast<std::int64_t>(samples.size()));
+  const auto tokens = static_cast<std::size_t>(findQuantity("tokens") - quantities().data());
+  EXPECT_EQ(means.night.at(tokens).samples, 3 * 365 + 10);
+  std::vector<UnixMs> starts;
+  int mixed = 0;
+  store.visitHours({.source = 1, .from = INT64_MIN, .to = INT64_MAX}, [&](const ChartBucket& bucket) {
+    mixed += bucket.night != 0 && bucket.night != 1;
+    starts.push_back(bucket.start);
+  });
+  EXPECT_EQ(mixed, 0);
+  EXPECT_THAT(starts, SizeIs(samples.size()));
+  EXPECT_TRUE(std::ranges::is_sorted(starts));
+}
+
 TEST_F(ClassAreas, OfVeryManyClasses) {
   constexpr int kClasses = 20'000;
   SessionInfo info = session();

@@ -26,10 +26,9 @@ namespace {
 
 using namespace monitor;
 
-constexpr int kFineBuckets = 9000;  // hours of a year: day and night are told apart by them
-constexpr int kMaxRows = 400;       // of a chart, days
-constexpr int kMaxBuckets = 300;    // the same of less than days; so a week has hours, which are read from their sums
-constexpr int kSmallWidth = 800;    // px, of a picture that a phone loads quickly
+constexpr int kMaxRows = 400;     // of a chart, days
+constexpr int kMaxBuckets = 300;  // the same of less than days; so a week has hours, which are read from their sums
+constexpr int kSmallWidth = 800;  // px, of a picture that a phone loads quickly
 constexpr int kMaxPictures = 48, kMaxEvents = 200;
 
 struct Refusal : Error {
@@ -101,19 +100,23 @@ Json series(const Shown& camera, const Request& request) {
   // A long span has whole days, each with its hours of day and of night; else a bucket is nearly always one of both.
   const UnixMs span = camera.to - camera.from;
   const bool by_days = span > 10 * kDayMs;
-  const Chart chart =
-      camera.store->chart({camera.source.id, camera.from, camera.to, {key}, by_days ? kFineBuckets : kMaxBuckets});
-  const UnixMs unit = std::max(chart.bucket_ms, kDayMs);
-  const UnixMs width = by_days ? (span / kMaxRows + unit - 1) / unit * unit : chart.bucket_ms;
+  const ChartQuery query{camera.source.id, camera.from, camera.to, {key}, kMaxBuckets};
+  const Chart chart = by_days ? Chart() : camera.store->chart(query);
+  const UnixMs width = by_days ? (span / kMaxRows + kDayMs - 1) / kDayMs * kDayMs : chart.bucket_ms;
   Row sum{.start = camera.from};
   std::vector<Row> rows;
-  for (const ChartBucket& bucket : chart.buckets) {
-    if (bucket.values[0].samples == 0) continue;
+  const auto add = [&](const ChartBucket& bucket) {
+    if (bucket.values[0].samples == 0) return;
     const UnixMs start = bucketStart(bucket.start, width);
-    if (rows.empty() || rows.back().start != start) rows.push_back({start, bucket.gap_before});
+    if (rows.empty() || rows.back().start != start) {
+      const bool follows = by_days && !rows.empty() && rows.back().start == start - width;
+      rows.push_back({start, bucket.gap_before && !(camera.source.archive && follows)});  // which may pause each night
+    }
     rows.back().add(bucket);
     sum.add(bucket);
-  }
+  };
+  if (by_days) camera.store->visitHours(query, add);
+  std::ranges::for_each(chart.buckets, add);
   Json json = {{"bucket_ms", width}, {"unit", quantity->unit}, {"digits", quantity->digits}};
   json["columns"] = {"start_ms", "gap_before", "samples", "mean", "min", "max", "day", "night"};
   json["all"] = sum.json(*quantity);
@@ -260,7 +263,10 @@ std::string metricsText(const Json& cameras) {
     if (sample.is_null()) continue;
     const auto addRegion = [&](const std::string& name, const Json& region) {
       add("mpm_tokens", region["tokens"], {{"region", name}});
-      for (const auto& [of, share] : region["area_fraction"].items())
+      Json areas = region["area_fraction"];
+      for (const Json& of : areas.empty() ? Json() : one["classes"])
+        areas.emplace(of.get<std::string>(), 0);  // a mean over time needs it
+      for (const auto& [of, share] : areas.items())
         add("mpm_class_area_ratio", share, {{"region", name}, {"class", of}});
     };
     addRegion("", sample);

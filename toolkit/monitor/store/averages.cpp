@@ -10,8 +10,6 @@
 namespace mpm::monitor {
 namespace {
 
-constexpr int kBuckets = 9000;
-
 std::optional<double> shareOf(const Spread& percent) {
   return percent.samples > 0 ? std::optional(percent.mean / 100) : std::nullopt;
 }
@@ -29,15 +27,16 @@ std::vector<std::vector<ClassArea>> areasIn(const std::vector<std::string>& regi
   // The samples of a scene have a clock of their own, which may be long before the time of its session.
   if (other != sessions.rend() && other->ended && *other->ended < to) from = std::max(from, *other->ended);
 
-  ChartQuery query{.source = source, .from = from, .to = to, .max_buckets = kBuckets};
+  ChartQuery query{.source = source, .from = from, .to = to};
   for (const std::string& region : regions)
     for (const std::string& name : latest.classes) query.series.push_back({.class_name = name, .region = region});
   std::vector<Spread> all(query.series.size()), day = all, night = all;
-  for (const ChartBucket& bucket : store.chart(query).buckets)
+  store.visitHours(query, [&](const ChartBucket& bucket) {
     for (std::size_t s = 0; s < all.size(); ++s) {
       addTo(all[s], bucket.values[s]);
       addTo((bucket.night < 0.5 ? day : night)[s], bucket.values[s]);
     }
+  });
   std::size_t s = 0;
   for (std::size_t r = 0; r < regions.size(); ++r) {
     std::vector<double> shares, corrected, iou;
@@ -83,7 +82,7 @@ std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecor
   std::vector<std::string> names = vision::namesOf(regions);
   names.insert(names.begin(), "");
   auto areas = areasIn(names, store, source.id, from, to);
-  ChartQuery query{.source = source.id, .from = from, .to = to, .max_buckets = kBuckets};
+  ChartQuery query{.source = source.id, .from = from, .to = to};
   std::vector<RegionMeans> means;
   for (const std::string& name : names) {
     for (const Quantity& one : quantities()) query.series.push_back({.quantity = one.key, .region = name});
@@ -91,14 +90,14 @@ std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecor
     means.push_back(
         {.name = name, .values = none, .day = none, .night = none, .areas = std::move(areas[means.size()])});
   }
-  for (const ChartBucket& bucket : store.chart(query).buckets) {
+  store.visitHours(query, [&](const ChartBucket& bucket) {
     auto value = bucket.values.begin();
     for (RegionMeans& region : means)
       for (std::size_t q = 0; q < region.values.size(); ++q, ++value) {
         addTo(region.values[q], *value);
         addTo((bucket.night < 0.5 ? region.day : region.night)[q], *value);
       }
-  }
+  });
   std::erase_if(means, [](const RegionMeans& region) { return region.samples() == 0; });
   return means;
 }

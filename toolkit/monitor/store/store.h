@@ -181,6 +181,11 @@ struct ChartQuery {
   int max_buckets = 2000;
 };
 
+struct Gaps {
+  int count = 0;
+  UnixMs longest = 0;  ///< between two samples; counts where there is a gap
+};
+
 struct SourceRecord {
   std::int64_t id = 0;
   std::string name;            ///< without credentials
@@ -229,6 +234,14 @@ class StoreReader {
   /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
   /// that needs no more than some ten thousand rows: a year opens in well under a second.
   Chart chart(const ChartQuery& query) const;
+
+  /// Calls `visit` with buckets of an hour or less, by time: such a bucket is nearly always of the day or of the night.
+  /// Any number of years; max_buckets does not count.
+  void visitHours(ChartQuery query, const std::function<void(const ChartBucket&)>& visit) const;
+
+  /// Where samples are missing in [from, to): for longer than 2.5 intervals of the watch; in an archive for longer than
+  /// a day and than 2.5 of its usual steps. Of more than 500,000 samples, or forgotten ones: by hours.
+  Gaps gaps(std::int64_t source, UnixMs from, UnixMs to) const;
 
   /// Every sample in [from, to), by time; `visit` returns false to stop.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;

@@ -476,6 +476,45 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   return builder.take();
 }
 
+void StoreReader::visitHours(ChartQuery query, const std::function<void(const ChartBucket&)>& visit) const {
+  constexpr int kDaysAtOnce = 365;
+  query.max_buckets = 25 * kDaysAtOnce;
+  const Extent all = impl_->extent(query.source).value_or(Extent{0, -1});
+  const UnixMs end = std::min(query.to, all.last + 1);
+  UnixMs last = 0;
+  for (query.to = std::max(query.from, all.first); query.to < end;) {
+    query.from = std::exchange(query.to, std::min(bucketStart(query.to, kDayMs) + kDaysAtOnce * kDayMs, end));
+    Chart part = chart(query);
+    if (last != 0 && !part.buckets.empty())
+      part.buckets.front().gap_before = part.buckets.front().start - last > kDayMs;
+    for (const ChartBucket& bucket : part.buckets) visit(bucket);
+    if (!part.buckets.empty()) last = part.buckets.back().start;
+  }
+}
+
+Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to) const {
+  constexpr std::int64_t kMaxTimes = 500000;
+  const std::optional<Extent> all = impl_->extent(source), kept = impl_->sampleExtent(source);
+  const bool one_by_one = kept && kept->first <= std::max(from, all->first) &&
+                          impl_->countSamples(source, from, to, kMaxTimes + 1) <= kMaxTimes;
+  Statement times = impl_->database.prepare(
+      one_by_one ? "SELECT time_ms FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms"
+                 : "SELECT DISTINCT start_ms FROM bucket WHERE source = ?1 AND start_ms >= ?2 AND start_ms < ?3"
+                   " AND width_ms = 3600000 ORDER BY start_ms");
+  times.bind(source, from, to);
+  std::vector<double> steps;
+  for (std::optional<UnixMs> last; times.step(); last = times.integer(0))
+    if (last) steps.push_back(static_cast<double>(times.integer(0) - *last));
+  if (steps.empty()) return {};
+  auto limit = static_cast<double>(impl_->longestStep(source, from, to));
+  if (limit == 0) limit = 2.5 * quantile(steps, 0.5);
+  Statement archive = impl_->database.prepare("SELECT archive FROM source WHERE id = ?");
+  if (archive.bind(source).step() && archive.integer(0) != 0) limit = std::max<double>(limit, kDayMs);
+  if (!one_by_one) limit += kHourMs;
+  return {static_cast<int>(std::ranges::count_if(steps, [&](double step) { return step > limit; })),
+          static_cast<UnixMs>(std::ranges::max(steps))};
+}
+
 std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to) const {
   return impl_->countSamples(source, from, to, std::numeric_limits<std::int64_t>::max());
 }
