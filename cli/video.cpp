@@ -90,7 +90,8 @@ using By = FilmMoment::By;
 
 struct Picture {
   UnixMs time;
-  std::string path;
+  std::string path;  // without the ending, of a snapshot; of an archive the name
+  std::int64_t digest = 0;
 };
 
 // By day, counted from 1970.
@@ -131,25 +132,25 @@ class PictureOfADay {
   UnixMs ahead_;
 };
 
-Days storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source,
-                    const FilmOptions& options) {
+// The files of an archive by name. Folders of a camera may have pictures of one name.
+using Files = std::map<std::string, std::vector<std::string>>;
+
+Days storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options,
+                    const Files& files) {
   Days days;
-  const auto add = [&](UnixMs time, const std::string& path) {
-    if (time >= options.from && time < options.to) days[(time + options.ahead_of_utc) / kDayMs].push_back({time, path});
+  const auto add = [&](const Picture& one) {
+    if (one.time >= options.from && one.time < options.to)
+      days[(one.time + options.ahead_of_utc) / kDayMs].push_back(one);
   };
   if (!options.folder.empty()) {
-    for (const monitor::Snapshot& one : monitor::snapshots(options.folder, source.name)) add(one.time, one.stem);
+    for (const monitor::Snapshot& one : monitor::snapshots(options.folder, source.name)) add({one.time, one.stem});
     return days;
   }
   if (!source.archive)
     throw Error("the samples of '" + source.name +
                 "' have no pictures: name the folder of its snapshots with --pictures");
-  std::map<std::string, std::string> paths;
-  for (const std::string& path : vision::sourceFiles(vision::parseSourceSpec(source.name)))
-    paths[fs::path(path).filename().string()] = path;
   store.samples(source.id, options.from, options.to, [&](const monitor::Sample& sample) {
-    const auto path = paths.find(sample.picture);
-    if (path != paths.end() && !sample.flagged()) add(sample.time, path->second);
+    if (files.contains(sample.picture) && !sample.flagged()) add({sample.time, sample.picture, sample.digest});
     return true;
   });
   return days;
@@ -203,9 +204,13 @@ FilmMoment parseFilmMoment(const std::string& text) {
 
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
   const PictureOfADay moment(options);
-  const Days days = storedPictures(store, source, options);
-  VideoFile film(options.path, options.frame_rate);
   const bool snapshots = !options.folder.empty();
+  Files files;
+  if (!snapshots && source.archive)
+    for (const std::string& path : vision::sourceFiles(vision::parseSourceSpec(source.name)))
+      files[fs::path(path).filename().string()].push_back(path);
+  const Days days = storedPictures(store, source, options, files);
+  VideoFile film(options.path, options.frame_rate);
   const std::string ending = snapshots ? options.ending : "";
   cv::Size size;
   FilmDays result;
@@ -216,7 +221,14 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
       return !snapshots || (fs::exists(one.second.path + ending) && !flagged(one.second.path));
     });
     if (chosen == ranked.end()) continue;
-    const std::string path = chosen->second.path + ending;
+    std::string path = chosen->second.path + ending;
+    if (const auto named = files.find(path); named != files.end()) {
+      const auto same = std::ranges::find_if(named->second, [&](const std::string& file) {
+        return named->second.size() == 1 || vision::pictureDigest(file) == chosen->second.digest;
+      });
+      if (same == named->second.end()) continue;
+      path = *same;
+    }
     cv::Mat picture = vision::readPictureFile(path, cv::IMREAD_COLOR);
     if (size.empty()) size = picture.size();
     picture = fitted(picture, size);

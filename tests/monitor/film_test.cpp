@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "samples.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -68,6 +69,25 @@ TEST_F(Film, ShowsThePictureOfEachDayNearestToATimeWithoutThoseLeftOut) {
   EXPECT_THAT(greys({"--film-at", "12:00"}), ElementsAre(90, 90, 90));
   zone_ = "-09:00";
   EXPECT_THAT(greys({"--film-at", "21:00"}), ElementsAre(60, 60, 180, 60, 180)) << "a morning of UTC is the day before";
+}
+
+TEST_F(Film, TellsPicturesOfOneNameByTheirContent) {
+  const std::string pattern = archive_ + "/*/*.png";
+  StoreWriter writer(path_);
+  writer.beginSession(session(pattern), timeOf(1, 12));
+  for (const int day : {1, 2, 3}) {
+    const std::string folder = archive_ + "/" + std::to_string(4 - day);
+    fs::create_directories(folder);
+    picture(folder + "/a.png", 50 * day);
+    Sample sample = sampleAt(timeOf(day, 12));
+    sample.picture = "a.png";
+    sample.digest = vision::pictureDigest(folder + "/a.png");
+    writer.append(sample);
+  }
+  ASSERT_TRUE(writer.flush());
+  EXPECT_THAT(greys({}), ElementsAre(50, 100, 150));
+  picture(archive_ + "/2/a.png", 70);
+  EXPECT_THAT(greys({}), ElementsAre(50, 150)) << "the one of that day is gone";
 }
 
 TEST_F(Film, ShowsThePictureOfAHeightOfTheSun) {

@@ -81,7 +81,7 @@ constexpr const char* kOutbox =
     "CREATE UNIQUE INDEX IF NOT EXISTS outbox_latest ON outbox(channel, topic) WHERE latest";
 
 constexpr int kFirstValue = 4;    // parameter of prepareRegions()
-constexpr int kFirstColumn = 13;  // of SampleRows
+constexpr int kFirstColumn = 14;  // of SampleRows
 
 // False: the file is empty.
 bool hasTables(const Database& database, const std::string& path) {
@@ -338,7 +338,7 @@ SampleRows::SampleRows(const Database& database, With with, const std::string& w
   const std::vector<std::string> there = columnsOf(database, "region_sample");
   std::string columns =
       "sample.id, session, time_ms, picture, night, token_counts, moved_right, moved_down, turned,"
-      " zoomed, region, coalesce(region.name, ''), areas";
+      " zoomed, picture_digest, region, coalesce(region.name, ''), areas";
   for (const Quantity& one : quantities()) columns += ", " + nullUnless(there, one.key);
   rows_ = database.prepare("SELECT " + columns + " FROM sample JOIN region_sample ON region_sample.sample = sample.id" +
                            (with == With::kWhole ? " AND region = 0" : "") +
@@ -358,7 +358,7 @@ bool SampleRows::next(Sample& sample) {
   do {
     RegionSample region;
     rows_.read(sample.id, sample.session, sample.time, sample.picture, sample.night, counts, moved.right, moved.down,
-               moved.turn, moved.zoom, region.region, region.name, areas);
+               moved.turn, moved.zoom, sample.digest, region.region, region.name, areas);
     int label = 0;
     for (float area = 0; takeNumber(areas, label) && takeNumber(areas, area);)
       if (label >= 0) region.areas.emplace_back(label, area);
