@@ -76,14 +76,31 @@ WatchFile watchFile(const MonitorArguments& arguments) {
   return file;
 }
 
-// Names of the regions that will be measured: those of the file, else those that the database has.
-std::vector<std::string> regionNames(const WatchOptions& watch, const std::string& database) {
-  if (watch.regions) return vision::namesOf(*watch.regions);
-  try {
-    return vision::namesOf(currentRegions(StoreReader(database), watch.source.name()));
-  } catch (const Error&) {  // there is no database yet, or the session says what is wrong with it
-    return {};
+// An archive goes on with the time zone and the place that the database has for it, where nothing else is said.
+Watch continued(Watch watch, const std::string& database) try {
+  const vision::SourceSpec source = vision::parseSourceSpec(watch.source);
+  const StoreReader store(database);
+  for (const SourceRecord& stored : store.sources()) {
+    if (stored.name != source.name() || !stored.archive || !vision::isArchive(source, {}) || watch.times == "none")
+      continue;
+    const std::vector<SessionRecord> sessions = store.sessions(stored.id);
+    if (sessions.empty()) continue;
+    const SessionRecord& latest = sessions.back();
+    if (watch.time_zone.empty() && latest.time_zone)
+      watch.time_zone = vision::timeZoneText(*latest.time_zone).substr(3);
+    if (watch.night.empty() && watch.night_hours.empty() && !watch.night_brightness && !watch.lat && !watch.lon)
+      std::tie(watch.lat, watch.lon) = std::tie(latest.latitude, latest.longitude);
   }
+  return watch;
+} catch (const Error&) {  // there is no database yet, or the session says what is wrong with it
+  return watch;
+}
+
+// Names of the regions that will be measured: those of the file, else those that the database has.
+std::vector<std::string> regionNames(const WatchOptions& watch, const std::string& database) try {
+  return vision::namesOf(watch.regions ? *watch.regions : currentRegions(StoreReader(database), watch.source.name()));
+} catch (const Error&) {  // the same
+  return {};
 }
 
 // An alarm or a blur of a class, a region or a state that there is not is a typing error, reported at once. A service
@@ -179,7 +196,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
   orOptionError(
       [&] {
         session = sessionOptions(said);
-        watch = watchOptions(said);
+        watch = watchOptions(continued(said, session.database));
         camera.files = namedFiles(said);
         session.model = chosenModel(session.model);
         checkStates(said, watch, session.model);

@@ -57,6 +57,33 @@ TEST_F(ArchiveCommand, PicturesAreStoredAtTheirTimes) {
   EXPECT_EQ(json["samples"], 2);
 }
 
+TEST_F(ArchiveCommand, GoesOnWithItsZoneAndPlace) {
+  const auto watch = [&](const Words& more) {
+    return succeeded(
+        mpmCommand(Words{"monitor", in_, "--model", kSegmenter, "--schedule", "1,2", "--db", database_} + more));
+  };
+  const auto nights = [&] {
+    std::vector<std::optional<bool>> found;
+    for (const auto& sample : monitor::test::allSamples(StoreReader(database_))) found.push_back(sample.night);
+    return found;
+  };
+  const std::string early = "20130708_055413.png ", late = "20130708_235413.png ";
+  add("20130708_055413.png", 1);
+  watch({"--time-zone", "-08:00", "--lat", "40", "--lon", "-120"});
+  add("20130708_235413.png", 2);
+  EXPECT_THAT(watch({}).err, HasSubstr("1 new sample, 2 in"));
+  for (const bool again : {false, true}) {
+    if (again) watch({"--recompute", "all"});
+    EXPECT_THAT(stored(), ElementsAre(early + "2013-07-08T13:54:13Z", late + "2013-07-09T07:54:13Z"));
+    EXPECT_THAT(nights(), ElementsAre(false, true));
+  }
+  watch({"--recompute", "all", "--time-zone", "Z"});
+  EXPECT_THAT(stored(), ElementsAre(early + "2013-07-08T05:54:13Z", late + "2013-07-08T23:54:13Z"));
+  EXPECT_THAT(nights(), ElementsAre(true, false));
+  watch({"--recompute", "all", "--night", "none"});
+  EXPECT_THAT(nights(), ElementsAre(std::nullopt, std::nullopt));
+}
+
 // And not that of the machine which reads it.
 TEST_F(ArchiveCommand, ItsDaysAreThoseOfItsZone) {
   for (const char* time : {"0030", "1200", "2330"}) add("20130708_" + std::string(time) + "00.png");
@@ -134,7 +161,8 @@ TEST_F(ArchiveCommand, OptionsThatDoNotFitAreRefused) {
   expectFailure(monitor(in_, {"--start", "2013-07-08T00:00"}), 2, {"--start: it is for a video"});
   expectFailure(monitor("0", {}), 2, {": it is for pictures"});
   expectFailure(monitor("0", {"--follow"}), 2, {"--follow: only a folder"});
-  expectFailure(monitor("nothing.png"), 1, {"there is no file or folder 'nothing.png'"});
+  for (const Words& more : {Words(), Words{"--start", "2013-07-08T00:00"}})
+    expectFailure(monitor("nothing.png", more), 1, {"there is no file or folder 'nothing.png'"});
   expectFailure(monitor("0", {"--shard", "1/2"}), 2, {"--shard needs a folder"});
   expectFailure(monitor(in_, {"--times", "date"}), 2, {"'date' is not auto"});
   expectFailure(mpmCommand({"monitor", in_, "--db", database_, "--time-zone", "Mars"}), 2, {"'Mars' is neither"});

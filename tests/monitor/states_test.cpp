@@ -207,6 +207,19 @@ TEST_F(StoredStates, PartsTogetherHaveThose) {
   ASSERT_THAT(allSamples(reader), SizeIs(16));
   EXPECT_EQ(allSamples(reader)[15].states.at(0).counted, "open");
   EXPECT_THAT(reader.states(1, kNoon, kNoon + 2 * kHourMs).at(0).changes, SizeIs(6));
+
+  // The pictures of an archive lie between those of the other part.
+  const std::pair<const char*, std::vector<const char*>> parts[] = {
+      {"1.db", {"0,'open'", "20,'closed'", "40,'closed'"}}, {"2.db", {"5,''", "10,'open'", "30,'closed'"}}};
+  for (const auto& [name, changes] : parts) {
+    record(folder_ / name, {sampleAt(kNoon + (name[0] == '1'))}, session("archive"));
+    runSql(folder_ / name, "UPDATE source SET archive = 1");
+    for (const std::string change : changes)
+      runSql(folder_ / name, "INSERT INTO state_change VALUES(1,'gate'," + change + ")");
+  }
+  mergeDatabases({folder_ / "1.db", folder_ / "2.db"}, folder_ / "archive.db");
+  EXPECT_EQ(runSql(folder_ / "archive.db", "SELECT group_concat(time_ms || state) FROM state_change"),
+            "0open,20closed");
 }
 
 }  // namespace

@@ -83,13 +83,16 @@ void copyAll(Database& database) {
 void removeReplaced(Database& database) {
   const auto remove = [&](const std::string& what) { database.execute("DELETE FROM main." + what); };
   database.execute(
-      "CREATE TEMP TABLE span AS SELECT m.id AS source, min(p.time_ms) AS first, max(p.time_ms) AS last"
-      " FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name"
-      " WHERE m.archive GROUP BY m.id;"
-      "CREATE TEMP TABLE old AS SELECT q.id AS id, q.session AS session FROM part.sample p JOIN part.source s ON s.id ="
-      " p.source JOIN main.source m ON m.name = s.name JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms"
-      " AND q.picture = p.picture WHERE m.archive;"
-      "CREATE TEMP TABLE touched AS SELECT DISTINCT session AS id FROM old");
+      "CREATE TEMP TABLE fresh AS SELECT m.id AS source, time_ms, picture, picture_digest FROM part.sample p"
+      " JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name WHERE m.archive;"
+      "CREATE INDEX temp.fresh_by_name ON fresh(picture, source);"
+      "CREATE TEMP TABLE old AS SELECT id, session, source, time_ms FROM main.sample q WHERE EXISTS (SELECT 1 FROM "
+      "fresh f"
+      " WHERE f.picture = q.picture AND f.source = q.source AND (f.time_ms = q.time_ms OR"
+      " f.picture_digest = q.picture_digest AND q.picture_digest <> 0));"  // its time may be read in another way now
+      "CREATE TEMP TABLE span AS SELECT source, min(time_ms) AS first, max(time_ms) AS last FROM"
+      " (SELECT source, time_ms FROM fresh UNION ALL SELECT source, time_ms FROM old) GROUP BY source;"
+      "CREATE TEMP TABLE touched AS SELECT DISTINCT session AS id FROM old; DROP TABLE fresh");
   for (const char* table : {"region_sample", "state_sample"})
     remove(std::string(table) + " WHERE sample IN (SELECT id FROM old)");
   remove("sample WHERE id IN (SELECT id FROM old)");
@@ -145,6 +148,10 @@ void mergeDatabases(const std::vector<std::string>& parts, const std::string& in
         if (error.isDamage()) throw Error("'" + part + "' is damaged, or the disk of '" + into + "' is");
         throw;
       }
+    database.execute(  // pictures that follow each other may be of two parts, each of which begins with its first state
+        "DELETE FROM state_change WHERE source IN (SELECT id FROM source WHERE archive) AND (source, name, time_ms) NOT"
+        " IN (SELECT source, name, time_ms FROM (SELECT *, lag(state, 1, '') OVER (PARTITION BY source, name ORDER BY"
+        " time_ms) AS before FROM state_change WHERE state <> '') WHERE state <> before)");
   } catch (...) {
     removeDatabase(into);
     throw;

@@ -123,7 +123,7 @@ std::vector<WatchField> allFields() {
        MPM_SAID("watch",
                 "Of times without an offset: +01:00, or a zone such as Europe/Paris, whose standard time counts all "
                 "year"),
-       "the standard time of this machine", 0, 0, readBy<vision::parseTimeZone>},
+       "that of the database, else of this machine", 0, 0, readBy<vision::parseTimeZone>},
       {"start", &W::start, kTimesGroup, "TIME", "When the first frame of a video was taken: 2013-07-08T05:54:13Z", "",
        0, 0, checkStart},
       {"follow", &W::follow, kTimesGroup, "true", "Do not end with the pictures of a folder: wait for new ones", ""},

@@ -42,7 +42,7 @@ std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const v
   vision::ArchiveOptions archive{
       .times = timeOptions(watch), .every_s = watch.every.value_or(0), .follow = watch.follow};
   if (!watch.start.empty()) {
-    if (source.kind != kVideo) throw WatchError("start", "it is for a video");
+    if (source.kind != kVideo && source.kind != kMissing) throw WatchError("start", "it is for a video");
     archive.start = vision::readTime(watch.start)->utc(archive.times.zone());
   }
   if (!vision::isArchive(source, archive)) {
