@@ -199,7 +199,12 @@ class Runner {
   void openFiles() {
     const LabelledFrames all = frames(0, shown_);
     const bool files = plan_.labelled.source.empty() || plan_.labelled.dataset;
-    if (!plan_.shard.isWhole()) requireNamedImages("--shard", all.sources());
+    if (!plan_.shard.isWhole()) {
+      requireNamedImages("--shard", all.sources());
+      for (const std::string& source : all.sources())
+        of_images_ += vision::sourceFiles(vision::parseSourceSpec(source)).size();
+      if (const int most = plan_.labelled.max_frames; most > 0) of_images_ = std::min<std::size_t>(of_images_, most);
+    }
     if (!plan_.resume.empty() && files) requireNamedImages("--resume", all.sources());
     const Inputs inputs{.models = {plan_.model}, .sources = all.sources(), .files = all.files()};
     requireOutput("--per-image", plan_.per_image, inputs);
@@ -269,6 +274,7 @@ class Runner {
           results[v] = nets.at(v).estimate(lightOf(v), frame.seconds());
         }
         Json about = {{"source", frame.source}, {"name", frame.name}, {"index", frame.index}};
+        if (of_images_ > 0) about["of_images"] = of_images_;
         addMoment(frame, about);
         const evaluation::Truth real(truth, images.voidLabel());
         for (const std::size_t v : wanted) {
@@ -301,6 +307,7 @@ class Runner {
   std::vector<bool> nights_;               // the same
   std::vector<std::string> keys_;          // the same
   std::string digest_;                     // of the model
+  std::size_t of_images_ = 0;              // in all shards; 0: there are none
   std::size_t shown_ = 0;                  // the variants behind these only serve for --against full
   ModelInfo info_;
   std::optional<JsonLog> log_;
@@ -317,6 +324,7 @@ Measured combineLines(const std::vector<std::string>& files) {
   std::map<std::string, std::size_t> variant_of_key;
   std::map<std::string, std::string> place_of_image, file_of_shard;
   std::size_t empty = 0;
+  std::int64_t of_images = 0;
   int of = 0;
   for (const std::string& file : files) {
     const std::vector<JsonValue> lines = readJsonLines(file, {"model_digest", "reduce", "session", "name"});
@@ -332,6 +340,7 @@ Measured combineLines(const std::vector<std::string>& files) {
       if (!file_of_shard.empty() && shards != of)
         throw Error(line.place() + " is of shard '" + text + "', others are of " + std::to_string(of) + " shards");
       of = shards;
+      if (const auto count = line.find("of_images")) of_images = std::max(of_images, count->count());
       if (const auto [first, only] = file_of_shard.emplace(text, file); of > 0 && !only && first->second != file)
         throw Error("'" + first->second + "' and '" + file + "' are both of shard " + text);
       const auto [place, is_new] = variant_of_key.emplace(keyOf(one.line, false), measured.variants.size());
@@ -355,6 +364,10 @@ Measured combineLines(const std::vector<std::string>& files) {
   for (int number = 1; number <= of; ++number)
     if (const std::string text = Shard{number, of}.text(); !file_of_shard.contains(text) && empty-- == 0)
       throw Error("shard " + text + " is missing");
+  for (const MeasuredVariant& variant : measured.variants)
+    if (const std::int64_t images = variant.result.all.images(); images < of_images)
+      throw Error("the shards have lines of " + std::to_string(images) + " of " + counted(of_images, "image") +
+                  ": a run was cut off; run it again with --resume");
   findPartners(measured.variants);
   nameVariants(measured.variants);
   return measured;

@@ -66,6 +66,16 @@ TEST_F(Shards, AddUpToTheWhole) {
   expectFailure(mpmCommand(combine), 1, {"shard 3/3 is missing"});
   std::ofstream(folder_ / "empty.jsonl").close();
   combine.push_back(folder_ / "empty.jsonl");
+  const auto all = "\"of_images\":" + std::to_string(kImages);
+  const std::size_t left = linesOf(combine[3]).size() + linesOf(combine[4]).size();
+  expectFailure(mpmCommand(combine), 1,
+                {"lines of " + std::to_string(left) + " of " + std::to_string(kImages) + " images", "--resume"});
+  for (const std::size_t i : {3, 4}) {
+    std::string text = readFile(combine[i]);
+    for (std::size_t at = 0; (at = text.find(all, at)) != std::string::npos; ++at)
+      text.replace(at, all.size(), "\"of_images\":" + std::to_string(left));
+    std::ofstream(combine[i]) << text;
+  }
   EXPECT_EQ(mpmCommand(combine).exit_code, 0) << "a shard without an image has no lines";
   combine.back() = combine[3];
   expectFailure(mpmCommand(combine), 1, {"of the same image"});
