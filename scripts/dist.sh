@@ -20,10 +20,9 @@ case $arch in
         "sh scripts/package.sh dist/$release; sh scripts/wheel.sh dist; python3 scripts/site.py dist/site"
     done ;;
   arm64)
-    for RELEASE; do
-      export RELEASE
-      sh scripts/arm64.sh packages
-      sh scripts/arm64.sh wheel
+    for release; do
+      RELEASE=$release sh scripts/arm64.sh packages
+      RELEASE=$release sh scripts/arm64.sh wheel
     done ;;
   *) echo "usage: scripts/dist.sh [amd64|arm64] [RELEASE...]" >&2; exit 2 ;;
 esac
