@@ -203,7 +203,7 @@ class Runner {
       requireNamedImages("--shard", all.sources());
       for (const std::string& source : all.sources())
         of_images_ += vision::sourceFiles(vision::parseSourceSpec(source)).size();
-      if (const int most = plan_.labelled.max_frames; most > 0) of_images_ = std::min<std::size_t>(of_images_, most);
+      if (plan_.labelled.max_frames > 0) of_images_ = std::min<std::size_t>(of_images_, plan_.labelled.max_frames);
     }
     if (!plan_.resume.empty() && files) requireNamedImages("--resume", all.sources());
     const Inputs inputs{.models = {plan_.model}, .sources = all.sources(), .files = all.files()};

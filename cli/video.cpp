@@ -90,7 +90,7 @@ using By = FilmMoment::By;
 
 struct Picture {
   UnixMs time;
-  std::string path;  // without the ending, of a snapshot; of an archive the name
+  std::string path;  // of a snapshot: without its ending; of an archive: the name of the file
   std::int64_t digest = 0;
 };
 

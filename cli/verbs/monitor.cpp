@@ -81,13 +81,11 @@ Watch continued(Watch watch, const std::string& database) try {
   const vision::SourceSpec source = vision::parseSourceSpec(watch.source);
   const StoreReader store(database);
   for (const SourceRecord& stored : store.sources()) {
-    if (stored.name != source.name() || !stored.archive || !vision::isArchive(source, {}) || watch.times == "none")
-      continue;
-    const std::vector<SessionRecord> sessions = store.sessions(stored.id);
-    if (sessions.empty()) continue;
+    const auto sessions = stored.name == source.name() ? store.sessions(stored.id) : std::vector<SessionRecord>();
+    if (sessions.empty() || !stored.archive || !vision::isArchive(source, {}) || watch.times == "none") continue;
     const SessionRecord& latest = sessions.back();
     if (watch.time_zone.empty() && latest.time_zone)
-      watch.time_zone = vision::timeZoneText(*latest.time_zone).substr(3);
+      watch.time_zone = vision::timeZoneText(*latest.time_zone).substr(3);  // +01:00
     if (watch.night.empty() && watch.night_hours.empty() && !watch.night_brightness && !watch.lat && !watch.lon)
       std::tie(watch.lat, watch.lon) = std::tie(latest.latitude, latest.longitude);
   }

@@ -108,10 +108,7 @@ Json series(const Shown& camera, const Request& request) {
   const auto add = [&](const ChartBucket& bucket) {
     if (bucket.values[0].samples == 0) return;
     const UnixMs start = bucketStart(bucket.start, width);
-    if (rows.empty() || rows.back().start != start) {
-      const bool follows = by_days && !rows.empty() && rows.back().start == start - width;
-      rows.push_back({start, bucket.gap_before && !(camera.source.archive && follows)});  // which may pause each night
-    }
+    if (rows.empty() || rows.back().start != start) rows.push_back({start, bucket.gap_before});
     rows.back().add(bucket);
     sum.add(bucket);
   };
@@ -265,7 +262,7 @@ std::string metricsText(const Json& cameras) {
       add("mpm_tokens", region["tokens"], {{"region", name}});
       Json areas = region["area_fraction"];
       for (const Json& of : areas.empty() ? Json() : one["classes"])
-        areas.emplace(of.get<std::string>(), 0);  // a mean over time needs it
+        areas.emplace(of.get<std::string>(), 0);  // a class that is not in the picture, for means over time
       for (const auto& [of, share] : areas.items())
         add("mpm_class_area_ratio", share, {{"region", name}, {"class", of}});
     };

@@ -37,8 +37,7 @@ struct RegionMeans {
 std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecord& source, UnixMs from, UnixMs to);
 
 /// The classes of the latest model that occur in the whole picture in samples of [from, to), or in its
-/// cross-validation. Samples from before another model do not count. Day and night are separated by whole
-/// hours.
+/// cross-validation. Samples from before another model do not count. Each hour counts as day or as night.
 std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source, UnixMs from, UnixMs to);
 
 }  // namespace mpm::monitor

@@ -86,9 +86,8 @@ void removeReplaced(Database& database) {
       "CREATE TEMP TABLE fresh AS SELECT m.id AS source, time_ms, picture, picture_digest FROM part.sample p"
       " JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name WHERE m.archive;"
       "CREATE INDEX temp.fresh_by_name ON fresh(picture, source);"
-      "CREATE TEMP TABLE old AS SELECT id, session, source, time_ms FROM main.sample q WHERE EXISTS (SELECT 1 FROM "
-      "fresh f"
-      " WHERE f.picture = q.picture AND f.source = q.source AND (f.time_ms = q.time_ms OR"
+      "CREATE TEMP TABLE old AS SELECT id, session, source, time_ms FROM main.sample q WHERE EXISTS (SELECT 1 FROM"
+      " fresh f WHERE f.picture = q.picture AND f.source = q.source AND (f.time_ms = q.time_ms OR"
       " f.picture_digest = q.picture_digest AND q.picture_digest <> 0));"  // its time may be read in another way now
       "CREATE TEMP TABLE span AS SELECT source, min(time_ms) AS first, max(time_ms) AS last FROM"
       " (SELECT source, time_ms FROM fresh UNION ALL SELECT source, time_ms FROM old) GROUP BY source;"

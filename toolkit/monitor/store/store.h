@@ -183,7 +183,7 @@ struct ChartQuery {
 
 struct Gaps {
   int count = 0;
-  UnixMs longest = 0;  ///< between two samples; counts where there is a gap
+  UnixMs longest = 0;  ///< time between two samples; a gap only if there is one
 };
 
 struct SourceRecord {
@@ -239,8 +239,8 @@ class StoreReader {
   /// Any number of years; max_buckets does not count.
   void visitHours(ChartQuery query, const std::function<void(const ChartBucket&)>& visit) const;
 
-  /// Where samples are missing in [from, to): for longer than 2.5 intervals of the watch; in an archive for longer than
-  /// a day and than 2.5 of its usual steps. Of more than 500,000 samples, or forgotten ones: by hours.
+  /// Where more than two samples are missing in [from, to). The nights of an archive are no gaps if it has none of
+  /// them. Samples that are forgotten, or more than 500,000, are looked at by hours.
   Gaps gaps(std::int64_t source, UnixMs from, UnixMs to) const;
 
   /// Every sample in [from, to), by time; `visit` returns false to stop.

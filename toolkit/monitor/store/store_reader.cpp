@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/json_file.h"
@@ -64,13 +65,28 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   return session;
 }
 
+// How soon the next sample of a source comes.
+struct Pace {
+  double watched = 0;  // by the intervals that samples were meant to have; 0: they came as they liked
+  bool archive = false;
+
+  // A longer step is a gap: more than two samples are missing. An archive may have no pictures of the nights.
+  double longest(const std::vector<double>& steps) const {
+    if (watched > 0 && !archive) return watched;
+    const double usual = 2.5 * quantile(steps, 0.5);
+    const auto pauses = std::ranges::count_if(steps, [&](double step) { return step > usual; });
+    const double days = std::accumulate(steps.begin(), steps.end(), 0.0) / kDayMs;
+    return archive && 2.0 * static_cast<double>(pauses) >= days ? std::max<double>(usual, kDayMs) : usual;
+  }
+};
+
 // Collects rows, ascending by time, into the buckets of a chart.
 class ChartBuilder {
  public:
   // `regions`: names by id, of those that are asked for.
   ChartBuilder(const ChartQuery& query, const std::vector<SessionRecord>& sessions,
-               const std::map<std::int64_t, std::string>& regions, std::int64_t width, std::int64_t longest_step)
-      : query_(query), regions_(regions), longest_step_(longest_step) {
+               const std::map<std::int64_t, std::string>& regions, std::int64_t width, const Pace& pace)
+      : query_(query), regions_(regions), pace_(pace) {
     chart_.bucket_ms = width;
     for (const SessionRecord& session : sessions) {
       std::unordered_map<std::string_view, int> numbers;
@@ -105,17 +121,13 @@ class ChartBuilder {
     return sums_[{session, region}];
   }
 
-  // Where more than two samples are missing. For a source with its own pace (longest step 0), the usual step decides.
   void markGaps() {
-    std::vector<UnixMs> steps;
+    std::vector<double> steps;
     for (std::size_t i = 1; i < chart_.buckets.size(); ++i)
-      steps.push_back(chart_.buckets[i].start - chart_.buckets[i - 1].start);
+      steps.push_back(static_cast<double>(chart_.buckets[i].start - chart_.buckets[i - 1].start));
     if (steps.empty()) return;
-    std::int64_t longest = longest_step_;
-    if (longest == 0)
-      longest = static_cast<std::int64_t>(2.5 * quantile(std::vector<double>(steps.begin(), steps.end()), 0.5));
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      chart_.buckets[i + 1].gap_before = steps[i] > chart_.bucket_ms + longest;
+    const double longest = static_cast<double>(chart_.bucket_ms) + pace_.longest(steps);
+    for (std::size_t i = 0; i < steps.size(); ++i) chart_.buckets[i + 1].gap_before = steps[i] > longest;
   }
 
   void finish() {
@@ -149,7 +161,7 @@ class ChartBuilder {
 
   const ChartQuery& query_;
   const std::map<std::int64_t, std::string>& regions_;
-  std::int64_t longest_step_;
+  Pace pace_;
   Chart chart_;
   std::map<std::int64_t, std::vector<int>> labels_;  // session -> of the class that each series names; -1: none
   std::map<std::pair<std::int64_t, std::int64_t>, Bucket> sums_;  // by session and region
@@ -317,13 +329,12 @@ struct StoreReader::Impl {
     return names;
   }
 
-  // Two and a half of the intervals that samples were meant to have; 0: they came as they liked.
-  std::int64_t longestStep(std::int64_t source, UnixMs from, UnixMs to) const {
+  Pace pace(std::int64_t source, UnixMs from, UnixMs to) const {
     Statement row = database.prepare(
-        "SELECT max(every_s) FROM session WHERE source = ? AND started_ms < ? AND (ended_ms IS NULL OR ended_ms >= ?)");
+        "SELECT max(every_s), (SELECT archive FROM source WHERE id = ?1) FROM session"
+        " WHERE source = ?1 AND started_ms < ?2 AND (ended_ms IS NULL OR ended_ms >= ?3)");
     row.bind(source, to, from).step();
-    if (row.real(0) == 0) return 0;
-    return static_cast<std::int64_t>(2500 * std::clamp(row.real(0), 1.0, 1e9));
+    return {row.real(0) == 0 ? 0 : 2500 * std::clamp(row.real(0), 1.0, 1e9), row.integer(1) != 0};
   }
 };
 
@@ -432,14 +443,14 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   if (!all) return {};
   const UnixMs from = std::max(query.from, all->first), to = std::min(query.to, all->last + 1);
   if (from >= to) return {};
-  const std::int64_t longest_step = impl_->longestStep(query.source, from, to);
+  const Pace pace = impl_->pace(query.source, from, to);
   const auto regions = impl_->regionsIn(query);
 
   // Samples, unless there are too many or retention took some of the stretch.
   const std::optional<Extent> kept = impl_->sampleExtent(query.source);
   if (kept && kept->first <= from && impl_->countSamples(query.source, from, to, kMaxSamples + 1) <= kMaxSamples) {
     ChartBuilder builder(query, sessions(query.source), regions, widthFor(from, to, kSecondMs, query.max_buckets),
-                         longest_step);
+                         pace);
     using enum SampleRows::With;
     impl_->visit(query.source, from, to, regions.empty() ? kWhole : kRegions, [&](const Sample& sample) {
       builder.add(sample);
@@ -457,7 +468,7 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   }
   if (level == 0) level = kDayMs;
   ChartBuilder builder(query, sessions(query.source), regions,
-                       widthFor(bucketStart(from, level), to, level, query.max_buckets), longest_step);
+                       widthFor(bucketStart(from, level), to, level, query.max_buckets), pace);
   Statement rows = impl_->database.prepare(
       "SELECT start_ms, samples, day, night, series, session, region"
       " FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms");
@@ -485,7 +496,7 @@ void StoreReader::visitHours(ChartQuery query, const std::function<void(const Ch
   for (query.to = std::max(query.from, all.first); query.to < end;) {
     query.from = std::exchange(query.to, std::min(bucketStart(query.to, kDayMs) + kDaysAtOnce * kDayMs, end));
     Chart part = chart(query);
-    if (last != 0 && !part.buckets.empty())
+    if (last != 0 && !part.buckets.empty())  // where a chart begins it knows no gap
       part.buckets.front().gap_before = part.buckets.front().start - last > kDayMs;
     for (const ChartBucket& bucket : part.buckets) visit(bucket);
     if (!part.buckets.empty()) last = part.buckets.back().start;
@@ -506,11 +517,7 @@ Gaps StoreReader::gaps(std::int64_t source, UnixMs from, UnixMs to) const {
   for (std::optional<UnixMs> last; times.step(); last = times.integer(0))
     if (last) steps.push_back(static_cast<double>(times.integer(0) - *last));
   if (steps.empty()) return {};
-  auto limit = static_cast<double>(impl_->longestStep(source, from, to));
-  if (limit == 0) limit = 2.5 * quantile(steps, 0.5);
-  Statement archive = impl_->database.prepare("SELECT archive FROM source WHERE id = ?");
-  if (archive.bind(source).step() && archive.integer(0) != 0) limit = std::max<double>(limit, kDayMs);
-  if (!one_by_one) limit += kHourMs;
+  const double limit = impl_->pace(source, from, to).longest(steps) + (one_by_one ? 0.0 : kHourMs);
   return {static_cast<int>(std::ranges::count_if(steps, [&](double step) { return step > limit; })),
           static_cast<UnixMs>(std::ranges::max(steps))};
 }
