@@ -95,6 +95,11 @@ TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   EXPECT_EQ(gaps.longest, 398 * kDayMs + 10 * kSecondMs);
   EXPECT_EQ(store.gaps(1, kNoon + 25 * kHourMs, INT64_MAX).count, 1);
   EXPECT_EQ(store.gaps(1, kNoon + 500 * kDayMs, INT64_MAX).count, 0);
+  std::vector<UnixMs> after;  // hours are read year by year
+  store.visitHours({.source = 1, .from = 0, .to = INT64_MAX}, [&](const ChartBucket& one) {
+    if (one.gap_before) after.push_back(one.start);
+  });
+  EXPECT_THAT(after, ElementsAre(kNoon + 400 * kDayMs));
   runSql(path_, "DELETE FROM sample WHERE time_ms < " + std::to_string(kNoon + 2 * kDayMs));
   EXPECT_EQ(store.gaps(1, 0, INT64_MAX).count, 1) << "of hours";
 
@@ -104,6 +109,19 @@ TEST_F(ChartTest, GapsDoNotDependOnTheLengthOfTheSpan) {
   EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 13);
   runSql(folder_ / "b.db", "UPDATE source SET archive = 1");
   EXPECT_EQ(StoreReader(folder_ / "b.db").gaps(1, 0, INT64_MAX).count, 1) << "nights are none";
+
+  std::vector<Sample> dense, watched;
+  add(dense, kNoon, kNoon + 5 * kDayMs, 30 * kMinuteMs);
+  add(dense, kNoon + 5 * kDayMs + 10 * kHourMs, kNoon + 12 * kDayMs, 30 * kMinuteMs);
+  record(folder_ / "c.db", dense, session("archive", 0));
+  runSql(folder_ / "c.db", "UPDATE source SET archive = 1");
+  EXPECT_EQ(StoreReader(folder_ / "c.db").gaps(1, 0, INT64_MAX).count, 1) << "a pause that does not come each day";
+
+  add(watched, kNoon, kNoon + kMinuteMs, kSecondMs);
+  watched.push_back(sampleAt(kNoon + 3 * kMinuteMs));
+  record(folder_ / "d.db", watched, session("camera 0", 60));
+  runSql(folder_ / "d.db", "UPDATE session SET started_ms = 0");
+  EXPECT_EQ(StoreReader(folder_ / "d.db").gaps(1, 0, INT64_MAX).count, 0) << "2.5 minutes are allowed";
 }
 
 // Four days of a sample a minute are too many to be read one by one.
