@@ -96,16 +96,7 @@ void TeachMode::wireWatching() {
 
 void TeachMode::wirePane() {
   TeachCanvas* canvas = pane_->canvas();
-  connect(canvas, &TeachCanvas::stroked, this, &TeachMode::keepStroke);
   connect(canvas, &TeachCanvas::said, this, [this](const QString& text) { emit said(text, Badge::kWarning); });
-  const auto step = [this](void (LabelEditor::*move)()) {
-    if (!editor()) return;
-    (editor()->*move)();
-    pane_->canvas()->refreshLabels();
-    keepStroke();
-  };
-  connect(pane_, &TeachPane::undoRequested, this, [step] { step(&LabelEditor::undo); });
-  connect(pane_, &TeachPane::redoRequested, this, [step] { step(&LabelEditor::redo); });
 
   connect(pane_->pictures(), &LabelPicturesPanel::picked, this, &TeachMode::show);
   connect(pane_->pictures(), &LabelPicturesPanel::takeRequested, this, &TeachMode::take);
@@ -293,7 +284,9 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   shown_ = name;
   if (!editors_.contains(name)) {
     if (editors_.size() >= kMaxEditors) editors_.erase(editors_.begin());
-    editors_.emplace(name, LabelEditor(labels, state_.classes.ignore));
+    QUndoStack& steps = editors_.try_emplace(name, labels, state_.classes.ignore).first->second.steps();
+    connect(&steps, &QUndoStack::indexChanged, this, &TeachMode::keepStroke);
+    pane_->steps().addStack(&steps);
   }
   frame_.reset();
   trained_.release();
@@ -302,7 +295,7 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   pane_->canvas()->setFrame(makeLiveFrame(image));
   pane_->canvas()->setEditor(editor());
   pane_->pictures()->showAs(name);
-  pane_->setUndo(editor()->canUndo(), editor()->canRedo());
+  pane_->steps().setActiveStack(&editor()->steps());
   analysis_.begin(name, image);
   showChanges();
   if (const auto unwanted = std::exchange(unwanted_, {}); unwanted && unwanted->first == name)
@@ -358,8 +351,6 @@ void TeachMode::copyLabels(const QString& from, const cv::Mat& image, const cv::
   editor()->begin();
   editor()->fillGaps(moved.empty() ? labels : moved);
   if (!editor()->end()) return emit said(tr("%1 has no labels where this picture has none").arg(from), Badge::kNone);
-  pane_->canvas()->refreshLabels();
-  keepStroke();
   const QString copied = moved.empty()
                              ? tr("The labels of %1 are copied. Draw what differs; %2 takes them back")
                              : tr("The labels of %1 are copied, and moved a little as the camera was. Draw what "
@@ -376,15 +367,13 @@ void TeachMode::removeClass(const QString& picture, int label) {
   editor()->begin();
   editor()->erase(label);
   if (!editor()->end()) return;
-  pane_->canvas()->refreshLabels();
-  keepStroke();
   emit said(tr("The labels of %1 in %2 are removed; %3 brings them back")
                 .arg(names_.value(label), picture, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)),
             Badge::kNone);
 }
 
 void TeachMode::keepStroke() {
-  pane_->setUndo(editor()->canUndo(), editor()->canRedo());
+  pane_->canvas()->refreshLabels();
   const cv::Mat labels = editor()->labels().clone();
   store_.save(shown_, labels);
   if (cv::countNonZero(labels != state_.classes.ignore) > 0)

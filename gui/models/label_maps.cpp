@@ -34,6 +34,16 @@ cv::Rect difference(const cv::Mat& a, const cv::Mat& b) {
   return bottom < 0 ? cv::Rect() : cv::Rect(left, top, right - left + 1, bottom - top + 1);
 }
 
+// What a stroke changed in a part of a map. The stack does it once more when it gets it, which changes nothing.
+struct Stroke : QUndoCommand {
+  Stroke(const cv::Mat& map, const cv::Rect& where, const cv::Mat& map_before)
+      : part(map(where)), before(map_before(where).clone()), after(part.clone()) {}
+  void undo() override { before.copyTo(part); }
+  void redo() override { after.copyTo(part); }
+
+  cv::Mat part, before, after;
+};
+
 }  // namespace
 
 LabelChanges labelChanges(const cv::Mat& image, const cv::Mat& before, const cv::Mat& after,
@@ -130,24 +140,8 @@ void LabelEditor::region(const cv::Mat& map, QPointF at) {
 bool LabelEditor::end() {
   const cv::Rect where = difference(before_, labels_);
   if (where.empty()) return false;
-  steps_.resize(done_);
-  steps_.push_back({where, before_(where).clone(), labels_(where).clone()});
-  if (steps_.size() > kMaxSteps) steps_.erase(steps_.begin());
-  done_ = steps_.size();
-  before_.release();
+  steps_.push(new Stroke(labels_, where, std::exchange(before_, {})));
   return true;
-}
-
-void LabelEditor::undo() {
-  if (!canUndo()) return;
-  const Step& step = steps_[--done_];
-  step.before.copyTo(labels_(step.where));
-}
-
-void LabelEditor::redo() {
-  if (!canRedo()) return;
-  const Step& step = steps_[done_++];
-  step.after.copyTo(labels_(step.where));
 }
 
 }  // namespace mpm::gui

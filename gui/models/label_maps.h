@@ -40,12 +40,15 @@ cv::Mat renumbered(const cv::Mat& labels, const std::array<uchar, 256>& to);
 /// function with threads, as paintClasses().
 class LabelEditor {
  public:
-  LabelEditor() = default;
   /// `labels`: CV_8U. `ignore`: the label of what is not labelled.
-  LabelEditor(const cv::Mat& labels, int ignore) : labels_(labels.clone()), ignore_(ignore) {}
+  LabelEditor(const cv::Mat& labels, int ignore) : labels_(labels.clone()), ignore_(ignore) {
+    steps_.setUndoLimit(100);
+  }
+  ~LabelEditor() { steps_.blockSignals(true); }  // QUndoStack clears itself when it goes, which is no step
 
   const cv::Mat& labels() const { return labels_; }
-  bool empty() const { return labels_.empty(); }
+  /// The strokes, of which 100 are kept. Emits indexChanged() after each stroke, undo and redo.
+  QUndoStack& steps() { return steps_; }
 
   // A stroke begins, draws, and ends; what it changed can then be undone in one step.
   void begin() { before_ = labels_.clone(); }
@@ -63,22 +66,10 @@ class LabelEditor {
   /// False when no pixel has changed: there is nothing to undo.
   bool end();
 
-  bool canUndo() const { return done_ > 0; }
-  bool canRedo() const { return done_ < steps_.size(); }
-  void undo();
-  void redo();
-
  private:
-  static constexpr std::size_t kMaxSteps = 100;
-  struct Step {
-    cv::Rect where;
-    cv::Mat before, after;
-  };
-
   cv::Mat labels_, before_;  // before_: when the stroke began
-  int ignore_ = 255;
-  std::vector<Step> steps_;
-  std::size_t done_ = 0;  // of the steps; those after it are undone
+  int ignore_;
+  QUndoStack steps_;
 };
 
 }  // namespace mpm::gui

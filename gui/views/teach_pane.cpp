@@ -86,7 +86,7 @@ void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
 }
 
 bool TeachCanvas::canDraw() {
-  if (!editor_ || editor_->empty() || !frame()) return false;
+  if (!editor_ || !frame()) return false;
   const bool needs_class = tool_ == Tool::kFill || tool_ == Tool::kBrush || tool_ == Tool::kPolygon;
   QString missing;
   if (needs_class && label_ < 0)
@@ -122,7 +122,7 @@ void TeachCanvas::drag(QPointF at) {
 }
 
 void TeachCanvas::endDrag() {
-  if (std::exchange(stroke_, false) && editor_->end()) emit stroked();
+  if (std::exchange(stroke_, false)) editor_->end();
 }
 
 void TeachCanvas::draw(QPointF from, QPointF to) {
@@ -159,9 +159,9 @@ void TeachCanvas::draw(QPointF from, QPointF to) {
 void TeachCanvas::closePolygon() {
   if (pen_.isEmpty() || !canDraw()) return;
   editor_->begin();
-  editor_->polygon(std::exchange(pen_, {}), label_);
-  refreshLabels();
-  if (editor_->end()) emit stroked();
+  editor_->polygon(pen_, label_);
+  dropPolygon();
+  editor_->end();
 }
 
 void TeachCanvas::dropPolygon() {
@@ -196,7 +196,7 @@ void TeachCanvas::enterEvent(QEnterEvent* event) {
 namespace {
 
 constexpr double kBrushStep = 1.25;
-constexpr int kNarrowest = 325, kWidest = 340;  // px, of the side
+constexpr int kSide = 325;  // px, of the tabs
 
 QString withKey(const QString& text, const QKeySequence& key) {
   return QStringLiteral("%1 (%2)").arg(text, key.toString(QKeySequence::NativeText));
@@ -223,7 +223,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   tabs->addTab(states_, tr("States"));
   tabs->setProperty("panel", true);
   tabs->setAttribute(Qt::WA_StyledBackground);
-  tabs->setMinimumWidth(kNarrowest);
+  tabs->setMinimumWidth(kSide);
   status_ = namedValue(muted(shortLabel()), tr("Training after each stroke"));
   status_->setContentsMargins(10, 4, 6, 4);
   status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -234,19 +234,19 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
 
   auto* left = new QWidget;
   fill(seamless(new QVBoxLayout(left)), makeTools(), stretched(canvas_), changed_, status_);
-  split_ = new QSplitter(Qt::Horizontal);
-  split_->setChildrenCollapsible(false);
-  split_->setHandleWidth(6);
-  split_->addWidget(left);
-  split_->addWidget(tabs);
-  split_->setStretchFactor(0, 1);
-  fill(unframed(new QVBoxLayout(this)), split_);
+  auto* split = new QSplitter(Qt::Horizontal);
+  split->setChildrenCollapsible(false);
+  split->setHandleWidth(6);
+  split->addWidget(left);
+  split->addWidget(tabs);
+  split->setStretchFactor(0, 1);
+  split->setSizes({3 * kSide, kSide});
+  fill(unframed(new QVBoxLayout(this)), split);
 
   connect(classes_, &LabelClassesPanel::chosenChanged, canvas_, &TeachCanvas::setLabel);
   for (auto* list : findChildren<QAbstractItemView*>()) list->installEventFilter(this);
   for (auto* box : findChildren<QComboBox*>()) box->installEventFilter(this);
   chooseTool(TeachCanvas::Tool::kFill);
-  setUndo(false, false);
 }
 
 QWidget* TeachPane::makeTools() {
@@ -282,10 +282,13 @@ QWidget* TeachPane::makeTools() {
       if (on) canvas_->setTool(tool);
     });
   }
-  undo_ = button("undo", tr("Undo"), QKeySequence::Undo);
-  redo_ = button("redo", tr("Redo"), QKeySequence::Redo);
-  connect(undo_, &QToolButton::clicked, this, &TeachPane::undoRequested);
-  connect(redo_, &QToolButton::clicked, this, &TeachPane::redoRequested);
+  QToolButton *undo = button("undo", tr("Undo"), QKeySequence::Undo),
+              *redo = button("redo", tr("Redo"), QKeySequence::Redo);
+  connect(undo, &QToolButton::clicked, &steps_, &QUndoGroup::undo);
+  connect(redo, &QToolButton::clicked, &steps_, &QUndoGroup::redo);
+  connect(&steps_, &QUndoGroup::canUndoChanged, undo, &QToolButton::setEnabled);
+  connect(&steps_, &QUndoGroup::canRedoChanged, redo, &QToolButton::setEnabled);
+  for (QToolButton* one : {undo, redo}) one->setEnabled(false);
   unsure_ = button("unsure", tr("Show where the model is not sure"), Qt::Key_Q);
   unsure_->setCheckable(true);
   connect(unsure_, &QToolButton::toggled, canvas_, &TeachCanvas::setShowsUnsure);
@@ -300,21 +303,9 @@ QWidget* TeachPane::makeTools() {
   return bar;
 }
 
-void TeachPane::setUndo(bool undo, bool redo) {
-  undo_->setEnabled(undo);
-  redo_->setEnabled(redo);
-}
-
 void TeachPane::setStatus(const QString& text, Badge badge) {
   setValue(status_, text, badge);
   status_->setToolTip(text);
-}
-
-void TeachPane::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  if (std::exchange(sized_, true)) return;
-  const int side = std::clamp(width() / 4, kNarrowest, kWidest);
-  split_->setSizes({width() - side, side});
 }
 
 // Keys of the window stand back, unless a text is being written: 1 is a class here and a view mode there.
@@ -341,8 +332,8 @@ bool TeachPane::handleKey(const QKeyEvent& event, bool run) {
     if (ours && run) act();
     return ours;
   };
-  if (event.matches(QKeySequence::Undo)) return take(true, [this] { emit undoRequested(); });
-  if (event.matches(QKeySequence::Redo)) return take(true, [this] { emit redoRequested(); });
+  if (event.matches(QKeySequence::Undo)) return take(true, [this] { steps_.undo(); });
+  if (event.matches(QKeySequence::Redo)) return take(true, [this] { steps_.redo(); });
   if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) return false;
   const int key = event.key();
   if (key >= Qt::Key_1 && key <= Qt::Key_9) return take(true, [&] { classes_->choose(key - Qt::Key_1); });

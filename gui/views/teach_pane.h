@@ -18,7 +18,7 @@ class TeachCanvas : public ImageView {
 
   using ImageView::ImageView;
 
-  /// Draws into this one, which outlives the canvas; empty: nothing to draw on.
+  /// Draws into this one, which outlives the canvas; null: nothing to draw on.
   void setEditor(LabelEditor* editor);
   void setTool(Tool tool);
   Tool tool() const { return tool_; }
@@ -45,8 +45,6 @@ class TeachCanvas : public ImageView {
   void dropPolygon();
 
  signals:
-  /// A stroke has ended that changed a label.
-  void stroked();
   /// A tool was used without a class, or a model that it needs.
   void said(const QString& text);
 
@@ -96,7 +94,8 @@ class TeachPane : public QWidget {
   StatesPanel* states() const { return states_; }
 
   void chooseTool(TeachCanvas::Tool tool) { tools_[static_cast<std::size_t>(tool)].second->setChecked(true); }
-  void setUndo(bool undo, bool redo);
+  /// The strokes of the active stack are undone by the buttons and keys.
+  QUndoGroup& steps() { return steps_; }
   /// Says below the picture how far the trainer is.
   void setStatus(const QString& text, Badge badge = Badge::kNone);
   /// Whether to show where the last version of the model differs.
@@ -105,15 +104,12 @@ class TeachPane : public QWidget {
   void setChanged(const QString& text) { showValue(changed_, text); }
 
  signals:
-  void undoRequested();
-  void redoRequested();
   void changesWanted(bool on);
 
  protected:
   bool event(QEvent* event) override;
   bool eventFilter(QObject* object, QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void showEvent(QShowEvent* event) override;
 
  private:
   QWidget* makeTools();
@@ -126,11 +122,10 @@ class TeachPane : public QWidget {
   LabelTablePanel* labels_;
   TaughtModelsPanel* models_;
   StatesPanel* states_;
-  QSplitter* split_;
-  bool sized_ = false;  // the side has its share
   QSpinBox* brush_;
   QLabel *status_, *changed_;
-  QToolButton *undo_, *redo_, *unsure_, *changes_;
+  QToolButton *unsure_, *changes_;
+  QUndoGroup steps_;
   std::vector<std::pair<Qt::Key, QToolButton*>> tools_;  // in the order of TeachCanvas::Tool
 };
 

@@ -127,12 +127,12 @@ TEST(LabelEditor, AnySequenceOfUndoAndRedoGivesTheMapOfThatStep) {
   for (int i = 0; i < 2000; ++i) {
     const int what = random.uniform(0, 5);
     if (what == 0) {
-      ASSERT_EQ(editor.canUndo(), now > 0) << i;
-      editor.undo();
+      ASSERT_EQ(editor.steps().canUndo(), now > 0) << i;
+      editor.steps().undo();
       now -= now > 0;
     } else if (what == 1) {
-      ASSERT_EQ(editor.canRedo(), now + 1 < copies.size()) << i;
-      editor.redo();
+      ASSERT_EQ(editor.steps().canRedo(), now + 1 < copies.size()) << i;
+      editor.steps().redo();
       now += now + 1 < copies.size();
     } else {
       editor.begin();
@@ -152,8 +152,8 @@ TEST(LabelEditor, AnySequenceOfUndoAndRedoGivesTheMapOfThatStep) {
     now -= lost;
     ASSERT_EQ(cv::countNonZero(editor.labels() != copies[now]), 0) << i;
   }
-  for (; now > 0; --now) editor.undo();
-  EXPECT_FALSE(editor.canUndo()) << "the oldest strokes are forgotten";
+  for (; now > 0; --now) editor.steps().undo();
+  EXPECT_FALSE(editor.steps().canUndo()) << "the oldest strokes are forgotten";
 }
 
 TEST(LabelEditor, WhatChangesNothingIsNoStroke) {
@@ -162,7 +162,7 @@ TEST(LabelEditor, WhatChangesNothingIsNoStroke) {
   editor.brush({-50, -50}, {-40, -50}, 5, 1);
   editor.polygon(QPolygonF({QPointF(1, 1), QPointF(9, 9)}), 1);
   EXPECT_FALSE(editor.end());
-  EXPECT_FALSE(editor.canUndo());
+  EXPECT_FALSE(editor.steps().canUndo());
   editor.brush({5, 5}, {5, 5}, 0.3, 1);
   EXPECT_EQ(count(editor, 1), 1) << "the smallest brush";
 }

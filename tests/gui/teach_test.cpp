@@ -148,7 +148,7 @@ TEST_F(TeachOnePicture, APredictionIsAcceptedAndClassesAreMerged) {
   emit pane()->classes()->merged(label, into);
   ASSERT_TRUE(wait([&] { return state().classes.count() == 4 && teach()->editor(); }));
   EXPECT_EQ(onDisk(picture, into < label ? into : into - 1), pixels);
-  EXPECT_FALSE(teach()->editor()->canUndo());
+  EXPECT_FALSE(teach()->editor()->steps().canUndo());
 }
 
 TEST_F(TeachOnePicture, APictureWithoutLabelsIsNotDarkened) {
