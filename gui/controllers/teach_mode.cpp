@@ -21,8 +21,7 @@ std::vector<cv::Vec3b> colorsOf(const std::vector<ClassInfo>& classes) {
 
 // The time at which it was taken.
 QString nameOf(const LiveFrame& frame) {
-  const UnixMs time = frame.result.frame.time > 0 ? frame.result.frame.time : unixNow();
-  return QDateTime::fromMSecsSinceEpoch(time, QTimeZone::utc()).toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'"));
+  return QString::fromStdString(fileTime(frame.result.frame.time > 0 ? frame.result.frame.time : unixNow()));
 }
 
 // NAME.db -> NAME.labels; without a database beside the pictures.

@@ -184,10 +184,7 @@ void PicturesPane::setSteps(int last) {
   showStep(last);
 }
 
-void PicturesPane::showStep(int step) {
-  selection_->setStep(std::clamp(step, 0, std::max(last_step_, 0)));
-  refreshStep();
-}
+void PicturesPane::showStep(int step) { selection_->setStep(std::clamp(step, 0, std::max(last_step_, 0))); }
 
 void PicturesPane::refreshStep() {
   const LiveFramePtr& frame = map_->frame();
