@@ -195,7 +195,9 @@ void LabelPicturesPanel::setPictures(const QStringList& names, const QStringList
   for (const QString& name : names) {
     auto* item = new QListWidgetItem(name, list_);
     const bool done = labelled.contains(name);
-    item->setIcon(iconOf(name));
+    item->setIcon(thumbnails_.value(name));
+    item->setFlags(item->flags() & ~Qt::ItemIsUserCheckable);
+    item->setCheckState(done ? Qt::Checked : Qt::Unchecked);
     item->setToolTip(done ? tr("%1: labelled").arg(name) : tr("%1: no labels yet").arg(name));
     item->setData(Qt::AccessibleTextRole, item->toolTip());
   }
@@ -203,31 +205,8 @@ void LabelPicturesPanel::setPictures(const QStringList& names, const QStringList
 }
 
 void LabelPicturesPanel::setThumbnail(const QString& name, const QImage& thumbnail) {
-  thumbnails_[name] = thumbnail;
-  for (QListWidgetItem* item : list_->findItems(name, Qt::MatchExactly)) item->setIcon(iconOf(name));
-}
-
-// The thumbnail, with a mark where the picture is labelled.
-QIcon LabelPicturesPanel::iconOf(const QString& name) const {
-  constexpr int kMark = 16;  // px
-  QPixmap picture(Thumbnails::kSize);
-  picture.fill(Qt::transparent);
-  QPainter painter(&picture);
-  const QImage thumbnail = thumbnails_.value(name);
-  QRect place(QPoint(), thumbnail.size());
-  place.moveCenter(picture.rect().center());
-  painter.drawImage(place.topLeft(), thumbnail);
-  if (labelled_.contains(name)) {
-    const QRect mark(picture.rect().bottomRight() - QPoint(kMark - 1, kMark - 1), QSize(kMark, kMark));
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(QColor(0, 0, 0, 190));
-    painter.drawEllipse(mark);
-    painter.setPen(QPen(Qt::white, 2));
-    painter.drawPolyline(
-        QPolygon({mark.topLeft() + QPoint(4, 8), mark.topLeft() + QPoint(7, 11), mark.topLeft() + QPoint(12, 5)}));
-  }
-  return plainIcon(picture);
+  thumbnails_[name] = plainIcon(QPixmap::fromImage(thumbnail));
+  for (QListWidgetItem* item : list_->findItems(name, Qt::MatchExactly)) item->setIcon(thumbnails_[name]);
 }
 
 void LabelPicturesPanel::fillCopyMenu() {
@@ -235,7 +214,7 @@ void LabelPicturesPanel::fillCopyMenu() {
   menu->clear();
   const QString shown = list_->currentItem() ? list_->currentItem()->text() : QString();
   for (const QString& name : labelled_)
-    if (name != shown) menu->addAction(iconOf(name), name, this, [this, name] { emit copyRequested(name); });
+    if (name != shown) menu->addAction(thumbnails_.value(name), name, this, [this, name] { emit copyRequested(name); });
 }
 
 void LabelPicturesPanel::setProgress(const vision::LabelProgress& progress, const QStringList& rare) {

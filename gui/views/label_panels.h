@@ -74,14 +74,13 @@ class LabelPicturesPanel : public QWidget {
  private:
   void askForFolder(const QString& title, void (LabelPicturesPanel::*chosen)(const QString&));
   void fillCopyMenu();
-  QIcon iconOf(const QString& name) const;
 
   QString folder_;
   QListWidget* list_;
   QLabel *checklist_, *note_;
   QPushButton *take_, *copy_, *remove_, *suggest_;
   QStringList labelled_;
-  QHash<QString, QImage> thumbnails_;
+  QHash<QString, QIcon> thumbnails_;
   QLayout* suggestions_;
 };
 
