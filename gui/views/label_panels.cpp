@@ -278,7 +278,7 @@ LabelTablePanel::LabelTablePanel(QWidget* parent) : QWidget(parent) {
   table_->setIconSize(QSize(kChip, kChip));
   table_->setMinimumHeight(80);
   table_->sortByColumn(0, Qt::AscendingOrder);
-  table_->installEventFilter(this);
+  new QShortcut(Qt::Key_Delete, table_, this, &LabelTablePanel::remove, Qt::WidgetShortcut);
   none_ = wrapped(mutedLabel(tr("No labels yet")));
   remove_ = pushButton(tr("Remove these labels"), tr("Those of this class in this picture (Delete)"), this,
                        &LabelTablePanel::remove);
@@ -334,13 +334,6 @@ void LabelTablePanel::remove() {
   if (table_->currentRow() < 0) return;
   const LabelCount count = counts_[table_->item(table_->currentRow(), 0)->data(kIndexRole).toUInt()];
   emit removeRequested(count.picture, count.label);
-}
-
-bool LabelTablePanel::eventFilter(QObject* object, QEvent* event) {
-  if (event->type() != QEvent::KeyPress || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Delete)
-    return QWidget::eventFilter(object, event);
-  remove();
-  return true;
 }
 
 }  // namespace mpm::gui

@@ -96,9 +96,6 @@ class LabelTablePanel : public QWidget {
   void picked(const QString& picture, int label);
   void removeRequested(const QString& picture, int label);
 
- protected:
-  bool eventFilter(QObject* object, QEvent* event) override;
-
  private:
   void remove();
 

@@ -274,6 +274,7 @@ TEST_F(TeachOnePicture, TheTableOfLabelsLeadsToThemAndRemovesThem) {
   QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualItemRect(table->item(0, 1)).center());
   EXPECT_TRUE(wait([&] { return teach()->shown() == first; }));
   EXPECT_EQ(pane()->classes()->chosen(), 1);
+  table->setFocus();
   QTest::keyClick(table, Qt::Key_Delete);
   ASSERT_TRUE(rows(2));
   EXPECT_EQ(onDisk(first, 1), 0);
