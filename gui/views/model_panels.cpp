@@ -219,8 +219,8 @@ void StatesPanel::setPictures(const QStringList& names) {
 }
 
 void StatesPanel::setThumbnail(const QString& name, const QImage& thumbnail) {
-  thumbnails_[name] = thumbnail;
-  refresh();
+  thumbnails_[name] = plainIcon(QPixmap::fromImage(thumbnail));
+  if (auto* item = pictures_->item(static_cast<int>(names_.indexOf(name)))) item->setIcon(thumbnails_[name]);
 }
 
 void StatesPanel::setExamples(const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head) {
@@ -312,8 +312,7 @@ void StatesPanel::refresh() {
     item->setData(Qt::UserRole, names_[i]);
     item->setText(state.isEmpty() ? names_[i] : QStringLiteral("%1 · %2").arg(state, names_[i]));
     item->setToolTip(item->text());
-    if (const auto found = thumbnails_.find(names_[i]); found != thumbnails_.end())
-      item->setIcon(plainIcon(QPixmap::fromImage(*found)));
+    item->setIcon(thumbnails_.value(names_[i]));
   }
   for (auto button = buttons_.begin(); button != buttons_.end(); ++button)
     button.value()->setText(QStringLiteral("%1 (%2)").arg(button.key()).arg(shown_.values().count(button.key())));

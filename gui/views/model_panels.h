@@ -91,7 +91,7 @@ class StatesPanel : public QWidget {
   QPushButton *train_, *use_;
   QLabel* verdict_;
   QStringList names_, in_use_;
-  QHash<QString, QImage> thumbnails_;
+  QHash<QString, QIcon> thumbnails_;
   QHash<QString, QPushButton*> buttons_;  // by the state
   ShownStates shown_;
   std::shared_ptr<const evaluation::StateHead> head_;
