@@ -103,15 +103,15 @@ void TeachMode::wirePane() {
   connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
   connect(pane_->pictures(), &LabelPicturesPanel::importChosen, this, [this](const QString& from) {
     const auto done = std::make_shared<vision::FoundLabels>();
-    store_.change([from, done](vision::LabelFolder& folder) { *done = folder.import(from.toStdString()); },
-                  [this, done] {
-                    const QString text =
-                        tr("Labels of %n picture(s) are imported", nullptr, static_cast<int>(done->files.size()));
-                    if (done->missing.empty()) return emit said(text, Badge::kGood);
-                    emit said(
-                        tr("%1. There is no picture for %2").arg(text, texts(done->missing).join(QStringLiteral(", "))),
-                        Badge::kWarning);
-                  });
+    changeLabels([from, done](vision::LabelFolder& folder) { *done = folder.import(from.toStdString()); },
+                 [this, done] {
+                   const QString text =
+                       tr("Labels of %n picture(s) are imported", nullptr, static_cast<int>(done->files.size()));
+                   if (done->missing.empty()) return emit said(text, Badge::kGood);
+                   emit said(
+                       tr("%1. There is no picture for %2").arg(text, texts(done->missing).join(QStringLiteral(", "))),
+                       Badge::kWarning);
+                 });
   });
   const auto exportTo = [this](void (vision::LabelFolder::*write)(const std::string&) const) {
     return [this, write](const QString& to) {
@@ -143,10 +143,7 @@ void TeachMode::wirePane() {
   });
   connect(classes, &LabelClassesPanel::modelClassesWanted, this, &TeachMode::addModelClasses);
   connect(classes, &LabelClassesPanel::merged, this, [this](int from, std::optional<int> into) {
-    pane_->canvas()->setEditor(nullptr);  // until the new numbers are there
-    editors_.clear();
-    store_.change([from, into](vision::LabelFolder& folder) { folder.mergeClass(from, into); });
-    if (!shown_.isEmpty()) load(shown_);
+    changeLabels([from, into](vision::LabelFolder& folder) { folder.mergeClass(from, into); });
   });
 
   connect(pane_->labels(), &LabelTablePanel::picked, this, [this](const QString& picture, int label) {
@@ -241,12 +238,14 @@ void TeachMode::takeState(const LabelState& state) {
   pane_->labels()->setLabels(state.counts, names_, colors_);
   pane_->models()->setModels(state.models);
   showChanges();
-  if (state.pictures.contains(shown_) || state.pictures.contains(wanted_)) return;
-  editors_.erase(shown_);
-  shown_.clear();
-  pane_->canvas()->setEditor(nullptr);
-  pane_->canvas()->setFrame(nullptr);
-  if (!state.pictures.isEmpty()) show(state.pictures.back());
+  if (!state.pictures.contains(shown_)) {
+    shown_.clear();
+    frame_.reset();
+    pane_->canvas()->setEditor(nullptr);
+    pane_->canvas()->setFrame(nullptr);
+    if (!state.pictures.isEmpty() && !state.pictures.contains(wanted_)) show(state.pictures.back());
+  }
+  std::erase_if(editors_, [&](const auto& one) { return !state.pictures.contains(one.first); });
 }
 
 // Only where something has changed: a name may be in the middle of being written.
@@ -274,11 +273,22 @@ void TeachMode::show(const QString& name) {
 
 void TeachMode::load(const QString& name) {
   wanted_ = name;
-  store_.read(name, [this, name](const cv::Mat& image, const cv::Mat& labels) { showLoaded(name, image, labels); });
+  store_.read(name, [this, name, number = ++loads_](const cv::Mat& image, const cv::Mat& labels) {
+    if (number == loads_) showLoaded(name, image, labels);
+  });
+}
+
+// For a change that rewrites labels: no editor is left that could write the old labels over the new ones.
+void TeachMode::changeLabels(const std::function<void(vision::LabelFolder&)>& change,
+                             const std::function<void()>& then) {
+  pane_->canvas()->setEditor(nullptr);
+  editors_.clear();
+  store_.change(change, then);
+  if (!shown_.isEmpty()) load(shown_);
 }
 
 void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels) {
-  if (name != wanted_) return;
+  pane_->canvas()->setEditor(nullptr);  // first: a stroke that is on ends in the picture before
   wanted_.clear();
   shown_ = name;
   if (!editors_.contains(name)) {
@@ -290,7 +300,6 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   frame_.reset();
   trained_.release();
   pane_->canvas()->setUnsure({});
-  pane_->canvas()->setEditor(nullptr);
   pane_->canvas()->setFrame(makeLiveFrame(image));
   pane_->canvas()->setEditor(editor());
   pane_->pictures()->showAs(name);
@@ -363,6 +372,7 @@ void TeachMode::removeClass(const QString& picture, int label) {
     unwanted_.emplace(picture, label);
     return show(picture);
   }
+  if (!editor()) return;
   editor()->begin();
   editor()->erase(label);
   if (!editor()->end()) return;
@@ -372,6 +382,7 @@ void TeachMode::removeClass(const QString& picture, int label) {
 }
 
 void TeachMode::keepStroke() {
+  if (!editor()) return;  // its picture was removed while it was drawn
   pane_->canvas()->refreshLabels();
   const cv::Mat labels = editor()->labels().clone();
   store_.save(shown_, labels);

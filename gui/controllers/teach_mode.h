@@ -42,6 +42,7 @@ class TeachMode : public QObject {
   void takeState(const LabelState& state);
   void show(const QString& name);
   void load(const QString& name);
+  void changeLabels(const std::function<void(vision::LabelFolder&)>& change, const std::function<void()>& then = {});
   void showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
   void showClasses(const vision::ClassList& list);
   void showPrediction();
@@ -68,6 +69,7 @@ class TeachMode : public QObject {
   LabelState state_;
   std::map<QString, LabelEditor> editors_;  // of the pictures that were on show, so that each can be undone
   QString shown_, wanted_;                  // picture on show; asked for, and not loaded yet
+  int loads_ = 0;                           // the number of the last load(), which alone is answered
   // Labels that are removed once their picture is on show.
   std::optional<std::pair<QString, int>> unwanted_;
   LiveFramePtr frame_;  // what the model makes of the picture on show; null: not yet

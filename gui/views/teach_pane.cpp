@@ -4,6 +4,7 @@
 namespace mpm::gui {
 
 void TeachCanvas::setEditor(LabelEditor* editor) {
+  endDrag();
   editor_ = editor;
   pen_.clear();
   refreshLabels();

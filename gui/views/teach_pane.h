@@ -18,7 +18,7 @@ class TeachCanvas : public ImageView {
 
   using ImageView::ImageView;
 
-  /// Draws into this one, which outlives the canvas; null: nothing to draw on.
+  /// Draws into this one, which outlives the canvas; null: nothing to draw on. A stroke ends in the one before.
   void setEditor(LabelEditor* editor);
   void setTool(Tool tool);
   Tool tool() const { return tool_; }
