@@ -162,19 +162,25 @@ void LabelStore::save(const QString& name, const cv::Mat& labels) {
   });
 }
 
-void LabelStore::addTo(vision::LabelFolder& folder, const QString& name, const cv::Mat& image) {
-  const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
-  thread_.answer([this, free] { emit added(free); });
-}
-
 void LabelStore::add(const QString& name, const cv::Mat& image) {
-  run([=, this](vision::LabelFolder& folder) { addTo(folder, name, image); });
+  run([=, this](vision::LabelFolder& folder) {
+    const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
+    thread_.answer([this, free] { emit added(free); });
+  });
 }
 
 void LabelStore::addFiles(const QStringList& files) {
   run([this, files](vision::LabelFolder& folder) {
-    for (const QString& file : files)
-      addTo(folder, QFileInfo(file).completeBaseName(), vision::openSource(file.toStdString())->next()->image);
+    std::string last;
+    for (const QString& file : files) {
+      try {
+        last = folder.addPicture(QFileInfo(file).completeBaseName().toStdString(),
+                                 vision::openSource(file.toStdString())->next().value().image);
+      } catch (const std::exception& error) {
+        thread_.answer([this, why = QString::fromUtf8(error.what())] { emit failed(why); });
+      }
+    }
+    if (!last.empty()) thread_.answer([this, last] { emit added(QString::fromStdString(last)); });
   });
 }
 

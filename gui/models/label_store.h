@@ -71,6 +71,7 @@ class LabelStore : public QObject {
   /// Labels of a picture, which are not written to from now on. Where several wait for the disk the last is written.
   void save(const QString& name, const cv::Mat& labels);
   void add(const QString& name, const cv::Mat& image);
+  /// Leaves out files that cannot be read: failed() for each of them, before changed().
   void addFiles(const QStringList& files);
 
  signals:
@@ -82,7 +83,6 @@ class LabelStore : public QObject {
  private:
   template <typename Work>
   void run(Work work, bool changes = true);
-  void addTo(vision::LabelFolder& folder, const QString& name, const cv::Mat& image);
   void readLabels();
   LabelState state() const;
 
