@@ -197,13 +197,13 @@ void TeachMode::wireStates() {
                   watching_->parts().rules->regions(watching_->source()));
   });
   connect(panel, &StatesPanel::useRequested, this, &TeachMode::useStates);
-  connect(
-      &states_, &StateTrainer::opened, this,
-      [panel](const QString& name, const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head) {
-        if (name == panel->set()) panel->setExamples(shown, head);
-      });
+  connect(&states_, &StateTrainer::opened, this, [panel](const QString& name, const ShownStates& shown) {
+    if (name == panel->set()) panel->setExamples(shown);
+  });
   connect(&states_, &StateTrainer::progressed, panel, &StatesPanel::setProgress);
-  connect(&states_, &StateTrainer::trained, panel, &StatesPanel::setHead);
+  connect(&states_, &StateTrainer::trained, panel, [panel](const QString& name, const auto& head) {
+    if (name == panel->set()) panel->setHead(head);
+  });
   connect(&states_, &StateTrainer::failed, panel, &StatesPanel::setProblem);
   states_.open(panel->set());
 }

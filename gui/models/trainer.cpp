@@ -8,7 +8,7 @@
 #include "gui/models/label_maps.h"
 #include "gui/models/readout.h"
 #include "mpm/head_trainer.hpp"
-#include "program/paths.h"
+#include "vision/csv.h"
 #include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
@@ -220,29 +220,30 @@ StateTrainer::StateTrainer(const QString& folder, QObject* parent)
           this, [this](const QString& why) { emit failed(why); }, QThread::LowPriority) {}
 
 std::string StateTrainer::fileOf(const QString& name, const char* ending) const {
-  return (folder_ + QStringLiteral("/states/")).toStdString() + program::fileName(name.toStdString()) + ending;
+  return (folder_ + QStringLiteral("/states/")).toStdString() + QUrl::toPercentEncoding(name).toStdString() + ending;
 }
 
 void StateTrainer::open(const QString& name) {
   thread_.run([this, name, csv = fileOf(name, ".csv"), json = fileOf(name, ".json")] {
     ShownStates shown;
-    std::shared_ptr<const evaluation::StateHead> head;
-    if (QFileInfo::exists(QString::fromStdString(csv))) {
-      evaluation::StatesJob job;
-      evaluation::readStateExamples(csv, {}, job);
-      for (const evaluation::StateExample& one : job.examples)
-        shown[QFileInfo(QString::fromStdString(one.file)).completeBaseName()] =
-            QString::fromStdString(job.states[static_cast<std::size_t>(one.state)]);
-    }
-    if (QFileInfo::exists(QString::fromStdString(json)))
-      head = std::make_shared<const evaluation::StateHead>(evaluation::readStates(json));
+    const QDir folder(folder_ + QStringLiteral("/states"));
+    if (fs::exists(csv))
+      for (const vision::CsvLine& line : vision::readCsv(csv)) {
+        // As in readStateExamples(): a name of a picture may have commas.
+        const auto& picture = line.cells.size() == 2 ? line.cells[0] : line.text.substr(0, line.text.rfind(','));
+        const QFileInfo file(folder, QString::fromStdString(picture));
+        if (file.isFile()) shown[file.completeBaseName()] = QString::fromStdString(line.cells.back());
+      }
     QStringList names;
-    for (const QFileInfo& file : QDir(folder_ + QStringLiteral("/states")).entryInfoList({QStringLiteral("*.csv")}))
-      names << file.completeBaseName();
-    thread_.answer([this, name, shown, head, names] {
+    for (const QFileInfo& file : folder.entryInfoList({QStringLiteral("*.csv")}))
+      names << QUrl::fromPercentEncoding(file.completeBaseName().toUtf8());
+    thread_.answer([this, name, shown, names] {
       emit listed(names);
-      emit opened(name, shown, head);
+      emit opened(name, shown);
     });
+    if (!fs::exists(json)) return;
+    const auto head = std::make_shared<const evaluation::StateHead>(evaluation::readStates(json));
+    thread_.answer([this, name, head] { emit trained(name, head); });
   });
 }
 
@@ -266,12 +267,13 @@ void StateTrainer::train(const QString& name, const QString& region, const QStri
     thread_.answer([this, done, of] { emit progressed(done, of); });
     return !stop_;
   };
-  thread_.run([this, job, csv = fileOf(name, ".csv"), json = fileOf(name, ".json")]() mutable {
+  thread_.run([this, name, job, csv = fileOf(name, ".csv"), json = fileOf(name, ".json")]() mutable {
     evaluation::readStateExamples(csv, {}, job);
     const auto head = evaluation::teachStates(job);
     if (!head) return;
     evaluation::writeStates(json, *head);
-    thread_.answer([this, made = std::make_shared<const evaluation::StateHead>(*head)] { emit trained(made); });
+    thread_.answer(
+        [this, name, made = std::make_shared<const evaluation::StateHead>(*head)] { emit trained(name, made); });
   });
 }
 

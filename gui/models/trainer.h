@@ -60,7 +60,8 @@ Job::Work training(const TrainerJob& job, const QString& model);
 using ShownStates = QMap<QString, QString>;
 
 /// Keeps examples of states beside the labels and trains on them, on its own thread: states/NAME.csv as `mpm teach
-/// --states` takes it, and states/NAME.json, what it makes. NAME is that of a set of states: a region's or any other.
+/// --states` takes it, and states/NAME.json, what it makes. NAME is that of a set of states, a region's or any other,
+/// with percent signs as in a URL.
 class StateTrainer : public QObject {
   Q_OBJECT
  public:
@@ -69,7 +70,7 @@ class StateTrainer : public QObject {
   /// Ends a training. What was to be saved is saved.
   ~StateTrainer() override { stop_ = true; }
 
-  /// Reads what is there: opened().
+  /// Reads what is there: opened(), without pictures that are gone, then trained() if it was.
   void open(const QString& name);
   void save(const QString& name, const ShownStates& shown);
   /// Trains on what was saved: trained() or failed(). `regions`: of the source, of which those named `region` count;
@@ -84,11 +85,9 @@ class StateTrainer : public QObject {
  signals:
   /// Names of all sets that have examples.
   void listed(const QStringList& names);
-  /// `head`: of the last training; null: none yet.
-  void opened(const QString& name, const mpm::gui::ShownStates& shown,
-              const std::shared_ptr<const mpm::evaluation::StateHead>& head);
+  void opened(const QString& name, const mpm::gui::ShownStates& shown);
   void progressed(int done, int of);
-  void trained(const std::shared_ptr<const mpm::evaluation::StateHead>& head);
+  void trained(const QString& name, const std::shared_ptr<const mpm::evaluation::StateHead>& head);
   void failed(const QString& message);
 
  private:

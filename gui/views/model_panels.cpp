@@ -166,9 +166,9 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
 
   const auto ofRegion = [this] { chooseSet(region().isEmpty() ? StateTrainer::nameOfWhole() : region()); };
   connect(region_, &QComboBox::currentIndexChanged, this, ofRegion);
-  connect(set_, &QComboBox::activated, this, [this] { chooseSet(set()); });
+  connect(set_, &QComboBox::activated, this, [this] { chooseSet(set_->currentText()); });
   connect(set_->lineEdit(), &QLineEdit::editingFinished, this, [this, ofRegion] {
-    const QString written = set().trimmed();
+    const QString written = set_->currentText().trimmed();
     written.isEmpty() ? ofRegion() : chooseSet(written);
   });
   connect(pictures_, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
@@ -183,20 +183,23 @@ StatesPanel::StatesPanel(QWidget* parent) : QWidget(parent) {
   });
   connect(train_, &QPushButton::clicked, this, [this] {
     train_->setEnabled(false);
+    emit examplesChanged(shown_);  // without pictures that were removed
     emit trainRequested();
   });
-  setExamples({}, nullptr);
   ofRegion();
 }
 
 void StatesPanel::chooseSet(const QString& name) {
   set_->setEditText(name);
-  if (std::exchange(open_, name) != name) emit setChosen(name);
+  if (std::exchange(open_, name) == name) return;
+  setExamples({});
+  read_ = false;
+  emit setChosen(name);
 }
 
 void StatesPanel::setSets(const QStringList& names) {
   const QSignalBlocker quiet(set_);
-  const QString shown = set();
+  const QString shown = set_->currentText();
   set_->clear();
   set_->addItems(names);
   set_->setEditText(shown);
@@ -223,12 +226,13 @@ void StatesPanel::setThumbnail(const QString& name, const QImage& thumbnail) {
   if (auto* item = pictures_->item(static_cast<int>(names_.indexOf(name)))) item->setIcon(thumbnails_[name]);
 }
 
-void StatesPanel::setExamples(const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head) {
+void StatesPanel::setExamples(const ShownStates& shown) {
+  read_ = true;
   shown_ = shown;
   for (QPushButton* button : std::as_const(buttons_)) delete button;
   buttons_.clear();
   for (const QString& state : shown) addState(state);
-  setHead(head);
+  setHead(nullptr);
 }
 
 void StatesPanel::addState(const QString& name) {
@@ -243,6 +247,7 @@ void StatesPanel::addState(const QString& name) {
 
 // Where all chosen pictures show it, they show none from now on.
 void StatesPanel::assign(const QString& state) {
+  if (!read_) return;
   const auto items = pictures_->selectedItems();
   const bool all = std::all_of(items.begin(), items.end(), [&](const QListWidgetItem* item) {
     return shown_.value(item->data(Qt::UserRole).toString()) == state;

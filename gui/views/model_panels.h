@@ -56,8 +56,10 @@ class StatesPanel : public QWidget {
   void setPictures(const QStringList& names);
   void setThumbnail(const QString& name, const QImage& thumbnail);
   void setRegions(const QStringList& names);
-  /// Shows which states pictures of the chosen region have, and the last verdict; null: none yet.
-  void setExamples(const ShownStates& shown, const std::shared_ptr<const evaluation::StateHead>& head);
+  /// Shows which states pictures have by the chosen set. Until then nothing can be added to it, as it could replace
+  /// examples that are not read yet.
+  void setExamples(const ShownStates& shown);
+  /// Shows the last verdict; null: none yet.
   void setHead(const std::shared_ptr<const evaluation::StateHead>& head);
   void setProgress(int done, int of);
   void setProblem(const QString& text);
@@ -68,7 +70,7 @@ class StatesPanel : public QWidget {
   /// The chosen region; empty: the whole picture.
   QString region() const { return region_->currentIndex() <= 0 ? QString() : region_->currentText(); }
   /// The name of the chosen set of states: unless one was written, that of the region, or StateTrainer::nameOfWhole().
-  QString set() const { return set_->currentText(); }
+  QString set() const { return open_; }
 
  signals:
   void setChosen(const QString& name);
@@ -85,7 +87,8 @@ class StatesPanel : public QWidget {
   void chooseSet(const QString& name);
 
   QComboBox *region_, *set_;
-  QString open_;  // the set that is on show
+  QString open_;       // the set that is on show
+  bool read_ = false;  // its examples are
   QListWidget *pictures_, *wrong_;
   QLayout* states_;
   QPushButton *train_, *use_;
