@@ -325,7 +325,7 @@ void MainWindow::leave() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!leaving_ && (exports_->running() || measuring_->running())) {
+  if (!leaving_ && (exports_->running() || measuring_->running() || (teach_ && teach_->training()))) {
     event->ignore();
     return exports_->askToGiveUp([this] { leave(); });
   }

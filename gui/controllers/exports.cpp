@@ -81,7 +81,7 @@ void Exports::ask() {
 void Exports::askToGiveUp(const std::function<void()>& then) {
   if (question_) return question_->raise();
   question_ = question(window_, tr("Export"),
-                       tr("An export or a measurement is not done yet. Give it up, and leave its file as it was?"),
+                       tr("An export, measurement or training is not done. Give it up, and leave its file as it was?"),
                        {tr("Give it up"), tr("Go on")}, Answer::kNo, then);
   openDialog(question_);
 }

@@ -20,9 +20,10 @@ class TeachMode : public QObject {
   bool take();
   /// Lets go of the trainer, which holds much memory.
   void rest();
+  /// A model is being made.
+  bool training() const { return run_ != nullptr; }
 
   // For tests.
-  bool training() const { return run_ != nullptr; }
   const LabelState& state() const { return state_; }
   const QString& shown() const { return shown_; }
   LabelEditor* editor();

@@ -817,8 +817,8 @@
         <translation>%1, %2 omises</translation>
     </message>
     <message>
-        <source>An export or a measurement is not done yet. Give it up, and leave its file as it was?</source>
-        <translation>Une exportation ou une mesure n’est pas terminée. L’abandonner et laisser son fichier tel quel&#xa0;?</translation>
+        <source>An export, measurement or training is not done. Give it up, and leave its file as it was?</source>
+        <translation>Une exportation, une mesure ou un entraînement est en cours. L’abandonner et laisser son fichier tel quel&#xa0;?</translation>
     </message>
 </context>
 <context>
