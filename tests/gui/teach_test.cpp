@@ -146,6 +146,7 @@ TEST_F(TeachOnePicture, APredictionIsAcceptedAndClassesAreMerged) {
 
   const int into = label == 0 ? 1 : 0;
   emit pane()->classes()->merged(label, into);
+  emit pane()->labels()->removeRequested(picture, into);  // changes nothing meanwhile
   ASSERT_TRUE(wait([&] { return state().classes.count() == 4 && teach()->editor(); }));
   EXPECT_EQ(onDisk(picture, into < label ? into : into - 1), pixels);
   EXPECT_FALSE(teach()->editor()->steps().canUndo());
@@ -190,6 +191,53 @@ TEST_F(TeachOnePicture, TheListShowsThumbnails) {
   draw(0);
   ASSERT_TRUE(wait([&] { return !state().labelled.isEmpty(); }));
   EXPECT_EQ(list->item(0)->checkState(), Qt::Checked);
+}
+
+TEST_F(TeachOnePicture, ImportedLabelsOutliveTheNextStroke) {
+  addClass("road");
+  addClass("sky");
+  const QString picture = teach()->shown();
+  vision::LabelFolder other(file("other").toStdString(), vision::LabelFolder::Access::kWrite);
+  other.setClasses({{"road"}, {"sky"}});
+  const cv::Mat image = labels().picture(picture.toStdString());
+  other.saveLabels(other.addPicture(picture.toStdString(), image), cv::Mat(image.size(), CV_8U, cv::Scalar(0)));
+  emit pane()->pictures()->importChosen(file("other"));
+  ASSERT_TRUE(wait([&] { return teach()->editor() && canvas()->frame()->hasGrid() && onDisk(picture, 0) > 0; }));
+  draw(0);
+  ASSERT_TRUE(wait([&] { return onDisk(picture, 1) > 0; }));
+  EXPECT_EQ(onDisk(picture, 255), 0);
+}
+
+TEST_F(TeachOnePicture, AStrokeEndsWithItsPicture) {
+  addClass("road");
+  key(Qt::Key_B);
+  const QString first = teach()->shown();
+  cv::imwrite(file("other.png").toStdString(), mpm::test::smoothPicture(160, 320));
+  const auto add = [&] {
+    emit pane()->pictures()->filesChosen({file("other.png")});
+    return wait([&] { return teach()->shown() == "other" && canvas()->frame()->hasGrid(); });
+  };
+  const auto press = [&] { QTest::mousePress(canvas(), Qt::LeftButton, {}, canvas()->rect().center()); };
+  const auto release = [&] {
+    QTest::mouseMove(canvas(), canvas()->rect().center() + QPoint(40, 0));
+    QTest::mouseRelease(canvas(), Qt::LeftButton, {}, canvas()->rect().center() + QPoint(40, 0));
+  };
+  press();
+  ASSERT_TRUE(add());
+  release();
+  EXPECT_TRUE(wait([&] { return onDisk(first, 0) > 0; }));
+  EXPECT_FALSE(teach()->editor()->steps().canUndo()) << "nothing is drawn in the other one";
+
+  draw(9);
+  EXPECT_TRUE(teach()->editor()->steps().canUndo());
+  press();
+  emit pane()->pictures()->removeRequested("other");
+  ASSERT_TRUE(wait([&] { return teach()->shown() == first; }));
+  release();
+  EXPECT_EQ(cv::countNonZero(teach()->editor()->labels() == 0), onDisk(first, 0)) << "nor in what stands there then";
+  ASSERT_TRUE(add());
+  EXPECT_FALSE(teach()->editor()->steps().canUndo()) << "a new picture of this name";
+  EXPECT_EQ(state().labelled, QStringList(first));
 }
 
 TEST_F(TeachOnePicture, LabelsOfAnotherPictureAreCopied) {
@@ -291,6 +339,28 @@ TEST_F(TeachOnePicture, TheTableOfLabelsLeadsToThemAndRemovesThem) {
   QTest::keyClick(table, Qt::Key_Return);
   EXPECT_TRUE(wait([&] { return teach()->shown() == first; }));
   EXPECT_EQ(pane()->classes()->chosen(), 0);
+}
+
+TEST(StatesPanel, AddsNothingToASetThatIsNotReadYet) {
+  StatesPanel panel;
+  panel.setPictures({"a", "b"});
+  panel.setExamples({{"a", "open"}});
+  std::optional<ShownStates> changed;
+  QObject::connect(&panel, &StatesPanel::examplesChanged, [&](const ShownStates& shown) { changed = shown; });
+  const auto press = [&](const char* state) {
+    auto* name = panel.findChild<QLineEdit*>();
+    name->setText("shut");
+    QTest::keyClick(name, Qt::Key_Return);
+    panel.findChild<QListWidget*>()->item(1)->setSelected(true);
+    buttonOf(&panel, state)->click();
+  };
+  panel.setRegions({"gate"});
+  childOf<QComboBox>(&panel)->setCurrentIndex(1);
+  press("shut (0)");
+  EXPECT_FALSE(changed);
+  panel.setExamples({{"a", "locked"}});
+  press("shut (0)");
+  EXPECT_EQ(changed, (ShownStates{{"a", "locked"}, {"b", "shut"}})) << "without those of the other set";
 }
 
 TEST(TaughtModelsPanel, VerdictsHaveTheColoursOfTheTheme) {
@@ -641,6 +711,10 @@ TEST_F(TeachTrained, ACancelledTrainingLeavesAllAsItWas) {
   EXPECT_TRUE(QDir(file("m.labels/models")).entryList(QDir::Files).isEmpty());
   button(TaughtModelsPanel::tr("Train"))->click();
   ASSERT_TRUE(wait([&] { return teach()->training(); }));
+  window_->close();
+  EXPECT_TRUE(window_->isVisible()) << "it asks first";
+  buttonOf(childOf<QMessageBox>(window_.get()), Exports::tr("Go on"))->click();
+  EXPECT_TRUE(teach()->training());
   window_.reset();
   EXPECT_TRUE(QDir(file("m.labels/models")).entryList(QDir::Files).isEmpty()) << "closing the window ends it too";
 }

@@ -128,6 +128,45 @@ TEST_F(Trainer, StatesThatWaitToBeSavedAreWhenTheWindowCloses) {
   EXPECT_EQ(file.readAll(), "picture,state\n../pictures/a.png,high\n");
 }
 
+TEST_F(Trainer, StatesOfPicturesThatAreGoneAreForgottenAndEachSetHasItsFile) {
+  for (const char* name : {"a", "b", "c"}) add(name, false);
+  StateTrainer states(folder_.path());
+  QMap<QString, ShownStates> opened;
+  QStringList names;
+  QObject::connect(&states, &StateTrainer::listed, [&](const QStringList& all) { names = all; });
+  QObject::connect(&states, &StateTrainer::opened, [&](const auto& name, const auto& shown) { opened[name] = shown; });
+  QObject::connect(&states, &StateTrainer::failed, [&](const QString& why) { failures_ << why; });
+  const QString gate = QStringLiteral("ворота"), lights = QStringLiteral("фонари");  // as many bytes
+  states.save(gate, {{"a", "open"}, {"b", "shut"}, {"c", "open"}});                  // of equal pictures
+  states.save(lights, {{"a", "on"}});
+  states.open(lights);
+  ASSERT_TRUE(wait([&] { return !opened.isEmpty(); }));
+  ASSERT_TRUE(QFile::remove(picture("c")));
+  write(states.file(gate), "no head");
+  states.open(gate);
+  ASSERT_TRUE(wait([&] { return !failures_.isEmpty(); }));
+  EXPECT_EQ(opened[gate], (ShownStates{{"a", "open"}, {"b", "shut"}}));
+  EXPECT_EQ(opened[lights], (ShownStates{{"a", "on"}}));
+  EXPECT_EQ(names, QStringList({gate, lights}));
+}
+
+TEST_F(Trainer, FilesThatAreNoPicturesAreLeftOut) {
+  for (const char* name : {"1.png", "3.png"})
+    cv::imwrite(folder_.filePath(name).toStdString(), cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(9)));
+  write(folder_.filePath("2.png"), "no picture");
+  LabelStore store(folder_.path());
+  QStringList added, pictures;
+  QObject::connect(&store, &LabelStore::added, [&](const QString& name) { added << name; });
+  QObject::connect(&store, &LabelStore::failed, [&](const QString& why) { failures_ << why; });
+  QObject::connect(&store, &LabelStore::changed, [&](const LabelState& now) { pictures = now.pictures; });
+  store.addFiles({folder_.filePath("1.png"), folder_.filePath("2.png"), folder_.filePath("3.png")});
+  ASSERT_TRUE(wait([&] { return !pictures.isEmpty(); }));
+  EXPECT_EQ(pictures, QStringList({"1", "3"}));
+  EXPECT_EQ(added, QStringList("3")) << "once";
+  ASSERT_EQ(failures_.size(), 1);
+  EXPECT_THAT(failures_[0], Has("2.png"));
+}
+
 TEST_F(Trainer, AStrokeThatWaitsForTheDiskIsInTheState) {
   add("a", true);
   std::latch gate(1);
