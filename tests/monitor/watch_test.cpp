@@ -41,7 +41,7 @@ TEST_F(WatchFile, HoldsSeveralCamerasAndWhatIsAboutAll) {
   const auto [watches, tables] = readWatches(file_);
   EXPECT_EQ(watchText({watches.at(0).watch, watches.at(1).watch}, tables), cameras + kEveryTable);
   const auto expectEvery = [](const auto& table) {
-    for (const auto& field : fieldsOf<std::decay_t<decltype(table)>>())
+    for (const auto& field : fieldsOf(table))
       std::visit(
           [&](auto member) { EXPECT_TRUE(table.*member != std::decay_t<decltype(table.*member)>()) << field.key; },
           field.member);

@@ -33,7 +33,7 @@ class WebhookChannel : public Channel {
   WebhookChannel(const Webhook& options, const CurrentTopics& topics) : options_(options), topics_(topics) {
     if (options.url.empty() == options.url_file.empty()) throw Error("[webhook] needs either 'url' or 'url-file'");
     url_ = options.url.empty() ? readSecret(options.url_file) : options.url;
-    fieldsOf<Webhook>().front().validate(url_);
+    fieldsOf(options).front().validate(url_);
     headers_.reset(curl_slist_append(nullptr, "Content-Type: application/json"));
     if (!options.token_file.empty())
       curl_slist_append(headers_.get(), ("Authorization: Bearer " + readSecret(options.token_file)).c_str());

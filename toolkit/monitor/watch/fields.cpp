@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <sstream>
 
-#include "base/number_text.h"
 #include "base/size_text.h"
 #include "base/visible_text.h"
 #include "monitor/event_command.h"
@@ -59,15 +57,13 @@ void checkWebUrl(const std::string& text) {
 [[maybe_unused]] constexpr const char* kChoices[] = {MPM_SAID("watch", "none"), MPM_SAID("watch", "sun"),
                                                      MPM_SAID("watch", "brightness"), MPM_SAID("watch", "hours")};
 
-template <typename Table>
-std::vector<TableField<Table>> allFields();
+}  // namespace
 
-template <>
-std::vector<WatchField> allFields() {
+const std::vector<WatchField>& watchFields() {
   using enum FieldPath;
   using W = Watch;
   constexpr double kManyDays = 1e6;
-  return {
+  static const std::vector<WatchField> fields = {
       {"source", &W::source, kOptionsGroup, "SOURCE",
        "Camera (0, /dev/video0), URL (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder of images, or "
        "the built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a "
@@ -209,13 +205,13 @@ std::vector<WatchField> allFields() {
        "Sum up the day before, each day at this hour of the local time: an event with means by day and by night, gaps "
        "and alarms (docs/tell.md)",
        "none", 0, 23}};
+  return fields;
 }
 
-template <>
-std::vector<TableField<Mqtt>> allFields() {
+const std::vector<TableField<Mqtt>>& fieldsOf(const Mqtt&) {
   using enum FieldPath;
   using T = Mqtt;
-  return {
+  static const std::vector<TableField<Mqtt>> fields = {
       {"address", &T::address, "mqtt", "HOST:PORT",
        "The broker that is told of samples and events (docs/tell.md). Port by default: 1883, with TLS 8883", "", 0, 0,
        readBy<parseAddress>},
@@ -230,81 +226,37 @@ std::vector<TableField<Mqtt>> allFields() {
        "What the topics of Home Assistant's discovery begin with; none: no discovery", "homeassistant", 0, 0,
        checkTopic},
       {"picture", &T::picture, "mqtt", "true", "Send the last overlay of each camera too", ""}};
-}
-
-template <>
-std::vector<TableField<Webhook>> allFields() {
-  using enum FieldPath;
-  using T = Webhook;
-  return {{"url", &T::url, "webhook", "URL", "POST each event there, as JSON (docs/tell.md)", "", 0, 0, checkWebUrl},
-          {"url-file", &T::url_file, "webhook", "FILE",
-           "The same, for a URL with a password or token: it is the first line of this file", "", 0, 0, nullptr, kFile},
-          {"token-file", &T::token_file, "webhook", "FILE",
-           "The first line of this file is sent as 'Authorization: Bearer ...'", "", 0, 0, nullptr, kFile},
-          {"ca-file", &T::ca_file, "webhook", "FILE",
-           "The certificate (PEM) that signed that of the server, which is always verified",
-           "the certificate authorities of this machine", 0, 0, nullptr, kFile},
-          {"picture", &T::picture, "webhook", "true", "Add the last overlay of the camera, as base64", ""}};
-}
-
-template <>
-std::vector<TableField<WebPage>> allFields() {
-  using T = WebPage;
-  return {{"address", &T::address, "page", "IP:PORT",
-           "Show the cameras there while they are watched, as 'mpm serve' does (docs/page.md). An address that other "
-           "machines reach needs token-file",
-           ""},
-          {"token-file", &T::token_file, "page", "FILE",
-           "Show cameras only to those who know the first line of this file, 16 characters or more", "", 0, 0, nullptr,
-           FieldPath::kFile}};
-}
-
-}  // namespace
-
-template <typename Table>
-std::string TableField<Table>::help() const {
-  return words + (*usual ? std::string(". Default: ") + usual : "");
-}
-
-template <typename Table>
-std::vector<std::string> TableField<Table>::choices() const {
-  std::vector<std::string> result;
-  std::istringstream all(unit);
-  if (!check && std::holds_alternative<std::string Table::*>(member) &&
-      std::string(unit).find('|') != std::string::npos)
-    for (std::string word; std::getline(all, word, '|');) result.push_back(word);
-  return result;
-}
-
-template <typename Table>
-void TableField<Table>::validate(const std::string& text) const {
-  if (check) check(text);
-  const auto known = choices();
-  if (!known.empty() && std::ranges::find(known, text) == known.end())
-    throw Error("'" + visibleText(text) + "' is not one of " + unit);
-}
-
-template <typename Table>
-void TableField<Table>::validate(double number) const {
-  if (!(number >= min && number <= max))
-    throw Error(numberText(number) + " is not a number from " + numberText(min) +
-                (max < 1e6 ? " to " + numberText(max) : " upwards"));
-}
-
-template <typename Table>
-const std::vector<TableField<Table>>& fieldsOf() {
-  static const std::vector<TableField<Table>> fields = allFields<Table>();
   return fields;
 }
 
-template struct TableField<Watch>;
-template struct TableField<Mqtt>;
-template struct TableField<Webhook>;
-template struct TableField<WebPage>;
-template const std::vector<TableField<Watch>>& fieldsOf();
-template const std::vector<TableField<Mqtt>>& fieldsOf();
-template const std::vector<TableField<Webhook>>& fieldsOf();
-template const std::vector<TableField<WebPage>>& fieldsOf();
+const std::vector<TableField<Webhook>>& fieldsOf(const Webhook&) {
+  using enum FieldPath;
+  using T = Webhook;
+  static const std::vector<TableField<Webhook>> fields = {
+      {"url", &T::url, "webhook", "URL", "POST each event there, as JSON (docs/tell.md)", "", 0, 0, checkWebUrl},
+      {"url-file", &T::url_file, "webhook", "FILE",
+       "The same, for a URL with a password or token: it is the first line of this file", "", 0, 0, nullptr, kFile},
+      {"token-file", &T::token_file, "webhook", "FILE",
+       "The first line of this file is sent as 'Authorization: Bearer ...'", "", 0, 0, nullptr, kFile},
+      {"ca-file", &T::ca_file, "webhook", "FILE",
+       "The certificate (PEM) that signed that of the server, which is always verified",
+       "the certificate authorities of this machine", 0, 0, nullptr, kFile},
+      {"picture", &T::picture, "webhook", "true", "Add the last overlay of the camera, as base64", ""}};
+  return fields;
+}
+
+const std::vector<TableField<WebPage>>& fieldsOf(const WebPage&) {
+  using T = WebPage;
+  static const std::vector<TableField<WebPage>> fields = {
+      {"address", &T::address, "page", "IP:PORT",
+       "Show the cameras there while they are watched, as 'mpm serve' does (docs/page.md). An address that other "
+       "machines reach needs token-file",
+       ""},
+      {"token-file", &T::token_file, "page", "FILE",
+       "Show cameras only to those who know the first line of this file, 16 characters or more", "", 0, 0, nullptr,
+       FieldPath::kFile}};
+  return fields;
+}
 
 const WatchField& watchField(const std::string& key) {
   const auto& all = watchFields();

@@ -3,12 +3,16 @@
 // the app.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "base/number_text.h"
+#include "base/visible_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -92,19 +96,36 @@ struct TableField {
   int digits = 0;          ///< of it, after the point
 
   /// `words` with its default, for a help text.
-  std::string help() const;
+  std::string help() const { return words + (*usual ? std::string(". Default: ") + usual : ""); }
   /// Throws mpm::Error for a text that is none of the choices or that `check` refuses.
-  void validate(const std::string& text) const;
+  void validate(const std::string& text) const {
+    if (check) check(text);
+    const auto known = choices();
+    if (!known.empty() && std::ranges::find(known, text) == known.end())
+      throw Error("'" + visibleText(text) + "' is not one of " + unit);
+  }
   /// Throws mpm::Error for a number out of range.
-  void validate(double number) const;
-  std::vector<std::string> choices() const;  ///< empty: any text
+  void validate(double number) const {
+    if (!(number >= min && number <= max))
+      throw Error(numberText(number) + " is not a number from " + numberText(min) +
+                  (max < 1e6 ? " to " + numberText(max) : " upwards"));
+  }
+  /// The words of a choice; empty: any text.
+  std::vector<std::string> choices() const {
+    std::vector<std::string> result;
+    std::istringstream all(check || std::string(unit).find('|') == std::string::npos ? "" : unit);
+    for (std::string word; std::getline(all, word, '|');) result.push_back(word);
+    return result;
+  }
 };
 using WatchField = TableField<Watch>;
 
 /// All fields of a table, in the order of a watch file.
-template <typename Table>
-const std::vector<TableField<Table>>& fieldsOf();
-inline const std::vector<WatchField>& watchFields() { return fieldsOf<Watch>(); }
+const std::vector<WatchField>& watchFields();
+inline const std::vector<WatchField>& fieldsOf(const Watch&) { return watchFields(); }
+const std::vector<TableField<Mqtt>>& fieldsOf(const Mqtt&);
+const std::vector<TableField<Webhook>>& fieldsOf(const Webhook&);
+const std::vector<TableField<WebPage>>& fieldsOf(const WebPage&);
 /// The field of this key, which must exist.
 const WatchField& watchField(const std::string& key);
 

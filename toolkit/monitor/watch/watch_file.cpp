@@ -89,7 +89,7 @@ std::map<std::string, std::string> readTable(const toml::table& keys, const std:
   for (const auto& [key, node] : keys) {
     const std::string name(key.str());
     const std::string place = lineOf(file, key.source()) + ": ";
-    const auto& fields = fieldsOf<Table>();
+    const auto& fields = fieldsOf(table);
     const auto field = std::ranges::find_if(fields, [&](const auto& one) { return one.key == name; });
     if (field == fields.end()) throw Error(place + "there is no key '" + visibleText(name) + "'" + kListed);
     places[name] = place + name;
@@ -159,7 +159,7 @@ template <typename Table>
 void print(std::ostream& out, const std::string& heading, const Table& table, bool explained) {
   std::ostringstream keys;
   bool said = false;
-  for (const auto& field : fieldsOf<Table>()) {
+  for (const auto& field : fieldsOf(table)) {
     const bool says = std::visit(Printing<Table>{field, table, keys}, field.member);
     said = said || says;
     if (says || !explained) continue;
@@ -196,7 +196,7 @@ WatchFile readWatches(const std::string& path) {
         read.cameras.push_back(std::move(camera));
       }
     eachTable(read.tables, [&, &key = key, &node = node](auto& table) {
-      if (key.str() != fieldsOf<std::decay_t<decltype(table)>>().front().group || !node.is_table()) return;
+      if (key.str() != fieldsOf(table).front().group || !node.is_table()) return;
       (void)readTable(*node.as_table(), file, folder, table);
       known = true;
     });
@@ -212,7 +212,7 @@ std::string watchText(const std::vector<Watch>& cameras, const FileTables& table
   std::ostringstream out;
   for (const Watch& camera : cameras) print(out, "[[camera]]", camera, explained);
   eachTable(tables, [&](const auto& table) {
-    print(out, std::string("[") + fieldsOf<std::decay_t<decltype(table)>>().front().group + "]", table, explained);
+    print(out, std::string("[") + fieldsOf(table).front().group + "]", table, explained);
   });
   return out.str();
 }
