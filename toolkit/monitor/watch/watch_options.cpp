@@ -56,23 +56,6 @@ std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const v
   return archive;
 }
 
-AlarmOptions alarmOptions(const Watch& watch) {
-  AlarmOptions options;
-  for (const std::string& text : watch.alarm) of("alarm", [&] { options.alarms.push_back(parseAlarm(text)); });
-  options.minutes = watch.alarm_minutes.value_or(options.minutes);
-  of("alarm", [&] { options.validate(); });
-  return options;
-}
-
-StateOptions stateOptions(const Watch& watch) {
-  StateOptions options;
-  for (const std::string& path : watch.states)
-    of("states", [&] { options.heads.push_back(evaluation::readStates(path)); });
-  if (watch.state_after) options.after = static_cast<int>(*watch.state_after);
-  of("states", [&] { options.validate(); });
-  return options;
-}
-
 }  // namespace
 
 EstimatorOptions inferenceOptions(const Watch& watch) {
@@ -166,10 +149,15 @@ WatchOptions watchOptions(const Watch& watch) {
   options.night = nightRule(placed);
   if (auto* const hours = std::get_if<NightByHours>(&options.night); hours && options.archive)
     hours->zone = options.archive->times.zone();
-  options.alarms = alarmOptions(watch);
+  for (const std::string& text : watch.alarm) of("alarm", [&] { options.alarms.alarms.push_back(parseAlarm(text)); });
+  options.alarms.minutes = watch.alarm_minutes.value_or(options.alarms.minutes);
+  of("alarm", [&] { options.alarms.validate(); });
   options.summary_hour = watch.summary;
   if (!watch.quality.empty()) options.quality = of("quality", [&] { return parseQuality(watch.quality); });
-  options.states = stateOptions(watch);
+  for (const std::string& path : watch.states)
+    of("states", [&] { options.states.heads.push_back(evaluation::readStates(path)); });
+  if (watch.state_after) options.states.after = static_cast<int>(*watch.state_after);
+  of("states", [&] { options.states.validate(); });
   if (watch.regions == "none") options.regions.emplace();
   const auto read = [&](const char* key, const std::string& path) {
     return of(key, [&] { return vision::readRegions(path, timeOptions(watch).zone() * kMinuteMs); });
