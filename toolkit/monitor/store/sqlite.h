@@ -82,9 +82,6 @@ class Statement {
   };
 
  private:
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-  };
   std::string_view bytesAt(int column, const void* begin) const;
   void readOne(int column, std::int64_t& value) const { value = integer(column); }
   void readOne(int column, int& value) const { value = static_cast<int>(integer(column)); }
@@ -113,7 +110,7 @@ class Statement {
   }
   void check(int code) const;
 
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_{nullptr, sqlite3_finalize};
 };
 
 /// Which file a path leads to, whatever it is called later; nullopt: none.
@@ -182,10 +179,7 @@ class Database {
   sqlite3* handle() const { return handle_.get(); }
 
  private:
-  struct Close {
-    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
-  };
-  std::unique_ptr<sqlite3, Close> handle_;
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_{nullptr, sqlite3_close_v2};
 };
 
 /// BEGIN IMMEDIATE; rolled back unless committed.

@@ -42,12 +42,6 @@ class Channel {
   std::atomic<bool> cancelled = false;  ///< send() gives up soon
 };
 
-/// Deletes what a library of C made.
-template <auto Free>
-struct Freeing {
-  void operator()(auto* what) const { Free(what); }
-};
-
 /// The payload of a message with its id.
 inline std::string withId(const Message& message) {
   return "{\"id\":\"" + message.id + "\"," + message.payload.substr(1);

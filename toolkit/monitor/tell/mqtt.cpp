@@ -147,7 +147,7 @@ class MqttChannel : public Channel {
   bool connected_ = false, announce_ = false;  // guarded by the mutex, as is what follows
   std::string problem_{};
   std::set<int> confirmed_{};
-  std::unique_ptr<mosquitto, Freeing<mosquitto_destroy>> mosquitto_{mosquitto_new(nullptr, true, this)};
+  std::unique_ptr<mosquitto, void (*)(mosquitto*)> mosquitto_{mosquitto_new(nullptr, true, this), mosquitto_destroy};
 };
 
 }  // namespace

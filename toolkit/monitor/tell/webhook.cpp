@@ -69,8 +69,8 @@ class WebhookChannel : public Channel {
   Webhook options_;
   const CurrentTopics& topics_;
   std::string url_;
-  std::unique_ptr<curl_slist, Freeing<curl_slist_free_all>> headers_;
-  std::unique_ptr<CURL, Freeing<curl_easy_cleanup>> curl_{curl_easy_init()};
+  std::unique_ptr<curl_slist, void (*)(curl_slist*)> headers_{nullptr, curl_slist_free_all};
+  std::unique_ptr<CURL, void (*)(CURL*)> curl_{curl_easy_init(), curl_easy_cleanup};
 };
 
 }  // namespace
