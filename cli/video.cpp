@@ -97,40 +97,27 @@ struct Picture {
 // By day, counted from 1970.
 using Days = std::map<UnixMs, std::vector<Picture>>;
 
-class PictureOfADay {
- public:
-  explicit PictureOfADay(const FilmOptions& options)
-      : moment_(options.moment), place_(options.place), ahead_(options.ahead_of_utc) {
-    if (place_ || moment_.by == By::kClock) return;
-    if (moment_.by != By::kHighestSun)
-      throw Error(
-          "the height of the sun needs the place of the camera, which its samples do not have: give --lat and --lon, "
-          "or name a time, such as --film-at 12:00");
-    moment_ = {By::kClock, 12 * 60};
-  }
+// The wanted moment; without a place, noon is 12:00.
+FilmMoment momentOf(const FilmOptions& options) {
+  if (options.place || options.moment.by == By::kClock) return options.moment;
+  if (options.moment.by != By::kHighestSun)
+    throw Error(
+        "the height of the sun needs the place of the camera, which its samples do not have: give --lat and --lon, or "
+        "name a time, such as --film-at 12:00");
+  return {By::kClock, 12 * 60};
+}
 
-  // The pictures that the moment allows, the best first.
-  std::multimap<double, Picture> ranked(const std::vector<Picture>& pictures) const {
-    std::multimap<double, Picture> order;
-    for (const Picture& one : pictures)
-      if (const auto away = distance(one.time)) order.emplace(*away, one);
-    return order;
-  }
-
- private:
-  std::optional<double> distance(UnixMs time) const {
-    if (moment_.by == By::kClock)
-      return std::abs(static_cast<double>((time + ahead_) % kDayMs) / kMinuteMs - moment_.value);
-    const auto height = [&](UnixMs at) { return monitor::sunElevation(at, place_->latitude, place_->longitude); };
-    if (moment_.by == By::kHighestSun) return -height(time);
-    if ((height(time + kMinuteMs) > height(time)) != (moment_.by == By::kRisingSun)) return std::nullopt;
-    return std::abs(height(time) - moment_.value);
-  }
-
-  FilmMoment moment_;
-  std::optional<vision::Place> place_;
-  UnixMs ahead_;
-};
+// Smaller for a picture that is nearer to the moment; nullopt: the moment does not allow it.
+std::optional<double> distance(UnixMs time, const FilmMoment& moment, const FilmOptions& options) {
+  if (moment.by == By::kClock)
+    return std::abs(static_cast<double>((time + options.ahead_of_utc) % kDayMs) / kMinuteMs - moment.value);
+  const auto height = [&place = *options.place](UnixMs at) {
+    return monitor::sunElevation(at, place.latitude, place.longitude);
+  };
+  if (moment.by == By::kHighestSun) return -height(time);
+  if ((height(time + kMinuteMs) > height(time)) != (moment.by == By::kRisingSun)) return std::nullopt;
+  return std::abs(height(time) - moment.value);
+}
 
 // The files of an archive by name. Folders of a camera may have pictures of one name.
 using Files = std::map<std::string, std::vector<std::string>>;
@@ -203,7 +190,7 @@ FilmMoment parseFilmMoment(const std::string& text) {
 }
 
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
-  const PictureOfADay moment(options);
+  const FilmMoment moment = momentOf(options);
   const bool snapshots = !options.folder.empty();
   Files files;
   if (!snapshots && source.archive)
@@ -216,7 +203,9 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   FilmDays result;
   UnixMs first = 0, last = 0;
   for (const auto& [day, pictures] : days) {
-    const auto ranked = moment.ranked(pictures);
+    std::multimap<double, Picture> ranked;  // the best first
+    for (const Picture& one : pictures)
+      if (const auto away = distance(one.time, moment, options)) ranked.emplace(*away, one);
     const auto chosen = std::ranges::find_if(ranked, [&](const auto& one) {
       return !snapshots || (fs::exists(one.second.path + ending) && !flagged(one.second.path));
     });
