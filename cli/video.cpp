@@ -26,17 +26,10 @@ using namespace program;
 VideoFile::VideoFile(std::string path, double frames_per_second)
     : path_(std::move(path)),
       frames_per_second_(frames_per_second),
-      whole_(path_),
-      part_(whole_.place() + std::filesystem::path(path_).extension().string()) {
-  const std::string ending = part_.substr(part_.rfind('.') + 1);
-  for (const char* known : {"mp4", "mkv", "mov", "avi"})
-    if (ending == known && part_ != whole_.place()) return;
+      whole_(path_, std::filesystem::path(path_).extension().string()) {
+  for (const char* known : {".mp4", ".mkv", ".mov", ".avi"})
+    if (std::filesystem::path(path_).extension() == known) return;
   throw UsageError("the name of the video '" + path_ + "' must end in .mp4, .mkv, .mov or .avi");
-}
-
-VideoFile::~VideoFile() {
-  writer_.release();
-  if (part_ != whole_.place()) std::remove(part_.c_str());
 }
 
 void VideoFile::add(const cv::Mat& picture, const std::string& name) {
@@ -45,8 +38,8 @@ void VideoFile::add(const cv::Mat& picture, const std::string& name) {
     // JPEG, which every OpenCV has, in .avi; else H.264 or MPEG-4.
     for (const std::string code : {"MJPG", "avc1", "mp4v"})
       for (const int backend : {cv::CAP_FFMPEG, cv::CAP_OPENCV_MJPEG})
-        if (!writer_.isOpened() && part_.ends_with(".avi") == (code == "MJPG") &&
-            writer_.open(part_, backend, cv::VideoWriter::fourcc(code[0], code[1], code[2], code[3]),
+        if (!writer_.isOpened() && whole_.place().ends_with(".avi") == (code == "MJPG") &&
+            writer_.open(whole_.place(), backend, cv::VideoWriter::fourcc(code[0], code[1], code[2], code[3]),
                          frames_per_second_, size_))
           backend_ = backend;
     if (!writer_.isOpened())
@@ -64,12 +57,11 @@ void VideoFile::finish() {
   if (frames_ == 0) return;
   writer_.release();
   // OpenCV reports no failed write.
-  cv::VideoCapture written(part_, backend_);
+  cv::VideoCapture written(whole_.place(), backend_);
   cv::Mat last;
   written.set(cv::CAP_PROP_POS_FRAMES, frames_ - 1);
   if (!written.read(last)) throw Error("cannot write the video '" + path_ + "': the disk may be full");
   written.release();
-  std::filesystem::rename(part_, whole_.place());
   whole_.finish();
 }
 

@@ -44,11 +44,11 @@ fs::path withoutLinks(fs::path path) {
 
 // Creates an empty file in the folder of `target` that no other thread or process writes. Returns its path, or "" with
 // errno set. A file left by a killed process with our process id stays.
-std::string makeNewFile(const std::string& target) {
+std::string makeNewFile(const std::string& target, const std::string& ending) {
   static std::atomic<unsigned> count{0};
   const std::string stem = target + ".part" + std::to_string(::getpid()) + ".";
   for (int tries = 0; tries < 1000; ++tries) {
-    const std::string path = stem + std::to_string(count++);
+    const std::string path = stem + std::to_string(count++) + ending;
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return "";
@@ -70,14 +70,14 @@ bool writeAll(int file, std::string_view bytes) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), place_(path) {
+AtomicFile::AtomicFile(const std::string& path, const std::string& ending) : path_(path), place_(path) {
   std::error_code none;
   if (fs::is_directory(path, none)) fail(path, EISDIR);
   if (staysAsItIs(path)) return;
   const fs::path target = withoutLinks(path);
   if (fs::is_symlink(target, none)) fail(path, ELOOP);
   target_ = target.string();
-  place_ = makeNewFile(target_);
+  place_ = makeNewFile(target_, ending);
   if (place_.empty()) fail(path_, errno);
 }
 

@@ -13,8 +13,9 @@ namespace mpm {
 /// target that is not a regular file (a device, a FIFO), or is our own standard output, is appended to directly.
 class AtomicFile {
  public:
-  /// Throws mpm::Error naming `path` and the cause when nothing can be written there.
-  explicit AtomicFile(const std::string& path);
+  /// `ending`: of place(), for a library that goes by it. Throws mpm::Error naming `path` and the cause when nothing
+  /// can be written there.
+  explicit AtomicFile(const std::string& path, const std::string& ending = "");
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  ///< without finish(): leaves the path unchanged
