@@ -275,35 +275,6 @@ void Session::open(const WatchOptions& options) {
   };
   capture.source.chosen = options.chosen;
   const bool archive = options.archive && vision::isArchive(options.source, *options.archive);
-  SourceFactory factory = options.factory;
-  const auto before = std::make_shared<StoredPictures>();
-  if (archive && !factory)
-    factory = [source = options.source, how = *options.archive, database = impl_->options.database, name,
-               before](const vision::SourceOptions& own) {
-      vision::ArchiveOptions archived = how;
-      if (!database.empty()) {
-        readStored(database, name, *before);
-        archived.done = [before](const std::string& path, UnixMs time) {
-          const vision::Done done = before->state(path, time);
-          before->left_out += done == vision::Done::kYes;
-          return done;
-        };
-      }
-      return vision::openArchive(source, archived, own);
-    };
-  if (!factory)
-    factory = [source = options.source](const vision::SourceOptions& how) {
-      return vision::openUnguarded(source, how);
-    };
-  if (options.resume_demo)  // the factory may outlive the Session, in a read that hangs
-    factory = [database = impl_->options.database, name, step = options.every_s,
-               open = std::move(factory)](vision::SourceOptions how) {
-      how.frame_step_s = step;
-      readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
-        how.resume_after = static_cast<double>(record.last) / kSecondMs;
-      });
-      return open(how);
-    };
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
   const auto recorder = std::make_shared<Recorder>(
       RecorderOptions{.source = name,
@@ -315,13 +286,32 @@ void Session::open(const WatchOptions& options) {
                       .quality = options.quality,
                       .states = options.states},
       store, [this](const Event& event) { impl_->report(event); });
-  if (store)  // on the thread that opens the source: the disk may hang, and then the source is opened once more without
-    factory = [database = impl_->options.database, name, asked = std::make_shared<std::atomic_flag>(),
-               weak = std::weak_ptr(recorder), now = impl_->options.now,
-               open = std::move(factory)](const vision::SourceOptions& how) {
-      if (!asked->test_and_set()) recall(database, name, weak, now());
-      return open(how);
-    };
+  const auto before = std::make_shared<StoredPictures>();
+  // It owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs in recall(), the
+  // source is opened once more without.
+  SourceFactory factory = [options, name, archive, before, stored = store != nullptr,
+                           asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
+                           weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
+    if (stored && !asked->test_and_set()) recall(database, name, weak, now());
+    if (options.resume_demo) {
+      how.frame_step_s = options.every_s;
+      readSource(database, name, [&](const StoreReader&, const SourceRecord& record) {
+        how.resume_after = static_cast<double>(record.last) / kSecondMs;
+      });
+    }
+    if (options.factory) return options.factory(how);
+    if (!archive) return vision::openUnguarded(options.source, how);
+    vision::ArchiveOptions archived = *options.archive;
+    if (!database.empty()) {
+      readStored(database, name, *before);
+      archived.done = [before](const std::string& path, UnixMs time) {
+        const vision::Done done = before->state(path, time);
+        before->left_out += done == vision::Done::kYes;
+        return done;
+      };
+    }
+    return vision::openArchive(options.source, archived, how);
+  };
   const auto watch = std::shared_ptr<OpenSource>(  // NOLINT(modernize-make-shared): an aggregate
       new OpenSource{.source = name,
                      .stream = capture.stream,
