@@ -436,13 +436,10 @@ cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
 
 // By a Python program, because Arrow is no package of Debian 12.
 std::optional<std::int64_t> exportParquet(const StoreReader& store, ExportOptions options, const std::string& path) {
-  AtomicFile file(path);
-  const std::string table = path + ".csv.part";
+  AtomicFile file(path), table(path + ".csv");  // `table` is removed, never finished
   options.format = ExportFormat::kCsv;
-  const auto samples = exportSamples(store, options, table);
-  const nlohmann::json answer = startPython("export/parquet.py", {table, file.place()}).answer;
-  std::error_code ignored;
-  std::filesystem::remove(table, ignored);
+  const auto samples = exportSamples(store, options, table.place());
+  const nlohmann::json answer = startPython("export/parquet.py", {table.place(), file.place()}).answer;
   if (!answer["ok"].get<bool>()) throw Error("no Parquet, python3 says: " + answer.value("why", ""));
   file.finish();
   return samples;
