@@ -15,6 +15,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -231,21 +232,13 @@ struct RegionFiles {
   Periods by_day{one_day.out, 1}, by_three_days{three_days.out, 3};
 };
 
-// TYPE_NUMBER, as "DB_1000".
-bool isCode(const std::string& name) {
-  const auto score = std::ranges::find(name, '_');
-  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return score != name.begin() && name.end() - score > 1 && std::all_of(name.begin(), score, letter) &&
-         std::all_of(score + 1, name.end(), digit);
-}
-
 std::map<std::string, std::string> codesOf(const std::set<std::string>& names) {
+  static const std::regex type_number("[A-Za-z]{1,99}_[0-9]{1,99}");  // as "DB_1000"
   std::map<std::string, std::string> codes;
   int number = 0;
   for (const std::string& name : names) {
     std::string code = name;
-    while (!isCode(code) || (code != name && names.count(code) > 0)) {
+    while (!std::regex_match(code, type_number) || (code != name && names.count(code) > 0)) {
       char text[32];
       std::snprintf(text, sizeof text, "XX_%04d", ++number);
       code = text;
