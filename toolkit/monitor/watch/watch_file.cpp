@@ -110,12 +110,6 @@ void eachTable(Tables& tables, Work work) {
   work(tables.page);
 }
 
-void print(std::ostream& out, const std::string& key, const toml::node& value) {
-  toml::table one;
-  one.insert(key, value);
-  out << one << '\n';
-}
-
 const std::string& checked(const std::string& text) {
   try {
     (void)Json(text).dump();
@@ -125,21 +119,15 @@ const std::string& checked(const std::string& text) {
   return text;
 }
 
+// Writes a field that says something. Each call returns whether it does.
 template <typename Table>
 struct Printing {
   const TableField<Table>& field;
   const Table& table;
   std::ostream& out;
-  // Whether the field says something.
-  bool operator()(std::string Table::*member) const {
-    const std::string& text = checked(table.*member);
-    if (!text.empty()) print(out, field.key, toml::value<std::string>(text));
-    return !text.empty();
-  }
-  bool operator()(bool Table::*member) const {
-    if (table.*member) print(out, field.key, toml::value<bool>(true));
-    return table.*member;
-  }
+
+  bool operator()(std::string Table::*member) const { return print(!(table.*member).empty(), checked(table.*member)); }
+  bool operator()(bool Table::*member) const { return print(table.*member, true); }
   bool operator()(std::optional<double> Table::*member) const {
     const auto& number = table.*member;
     if (!number) return false;
@@ -149,8 +137,14 @@ struct Printing {
   bool operator()(std::vector<std::string> Table::*member) const {
     toml::array all;
     for (const std::string& text : table.*member) all.push_back(checked(text));
-    if (!all.empty()) print(out, field.key, all);
-    return !all.empty();
+    return print(!all.empty(), all);
+  }
+  template <typename Value>
+  bool print(bool says, const Value& value) const {
+    toml::table one;
+    one.insert(field.key, value);
+    if (says) out << one << '\n';
+    return says;
   }
 };
 
