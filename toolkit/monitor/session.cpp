@@ -287,8 +287,8 @@ void Session::open(const WatchOptions& options) {
                       .states = options.states},
       store, [this](const Event& event) { impl_->report(event); });
   const auto before = std::make_shared<StoredPictures>();
-  // It owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs in recall(), the
-  // source is opened once more without.
+  // The factory owns what it uses: it may outlive the Session, in a read that hangs. Where the disk hangs in recall(),
+  // the source is opened once more without.
   SourceFactory factory = [options, name, archive, before, stored = store != nullptr,
                            asked = std::make_shared<std::atomic_flag>(), database = impl_->options.database,
                            weak = std::weak_ptr(recorder), now = impl_->options.now](vision::SourceOptions how) {
