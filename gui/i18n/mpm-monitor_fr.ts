@@ -666,6 +666,22 @@
         <source>Command</source>
         <translation>Commande</translation>
     </message>
+    <message>
+        <source>State</source>
+        <translation>État</translation>
+    </message>
+    <message>
+        <source>Heartbeat</source>
+        <translation>Signe de vie</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>Messages</translation>
+    </message>
+    <message>
+        <source>Summary</source>
+        <translation>Résumé</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::EventsPanel</name>

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/history.h"
 
+#include <span>
+
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
 #include "gui/models/viewport.h"
 #include "vision/labels/classes.h"
 
 namespace mpm::gui {
+namespace {
+
+// The text of a value of the database, which a newer version may have written.
+template <typename Value>
+QString textAt(Value value, std::span<const QString> texts) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < texts.size() ? texts[index] : QStringLiteral("?");
+}
+
+}  // namespace
 
 void History::setDatabase(const QString& path) {
   path_ = path;
@@ -144,14 +156,15 @@ StoredSample History::storedSample(const monitor::StoreReader& reader, const mon
 
 QString EventsModel::severityText(monitor::Severity severity) {
   const QString texts[] = {tr("Info"), tr("Warning"), tr("Error")};
-  return texts[static_cast<int>(severity)];
+  return textAt(severity, texts);
 }
 
 QString EventsModel::kindText(monitor::EventKind kind) {
-  const QString texts[] = {tr("Session"),     tr("Source"), tr("Model"), tr("Storage"), tr("Clock"),  tr("Alarm"),
-                           tr("Alarm ended"), tr("View"),   tr("Reuse"), tr("Quality"), tr("Command")};
-  const auto index = static_cast<std::size_t>(kind);
-  return index < std::size(texts) ? texts[index] : QStringLiteral("?");  // a newer version wrote it
+  const QString texts[] = {tr("Session"), tr("Source"),      tr("Model"),     tr("Storage"),  tr("Clock"),
+                           tr("Alarm"),   tr("Alarm ended"), tr("View"),      tr("Reuse"),    tr("Quality"),
+                           tr("Command"), tr("State"),       tr("Heartbeat"), tr("Messages"), tr("Summary")};
+  static_assert(std::size(texts) == monitor::kEventKinds);
+  return textAt(kind, texts);
 }
 
 void EventsModel::add(const monitor::Event& event) {

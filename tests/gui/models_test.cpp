@@ -127,6 +127,9 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
                    {2, monitor::EventKind::kAlarm, monitor::Severity::kError, "new"}});
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), "new");
   EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), "Error");
+  model.setEvents({{1, monitor::EventKind::kSummary, static_cast<monitor::Severity>(9), "of a newer version"}});
+  EXPECT_EQ(model.index(0, EventsModel::kKind).data().toString(), "Summary");
+  EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), "?");
   for (int i = 0; i < EventsModel::kMax + 5; ++i) model.add(monitor::test::eventAt(i, std::to_string(i)));
   EXPECT_EQ(model.rowCount(), EventsModel::kMax);
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMax + 4));

@@ -95,6 +95,7 @@ const char* toString(EventKind kind) {
   constexpr const char* kNames[] = {"session", "source",      "model",     "storage", "clock",
                                     "alarm",   "alarm ended", "view",      "reuse",   "quality",
                                     "command", "state",       "heartbeat", "tell",    "summary"};
+  static_assert(std::size(kNames) == kEventKinds);
   const auto index = static_cast<unsigned>(kind);
   return index < std::size(kNames) ? kNames[index] : "?";
 }

@@ -99,6 +99,7 @@ enum class EventKind {
   kTell = 13,       ///< a broker or server takes no messages, or takes them again
   kSummary = 14,    ///< once a day: DailySummary
 };
+inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::kSummary) + 1;  ///< how many there are
 /// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse", "quality", "command",
 /// "state", "heartbeat", "tell", "summary".
 const char* toString(EventKind kind);
