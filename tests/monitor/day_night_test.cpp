@@ -180,7 +180,8 @@ TEST_F(DailySummaryTest, ComesOnceADayAlsoAfterARestart) {
 TEST_F(DailySummaryTest, ADayWithoutSamplesIsOneAndTheFirstDayIsNone) {
   add(kFrom + kHourMs, kFrom + 2 * kHourMs, byClock);
   EXPECT_FALSE(due(kFrom + 8 * kHourMs));
-  EXPECT_THAT(due(kSeven).value().message, HasSubstr("2026-10-25: 6 samples, 1 gap of 13")) << "its first hour is none";
+  EXPECT_THAT(due(kSeven, folder_ / "missing").value().message, HasSubstr("2026-10-25: 6 samples, 1 gap of 13"))
+      << "its first hour is none";
   const Event event = due(kSeven + kDayMs).value();
   EXPECT_EQ(event.message, "2026-10-26: 0 samples, 1 gap of 1440 minutes, 0 alarms");
   EXPECT_EQ(event.severity, Severity::kWarning);
