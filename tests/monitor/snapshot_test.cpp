@@ -84,6 +84,12 @@ TEST_F(SnapshotTest, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
   EXPECT_THAT([&] { (void)freeMegabytes(unseen); }, saying("cannot read the free space"));
 }
 
+TEST_F(SnapshotTest, NothingStaysOfAPictureThatFails) {
+  fs::create_directories(folder_ / "2026-06-01T12-00-00.000Z_overlay.png/x");
+  EXPECT_MPM_ERROR(shoot(kNoon), "_overlay.png");
+  EXPECT_FALSE(fs::exists(folder_ / "2026-06-01T12-00-00.000Z.png"));
+}
+
 TEST_F(SnapshotTest, ForgetsOldOnesAndNothingElse) {
   for (int day = 0; day < 5; ++day) shoot(kNoon + day * kDayMs);
   std::ofstream(folder_ / "2020-notes.txt") << "mine";

@@ -52,9 +52,24 @@ std::string stemFor(const std::string& folder, UnixMs time, const std::string& s
   }
 }
 
+// Removes what was written of a picture whose last file failed: retention finds whose it is by its .json.
+struct UnlessWhole {
+  std::string stem;
+
+  ~UnlessWhole() {
+    using Ending = vision::EstimateFiles;
+    std::error_code error;
+    if (fs::exists(stem + ".json", error) || error) return;
+    for (const char* ending : {".png", Ending::kOverlay, Ending::kIds, Ending::kSegments, Ending::kDepth,
+                               Ending::kDepthColors, Ending::kMerge})
+      fs::remove(stem + ending, error);
+  }
+};
+
 // A frame of a recording: the picture and the name of its source.
 std::string writeRecorded(const std::string& folder, const InferenceResult& result, const std::string& source) {
   const std::string stem = stemFor(folder, result.frame.time, source);
+  const UnlessWhole part{stem};
   vision::writePicture(stem + ".png", result.frame.image);
   writeFileAtomically(stem + ".json", toText({{"source", vision::redactCredentials(source)}}));
   return stem + ".png";
@@ -100,6 +115,7 @@ std::string snapshotSource(const std::string& stem) {
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
                           const std::string& source, const OverlayStyle& style, bool merge_map) {
   const std::string stem = stemFor(folder, result.frame.time, source);
+  const UnlessWhole part{stem};
   vision::writePicture(stem + ".png", result.frame.image);
   const bool chosen = style.colors.size() >= static_cast<std::size_t>(result.model->classes);
   const vision::EstimateFiles files = vision::estimateFiles(
