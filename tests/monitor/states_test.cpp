@@ -210,7 +210,8 @@ TEST_F(StoredStates, PartsTogetherHaveThose) {
 
   // The pictures of an archive lie between those of the other part.
   const std::pair<const char*, std::vector<const char*>> parts[] = {
-      {"1.db", {"0,'open'", "20,'closed'", "40,'closed'"}}, {"2.db", {"5,''", "10,'open'", "30,'closed'"}}};
+      {"1.db", {"0,'open'", "20,'closed'", "40,'closed'", "50,''", "60,'closed'"}},
+      {"2.db", {"5,''", "10,'open'", "20,''", "30,'closed'", "50,'open'", "60,'open'"}}};
   for (const auto& [name, changes] : parts) {
     record(folder_ / name, {sampleAt(kNoon + (name[0] == '1'))}, session("archive"));
     runSql(folder_ / name, "UPDATE source SET archive = 1");
@@ -219,7 +220,7 @@ TEST_F(StoredStates, PartsTogetherHaveThose) {
   }
   mergeDatabases({folder_ / "1.db", folder_ / "2.db"}, folder_ / "archive.db");
   EXPECT_EQ(runSql(folder_ / "archive.db", "SELECT group_concat(time_ms || state) FROM state_change"),
-            "0open,20closed");
+            "0open,20closed,50open");
 }
 
 }  // namespace

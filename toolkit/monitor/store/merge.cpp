@@ -69,7 +69,10 @@ void copyAll(Database& database) {
   const std::string area = "(SELECT whole FROM area WHERE part = region)";
   copy(database, "region_sample", {{"sample", sample}, {"region", "coalesce(" + area + ", 0)"}});
   copy(database, "state_sample", {{"sample", sample}});
-  copy(database, "state_change", {{"source", source}});
+  // Two parts may begin a state in the same moment: the state of the later part counts, where it is known.
+  copy(database, "state_change", {{"source", source}},
+       " WHERE true ON CONFLICT(source, name, time_ms)"
+       " DO UPDATE SET state = excluded.state WHERE excluded.state <> ''");
   copy(database, "event", {{"id", ""}, {"source", source}});
   copy(database, "view_reference", {{"source", source}},
        " WHERE " + source + " NOT IN (SELECT source FROM main.view_reference)");
