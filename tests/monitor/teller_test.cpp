@@ -42,6 +42,16 @@ TEST(Teller, ASensorExpiresAfterThreeSamples) {
   }
 }
 
+TEST(Teller, NamesInOtherLettersHaveIdsOfTheirOwn) {
+  SessionInfo info = session();
+  info.classes = {"汽车", "行人", "sky"};
+  const Json components = discovery("yard", "mpm/yard", {}, info, sampleAt(kNoon), {0, 1, 2})["components"];
+  int areas = 0;
+  for (const auto& [key, entity] : components.items()) areas += key.starts_with("area_");
+  EXPECT_EQ(areas, 3);
+  EXPECT_TRUE(components.contains("area_sky"));
+}
+
 TEST(Teller, ADeviceHasItsPictureAndItsPageIfOthersReachIt) {
   const auto config = [](const std::string& address) {
     return discovery("yard", "a/yard", {.mqtt = {.picture = true}, .page = {.address = address}}, session(),

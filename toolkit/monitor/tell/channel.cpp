@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/atomic_file.h"
+#include "base/hash.h"
 #include "base/number_text.h"
 #include "base/visible_text.h"
 #include "mpm/error.hpp"
@@ -57,8 +58,11 @@ Json discovery(const std::string& camera, const std::string& topic, const FileTa
   const std::string device = topicName(topic);
   Json components = Json::object();
   const auto add = [&](const std::string& key, const std::string& name, const char* platform, const Json& more) {
-    const std::string id = device + "_" + topicName(key);
-    Json& entity = components[topicName(key)];
+    std::string own = topicName(key);
+    if (std::ranges::any_of(key, [](unsigned char c) { return c > 127; }))  // else names of equal length collide
+      own += "_" + std::to_string(hashBytes(key) >> 32);
+    const std::string id = device + "_" + own;
+    Json& entity = components[own];
     entity = {{"platform", platform}, {"unique_id", id}, {"name", name}};
     entity["default_entity_id"] = std::string(platform) + "." + id;
     entity.update(more);
