@@ -109,7 +109,7 @@ TEST_F(PageTest, ACameraThatNeverGaveAFrameIsDown) {
     EXPECT_THAT(text, HasSubstr("mpm_camera_up{camera=\"" + one.name + "\"} 0\n"));
     EXPECT_THAT(text, Not(HasSubstr("timestamp_seconds{")));
   }
-  ask(shown, "/api/events", {{"camera", "gate"}}, 404);
+  EXPECT_EQ(ask(shown, "/api/events", {{"camera", "gate"}}, 404)["error"], "nothing is stored of 'gate' yet");
   live[0].session.source.in = 1;
   EXPECT_EQ(ask(shown, "/api/cameras")["cameras"][0]["state"], "online") << "it is measured, and a sample will come";
 }

@@ -331,11 +331,12 @@ struct Page::Impl {
     const UnixMs to = timeIn(request, "to", options.now()), from = timeIn(request, "from", to - kDayMs);
     if (from >= to) throw Refusal(400, "from: it must be before 'to'");
     Json problems;
-    for (Shown& one : cameras(problems))
-      if (one.name == name && one.store) {
-        std::tie(one.from, one.to) = std::pair(from, to);
-        return std::move(one);
-      }
+    for (Shown& one : cameras(problems)) {
+      if (one.name != name) continue;
+      if (!one.store) throw Refusal(404, "nothing is stored of '" + visibleText(name) + "' yet");
+      std::tie(one.from, one.to) = std::pair(from, to);
+      return std::move(one);
+    }
     throw Refusal(404, "camera: there is no '" + visibleText(name) + "'");
   }
 

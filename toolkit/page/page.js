@@ -106,10 +106,12 @@ function complain(...lines) {
 
 async function refresh() {
   clearTimeout(timer);
+  let problems = [];
   try {
     data = await get("/api/cameras");
+    problems = data.problems;
     $("login").hidden = true;
-    complain(...data.problems);
+    complain(...problems);
     await render();
   } catch (error) {
     if (error instanceof Refused) {
@@ -118,7 +120,8 @@ async function refresh() {
       $("token").focus();
       return;
     }
-    complain(error instanceof TypeError ? "The server does not answer. Trying again." : error.message);
+    const away = error instanceof TypeError || error instanceof SyntaxError;  // a proxy may answer with HTML
+    complain(...problems, away ? "The server does not answer. Trying again." : error.message);
   }
   timer = setTimeout(refresh, kRefresh);
 }
@@ -274,15 +277,26 @@ function renderControls(one) {
   $("latest").onclick = () => go({to: null});
 }
 
+// Empties the panels, so that what one camera shows does not stay under the name of the next.
+function clearPeriod() {
+  series = null;
+  $("states").hidden = true;
+  for (const id of ["span", "chart", "readout", "legend", "values", "events", "snapshots"]) show($(id));
+}
+
 async function renderPeriod(one) {
   const to = endOf(one), from = to - kPeriods[period()];
   const span = {camera: one.name, from: new Date(Math.max(0, from)).toISOString(), to: new Date(to).toISOString()};
   const key = state.has("class") ? {class: state.get("class")} : {quantity: state.get("quantity") ?? "tokens"};
-  const [chart, events, states, snapshots] = await Promise.all([
+  const answers = Promise.all([
     get("/api/series", {...span, ...key, region: state.get("region") ?? ""}), get("/api/events", span),
     get("/api/states", span), get("/api/snapshots", span)]);
+  const [chart, events, states, snapshots] = await answers.catch(error => {
+    if (camera() === one && series?.camera !== one.name) clearPeriod();
+    throw error;
+  });
   if (camera() !== one) return;  // another one was chosen meanwhile
-  series = {...chart, from, to, knowsNight: one.sample !== null && one.sample.night !== null,
+  series = {...chart, camera: one.name, from, to, knowsNight: one.sample !== null && one.sample.night !== null,
     label: $("quantity").selectedOptions[0]?.textContent ?? ""};
   series.points = chart.rows.map(row => Object.fromEntries(chart.columns.map((name, i) => [name, row[i]])));
   cursor = Math.min(cursor, series.points.length - 1);
