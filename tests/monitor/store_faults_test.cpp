@@ -184,8 +184,11 @@ TEST_F(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
   for (int i = 1000; i < 2000; ++i) writer.append(sampleAt(kNoon + i * 1000));
   EXPECT_EQ(writer.status().pending, 100);
   EXPECT_EQ(writer.status().lost, 1900);
+  writer.append(eventAt(kNoon, "kept"));
+  for (int i = 0; i < 2000; ++i) writer.forgetSent("mqtt", i);  // a broker confirms messages
   full.reset();
   ASSERT_TRUE(writer.flush());
+  EXPECT_EQ(runSql(path_, "SELECT count(*) FROM event WHERE message = 'kept'"), "1");
   const auto samples = allSamples(StoreReader(path_));
   ASSERT_EQ(samples.size(), 100u);
   EXPECT_EQ(samples.front().time, kNoon + 1900 * 1000) << "the newest are kept";

@@ -345,9 +345,14 @@ struct StoreWriter::Impl {
     if (std::holds_alternative<BeginSession>(operation) || std::holds_alternative<SetSource>(operation))
       context = operation;
     if (const auto* set = std::get_if<SetRegions>(&operation)) regions = *set;
-    if (std::holds_alternative<ViewReference>(operation))  // each takes the place of the one before
-      done += static_cast<std::int64_t>(std::erase_if(
-          queue, [](const Operation& earlier) { return std::holds_alternative<ViewReference>(earlier); }));
+    // A view takes the place of the one before. Of what was sent through a channel the largest number counts.
+    const auto* sent = std::get_if<ForgetSent>(&operation);
+    if (const bool view = std::holds_alternative<ViewReference>(operation); view || sent)
+      enqueued -= static_cast<std::int64_t>(std::erase_if(queue, [&](const Operation& earlier) {
+        const auto* before = std::get_if<ForgetSent>(&earlier);
+        return (view && std::holds_alternative<ViewReference>(earlier)) ||
+               (sent && before && before->channel == sent->channel && before->number <= sent->number);
+      }));
     push(std::move(operation));
   }
 
