@@ -184,6 +184,10 @@ TEST_F(RunningInference, AModelOfDepthTakesOver) {
   EXPECT_LT(result.estimate.depth_range.min, result.estimate.depth_range.max);
   EXPECT_EQ(result.compared->estimate.tokens.size(), 1u);
   EXPECT_FALSE(result.compared->estimate.depth.empty());
+  worker_.setRefine(Refine::kGuided);
+  ASSERT_TRUE(eventually([&] { return toldOf("the model before it goes on"); })) << "it has no labels";
+  worker_.setReduction(mpmBefore({1}));
+  until([](const InferenceResult& now) { return now.estimate.tokens.size() == 2; });
 }
 
 TEST_F(InferenceWorkerTest, ChoosesReuseForAModelThatDoesNotMerge) {

@@ -56,10 +56,10 @@ struct Loaded {
   std::shared_ptr<const ModelInfo> info;
   std::string path;
   std::string digest;
-  ConvertOptions convert;  ///< that it was read with
-  Reuse reuse;             ///< the same
-  int session = 0;         // 0 until it gave its first result
-  int stream = 0;          // CapturedFrame::stream of the last frame
+  EstimatorOptions options;  // as they were wanted
+  Reuse reuse;               // of these, or chosen
+  int session = 0;           // 0 until it gave its first result
+  int stream = 0;            // CapturedFrame::stream of the last frame
 };
 
 // Which file this is, and when it was written; empty: it cannot be read.
@@ -153,6 +153,7 @@ struct InferenceWorker::Impl {
   Callbacks callbacks;
   bool choose_reuse = false;
   std::optional<Refine> first_refine;  // of the options at the start
+  bool features = false;               // of setFeatures(), also while the model refuses them
 
   // Written by the callers.
   mutable std::mutex mutex;
@@ -247,7 +248,7 @@ struct InferenceWorker::Impl {
     auto info = std::make_shared<ModelInfo>(estimator->model());
     info->facts.refine = options.refine.value_or(info->facts.refine);
     auto loaded = std::make_unique<Loaded>(
-        Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert, options.reuse});
+        Loaded{std::move(estimator), std::move(info), path, std::move(digest), options, options.reuse});
     if (!with_choice || loaded->info->reduction.method != ReductionMethod::kNone) return loaded;
     EstimatorOptions reusing = options;
     reusing.reuse.on = true;
@@ -273,8 +274,8 @@ struct InferenceWorker::Impl {
     } catch (const std::exception& error) {
       std::string what = error.what();
       if (what.find(now.path) == std::string::npos) what = now.path + ": " + what;
-      post(Severity::kError, "cannot load " + what + (current ? "; the model before it goes on" : ""));
       keepWantedAsLoaded();
+      post(Severity::kError, "cannot load " + what + (current ? "; the model before it goes on" : ""));
     }
     setLoading(false);
   }
@@ -286,7 +287,7 @@ struct InferenceWorker::Impl {
     const std::lock_guard lock(mutex);
     if (wanted.version != loaded_version) return;
     wanted.path = current->path;
-    wanted.options.read.convert = current->convert;
+    wanted.options = current->options;
   }
 
   // Reads a file that changed once it has stopped changing, so that one half copied is not tried.
@@ -386,13 +387,9 @@ struct InferenceWorker::Impl {
   std::optional<ComparedResult> estimateWith(const Reduction& variant, const cv::Mat& image, const Estimate& own) {
     if (variant == current->info->reduction) return ComparedResult{own, variant};
     try {
-      if (!other || other->path != current->path || other->convert.reduce != variant) {
-        EstimatorOptions options;
-        {
-          const std::lock_guard lock(mutex);
-          options = wanted.options;
-        }
-        options.read.convert = current->convert.with(variant);
+      if (!other || other->path != current->path || other->options.read.convert.reduce != variant) {
+        EstimatorOptions options = current->options;
+        options.read.convert = options.read.convert.with(variant);
         options.reuse = {};
         other = read(current->path, options, current->digest, false);
       }
@@ -449,6 +446,7 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
   impl_->callbacks = std::move(callbacks);
   impl_->choose_reuse = choose_reuse;
   impl_->first_refine = options.refine;
+  impl_->features = options.features;
   impl_->wanted.path = std::move(model);
   impl_->wanted.options = std::move(options);
   impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;
@@ -475,6 +473,7 @@ void InferenceWorker::setRefine(Refine refine) {
 
 void InferenceWorker::setFeatures(bool features) {
   impl_->change([&](Impl::Wanted& wanted) {
+    impl_->features = features;
     if (std::exchange(wanted.options.features, features) != features) ++wanted.version;
   });
 }
@@ -482,7 +481,8 @@ void InferenceWorker::setFeatures(bool features) {
 void InferenceWorker::setModel(std::string path, const std::optional<Reduction>& variant) {
   if (variant) variant->validate();
   impl_->change([&](Impl::Wanted& wanted) {
-    if (wanted.path != path) wanted.options.refine = impl_->first_refine;
+    if (wanted.path != path)
+      std::tie(wanted.options.refine, wanted.options.features) = std::tie(impl_->first_refine, impl_->features);
     wanted.path = std::move(path);
     wanted.options.read.convert.reduce = variant;
     ++wanted.version;
