@@ -40,7 +40,7 @@ class PatchesWithPositions(torch.nn.Module):
 def imposed_patches(convolution, side, imposed):
     grid = (side // convolution.kernel_size[0],) * 2
     draw = make_segmenter.impose_tokens(imposed, grid, 1, make_segmenter.random_weights(1))
-    positions = torch.from_numpy(draw("encoder.pos_embed", (1, 1 + grid[0] * grid[1], DIM))[:, 1:])
+    positions = torch.from_numpy(draw("encoder_pos_embed", (1, 1 + grid[0] * grid[1], DIM))[:, 1:])
     return PatchesWithPositions(convolution, positions.transpose(1, 2).reshape(1, DIM, *grid).contiguous())
 
 

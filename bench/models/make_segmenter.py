@@ -16,117 +16,48 @@ import sys
 
 import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models/export"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "models/export"))
 import sidecar  # noqa: E402
 
-Size = collections.namedtuple("Size", "dim blocks heads")
-SIZES = {"T": Size(192, 12, 3), "S": Size(384, 12, 6), "B": Size(768, 12, 12), "L": Size(1024, 24, 16)}
-SIDE, PATCH, CLASSES = 512, 16, 150
+Size = collections.namedtuple("Size", "dim blocks")
+SIZES = {"T": Size(192, 12), "S": Size(384, 12), "B": Size(768, 12), "L": Size(1024, 24)}
+SIDE, PATCH, CLASSES, HEAD_DIM, MASK_BLOCKS = 512, 16, 150, 64, 2
 GRID = (SIDE // PATCH, SIDE // PATCH)
-MASK_BLOCKS, MLP_RATIO = 2, 4
-ENCODER_EPS, HEAD_EPS = 1e-6, 1e-5
 
 
-class GraphBuilder:
-    """ONNX nodes as function calls. The name of a value is the name of its node."""
+def network(size):
+    """The graph in ONNX's notation. The name of a weight ends with its shape."""
+    start, block, middle, end = (ROOT / "cli/segmenter.onnxtxt").read_text().split("----\n")
 
-    def __init__(self, draw):
-        self.draw, self.nodes, self.initializers, self.names = draw, [], [], set()
+    def blocks(name, count):
+        return "".join(block.replace("#", f"{name}_{i}_").replace("NEXT", f"{name}_{i + 1}_") for i in range(count))
 
-    def op(self, kind, *inputs, name=None, **attributes):
-        name = name or f"{kind.lower()}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [name], name=name, **attributes))
-        return name
-
-    def constant(self, values, dtype=np.int64):
-        array = np.array(values, dtype)
-        name = f"constant_{array.dtype}_{'x'.join(map(str, array.shape))}_" + "_".join(map(str, array.ravel()))
-        if name not in self.names:
-            self.names.add(name)
-            self.initializers.append(numpy_helper.from_array(array, name))
-        return name
-
-    def weight(self, name, *shape):
-        self.initializers.append(numpy_helper.from_array(self.draw(name, shape), name))
-        return name
-
-    def linear(self, name, x, inputs, outputs):
-        product = self.op("MatMul", x, self.weight(f"{name}.weight", inputs, outputs), name=f"{name}/product")
-        return self.op("Add", product, self.weight(f"{name}.bias", outputs), name=f"{name}/out")
-
-    def norm(self, name, x, dim, eps):
-        weight, bias = self.weight(f"{name}.weight", dim), self.weight(f"{name}.bias", dim)
-        return self.op("LayerNormalization", x, weight, bias, axis=-1, epsilon=eps, name=f"{name}/out")
-
-    def gelu(self, x):
-        erf = self.op("Erf", self.op("Div", x, self.constant(np.sqrt(2), np.float32)))
-        doubled = self.op("Mul", x, self.op("Add", erf, self.constant(1, np.float32)))
-        return self.op("Mul", doubled, self.constant(0.5, np.float32))
-
-    def block(self, name, x, dim, heads, eps):
-        head_dim = dim // heads
-        y = self.linear(f"{name}.attn.qkv", self.norm(f"{name}.norm1", x, dim, eps), dim, 3 * dim)
-        y = self.op("Reshape", y, self.constant([0, -1, 3, heads, head_dim]))
-        y = self.op("Transpose", y, perm=[2, 0, 3, 1, 4])
-        q, k, v = (self.op("Gather", y, self.constant(i), axis=0) for i in range(3))
-        logits = self.op("MatMul", q, self.op("Transpose", k, perm=[0, 1, 3, 2]))
-        logits = self.op("Mul", logits, self.constant(head_dim**-0.5, np.float32))
-        y = self.op("MatMul", self.op("Softmax", logits, axis=-1), v)
-        y = self.op("Reshape", self.op("Transpose", y, perm=[0, 2, 1, 3]), self.constant([0, -1, dim]))
-        x = self.op("Add", x, self.linear(f"{name}.attn.proj", y, dim, dim), name=f"{name}/attended")
-        y = self.linear(f"{name}.mlp.fc1", self.norm(f"{name}.norm2", x, dim, eps), dim, MLP_RATIO * dim)
-        y = self.linear(f"{name}.mlp.fc2", self.gelu(y), MLP_RATIO * dim, dim)
-        return self.op("Add", x, y, name=f"{name}/out")
-
-    def slice_rows(self, x, start, end):
-        return self.op("Slice", x, self.constant([start]), self.constant([end]), self.constant([1]))
+    text = start + blocks("encoder_blocks", size.blocks) + middle + blocks("decoder_blocks", MASK_BLOCKS) + end
+    text = text.replace("LAST", str(size.blocks)).replace("HEADS", str(size.dim // HEAD_DIM))
+    return re.sub(r"(\d?)\$", lambda times: str(int(times[1] or 1) * size.dim), text)
 
 
 def build(size, output, draw):
     """`draw(name, shape)` gives a weight."""
-    tokens, dim = GRID[0] * GRID[1], size.dim
-    g = GraphBuilder(draw)
-    weights = (g.weight("encoder.proj.weight", dim, 3, PATCH, PATCH), g.weight("encoder.proj.bias", dim))
-    x = g.op("Conv", "image", *weights, kernel_shape=[PATCH] * 2, strides=[PATCH] * 2)
-    x = g.op("Transpose", g.op("Reshape", x, g.constant([0, dim, -1])), perm=[0, 2, 1])
-    x = g.op("Concat", g.weight("encoder.cls_token", 1, 1, dim), x, axis=1)
-    x = g.op("Add", x, g.weight("encoder.pos_embed", 1, 1 + tokens, dim))
-    for i in range(size.blocks):
-        x = g.block(f"encoder.blocks.{i}", x, dim, size.heads, ENCODER_EPS)
-    x = g.norm("encoder.norm", x, dim, ENCODER_EPS)
+    model = onnx.parser.parse_model(network(size))
+    graph = model.graph
     if output == "features":
-        g.op("Identity", x, name="features")
-        result = helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 1 + tokens, dim])
-    else:
-        scores = g.op("Transpose", head(g, g.slice_rows(x, 1, 1 + tokens), size, tokens), perm=[0, 2, 1])
-        scores = g.op("Reshape", scores, g.constant([0, CLASSES, *GRID]))
-        logits = g.op("Resize", scores, "", g.constant([1, 1, PATCH, PATCH], np.float32), name="logits",
-                      mode="linear", coordinate_transformation_mode="half_pixel")
-        g.op("ArgMax", logits, axis=1, keepdims=0, name="labels")
-        result = helper.make_tensor_value_info("labels", TensorProto.INT64, [1, SIDE, SIDE])
-    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, SIDE, SIDE])
-    graph = helper.make_graph(g.nodes, "segmenter", [image], [result], g.initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="make_segmenter")
-    model.ir_version = 8  # the oldest version with LayerNormalization
+        end = next(i for i, node in enumerate(graph.node) if "features" in node.output)
+        del graph.node[end + 1:]
+        features = helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 1 + GRID[0] * GRID[1], size.dim])
+        graph.output[0].CopyFrom(features)
+    made = {"image", ""}
+    for node in graph.node:
+        for name in node.input:
+            if name not in made:
+                layer, shape = re.fullmatch(r"(.*?)((?:_\d+)+)", name).groups()
+                graph.initializer.append(numpy_helper.from_array(draw(layer, tuple(map(int, shape[1:].split("_")))), name))
+        made.update(node.input, node.output)
     return model
-
-
-def head(g, patches, size, tokens):
-    """The mask transformer: scores {1, N, CLASSES}."""
-    dim = size.dim
-    x = g.linear("decoder.proj_dec", patches, dim, dim)
-    x = g.op("Concat", x, g.weight("decoder.cls_emb", 1, CLASSES, dim), axis=1)
-    for i in range(MASK_BLOCKS):
-        x = g.block(f"decoder.blocks.{i}", x, dim, size.heads, HEAD_EPS)
-    x = g.norm("decoder.decoder_norm", x, dim, HEAD_EPS)
-    sides = []
-    for name, start, end in (("patch", 0, tokens), ("classes", tokens, tokens + CLASSES)):
-        y = g.op("MatMul", g.slice_rows(x, start, end), g.weight(f"decoder.proj_{name}", dim, dim))
-        sides.append(g.op("Div", y, g.op("ReduceL2", y, axes=[-1], keepdims=1)))
-    masks = g.op("MatMul", sides[0], g.op("Transpose", sides[1], perm=[0, 2, 1]))
-    return g.norm("decoder.mask_norm", masks, CLASSES, HEAD_EPS)
 
 
 def random_weights(seed):
@@ -135,7 +66,7 @@ def random_weights(seed):
 
     def draw(name, shape):
         values = generator.standard_normal(shape, dtype=np.float32)
-        if re.search(r"norm\d?\.weight$", name):
+        if re.search(r"norm\d?_weight$", name):
             return 1 + np.float32(0.1) * values
         if name.endswith("bias"):
             return np.float32(0.02) * values
@@ -148,7 +79,7 @@ def random_weights(seed):
 
 
 def segmenter_weights(path):
-    """The weights of a Segmenter ONNX, by the names of their layers, Linear's as {in, out}. torch.onnx renames the weight of a
+    """The weights of a Segmenter ONNX, by the names of their layers with _ for dots, Linear's as {in, out}. torch.onnx renames the weight of a
     Linear (onnx::MatMul_17) but keeps the name of its bias, so a weight is found through the bias that is added to its product."""
     graph = onnx.load(str(path)).graph
     producer = {output: node for node in graph.node for output in node.output}
@@ -162,7 +93,7 @@ def segmenter_weights(path):
             if bias in weights and multiply is not None and multiply.op_type == "MatMul":
                 named[bias.removesuffix(".bias") + ".weight"] = weights.get(multiply.input[1])
     weights |= {name: array for name, array in named.items() if array is not None}
-    return weights
+    return {name.replace(".", "_"): array for name, array in weights.items()}
 
 
 def resize_positions(positions, old_grid, new_grid):
@@ -180,11 +111,11 @@ def encoder_weights(path, otherwise):
     known = segmenter_weights(path)
     beside = json.loads(pathlib.Path(path).with_suffix(".json").read_text())["input"]
     old_grid = (beside["height"] // PATCH, beside["width"] // PATCH)
-    known["encoder.pos_embed"] = resize_positions(known["encoder.pos_embed"], old_grid, GRID)
+    known["encoder_pos_embed"] = resize_positions(known["encoder_pos_embed"], old_grid, GRID)
 
     def draw(name, shape):
         drawn = otherwise(name, shape)
-        if not name.startswith("encoder."):
+        if not name.startswith("encoder_"):
             return drawn
         if known[name].shape != tuple(shape):
             raise SystemExit(f"{path}: {name} is {known[name].shape}, wanted {tuple(shape)}: another size than --size")
@@ -212,7 +143,7 @@ def impose_tokens(counts, grid, seed, otherwise):
 
     def draw(name, shape):
         values = otherwise(name, shape)
-        if name != "encoder.pos_embed":
+        if name != "encoder_pos_embed":
             return values
         generator = np.random.default_rng(seed + 1)
         families = generator.standard_normal((second, shape[-1]))
