@@ -51,12 +51,8 @@ std::optional<Emitter::Tokens> Emitter::tokens(int index, int depth) {
     return tokens_[index] = *in;
   }
   const bool activated = term.kind == TermKind::kActivation;
-  const int picked = activated ? term.inputs[0] : index;
-  const int linear = at(picked).kind == TermKind::kArrange ? at(picked).inputs[0] : picked;
-  if (at(linear).kind != TermKind::kLinear) return std::nullopt;
-  const auto part = linearPart(found_.terms, picked, at(linear).inputs[0]);
-  if (!part) return std::nullopt;
-  auto in = tokens(at(linear).inputs[0], depth + 1);
+  const auto part = linearPart(found_.terms, activated ? term.inputs[0] : index);
+  auto in = part ? tokens(at(part->layer).inputs[0], depth + 1) : std::nullopt;
   if (!in) return std::nullopt;
   const std::string name = nameOf(index, "head/");
   in->name = head_nodes_.linear({in->name, in->state}, *part, name, in->special);
@@ -64,11 +60,11 @@ std::optional<Emitter::Tokens> Emitter::tokens(int index, int depth) {
   return tokens_[index] = *in;
 }
 
-/// The affine map of the columns of `view`, rows of {heads * head_dim, d}, over `base`; nullopt when it has none.
-static std::optional<LinearPart> projection(const std::vector<Term>& terms, const HeadView& view, int base) {
-  const auto columns = linearPart(terms, view.term, base);
+/// The affine map of the columns of `view`, rows of {heads * head_dim, d}; nullopt when it has none.
+static std::optional<LinearPart> projection(const std::vector<Term>& terms, const HeadView& view) {
+  const auto columns = linearPart(terms, view.term);
   if (!columns) return std::nullopt;
-  LinearPart part{std::ssize(view.column), columns->in, {}, {}};
+  LinearPart part{std::ssize(view.column), columns->in, {}, {}, columns->layer};
   for (std::size_t i = 0; i < view.column.size(); ++i) {
     const auto row = columns->weight.begin() + view.column[i] * part.in;
     part.weight.insert(part.weight.end(), row, row + part.in);
@@ -78,12 +74,10 @@ static std::optional<LinearPart> projection(const std::vector<Term>& terms, cons
 }
 
 std::optional<std::string> Emitter::attentionPool(const Term& term, const std::string& name, int depth) {
-  const Term& source = at(term.k.term);
-  const int linear = source.kind == TermKind::kArrange ? source.inputs[0] : term.k.term;
-  if (at(linear).kind != TermKind::kLinear) return std::nullopt;
-  auto keys = projection(found_.terms, term.k, at(linear).inputs[0]);
-  const auto values = projection(found_.terms, term.v, at(linear).inputs[0]);
-  const auto in = keys && values ? tokens(at(linear).inputs[0], depth + 1) : std::nullopt;
+  auto keys = projection(found_.terms, term.k);
+  const auto values = projection(found_.terms, term.v);
+  if (!keys || !values || at(keys->layer).inputs[0] != at(values->layer).inputs[0]) return std::nullopt;
+  const auto in = tokens(at(keys->layer).inputs[0], depth + 1);
   if (!in) return std::nullopt;
   const auto append = [&](std::vector<float>& to, const std::vector<float>& from) {
     for (const float value : from) to.push_back(static_cast<float>(static_cast<double>(value) * term.v.scale));

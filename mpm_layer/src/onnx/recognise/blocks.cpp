@@ -9,8 +9,9 @@
 namespace mpm::onnx_graph {
 namespace {
 
-LinearPart affine(const Term& linear) {
-  return {linear.cols, linear.weight.shape[1], *linear.weight.floats, *linear.bias.floats};
+LinearPart affine(const std::vector<Term>& terms, int layer) {
+  const Term& linear = terms[layer];
+  return {linear.cols, linear.weight.shape[1], *linear.weight.floats, *linear.bias.floats, layer};
 }
 
 /// Recognises the two halves of one block; `why` names the first node that does not fit.
@@ -43,7 +44,7 @@ class BlockMatcher {
     block.scale = attention.scale;
     block.rotation = attention.q.rotation;
     block.pair_bias = attention.pair_bias;
-    block.proj = scaled(affine(proj), scale);
+    block.proj = scaled(affine(terms_, branch), scale);
     block.relative_positions = attention.relative_positions;
     int norm = -1;
     for (int part = 0; part < 3; ++part) {
@@ -72,7 +73,7 @@ class BlockMatcher {
     const auto scale = peelScale(branch);
     const Term& fc2 = at(branch);
     if (fc2.kind != TermKind::kLinear) return no(branch, "the second linear layer of an MLP");
-    block.fc2 = scaled(affine(fc2), scale);
+    block.fc2 = scaled(affine(terms_, branch), scale);
     int hidden = fc2.inputs[0];
     if (at(hidden).kind == TermKind::kNorm) {
       block.mlp_norm = normPart(at(hidden));
@@ -90,11 +91,12 @@ class BlockMatcher {
     block.activation = at(activated).activation;
     block.gated = gate >= 0;
     int norm = -1;
-    auto fc1 = hiddenPart(at(activated).inputs[0], stream, norm);
+    const char* const first_layer = "the first linear layer of an MLP";
+    auto fc1 = ofNorm(at(activated).inputs[0], first_layer, stream, norm);
     if (!fc1) return false;
     block.fc1 = std::move(*fc1);
     if (gate >= 0) {
-      const auto gates = hiddenPart(gate, stream, norm);
+      const auto gates = ofNorm(gate, first_layer, stream, norm);
       if (!gates) return false;
       block.fc1.weight.insert(block.fc1.weight.end(), gates->weight.begin(), gates->weight.end());
       block.fc1.bias.insert(block.fc1.bias.end(), gates->bias.begin(), gates->bias.end());
@@ -212,11 +214,8 @@ class BlockMatcher {
       if (!scaleNorm(part == 0 ? *block.q_norm : *block.k_norm, factor))
         return no(view.term, "one scale for all normalised heads");
     }
-    const int linear = at(source).kind == TermKind::kArrange ? at(source).inputs[0] : source;
-    if (at(linear).kind != TermKind::kLinear) return no(source, "the linear layer of q, k or v");
-    if (!readsNorm(linear, stream, norm, padding)) return false;
-    const auto rows = linearPart(terms_, source, at(linear).inputs[0]);
-    if (!rows) return no(source, "columns of a linear layer");
+    const auto rows = ofNorm(source, "the linear layer of q, k or v", stream, norm, padding);
+    if (!rows) return false;
     // For q and k the scale is already in the attention.
     for (double& one : factor) one *= part == 2 ? view.scale : 1;
     block.qkv.in = rows->in;
@@ -272,17 +271,11 @@ class BlockMatcher {
     return part;
   }
 
-  /// A linear layer of the normalised stream, or columns of one.
-  std::optional<LinearPart> hiddenPart(int term, int stream, int& norm) {
-    const int linear = at(term).kind == TermKind::kArrange ? at(term).inputs[0] : term;
-    if (at(linear).kind != TermKind::kLinear) {
-      no(linear, "the first linear layer of an MLP");
-      return std::nullopt;
-    }
-    if (!readsNorm(linear, stream, norm)) return std::nullopt;
-    auto part = linearPart(terms_, term, at(linear).inputs[0]);
-    if (!part) no(term, "columns of a linear layer");
-    return part;
+  /// A linear layer, `wanted`, of the normalised stream, or columns of one.
+  std::optional<LinearPart> ofNorm(int term, const char* wanted, int stream, int& norm, std::int64_t padding = 0) {
+    auto part = linearPart(terms_, term);
+    if (!part) no(term, wanted);
+    return part && readsNorm(part->layer, stream, norm, padding) ? std::move(part) : std::nullopt;
   }
 
   const std::vector<Term>& terms_;
@@ -308,20 +301,17 @@ bool joins(const std::vector<Term>& terms, int term, int stream, BlockChain& cha
 
 }  // namespace
 
-std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, int base) {
+std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index) {
   const Term& term = terms[index];
-  if (term.kind == TermKind::kLinear && term.inputs[0] == base) return affine(term);
+  if (term.kind == TermKind::kLinear) return affine(terms, index);
   if (term.kind != TermKind::kArrange) return std::nullopt;
   const Term& linear = terms[term.inputs[0]];
-  if (linear.kind != TermKind::kLinear || linear.inputs[0] != base || term.rows != linear.rows ||
-      !isCounting(term.row_of)) {
-    return std::nullopt;
-  }
+  if (linear.kind != TermKind::kLinear || term.rows != linear.rows || !isCounting(term.row_of)) return std::nullopt;
   const auto cols = static_cast<std::size_t>(term.cols);
   for (std::size_t i = cols; i < term.offset.size(); ++i) {
     if (term.offset[i] != term.offset[i % cols]) return std::nullopt;
   }
-  LinearPart part{term.cols, linear.weight.shape[1], {}, {}};
+  LinearPart part{term.cols, linear.weight.shape[1], {}, {}, term.inputs[0]};
   for (std::size_t j = 0; j < cols; ++j) {
     const float* row = linear.weight.floats->data() + term.col_of[j] * part.in;
     for (std::int64_t i = 0; i < part.in; ++i)

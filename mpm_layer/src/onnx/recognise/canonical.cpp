@@ -37,22 +37,18 @@ class Matcher {
     return tensor ? tensor->uniform() : std::nullopt;
   }
 
-  /// Live nodes that read `value`.
-  std::vector<Node*> readers(int value) const {
-    std::vector<Node*> result;
-    if (value < 0 || static_cast<std::size_t>(value) >= readers_.size()) return result;
-    for (const int reader : readers_[value]) {
-      if (reader < 0) continue;
-      Node& node = graph_.nodes[reader];
-      if (!node.dead && std::ranges::find(node.inputs, value) != node.inputs.end()) result.push_back(&node);
-    }
-    return result;
-  }
-
-  /// The only node that reads `value`; null when there are several or the value is an output of the graph.
+  /// The only live node that reads `value`; null when there are several or the value is an output of the graph.
   Node* onlyReader(int value) const {
-    const std::vector<Node*> live = readers(value);
-    return live.size() == 1 && std::ranges::count(readers_[value], -1) == 0 ? live[0] : nullptr;
+    Node* only = nullptr;
+    if (value < 0 || static_cast<std::size_t>(value) >= readers_.size()) return nullptr;
+    for (const int reader : readers_[value]) {
+      if (reader < 0) return nullptr;
+      Node& node = graph_.nodes[reader];
+      if (node.dead || std::ranges::find(node.inputs, value) == node.inputs.end()) continue;
+      if (only) return nullptr;
+      only = &node;
+    }
+    return only;
   }
 
   /// The index of the input of a node with two inputs that is not `value`; -1 when it does not read `value`, or twice.
@@ -178,44 +174,20 @@ int centred(const Matcher& match, int value) {
   return sub->inputs[0];
 }
 
-struct Deviation {
-  int value = -1;  ///< sqrt(var + eps), or its reciprocal
-  bool inverse = false;
-};
-
-/// The nodes that compute sqrt(var + eps), or its reciprocal.
-std::vector<Deviation> deviations(const Matcher& match, int variance) {
-  std::vector<Deviation> result;
-  for (const Node* node : match.readers(variance)) {
-    if (!node->domain.empty()) continue;
-    if (node->op == "Sqrt") {
-      result.push_back({node->outputs[0], false});
-      for (const Node* next : match.readers(node->outputs[0])) {
-        if (next->domain.empty() && next->op == "Reciprocal") result.push_back({next->outputs[0], true});
-        const bool one_over = next->domain.empty() && next->op == "Div" && next->input(1) == node->outputs[0];
-        if (one_over && match.scalar(next->inputs[0]) == 1.0) result.push_back({next->outputs[0], true});
-      }
-    }
-    if (node->op == "Pow" && node->input(0) == variance) {
-      const auto power = match.scalar(node->input(1));
-      if (power == 0.5) result.push_back({node->outputs[0], false});
-      if (power == -0.5) result.push_back({node->outputs[0], true});
-    }
-  }
-  return result;
+/// The value whose square root `value` is, else -1.
+int underRoot(const Matcher& match, int value) {
+  if (const Node* root = match.made(value, "Sqrt")) return root->inputs[0];
+  const Node* power = match.made(value, "Pow");
+  return power && match.scalar(power->input(1)) == 0.5 ? power->inputs[0] : -1;
 }
 
-/// The node that divides x, centred unless `rms`, by its deviation, or null.
-Node* quotient(const Matcher& match, const Deviation& deviation, int x, bool rms) {
-  for (Node* node : match.readers(deviation.value)) {
-    if (!node->domain.empty() || node->inputs.size() != 2) continue;
-    const bool divides = !deviation.inverse && node->op == "Div" && node->inputs[1] == deviation.value;
-    const bool multiplies = deviation.inverse && node->op == "Mul";
-    if (!divides && !multiplies) continue;
-    const int divided = Matcher::other(*node, deviation.value);
-    if ((rms ? divided : centred(match, divided)) == x) return node;
-  }
-  return nullptr;
+/// The value of whose square root `value` is the reciprocal, else -1.
+int underInverseRoot(const Matcher& match, int value) {
+  if (const Node* power = match.made(value, "Pow"))
+    return match.scalar(power->input(1)) == -0.5 ? power->inputs[0] : -1;
+  if (const Node* inverse = match.made(value, "Reciprocal")) return underRoot(match, inverse->inputs[0]);
+  const Node* division = match.made(value, "Div");
+  return division && match.scalar(division->inputs[0]) == 1.0 ? underRoot(match, division->input(1)) : -1;
 }
 
 /// Turns `node`, which gives normalised x, into the canonical `made` that includes the following Mul and Add.
@@ -239,28 +211,30 @@ void rewriteWithAffine(const Matcher& match, Node& node, const char* made, int x
   match.rewrite(*last, made, x, Tensor::of({columns}, weight), bias, eps);
 }
 
-void normOfReductions(const Matcher& match, const Node& mean_square) {
-  if (!match.reducesLastAxis(mean_square)) return;
-  const int root = match.squared(mean_square.inputs[0]), uncentred = centred(match, root);
-  const bool rms = uncentred < 0;
-  const int x = rms ? root : uncentred;
-  if (x < 0 || match.columns(x) < 1) return;
-  for (const Node* add : match.readers(mean_square.outputs[0])) {
-    if (!add->domain.empty() || add->op != "Add") continue;
-    const auto eps = match.scalar(Matcher::other(*add, mean_square.outputs[0]));
-    if (!eps) continue;
-    for (const Deviation& deviation : deviations(match, add->outputs[0])) {
-      if (Node* node = quotient(match, deviation, x, rms)) {
-        rewriteWithAffine(match, *node, rms ? "RMSNorm" : "LayerNorm", x, static_cast<float>(*eps));
-        return;
-      }
+/// `node`, a Div or a Mul, divides x, centred or not, by the root of its mean square plus eps.
+void normOfReductions(const Matcher& match, Node& node) {
+  if (node.inputs.size() != 2) return;
+  for (const std::size_t by : {1, 0}) {
+    const bool divides = node.op == "Div";
+    if (divides && by == 0) return;
+    const int divided = node.inputs[1 - by], divisor = node.inputs[by];
+    const Node* add = match.made(divides ? underRoot(match, divisor) : underInverseRoot(match, divisor), "Add");
+    for (const int value : add ? add->inputs : std::vector<int>()) {
+      const Node* mean_square = match.made(value, "ReduceMean");
+      const auto eps = match.scalar(Matcher::other(*add, value));
+      if (!mean_square || !eps || !match.reducesLastAxis(*mean_square)) continue;
+      const int root = match.squared(mean_square->inputs[0]), uncentred = centred(match, root);
+      const bool rms = uncentred < 0;
+      const int x = rms ? root : uncentred;
+      if (x < 0 || match.columns(x) < 1 || (rms ? divided : centred(match, divided)) != x) continue;
+      return rewriteWithAffine(match, node, rms ? "RMSNorm" : "LayerNorm", x, static_cast<float>(*eps));
     }
   }
 }
 
-/// The op, or ReduceMean .. Sqrt .. Div, with or without affine -> LayerNorm, RMSNorm.
+/// The op, or the Div or Mul behind ReduceMean .. Sqrt, with or without affine -> LayerNorm, RMSNorm.
 void layerNorm(const Matcher& match, Node& node) {
-  if (node.op == "ReduceMean") return normOfReductions(match, node);
+  if (node.op == "Div" || node.op == "Mul") return normOfReductions(match, node);
   const bool rms = node.op == "RMSNormalization";
   if ((!rms && node.op != "LayerNormalization") || !match.isOverLastAxis(node)) return;
   const std::int64_t columns = match.columns(node.inputs[0]);
@@ -274,14 +248,10 @@ void layerNorm(const Matcher& match, Node& node) {
 /// Returns x when `value` is the length of x along the last axis, else -1.
 int lengthOf(const Matcher& match, int value) {
   if (const Node* node = match.made(value, "ReduceL2")) return match.reducesLastAxis(*node) ? node->inputs[0] : -1;
-  const Node* root = match.made(value, "Sqrt");
-  if (!root) {
-    root = match.made(value, "Pow");
-    if (!root || match.scalar(root->input(1)) != 0.5) return -1;
-  }
-  if (const Node* sum = match.made(root->inputs[0], "ReduceSumSquare"))
+  const int squares = underRoot(match, value);
+  if (const Node* sum = match.made(squares, "ReduceSumSquare"))
     return match.reducesLastAxis(*sum) ? sum->inputs[0] : -1;
-  const Node* sum = match.made(root->inputs[0], "ReduceSum");
+  const Node* sum = match.made(squares, "ReduceSum");
   return sum && match.reducesLastAxis(*sum) ? match.squared(sum->inputs[0]) : -1;
 }
 
@@ -328,29 +298,32 @@ void l2Norm(const Matcher& match, Node& node) {
   if (norm) Matcher::rewrite(node, "L2Normalize", {node.inputs[0]}, eps);
 }
 
-using Cubic = std::array<double, 4>;
+/// Coefficients of 1, x, x^2 and x^3, and of the same times g.
+using Polynomial = std::array<double, 8>;
 
 bool near(double a, double b) { return std::abs(a - b) <= 2e-4 * std::max(1e-3, std::abs(b)); }
 
-std::optional<Cubic> product(const Cubic& a, const Cubic& b) {
-  Cubic result{};
-  for (std::size_t i = 0; i < 4; ++i) {
-    for (std::size_t j = 0; j < 4; ++j) {
+std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
+  Polynomial result{};
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < b.size(); ++j) {
       if (a[i] == 0 || b[j] == 0) continue;
-      if (i + j > 3) return std::nullopt;
+      if (i % 4 + j % 4 > 3 || i / 4 + j / 4 > 1) return std::nullopt;
       result[i + j] += a[i] * b[j];
     }
   }
   return result;
 }
 
-/// `value` as a polynomial in `x`, when Add, Sub, Mul, Div and Pow by constants make it one of degree 3 at most.
-std::optional<Cubic> polynomial(const Matcher& match, int value, int x, int depth = 0) {
-  if (value == x) return Cubic{0, 1, 0, 0};
-  if (const auto number = match.scalar(value)) return Cubic{*number, 0, 0, 0};
+/// `value` as a polynomial in the values `x` and `g`, when Add, Sub, Mul, Div and Pow by constants make it one of
+/// degree 3 at most in x and 1 in g (-2: without one). `left`: how many nodes deep to look.
+std::optional<Polynomial> polynomial(const Matcher& match, int value, int x, int g, int left) {
+  if (value == x) return Polynomial{0, 1};
+  if (value == g) return Polynomial{0, 0, 0, 0, 1};
+  if (const auto number = match.scalar(value)) return Polynomial{*number};
   const Node* node = match.graph().producer(value);
-  if (!node || !node->domain.empty() || node->inputs.size() != 2 || depth > 8) return std::nullopt;
-  const auto a = polynomial(match, node->inputs[0], x, depth + 1);
+  if (!node || !node->domain.empty() || node->inputs.size() != 2 || left < 0) return std::nullopt;
+  const auto a = polynomial(match, node->inputs[0], x, g, left - 1);
   if (!a) return std::nullopt;
   if (node->op == "Pow") {
     const auto power = match.scalar(node->inputs[1]);
@@ -359,16 +332,16 @@ std::optional<Cubic> polynomial(const Matcher& match, int value, int x, int dept
     if (power == 3.0 && square) return product(*square, *a);
     return std::nullopt;
   }
-  const auto b = polynomial(match, node->inputs[1], x, depth + 1);
+  const auto b = polynomial(match, node->inputs[1], x, g, left - 1);
   if (!b) return std::nullopt;
   if (node->op == "Mul") return product(*a, *b);
   if (node->op == "Div") {
-    if ((*b)[0] == 0 || (*b)[1] != 0 || (*b)[2] != 0 || (*b)[3] != 0) return std::nullopt;
-    return product(*a, Cubic{1 / (*b)[0], 0, 0, 0});
+    if ((*b)[0] == 0 || std::any_of(b->begin() + 1, b->end(), [](double c) { return c != 0; })) return std::nullopt;
+    return product(*a, Polynomial{1 / (*b)[0]});
   }
   if (node->op != "Add" && node->op != "Sub") return std::nullopt;
-  Cubic result{};
-  for (std::size_t i = 0; i < 4; ++i) result[i] = (*a)[i] + (node->op == "Add" ? (*b)[i] : -(*b)[i]);
+  Polynomial result{};
+  for (std::size_t i = 0; i < a->size(); ++i) result[i] = (*a)[i] + (node->op == "Add" ? (*b)[i] : -(*b)[i]);
   return result;
 }
 
@@ -384,7 +357,7 @@ void candidates(const Matcher& match, int value, int depth, std::vector<int>& fo
 }
 
 /// Which activation applies `op` to that polynomial of x.
-const char* activationOf(const std::string& op, const Cubic& p) {
+const char* activationOf(const std::string& op, const Polynomial& p) {
   if (p[0] != 0 || p[2] != 0) return nullptr;
   constexpr double kRootHalf = 0.70710678118654752, kRootTwoOverPi = 0.79788456080286536;
   if (op == "Tanh") return near(p[1], kRootTwoOverPi) && near(p[3], 0.044715 * kRootTwoOverPi) ? "gelu_tanh" : nullptr;
@@ -394,35 +367,14 @@ const char* activationOf(const std::string& op, const Cubic& p) {
   return p[1] == 1 ? "silu" : nullptr;
 }
 
-/// Follows (a g + b) x from g = op(..) until x is multiplied in and only a constant factor is missing.
-Node* productWith(const Matcher& match, int made, int x, double target_a, double target_b) {
-  double a = 1, b = 0;
-  bool with_x = false;
-  for (int step = 0; step < 6; ++step) {
-    Node* node = match.onlyReader(made);
-    if (!node || !node->domain.empty()) return nullptr;
-    const int other = Matcher::other(*node, made);
-    if (other < 0) return nullptr;
-    const auto number = match.scalar(other);
-    double factor = 1;
-    if (node->op == "Add" && number && !with_x) {
-      b += *number;
-    } else if (node->op == "Mul" && number) {
-      factor = *number;
-    } else if (node->op == "Div" && number && node->inputs[0] == made && *number != 0) {
-      factor = 1 / *number;
-    } else if (node->op == "Mul" && !with_x) {
-      const auto p = polynomial(match, other, x);
-      if (!p || (*p)[0] != 0 || (*p)[2] != 0 || (*p)[3] != 0) return nullptr;
-      factor = (*p)[1];
-      with_x = true;
-    } else {
-      return nullptr;
-    }
-    a *= factor;
-    b *= factor;
-    if (with_x && near(a, target_a) && std::abs(b - target_b) < 1e-4) return node;
-    made = node->outputs[0];
+/// The node behind g = op(..) that gives times_g g x + alone x.
+Node* productWith(const Matcher& match, int g, int x, double times_g, double alone) {
+  Node* node = match.onlyReader(g);
+  for (int step = 0; node && step < 6; ++step, node = match.onlyReader(node->outputs[0])) {
+    auto p = polynomial(match, node->outputs[0], x, g, 12);
+    if (!p || !near((*p)[5], times_g) || std::abs((*p)[1] - alone) >= 1e-4) continue;
+    (*p)[1] = (*p)[5] = 0;
+    if (*p == Polynomial{}) return node;
   }
   return nullptr;
 }
@@ -431,7 +383,7 @@ void activationOfParts(const Matcher& match, const Node& node) {
   std::vector<int> found;
   candidates(match, node.inputs[0], 0, found);
   for (const int x : found) {
-    const auto p = polynomial(match, node.inputs[0], x);
+    const auto p = polynomial(match, node.inputs[0], x, -2, 8);
     const char* activation = p ? activationOf(node.op, *p) : nullptr;
     if (!activation) continue;
     const bool sigmoid = node.op == "Sigmoid";

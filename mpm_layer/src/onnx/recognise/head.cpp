@@ -43,10 +43,11 @@ class HeadMatcher {
     head.mask = true;
     head.classes = mask_norm.cols;
     head.mask_norm = normPart(mask_norm);
-    int base = -1, other = -1;
-    auto patch = unitProjection(product.inputs[0], head.classes, patches_, base);
-    auto classes = unitProjection(product.inputs[1], 0, head.classes, other);
-    if (!patch || !classes || base != other || at(base).kind != TermKind::kNorm) return std::nullopt;
+    auto patch = unitProjection(product.inputs[0], head.classes, patches_);
+    auto classes = unitProjection(product.inputs[1], 0, head.classes);
+    if (!patch || !classes) return std::nullopt;
+    const int base = at(patch->layer).inputs[0];
+    if (base != at(classes->layer).inputs[0] || at(base).kind != TermKind::kNorm) return std::nullopt;
     head.proj_patch = std::move(*patch);
     head.proj_classes = std::move(*classes);
     head.norm = normPart(at(base));
@@ -58,9 +59,8 @@ class HeadMatcher {
 
   /// A linear layer over isEncoded(), or columns picked from one.
   bool isLinear(int term) const {
-    const int layer = at(term).kind == TermKind::kArrange ? at(term).inputs[0] : term;
-    return at(layer).kind == TermKind::kLinear && linearPart(terms_, term, at(layer).inputs[0]) &&
-           isEncoded(at(layer).inputs[0]);
+    const auto part = linearPart(terms_, term);
+    return part && isEncoded(at(part->layer).inputs[0]);
   }
 
   /// The last block's output, or what norms and activated linear layers make of it, row by row.
@@ -70,8 +70,8 @@ class HeadMatcher {
     return at(term).kind == TermKind::kNorm && isEncoded(at(term).inputs[0]);
   }
 
-  /// Rows [first, first + count) of L2Norm(Linear(base)), no bias.
-  std::optional<LinearPart> unitProjection(int index, std::int64_t first, std::int64_t count, int& base) const {
+  /// Rows [first, first + count) of L2Norm of a linear layer without bias.
+  std::optional<LinearPart> unitProjection(int index, std::int64_t first, std::int64_t count) const {
     const Term& rows = at(index);
     if (rows.kind != TermKind::kArrange || rows.rows != count || !isCounting(rows.row_of, first) ||
         !isCounting(rows.col_of) || rows.scale != 1 || !rows.offset.empty()) {
@@ -81,8 +81,7 @@ class HeadMatcher {
     if (unit.kind != TermKind::kL2Norm || unit.cols != rows.cols) return std::nullopt;
     const Term& linear = at(unit.inputs[0]);
     if (linear.kind != TermKind::kLinear || !isZero(*linear.bias.floats)) return std::nullopt;
-    base = linear.inputs[0];
-    return linearPart(terms_, unit.inputs[0], base);
+    return linearPart(terms_, unit.inputs[0]);
   }
 
   /// From the joined class embeddings to `end`, the stream behind the decoder's blocks.

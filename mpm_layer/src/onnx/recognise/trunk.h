@@ -13,6 +13,7 @@ namespace mpm::onnx_graph {
 struct LinearPart {
   std::int64_t out = 0, in = 0;
   std::vector<float> weight, bias;
+  int layer = -1;  ///< the term of the linear layer that these are, or are columns of
 };
 
 struct NormPart {
@@ -105,9 +106,8 @@ std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms);
 
 inline NormPart normPart(const Term& norm) { return {*norm.weight.floats, *norm.bias.floats, norm.eps, norm.rms}; }
 
-/// The affine map of a kLinear term, or of columns picked from one, over `base` (a term); nullopt when `term` is
-/// something else, or reads something else.
-std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int term, int base);
+/// The affine map of a kLinear term, or of columns picked from one; nullopt when `term` is something else.
+std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int term);
 
 /// A head that scores every patch for every class and reads patches only. It can run on merged rows.
 struct SegmentationHead {
