@@ -2,8 +2,10 @@
 // Random numbers, hashes, quantiles and learning rates.
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string>
 
+#include "base/element_functions.h"
 #include "base/hash.h"
 #include "base/quantiles.h"
 #include "base/training.h"
@@ -11,6 +13,18 @@
 
 namespace mpm {
 namespace {
+
+TEST(ElementReductions, SumsExponentsOfAnySize) {
+  const ElementReduction& reduction = *elementReduction("ReduceLogSumExp");
+  const auto of = [&](std::initializer_list<double> values) {
+    return reduction.finish(std::accumulate(values.begin(), values.end(), reduction.start, reduction.step), 1);
+  };
+  EXPECT_DOUBLE_EQ(of({1, 2, 0.5}), std::log(std::exp(1) + std::exp(2) + std::exp(0.5)));
+  EXPECT_DOUBLE_EQ(of({1000, 1000, 999}), 1000 + std::log(2 + std::exp(-1)));
+  EXPECT_DOUBLE_EQ(of({-1000, -1001}), -1000 + std::log1p(std::exp(-1)));
+  EXPECT_EQ(of({-kLargest, -kLargest}), -kLargest);
+  EXPECT_TRUE(std::isnan(of({1, NAN, 2})));
+}
 
 TEST(Random, IsUniformAndNormal) {
   Random random(11, 0);

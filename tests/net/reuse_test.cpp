@@ -129,18 +129,16 @@ TEST(ReuseOfModels, MergedKeyFramesAreThoseOfTheFullModel) {
 
 TEST(ReuseOfModels, GraphsThatTheConverterDoesNotWrite) {
   onnx::GraphProto graph;
-  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph), "the model has no op PatchEmbed");
+  ModelInfo info;
+  info.grid = {2, 2};
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, info), "the model has no op PatchEmbed");
   onnx::NodeProto& embed = *graph.add_node();
   const std::int64_t side = 8, stride = 4;
   onnx_graph::describeNode(embed, "PatchEmbed", {"image", "weight"}, {"tokens", "state"},
                            {{"height", side}, {"width", side}, {"stride_h", stride}, {"stride_w", stride}});
   embed.set_domain(onnx_graph::kOurDomain);
-  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph), "has weights that are computed");
-  onnx::TensorProto& weight = *graph.add_initializer();
-  weight.set_name("weight");
-  for (const int dim : {1, 3, 4, 4}) weight.add_dims(dim);
   *graph.add_node() = graph.node(0);
-  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph), "cuts patches a second time");
+  EXPECT_MPM_ERROR(onnx_graph::reuseRows(graph, info), "cuts patches a second time");
   onnx_graph::requireUnmarked(graph);
   onnx_graph::addAttribute(*graph.mutable_node(0), {"reuse", side});
   EXPECT_MPM_ERROR(onnx_graph::requireUnmarked(graph), "which no file has: convert the original model again");

@@ -109,6 +109,15 @@ TEST_F(Batch, FixedInTheGraphBeforeAConvolution) {
   EXPECT_TRUE(takesABatch(path, {}));
 }
 
+TEST_F(Batch, FixedInTheGraphBeforeAnEinsumWithoutAResult) {
+  GraphBuilder g(modelAt(dataPath("timm_vit_batch2_ts17.onnx")));
+  const std::string weights = g.weights("weights", {10, 1}, std::vector<double>(10, 0.5));
+  g.result(g.node("Einsum", {g.reshape(g.model().graph().output(0).name(), {2, 10}), weights},
+                  {{"equation", std::string("bi,ij")}}));
+  g.save(path);
+  EXPECT_TRUE(takesABatch(path, {}));
+}
+
 /// A model exported with two images, and an operator behind it along the axis of the images or of the classes.
 TEST_F(Batch, FixedInTheGraphAndMixedIsRefused) {
   for (const std::string op : {"Softmax", "ReduceMean", "ArgMax", "TopK", "Pad"}) {

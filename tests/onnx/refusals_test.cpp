@@ -916,6 +916,8 @@ const HeadCase kHeads[] = {
      "a Resize with mode linear and coordinates tf_crop_and_resize"},
     {"DivisionOfPlaces", of("Div", {kLargest, in("Add", {kLargest, ints({1})})}),
      "a division of what may be whole numbers"},
+    {"DivisionOfPowersOfPlaces", of("Div", {in("Pow", {kLargest, ints({2})}), kLargest}),
+     "a division of what may be whole numbers"},
     {"PadByATensor", of("Pad", {mapOf, ints({0, 0, 1, 1, 0, 0, 1, 1}), in("ReduceMax", {x})}), "the op Pad"},
     {"ScaleOfTheImage", of("InstanceNormalization", {mapOf, kMapMean, kMapMean}), "the op InstanceNormalization"},
     {"ResizeThatKeepsTheAspectRatio",

@@ -110,8 +110,10 @@ inline constexpr ElementReduction kElementReductions[] = {
     {"ReduceL1", 0, [](double s, double x) { return s + std::abs(x); }},
     {"ReduceL2", 0, [](double s, double x) { return s + x * x; }, [](double s, double) { return std::sqrt(s); }},
     {"ReduceLogSum", 0, [](double s, double x) { return s + x; }, [](double s, double) { return std::log(s); }},
-    {"ReduceLogSumExp", 0, [](double s, double x) { return s + std::exp(x); },
-     [](double s, double) { return std::log(s); }},
+    {"ReduceLogSumExp", -kLargest,
+     [](double s, double x) {  // of logarithms, because exp() of a large number is infinite
+       return s == x ? s + std::log(2.0) : s < x ? x + std::log1p(std::exp(s - x)) : s + std::log1p(std::exp(x - s));
+     }},
     {"ReduceMax", -kLargest, [](double s, double x) { return std::isnan(x) || x > s ? x : s; }},
     {"ReduceMean", 0, [](double s, double x) { return s + x; }, [](double s, double n) { return s / n; }},
     {"ReduceMin", kLargest, [](double s, double x) { return std::isnan(x) || x < s ? x : s; }},

@@ -27,22 +27,6 @@ int integer(const onnx::NodeProto& node, const std::string& name) {
 std::string keptRows(const std::string& tokens) { return "restore/keep/" + tokens; }
 std::string keptState(const std::string& tokens) { return keptRows(tokens) + "/state"; }
 
-PatchPlaces placesOf(const onnx::GraphProto& graph, const onnx::NodeProto& node) {
-  PatchPlaces places{.stride_h = integer(node, "stride_h"),
-                     .stride_w = integer(node, "stride_w"),
-                     .pad_h = integer(node, "pad_h"),
-                     .pad_w = integer(node, "pad_w")};
-  for (const onnx::TensorProto& weight : graph.initializer())
-    if (weight.name() == node.input(1)) {
-      places.kernel_h = static_cast<int>(weight.dims(2));
-      places.kernel_w = static_cast<int>(weight.dims(3));
-    }
-  if (places.kernel_h == 0) refuse(node, "has weights that are computed");
-  places.grid_h = (integer(node, "height") + 2 * places.pad_h - places.kernel_h) / places.stride_h + 1;
-  places.grid_w = (integer(node, "width") + 2 * places.pad_w - places.kernel_w) / places.stride_w + 1;
-  return places;
-}
-
 // An op KeepRows for the tokens and the state that `reader` reads.
 void keepRows(onnx::NodeProto& keep, const std::string& tokens, const onnx::NodeProto& reader) {
   describeNode(keep, "KeepRows", {tokens, reader.input(1)}, {keptRows(tokens), keptState(tokens)},
@@ -85,7 +69,7 @@ void requireUnmarked(const onnx::GraphProto& graph) {
                     "', which no file has: convert the original model again");
 }
 
-PatchPlaces reuseRows(onnx::GraphProto& graph) {
+PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info) {
   PatchPlaces places;
   std::set<std::string> whole;                        // values that hold all rows
   std::map<std::string, std::string> state_of_whole;  // the state of all rows, by that of the computed rows
@@ -94,7 +78,8 @@ PatchPlaces reuseRows(onnx::GraphProto& graph) {
     const RowReuse reuse = isOurs(node) ? rowReuseOf(node.op_type()) : RowReuse::kNoRows;
     if (reuse == RowReuse::kSource) {
       if (places.grid_h > 0) refuse(node, "cuts patches a second time");
-      places = placesOf(graph, node);
+      places = {info.grid.height,          info.grid.width,           info.patch.height,      info.patch.width,
+                integer(node, "stride_h"), integer(node, "stride_w"), integer(node, "pad_h"), integer(node, "pad_w")};
     }
     if (reuse == RowReuse::kRefused) refuse(node, "mixes rows in a way that reuse does not know");
     if (const auto* groups = findAttribute(node, "groups");

@@ -3,6 +3,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "mpm/model_info.hpp"
+
 namespace mpm {
 
 /// Where the patches of a network input lie, px. Patches may overlap, and reach into a border of zeros.
@@ -20,8 +22,8 @@ void requireUnmarked(const onnx::GraphProto& graph);
 
 /// Prepares a converted graph for the reuse of rows: its layers take the ReuseSession, and an op KeepRows stands in
 /// front of each op that needs all rows. Returns where the patches lie. Throws mpm::Error for a model whose rows cannot
-/// be reused; it names the op.
-PatchPlaces reuseRows(onnx::GraphProto& graph);
+/// be reused; it names the op. `info`: of the graph.
+PatchPlaces reuseRows(onnx::GraphProto& graph, const ModelInfo& info);
 
 /// Marks the ai.mpm nodes of a converted model as running on the device, with the attributes that MpmLayer reads:
 ///

@@ -89,10 +89,11 @@ class Guide {
 // The classes that are the best of a pixel in scores {classes, pixels}.
 std::vector<std::uint8_t> bestClasses(const float* scores, int classes, int pixels, const Parallel& parallel) {
   std::vector<std::uint8_t> best(pixels), found;
+  const auto at = [&](int c, int i) { return scores[static_cast<std::size_t>(c) * pixels + i]; };
   runPieces(parallel, pixels, 256, [&](int begin, int end) {
     for (int i = begin; i < end; ++i)
       for (int c = 1; c < classes; ++c)
-        if (scores[c * pixels + i] > scores[best[i] * pixels + i]) best[i] = static_cast<std::uint8_t>(c);
+        if (at(c, i) > at(best[i], i)) best[i] = static_cast<std::uint8_t>(c);
   });
   for (int c = 0; c < classes; ++c)
     if (std::find(best.begin(), best.end(), c) != best.end()) found.push_back(static_cast<std::uint8_t>(c));

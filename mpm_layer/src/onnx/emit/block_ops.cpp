@@ -48,7 +48,7 @@ std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
                  {{"merged", mpm::toString(reduction_.positions.value_or(MergedPositions::kMean))}});
 }
 
-/// A node for a block: its inputs and attributes, as they are appended.
+/// A node for the embedding or a block: its inputs and attributes, as they are appended.
 struct Emitter::BlockNode {
   NetWriter& net;
   std::string name;
@@ -110,6 +110,31 @@ struct Emitter::BlockNode {
     linear("fc2", block.fc2);
   }
 };
+
+Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image, Size2 size,
+                               const std::vector<float>& position, std::int64_t special) {
+  const Embedding& embedding = trunk_.embedding;
+  BlockNode node{net_,
+                 name,
+                 {image},
+                 {{"height", std::int64_t{size.height}},
+                  {"width", std::int64_t{size.width}},
+                  {"stride_h", embedding.stride_h},
+                  {"stride_w", embedding.stride_w},
+                  {"special_tokens", special},
+                  precision()}};
+  node.weights("weight", embedding.weight.shape, *embedding.weight.floats);
+  node.weights("position", {std::ssize(position) / trunk_.dim, trunk_.dim}, position);
+  if (special > 0) node.weights("special", {special, trunk_.dim}, embedding.specials);
+  if (embedding.norm) node.weights("bias", {trunk_.dim}, embedding.bias);
+  node.optionalNorm("norm", embedding.norm);
+  if (embedding.pad_h > 0 || embedding.pad_w > 0) {
+    node.attributes.emplace_back("pad_h", embedding.pad_h);
+    node.attributes.emplace_back("pad_w", embedding.pad_w);
+  }
+  net_.op("PatchEmbed", node.inputs, {name, name + "/state"}, node.attributes);
+  return {name, name + "/state", special};
+}
 
 std::string Emitter::windowAttention(Block& block, const Tokens& in, const std::string& name) {
   if (retargeted_)

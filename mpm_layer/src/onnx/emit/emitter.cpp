@@ -149,32 +149,6 @@ std::vector<float> Emitter::onGrid(const std::vector<float>& position) const {
   return resizedPositions(position, native, info_.grid, trunk_.dim);
 }
 
-Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image, Size2 size,
-                               const std::vector<float>& position, std::int64_t special) {
-  const Embedding& embedding = trunk_.embedding;
-  Names inputs{image};
-  inputs.push_back(net_.weights(name + ".weight", embedding.weight.shape, *embedding.weight.floats));
-  inputs.push_back(net_.weights(name + ".position", {std::ssize(position) / trunk_.dim, trunk_.dim}, position));
-  if (special > 0) inputs.push_back(net_.weights(name + ".special", {special, trunk_.dim}, embedding.specials));
-  NetWriter::Attributes attributes = {{"height", std::int64_t{size.height}}, {"width", std::int64_t{size.width}},
-                                      {"stride_h", embedding.stride_h},      {"stride_w", embedding.stride_w},
-                                      {"special_tokens", special},           precision()};
-  if (embedding.norm) {
-    inputs.push_back(net_.weights(name + ".bias", {trunk_.dim}, embedding.bias));
-    inputs.push_back(net_.weights(name + ".norm.weight", {trunk_.dim}, embedding.norm->weight));
-    inputs.push_back(net_.weights(name + ".norm.bias", {trunk_.dim}, embedding.norm->bias));
-    attributes.emplace_back("norm", std::int64_t{1});
-    attributes.emplace_back("norm_eps", embedding.norm->eps);
-    attributes.emplace_back("norm_rms", std::int64_t{embedding.norm->rms ? 1 : 0});
-  }
-  if (embedding.pad_h > 0 || embedding.pad_w > 0) {
-    attributes.emplace_back("pad_h", embedding.pad_h);
-    attributes.emplace_back("pad_w", embedding.pad_w);
-  }
-  net_.op("PatchEmbed", inputs, {name, name + "/state"}, attributes);
-  return {name, name + "/state", special};
-}
-
 void Emitter::encoder() {
   const auto special = trunk_.embedding.special;
   const std::vector<MergeStep> steps = mergeSteps(info_);

@@ -31,12 +31,12 @@ Tensor asOperand(const Tensor& constant) {
 }
 
 /// The equation of a product of matrices of these ranks, the axes in front broadcast.
-std::string matMulEquation(std::size_t left, std::size_t right) {
+std::optional<Equation> matMulEquation(std::size_t left, std::size_t right) {
   constexpr std::string_view kBatch = "abcdefgh";
   const std::size_t rank = std::max(left, right);
-  if (left < 2 || right < 2 || rank - 2 > kBatch.size()) return "";
+  if (left < 2 || right < 2 || rank - 2 > kBatch.size()) return std::nullopt;
   const std::string batch(kBatch.substr(0, rank - 2));
-  return batch.substr(rank - left) + "xy," + batch.substr(rank - right) + "yz->" + batch + "xz";
+  return Equation{{batch.substr(rank - left) + "xy", batch.substr(rank - right) + "yz"}, batch + "xz"};
 }
 
 }  // namespace
@@ -73,22 +73,8 @@ std::string NodeEmitter::function(const std::string& function, const std::string
 }
 
 bool NodeEmitter::mayBeWhole(const Node& node) const {
-  if (node.op != "Div" || graph_.constant(node.inputs[0]) || graph_.constant(node.inputs[1])) return false;
-  const auto whole = [&](int value) {
-    for (int steps = 0; steps < 1000; ++steps) {  // limits the time that a malicious file can take
-      const Node* maker = graph_.producer(value);
-      if (!maker || !maker->domain.empty()) return false;
-      if (isOneOf(maker->op, {"ArgMax", "ArgMin", "Cast"}) || (maker->op == "TopK" && maker->outputs[0] != value))
-        return true;
-      if (!movesData(*maker) && !isOneOf(maker->op, {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Neg", "Abs",
-                                                     "Clip", "Where", "TopK", "ReduceMax", "ReduceMin", "ReduceSum"}))
-        return false;
-      value = maker->input(maker->op == "Where" ? 1 : 0);
-      if (const Tensor* constant = graph_.constant(value)) return !constant->isFloat();
-    }
-    return false;
-  };
-  return whole(node.inputs[0]) && whole(node.inputs[1]);
+  const auto whole = [&](int value) { return !graph_.constant(value) && graph_.mayBeIntegers(value); };
+  return node.op == "Div" && whole(node.inputs[0]) && whole(node.inputs[1]);
 }
 
 bool NodeEmitter::headElementwise(const Node& node, const Names& inputs, const std::string& name) {
@@ -339,21 +325,21 @@ bool NodeEmitter::headNode(const Node& node, const Names& inputs, const Names& n
   if (node.op == "MatMul" || node.op == "Einsum") {
     if (node.inputs.size() != 2) return false;
     const Shape &left = in, &right = *graph_.shape(node.inputs[1]);
-    std::string equation = node.op == "MatMul" ? matMulEquation(left.size(), right.size())
-                                               : plainEquation(node, left.size(), right.size());
-    if (equation.empty() || left.size() < 2 || right.size() < 2 || out.empty()) return false;
-    // The images stay apart when the first axis of every tensor is the same.
-    const char batch = equation[equation.find("->") + 2], of[] = {equation[0], equation[equation.find(',') + 1]};
-    for (std::size_t i = 0; i < 2; ++i)
-      if (!graph_.constant(node.inputs[i]) && of[i] != batch) one_image_ = true;
+    auto equation = node.op == "MatMul" ? matMulEquation(left.size(), right.size())
+                                        : plainEquation(node, left.size(), right.size());
+    if (!equation || left.size() < 2 || right.size() < 2 || out.empty()) return false;
     Names from = inputs;
-    for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::string& letters = equation->of[i];
+      // The images stay apart when the first axis of every tensor is the same.
+      if (!graph_.constant(node.inputs[i]) && letters[0] != equation->made[0]) one_image_ = true;
       if (const std::string* last = madeLast(inputs[i])) {
-        const auto letters = equation.begin() + static_cast<std::ptrdiff_t>(i == 0 ? 0 : equation.find(',') + 1);
-        std::rotate(letters + 1, letters + 2, letters + 4);
+        std::rotate(letters.begin() + 1, letters.begin() + 2, letters.begin() + 4);
         from[i] = *last;
       }
-    headOp("HeadEinsum", node.inputs, from, name, {{"equation", equation}});
+    }
+    headOp("HeadEinsum", node.inputs, from, name,
+           {{"equation", equation->of[0] + "," + equation->of[1] + "->" + equation->made}});
     return true;
   }
   if (node.op == "TopK") {

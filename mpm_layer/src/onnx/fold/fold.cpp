@@ -236,12 +236,14 @@ std::int64_t integerBinary(const std::string& op, const Elementwise& function, s
   if (op == "Mul" && !__builtin_mul_overflow(a, b, &result)) return result;
   if (op == "Equal") return a == b;
   if (op == "Less") return a < b;
+  if (op == "LessOrEqual") return a <= b;
   if (op == "Greater") return a > b;
+  if (op == "GreaterOrEqual") return a >= b;
   if (op == "Min") return std::min(a, b);
   if (op == "Max") return std::max(a, b);
   if (op == "Div" || op == "Mod") {
     if (b == 0) refuse(node, "a division by zero", "another divisor");
-    if (b == -1) return op == "Mod" ? 0 : wholeNumber(-static_cast<double>(a));
+    if (b == -1) return op == "Mod" ? 0 : integerBinary("Sub", function, 0, a, node);
     if (op == "Div") return a / b;
     const std::int64_t rest = a % b;
     return node.integer("fmod", 0) == 0 && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

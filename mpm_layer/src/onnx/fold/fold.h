@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,9 +58,15 @@ std::optional<Integers> padsOf(const Graph& graph, const Node& node, std::size_t
 /// fit two axes.
 std::optional<Integers> transposedPads(const Node& node, const Shape& input, const Shape& weight);
 
-/// The equation of an Einsum of two operands of these ranks with every letter written out and an explicit result;
-/// empty when a letter occurs twice in one operand, or for other operands.
-std::string plainEquation(const Node& node, std::size_t left, std::size_t right);
+/// The letters of the axes of two operands and of the result of an Einsum.
+struct Equation {
+  std::array<std::string, 2> of;
+  std::string made;
+};
+
+/// The equation of an Einsum of two operands of these ranks with every letter written out; nullopt when a letter occurs
+/// twice in one operand, or for other operands.
+std::optional<Equation> plainEquation(const Node& node, std::size_t left, std::size_t right);
 
 /// Axes of a Reduce*, ArgMax or ArgMin, counted from the front, wherever the opset keeps them; nullopt when they are
 /// not constant.

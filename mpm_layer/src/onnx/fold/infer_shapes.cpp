@@ -88,13 +88,11 @@ std::optional<Shape> reducedShape(const Graph& graph, const Node& node, const Sh
 }
 
 std::optional<Shape> einsumShape(const Node& node, const Shape& a, const Shape& b) {
-  const std::string equation = plainEquation(node, a.size(), b.size());
-  if (equation.empty()) return std::nullopt;
-  const std::size_t comma = equation.find(','), arrow = equation.find("->");
-  const std::string left = equation.substr(0, comma), right = equation.substr(comma + 1, arrow - comma - 1);
+  const auto equation = plainEquation(node, a.size(), b.size());
+  if (!equation) return std::nullopt;
   Shape shape;
-  for (const char letter : equation.substr(arrow + 2)) {
-    const std::size_t in_left = left.find(letter), in_right = right.find(letter);
+  for (const char letter : equation->made) {
+    const std::size_t in_left = equation->of[0].find(letter), in_right = equation->of[1].find(letter);
     if (in_left == std::string::npos && in_right == std::string::npos) return std::nullopt;
     const std::int64_t side = in_left != std::string::npos ? a[in_left] : 1;
     shape.push_back(in_right != std::string::npos && side == 1 ? b[in_right] : side);
@@ -215,11 +213,11 @@ std::optional<Integers> transposedPads(const Node& node, const Shape& input, con
   return pads;
 }
 
-std::string plainEquation(const Node& node, std::size_t left, std::size_t right) {
+std::optional<Equation> plainEquation(const Node& node, std::size_t left, std::size_t right) {
   std::string equation = node.text("equation", "");
   std::erase(equation, ' ');
   const std::size_t comma = equation.find(','), arrow = std::min(equation.find("->"), equation.size());
-  if (comma >= arrow || equation.find(',', comma + 1) != std::string::npos) return "";
+  if (comma >= arrow || equation.find(',', comma + 1) != std::string::npos) return std::nullopt;
   std::string parts[] = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1),
                          equation.substr(std::min(arrow + 2, equation.size()))};
   const bool dots = equation.find("...") != std::string::npos;
@@ -229,7 +227,8 @@ std::string plainEquation(const Node& node, std::size_t left, std::size_t right)
   for (std::size_t k = 0; k < 2; ++k) {
     const std::size_t at = parts[k].find("..."), rank = k == 0 ? left : right;
     const std::size_t letters = parts[k].size() - (at == std::string::npos ? 0 : 3);
-    if (at == std::string::npos ? letters != rank : letters > rank || rank - letters > front.size()) return "";
+    if (at == std::string::npos ? letters != rank : letters > rank || rank - letters > front.size())
+      return std::nullopt;
     if (at == std::string::npos) continue;
     longest = std::max(longest, rank - letters);
     parts[k].replace(at, 3, front.substr(front.size() - (rank - letters)));
@@ -246,9 +245,9 @@ std::string plainEquation(const Node& node, std::size_t left, std::size_t right)
   }
   for (const std::string& part : parts) {
     for (std::size_t i = 0; i < part.size(); ++i)
-      if (part[i] == '.' || part.find(part[i], i + 1) != std::string::npos) return "";
+      if (part[i] == '.' || part.find(part[i], i + 1) != std::string::npos) return std::nullopt;
   }
-  return parts[0] + "," + parts[1] + "->" + parts[2];
+  return Equation{{parts[0], parts[1]}, parts[2]};
 }
 
 std::optional<std::vector<Shape>> inferShapes(const Graph& graph, const Node& node) {

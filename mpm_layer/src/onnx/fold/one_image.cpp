@@ -134,13 +134,12 @@ class BatchRemover {
       return rows || axis < rank - 2 ? aligned : -1;
     }
     if (node.op == "Einsum") {
-      std::string equation = node.text("equation", "");
-      std::erase(equation, ' ');
-      const std::size_t begin = i == 0 ? 0 : equation.find(',') + 1, arrow = equation.find("->");
-      const std::size_t letter = begin + static_cast<std::size_t>(axis);
+      if (node.inputs.size() != 2) return -1;
+      const auto equation =
+          plainEquation(node, graph_.shape(node.inputs[0])->size(), graph_.shape(node.inputs[1])->size());
       const std::size_t found =
-          letter < arrow && arrow != std::string::npos ? equation.find(equation[letter], arrow + 2) : std::string::npos;
-      return found == std::string::npos ? -1 : static_cast<int>(found - arrow) - 2;
+          equation ? equation->made.find(equation->of[i][static_cast<std::size_t>(axis)]) : std::string::npos;
+      return found == std::string::npos ? -1 : static_cast<int>(found);
     }
     if (node.op.starts_with("Reduce") || node.op == "ArgMax" || node.op == "ArgMin") {
       const auto axes = reducedAxes(graph_, node, in.size());

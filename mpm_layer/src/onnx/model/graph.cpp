@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "onnx/model/data_movement.h"
 #include "onnx/model/graph_proto.h"
@@ -131,17 +130,13 @@ class Reader {
     if (isOneOf(node.op, {"Shape", "Size", "ArgMax", "ArgMin", "NonZero", "Not", "IsNaN", "IsInf", "And", "Or", "Xor",
                           "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"}))
       return true;
-    const int source = node.input(node.op == "Where" || node.op == "If" ? 1 : 0);
-    const Tensor* constant = graph_.constant(source);
-    return constant ? !constant->isFloat() : integers_.contains(source);
+    return graph_.mayBeIntegers(node.input(node.op == "Where" || node.op == "If" ? 1 : 0));
   }
 
   /// Rewrites a CastLike to float, which exporters without an optimiser write, as a Cast.
   const onnx::NodeProto& likeCast(const onnx::NodeProto& proto, const Scope& scope) {
     if (proto.op_type() != "CastLike" || !proto.domain().empty() || proto.input_size() != 2) return proto;
-    const int like = lookUp(proto.input(1), scope, proto);
-    const Tensor* constant = graph_.constant(like);
-    if (constant ? !constant->isFloat() : integers_.contains(like)) return proto;
+    if (graph_.mayBeIntegers(lookUp(proto.input(1), scope, proto))) return proto;
     onnx::NodeProto& cast = graph_.inlined->emplace_back(proto);
     cast.set_op_type("Cast");
     cast.mutable_input()->RemoveLast();
@@ -187,7 +182,8 @@ class Reader {
     }
     const bool integers = makesIntegers(node);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (integers || (i > 0 && node.op != "Split")) integers_.insert(node.outputs[i]);  // TopK, Dropout: unknown types
+      // TopK, Dropout: unknown types
+      graph_.values[node.outputs[i]].integers = integers || (i > 0 && node.op != "Split");
     }
     if (node.op == "Constant" && node.domain.empty()) {
       Value& value = graph_.values[node.outputs[0]];
@@ -286,7 +282,6 @@ class Reader {
   Graph graph_;
   int branch_ = -1;  ///< of the nodes that are being read
   std::size_t nodes_read_ = 0, inlined_bytes_ = 0;
-  std::unordered_set<int> integers_;  ///< values that are not floats, or may not be
   std::unordered_map<std::string, Function> functions_;
 };
 

@@ -24,6 +24,7 @@ struct Value {
   std::optional<Shape> shape;      ///< once it is known
   std::optional<Tensor> constant;  ///< an initialiser, or a result of folding
   int producer = -1;               ///< node, or -1
+  bool integers = false;           ///< not floats, or maybe not
 };
 
 /// A node of the graph, original or rewritten by a canonical pass.
@@ -89,6 +90,10 @@ struct Graph {
   int addConstant(std::string name, Tensor tensor);
   const Tensor* constant(int value) const {
     return value >= 0 && values[value].constant ? &*values[value].constant : nullptr;
+  }
+  bool mayBeIntegers(int value) const {
+    const Tensor* tensor = constant(value);
+    return tensor ? !tensor->isFloat() : value >= 0 && values[value].integers;
   }
   const Shape* shape(int value) const { return value >= 0 && values[value].shape ? &*values[value].shape : nullptr; }
   /// The live node that makes `value`, or null.

@@ -111,10 +111,9 @@ Meaning Interpreter::attentionOp(const Node& node) {
 Meaning Interpreter::einsum(const Node& node) {
   const auto refusal = foreign(node, "Einsum '" + node.text("equation", "") + "'", "q k^T or softmax(q k^T) v");
   const Shape &of_a = *graph_.shape(node.inputs[0]), &of_b = *graph_.shape(node.inputs[1]);
-  const std::string equation = plainEquation(node, of_a.size(), of_b.size());
-  const std::size_t comma = equation.find(','), arrow = equation.find("->");
-  const std::string a = equation.substr(0, comma), b = equation.substr(comma + 1, arrow - comma - 1);
-  const std::string c = equation.substr(arrow + 2);
+  const auto equation = plainEquation(node, of_a.size(), of_b.size());
+  if (!equation) return refusal;
+  const std::string &a = equation->of[0], &b = equation->of[1], &c = equation->made;
   const Tensor* constant = graph_.constant(node.inputs[1]);
   const Cells* rows = constant ? cellsOf(node.inputs[0], node) : nullptr;
   if (auto products = rows ? rowProducts(*rows, *constant, a, b, c) : std::nullopt) {
