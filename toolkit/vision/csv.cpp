@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vision/csv.h"
 
+#include <boost/algorithm/string/trim.hpp>
+#include <boost/tokenizer.hpp>
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -10,24 +12,12 @@
 namespace mpm::vision {
 namespace {
 
-constexpr const char* kSpaces = " \r\t";
-
 std::vector<std::string> cellsOf(const std::string& line) {
   const char mark = line.find(',') != std::string::npos ? ',' : line.find(';') != std::string::npos ? ';' : '\t';
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == mark && !quoted)
-      cells.emplace_back();
-    else
-      cells.back() += c;
-  }
-  for (std::string& cell : cells) {
-    cell.erase(0, cell.find_first_not_of(kSpaces));
-    cell.erase(cell.find_last_not_of(kSpaces) + 1);
-  }
+  const boost::escaped_list_separator<char> separator("", std::string(1, mark), "\"");
+  const boost::tokenizer<boost::escaped_list_separator<char>> fields(line, separator);
+  std::vector<std::string> cells(fields.begin(), fields.end());
+  for (std::string& cell : cells) boost::algorithm::trim(cell);
   return cells;
 }
 
@@ -39,7 +29,7 @@ std::vector<CsvLine> readCsv(const std::string& path) {
   int number = 0;
   for (std::string line; std::getline(text, line);) {
     if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-    line.erase(line.find_last_not_of(kSpaces) + 1);
+    boost::algorithm::trim_right(line);
     if (!line.empty()) lines.push_back({number, line, cellsOf(line)});
   }
   return lines;
