@@ -142,7 +142,7 @@ void HistoryBrowser::refreshStatistics() {
 std::pair<double, double> HistoryBrowser::stretchToJudge() const {
   constexpr double kShortest = 2 * 86400;
   auto [from, to] = std::pair(chart_->chart()->axis().from, chart_->chart()->axis().to);
-  if (const auto record = chart_->record()) {
+  if (const auto record = chart_->record(); record && record->last > 0) {
     from = std::max(from, static_cast<double>(record->first) / 1000);
     to = std::min(to, static_cast<double>(record->last) / 1000);
   }

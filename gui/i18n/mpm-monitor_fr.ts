@@ -2292,6 +2292,22 @@
 <context>
     <name>mpm::gui::RegionsDialog</name>
     <message>
+        <source>Regions</source>
+        <translation>Régions</translation>
+    </message>
+    <message>
+        <source>Drop what was changed here?</source>
+        <translation>Abandonner les modifications&#xa0;?</translation>
+    </message>
+    <message>
+        <source>Drop</source>
+        <translation>Abandonner</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>Conserver</translation>
+    </message>
+    <message>
         <source>Regions of %1</source>
         <translation>Régions de %1</translation>
     </message>

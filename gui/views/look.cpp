@@ -47,6 +47,7 @@ class ContentScroll : public QScrollArea {
   explicit ContentScroll(QWidget* content) {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);  // a dialog begins with its first field
     setWidget(content);
     content->installEventFilter(this);
   }

@@ -194,6 +194,7 @@ void RegionsDialog::makeFields() {
     return [this, what] {
       if (showing_ || !current()) return;
       what(*current());
+      changed_ = true;
       said_->clear();
       show(index_);
     };
@@ -260,6 +261,12 @@ void RegionsDialog::keyPressEvent(QKeyEvent* event) {
   list_->setFocus();
 }
 
+void RegionsDialog::reject() {
+  if (!changed_) return SettingsDialog::reject();
+  openDialog(question(this, tr("Regions"), tr("Drop what was changed here?"), {tr("Drop"), tr("Keep")}, Answer::kNo,
+                      [this] { SettingsDialog::reject(); }));
+}
+
 QString RegionsDialog::refusal() const {
   QString why;
   try {
@@ -283,6 +290,7 @@ void RegionsDialog::addPolygon(const QPolygonF& polygon) {
     corners.emplace_back(corner.x() * region.size.width / size_.width - 0.5,
                          corner.y() * region.size.height / size_.height - 0.5);
   region.polygons.push_back(std::move(corners));
+  changed_ = true;
   part_->setChecked(false);
   said_->clear();
   if (part) return show(index_);
@@ -298,6 +306,7 @@ void RegionsDialog::addPolygon(const QPolygonF& polygon) {
 
 void RegionsDialog::moveCorner(const RegionCanvas::Corner& at, QPointF to) {
   vision::Region& moved = edited_[at.region];
+  changed_ = true;
   moved.polygons[at.polygon][at.corner] = {to.x() * moved.size.width - 0.5, to.y() * moved.size.height - 0.5};
   show(at.region);
 }
@@ -305,6 +314,7 @@ void RegionsDialog::moveCorner(const RegionCanvas::Corner& at, QPointF to) {
 void RegionsDialog::remove() {
   if (!current()) return;
   edited_.erase(edited_.begin() + index_);
+  changed_ = true;
   const int next = std::min(index_, static_cast<int>(edited_.size()) - 1);
   index_ = -1;  // what stands there now is another region
   show(next);
@@ -327,6 +337,7 @@ void RegionsDialog::read(const QString& path) {
     const auto first = static_cast<int>(edited_.size());
     edited_.insert(edited_.end(), found.begin(), found.end());
     file_ = path;
+    changed_ = true;
     show(first);
     return tr("%n region(s) read", nullptr, static_cast<int>(found.size()));
   });

@@ -70,6 +70,8 @@ class RegionsDialog : public SettingsDialog {
   /// Adds those of a file. What is wrong with it stands below the buttons.
   void read(const QString& path);
   void write(const QString& path);
+  /// Asks first, where something was changed: Esc also drops a polygon.
+  void reject() override;
 
  signals:
   void chosen(const std::vector<mpm::vision::Region>& regions);
@@ -95,6 +97,7 @@ class RegionsDialog : public SettingsDialog {
   cv::Size size_;  // of the picture
   UnixMs time_;    // the same
   int index_ = -1;
+  bool changed_ = false;  // since the dialog was opened
   bool showing_ = false;  // the fields change because another region is chosen
   PatchSelection cross_;
   RegionCanvas* canvas_;

@@ -97,6 +97,8 @@ TEST(TimeTicks, StandAtMidnightsOfTheClockWhenItChanges) {
 TEST(ValueTicks, AreRoundAndInside) {
   EXPECT_THAT(valueTicks(312, 498, 5), ElementsAre(350, 400, 450));
   EXPECT_THAT(valueTicks(0, 1, 2), ElementsAre(0, 0.5, 1));
+  EXPECT_THAT(valueTicks(0, 457, 2), ElementsAre(0, 200, 400)) << "0 and 500 leave 0 alone";
+  EXPECT_THAT(valueTicks(620, 790, 1), ElementsAre(650, 700, 750)) << "no scale without a second number";
   EXPECT_EQ(valueTicks(0, 0.3, 3).size(), 4U) << "three times 0.1 is more than 0.3";
 }
 

@@ -80,6 +80,9 @@ TEST_F(Regions, DrawnOneIsKeptOverARestart) {
   drag({240, 120}, {300, 150});
   EXPECT_GT(inside(drawn()[0]), 200 * 100 + 2000);
   dialog_->reject();
+  EXPECT_TRUE(dialog_->isVisible()) << "it asks before work is lost";
+  buttonOf(childOf<QMessageBox>(dialog_), RegionsDialog::tr("Drop"))->click();
+  EXPECT_FALSE(dialog_->isVisible());
   EXPECT_NEAR(inside(live()[0].region), 200 * 100, 900) << "Cancel leaves it";
   watching().open(QString::fromStdString(path("street/%1.png", 3)));
   EXPECT_TRUE(live().empty()) << "of another source";

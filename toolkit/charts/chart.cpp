@@ -115,11 +115,15 @@ std::vector<double> valueTicks(double low, double high, int max) {
   if (!(high > low)) return {low};
   const double raw = (high - low) / std::max(max, 1);
   const double magnitude = std::pow(10.0, std::floor(std::log10(raw)));
-  double step = 10 * magnitude;
-  for (const double factor : {5.0, 2.0, 1.0})
-    if (factor * magnitude >= raw) step = factor * magnitude;
+  constexpr double kFactors[] = {0.2, 0.5, 1, 2, 5, 10};
+  const double* factor = kFactors + 2;
+  while (*factor * magnitude < raw && *factor < 10) ++factor;
   std::vector<double> result;
-  for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) result.push_back(i * step);
+  for (; result.size() < 2 && factor >= kFactors; --factor) {  // one tick alone tells no scale
+    const double step = *factor * magnitude;
+    result.clear();
+    for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) result.push_back(i * step);
+  }
   return result;
 }
 

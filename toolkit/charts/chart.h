@@ -78,7 +78,7 @@ struct ValueAxis {
   double y(double value) const { return bottom - (value - low) / (high - low) * (bottom - top); }
 };
 
-/// Round values in [low, high], at most `max` + 1 of them.
+/// Round values in [low, high]: at most `max` + 1 of them, but two at least.
 std::vector<double> valueTicks(double low, double high, int max);
 
 /// A range that holds every value [first, last) of the buckets on show, with some space around; it begins at 0 where
