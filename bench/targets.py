@@ -71,8 +71,10 @@ class Bench:
         return path
 
     def model(self, size, output, tokens=()):
-        path = self.models / f"seg_{'_'.join([size.lower() + '16', output, *map(str, tokens)])}.onnx"
-        encoder = ["--encoder-from", self.options.encoder_from] if self.options.encoder_from and not tokens else []
+        trained = self.options.encoder_from if not tokens else None
+        encoder = ["--encoder-from", trained] if trained else []
+        words = [size.lower() + "16", output, *map(str, tokens), *(["of", pathlib.Path(trained).stem] if trained else [])]
+        path = self.models / f"seg_{'_'.join(words)}.onnx"
         return self.made(path, sys.executable, ROOT / "bench/models/make_segmenter.py", "--size", size, "--output", output,
                          *encoder, tokens=tokens)
 
@@ -290,6 +292,8 @@ def main():
     parser.add_argument("--video-model", help="what 'mpm teach' made of it; default: the model of the street")
     parser.add_argument("--only", default=",".join([*PARTS, *others]), help="parts to run; default: %(default)s")
     options = parser.parse_args()
+    if unknown := set(options.only.split(",")) - {*PARTS, *others}:
+        parser.error(f"--only: no part is called {', '.join(sorted(unknown))}")
     bench = Bench(options)
     if options.limit:
         os.environ["MPM_INSTRUCTION_SET"] = options.limit

@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     }
     program::printLine(model);
     if (done == options.steps) {
-      program::printNote("next: mpm run IMAGE --model " + model);
+      program::printNote("next: mpm run IMAGE --model " + program::shellWord(model));
       return program::kOk;
     }
     program::printNote("stopped after step " + std::to_string(done) + "; --init " + model + " goes on from there");

@@ -93,7 +93,7 @@ def segmenter_weights(path):
             if bias in weights and multiply is not None and multiply.op_type == "MatMul":
                 named[bias.removesuffix(".bias") + ".weight"] = weights.get(multiply.input[1])
     weights |= {name: array for name, array in named.items() if array is not None}
-    return {name.replace(".", "_"): array for name, array in weights.items()}
+    return {name.replace(".", "_").replace("patch_embed_", ""): array for name, array in weights.items()}
 
 
 def resize_positions(positions, old_grid, new_grid):
@@ -111,14 +111,15 @@ def encoder_weights(path, otherwise):
     known = segmenter_weights(path)
     beside = json.loads(pathlib.Path(path).with_suffix(".json").read_text())["input"]
     old_grid = (beside["height"] // PATCH, beside["width"] // PATCH)
-    known["encoder_pos_embed"] = resize_positions(known["encoder_pos_embed"], old_grid, GRID)
+    if "encoder_pos_embed" in known:
+        known["encoder_pos_embed"] = resize_positions(known["encoder_pos_embed"], old_grid, GRID)
 
     def draw(name, shape):
         drawn = otherwise(name, shape)
         if not name.startswith("encoder_"):
             return drawn
-        if known[name].shape != tuple(shape):
-            raise SystemExit(f"{path}: {name} is {known[name].shape}, wanted {tuple(shape)}: another size than --size")
+        if name not in known or known[name].shape != tuple(shape):
+            raise SystemExit(f"{path}: {name} of {tuple(shape)} is not in it as fp32: another size than --size, or no Segmenter")
         return known[name]
 
     return draw

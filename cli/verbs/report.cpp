@@ -251,7 +251,7 @@ void printBrief(const StoreReader& store, const SourceReport& report, const std:
   std::string text = report.source.name + ": last sample " + isoTime(report.source.last);
   if (!report.source.archive)
     for (const auto& [unit, length] : {std::pair("day", kDayMs), {"hour", kHourMs}, {"minute", kMinuteMs}})
-      if (const UnixMs age = (unixNow() - report.source.last) / length; age >= 2 || length == kMinuteMs) {
+      if (const UnixMs age = (unixNow() - report.source.last) / length; age >= 2 || (length == kMinuteMs && age >= 0)) {
         text += " (" + counted(age, unit) + " ago)";
         break;
       }

@@ -115,14 +115,14 @@ Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate,
 
 // The settings that --resume must find unchanged.
 Json workJson(const RunArguments& arguments, const std::string& model_path, const ModelInfo& model) {
-  std::error_code gone;
-  return {{"model", {{"path", model_path}, {"bytes", std::filesystem::file_size(model_path, gone)}}},
+  return {{"model", {{"path", model_path}, {"digest", vision::modelDigest(model_path)}}},
           {"reduce", toString(model.reduction)},
           {"precision", toString(model.precision)},
           {"input", sizeJson(model.input)},
           {"maps", arguments.maps},
           {"only", arguments.only},
           {"task", arguments.options.task ? Json(toString(*arguments.options.task)) : Json(nullptr)},
+          {"refine", toString(arguments.options.refine.value_or(model.facts.refine))},
           {"min_score", evaluation::orNull(arguments.min_score)},
           {"min_overlap", evaluation::orNull(arguments.min_overlap)},
           {"simulated_night", toJson(arguments.night)}};
@@ -131,16 +131,16 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
 // Hints: the picture to look at, and commands that can be pasted.
 void printHints(const RunArguments& arguments, const std::string& pictures) {
   namespace fs = std::filesystem;
-  const std::string program = program_invocation_name;
-  const std::string model = arguments.model.empty() ? "" : " --model " + arguments.model;
+  const std::string program = shellWord(program_invocation_name);
+  const std::string model = arguments.model.empty() ? "" : " --model " + shellWord(arguments.model);
   printNote("");
   printNote(pictures.empty() ? "pictures  " + program + " run " + kDay + model + " --out mpm_day"
                              : "look at   " + pictures);
-  const fs::path app = fs::path(program).replace_filename("mpm-monitor");
+  const fs::path app = fs::path(program_invocation_name).replace_filename("mpm-monitor");
   const bool display = isSet("DISPLAY") || isSet("WAYLAND_DISPLAY");
   std::error_code error;
   const bool has_app = app.has_parent_path() ? fs::exists(app, error) : true;
-  if (display && has_app) printNote("live      " + app.string() + model + " demo:");
+  if (display && has_app) printNote("live      " + shellWord(app.string()) + model + " demo:");
   printNote("yours     " + program + " run PICTURE" + model + " --out pictures");
   printNote("how good  " + program + " eval \"demo:street?seed=1..4&step=1314000&frames=24\"" + model);
   printNote("how fast  " + program + " bench" + model + " --image demo:");
@@ -183,7 +183,9 @@ class PictureFolder {
   /// A frame whose pictures are in the folder already: the legend is of all of them.
   void addEarlier(const JsonValue& frame_json) {
     writer_.addEarlier(frame_json);
-    if (const auto outputs = frame_json.find("outputs")) pictures_ += static_cast<int>(outputs->list().size());
+    if (const auto outputs = frame_json.find("outputs"))
+      for (const JsonValue& name : outputs->list())
+        pictures_ += name.text().ends_with(".png") || name.text().ends_with(".jpg");
   }
 
   /// Writes the legend. Returns what there is in the folder.

@@ -172,7 +172,7 @@ int teachStates(const TeachOptions& teach) {
   printStates(*head, job.examples);
   if (!page.empty()) printLine(page_path + " shows what is wrong");
   printLine(output);
-  printNote("next: mpm monitor SOURCE --states " + output + " --db FILE");
+  printNote("next: mpm monitor SOURCE --states " + shellWord(output) + " --db FILE");
   return kOk;
 }
 
@@ -219,7 +219,7 @@ int teach(TeachOptions options) {
   else if (job.cross_validation)
     printLine("one picture is labelled: a cross-validation needs at least two");
   printLine(job.output);
-  printNote("next: mpm run PICTURE --model " + job.output);
+  printNote("next: mpm run PICTURE --model " + shellWord(job.output));
   return kOk;
 }
 

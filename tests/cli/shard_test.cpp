@@ -125,6 +125,7 @@ TEST_F(Shards, AKilledRunGoesOn) {
 
   EXPECT_EQ(run("parts", {"--resume"}).out, "");
   expectFailure(run("parts", {"--resume", "--maps"}), 1, {"is of other work", "'maps'", "false", "true"});
+  expectFailure(run("parts", {"--resume", "--refine", "guided"}), 1, {"is of other work", "'refine'", "guided"});
   std::ofstream(manifest, std::ios::app) << "{}\n";
   expectFailure(run("parts", {"--resume"}), 1, {"line 14", "is damaged"});
 }

@@ -180,6 +180,9 @@ TEST(BoardState, IsWhatLinuxSays) {
   EXPECT_EQ(
       boardText(before, after, 4),
       "Some Board, 2.40 to 1.80 GHz, 72 to 72 degrees C, 6.2 to 6.2 W, 5.0 W on average, throttled 50000 (0: never)");
+  BoardState unnamed = after;
+  unnamed.name.clear();
+  EXPECT_THAT(boardText(before, unnamed, 4), ::testing::StartsWith("2.40 to 1.80 GHz, "));
   after.joules = 1;
   EXPECT_EQ(boardText(before, after, 4).find("average"), std::string::npos);
   EXPECT_EQ(boardText(boardState(root + "/none"), boardState(root + "/none"), 1), "");

@@ -121,6 +121,8 @@ TEST(Teaching, NamesAClassThatNoPixelHas) {
   EXPECT_MPM_ERROR(teach(job), "no pixel is labelled 'none' in 2 label maps");
   job.output = folder / "mine.json";
   EXPECT_MPM_ERROR(teach(job), "its name must end in .onnx");
+  job.output = job.model;
+  EXPECT_MPM_ERROR(teach(job), "would replace '" + job.model + "', which it is made from");
 }
 
 }  // namespace

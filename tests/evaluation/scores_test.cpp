@@ -28,6 +28,19 @@ TEST(ConfusionMatrix, CountsPairsAndLeavesOutTheIgnored) {
   EXPECT_DOUBLE_EQ(matrix.meanIou(), (1.0 / 2 + 2.0 / 3) / 2);
 }
 
+// As lines of --resume are, once the folder has another picture.
+TEST(VariantResult, ComparesImagesOfOneNameWhateverTheirOrder) {
+  VariantResult day(2), night(2);
+  const auto add = [](VariantResult& to, const std::string& name, double rows) {
+    to.add({.line = {{"source", "street"}, {"name", name}}, .tokens = {100, rows}});
+  };
+  for (const auto& [name, rows] : {std::pair("a", 40.0), {"c", 60.0}, {"b", 50.0}}) add(day, name, rows);
+  for (const auto& [name, rows] : {std::pair("a", 50.0), {"b", 60.0}, {"c", 70.0}}) add(night, name, rows);
+  const Json more = night.minus(day);
+  EXPECT_EQ(more["images"], 3);
+  EXPECT_EQ(more["tokens"][1], (Json{{"mean", 10}, {"low", 10}, {"high", 10}}));
+}
+
 TEST(ConfusionMatrix, IsOneMatrixOverAllImages) {
   ConfusionMatrix apart(2, 255), together(2, 255);
   apart.add(labels({0, 0, 0}), labels({0, 0, 1}));

@@ -94,7 +94,7 @@ std::string boardText(const BoardState& before, const BoardState& after, double 
   if (before.joules && after.joules && *after.joules > *before.joules)  // the counter starts again at 0
     text += ", " + fixed((*after.joules - *before.joules) / seconds, 1) + " W on average";
   if (!after.throttled.empty()) text += ", throttled " + after.throttled + " (0: never)";
-  return text;
+  return text.starts_with(", ") ? text.substr(2) : text;
 }
 
 double gemmPeak(Precision precision, double seconds) {

@@ -174,7 +174,8 @@ void VariantResult::add(const Measurement& one) {
   sessions.insert(one.line.value("session", ""));
   all.add(one);
   if (one.night) (*one.night ? night : day).add(one);
-  tokens_.push_back({one.night.value_or(false), one.film, one.tokens});
+  tokens_.push_back({one.line.value("source", "") + "/" + one.line.value("name", ""), one.night.value_or(false),
+                     one.film, one.tokens});
   if (one.agreement) agreement.add(*one.agreement);
   if (one.rows) rows_.add(*one.rows);
   if (one.due_agreement) due_agreement_.add(*one.due_agreement);
@@ -208,12 +209,14 @@ Json VariantResult::reuseJson() const {
 }
 
 Json VariantResult::minus(const VariantResult& other) const {
+  std::map<std::string, const std::vector<double>*> of_image;  // lines of --resume may be in another order
+  for (const Tokens& one : other.tokens_) of_image[one.image] = &one.counts;
   std::vector<int> films;
-  std::vector<std::size_t> images;
-  for (std::size_t i = 0; i < std::min(tokens_.size(), other.tokens_.size()); ++i)
-    if (!tokens_[i].night) {
-      images.push_back(i);
-      films.push_back(tokens_[i].film);
+  std::vector<std::pair<const std::vector<double>*, const std::vector<double>*>> images;
+  for (const Tokens& one : tokens_)
+    if (const auto pair = of_image.find(one.image); pair != of_image.end() && !one.night) {
+      images.emplace_back(&one.counts, pair->second);
+      films.push_back(one.film);
     }
   const std::vector<int> blocks = blocksOf(films);
   Json json = {{"images", images.size()},
@@ -221,17 +224,17 @@ Json VariantResult::minus(const VariantResult& other) const {
                {"tokens", Json::array()},
                {"merged_percent", nullptr}};
   if (images.empty()) return json;
-  const std::size_t steps = tokens_[images[0]].counts.size();
+  const std::size_t steps = images[0].first->size();
   for (std::size_t step = 0; step < steps; ++step) {
     PerImage more;
-    for (const std::size_t i : images) more.add(tokens_[i].counts[step] - other.tokens_[i].counts[step]);
+    for (const auto& [mine, others] : images) more.add((*mine)[step] - (*others)[step]);
     json["tokens"].push_back(intervalJson(more.mean(), halfInterval(more.values, blocks)));
   }
   // Tokens merged away by all steps, as a ratio of means. Its interval is that of the residuals.
   PerImage by_day, by_night, residual;
-  for (const std::size_t i : images) {
-    by_day.add(other.tokens_[i].counts.front() - other.tokens_[i].counts.back());
-    by_night.add(tokens_[i].counts.front() - tokens_[i].counts.back());
+  for (const auto& [mine, others] : images) {
+    by_day.add(others->front() - others->back());
+    by_night.add(mine->front() - mine->back());
   }
   const double ratio = by_night.mean() / by_day.mean();
   for (std::size_t i = 0; i < images.size(); ++i) residual.add(by_night.values[i] - ratio * by_day.values[i]);

@@ -99,6 +99,7 @@ class VariantResult {
 
  private:
   struct Tokens {
+    std::string image;  // where it is from, and its name
     bool night;
     int film;
     std::vector<double> counts;

@@ -5,8 +5,10 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/number_text.h"
 #include "evaluation/numbers.h"
+#include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/head_trainer.hpp"
 
@@ -27,6 +29,9 @@ class Teacher {
     ofTheJob([&] {
       if (!job.output.ends_with(".onnx"))
         throw Error("the new model is '" + job.output + "'; its name must end in .onnx");
+      for (const std::string& file : modelFiles(job.model))
+        if (sameFile(file, job.output))
+          throw Error("the new model would replace '" + file + "', which it is made from: name another file");
       if (job.steps < 1) throw Error("a training has at least one step");
       classes_.validate("the list of classes");
       trainer_.setClasses(classes_.classes, classes_.ignore);
