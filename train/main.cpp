@@ -5,6 +5,7 @@
 
 #include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "program/paths.h"
 #include "program/terminal/output.h"
 #include "program/terminal/program.h"
 #include "trainer.h"

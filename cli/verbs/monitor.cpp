@@ -209,7 +209,7 @@ Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) 
     throw UsageError("--once is for a camera; files are read to their end");
   if (arguments.once) {
     watch.every_frame = false;
-    watch.adapt_s = 1;
+    watch.once = true;
     watch.every_s = std::max(watch.every_s, 60.0);  // runs are minutes apart: each sample counts alone
   }
   return camera;

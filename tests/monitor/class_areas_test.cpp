@@ -8,7 +8,7 @@ namespace {
 
 using ClassAreas = InFolder;
 
-Sample sampleWith(UnixMs time, std::vector<std::pair<int, double>> areas, bool night) {
+Sample sampleWith(UnixMs time, std::vector<std::pair<int, double>> areas, std::optional<bool> night) {
   Sample sample = sampleAt(time, 400, night);
   sample.whole().areas = std::move(areas);
   return sample;
@@ -39,6 +39,18 @@ TEST_F(ClassAreas, AreMeansByDayAndNightWithTheModelsErrors) {
   EXPECT_NEAR(areas[0].corrected.value(), 0.35 + 0.65 / 6, 1e-6);
   EXPECT_NEAR(areas[0].iou.value(), 0.8, 1e-9);
   EXPECT_NEAR(areas[1].corrected.value(), 0.65 * 5 / 6, 1e-6);
+}
+
+TEST_F(ClassAreas, WhoseLightIsNotKnownAreNeitherByDayNorByNight) {
+  SessionInfo info = session();
+  info.classes = {"ice", "rock"};
+  record(path_, {sampleWith(kNoon, {{0, 1}}, std::nullopt), sampleWith(kNoon + kHourMs, {{0, 0.4}, {1, 0.6}}, false)},
+         info);
+  const StoreReader store(path_);
+  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  EXPECT_NEAR(areas[0].all, 0.7, 1e-6);
+  EXPECT_NEAR(areas[0].day.value(), 0.4, 1e-6);
+  EXPECT_EQ(areas[0].night, std::nullopt);
 }
 
 // Four pictures a day, of which the one at midnight is of the night: too many to be read one by one.

@@ -252,7 +252,7 @@ TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
         const StoreReader before(folder_ / name);
         store.emplace(folder_ / name);
         recorder.emplace(options, &*store, tell);
-        recorder->resume(before.lastSamples(1, 100), before.sessions(1), kNoon + ms, ms);
+        recorder->resume(before.lastSamples(1, 100), before.sessions(1), allEvents(before), kNoon + ms, ms);
       }
       InferenceResult result = resultAt(ms);
       result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(grey));
@@ -265,6 +265,30 @@ TEST_F(RecorderTest, GoesOnWhereAnEarlierWatchEnded) {
   const std::vector<std::string> whole = messages("a.db", false);
   EXPECT_THAT(whole, SizeIs(6)) << "two alarms ring and end, pictures are dark and good again";
   EXPECT_EQ(messages("b.db", true), whole);
+}
+
+// Who adds an alarm because something is wrong is told so.
+TEST_F(RecorderTest, ANewAlarmRingsThoughItsValueWasOutsideBefore) {
+  RecorderOptions options{.source = "camera 0", .every_s = 60};
+  std::vector<std::string> said;
+  std::int64_t ms = 0;
+  for (const char* alarm : {"", "brightness>100", "brightness>100", "brightness>110"}) {
+    if (*alarm) options.alarms = {.alarms = {parseAlarm(alarm)}, .minutes = 2.5};
+    std::optional<StoreReader> before;
+    if (ms > 0) before.emplace(path_);
+    StoreWriter store(path_);
+    Recorder recorder(options, &store, [&](const Event& event) {
+      if (event.kind == EventKind::kAlarm) said.push_back(event.message);
+    });
+    if (before) recorder.resume(before->lastSamples(1, 100), before->sessions(1), allEvents(*before), kNoon + ms, ms);
+    for (int sample = 0; sample < 4; ++sample, ms += kMinuteMs) {
+      InferenceResult result = resultAt(ms);
+      result.frame.image = cv::Mat(64, 64, CV_8UC3, cv::Scalar::all(120));
+      recorder.add(result, 0);
+    }
+    store.flush();
+  }
+  EXPECT_THAT(said, ElementsAre(HasSubstr("above 100"), HasSubstr("above 110"))) << "each once";
 }
 
 // A dead man's switch: it says something while samples come, and nothing otherwise.

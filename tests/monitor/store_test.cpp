@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/store.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -139,6 +142,29 @@ TEST_F(Store, RefusesWhatItDoesNotKnow) {
   EXPECT_MPM_ERROR(StoreWriter{folder_ / "no/such/folder/a.db"}, "no/such/folder/a.db");
 }
 
+// Else the next program that closes the database takes itself for the last one, and deletes the log of the writer.
+TEST_F(Store, AReaderInItsProcessLeavesTheLocksOfTheWriter) {
+  StoreWriter writer(path_);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  ASSERT_TRUE(writer.flush());
+  const auto isLocked = [this] {  // as another process sees it
+    const pid_t other = fork();
+    if (other == 0) {
+      struct flock lock {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET
+      };
+      _exit(fcntl(open(path_.c_str(), O_RDWR | O_CLOEXEC), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(other, &status, 0);
+    return status == 0;
+  };
+  EXPECT_TRUE(isLocked());
+  EXPECT_EQ(StoreReader(path_).sources().size(), 1u);
+  EXPECT_TRUE(isLocked());
+}
+
 TEST_F(Store, ForgetsByAgeButKeepsHours) {
   StoreWriter writer(path_, {.keep_days = 2, .maintenance_s = 0.01, .now = [] { return kNoon + 10 * kDayMs; }});
   writer.setRegions("camera 0", {regionNamed("tree")});
@@ -223,6 +249,17 @@ TEST_F(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
     run(writer);
   }
   EXPECT_EQ(allSamples(StoreReader(path_)).front().time, kNoon);
+}
+
+TEST_F(Store, RunsOfOneSampleForgetToo) {
+  for (int run = 0; run < 5; ++run) {
+    const UnixMs now = kNoon + run * 20 * kHourMs;
+    StoreWriter writer(path_, {.keep_days = 2, .now = [now] { return now; }});
+    writer.beginSession(session());
+    writer.append(sampleAt(now));
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_EQ(allSamples(StoreReader(path_)).front().time, kNoon + 40 * kHourMs);
 }
 
 TEST_F(Store, TheClockIsBelievedAfterAnHour) {

@@ -188,7 +188,7 @@ std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& tim
   const auto x = [&](UnixMs at) { return time.x(static_cast<double>(at) / kSecondMs); };
   bool joined = false;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const double share = std::clamp(buckets[i].night, 0.0, 1.0), left = x(buckets[i].start);
+    const double share = std::clamp(buckets[i].night.value_or(0), 0.0, 1.0), left = x(buckets[i].start);
     double right = x(buckets[i].start + chart.bucket_ms);
     const bool reaches = i + 1 < buckets.size() && !buckets[i + 1].gap_before &&
                          buckets[i + 1].start - buckets[i].start <= std::max(chart.bucket_ms, kPartOfNight);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <opencv2/core/types.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,10 @@ struct Spread {
 struct ChartBucket {
   UnixMs start = 0;
   std::int64_t samples = 0;
-  double night = 0;              ///< share of the samples taken by night, of those that know; 0 when none does
-  bool gap_before = false;       ///< nothing was recorded between this bucket and the one before: do not join them
-  std::vector<Spread> values{};  ///< one per quantity asked for. Areas count 0 in samples without the class
-                                 ///< if their model knows it
+  std::optional<double> night{};  ///< share of the samples taken by night, of those that know; nullopt: none does
+  bool gap_before = false;        ///< nothing was recorded between this bucket and the one before: do not join them
+  std::vector<Spread> values{};   ///< one per quantity asked for. Areas count 0 in samples without the class
+                                  ///< if their model knows it
 };
 
 struct Chart {

@@ -37,7 +37,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.tokens = result.model->tokens();
   info.classes = vision::classNames(*result.model);
   info.cross_validation = evaluation::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
-  info.every_s = options.every_s;
+  info.every_s = options.once && options.every_s <= 60 ? 0 : options.every_s;
   info.time_zone = options.archive_zone;
   if (const auto* sun = std::get_if<NightBySun>(&options.night)) {
     info.latitude = sun->latitude;
@@ -162,8 +162,8 @@ void Recorder::setView(ViewReference view) {
   view_.start(std::move(view));
 }
 
-void Recorder::resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions, UnixMs now,
-                      std::int64_t steady) {
+void Recorder::resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions,
+                      const std::vector<Event>& events, UnixMs now, std::int64_t steady) {
   const std::lock_guard lock(mutex_);
   if (session_ >= 0) return;
   std::int64_t session = 0;
@@ -181,6 +181,7 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Sess
     states_.resume(sample.states);
     last_ = sample.time;
   }
+  alarms_.keepTold(events);
 }
 
 void Recorder::setRegions(const std::vector<vision::Region>& regions) {

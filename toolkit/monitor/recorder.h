@@ -23,6 +23,7 @@ struct RecorderOptions {
   std::string source{};      ///< vision::SourceSpec::name()
   double every_s = 1;        ///< at most one sample in this time; 0: one per frame
   bool every_frame = false;  ///< each frame is a sample, whatever every_s
+  bool once = false;         ///< one sample a run; runs of up to a minute come as they like, so there are no gaps
   /// Minutes east of UTC where the camera of an archive stands, whose frames have times of their own: alarms go by
   /// these, and sessions begin with them. nullopt: no archive.
   std::optional<int> archive_zone{};
@@ -52,10 +53,10 @@ class Recorder {
   /// Sets the view that the source had at an earlier watch; ignored after the first frame.
   void setView(ViewReference view);
   /// Goes on where an earlier watch ended: alarms that rang ring on, states and the quality of pictures count on, and
-  /// nothing of that is told again. `samples`: the last ones; `sessions`: those of the source. `now`, `steady`: one
-  /// moment. Ignored after the first frame.
-  void resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions, UnixMs now,
-              std::int64_t steady);
+  /// nothing of that is told again. `samples`, `events`: the last ones; `sessions`: those of the source. `now`,
+  /// `steady`: one moment. Ignored after the first frame.
+  void resume(const std::vector<Sample>& samples, const std::vector<SessionRecord>& sessions,
+              const std::vector<Event>& events, UnixMs now, std::int64_t steady);
 
   /// Sets the regions that are measured from the next sample on. Throws mpm::Error as vision::check().
   void setRegions(const std::vector<vision::Region>& regions);

@@ -87,7 +87,8 @@ void recall(const std::string& database, const std::string& source, const std::w
     if (!still) return;
     if (view) still->setView(std::move(*view));
     if (!regions.empty()) still->setStoredRegions(regions);
-    still->resume(samples, store.sessions(record.id), now, steadyNow());
+    still->resume(samples, store.sessions(record.id), store.events(record.id, INT64_MIN, INT64_MAX, kSamples), now,
+                  steadyNow());
   });
 }
 
@@ -261,7 +262,7 @@ void Session::open(const WatchOptions& options) {
   capture.stream = ++impl_->streams;
   capture.reconnect = live;
   capture.lossless = every_frame;
-  capture.adapt_s = live ? options.adapt_s : 0;
+  capture.adapt_s = live && options.once ? 1 : 0;
   capture.max_fps = live ? 0 : options.max_fps;
   capture.now = impl_->options.now;
   // The scene is rendered here: what keeps it waiting is a busy machine, not a camera to open again.
@@ -280,6 +281,7 @@ void Session::open(const WatchOptions& options) {
       RecorderOptions{.source = name,
                       .every_s = options.every_s,
                       .every_frame = every_frame,
+                      .once = options.once,
                       .archive_zone = archive ? std::optional(options.archive->times.zone()) : std::nullopt,
                       .night = options.night,
                       .alarms = options.alarms,

@@ -46,7 +46,7 @@ struct WatchOptions {
   bool samples_only = false;  ///< the model runs on the frames that become samples, not on those between them
   double max_fps = 0;         ///< files, folders, demo: read no faster; 0: as fast as the model takes the frames
   double timeout_s = vision::SourceOptions{}.timeout_s;  ///< a live source that is silent for this long is reopened
-  double adapt_s = 0;                                    ///< a live source gives nothing so soon: CaptureOptions
+  bool once = false;  ///< one sample: a camera adapts to the light first, and RecorderOptions::once
   /// Pictures and videos that say when they were taken (vision::isArchive): each is stored once, at its own time. Its
   /// `done` is replaced where there is a store. nullopt: their time is that of reading.
   std::optional<vision::ArchiveOptions> archive{};

@@ -75,7 +75,7 @@ struct Row {
 
   void add(const ChartBucket& bucket) {
     addTo(all, bucket.values[0]);
-    addTo(bucket.night < 0.5 ? day : night, bucket.values[0]);
+    if (bucket.night) addTo(*bucket.night < 0.5 ? day : night, bucket.values[0]);
   }
   Json json(const Quantity& quantity) const {
     Json json = {start, gap, all.samples};

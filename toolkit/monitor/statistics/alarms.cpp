@@ -84,6 +84,10 @@ bool Alarms::Limit::backInside(double value, double hysteresis) const {
 
 std::string Alarms::Limit::text(double value) const { return shortText(value) + (alarm.isArea() ? " %" : ""); }
 
+std::string Alarms::Limit::limitText() const {
+  return (alarm.above ? " above " : " below ") + text(alarm.limit) + " for ";
+}
+
 Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
   options_.validate();
   for (const Alarm& alarm : options_.alarms)
@@ -124,9 +128,9 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
       if (!limit.outside_since) limit.outside_since = steady;
       if (static_cast<double>(steady - *limit.outside_since) < options_.minutes * 60000) continue;
       limit.ringing = true;
-      events.push_back({sample.time, EventKind::kAlarm, Severity::kWarning,
-                        limit.name() + " " + limit.text(*value) + (limit.alarm.above ? " above " : " below ") +
-                            limit.text(limit.alarm.limit) + " for " + shortText(options_.minutes) + " min"});
+      events.push_back(
+          {sample.time, EventKind::kAlarm, Severity::kWarning,
+           limit.name() + " " + limit.text(*value) + limit.limitText() + shortText(options_.minutes) + " min"});
     }
   }
   return events;
@@ -155,6 +159,20 @@ std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, Uni
     limit.outside_since.reset();
   }
   return events;
+}
+
+void Alarms::keepTold(const std::vector<Event>& events) {
+  for (Limit& limit : limits_) {
+    const Alarm& alarm = limit.alarm;
+    const std::string begin = alarm.state.empty() ? limit.name() + " " : alarm.quantity + " is ",
+                      rung = alarm.state.empty() ? limit.limitText() : begin + alarm.state;
+    bool told = false;
+    for (const Event& event : events)
+      if (event.message.starts_with(begin))
+        told = event.kind == EventKind::kAlarm ? told || event.message.find(rung) != std::string::npos
+                                               : told && event.kind != EventKind::kAlarmEnded;
+    limit.ringing = limit.ringing && told;
+  }
 }
 
 std::vector<Event> Alarms::end(UnixMs time) {

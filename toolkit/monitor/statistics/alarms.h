@@ -57,6 +57,10 @@ class Alarms {
   /// model. The alarm of a class that it does not have rests, which is an event.
   std::vector<Event> setClasses(const std::vector<std::string>& names, UnixMs time);
 
+  /// What rang in samples of an earlier watch rings on where one of its `events`, the oldest first, says so. An alarm
+  /// that is new rings with the next sample.
+  void keepTold(const std::vector<Event>& events);
+
   /// Watching ends: returns an event for each active alarm.
   std::vector<Event> end(UnixMs time);
 
@@ -70,6 +74,7 @@ class Alarms {
 
     std::string name() const;  // "tokens", "area of car"
     std::string text(double value) const;
+    std::string limitText() const;  // " above 20 % for "
     std::optional<double> valueOf(const Sample& sample) const;
     bool outside(double value) const { return alarm.above ? value > alarm.limit : value < alarm.limit; }
     bool backInside(double value, double hysteresis) const;

@@ -34,7 +34,7 @@ std::vector<std::vector<ClassArea>> areasIn(const std::vector<std::string>& regi
   store.visitHours(query, [&](const ChartBucket& bucket) {
     for (std::size_t s = 0; s < all.size(); ++s) {
       addTo(all[s], bucket.values[s]);
-      addTo((bucket.night < 0.5 ? day : night)[s], bucket.values[s]);
+      if (bucket.night) addTo((*bucket.night < 0.5 ? day : night)[s], bucket.values[s]);
     }
   });
   std::size_t s = 0;
@@ -95,7 +95,7 @@ std::vector<RegionMeans> regionMeans(const StoreReader& store, const SourceRecor
     for (RegionMeans& region : means)
       for (std::size_t q = 0; q < region.values.size(); ++q, ++value) {
         addTo(region.values[q], *value);
-        addTo((bucket.night < 0.5 ? region.day : region.night)[q], *value);
+        if (bucket.night) addTo((*bucket.night < 0.5 ? region.day : region.night)[q], *value);
       }
   });
   std::erase_if(means, [](const RegionMeans& region) { return region.samples() == 0; });

@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <system_error>
@@ -137,11 +136,18 @@ bool isFull(const std::string& path) {
   throw error;
 }
 
-// The first bytes of a database: https://www.sqlite.org/fileformat.html.
+// The first bytes of a database: https://www.sqlite.org/fileformat.html. SQLite reads them, because a descriptor of ours
+// that is closed lets go of all locks that this process has on the file: the next program that closes the database
+// would delete the log of a writer here.
 class Header {
  public:
   explicit Header(const std::string& database) {
-    std::ifstream(database, std::ios::binary).read(reinterpret_cast<char*>(bytes_.data()), bytes_.size());
+    sqlite3* opened = nullptr;
+    sqlite3_file* file = nullptr;
+    if (sqlite3_open_v2(database.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK &&
+        sqlite3_file_control(opened, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file->pMethods)
+      file->pMethods->xRead(file, bytes_.data(), static_cast<int>(bytes_.size()), 0);
+    sqlite3_close(opened);
   }
   std::int64_t number(std::size_t at, std::size_t size) const {
     std::int64_t value = 0;

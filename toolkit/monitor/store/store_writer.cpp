@@ -64,6 +64,7 @@ struct Target {
   bool archive = false;                  // its times are those of its samples
   UnixMs last = 0;                       // of an archive: of its samples
   bool had_one = false;                  // this writer had a source
+  std::int64_t unnamed = 0;              // the first event that came before its source had a row; 0: none
   std::optional<UnixMs> last_before;     // when samples of the first one came last, before this writer
   std::string regions_of;                // a source; its regions by index
   std::vector<std::int64_t> regions{};
@@ -189,6 +190,7 @@ class Connection {
   void write(const Event& event, Target& target, AggregateUpdate&) {
     insert_event_.run(target.source == 0 ? std::nullopt : std::optional(target.source), event.time,
                       static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
+    if (target.source == 0 && target.unnamed == 0) target.unnamed = database_.lastId();
     if (outbox_.of_event) put(outbox_.of_event(event));
   }
 
@@ -235,6 +237,9 @@ class Connection {
     target.started = target.last = begin.time;
     target.archive = begin.archive;
     target.source = idOf(info.source);
+    if (target.unnamed > 0)
+      database_.run("UPDATE event SET source = ? WHERE source IS NULL AND id >= ?", target.source,
+                    std::exchange(target.unnamed, 0));
     database_.run("UPDATE source SET archive = ? WHERE id = ?", begin.archive, target.source);
     own(target);
     endKilledSessions(target.source);
@@ -255,6 +260,7 @@ class Connection {
 
   void write(const SetSource& set, Target& target, AggregateUpdate&) {
     end(set.time, target);
+    if (target.name != set.name) target.unnamed = 0;
     target.name = set.name;
     target.source = database_.integer("SELECT id FROM source WHERE name = ?", set.name);
     own(target);
@@ -262,14 +268,19 @@ class Connection {
 
   void own(Target& target) {
     if (target.source == 0 || std::exchange(target.had_one, true)) return;
-    // By id: a clock that was wrong once left samples of a later time. The earliest of several: it may have gone wrong
-    // only just before a restart. The index knows no ids, so only the youngest are looked through.
+    // By id: a clock that was wrong once left samples of a later time. It may have gone wrong only just before a
+    // restart: then the one before its jump counts. The index knows no ids, so only the youngest are looked through.
     Statement last = database_.prepare(
-        "SELECT coalesce((SELECT min(time_ms) FROM (SELECT time_ms FROM sample WHERE"
-        " id > (SELECT max(id) FROM sample) - 100000 AND +source = ?1 ORDER BY id DESC LIMIT 600)),"
-        " (SELECT max(time_ms) FROM sample WHERE source = ?1))");
-    last.bind(target.source).step();
-    if (!last.isNull(0)) target.last_before = last.integer(0);
+        "SELECT time_ms FROM sample WHERE id > (SELECT max(id) FROM sample) - 100000 AND +source = ?"
+        " ORDER BY id DESC LIMIT 600");
+    last.bind(target.source);
+    while (last.step())
+      if (const UnixMs time = last.integer(0); !target.last_before || *target.last_before - time > kDayMs)
+        target.last_before = time;
+    if (target.last_before) return;
+    Statement latest = database_.prepare("SELECT max(time_ms) FROM sample WHERE source = ?");
+    latest.bind(target.source).step();
+    if (!latest.isNull(0)) target.last_before = latest.integer(0);
   }
 
   // The database has one writer, so what was left open was killed. It ended with its last sample. What the clock says
@@ -410,8 +421,10 @@ struct StoreWriter::Impl {
       if (std::exchange(look_now, false)) next_maintenance = Clock::now();
       busy_since = Clock::now();
       guard.unlock();
+      const bool had_one = target.had_one;
       bool committed = commitPending();
       while (committed && more) committed = commitPending();
+      if (target.had_one != had_one) next_maintenance = Clock::now();  // now it is known what is old
       next_commit = Clock::now() + inSeconds(committed ? options.commit_s : options.retry_s);
       if (committed && !last && Clock::now() >= next_maintenance)
         next_maintenance = Clock::now() + (maintain() ? Clock::duration::zero() : inSeconds(options.maintenance_s));
