@@ -312,6 +312,20 @@ user root
         self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
         got.until("mpm/stays/status ended")
 
+    def test_between_runs_of_once_a_camera_is_there(self):
+        _, log = self.broker()
+        got = self.subscriber("all", "mpm/#")
+        log.until("Sending SUBACK to all")
+        watch = self.file("watch.toml", f"[[camera]]\nname = 'yard'\nsource = 'demo:street?size=96x128'\nmodel = '{MODEL}'\n"
+                          "db = 'yard.db'\n" + self.tables + "ca-file = 'own.pem'\n")
+        for _ in range(2):
+            monitor, said = self.process([MPM, "monitor", "--watch", watch, "--once"])
+            self.assertEqual(monitor.wait(PATIENCE), 0, said.all)
+            got.until("mpm/yard/state {")
+        late = self.subscriber("late", "mpm/#")
+        late.until("mpm/yard/status online")
+        self.assertFalse([line for line in got.all if "offline" in line or "ended" in line])
+
     def check(self, config):
         """Every key of a payload of discovery."""
         self.assertEqual(set(config), {"device", "origin", "availability", "state_topic", "qos", "components"})

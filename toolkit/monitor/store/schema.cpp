@@ -136,8 +136,8 @@ bool isFull(const std::string& path) {
   throw error;
 }
 
-// The first bytes of a database: https://www.sqlite.org/fileformat.html. SQLite reads them, because a descriptor of ours
-// that is closed lets go of all locks that this process has on the file: the next program that closes the database
+// The first bytes of a database: https://www.sqlite.org/fileformat.html. SQLite reads them, because a descriptor of
+// ours that is closed lets go of all locks that this process has on the file: the next program that closes the database
 // would delete the log of a writer here.
 class Header {
  public:

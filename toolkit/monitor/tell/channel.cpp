@@ -74,7 +74,8 @@ Json discovery(const std::string& camera, const std::string& topic, const FileTa
     more["value_template"] = "{{ " + place + " }}";
     if (*unit) more["unit_of_measurement"] = unit;
     if (diagnostic) more["entity_category"] = "diagnostic";
-    more["expire_after"] = std::lround(std::ceil(std::max(3 * session.every_s, kLeastExpiryS)));
+    if (session.every_s > 0)
+      more["expire_after"] = std::lround(std::ceil(std::max(3 * session.every_s, kLeastExpiryS)));
     add(key, name, "sensor", more);
   };
   for (const RegionSample& region : sample.regions) {

@@ -26,6 +26,7 @@ class MqttChannel : public Channel {
   MqttChannel(const Mqtt& options, CurrentTopics& topics)
       : topics_(topics),
         picture_(options.picture),
+        stays_(options.stays),
         available_(prefixOf(options) + "/available"),
         birth_(options.discovery == "none" ? "" : discoveryOf(options) + "/status") {
     if (options.address.empty()) throw Error("[mqtt] has no 'address'");
@@ -70,8 +71,11 @@ class MqttChannel : public Channel {
     check(mosquitto_loop_start(client));
     (void)mosquitto_connect_async(client, address.host.c_str(), address.port, kKeepAliveS);  // it is tried again
   }
-  // Without a farewell, so that the broker sends the last will.
-  ~MqttChannel() override { mosquitto_loop_stop(mosquitto_.get(), true); }
+  // Without a farewell the broker sends the last will.
+  ~MqttChannel() override {
+    const bool farewell = stays_ && mosquitto_disconnect(mosquitto_.get()) == MOSQ_ERR_SUCCESS;
+    mosquitto_loop_stop(mosquitto_.get(), !farewell);
+  }
 
   void keep() override {
     bool all = false;
@@ -136,6 +140,7 @@ class MqttChannel : public Channel {
 
   CurrentTopics& topics_;
   const bool picture_;  // it is wanted here, and not by a webhook alone
+  const bool stays_;
   const std::string available_, birth_;
   std::map<std::string, std::string> states_{};  // the last of each topic
   std::string sending_{};                        // id of the last message

@@ -261,7 +261,7 @@ void Teller::remove(const StoreWriter& store, double patience_s) {
 
 void Teller::setStatus(const std::string& camera, const std::string& status) {
   const auto told = impl_->now();
-  told->topics.set(told->topicOf(camera) + "/status", status);
+  if (!told->tables.mqtt.stays || status != "ended") told->topics.set(told->topicOf(camera) + "/status", status);
 }
 
 void Teller::setPicture(const std::string& camera, const InferenceResult& result) {
