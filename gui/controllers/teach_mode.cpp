@@ -19,6 +19,18 @@ std::vector<cv::Vec3b> colorsOf(const std::vector<ClassInfo>& classes) {
   return vision::classColors(facts, static_cast<int>(classes.size()));
 }
 
+// A class of the model that is watched with has one colour everywhere. `model`: null for none.
+std::array<std::uint8_t, 3> colorOfNew(const std::string& name, const std::vector<ClassInfo>& list,
+                                       const cv::Mat& image, const ModelInfo* model) {
+  cv::Vec3b bgr = vision::newClassColor(name, colorsOf(list), image);
+  if (model) {
+    const auto names = vision::classNames(*model);
+    if (const auto same = std::ranges::find(names, name); same != names.end())
+      bgr = vision::classColors(model->facts, model->classes)[static_cast<std::size_t>(same - names.begin())];
+  }
+  return {bgr[2], bgr[1], bgr[0]};
+}
+
 // The time at which it was taken.
 QString nameOf(const LiveFrame& frame) {
   return QString::fromStdString(fileTime(frame.result.frame.time > 0 ? frame.result.frame.time : unixNow()));
@@ -130,15 +142,24 @@ void TeachMode::wirePane() {
 
   LabelClassesPanel* classes = pane_->classes();
   connect(classes, &LabelClassesPanel::added, this, [this](const QString& name) {
-    changeClasses([&](std::vector<ClassInfo>& list) { list.push_back({name.toStdString(), colorOfNew(name, list)}); });
+    const LiveFramePtr& shown = pane_->canvas()->frame();
+    changeClasses([name = name.toStdString(), image = shown ? shown->image() : cv::Mat(), model = model_](auto& list) {
+      list.push_back({name, colorOfNew(name, list, image, model.get())});
+    });
   });
-  connect(classes, &LabelClassesPanel::renamed, this, [this](int index, const QString& name) {
-    changeClasses([&](auto& list) { list[static_cast<std::size_t>(index)].name = name.toStdString(); });
+  const auto changeOne = [this](int index, const std::function<void(ClassInfo&)>& change) {
+    changeClasses([old = state_.classes.classes.at(static_cast<std::size_t>(index)).name, change](auto& list) {
+      for (ClassInfo& one : list)  // by its name: another one may have its place by then
+        if (one.name == old) return change(one);
+    });
+  };
+  connect(classes, &LabelClassesPanel::renamed, this, [changeOne](int index, const QString& name) {
+    changeOne(index, [name = name.toStdString()](ClassInfo& one) { one.name = name; });
   });
-  connect(classes, &LabelClassesPanel::colored, this, [this](int index, const QColor& color) {
+  connect(classes, &LabelClassesPanel::colored, this, [changeOne](int index, const QColor& color) {
     const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
-    changeClasses([&](auto& list) {
-      list[static_cast<std::size_t>(index)].rgb = {byte(color.red()), byte(color.green()), byte(color.blue())};
+    changeOne(index, [rgb = std::array{byte(color.red()), byte(color.green()), byte(color.blue())}](ClassInfo& one) {
+      one.rgb = rgb;
     });
   });
   connect(classes, &LabelClassesPanel::modelClassesWanted, this, &TeachMode::addModelClasses);
@@ -393,29 +414,20 @@ void TeachMode::keepStroke() {
   askTrainer();
 }
 
+// On the thread of the store: earlier changes may wait there.
 void TeachMode::changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change) {
-  std::vector<ClassInfo> classes = state_.classes.classes;
-  change(classes);
-  store_.change([classes](vision::LabelFolder& folder) { folder.setClasses(classes); });
-}
-
-// A class of the model that is watched with has one colour everywhere.
-std::array<std::uint8_t, 3> TeachMode::colorOfNew(const QString& name, const std::vector<ClassInfo>& list) const {
-  const LiveFramePtr& shown = pane_->canvas()->frame();
-  cv::Vec3b bgr = vision::newClassColor(name.toStdString(), colorsOf(list), shown ? shown->image() : cv::Mat());
-  if (model_) {
-    const auto names = vision::classNames(*model_);
-    if (const auto same = std::ranges::find(names, name.toStdString()); same != names.end())
-      bgr = vision::classColors(model_->facts, model_->classes)[static_cast<std::size_t>(same - names.begin())];
-  }
-  return {bgr[2], bgr[1], bgr[0]};
+  store_.change([change](vision::LabelFolder& folder) {
+    std::vector<ClassInfo> classes = folder.classes().classes;
+    change(classes);
+    folder.setClasses(classes);
+  });
 }
 
 void TeachMode::addModelClasses() {
   if (!model_) return emit said(tr("No model is loaded"), Badge::kWarning);
-  changeClasses([this](std::vector<ClassInfo>& list) {
-    const auto names = vision::classNames(*model_);
-    const auto colors = vision::classColors(model_->facts, model_->classes);
+  changeClasses([model = model_](std::vector<ClassInfo>& list) {
+    const auto names = vision::classNames(*model);
+    const auto colors = vision::classColors(model->facts, model->classes);
     for (std::size_t c = 0; c < names.size(); ++c)
       list.push_back({names[c], std::array<std::uint8_t, 3>{colors[c][2], colors[c][1], colors[c][0]}});
   });

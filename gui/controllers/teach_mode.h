@@ -52,7 +52,6 @@ class TeachMode : public QObject {
   void copyLabels(const QString& from, const cv::Mat& image, const cv::Mat& labels);
   void keepStroke();
   void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);
-  std::array<std::uint8_t, 3> colorOfNew(const QString& name, const std::vector<ClassInfo>& list) const;
   void addModelClasses();
   void suggest();
   void use(const QString& model);

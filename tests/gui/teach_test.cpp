@@ -152,6 +152,17 @@ TEST_F(TeachOnePicture, APredictionIsAcceptedAndClassesAreMerged) {
   EXPECT_FALSE(teach()->editor()->steps().canUndo());
 }
 
+TEST_F(TeachOnePicture, ClassesThatAreTypedFastAreAllKept) {
+  const int before = state().classes.count();
+  for (const char* name : {"pole", "fence", "hedge"}) emit pane()->classes()->added(name);
+  ASSERT_TRUE(wait([&] { return state().classes.count() == before + 3; }));
+  emit pane()->classes()->merged(before, std::nullopt);
+  emit pane()->classes()->renamed(before + 2, "shrub");  // before the other class has gone
+  ASSERT_TRUE(wait([&] { return state().classes.count() == before + 2; }));
+  ASSERT_TRUE(wait([&] { return state().classes.classes.back().name == "shrub"; }));
+  EXPECT_EQ(state().classes.classes[static_cast<std::size_t>(before)].name, "fence");
+}
+
 TEST_F(TeachOnePicture, APictureWithoutLabelsIsNotDarkened) {
   const auto painted = [&](double opacity) {
     canvas()->setOpacity(opacity);
