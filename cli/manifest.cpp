@@ -55,9 +55,14 @@ JsonLog::~JsonLog() { ::close(file_); }
 
 void JsonLog::append(const Json& line) {
   const std::string text = toLine(line) + '\n';
+  const off_t before = ::lseek(file_, 0, SEEK_END);
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(file_, text.data() + done, text.size() - done);
-    if (count < 0 && errno != EINTR) cannot("write", path_);
+    if (count < 0 && errno != EINTR) {
+      const int why = errno;
+      if (::ftruncate(file_, before) == 0) errno = why;  // no line is left in part
+      cannot("write", path_);
+    }
     if (count > 0) done += static_cast<std::size_t>(count);
   }
   if (::fdatasync(file_) != 0 && errno != EINVAL && errno != EROFS) cannot("write", path_);

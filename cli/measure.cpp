@@ -116,13 +116,23 @@ void findPartners(std::vector<MeasuredVariant>& variants) {
 
 /// Labels each variant by the settings in which the variants differ.
 void nameVariants(std::vector<MeasuredVariant>& variants) {
-  for (MeasuredVariant& variant : variants) variant.label = variant.settings["reduce"].get<std::string>();
+  for (MeasuredVariant& variant : variants) {
+    variant.label = variant.settings["reduce"].get<std::string>();
+    if (const auto folder = variant.label.rfind('/'); variant.label.starts_with("rule:") && folder != std::string::npos)
+      variant.label = "rule:" + variant.label.substr(folder + 1);  // without the folder of its file
+  }
   const auto differ = [&](const char* key) {
     return std::ranges::any_of(
         variants, [&](const MeasuredVariant& one) { return one.settings[key] != variants.front().settings[key]; });
   };
-  const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night");
+  const bool precision = differ("precision"), reuse = differ("reuse_spec"), night = differ("simulated_night"),
+             model = differ("model"), refine = differ("refine"), input = differ("input");
   for (MeasuredVariant& variant : variants) {
+    if (model)
+      variant.label = fs::path(variant.settings["model"].get<std::string>()).stem().string() + " " + variant.label;
+    if (input) variant.label += " " + toLine(variant.settings["input"]);
+    if (refine && !variant.settings["refine"].is_null())
+      variant.label += " " + variant.settings["refine"].get<std::string>();
     if (precision) variant.label += " " + variant.settings["precision"].get<std::string>();
     if (reuse) variant.label += " reuse " + variant.settings["reuse_spec"].get<std::string>();
     if (night) variant.label += variant.settings["simulated_night"].is_null() ? " day" : " night";

@@ -41,19 +41,21 @@ void printClasses(const evaluation::VariantResult& result, const std::vector<std
             tokensText(result.all.tokens()) + "; " + fixed(result.all.ms().total, 1) + " ms per image");
 }
 
-/// Against the full model, on the same images.
+/// Against the full model; the loss is null where its lines are of other images.
 Json againstFull(const MeasuredVariant& variant, const Measured& all) {
-  const double miou = variant.result.all.matrix().meanIou(),
-               full = all.variants[*variant.full].result.all.matrix().meanIou();
+  const evaluation::VariantResult& full = all.variants[*variant.full].result;
+  const double loss = full.all.matrix().meanIou() - variant.result.all.matrix().meanIou();
+  const bool known = variant.result.labelled &&
+                     (variant.settings.value("against", Json()) == "full" || variant.result.images() == full.images());
   return {{"agreement", evaluation::orNull(variant.result.agreement.mean())},
-          {"miou_loss", variant.result.labelled ? evaluation::percentJson(full - miou) : Json(nullptr)},
+          {"miou_loss", known ? evaluation::percentJson(loss) : Json(nullptr)},
           {"speed_up", evaluation::orNull(quantile(variant.result.speed_up.values, 0.5))}};
 }
 
 Json resultJson(const MeasuredVariant& variant, const Measured& all) {
   Json json = variant.settings;
-  for (const char* only_in_lines : {"model_digest", "net", "classes", "data", "labels", "refine"})
-    json.erase(only_in_lines);
+  for (const char* only_in_lines : {"model_digest", "net", "classes", "data", "labels"}) json.erase(only_in_lines);
+  if (all.variants.size() == 1) json.erase("refine");
   json = variant.result.toJson(json, all.classes);
   if (!variant.result.labelled)
     for (const char* of_labels : {"miou", "pixel_accuracy", "iou", "confusion"})
@@ -105,7 +107,11 @@ void printVariants(const Measured& all) {
                 counted(more["images"].get<int>(), "image") + " in " + counted(more["blocks"].get<int>(), "block"));
     }
   const bool full = std::ranges::any_of(all.variants, [](const auto& one) { return one.full.has_value(); });
-  printLine("over " + counted(all.variants.front().result.all.images(), "image") +
+  std::set<int> counts;
+  for (const MeasuredVariant& variant : all.variants) counts.insert(variant.result.all.images());
+  counts.erase(0);
+  printLine("over " + (counts.size() > 1 ? std::to_string(*counts.begin()) + " to " : "") +
+            counted(counts.empty() ? 0 : *counts.rbegin(), "image") +
             (full ? "; loss in points of mIoU; agreement, loss and speed-up (median) against the full model" : ""));
 }
 

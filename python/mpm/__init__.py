@@ -167,8 +167,8 @@ class Estimator(_Model):
     """Runs a model on images of any size: resize, normalisation, net, the result of its task at the size of the image.
 
     model: a plain ViT ONNX file, or one made by convert().
-    schedule: short for reduce='mpm:blocks=...': blocks before which tokens merge, (2, 5) or '2,5'; () is the full model. None is (2, 5) for a
-        plain ViT, and a converted file's own reduction.
+    schedule: short for reduce='mpm:blocks=...': blocks before which tokens merge, (2, 5) or '2,5'; () is the full model. None is the
+        reduction that the model's JSON or a converted file names, else (2, 5).
     reduce: instead of a schedule, how tokens merge, such as 'mpm:blocks=2,5:attention=proportional' or
         'gradual:blocks=0-7:count=48' (docs/reduction.md), or a Rule.
     precision: 'fp32', 'int8', or 'bf16' (x86) or 'fp16' (Arm) on a CPU that has it; on a GPU 'fp32', 'tf32', 'bf16' or 'fp16'.

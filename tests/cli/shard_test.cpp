@@ -101,6 +101,24 @@ TEST_F(Shards, AreTheSameInEveryFolder) {
   EXPECT_EQ(again, first) << "other images and folders make no difference";
 }
 
+// mIoU of other images is no loss.
+TEST_F(Shards, LossIsOfTheSameImagesOrNone) {
+  const std::string log = folder_ / "log.jsonl";
+  const auto measure = [&](const char* reduce, const char* images) {
+    succeeded(mpmCommand({"eval", "--model", kSegmenter, "--images", folder_ / "images", "--labels", folder_ / "labels",
+                          "--reduce", reduce, "--max-frames", images, "--resume", log}));
+  };
+  measure("none", "2");
+  measure("mpm:blocks=1", "3");
+  const auto loss = [&] {
+    return mpmCommand({"eval", "--combine", log, "--json"}).jsonLines().back()["against_full"]["miou_loss"];
+  };
+  EXPECT_TRUE(loss().is_null());
+  EXPECT_THAT(mpmCommand({"eval", "--combine", log}).out, HasSubstr("over 2 to 3 images"));
+  measure("none", "3");
+  EXPECT_TRUE(loss().is_number());
+}
+
 TEST_F(Shards, AKilledRunGoesOn) {
   ASSERT_EQ(run("whole", {}).exit_code, 0);
   const auto whole = pictures("whole");

@@ -200,6 +200,12 @@ Json VariantResult::toJson(Json settings, const std::vector<std::string>& names)
   return settings;
 }
 
+std::set<std::string> VariantResult::images() const {
+  std::set<std::string> images;
+  for (const Tokens& one : tokens_) images.insert(one.image);
+  return images;
+}
+
 Json VariantResult::reuseJson() const {
   if (rows_.values.empty()) return nullptr;
   return {{"rows", rows_.mean()},

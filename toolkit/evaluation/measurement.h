@@ -88,6 +88,9 @@ class VariantResult {
   /// Adds the fields of all.toJson(), and "day" and "night" where they are known.
   Json toJson(Json settings, const std::vector<std::string>& names) const;
 
+  /// Each by its source and name.
+  std::set<std::string> images() const;
+
   /// Results of the reuse of rows, without the first frame of each film; null without reuse. {"rows", "key_frames",
   /// "agreement", "share_of_full_ms"}.
   Json reuseJson() const;
