@@ -110,7 +110,7 @@ void MainWindow::makeDocks() {
                            {"day_night", tr("Day/night"), history_->dayNightPanel(), right},
                            {"compare", tr("Compare"), compare_, right},
                            {"chart", tr("Chart"), history_->chartPanel(), bottom},
-                           {"events", tr("Events"), history_->eventsPanel(), bottom},
+                           {"events", tr("Events"), history_->eventsTable(), bottom},
                            {"log", tr("Log"), log_, bottom}},
                           this, actions_);
 }

@@ -12,7 +12,7 @@ HistoryBrowser::HistoryBrowser(const QString& database, QAction* night, QObject*
       history_(this),
       chart_(new ChartPanel(&history_)),
       day_night_(new DayNightPanel(night)),
-      events_panel_(new EventsPanel(&events_)) {
+      events_table_(gui::eventsTable(&events_)) {
   connect(&history_, &History::statisticsReady, this,
           [this](const monitor::DayNightStatistics& statistics, const std::vector<monitor::ClassArea>& areas) {
             if (!chart_->source()) return;
@@ -32,7 +32,8 @@ HistoryBrowser::HistoryBrowser(const QString& database, QAction* night, QObject*
     if (std::abs(from - judged_.first) > apart || std::abs(to - judged_.second) > apart) refreshStatistics();
   });
   connect(chart_, &ChartPanel::backRequested, this, &HistoryBrowser::closeForeign);
-  connect(events_panel_, &EventsPanel::timePicked, this, [this](double time) {
+  connect(events_table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+    const double time = static_cast<double>(events_.eventAt(index.row()).time) / 1000;
     TimeChart* chart = chart_->chart();
     const double half = (chart->axis().to - chart->axis().from) / 2;
     chart->setFollowing(false);

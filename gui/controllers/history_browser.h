@@ -19,7 +19,7 @@ class HistoryBrowser : public QObject {
 
   ChartPanel* chartPanel() const { return chart_; }
   DayNightPanel* dayNightPanel() const { return day_night_; }
-  EventsPanel* eventsPanel() const { return events_panel_; }
+  QTableView* eventsTable() const { return events_table_; }
   History& history() { return history_; }
   const QString& ownDatabase() const { return own_database_; }
   void setOwnDatabase(const QString& path);
@@ -68,7 +68,7 @@ class HistoryBrowser : public QObject {
   History history_;
   ChartPanel* chart_;
   DayNightPanel* day_night_;
-  EventsPanel* events_panel_;
+  QTableView* events_table_;
   QString watched_;  // last
   bool watching_ = false;
   QString foreign_;                                                    // the path of another program's database on show

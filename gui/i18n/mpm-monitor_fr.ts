@@ -682,9 +682,6 @@
         <source>Summary</source>
         <translation>Résumé</translation>
     </message>
-</context>
-<context>
-    <name>mpm::gui::EventsPanel</name>
     <message>
         <source>Events</source>
         <translation>Événements</translation>

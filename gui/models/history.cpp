@@ -5,6 +5,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/models/recents.h"
+#include "gui/models/theme.h"
 #include "gui/models/viewport.h"
 #include "vision/labels/classes.h"
 
@@ -197,6 +198,12 @@ QVariant EventsModel::data(const QModelIndex& index, int role) const {
   const monitor::Event& event = events_[index.row()];
   const QString severity = severityText(event.severity), message = QString::fromStdString(event.message);
   if (role == Qt::AccessibleTextRole) return QStringLiteral("%1: %2").arg(severity, message);
+  if (index.column() == kSeverity && event.severity != monitor::Severity::kInfo) {
+    if (role == Qt::ForegroundRole) return event.severity == monitor::Severity::kError ? theme().bad : theme().warning;
+    QFont font;
+    font.setBold(true);
+    if (role == Qt::FontRole) return font;
+  }
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
   const QString texts[] = {timeText(event.time), severity, kindText(event.kind), message};  // in the order of Column
   return texts[index.column()];

@@ -40,7 +40,15 @@ Theme themeOf(bool dark) {
   return theme;
 }
 
+Theme& current() {
+  static Theme theme = lightTheme();
+  return theme;
+}
+
 }  // namespace
+
+const Theme& theme() { return current(); }
+void setTheme(const Theme& theme) { current() = theme; }
 
 double contrast(const QColor& a, const QColor& b) {
   const auto [low, high] = std::minmax({luminance(a), luminance(b)});

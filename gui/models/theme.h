@@ -26,6 +26,10 @@ struct Theme {
 Theme lightTheme();
 Theme darkTheme();
 
+/// The theme in force. UI thread only.
+const Theme& theme();
+void setTheme(const Theme& theme);
+
 /// Contrast of WCAG 2.1, 1..21.
 double contrast(const QColor& a, const QColor& b);
 /// Black or white, whichever is read more easily on `background`.

@@ -7,21 +7,8 @@
 
 namespace mpm::gui {
 
-/// The list of events. A double click or Enter asks for the time of one.
-class EventsPanel : public QTableView {
-  Q_OBJECT
- public:
-  EventsPanel(EventsModel* model, QWidget* parent = nullptr);
-
- signals:
-  void timePicked(double time);
-
- protected:
-  void changeEvent(QEvent* event) override;
-
- private:
-  void fitTimes();
-};
+/// The list of events. A double click or Enter activates one.
+QTableView* eventsTable(EventsModel* model);
 
 /// Token counts by day and by night, and whether they differ; class areas by day and by night, with the known errors
 /// of the model.

@@ -8,11 +8,6 @@ namespace {
 
 constexpr char kValueName[] = "value_name";
 
-Theme& current() {
-  static Theme theme = lightTheme();
-  return theme;
-}
-
 class LineEngine : public QIconEngine {
  public:
   explicit LineEngine(QByteArray drawing) : drawing_(std::move(drawing)) {}
@@ -233,10 +228,8 @@ class RowHeight : public QObject {
 
 }  // namespace
 
-const Theme& theme() { return current(); }
-
 void applyLook(const Theme& look, int font_percent) {
-  current() = look;
+  setTheme(look);
   static const QFont desktop = QApplication::font();
   QFont font = desktop;
   font.setPointSizeF(desktop.pointSizeF() * font_percent / 100.0);

@@ -6,9 +6,6 @@
 #include "gui/models/theme.h"
 
 namespace mpm::gui {
-/// The theme in force. UI thread only.
-const Theme& theme();
-
 /// Gives every widget of the application this theme and a font of `font_percent` of the desktop's.
 void applyLook(const Theme& theme, int font_percent);
 

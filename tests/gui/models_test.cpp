@@ -127,6 +127,8 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
                    {2, monitor::EventKind::kAlarm, monitor::Severity::kError, "new"}});
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), "new");
   EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), "Error");
+  EXPECT_EQ(model.index(0, EventsModel::kSeverity).data(Qt::ForegroundRole), QVariant(theme().bad));
+  EXPECT_EQ(model.index(1, EventsModel::kSeverity).data(Qt::ForegroundRole), QVariant()) << "news are no warning";
   model.setEvents({{1, monitor::EventKind::kSummary, static_cast<monitor::Severity>(9), "of a newer version"}});
   EXPECT_EQ(model.index(0, EventsModel::kKind).data().toString(), "Summary");
   EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), "?");

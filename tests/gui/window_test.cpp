@@ -544,7 +544,7 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
 
   part<EventsModel>()->add({1770000000000, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "look here"});
   dock("events")->raise();
-  EventsPanel* events = part<EventsPanel>();
+  auto* events = fieldOf<QTableView>(window_.get(), "Events");
   events->setFocus();
   events->setCurrentIndex(events->model()->index(0, 0));
   QTest::keyClick(events, Qt::Key_Return);
@@ -598,7 +598,8 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   EXPECT_NEAR(QApplication::font().pointSizeF(), 1.3 * points, 0.01);
   EXPECT_GT(classes->rowHeight(0), row);
   EXPECT_GE(classes->rowHeight(0), classes->fontMetrics().height());
-  EXPECT_GE(part<EventsPanel>()->verticalHeader()->defaultSectionSize(), classes->fontMetrics().height());
+  EXPECT_GE(fieldOf<QTableView>(window_.get(), "Events")->verticalHeader()->defaultSectionSize(),
+            classes->fontMetrics().height());
   EXPECT_GT(window_->menuBar()->height(), bar);
   EXPECT_GT(part<ChartPanel>()->chart()->scene().plot.left(), plot);
   for (auto it = heights.begin(); it != heights.end(); ++it)
