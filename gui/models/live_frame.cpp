@@ -31,29 +31,11 @@ cv::Mat paintedMap(const Estimate& estimate) {
   return estimate.ids.empty() ? estimate.labels : segmentClasses(estimate.ids, estimate.segments);
 }
 
-Comparison::Side sideOf(const Estimate& result, const Reduction& variant) {
-  return {variant, result.ms.total, result.tokens.empty() ? 0 : result.tokens.back()};
-}
-
-// BGR: the image in grey, orange where two label maps of one size differ.
-cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv::Mat& others) {
-  cv::Mat picture;
-  cv::cvtColor(image, picture, cv::COLOR_BGR2GRAY);
-  picture.convertTo(picture, -1, 0.64, 40);
-  cv::cvtColor(picture, picture, cv::COLOR_GRAY2BGR);
-  cv::Mat differs;
-  cv::compare(labels, others, differs, cv::CMP_NE);
-  cv::resize(differs, differs, image.size(), 0, 0, cv::INTER_NEAREST);
-  picture.setTo(cv::Scalar(0, 140, 255), differs);
-  return picture;
-}
-
 Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
   const Estimate &own = result.estimate, &other = result.compared->estimate;
-  Comparison comparison{.live = sideOf(own, result.model->reduction), .other = sideOf(other, result.compared->variant)};
-  comparison.speed_up = own.ms.total > 0 ? other.ms.total / own.ms.total : 0;
+  Comparison comparison;
   if (!own.labels.empty() && own.labels.size() == other.labels.size()) {
-    comparison.picture = differencePicture(image, own.labels, other.labels);
+    comparison.picture = labelChanges(image, own.labels, other.labels, std::vector(256, kDifference)).picture;
     comparison.agreement = agreementPercent(own, other);
   }
   if (!own.depth.empty() && own.depth.size() == other.depth.size())

@@ -9,20 +9,16 @@
 
 namespace mpm::gui {
 
-/// Results of one frame with two reductions.
+/// The colour of pixels whose class two reductions see differently.
+inline constexpr QRgb kDifference = qRgb(255, 140, 0);
+
+/// How the results of one frame with two reductions differ.
 struct Comparison {
-  struct Side {
-    Reduction variant;
-    double ms = 0;      ///< of the whole
-    double tokens = 0;  ///< at the end
-  };
-  Side live, other;
   /// Percent of the pixels with the same label; nullopt: there are no labels.
   std::optional<double> agreement{};
   /// Mean difference of the depths, as a share of their range; nullopt: there are no depths.
   std::optional<double> depth_difference{};
-  double speed_up = 0;  ///< time of the other / time of the live one
-  cv::Mat picture{};    ///< BGR: grey, orange where the labels differ; empty: there are no labels
+  QImage picture{};  ///< grey, orange where the labels differ; null: there are no labels
 };
 
 /// Everything that the window shows of one frame. Made off the UI thread, never changed after.

@@ -251,21 +251,22 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
     facts_->setText(tr("Waiting for the first frame…"));
   } else {
     const Comparison& c = *frame->comparison;
-    for (int row = 0; row < 2; ++row) {
-      const Comparison::Side& side = row == 0 ? c.live : c.other;
-      setValue(names_[row], breakable(QString::fromStdString(toString(side.variant))));
-      setValue(ms_[row], tr("%1 ms").arg(number(side.ms, 1)));
-      setValue(tokens_[row], number(side.tokens));
-    }
+    const monitor::InferenceResult& live = frame->result;
+    const auto show = [this](int row, const Reduction& variant, const Estimate& estimate) {
+      setValue(names_[row], breakable(QString::fromStdString(toString(variant))));
+      setValue(ms_[row], tr("%1 ms").arg(number(estimate.ms.total, 1)));
+      setValue(tokens_[row], number(estimate.tokens.back()));
+    };
+    show(0, live.model->reduction, live.estimate);
+    show(1, live.compared->variant, live.compared->estimate);
+    const double speed_up = live.compared->estimate.ms.total / live.estimate.ms.total;
     QString found = tr("This model gives no labels to compare.");
     if (c.agreement)
       found = tr("Same label on %1 % of the pixels. Orange: the label differs").arg(number(*c.agreement, 2));
     else if (c.depth_difference)
       found = tr("The depths differ by %1 % of their range on average.").arg(number(*c.depth_difference * 100, 2));
-    facts_->setText(tr("The live one is %1 times as fast.").arg(number(c.speed_up, 2)) + QLatin1Char('\n') + found);
-    picture_ = QImage(c.picture.data, c.picture.cols, c.picture.rows, static_cast<qsizetype>(c.picture.step),
-                      QImage::Format_BGR888)
-                   .copy();
+    facts_->setText(tr("The live one is %1 times as fast.").arg(number(speed_up, 2)) + QLatin1Char('\n') + found);
+    picture_ = c.picture;
   }
   showPicture();
 }

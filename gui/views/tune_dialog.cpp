@@ -170,7 +170,7 @@ QWidget* TuneDialog::makeResult(const ClassPaint& paint) {
   table_->setMinimumWidth(300);
   ClassPaint with_differences = paint;
   with_differences.mode = ViewMode::kOverlay;
-  with_differences.color[kDiffers] = qRgb(255, 140, 0);
+  with_differences.color[kDiffers] = kDifference;
   with_differences.visible[kDiffers] = true;
   before_ = named(new ImageView(&pointed_at_), tr("Labels of the full model"));
   after_ = named(new ImageView(&pointed_at_), tr("Labels of the chosen reduction"));

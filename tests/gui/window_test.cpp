@@ -267,11 +267,10 @@ TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   EXPECT_THAT(textIn<ComparePanel>(), Has("Same label on"));
   EXPECT_GE(frame()->comparison->agreement, 0);
   EXPECT_LE(frame()->comparison->agreement, 100);
-  EXPECT_GT(frame()->comparison->speed_up, 0);
   ReductionEditor* other = part<ComparePanel>()->findChild<ReductionEditor*>();
   choose(fieldOf<QComboBox>(other, "Method"), ReductionEditor::tr("ALGM"));
   const auto compares = [&](const char* spec) {
-    return wait([&] { return frame()->comparison && toString(frame()->comparison->other.variant) == spec; });
+    return wait([&] { return frame()->comparison && toString(frame()->result.compared->variant) == spec; });
   };
   // ALGM merges in blocks 0 and 4, and this model has three.
   EXPECT_TRUE(says(part<ComparePanel>(), "block 4 does not exist"));
@@ -279,8 +278,8 @@ TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   other->setReduction(parseReduction("algm:blocks=0,2"));
   trigger("compare");
   ASSERT_TRUE(compares("algm:blocks=0,2"));
-  EXPECT_EQ(toString(frame()->comparison->live.variant), "mpm:blocks=1,2");
-  EXPECT_THAT(textIn<ComparePanel>().remove(QChar(0x200b)), Has("algm:blocks=0,2")) << textIn<ComparePanel>();
+  const QString compared = textIn<ComparePanel>().remove(QChar(0x200b));
+  EXPECT_THAT(compared, AllOf(Has("mpm:blocks=1,2"), Has("algm:blocks=0,2"))) << compared;
   trigger("compare");
   EXPECT_TRUE(fieldOf<QLabel>(part<ComparePanel>(), "Pixels whose class differs")->pixmap().isNull());
 }
