@@ -32,10 +32,7 @@ cv::Size2d sizeOf(QSizeF size) { return {size.width(), size.height()}; }
 
 class PainterCanvas final : public charts::ChartCanvas {
  public:
-  /// Without a painter it only measures.
-  PainterCanvas(QPainter* painter, const QFont& font) : painter_(painter), metrics_(font) {
-    if (painter) painter->setFont(font);
-  }
+  PainterCanvas(QPainter* painter, const QFont& font) : painter_(painter), metrics_(font) { painter->setFont(font); }
 
   double textWidth(const std::string& text) const override {
     return metrics_.horizontalAdvance(QString::fromStdString(text));
@@ -94,13 +91,6 @@ class PainterCanvas final : public charts::ChartCanvas {
 
 }  // namespace
 
-void ChartScene::layOut(QSizeF size) {
-  const cv::Rect2d area = plotArea(PainterCanvas(nullptr, font), sizeOf(size), !title.empty());
-  plot = QRectF(area.x, area.y, area.width, area.height);
-  axis.left = plot.left();
-  axis.width = plot.width();
-}
-
 void ChartScene::paint(QPainter& painter, QSizeF size) {
   note.clear();
   if (chart.buckets.empty())
@@ -111,6 +101,10 @@ void ChartScene::paint(QPainter& painter, QSizeF size) {
   for (const QColor& color : look.series) colors.series.push_back(rgb(color));
   painter.setRenderHint(QPainter::Antialiasing);
   PainterCanvas canvas(&painter, font);
+  const cv::Rect2d area = plotArea(canvas, sizeOf(size), !title.empty());
+  plot = QRectF(area.x, area.y, area.width, area.height);
+  axis.left = plot.left();
+  axis.width = plot.width();
   drawChart(*this, sizeOf(size), canvas);
 
   painter.setPen(Qt::NoPen);
@@ -171,7 +165,6 @@ QImage ChartScene::picture(QSize size, const QString& heading) const {
   QImage image(size * 2, QImage::Format_RGB32);
   image.setDevicePixelRatio(2);
   QPainter painter(&image);
-  page.layOut(size);
   page.paint(painter, size);
   return image;
 }
@@ -182,9 +175,8 @@ TimeChart::TimeChart(QWidget* parent) : QWidget(parent) {
   setAttribute(Qt::WA_OpaquePaintEvent);
   ask_.setSingleShot(true);
   ask_.setInterval(40);  // one question for a burst of wheel steps
-  connect(&ask_, &QTimer::timeout, this, [this] {
-    emit rangeChanged(scene_.axis.from, scene_.axis.to, std::max(100, static_cast<int>(scene_.plot.width())));
-  });
+  connect(&ask_, &QTimer::timeout, this,
+          [this] { emit rangeChanged(scene_.axis.from, scene_.axis.to, std::max(100, width())); });
   const double now = static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
   scene_.axis.from = now - 3600;
   scene_.axis.to = now;
@@ -194,7 +186,6 @@ void TimeChart::setSeries(std::vector<ChartSeries> series) {
   const auto before = quantities();
   scene_.series = std::move(series);
   if (quantities() != before) scene_.chart = {};
-  layOut();
   ask_.start();
   update();
 }
@@ -237,14 +228,10 @@ void TimeChart::moveAxis(const TimeAxis& axis) {
   setRange(axis.from, axis.to);
 }
 
-void TimeChart::layOut() {
-  scene_.font = font();
-  scene_.layOut(size());
-}
-
 void TimeChart::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   scene_.look = theme();
+  scene_.font = font();
   scene_.paint(painter, size());
   paintFocus(painter, this);
 }
@@ -311,15 +298,7 @@ void TimeChart::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-void TimeChart::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() != QEvent::FontChange && event->type() != QEvent::StyleChange) return;
-  layOut();
-  update();
-}
-
 void TimeChart::resizeEvent(QResizeEvent*) {
-  layOut();
   if (!ask_.isActive()) ask_.start();
 }
 

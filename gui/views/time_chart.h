@@ -17,10 +17,8 @@ struct ChartScene : charts::ChartDrawing {
   std::optional<double> crosshair;  ///< s
   Theme look;
   QFont font;
-  QRectF plot;  ///< as layOut() found it
+  QRectF plot;  ///< as paint() found it
 
-  /// Space for the labels; to be called when size, font or series changed.
-  void layOut(QSizeF size);
   void paint(QPainter& painter, QSizeF size);
   /// For a file: `size` in points, at twice as many pixels each way, in light colours on white.
   QImage picture(QSize size, const QString& heading = {}) const;
@@ -81,10 +79,8 @@ class TimeChart : public QWidget {
   void leaveEvent(QEvent*) override { moveCrosshair(std::nullopt); }
   void keyPressEvent(QKeyEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
 
  private:
-  void layOut();
   void moveAxis(const TimeAxis& axis);  // by hand: it follows no more
   void moveCrosshair(std::optional<double> time);
 
