@@ -54,7 +54,6 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   makeToolBar();
   status_ = new StatusLine(this);
   setStatusBar(status_);
-  actions_->fill(menuBar());
   makeControllers(*stored);
   wire();
   pictures_->list();

@@ -22,7 +22,10 @@ QAction* ActionRegistry::enter(const QString& menu, const QString& id, const QSt
   action->setIcon(icon(QString(id).remove(of_what)));
   action->setToolTip(toolTipOf(action));
   window_->addAction(action);  // keys work with the menu bar hidden
-  entries_.push_back({menu, action, std::exchange(separate_, false)});
+  QMenu*& in = menus_[menu];
+  if (!in) in = window_->menuBar()->addMenu(menu);
+  if (std::exchange(separate_, false)) in->addSeparator();
+  in->addAction(action);
   return action;
 }
 
@@ -43,12 +46,6 @@ QAction* ActionRegistry::addToggle(const QString& menu, const QString& id, const
   return action;
 }
 
-QAction* ActionRegistry::action(const QString& id) const {
-  for (const Entry& entry : entries_)
-    if (entry.action->objectName() == id) return entry.action;
-  return nullptr;
-}
-
 QString ActionRegistry::keyOf(const QString& id) const {
   return action(id)->shortcut().toString(QKeySequence::NativeText);
 }
@@ -59,26 +56,16 @@ void ActionRegistry::setPossible(const QString& id, const QString& reason) const
   one->setToolTip(reason.isEmpty() ? toolTipOf(one) : QStringLiteral("%1: %2").arg(toolTipOf(one), reason));
 }
 
-void ActionRegistry::fill(QMenuBar* bar) const {
-  QHash<QString, QMenu*> menus;
-  for (const Entry& entry : entries_) {
-    QMenu*& menu = menus[entry.menu];
-    if (!menu) menu = bar->addMenu(entry.menu);
-    if (entry.separated) menu->addSeparator();
-    menu->addAction(entry.action);
-  }
-}
-
 QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   auto* dialog = new QDialog(parent);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setObjectName(QStringLiteral("keys"));
   dialog->setWindowTitle(tr("Keys"));
   QList<std::pair<QString, QString>> rows;  // a group has no key
-  QString group;
-  for (const Entry& entry : entries_) {
-    if (group != entry.menu) rows.append({{}, group = entry.menu});
-    rows.append({entry.action->shortcut().toString(QKeySequence::NativeText), entry.action->text()});
+  for (const QAction* menu : window_->menuBar()->actions()) {
+    rows.append({{}, menu->text()});
+    for (const QAction* action : menu->menu()->actions())
+      if (!action->isSeparator()) rows.append({keyOf(action->objectName()), action->text()});
   }
   rows += {{{}, tr("In a picture or the chart")},
            {tr("Arrow keys"), tr("Move the patch cursor")},
@@ -120,7 +107,7 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
-  mpm::gui::fill(new QVBoxLayout(dialog), table, buttons);
+  fill(new QVBoxLayout(dialog), table, buttons);
   fitToWindow(dialog, QSize(520, 560));
   dialog->show();
   return dialog;

@@ -9,16 +9,11 @@ namespace mpm::gui {
 class ActionRegistry : public QObject {
   Q_OBJECT
  public:
-  explicit ActionRegistry(QWidget* window) : QObject(window), window_(window) {}
+  explicit ActionRegistry(QMainWindow* window) : QObject(window), window_(window) {}
 
-  struct Entry {
-    QString menu;  ///< title of the menu it stands in
-    QAction* action;
-    bool separated;  ///< a line above it
-  };
-
-  /// `key` is never empty: every action has one. The icon is that of its id, where there is one; of an id that begins
-  /// with next_ or previous_ that of this word.
+  /// `menu`: the title of the menu it stands in; menus stand in the order of their first actions. `key` is never empty:
+  /// every action has one. The icon is that of its id, where there is one; of an id that begins with next_ or previous_
+  /// that of this word.
   QAction* add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
                std::function<void()> run);
   QAction* addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key, bool on,
@@ -26,13 +21,11 @@ class ActionRegistry : public QObject {
   /// The next action gets a line above it.
   void separate() { separate_ = true; }
 
-  QAction* action(const QString& id) const;
+  QAction* action(const QString& id) const { return findChild<QAction*>(id); }
   /// As a person reads it.
   QString keyOf(const QString& id) const;
   /// Enables an action; with `reason`, which its tool tip then says, disables it.
   void setPossible(const QString& id, const QString& reason) const;
-  const std::vector<Entry>& entries() const { return entries_; }
-  void fill(QMenuBar* bar) const;
   /// The list of keys; deletes itself when closed.
   QDialog* showHelp(QWidget* parent) const;
   /// The name, the version and what the program was built with.
@@ -41,8 +34,8 @@ class ActionRegistry : public QObject {
  private:
   QAction* enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key);
 
-  QWidget* window_;
-  std::vector<Entry> entries_;
+  QMainWindow* window_;
+  QHash<QString, QMenu*> menus_;  // by their titles
   bool separate_ = false;
 };
 

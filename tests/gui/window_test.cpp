@@ -410,10 +410,10 @@ TEST_F(Window, AToolBarThatIsTooNarrowHasAnArrow) {
 
 TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
   std::map<QString, QString> seen;
-  for (const auto& entry : part<ActionRegistry>()->entries()) {
-    const QString key = entry.action->shortcut().toString();
-    EXPECT_FALSE(key.isEmpty()) << entry.action->text();
-    EXPECT_TRUE(seen.emplace(key, entry.action->text()).second) << key << ": " << entry.action->text();
+  for (const auto* action : part<ActionRegistry>()->findChildren<QAction*>()) {
+    const QString key = action->shortcut().toString();
+    EXPECT_FALSE(key.isEmpty()) << action->text();
+    EXPECT_TRUE(seen.emplace(key, action->text()).second) << key << ": " << action->text();
   }
   EXPECT_GE(seen.size(), 40U);
   QDialog* help = part<ActionRegistry>()->showHelp(window_.get());
