@@ -67,7 +67,7 @@ void Exports::ask() {
   if (!record) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
   const QString source = tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->database()).fileName());
   auto* dialog = new ExportDialog(source, axis.from, axis.to, window_);
-  connect(dialog, &ExportDialog::chosen, this, [this, dialog, record = *record] {
+  connect(dialog, &QDialog::accepted, this, [this, dialog, record = *record] {
     const auto format = dialog->format();
     const auto [from, to] = dialog->span();
     const QString name = exportName(sourceTitle(QString::fromStdString(record.name)), std::max(from, record.first),

@@ -6,20 +6,6 @@
 namespace mpm::gui {
 namespace {
 
-QDialogButtonBox* buttons(QDialog* dialog, QDialogButtonBox::StandardButton accept) {
-  auto* box = new QDialogButtonBox(accept | QDialogButtonBox::Cancel);
-  makePrimary(box->button(accept));
-  QObject::connect(box, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
-  QObject::connect(box, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
-  return box;
-}
-
-QBoxLayout* dialogColumn(QDialog* dialog) {
-  auto* column = new QVBoxLayout(dialog);
-  column->setContentsMargins(16, 14, 16, 14);
-  return column;
-}
-
 constexpr QSize kPreview(180, 180);  // px
 
 QPixmap previewOf(const QString& path) {
@@ -38,8 +24,13 @@ SettingsDialog::SettingsDialog(const QString& title, QWidget* parent) : QDialog(
   form_ = unframed(new QFormLayout(content_));
 }
 
-void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
-  auto* box = buttons(this, QDialogButtonBox::Ok);
+void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside, const QString& accept) {
+  auto* box = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
+  QPushButton* const ok = box->button(QDialogButtonBox::Ok);
+  makePrimary(ok);
+  if (!accept.isEmpty()) ok->setText(accept);
+  connect(box, &QDialogButtonBox::accepted, this, &QDialog::accept);
+  connect(box, &QDialogButtonBox::rejected, this, &QDialog::reject);
   auto* why = wrapped(new QLabel);
   setBadge(why, Badge::kWarning);
   QScrollArea* const fields = scrolled(content_);
@@ -48,14 +39,12 @@ void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
   kept.setRetainSizeWhenHidden(true);
   why->setSizePolicy(kept);
   why->setMinimumHeight((beside ? 1 : 2) * why->fontMetrics().lineSpacing() + 4);
-  if (beside)
-    fill(dialogColumn(this), stretched(fill(new QHBoxLayout, stretched(beside), fields)), why, box);
-  else
-    fill(dialogColumn(this), fields, why, box);
-  check_ = [box, why, refusal = std::move(refusal)] {
+  const Filling top = beside ? stretched(fill(new QHBoxLayout, stretched(beside), fields)) : Filling(fields);
+  fill(new QVBoxLayout(this), top, why, box)->setContentsMargins(16, 14, 16, 14);
+  check_ = [ok, why, refusal = std::move(refusal)] {
     why->setText(refusal ? refusal() : QString());
     why->setVisible(!why->text().isEmpty());
-    box->button(QDialogButtonBox::Ok)->setEnabled(why->text().isEmpty());
+    ok->setEnabled(why->text().isEmpty());
   };
   for (auto* field : findChildren<QDoubleSpinBox*>()) connect(field, &QDoubleSpinBox::valueChanged, this, check_);
   for (auto* field : findChildren<QLineEdit*>()) connect(field, &QLineEdit::textChanged, this, check_);
@@ -67,8 +56,7 @@ void SettingsDialog::finish(std::function<QString()> refusal, QWidget* beside) {
 }
 
 ExportDialog::ExportDialog(const QString& source, double from, double to, QWidget* parent)
-    : QDialog(parent), from_(from), to_(to) {
-  setWindowTitle(tr("Export"));
+    : SettingsDialog(tr("Export"), parent), from_(from), to_(to) {
   auto* of = wrapped(named(new QLabel(source), tr("Source: %1").arg(source)));
   of->setTextInteractionFlags(Qt::TextSelectableByMouse);
   format_ = named(new QComboBox, tr("Format"));
@@ -76,18 +64,14 @@ ExportDialog::ExportDialog(const QString& source, double from, double to, QWidge
   shown_ = new QRadioButton(tr("The stretch of time on show"));
   all_ = new QRadioButton(tr("Everything that is stored of it"));
   all_->setChecked(true);
-  auto* form = new QFormLayout;
-  form->addRow(tr("Source"), of);
-  form->addRow(tr("Format"), format_);
-  form->addRow(tr("Samples"), all_);
-  form->addRow(QString(), shown_);
-  auto* box = buttons(this, QDialogButtonBox::Save);
-  box->button(QDialogButtonBox::Save)->setText(tr("Save…"));
-  fill(dialogColumn(this), form, box);
+  form_->addRow(tr("Source"), of);
+  form_->addRow(tr("Format"), format_);
+  form_->addRow(tr("Samples"), all_);
+  form_->addRow(QString(), shown_);
   connect(format_, &QComboBox::currentIndexChanged, this, [this] {
     for (QRadioButton* button : {all_, shown_}) button->setEnabled(format() != Format::kChartPng);
   });
-  connect(this, &QDialog::accepted, this, &ExportDialog::chosen);
+  finish({}, nullptr, tr("Save…"));
 }
 
 std::pair<UnixMs, UnixMs> ExportDialog::span() const {

@@ -13,8 +13,8 @@ class SettingsDialog : public QDialog {
  protected:
   SettingsDialog(const QString& title, QWidget* parent);
   /// To be called once all fields are there. `refusal`: why they cannot be accepted as they are; empty: they can.
-  /// `beside`: what stands to the left of the fields.
-  void finish(std::function<QString()> refusal = {}, QWidget* beside = nullptr);
+  /// `beside`: what stands to the left of the fields. `accept`: the text of OK; empty: the usual one.
+  void finish(std::function<QString()> refusal = {}, QWidget* beside = nullptr, const QString& accept = {});
   /// Asks for the refusal again.
   void check() { check_(); }
 
@@ -26,7 +26,7 @@ class SettingsDialog : public QDialog {
 };
 
 /// Asks for the period, the format and the file of an export.
-class ExportDialog : public QDialog {
+class ExportDialog : public SettingsDialog {
   Q_OBJECT
  public:
   enum class Format { kCsv, kJsonLines, kChartPng };
@@ -36,9 +36,6 @@ class ExportDialog : public QDialog {
   /// 0 and INT64_MAX: everything.
   std::pair<UnixMs, UnixMs> span() const;
   QString suffix() const { return QStringList{"csv", "jsonl", "png"}[format_->currentIndex()]; }
-
- signals:
-  void chosen();
 
  private:
   double from_, to_;

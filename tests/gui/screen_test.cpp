@@ -113,7 +113,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   key("ctrl+e");
   ExportDialog* question = nullptr;
   ASSERT_TRUE(wait([&] { return (question = window_->findChild<ExportDialog*>()) && question->isVisible(); }));
-  click(question->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save));
+  click(question->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok));
   QFileDialog* where = nullptr;
   ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) && where->isVisible(); }));
   auto* const name = where->findChild<QLineEdit*>();

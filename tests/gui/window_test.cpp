@@ -459,7 +459,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
               format != ExportDialog::Format::kChartPng);
   }
   buttonOf(dialog, ExportDialog::tr("Everything that is stored of it"))->click();
-  dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
+  dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->click();
   QFileDialog* where = nullptr;
   ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) != nullptr; }));
   const QStringList proposed = where->selectedFiles();
