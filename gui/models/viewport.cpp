@@ -47,13 +47,9 @@ ViewState Viewport::pannedBy(QPointF widget_delta) const {
   return Viewport(picture_, widget_, next).state();
 }
 
-std::optional<int> Viewport::tokenAt(QPointF widget, Size2 grid) const {
-  if (empty() || grid.width < 1 || grid.height < 1 || !rect_.contains(widget)) return std::nullopt;
-  const auto cell = [](double offset, double extent, int cells) {
-    return std::clamp(static_cast<int>(std::floor(offset / extent * cells)), 0, cells - 1);
-  };
-  return cell(widget.y() - rect_.top(), rect_.height(), grid.height) * grid.width +
-         cell(widget.x() - rect_.left(), rect_.width(), grid.width);
+std::optional<QPointF> Viewport::shareAt(QPointF widget) const {
+  if (!rect_.contains(widget)) return std::nullopt;
+  return QPointF((widget.x() - rect_.left()) / rect_.width(), (widget.y() - rect_.top()) / rect_.height());
 }
 
 QPoint Viewport::corner(int x, int y, Size2 grid) const {

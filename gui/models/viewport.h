@@ -40,8 +40,8 @@ class Viewport {
   ViewState zoomedAt(QPointF widget, double factor) const;
   ViewState pannedBy(QPointF widget_delta) const;
 
-  /// The patch, in raster order, under a point of the widget; nullopt beside the picture.
-  std::optional<int> tokenAt(QPointF widget, Size2 grid) const;
+  /// The place of the picture, 0..1, under a point of the widget; nullopt beside the picture.
+  std::optional<QPointF> shareAt(QPointF widget) const;
   QRectF tokenRect(int token, Size2 grid) const;  ///< in widget px
   /// A corner of the patch grid on a whole pixel of the widget, so that patches meet without seams.
   QPoint corner(int x, int y, Size2 grid) const;

@@ -136,12 +136,8 @@ void PictureView::mouseMoveEvent(QMouseEvent* event) {
     changeState(viewport().pannedBy(at - last_at_));
   last_at_ = at;
   if (!frame_) return;
-  const Viewport view = viewport();
-  const QRectF picture = view.pictureRect();
-  std::optional<QPointF> cursor;
-  if (picture.contains(at))
-    cursor = QPointF((at.x() - picture.left()) / picture.width(), (at.y() - picture.top()) / picture.height());
-  selection_->point(view.tokenAt(at, frame_->lookup.grid()), cursor);
+  const std::optional<QPointF> place = viewport().shareAt(at);
+  selection_->point(tokenAt(place), place);
 }
 
 void PictureView::mouseReleaseEvent(QMouseEvent* event) {

@@ -41,7 +41,11 @@ class PictureView : public QWidget {
   virtual void drag(QPointF) {}
   virtual void endDrag() {}
   /// A press and a release at one place, which the view has not taken as a drag: pins the patch.
-  virtual void clicked(QPointF at) { selection_->togglePin(viewport().tokenAt(at, frame_->lookup.grid())); }
+  virtual void clicked(QPointF at) { selection_->togglePin(tokenAt(viewport().shareAt(at))); }
+  /// The patch at a place of the picture, 0..1; nullopt: there is none. There must be a frame.
+  std::optional<int> tokenAt(std::optional<QPointF> place) const {
+    return place && frame_->lookup.tokens() > 0 ? std::optional(frame_->tokenAt(*place)) : std::nullopt;
+  }
   /// Whether the cluster under the mouse is outlined.
   virtual bool outlinesCluster() const { return true; }
   /// Changes a member that is painted.

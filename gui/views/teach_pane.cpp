@@ -132,7 +132,7 @@ void TeachCanvas::draw(QPointF from, QPointF to) {
     case Tool::kFill: {
       const MergeLookup& lookup = frame()->lookup;
       const Viewport view = viewport();
-      const auto token = view.tokenAt(view.toWidget(to), lookup.grid());
+      const auto token = tokenAt(view.shareAt(view.toWidget(to)));
       if (!token) return;
       const int step = lookup.steps() - 1;
       editor_->cells(lookup.grid(), lookup.members(step, lookup.cluster(step, *token)), label_);

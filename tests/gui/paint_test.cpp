@@ -197,13 +197,15 @@ TEST(Viewport, TokensTileThePictureInRasterOrder) {
   const Viewport view({333, 200}, {501, 299}, {2.5, {0.4, 0.6}});
   for (int token = 0; token < 15; ++token) {
     const QRectF rect = view.tokenRect(token, grid);
-    EXPECT_EQ(view.tokenAt(rect.center(), grid), token);
+    const QPointF share = view.shareAt(rect.center()).value();
+    EXPECT_NEAR(share.x() * 5, token % 5 + 0.5, 1e-9);
+    EXPECT_NEAR(share.y() * 3, token / 5 + 0.5, 1e-9);
     if (token % 5 < 4) {
       EXPECT_NEAR(rect.right(), view.tokenRect(token + 1, grid).left(), 1e-9);
     }
   }
-  EXPECT_EQ(view.tokenAt(view.pictureRect().topLeft() - QPointF(1, 1), grid), std::nullopt);
-  EXPECT_EQ(view.tokenAt({100, 100}, {}), std::nullopt);
+  EXPECT_FALSE(view.shareAt(view.pictureRect().topLeft() - QPointF(1, 1)));
+  EXPECT_FALSE(Viewport({}, {100, 100}, {}).shareAt({}));
   EXPECT_TRUE(Viewport({}, {100, 100}, {}).empty());
 }
 
