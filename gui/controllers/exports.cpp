@@ -9,9 +9,7 @@ QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& 
   QString name = title;
   static const QRegularExpression others(QStringLiteral("[^\\w.]+"), QRegularExpression::UseUnicodePropertiesOption);
   name.replace(others, QStringLiteral("-"));
-  const auto day = [](UnixMs time) {
-    return QDateTime::fromMSecsSinceEpoch(time, QTimeZone::utc()).toString(QStringLiteral("-yyyy-MM-dd"));
-  };
+  const auto day = [](UnixMs time) { return QLatin1Char('-') + QString::fromStdString(isoTime(time).substr(0, 10)); };
   name = name.left(80) + day(from);  // addresses are long
   if (day(to) != day(from)) name += day(to);
   return name + QLatin1Char('.') + suffix;

@@ -160,11 +160,7 @@ monitor::SnapshotOptions WatchRules::snapshotOptions(const QString& source, cons
 
 std::vector<std::string> WatchRules::command(const QString& source) {
   const std::string& line = of(source).watch.on_event;
-  try {
-    return line.empty() ? std::vector<std::string>() : monitor::splitCommand(line);
-  } catch (const Error&) {  // a file edited by hand
-    return {};
-  }
+  return line.empty() ? std::vector<std::string>() : monitor::splitCommand(line);
 }
 
 bool WatchRules::knowsTimes(const QString& source) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "gui/models/readout.h"
 #include "monitor/event_command.h"
 #include "monitor/watch/watch_options.h"
 
@@ -69,9 +70,7 @@ struct MakeRow {
   }
 
   Take operator()(std::vector<std::string> Watch::*member) const {
-    QStringList lines;
-    for (const std::string& text : watch.*member) lines << QString::fromStdString(text);
-    auto* edit = described(new QPlainTextEdit(lines.join(QLatin1Char('\n'))));
+    auto* edit = described(new QPlainTextEdit(texts(watch.*member).join(QLatin1Char('\n'))));
     edit->setTabChangesFocus(true);
     edit->setFixedHeight(6 * edit->fontMetrics().lineSpacing());
     form->addRow(translated(field.label), edit);
@@ -144,14 +143,6 @@ constexpr std::optional<TimeFrom> kFrom[] = {std::nullopt, TimeFrom::kExif, Time
                                              TimeFrom::kModified};
 constexpr int kList = 3, kNone = 5;
 
-PictureTimesChoice timesOf(const monitor::Watch& watch) {
-  if (watch.times == "none") return std::nullopt;
-  vision::TimeOptions times;
-  if (!watch.times.empty()) times = vision::parseTimes(watch.times);
-  if (!watch.time_zone.empty()) times.time_zone = vision::parseTimeZone(watch.time_zone);
-  return times;
-}
-
 }  // namespace
 
 WatchDialog::WatchDialog(const QString& title, const char* group, const Watch& watch, const QStringList& notes,
@@ -220,7 +211,7 @@ TimesDialog::TimesDialog(const vision::SourceSpec& source, const monitor::Watch&
   place_ = addWatchRows(form_, watch, {&monitor::watchField("lat"), &monitor::watchField("lon")});
   form_->addRow(wrapped(mutedLabel(tr("Where the place is known, the sun there tells day from night."))));
 
-  const PictureTimesChoice times = timesOf(watch);
+  const PictureTimesChoice times = watch.times == "none" ? std::nullopt : std::optional(monitor::timeOptions(watch));
   if (!times) from_->setCurrentIndex(kNone);
   if (times) {
     const auto* const from = std::find(std::begin(kFrom), std::end(kFrom), times->from);

@@ -24,15 +24,6 @@ auto of(const char* key, Work&& work) {
   }
 }
 
-vision::TimeOptions timeOptions(const Watch& watch) {
-  vision::TimeOptions times;
-  if (!watch.times.empty() && watch.times != "none")
-    times = of("times", [&] { return vision::parseTimes(watch.times); });
-  if (!watch.time_zone.empty())
-    times.time_zone = of("time-zone", [&] { return vision::parseTimeZone(watch.time_zone); });
-  return times;
-}
-
 // How the times of pictures are read; nullopt: the source is none of pictures, or of a video without a start.
 std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const vision::SourceSpec& source) {
   using enum vision::SourceKind;
@@ -57,6 +48,15 @@ std::optional<vision::ArchiveOptions> archiveOptions(const Watch& watch, const v
 }
 
 }  // namespace
+
+vision::TimeOptions timeOptions(const Watch& watch) {
+  vision::TimeOptions times;
+  if (!watch.times.empty() && watch.times != "none")
+    times = of("times", [&] { return vision::parseTimes(watch.times); });
+  if (!watch.time_zone.empty())
+    times.time_zone = of("time-zone", [&] { return vision::parseTimeZone(watch.time_zone); });
+  return times;
+}
 
 EstimatorOptions inferenceOptions(const Watch& watch) {
   EstimatorOptions options;

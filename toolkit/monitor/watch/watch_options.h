@@ -6,6 +6,9 @@
 
 namespace mpm::monitor {
 
+/// How the times of pictures are read; the default for Watch::times "none". Throws WatchError.
+vision::TimeOptions timeOptions(const Watch& watch);
+
 /// The part of a watch that is about the model and how it runs; other fields are as in EstimatorOptions. Throws
 /// WatchError.
 EstimatorOptions inferenceOptions(const Watch& watch);
