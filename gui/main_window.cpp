@@ -32,7 +32,8 @@ void putBack(QMainWindow* window, QRect place, QSize screen_before, QSize usual)
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent),
       options_(options),
-      settings_(options.settings),
+      settings_(options.settings, this,
+                [this](const QString& why) { report(tr("Not saved: %1").arg(why), Badge::kWarning); }),
       legend_(this),
       selection_(this),
       pictures_(new PictureStore(options.pictures, this)) {

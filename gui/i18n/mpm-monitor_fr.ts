@@ -1915,6 +1915,10 @@
         <source>Ctrl+PgDown</source>
         <translation>Ctrl+PgDown</translation>
     </message>
+    <message>
+        <source>Not saved: %1</source>
+        <translation>Non enregistré&#xa0;: %1</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::Measuring</name>

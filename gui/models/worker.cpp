@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/worker.h"
 
+#include "mpm/error.hpp"
+
 namespace mpm::gui {
 
 Worker::Worker(QObject* owner, std::function<void(const QString&)> failed, QThread::Priority priority)
@@ -56,6 +58,8 @@ void SettingsWriter::change(std::function<void(QSettings&)> what) {
     const auto settings = read();
     what(*settings);
     settings->sync();
+    const bool lost = settings->status() == QSettings::AccessError;
+    if (!std::exchange(lost_, lost) && lost) throw Error("cannot write '" + settings->fileName().toStdString() + "'");
   });
 }
 

@@ -80,8 +80,11 @@ class Job : public QObject {
 /// be noticed. Each change reaches the disk soon after it is made, in order.
 class SettingsWriter {
  public:
-  /// Empty: the user's settings.
-  explicit SettingsWriter(const QString& file) : file_(file), thread_(nullptr, {}, QThread::LowPriority) {}
+  /// `file`: empty for the user's settings. `failed`: as of Worker; settings that cannot be written are reported once,
+  /// until they can.
+  explicit SettingsWriter(const QString& file, QObject* owner = nullptr,
+                          std::function<void(const QString&)> failed = {})
+      : file_(file), thread_(owner, std::move(failed), QThread::LowPriority) {}
 
   std::unique_ptr<QSettings> read() const;
   void change(std::function<void(QSettings&)> what);
@@ -91,6 +94,7 @@ class SettingsWriter {
 
  private:
   const QString file_;
+  bool lost_ = false;  // the last change did not reach the disk; touched on thread_ only
   Worker thread_;
 };
 

@@ -445,6 +445,17 @@ TEST_F(Faults, AWatchFileThatIsWrongIsSaid) {
   EXPECT_EQ(part<WatchRules>()->watchOptions(file("street")).alarms.alarms.size(), 1U) << "the rest counts";
 }
 
+TEST_F(Faults, WhatCannotBeSavedIsSaid) {
+  WindowOptions blocked = options();
+  blocked.settings = file("no folder/settings.ini");
+  write(file("no folder"), "");
+  make(blocked);
+  EXPECT_TRUE(logged("Not saved: cannot write"));
+  watching().open(file("street"));
+  trigger("command");
+  EXPECT_TRUE(noticed("Not saved: cannot make the folder"));
+}
+
 // A source that is opened again goes on with its model and its reduction; what the command line names is newer.
 TEST(Opener, GoesOnWithTheModelOfTheSourceOrThatOfTheCommandLine) {
   QTemporaryDir folder;
