@@ -81,6 +81,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     pickRegion(index);
   });
   connect(sources_, &QComboBox::activated, this, [this] {
+    wanted_.clear();
     if (const auto id = source()) takePicked(*id);
     refresh();
   });

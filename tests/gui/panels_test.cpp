@@ -453,6 +453,16 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   for (int x = 0; x < picture.width(); x += 3)
     for (int y = 0; y < picture.height(); y += 3) colors.insert(picture.pixel(x, y));
   EXPECT_GT(colors.size(), 8);
+
+  // While the watched source has no samples yet, another one can be chosen.
+  panel.setSourceName("yard");
+  EXPECT_FALSE(panel.source());
+  auto* sources = fieldOf<QComboBox>(&panel, "Source whose samples are drawn");
+  sources->setCurrentIndex(0);
+  emit sources->activated(0);
+  QSignalSpy looked(&history, &History::sourcesChanged);
+  ASSERT_TRUE(looked.wait(60000));
+  EXPECT_EQ(panel.sourceName(), "camera");
   applyLook(lightTheme(), 100);
 }
 
