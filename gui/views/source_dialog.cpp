@@ -90,11 +90,11 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
 
   connect(kinds_, &QListWidget::currentRowChanged, this, [this](int index) {
     pages_->setCurrentIndex(index);
-    setValue(result_, {});
-    thumbnail_->clear();
     refresh();
   });
-  for (const auto& one : edits_) connect(one.second, &QLineEdit::textChanged, this, &SourceDialog::refresh);
+  for (const auto* edit : pages_->findChildren<QLineEdit*>())
+    connect(edit, &QLineEdit::textChanged, this, &SourceDialog::refresh);
+  connect(camera_, &QComboBox::currentIndexChanged, this, &SourceDialog::refresh);
   connect(&look_, &QTimer::timeout, this, &SourceDialog::lookAtTrial);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(buttons, &QDialogButtonBox::accepted, this, [this] {
@@ -102,7 +102,6 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
     accept();
   });
   kinds_->setCurrentRow(pageOf(kind));
-  refresh();
 }
 
 QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode) {
@@ -152,7 +151,12 @@ QString SourceDialog::source() const {
   return kind == SourceKind::kPipeline && !text.isEmpty() ? QStringLiteral("gst:") + text : text;
 }
 
+// The test of one source says nothing of another.
 void SourceDialog::refresh() {
+  look_.stop();
+  trial_.reset();
+  setValue(result_, {});
+  thumbnail_->clear();
   for (QPushButton* button : {test_, open_}) button->setEnabled(!source().isEmpty());
 }
 
@@ -196,11 +200,9 @@ void SourceDialog::lookAtTrial() {
 }
 
 void SourceDialog::showTested(const QPixmap& thumbnail, const QString& message) {
-  look_.stop();
-  trial_.reset();
+  refresh();
   setValue(result_, message, thumbnail.isNull() ? Badge::kBad : Badge::kGood);
   thumbnail_->setPixmap(thumbnail);
-  refresh();
   emit tested(!thumbnail.isNull());
 }
 

@@ -345,6 +345,22 @@ TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   EXPECT_THAT(valueOf(&dialog, "Result of the test"), Has("80 × 60 px (width × height)"));
 }
 
+TEST(SourceDialog, ATestIsOfItsSource) {
+  QTemporaryDir folder;
+  cv::imwrite(folder.filePath("a.png").toStdString(), cv::Mat(60, 80, CV_8UC3, cv::Scalar(1, 2, 3)));
+  SourceDialog dialog(vision::SourceKind::kFolder);
+  QSignalSpy tested(&dialog, &SourceDialog::tested);
+  const std::function<void()> changes[] = {[&] { fieldOf<QLineEdit>(&dialog, "Folder")->setText("/another"); },
+                                           [&] { childOf<QListWidget>(&dialog)->setCurrentRow(2); }};
+  for (const auto& change : changes) {
+    dialog.setSource(folder.path());
+    dialog.test();
+    change();
+    EXPECT_FALSE(tested.wait(300));
+    EXPECT_EQ(valueOf(&dialog, "Result of the test"), "");
+  }
+}
+
 TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {
   SourceDialog dialog(vision::SourceKind::kUrl);
   dialog.setSource("rtsp://***@127.0.0.1:9/none");
