@@ -81,7 +81,7 @@ void Tuning::look() {
 
 // `pictures` is called on the thread of the search.
 void Tuning::measure(const std::function<std::vector<evaluation::TunePicture>()>& pictures) {
-  paused_ = !pause_->isChecked();
+  paused_ = !pause_->isChecked() && !live_->session().status().finished;
   if (paused_) pause_->setChecked(true);  // measured times are of the search alone
   dialog_->showMeasuring();
   evaluation::TuneOptions options;

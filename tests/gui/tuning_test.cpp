@@ -81,6 +81,15 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   EXPECT_TRUE(paused());
   dialog->reject();
   EXPECT_TRUE(paused());
+
+  for (int i = 3; i < kPictures; ++i) QFile::remove(QString::fromStdString(path("street/%1.png", i)));
+  watching().open(file("street"));
+  ASSERT_TRUE(wait([&] { return session().status().finished; }));
+  dialog = ask(12);
+  notices_.all.clear();
+  buttonOf(dialog, "Start")->click();
+  EXPECT_TRUE(notices_.all.isEmpty()) << "what has ended needs no pause";
+  dialog->reject();
 }
 
 TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
