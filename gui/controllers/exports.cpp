@@ -71,7 +71,9 @@ void Exports::ask() {
     const QString name = exportName(sourceTitle(QString::fromStdString(record.name)), std::max(from, record.first),
                                     std::min(to, record.last), dialog->suffix());
     askWhereToWrite(window_, tr("Export to"), name, {}, dialog->suffix(),
-                    [this, format, from = from, to = to](const QString& path) { write(format, from, to, path); });
+                    [this, format, source = record.id, from = from, to = to](const QString& path) {
+                      write(format, source, from, to, path);
+                    });
   });
   openDialog(dialog);
 }
@@ -84,16 +86,14 @@ void Exports::askToGiveUp(const std::function<void()>& then) {
   openDialog(question_);
 }
 
-void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path) {
+void Exports::write(ExportDialog::Format format, std::int64_t source, UnixMs from, UnixMs to, const QString& path) {
   if (format == ExportDialog::Format::kChartPng)
     return pictures_->save([scene = chart_->chart()->scene(),
                             heading = chart_->sourceText()] { return scene.picture(QSize(1200, 480), heading); },
                            path);
-  const auto source = chart_->source();
-  if (!source) return emit said(tr("There are no samples to export yet"), Badge::kWarning);
   using monitor::ExportFormat;
   const auto kind = format == ExportDialog::Format::kCsv ? ExportFormat::kCsv : ExportFormat::kJsonLines;
-  const monitor::ExportOptions options{kind, *source, from, to};
+  const monitor::ExportOptions options{kind, source, from, to};
   const int others = running_++;
   auto* job = new Job(exporting(history_->database(), history_->nightRule(), options, path), this);
   showProgress(job, tr("Export"), tr("Exporting to %1…").arg(QFileInfo(path).fileName()), others, window_);

@@ -30,7 +30,8 @@ class Exports : public QObject {
   bool running() const { return running_ > 0; }
   /// Asks a person whether what goes on may be given up; `then` if so. Once at a time.
   void askToGiveUp(const std::function<void()>& then);
-  void write(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path);
+  /// `source`: its id in the database; of a picture of the chart it does not count.
+  void write(ExportDialog::Format format, std::int64_t source, UnixMs from, UnixMs to, const QString& path);
 
   /// Writes samples of a database to a file, which is whole or as it was; makes their number. Of none there is no file.
   static Job::Work exporting(const QString& database, const monitor::NightRule& night,

@@ -466,6 +466,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   ASSERT_EQ(proposed.size(), 1);
   EXPECT_THAT(QFileInfo(proposed[0]).fileName(), Begins("street-20")) << proposed[0];
   where->selectFile(file("all.jsonl"));
+  part<ChartPanel>()->forgetSources();  // the question was about the one before
   QMetaObject::invokeMethod(where, "accept");
   ASSERT_TRUE(wait([&] { return QFile::exists(file("all.jsonl")); }));
   EXPECT_THAT(content(file("all.jsonl")), Begins('{'));
@@ -482,10 +483,10 @@ TEST_F(Window, AnExportThatMakesNoFileSaysWhy) {
   storeSamples("yard", unixNow() - 60 * 1000, 1000, 60);
   make();
   ASSERT_TRUE(stores());
-  part<Exports>()->write(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
+  part<Exports>()->write(ExportDialog::Format::kCsv, 1, 1000, 2000, file("none.csv"));
   EXPECT_TRUE(noticed("No sample lies in that time"));
   EXPECT_FALSE(QFile::exists(file("none.csv")));
-  part<Exports>()->write(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
+  part<Exports>()->write(ExportDialog::Format::kChartPng, 1, 0, 0, file("no/such/folder.png"));
   EXPECT_TRUE(noticed("no/such/folder.png"));
 }
 
@@ -496,11 +497,11 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
   ASSERT_TRUE(stores());
   const QByteArray fifo = file("fifo").toLocal8Bit();
   ASSERT_EQ(::mkfifo(fifo.constData(), 0600), 0);
-  part<Exports>()->write(ExportDialog::Format::kJsonLines, 0, INT64_MAX, file("fifo"));
+  part<Exports>()->write(ExportDialog::Format::kJsonLines, 1, 0, INT64_MAX, file("fifo"));
   auto* const progress = childOf<QProgressDialog>(window_.get());
   ASSERT_TRUE(wait([&] { return progress->isVisible(); }));
   EXPECT_FALSE(progress->isModal());
-  part<Exports>()->write(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
+  part<Exports>()->write(ExportDialog::Format::kCsv, 1, 0, INT64_MAX, file("other.csv"));
   EXPECT_TRUE(noticed("other.csv")) << "another one does not wait for it";
   window_->close();
   auto* const question = childOf<QMessageBox>(window_.get());
