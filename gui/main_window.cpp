@@ -128,7 +128,7 @@ void MainWindow::makeControllers(QSettings& stored) {
   opener_ = new Opener({options_.model, options_.inference.read.convert.reduce}, live_.get(), stored, &settings_, this);
   folder_ = new FolderBrowser(folder_bar_, live_.get(), pause, this);
   exports_ = new Exports(history_->chartPanel(), &history_->history(), pictures_, live_.get(), this);
-  tuning_ = new Tuning(options_.inference, live_.get(), pictures_, pause, this);
+  tuning_ = new Tuning(options_.inference, live_.get(), pictures_, folder_, pause, this);
   watching_ = new Watching(options_,
                            {live_.get(), rules_, opener_, folder_, exports_, history_, pictures_, &legend_, &selection_,
                             actions_, pane_, source_, reduction_, legend_panel_, speed_, compare_, status_},

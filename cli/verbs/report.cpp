@@ -68,8 +68,7 @@ struct Span {
 Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
   constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
   const auto begin = [&](UnixMs from, UnixMs to) {
-    // From a whole hour on, because sums are of hours.
-    return days > 0 ? std::max(from, (to - static_cast<UnixMs>(days * kDayMs)) / kHourMs * kHourMs) : from;
+    return days > 0 ? std::max(from, to - static_cast<UnixMs>(days * kDayMs)) : from;
   };
   if (source.archive) return {begin(source.first, source.last + 1), source.last + 1};
   const UnixMs now = unixNow(), to = (source.first <= now ? std::min(source.last, now) : source.last) + 1;

@@ -3,6 +3,7 @@
 
 #include <opencv2/imgcodecs.hpp>
 
+#include "base/quantiles.h"
 #include "gui/models/recents.h"
 #include "vision/pictures/pictures.h"
 
@@ -18,9 +19,15 @@ void markDifferences(evaluation::TuneResult& result) {
 
 }  // namespace
 
-Tuning::Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures, QAction* pause,
-               QWidget* window)
-    : QObject(window), inference_(inference), live_(live), pictures_(pictures), pause_(pause), window_(window) {
+Tuning::Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures,
+               const FolderBrowser* folder, QAction* pause, QWidget* window)
+    : QObject(window),
+      inference_(inference),
+      live_(live),
+      pictures_(pictures),
+      folder_(folder),
+      pause_(pause),
+      window_(window) {
   inference_.reuse = {};  // its pictures do not follow each other
   connect(live_, &LiveMonitor::frameArrived, this, &Tuning::collect);
   connect(&look_, &QTimer::timeout, this, &Tuning::look);
@@ -30,13 +37,15 @@ void Tuning::ask(const ClassPaint& paint) {
   if (!live_->session().isOpen())
     return emit said(tr("Open a source first: it is tuned for what that shows"), Badge::kNone);
   const bool numbered = isNumbered(sourceSpec(live_->source()));
-  dialog_ = new TuneDialog(static_cast<int>(pictures_->filesOf(live_->source()).size()),
-                           numbered ? 0 : TuneDialog::Choice().every_s, paint, window_);
+  dialog_ =
+      new TuneDialog(static_cast<int>(files().size()), numbered ? 0 : TuneDialog::Choice().every_s, paint, window_);
   connect(dialog_, &TuneDialog::startRequested, this, &Tuning::start);
   connect(dialog_, &TuneDialog::used, this, &Tuning::chosen);
   connect(dialog_, &QDialog::finished, this, &Tuning::end);
   openDialog(dialog_);
 }
+
+QStringList Tuning::files() const { return pictures_->filesOf(live_->source()) + folder_->files(); }
 
 void Tuning::start() {
   const TuneDialog::Choice choice = dialog_->choice();
@@ -49,10 +58,12 @@ void Tuning::start() {
     dialog_->showCollecting(0, choice.pictures);
     return look_.start(500);
   }
-  measure([paths = pictures_->filesOf(live_->source(), choice.pictures)] {
+  measure([all = files(), most = choice.pictures] {
     std::vector<evaluation::TunePicture> pictures;
-    for (const QString& path : paths)
-      pictures.push_back({.image = vision::readPictureFile(path.toStdString(), cv::IMREAD_COLOR)});
+    const auto count = static_cast<int>(all.size());
+    for (int i = 0; i < count; ++i)
+      if (isInSpread(i, count, most))
+        pictures.push_back({.image = vision::readPictureFile(all[i].toStdString(), cv::IMREAD_COLOR)});
     return pictures;
   });
 }

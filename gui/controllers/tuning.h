@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gui/controllers/folder_browser.h"
 #include "gui/controllers/live_monitor.h"
 #include "gui/models/picture_store.h"
 #include "gui/views/tune_dialog.h"
@@ -12,8 +13,8 @@ class Tuning : public QObject {
   Q_OBJECT
  public:
   /// `pause`: the action of that name.
-  Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures, QAction* pause,
-         QWidget* window);
+  Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures,
+         const FolderBrowser* folder, QAction* pause, QWidget* window);
 
   void ask(const ClassPaint& paint);
 
@@ -23,6 +24,7 @@ class Tuning : public QObject {
   void said(const QString& text, mpm::gui::Badge badge);
 
  private:
+  QStringList files() const;  // of the source: stored pictures, and those of its folder
   void start();
   void collect(const LiveFramePtr& frame);
   void look();
@@ -33,6 +35,7 @@ class Tuning : public QObject {
   EstimatorOptions inference_;
   LiveMonitor* live_;
   const PictureStore* pictures_;
+  const FolderBrowser* folder_;
   QAction* pause_;
   QWidget* window_;
   QPointer<TuneDialog> dialog_;

@@ -3,7 +3,6 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "base/quantiles.h"
 #include "gui/models/readout.h"
 #include "vision/pictures/estimate_files.h"
 #include "vision/pictures/pictures.h"
@@ -98,14 +97,11 @@ PictureStore::PictureStore(const QString& folder, QObject* parent)
       thread_(
           this, [this](const QString& why) { emit failed(why); }, QThread::LowPriority) {}
 
-QStringList PictureStore::filesOf(const QString& source, int at_most) const {
-  QStringList all, some;
+QStringList PictureStore::filesOf(const QString& source) const {
+  QStringList files;
   for (const StoredPicture& picture : pictures_)
-    if (picture.source == source) all << picture.path;
-  const auto count = static_cast<int>(all.size());
-  for (int i = 0; i < count; ++i)
-    if (isInSpread(i, count, at_most)) some << all[i];
-  return some;
+    if (picture.source == source) files << picture.path;
+  return files;
 }
 
 void PictureStore::save(std::function<QImage()> make, const QString& path) {

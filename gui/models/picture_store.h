@@ -27,8 +27,8 @@ class PictureStore : public QObject {
   /// The stored pictures at the last listed(), ascending.
   const std::vector<StoredPicture>& pictures() const { return pictures_; }
 
-  /// The files of those of one source, ascending; where there are more than `at_most`, so many that are spread evenly.
-  QStringList filesOf(const QString& source, int at_most = std::numeric_limits<int>::max()) const;
+  /// The files of those of one source, ascending.
+  QStringList filesOf(const QString& source) const;
 
   /// Lists the pictures again, from now on also those in `other`, the folder of another program.
   void list(const QString& other);

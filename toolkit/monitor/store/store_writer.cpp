@@ -274,9 +274,8 @@ class Connection {
         "SELECT time_ms FROM sample WHERE id > (SELECT max(id) FROM sample) - 100000 AND +source = ?"
         " ORDER BY id DESC LIMIT 600");
     last.bind(target.source);
-    while (last.step())
-      if (const UnixMs time = last.integer(0); !target.last_before || *target.last_before - time > kDayMs)
-        target.last_before = time;
+    for (UnixMs later = INT64_MAX / 2; last.step(); later = last.integer(0))
+      if (later - last.integer(0) > kDayMs) target.last_before = last.integer(0);
     if (target.last_before) return;
     Statement latest = database_.prepare("SELECT max(time_ms) FROM sample WHERE source = ?");
     latest.bind(target.source).step();
