@@ -31,6 +31,7 @@ class Teach : public Window {
   void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) const { QTest::keyClick(canvas(), key, modifiers); }
   // Draws at the middle of a patch.
   void draw(int token) const {
+    EXPECT_TRUE(wait([&] { return teach()->editor() && canvas()->frame()->hasGrid(); })) << "after labels were changed";
     const QPointF at = canvas()->viewport().tokenRect(token, canvas()->frame()->lookup.grid()).center();
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, at.toPoint());
   }

@@ -34,7 +34,7 @@ void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& s
     ASSERT_EQ(bucket.values[0].min, low);
     ASSERT_EQ(bucket.values[0].max, high);
     ASSERT_NEAR(bucket.values[1].mean, area / static_cast<double>(count), 1e-4);
-    ASSERT_NEAR(bucket.night, static_cast<double>(night) / static_cast<double>(count), 1e-12);
+    ASSERT_NEAR(bucket.night.value(), static_cast<double>(night) / static_cast<double>(count), 1e-12);
   }
   EXPECT_EQ(next, samples.size()) << "every sample is in a bucket";
 }

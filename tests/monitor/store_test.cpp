@@ -151,9 +151,8 @@ TEST_F(Store, AReaderInItsProcessLeavesTheLocksOfTheWriter) {
   const auto isLocked = [this] {  // as another process sees it
     const pid_t other = fork();
     if (other == 0) {
-      struct flock lock {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET
-      };
+      struct flock lock {};
+      lock.l_type = F_WRLCK;
       _exit(fcntl(open(path_.c_str(), O_RDWR | O_CLOEXEC), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
     }
     int status = 0;
@@ -449,7 +448,7 @@ TEST_F(Store, AnotherNightRuleJudgesWhatIsStored) {
   const auto nights = [&] {
     double sum = 0;
     for (const ChartBucket& bucket : reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX}).buckets)
-      sum += bucket.night;
+      sum += bucket.night.value_or(0);
     return sum;
   };
   EXPECT_EQ(nights(), 48.5);

@@ -316,7 +316,8 @@ user root
         _, log = self.broker()
         got = self.subscriber("all", "mpm/#")
         log.until("Sending SUBACK to all")
-        watch = self.file("watch.toml", f"[[camera]]\nname = 'yard'\nsource = 'demo:street?size=96x128'\nmodel = '{MODEL}'\n"
+        now = time.strftime("%Y-%m-%dT%H:%M", time.gmtime())  # what is old is not told
+        watch = self.file("watch.toml", f"[[camera]]\nname = 'yard'\nsource = 'demo:street?size=96x128&start={now}'\nmodel = '{MODEL}'\n"
                           "db = 'yard.db'\n" + self.tables + "ca-file = 'own.pem'\n")
         for _ in range(2):
             monitor, said = self.process([MPM, "monitor", "--watch", watch, "--once"])
