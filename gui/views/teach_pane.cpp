@@ -197,7 +197,7 @@ void TeachCanvas::enterEvent(QEnterEvent* event) {
 namespace {
 
 constexpr double kBrushStep = 1.25;
-constexpr int kSide = 325;  // px, of the tabs
+constexpr int kTabsWidth = 325;  // px, at first and at least
 
 QString withKey(const QString& text, const QKeySequence& key) {
   return QStringLiteral("%1 (%2)").arg(text, key.toString(QKeySequence::NativeText));
@@ -224,7 +224,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   tabs->addTab(states_, tr("States"));
   tabs->setProperty("panel", true);
   tabs->setAttribute(Qt::WA_StyledBackground);
-  tabs->setMinimumWidth(kSide);
+  tabs->setMinimumWidth(kTabsWidth);
   status_ = namedValue(muted(shortLabel()), tr("Training after each stroke"));
   status_->setContentsMargins(10, 4, 6, 4);
   status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -241,7 +241,7 @@ TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
   split->addWidget(left);
   split->addWidget(tabs);
   split->setStretchFactor(0, 1);
-  split->setSizes({3 * kSide, kSide});
+  split->setSizes({3 * kTabsWidth, kTabsWidth});
   fill(unframed(new QVBoxLayout(this)), split);
 
   connect(classes_, &LabelClassesPanel::chosenChanged, canvas_, &TeachCanvas::setLabel);
