@@ -368,11 +368,15 @@ TEST(StatesPanel, AddsNothingToASetThatIsNotReadYet) {
   };
   panel.setRegions({"gate"});
   childOf<QComboBox>(&panel)->setCurrentIndex(1);
+  EXPECT_EQ(panel.findChild<QListWidget*>()->item(0)->text(), "a") << "nor shows those of the set before";
   press("shut (0)");
   EXPECT_FALSE(changed);
   panel.setExamples({{"a", "locked"}});
   press("shut (0)");
   EXPECT_EQ(changed, (ShownStates{{"a", "locked"}, {"b", "shut"}})) << "without those of the other set";
+  panel.setExamples({{"a", "open"}, {"b", "shut"}, {"c", "shut"}, {"d", "open"}});
+  buttonOf(&panel, StatesPanel::tr("Train"))->click();
+  EXPECT_EQ(changed->size(), 4) << "saved anew: a picture may be gone";
 }
 
 TEST(TaughtModelsPanel, VerdictsHaveTheColoursOfTheTheme) {
