@@ -250,6 +250,10 @@ TEST_F(TeachOnePicture, AStrokeEndsWithItsPicture) {
   ASSERT_TRUE(add());
   EXPECT_FALSE(teach()->editor()->steps().canUndo()) << "a new picture of this name";
   EXPECT_EQ(state().labelled, QStringList(first));
+  for (const QString& name : {first, teach()->shown()}) emit pane()->pictures()->removeRequested(name);
+  ASSERT_TRUE(wait([&] { return state().pictures.isEmpty(); }));
+  addClass("sky");
+  EXPECT_FALSE(canvas()->frame()) << "no picture is left";
 }
 
 TEST_F(TeachOnePicture, LabelsOfAnotherPictureAreCopied) {
@@ -356,6 +360,8 @@ TEST_F(TeachOnePicture, TheTableOfLabelsLeadsToThemAndRemovesThem) {
 TEST(StatesPanel, AddsNothingToASetThatIsNotReadYet) {
   StatesPanel panel;
   panel.setPictures({"a", "b"});
+  panel.setThumbnail("b", QImage(8, 8, QImage::Format_RGB32));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(panel.findChild<QListWidget*>()->item(i)->icon().isNull(), i == 0);
   panel.setExamples({{"a", "open"}});
   std::optional<ShownStates> changed;
   QObject::connect(&panel, &StatesPanel::examplesChanged, [&](const ShownStates& shown) { changed = shown; });
