@@ -1171,6 +1171,13 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::LabelStore</name>
+    <message>
+        <source>&apos;%1&apos; is open in another window: close that first</source>
+        <translation>«&#xa0;%1&#xa0;» est ouvert dans une autre fenêtre&#xa0;: fermez-la d’abord</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::LabelTablePanel</name>
     <message>
         <source>All labels</source>
@@ -2319,10 +2326,6 @@
     <message>
         <source>Click the corners of a region; double click or Enter closes it. Drag a corner to move it. By keyboard: arrow keys, space, Enter.</source>
         <translation>Cliquez sur les sommets d’une région&#xa0;; un double clic ou Entrée la ferme. Faites glisser un sommet pour le déplacer. Au clavier&#xa0;: flèches, espace, Entrée.</translation>
-    </message>
-    <message>
-        <source>Regions</source>
-        <translation>Régions</translation>
     </message>
     <message>
         <source>Name</source>

@@ -53,13 +53,22 @@ std::vector<TaughtModel> taughtModels(const QString& folder) {
 }
 
 LabelStore::LabelStore(const QString& folder, QObject* parent)
-    : QObject(parent), folder_(folder), thread_(this, [this](const QString& why) { emit failed(why); }) {}
+    : QObject(parent),
+      folder_(folder),
+      lock_(folder + QStringLiteral("-lock")),
+      thread_(this, [this](const QString& why) { emit failed(why); }) {
+  lock_.setStaleLockTime(0);  // only the one of a process that is gone
+}
 
 // A folder that cannot be read is tried again with each work.
 template <typename Work>
 void LabelStore::run(Work work, bool changes) {
   thread_.run([this, work = std::move(work), changes] {
-    if (!own_) own_.emplace(folder_.toStdString(), vision::LabelFolder::Access::kWrite);
+    if (!own_) {
+      if (!lock_.tryLock() && lock_.error() == QLockFile::LockFailedError)
+        throw Error(tr("'%1' is open in another window: close that first").arg(folder_).toStdString());
+      own_.emplace(folder_.toStdString(), vision::LabelFolder::Access::kWrite);
+    }
     work(*own_);
     if (!changes) return;
     readLabels();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QLockFile>
 #include <mutex>
 
 #include "evaluation/confusion_matrix.h"
@@ -88,6 +89,7 @@ class LabelStore : public QObject {
 
   const QString folder_;
   // Touched on thread_ only.
+  QLockFile lock_;  // two windows would overwrite each other's labels
   std::optional<vision::LabelFolder> own_;
   LabelMaps labels_;
   std::map<QString, vision::LabelSummary> summaries_;  // of the pictures in labels_

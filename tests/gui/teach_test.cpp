@@ -164,6 +164,17 @@ TEST_F(TeachOnePicture, ClassesThatAreTypedFastAreAllKept) {
   EXPECT_EQ(state().classes.classes[static_cast<std::size_t>(before)].name, "fence");
 }
 
+TEST_F(TeachOnePicture, AnotherWindowDoesNotWriteTheseLabels) {
+  LabelStore other(file("m.labels"));
+  QString why;
+  QObject::connect(&other, &LabelStore::failed, [&](const QString& text) { why = text; });
+  bool changed = false;
+  other.change([&](vision::LabelFolder&) { changed = true; });
+  ASSERT_TRUE(wait([&] { return !why.isEmpty(); }));
+  EXPECT_THAT(why, Has("is open in another window"));
+  EXPECT_FALSE(changed);
+}
+
 TEST_F(TeachOnePicture, APictureWithoutLabelsIsNotDarkened) {
   const auto painted = [&](double opacity) {
     canvas()->setOpacity(opacity);
