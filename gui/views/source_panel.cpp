@@ -145,6 +145,7 @@ void StatusLine::setStorageProblem(const QString& problem, bool stopped) {
   other_file_->setVisible(stopped);
   setValue(storage_, problem.isEmpty() ? QString() : tr("Samples are not stored: %1").arg(problem));
   storage_->setToolTip(problem);
+  storage_->setMaximumWidth(width() / 3);  // it leaves room for the rest
 }
 
 void StatusLine::setFrame(const LiveFramePtr& frame) {
