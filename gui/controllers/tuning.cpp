@@ -45,7 +45,10 @@ void Tuning::ask(const ClassPaint& paint) {
   openDialog(dialog_);
 }
 
-QStringList Tuning::files() const { return pictures_->filesOf(live_->source()) + folder_->files(); }
+QStringList Tuning::files() const {
+  const QStringList stored = pictures_->filesOf(live_->source());
+  return live_->session().status().finished ? stored + folder_->files() : stored;
+}
 
 void Tuning::start() {
   const TuneDialog::Choice choice = dialog_->choice();

@@ -24,7 +24,7 @@ class Tuning : public QObject {
   void said(const QString& text, mpm::gui::Badge badge);
 
  private:
-  QStringList files() const;  // of the source: stored pictures, and those of its folder
+  QStringList files() const;  // of the source: stored pictures; at its end those of its folder, too
   void start();
   void collect(const LiveFramePtr& frame);
   void look();

@@ -160,6 +160,8 @@ TEST_F(TuningTest, SaysWhatIsWrong) {
   EXPECT_TRUE(buttonOf(dialog, "Start")->isVisibleTo(dialog));
   EXPECT_FALSE(paused());
   dialog->reject();
+  ASSERT_TRUE(wait([&] { return session().status().finished; }));
+  EXPECT_TRUE(stored(*ask(8))->isEnabled()) << "a folder that has ended has its pictures";
   watching().close();
   trigger("tune");
   EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); })) << "there is nothing to tune for";
