@@ -54,7 +54,8 @@ TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
   buttonOf(dialog, "Use it")->click();
   ASSERT_TRUE(wait([&] { return toString(frame()->result.model->reduction) == other.toStdString(); })) << other;
   EXPECT_EQ(toString(part<ReductionPanel>()->editor()->reduction()), other.toStdString());
-  EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); }));
+  EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>() && session().status().finished; }));
+  EXPECT_TRUE(stored(*ask(10))->isEnabled()) << "a folder that has ended has its pictures";
 }
 
 TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
@@ -160,8 +161,6 @@ TEST_F(TuningTest, SaysWhatIsWrong) {
   EXPECT_TRUE(buttonOf(dialog, "Start")->isVisibleTo(dialog));
   EXPECT_FALSE(paused());
   dialog->reject();
-  ASSERT_TRUE(wait([&] { return session().status().finished; }));
-  EXPECT_TRUE(stored(*ask(8))->isEnabled()) << "a folder that has ended has its pictures";
   watching().close();
   trigger("tune");
   EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); })) << "there is nothing to tune for";
