@@ -19,6 +19,7 @@
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "program/paths.h"
+#include "vision/model_files.h"
 #include "vision/pictures/pictures.h"
 #include "vision/sources/source.h"
 #include "vision/time.h"
