@@ -706,9 +706,11 @@ TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
   EXPECT_THAT(textOf(pane()->pictures()), Not(Has(LabelPicturesPanel::tr("Press one to label it"))));
 
   ASSERT_TRUE(wait([&] { return predicted(); })) << "the head has looked at it";
-  const QImage plain = shot(canvas());
-  key(Qt::Key_Q);
-  EXPECT_NE(shot(canvas()), plain) << "cells of which the head is not sure are hatched";
+  EXPECT_TRUE(wait([&] {
+    const QImage plain = shot(canvas());
+    key(Qt::Key_Q);
+    return shot(canvas()) != plain;  // else they come later
+  })) << "cells of which the head is not sure are hatched";
 }
 
 TEST_F(TeachTrained, ProposesPicturesOfTheOpenFolder) {
