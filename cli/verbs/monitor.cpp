@@ -352,11 +352,9 @@ int monitorCameras(const MonitorArguments& arguments) {
     return kOk;
   }
   std::shared_ptr<Teller> teller;  // outlives the fleet
-  if (!arguments.file.empty() && !arguments.recompute) teller = std::make_shared<Teller>();
+  if (!arguments.file.empty() && !arguments.recompute) teller = std::make_shared<Teller>(arguments.once);
   const std::string in_file = "'" + arguments.file + "': ";
-  FileTables told = file.tables;
-  told.mqtt.stays = arguments.once && told.mqtt != Mqtt();
-  if (teller) orUsageError([&] { return teller->set(told); }, in_file);
+  if (teller) orUsageError([&] { return teller->set(file.tables); }, in_file);
   std::vector<Camera> cameras = camerasOf(arguments, file.cameras, teller);
   noteSlowPrecision(cameras.front().session.inference.read.convert.precision);
   if (arguments.recompute) return measureArchiveAgain(cameras.front().session, cameras.front().watch);

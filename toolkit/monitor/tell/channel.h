@@ -84,6 +84,7 @@ Json discovery(const std::string& camera, const std::string& topic, const FileTa
 
 /// Each reads its secrets. Throws mpm::Error for what makes no sense, and where this build lacks the library.
 std::unique_ptr<Channel> openWebhook(const Webhook& options, const CurrentTopics& topics);
-std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics);
+/// `stays`: the broker does not hear the last will when the channel ends.
+std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, bool stays);
 
 }  // namespace mpm::monitor

@@ -23,10 +23,10 @@ void check(int code) {
 // libmosquitto's thread keeps the connection and makes it again. Its callbacks note what happened.
 class MqttChannel : public Channel {
  public:
-  MqttChannel(const Mqtt& options, CurrentTopics& topics)
+  MqttChannel(const Mqtt& options, CurrentTopics& topics, bool stays)
       : topics_(topics),
         picture_(options.picture),
-        stays_(options.stays),
+        stays_(stays),
         available_(prefixOf(options) + "/available"),
         birth_(options.discovery == "none" ? "" : discoveryOf(options) + "/status") {
     if (options.address.empty()) throw Error("[mqtt] has no 'address'");
@@ -157,10 +157,10 @@ class MqttChannel : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics) {
+std::unique_ptr<Channel> openMqtt(const Mqtt& options, CurrentTopics& topics, bool stays) {
   static const int once = mosquitto_lib_init();
   check(once);
-  return std::make_unique<MqttChannel>(options, topics);
+  return std::make_unique<MqttChannel>(options, topics, stays);
 }
 
 }  // namespace mpm::monitor

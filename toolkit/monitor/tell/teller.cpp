@@ -151,7 +151,7 @@ std::unique_ptr<Channel> openWebhook(const Webhook&, const CurrentTopics&) {
 }
 #endif
 #ifndef MPM_WITH_MOSQUITTO
-std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&) {
+std::unique_ptr<Channel> openMqtt(const Mqtt&, CurrentTopics&, bool) {
   throw Error("[mqtt]: this build has no libmosquitto");
 }
 #endif
@@ -169,6 +169,7 @@ struct Teller::Impl {
     std::set<int> occurred{};             // classes
     std::optional<std::int64_t> shown{};  // steady time of its picture
   };
+  const bool stays;
   std::mutex setting{};  // before the other one
   std::mutex mutex{};
   std::map<std::string, Camera> cameras{};  // guarded by the mutex, as is what follows
@@ -181,7 +182,7 @@ struct Teller::Impl {
   }
 };
 
-Teller::Teller() : impl_(new Impl) {}
+Teller::Teller(bool stays) : impl_(new Impl{.stays = stays}) {}
 Teller::~Teller() = default;
 
 void Teller::set(const FileTables& tables) {
@@ -190,7 +191,7 @@ void Teller::set(const FileTables& tables) {
   auto next = std::make_shared<Impl::Told>();
   next->tables = tables;
   if (tables.mqtt != Mqtt())
-    next->senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, next->topics)));
+    next->senders.push_back(std::make_unique<Sender>("mqtt", openMqtt(tables.mqtt, next->topics, impl_->stays)));
   if (tables.webhook != Webhook())
     next->senders.push_back(std::make_unique<Sender>("webhook", openWebhook(tables.webhook, next->topics)));
   std::unique_lock lock(impl_->mutex);
@@ -261,7 +262,7 @@ void Teller::remove(const StoreWriter& store, double patience_s) {
 
 void Teller::setStatus(const std::string& camera, const std::string& status) {
   const auto told = impl_->now();
-  if (!told->tables.mqtt.stays || status != "ended") told->topics.set(told->topicOf(camera) + "/status", status);
+  if (!impl_->stays || status != "ended") told->topics.set(told->topicOf(camera) + "/status", status);
 }
 
 void Teller::setPicture(const std::string& camera, const InferenceResult& result) {

@@ -18,7 +18,9 @@ namespace mpm::monitor {
 /// told. Thread-safe.
 class Teller {
  public:
-  Teller();  ///< tells nobody
+  /// Tells nobody yet. `stays`: for the broker the cameras stay online when it ends, as between runs of `mpm monitor
+  /// --once`.
+  explicit Teller(bool stays = false);
   ~Teller();
 
   /// Who is told from now on; the same tables again change nothing. Reads the secrets. Throws mpm::Error, and changes

@@ -48,7 +48,6 @@ struct Mqtt {
   bool tls = false;
   std::string discovery{};
   bool picture = false;
-  bool stays = false;  ///< not in a file: the cameras are online between runs of `mpm monitor --once`
 
   friend bool operator==(const Mqtt&, const Mqtt&) = default;
 };
