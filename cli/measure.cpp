@@ -130,7 +130,8 @@ void nameVariants(std::vector<MeasuredVariant>& variants) {
   for (MeasuredVariant& variant : variants) {
     if (model)
       variant.label = fs::path(variant.settings["model"].get<std::string>()).stem().string() + " " + variant.label;
-    if (input) variant.label += " " + toLine(variant.settings["input"]);
+    if (const Json& size = variant.settings["input"]; input)
+      variant.label += " " + size["height"].dump() + "x" + size["width"].dump();
     if (refine && !variant.settings["refine"].is_null())
       variant.label += " " + variant.settings["refine"].get<std::string>();
     if (precision) variant.label += " " + variant.settings["precision"].get<std::string>();

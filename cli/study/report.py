@@ -390,7 +390,8 @@ def figures_of(rows, sweep):
                         lambda row: 1000 / row["median_ms"], "front_of_time")
     yield "time", trade(rows, "mIoU against time", "time, % of the full model's on the same image",
                         lambda row: 100 / row["speed_up"], "front_of_time")
-    yield "gflop", trade([row for row in rows if row["gflop"]], "mIoU against GFLOP", "GFLOP per image", lambda row: row["gflop"], "front_of_gflop")
+    yield "gflop", trade([row for row in rows if row["gflop"]], "mIoU against GFLOP", "GFLOP per image",
+                         lambda row: row["gflop"], "front_of_gflop")
     if merged:
         yield "tokens", tokens(merged)
         yield "classes", classes(rows)

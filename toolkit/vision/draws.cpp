@@ -5,6 +5,7 @@
 #include <cmath>
 
 namespace mpm {
+
 const std::array<float, 4096>& normalQuantiles() {
   static const std::array<float, 4096> quantiles = [] {
     std::array<double, 4096> z{};

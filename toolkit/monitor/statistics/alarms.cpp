@@ -167,10 +167,11 @@ void Alarms::keepTold(const std::vector<Event>& events) {
     const std::string begin = alarm.state.empty() ? limit.name() + " " : alarm.quantity + " is ",
                       rung = alarm.state.empty() ? limit.limitText() : begin + alarm.state;
     bool told = false;
-    for (const Event& event : events)
-      if (event.message.starts_with(begin))
-        told = event.kind == EventKind::kAlarm ? told || event.message.find(rung) != std::string::npos
-                                               : told && event.kind != EventKind::kAlarmEnded;
+    for (const Event& event : events) {
+      if (!event.message.starts_with(begin)) continue;
+      if (event.kind == EventKind::kAlarmEnded) told = false;
+      if (event.kind == EventKind::kAlarm && event.message.find(rung) != std::string::npos) told = true;
+    }
     limit.ringing = limit.ringing && told;
   }
 }
