@@ -533,7 +533,8 @@ Verb addReport(CLI::App& mpm) {
       ->required();
   addOption(*verb, "--merge", arguments->merged, "FILE", "Write what the databases hold into this new one, too");
   addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
-  addNumber(*verb, "--days", arguments->days, "N", 1e-3, 1e6, "Only the last days. Default: all");
+  addNumber(*verb, "--days", arguments->days, "N", 1e-3, 1e6,
+            "Only the last days; tokens by day and by night: of whole hours. Default: all");
   addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
   addChoice<std::optional<ExportFormat>>(
       *verb, "--format", arguments->format,

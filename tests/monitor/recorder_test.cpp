@@ -210,6 +210,24 @@ TEST_F(RecorderTest, AreaAlarmsFollowTheNamesOfANewModel) {
   EXPECT_EQ(reported.back(), "the model has no class 'tree': its alarm rests") << "other alarms, the same model";
 }
 
+TEST_F(RecorderTest, AlarmsOfARegionThatIsGoneRest) {
+  std::vector<std::string> reported;
+  const RecorderOptions options{
+      .source = "camera 0", .every_s = 0, .alarms = {.alarms = {parseAlarm("door:brightness>-1")}, .minutes = 0}};
+  Recorder recorder(options, nullptr, [&](const Event& event) { reported.push_back(event.message); });
+  vision::Region door{.name = "door", .size = {4, 4}, .polygons = {{{0, 0}, {3, 0}, {3, 3}}}};
+  recorder.setRegions({door});
+  recorder.add(resultAt(0), 0);
+  ASSERT_THAT(reported, SizeIs(1)) << "it rings";
+  door.ignore = true;
+  recorder.setRegions({door});
+  recorder.setRegions({door});
+  ASSERT_THAT(reported, SizeIs(2)) << "once";
+  EXPECT_EQ(reported[1], "no region 'door' is measured: its alarm rests");
+  recorder.setRules({}, {.alarms = {parseAlarm("yard:brightness>-1")}, .minutes = 0}, {}, kNoon);
+  EXPECT_EQ(reported.back(), "no region 'yard' is measured: its alarm rests");
+}
+
 TEST_F(RecorderTest, ClockJumpsAndAlarmsBecomeEvents) {
   std::vector<Event> reported;
   {

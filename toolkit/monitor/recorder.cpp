@@ -186,16 +186,23 @@ void Recorder::resume(const std::vector<Sample>& samples, const std::vector<Sess
 
 void Recorder::setRegions(const std::vector<vision::Region>& regions) {
   RegionMeter meter(regions);
-  const std::lock_guard lock(mutex_);
-  regions_ = std::move(meter);
-  regions_given_ = true;
-  if (store_) store_->setRegions(options_.source, regions);
+  std::vector<Event> events;
+  std::vector<vision::Region> measured = regions;
+  std::erase_if(measured, [](const vision::Region& one) { return one.ignore; });
+  {
+    const std::lock_guard lock(mutex_);
+    regions_ = std::move(meter);
+    region_names_ = vision::namesOf(measured);
+    events = alarms_.setRegions(*region_names_, unixNow());
+    if (store_) store_->setRegions(options_.source, regions);
+  }
+  post(events);
 }
 
 void Recorder::setStoredRegions(const std::vector<vision::Region>& regions) {
   {
     const std::lock_guard lock(mutex_);
-    if (regions_given_) return;
+    if (region_names_) return;
   }
   setRegions(regions);
   std::string names;
@@ -264,9 +271,11 @@ void Recorder::setRules(const NightRule& night, const AlarmOptions& alarms, cons
     }
     if (alarms != options_.alarms) {
       Alarms fresh(alarms);
-      const auto resting = classes_.empty() ? std::vector<Event>() : fresh.setClasses(classes_, now);
-      events = std::exchange(alarms_, std::move(fresh)).end(now);
-      events.insert(events.end(), resting.begin(), resting.end());
+      events = alarms_.end(now);
+      const auto add = [&](const std::vector<Event>& more) { events.insert(events.end(), more.begin(), more.end()); };
+      if (!classes_.empty()) add(fresh.setClasses(classes_, now));
+      if (region_names_) add(fresh.setRegions(*region_names_, now));
+      alarms_ = std::move(fresh);
       options_.alarms = alarms;
     }
     if (quality != options_.quality) {

@@ -95,7 +95,7 @@ class Recorder {
   std::int64_t samples_ = 0;              // since the last heartbeat
   std::optional<std::int64_t> beats_at_;  // steady ms: the next one
   QualityWatch quality_;
-  bool regions_given_ = false;
+  std::optional<std::vector<std::string>> region_names_;  // once they were given
   RegionMeter regions_;
   StateWatch states_;
   ReuseWatch reuse_;

@@ -146,17 +146,34 @@ std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_a
   return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + shortText(no_frame_s_) + " s"}};
 }
 
+void Alarms::Limit::rest(std::optional<Event> why, std::vector<Event>& events) {
+  if (std::exchange(rested, why.has_value()) || !why) return;
+  if (std::exchange(ringing, false)) why->kind = EventKind::kAlarmEnded;
+  outside_since.reset();
+  events.push_back(std::move(*why));
+}
+
 std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, UnixMs time) {
   std::vector<Event> events;
   for (Limit& limit : limits_) {
     if (!limit.alarm.isArea()) continue;
     const auto found = std::ranges::find(names, limit.alarm.quantity);
     limit.label = found == names.end() ? std::nullopt : std::optional(static_cast<int>(found - names.begin()));
-    if (std::exchange(limit.rested, !limit.label) || limit.label) continue;
-    events.push_back({time, limit.ringing ? EventKind::kAlarmEnded : EventKind::kModel, Severity::kWarning,
-                      "the model has no class '" + limit.alarm.quantity + "': its alarm rests"});
-    limit.ringing = false;
-    limit.outside_since.reset();
+    const Event none{time, EventKind::kModel, Severity::kWarning,
+                     "the model has no class '" + limit.alarm.quantity + "': its alarm rests"};
+    limit.rest(limit.label ? std::nullopt : std::optional(none), events);
+  }
+  return events;
+}
+
+std::vector<Event> Alarms::setRegions(const std::vector<std::string>& names, UnixMs time) {
+  std::vector<Event> events;
+  for (Limit& limit : limits_) {
+    if (limit.alarm.region.empty()) continue;
+    const Event none{time, EventKind::kSource, Severity::kWarning,
+                     "no region '" + limit.alarm.region + "' is measured: its alarm rests"};
+    const bool there = std::ranges::find(names, limit.alarm.region) != names.end();
+    limit.rest(there ? std::nullopt : std::optional(none), events);
   }
   return events;
 }

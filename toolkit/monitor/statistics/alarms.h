@@ -56,6 +56,8 @@ class Alarms {
   /// Area alarms mean classes by name: another model numbers them otherwise. From here on `names` are those of the
   /// model. The alarm of a class that it does not have rests, which is an event.
   std::vector<Event> setClasses(const std::vector<std::string>& names, UnixMs time);
+  /// The regions that are measured. The alarm of another one rests, which is an event.
+  std::vector<Event> setRegions(const std::vector<std::string>& names, UnixMs time);
 
   /// What rang in samples of an earlier watch rings on where one of its `events`, the oldest first, says so. An alarm
   /// that is new rings with the next sample.
@@ -78,6 +80,7 @@ class Alarms {
     std::optional<double> valueOf(const Sample& sample) const;
     bool outside(double value) const { return alarm.above ? value > alarm.limit : value < alarm.limit; }
     bool backInside(double value, double hysteresis) const;
+    void rest(std::optional<Event> why, std::vector<Event>& events);  // or no longer
   };
 
   AlarmOptions options_;
