@@ -344,12 +344,8 @@ std::optional<vision::Place> placeOf(const StoreReader& store, const SourceRecor
 }
 
 // Minutes east of UTC of the camera's clock; nullopt: that of this machine.
-std::optional<int> zoneOf(const StoreReader& store, const SourceRecord& source, const ReportArguments& arguments) {
-  if (arguments.time_zone) return arguments.time_zone;
-  std::optional<int> zone;
-  for (const SessionRecord& session : store.sessions(source.id))
-    if (session.time_zone) zone = session.time_zone;
-  return zone;
+std::optional<int> zoneOf(const SourceRecord& source, const ReportArguments& arguments) {
+  return arguments.time_zone ? arguments.time_zone : source.time_zone;
 }
 
 void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Span span,
@@ -364,7 +360,7 @@ void writePhenoCamFiles(const StoreReader& store, const SourceRecord& source, Sp
   options.site = arguments.site.empty() ? siteOf(source.name) : fileName(arguments.site);
   options.latitude = place->latitude;
   options.longitude = place->longitude;
-  options.ahead_of_utc = zoneOf(store, source, arguments).value_or(vision::machineTimeZone()) * kMinuteMs;
+  options.ahead_of_utc = zoneOf(source, arguments).value_or(vision::machineTimeZone()) * kMinuteMs;
   makeFolder(arguments.folder);
   for (const std::string& path : writePhenoCam(store, options, arguments.folder)) printNote("wrote " + path);
 }
@@ -387,7 +383,7 @@ std::map<std::string, std::uint32_t> colorsOf(const std::optional<SessionRecord>
 // Tokens, areas of classes, regions, and where it was on, the reuse of rows.
 cv::Mat chartOf(const StoreReader& store, const SourceReport& report) {
   constexpr std::size_t kInLane = 4;  // as many colours
-  ChartDrawing drawing{.clock = Clock::kUtc};
+  ChartDrawing drawing{.clock = 0};
   std::vector<std::string> shown = {"Tokens kept"};
   const auto add = [&](const char* key, const std::string& region, bool joins) {
     const Quantity& one = *findQuantity(key);
@@ -450,7 +446,7 @@ void makeFilm(const StoreReader& store, const SourceRecord& source, Span span, c
   film.from = span.from;
   film.to = span.to;
   film.place = placeOf(store, source, arguments.night);
-  const int zone = zoneOf(store, source, arguments).value_or(vision::machineTimeZone());
+  const int zone = zoneOf(source, arguments).value_or(vision::machineTimeZone());
   film.ahead_of_utc = zone * kMinuteMs;
   film.moment = orUsageError([&] { return parseFilmMoment(arguments.film_moment); });
   const FilmDays days = writeFilm(store, source, film);
@@ -494,7 +490,7 @@ int report(const ReportArguments& arguments) {
   if (writes && sources.size() > 1)
     throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
-    if (auto* const hours = std::get_if<NightByHours>(&night)) hours->zone = zoneOf(store, source, arguments);
+    if (auto* const hours = std::get_if<NightByHours>(&night)) hours->zone = zoneOf(source, arguments);
     store.setNightRule(night);
     const SourceReport found(store, source, arguments.days);
     arguments.json    ? printLine(reportJson(found))

@@ -35,7 +35,8 @@ void FolderBrowser::setSource(const QString& source, const std::optional<vision:
     } catch (const Error&) {  // who opens the source reports it
     }
     std::ranges::stable_sort(pictures, {}, &FolderPicture::time);  // as an archive is read
-    thread_.answer([this, pictures] { bar_->setPictures(pictures); });
+    const charts::Clock clock = times ? std::optional(times->zone()) : std::nullopt;
+    thread_.answer([this, pictures, clock] { bar_->setPictures(pictures, clock); });
   });
 }
 

@@ -18,9 +18,10 @@ HistoryBrowser::HistoryBrowser(const QString& database, QAction* night, QObject*
             if (!chart_->source()) return;
             day_night_->setStatistics(statistics);
             day_night_->setAreas(areas);
-            day_night_->setStretch(judged_.first, judged_.second);
+            day_night_->setStretch(judged_.first, judged_.second, chart_->chart()->clock());
           });
   connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
+    events_.setClock(chart_->chart()->clock());
     if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
   });
   connect(&history_, &History::failed, this, &HistoryBrowser::failed);
@@ -125,6 +126,7 @@ void HistoryBrowser::refresh(UnixMs shown) {
   if (foreign_.isEmpty() && watching_)
     chart_->setPresent(watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   chart_->refresh();
+  events_.setClock(chart_->chart()->clock());
   if (const auto source = chart_->source(); source && !foreign_.isEmpty()) history_.askEvents(*source);
   if (now < next_statistics_) return;
   next_statistics_ = now + 15 * period_;

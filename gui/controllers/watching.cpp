@@ -73,6 +73,7 @@ void Watching::open(const QString& asked) {
   parts_.history->setNightRule(watch.night);
   emit pageChanged();
   parts_.folder->setSource(opened_, watch.archive ? std::optional(watch.archive->times) : std::nullopt);
+  parts_.pane->setClock(watch.archive ? std::optional(watch.archive->times.zone()) : std::nullopt);
   refreshRegions();
   parts_.history->watch(parts_.live->source());
   if (session().model().empty())

@@ -113,7 +113,7 @@ void History::askLast(const monitor::SourceRecord& source) {
     StoredSample found;
     reader.samples(source.id, source.last, source.last + 1, [&](const monitor::Sample& one) {
       found = storedSample(reader, source, one);
-      QStringList facts = {tr("Last sample: %1").arg(timeText(one.time))};
+      QStringList facts = {tr("Last sample: %1").arg(timeText(one.time, source.time_zone))};
       for (const monitor::StateSample& state : one.states)
         facts << QStringLiteral("%1: %2").arg(
             QString::fromStdString(state.name),
@@ -132,7 +132,7 @@ void History::askLast(const monitor::SourceRecord& source) {
 
 StoredSample History::storedSample(const monitor::StoreReader& reader, const monitor::SourceRecord& source,
                                    const monitor::Sample& sample) {
-  StoredSample result{.text = timeText(sample.time)};
+  StoredSample result{.text = timeText(sample.time, source.time_zone)};
   for (const monitor::SessionRecord& session : reader.sessions(source.id))
     if (session.id == sample.session)
       for (const monitor::RegionSample& region : sample.regions)
@@ -166,6 +166,11 @@ QString EventsModel::kindText(monitor::EventKind kind) {
                            tr("Command"), tr("State"),       tr("Heartbeat"), tr("Messages"), tr("Summary")};
   static_assert(std::size(texts) == monitor::kEventKinds);
   return textAt(kind, texts);
+}
+
+void EventsModel::setClock(charts::Clock clock) {
+  if (std::exchange(clock_, clock) != clock && rowCount() > 0)
+    emit dataChanged(index(0, kTime), index(rowCount() - 1, kTime));
 }
 
 void EventsModel::add(const monitor::Event& event) {
@@ -205,7 +210,8 @@ QVariant EventsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::FontRole) return font;
   }
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
-  const QString texts[] = {timeText(event.time), severity, kindText(event.kind), message};  // in the order of Column
+  const QString texts[] = {timeText(event.time, clock_), severity, kindText(event.kind),
+                           message};  // in the order of Column
   return texts[index.column()];
 }
 

@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "charts/chart.h"
 #include "gui/models/live_frame.h"
 #include "gui/models/worker.h"
 #include "monitor/store/averages.h"
@@ -81,6 +82,7 @@ class EventsModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
+  void setClock(charts::Clock clock);
   void add(const monitor::Event& event);
   /// Adds what is new where the rest is the same, so that the list keeps its place; else replaces all of it.
   void setEvents(const std::vector<monitor::Event>& ascending);
@@ -98,6 +100,7 @@ class EventsModel : public QAbstractTableModel {
   static QString kindText(monitor::EventKind kind);
 
   std::deque<monitor::Event> events_;
+  charts::Clock clock_{};
 };
 
 }  // namespace mpm::gui

@@ -18,8 +18,13 @@ QStringList texts(const std::vector<std::string>& list) {
   return result;
 }
 
-QString timeText(UnixMs time) {
-  return QLocale().toString(QDateTime::fromMSecsSinceEpoch(time), QStringLiteral("d MMM yyyy HH:mm:ss"));
+QDateTime dateTime(UnixMs time, charts::Clock clock) {
+  return clock ? QDateTime::fromMSecsSinceEpoch(time, QTimeZone(60 * *clock)) : QDateTime::fromMSecsSinceEpoch(time);
+}
+
+QString timeText(UnixMs time, charts::Clock clock, const QString& format) {
+  const QString text = QLocale().toString(dateTime(time, clock), format);
+  return clock ? text + QLatin1Char(' ') + QString::fromStdString(vision::timeZoneText(*clock)) : text;
 }
 
 QString spanText(double seconds) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "charts/chart.h"
 #include "gui/models/live_frame.h"
 
 namespace mpm::gui {
 
 QStringList texts(const std::vector<std::string>& list);
-/// "8 Jul 2013 05:54:10", by the clock of this machine.
-QString timeText(UnixMs time);
+QDateTime dateTime(UnixMs time, charts::Clock clock);
+/// "8 Jul 2013 05:54:10"; by the clock of an archive, with "UTC+02:00".
+QString timeText(UnixMs time, charts::Clock clock, const QString& format = QStringLiteral("d MMM yyyy HH:mm:ss"));
 /// The label of a quantity, in the user's language.
 QString quantityName(const monitor::Quantity& quantity);
 /// In the user's language: "1,234.5".

@@ -26,7 +26,7 @@ QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::
       std::count_if(all.begin(), all.end(), [&](const auto& one) { return title(one) == title(record); }) == 1;
   if (alone || record.first <= 0) return title(record);
   return QStringLiteral("%1 · %2").arg(
-      title(record), QLocale().toString(QDateTime::fromMSecsSinceEpoch(record.first), QLocale::ShortFormat));
+      title(record), QLocale().toString(dateTime(record.first, record.time_zone), QLocale::ShortFormat));
 }
 
 }  // namespace
@@ -267,6 +267,7 @@ void ChartPanel::takePicked(qint64 id) {
 
 void ChartPanel::ask(double from, double to, int max_buckets) {
   const auto id = source();
+  chart_->setClock(id ? record()->time_zone : std::nullopt);
   if (!id || chart_->series().empty()) return;
   history_->askChart({.source = *id,
                       .from = static_cast<UnixMs>(from * 1000),

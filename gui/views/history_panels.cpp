@@ -130,9 +130,9 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   difference_->setText(differenceText(statistics));
 }
 
-void DayNightPanel::setStretch(double from, double to) {
-  const auto day = [](double time) {
-    return QLocale().toString(QDateTime::fromSecsSinceEpoch(static_cast<qint64>(time)), QStringLiteral("d MMM yyyy"));
+void DayNightPanel::setStretch(double from, double to, charts::Clock clock) {
+  const auto day = [&](double time) {
+    return QLocale().toString(dateTime(static_cast<UnixMs>(time * 1000), clock), QStringLiteral("d MMM yyyy"));
   };
   setValue(heading_, tr("Tokens kept, %1 to %2").arg(day(from), day(to)));
 }

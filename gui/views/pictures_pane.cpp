@@ -152,7 +152,7 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   const auto& captured = frame->result.frame;
   QStringList facts;
   if (!captured.file.empty()) facts << QFileInfo(QString::fromStdString(captured.file)).fileName();
-  if (captured.time > 0) facts << timeText(captured.time);
+  if (captured.time > 0) facts << timeText(captured.time, clock_);
   facts << tr("%1 × %2 px (width × height)").arg(frame->size().width()).arg(frame->size().height());
   if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(model->reduction));
   setValue(frame_label_, facts.join(QStringLiteral("  ·  ")));
@@ -261,8 +261,9 @@ FolderBar::FolderBar(QAction* previous, QAction* next, QWidget* parent)
   setPictures({});
 }
 
-void FolderBar::setPictures(std::vector<FolderPicture> pictures) {
+void FolderBar::setPictures(std::vector<FolderPicture> pictures, charts::Clock clock) {
   pictures_ = std::move(pictures);
+  clock_ = clock;
   const QSignalBlocker quiet(slider_);
   slider_->setRange(0, std::max(0, static_cast<int>(pictures_.size()) - 1));
   slider_->setValue(0);
@@ -284,7 +285,7 @@ void FolderBar::refresh() {
   const FolderPicture& picture = pictures_[static_cast<std::size_t>(current())];
   const QString text =
       tr("%1  ·  %2 of %3").arg(QFileInfo(picture.file).fileName()).arg(current() + 1).arg(pictures_.size());
-  setValue(label_, picture.time > 0 ? text + QStringLiteral("  ·  ") + timeText(picture.time) : text);
+  setValue(label_, picture.time > 0 ? text + QStringLiteral("  ·  ") + timeText(picture.time, clock_) : text);
   label_->setToolTip(picture.file);
 }
 

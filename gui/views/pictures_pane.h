@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "charts/chart.h"
 #include "gui/models/legend_model.h"
 #include "gui/views/image_view.h"
 
@@ -41,6 +42,8 @@ class PicturesPane : public QSplitter {
   MergeView* map() const { return map_; }
   const ClassPaint& paint() const { return paint_; }
 
+  /// By which the time of a frame is shown.
+  void setClock(charts::Clock clock) { clock_ = clock; }
   /// Null: no frame.
   void setFrame(const LiveFramePtr& frame);
   /// The frame is an old one.
@@ -84,6 +87,7 @@ class PicturesPane : public QSplitter {
   QLabel *step_label_, *frame_label_;
   QComboBox* coloring_;
   ClassPaint paint_;
+  charts::Clock clock_{};
   int last_step_ = 0;
 };
 
@@ -100,7 +104,8 @@ class FolderBar : public QWidget {
  public:
   FolderBar(QAction* previous, QAction* next, QWidget* parent = nullptr);
 
-  void setPictures(std::vector<FolderPicture> pictures);
+  /// `clock`: by which their times are shown.
+  void setPictures(std::vector<FolderPicture> pictures, charts::Clock clock = {});
   const std::vector<FolderPicture>& pictures() const { return pictures_; }
   /// Does not emit picked(). `time`: when that picture was taken, where the caller knows it.
   void setCurrent(int index, UnixMs time = 0);
@@ -114,6 +119,7 @@ class FolderBar : public QWidget {
   void refresh();
 
   std::vector<FolderPicture> pictures_;
+  charts::Clock clock_{};
   QAction *previous_, *next_;
   QSlider* slider_;
   QLabel* label_;

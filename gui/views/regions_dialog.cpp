@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/regions_dialog.h"
 
+#include "gui/models/readout.h"
+
 namespace mpm::gui {
 namespace {
 
 constexpr double kReach = 9;  // px of the screen
 
-QDateTime timeOf(UnixMs time) { return QDateTime::fromMSecsSinceEpoch(time); }
-
 // Two regions may share a name at different times.
-QString listed(const RegionOutline& outline) {
+QString listed(const RegionOutline& outline, charts::Clock clock) {
   const auto& [from, to] = std::pair(outline.region.from, outline.region.to);
-  const auto day = [](const std::optional<UnixMs>& time) {
-    return time ? QLocale().toString(timeOf(*time).date(), QLocale::ShortFormat) : QString();
+  const auto day = [&](const std::optional<UnixMs>& time) {
+    return time ? QLocale().toString(dateTime(*time, clock).date(), QLocale::ShortFormat) : QString();
   };
   return from || to ? QStringLiteral("%1 · %2 – %3").arg(outline.title(), day(from), day(to)) : outline.title();
 }
@@ -134,8 +134,12 @@ void RegionCanvas::keyPressEvent(QKeyEvent* event) {
 }
 
 RegionsDialog::RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture,
-                             UnixMs time, QWidget* parent)
-    : SettingsDialog(tr("Regions of %1").arg(source), parent), edited_(regions), size_(picture.size()), time_(time) {
+                             UnixMs time, charts::Clock clock, QWidget* parent)
+    : SettingsDialog(tr("Regions of %1").arg(source), parent),
+      edited_(regions),
+      size_(picture.size()),
+      time_(time),
+      clock_(clock) {
   QWidget* const beside = makePicture(picture);
   makeFields();
   finish([this] { return refusal(); }, beside);
@@ -179,13 +183,17 @@ void RegionsDialog::makeFields() {
                     [this](const QString& path) { write(path); });
   });
   said_ = wrapped(new QLabel);
-  for (auto* edit : {from_, to_}) edit->setCalendarPopup(true);
+  for (auto* edit : {from_, to_}) {
+    edit->setCalendarPopup(true);
+    if (clock_) edit->setTimeSpec(Qt::UTC);  // its fields show the clock of the camera
+  }
 
   form_->addRow(list_);
   form_->addRow(tr("Name"), name_);
   form_->addRow(QString(), ignore_);
   from_on_ = guarded(form_, tr("From"), false, from_);
   to_on_ = guarded(form_, tr("Until"), false, to_);
+  if (clock_) form_->addRow(QString(), mutedLabel(QString::fromStdString(vision::timeZoneText(*clock_))));
   form_->addRow(fill(new QHBoxLayout, part_, remove_));
   form_->addRow(fill(new QHBoxLayout, read, export_));
   form_->addRow(said_);
@@ -199,8 +207,9 @@ void RegionsDialog::makeFields() {
       show(index_);
     };
   };
-  const auto time = [](const QCheckBox* on, const QDateTimeEdit* edit) {
-    return on->isChecked() ? std::optional<UnixMs>(edit->dateTime().toMSecsSinceEpoch()) : std::nullopt;
+  const auto time = [this](const QCheckBox* on, const QDateTimeEdit* edit) {
+    const UnixMs shown = edit->dateTime().toMSecsSinceEpoch();
+    return on->isChecked() ? std::optional(shown - clock_.value_or(0) * kMinuteMs) : std::nullopt;
   };
   const auto dates = change([this, time](vision::Region& region) {
     region.from = time(from_on_, from_);
@@ -232,16 +241,16 @@ void RegionsDialog::show(int index) {
     list_->clear();
     for (std::size_t i = 0; i < edited_.size(); ++i) list_->addItem(QString());
   }
-  for (int i = 0; i < list_->count(); ++i) list_->item(i)->setText(listed(canvas_->regions()[i]));
+  for (int i = 0; i < list_->count(); ++i) list_->item(i)->setText(listed(canvas_->regions()[i], clock_));
   list_->setCurrentRow(index);
   for (QWidget* field : QWidgetList{name_, ignore_, from_on_, to_on_, remove_}) field->setEnabled(region);
   part_->setEnabled(region && region->mask.empty());
   const auto setTime = [this](QCheckBox* on, QDateTimeEdit* edit, const std::optional<UnixMs>& time) {
     on->setChecked(time.has_value());
-    if (time)
-      edit->setDateTime(timeOf(*time));
-    else if (!edit->isEnabled())
-      edit->setDateTime(timeOf(time_ > 0 ? time_ : unixNow()));
+    const UnixMs usual = time_ > 0 ? time_ : unixNow();
+    if (time || !edit->isEnabled())
+      edit->setDateTime(
+          dateTime(time.value_or(usual) + clock_.value_or(0) * kMinuteMs, clock_ ? charts::Clock(0) : charts::Clock()));
   };
   if (other || !region) {
     part_->setChecked(false);
@@ -333,7 +342,7 @@ void RegionsDialog::act(Action action) {
 
 void RegionsDialog::read(const QString& path) {
   act([&] {
-    const auto found = vision::readRegions(path.toStdString());
+    const auto found = vision::readRegions(path.toStdString(), clock_.value_or(vision::machineTimeZone()) * kMinuteMs);
     const auto first = static_cast<int>(edited_.size());
     edited_.insert(edited_.end(), found.begin(), found.end());
     file_ = path;

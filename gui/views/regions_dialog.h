@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "charts/chart.h"
 #include "gui/views/dialogs.h"
 #include "gui/views/image_view.h"
 
@@ -61,10 +62,10 @@ class RegionCanvas : public ImageView {
 class RegionsDialog : public SettingsDialog {
   Q_OBJECT
  public:
-  /// `picture`: what the source shows.
-  /// `time`: when the picture was taken; From and Until begin with it.
+  /// `picture`: what the source shows; `time`: when it was taken, and From and Until begin with it; `clock`: by which
+  /// they are shown and lists of PhenoCam are read.
   RegionsDialog(const QString& source, const std::vector<vision::Region>& regions, const cv::Mat& picture, UnixMs time,
-                QWidget* parent = nullptr);
+                charts::Clock clock, QWidget* parent = nullptr);
 
   const std::vector<vision::Region>& regions() const { return edited_; }
   /// Adds those of a file. What is wrong with it stands below the buttons.
@@ -96,6 +97,7 @@ class RegionsDialog : public SettingsDialog {
   QString file_;   // that they were last read from or written to
   cv::Size size_;  // of the picture
   UnixMs time_;    // the same
+  charts::Clock clock_;
   int index_ = -1;
   bool changed_ = false;  // since the dialog was opened
   bool showing_ = false;  // the fields change because another region is chosen

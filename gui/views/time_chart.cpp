@@ -6,20 +6,21 @@
 namespace mpm::gui {
 namespace {
 
-QDateTime dateTime(double time) { return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)); }
+UnixMs toMs(double seconds) { return static_cast<UnixMs>(seconds * 1000); }
 
-QString momentText(double time) {
-  return QLocale().toString(dateTime(time), QStringLiteral("ddd d MMM yyyy HH:mm:ss"));
+QString momentText(UnixMs time, charts::Clock clock) {
+  return timeText(time, clock, QStringLiteral("ddd d MMM yyyy HH:mm:ss"));
 }
 
 // "Mon 1 Jun 2026 12:00:00 – 12:05:00"; its beginning alone where it is no longer than a second.
-QString stretchText(UnixMs start, UnixMs length) {
-  const QString begin = momentText(static_cast<double>(start) / 1000);
+QString stretchText(UnixMs start, UnixMs length, charts::Clock clock) {
+  const QString begin = momentText(start, clock);
   if (length <= kSecondMs) return begin;
-  const QDateTime from = QDateTime::fromMSecsSinceEpoch(start), to = from.addMSecs(length);
+  const UnixMs end = start + length;
   return begin + QStringLiteral(" – ") +
-         (from.date() == to.date() ? QLocale().toString(to, QStringLiteral("HH:mm:ss"))
-                                   : momentText(static_cast<double>(start + length) / 1000));
+         (dateTime(start, clock).date() == dateTime(end, clock).date()
+              ? timeText(end, clock, QStringLiteral("HH:mm:ss"))
+              : momentText(end, clock));
 }
 
 QString valueText(const ChartSeries& series, double value) {
@@ -66,15 +67,16 @@ class PainterCanvas final : public charts::ChartCanvas {
     if (rectangle) painter_->setClipRect(QRectF(rectangle->x, rectangle->y, rectangle->width, rectangle->height));
   }
 
-  std::string label(const charts::TimeTick& tick, charts::Clock) const override {
+  std::string label(const charts::TimeTick& tick, charts::Clock clock) const override {
     constexpr const char* kFormats[] = {"HH:mm:ss", "HH:mm", "ddd d MMM", "MMM yyyy", "yyyy"};  // by TimeTick::Unit
-    return QLocale().toString(dateTime(tick.time), QLatin1String(kFormats[static_cast<int>(tick.unit)])).toStdString();
+    const QLatin1String format(kFormats[static_cast<int>(tick.unit)]);
+    return QLocale().toString(dateTime(toMs(tick.time), clock), format).toStdString();
   }
   std::string label(double value, int decimals) const override { return number(value, decimals).toStdString(); }
-  std::string label(const TimeAxis& axis, charts::Clock) const override {
+  std::string label(const TimeAxis& axis, charts::Clock clock) const override {
     const QString format = QStringLiteral("d MMM yyyy HH:mm");
-    return (QLocale().toString(dateTime(axis.from), format) + QStringLiteral(" – ") +
-            QLocale().toString(dateTime(axis.to), format))
+    return (QLocale().toString(dateTime(toMs(axis.from), clock), format) + QStringLiteral(" – ") +
+            timeText(toMs(axis.to), clock, format))
         .toStdString();
   }
 
@@ -140,7 +142,8 @@ QString ChartScene::crosshairText() const {
   const double reach = std::max(static_cast<double>(chart.bucket_ms) / 1000, (axis.to - axis.from) / axis.width * 12);
   const bool near = at >= 0 && std::abs(static_cast<double>(chart.buckets[at].start) / 1000 - *crosshair) <= reach + 1;
   // Shown is the nearest measurement, which is not exactly under the mouse.
-  QStringList lines = {near ? stretchText(chart.buckets[at].start, chart.bucket_ms) : momentText(*crosshair)};
+  QStringList lines = {near ? stretchText(chart.buckets[at].start, chart.bucket_ms, clock)
+                            : momentText(toMs(*crosshair), clock)};
   for (std::size_t i = 0; i < series.size() && near && i < chart.buckets[at].values.size(); ++i) {
     const charts::Spread& spread = chart.buckets[at].values[i];
     if (spread.samples == 0) continue;
@@ -152,7 +155,7 @@ QString ChartScene::crosshairText() const {
   }
   if (near && chart.buckets[at].night >= 0.5) lines << tr("night");
   if (!near) lines << tr("nothing recorded");
-  if (!near && at >= 0) lines << tr("nearest: %1").arg(momentText(static_cast<double>(chart.buckets[at].start) / 1000));
+  if (!near && at >= 0) lines << tr("nearest: %1").arg(momentText(chart.buckets[at].start, clock));
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -217,6 +220,10 @@ void TimeChart::setRange(double from, double to) {
   scene_.axis.to = std::max(to, from + TimeAxis::kShortest);
   if (!ask_.isActive()) ask_.start();
   update();
+}
+
+void TimeChart::setClock(charts::Clock clock) {
+  if (std::exchange(scene_.clock, clock) != clock) update();
 }
 
 void TimeChart::setFollowing(bool following) {

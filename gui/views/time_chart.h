@@ -47,6 +47,9 @@ class TimeChart : public QWidget {
   /// Times, in seconds, that have a stored picture.
   void setPictures(std::vector<double> times);
 
+  /// By which times are shown.
+  void setClock(charts::Clock clock);
+  charts::Clock clock() const { return scene_.clock; }
   void setRange(double from, double to);
   const TimeAxis& axis() const { return scene_.axis; }
   /// The end of the axis follows the clock.

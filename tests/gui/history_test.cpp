@@ -51,7 +51,7 @@ TEST_F(Histories, ASampleIsTheNearestWithTheClassesOfItsSession) {
   for (const auto& [minute, off, name] : {std::tuple(60, 1, "road"), {61, 1, "ice"}, {0, -1, "road"}, {91, 1, "ice"}}) {
     history_.askSample(source, kNoon + minute * kMinuteMs + off * kSecondMs, minute == 60 ? kHourMs : kSecondMs);
     ASSERT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, kPatience));
-    EXPECT_EQ(found->text, timeText(kNoon + minute * kMinuteMs));
+    EXPECT_EQ(found->text, timeText(kNoon + minute * kMinuteMs, {}));
     EXPECT_EQ(found->areas.value({}).value(name), 0.75);
     EXPECT_EQ(found->areas.value({}).size(), 2) << "none of the other session";
     found.reset();

@@ -61,7 +61,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   EXPECT_FALSE(frame->overlay.empty());
   EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
   EXPECT_EQ(frame->sample.place.right, 12) << "outlines move along";
-  EXPECT_EQ(text, timeText(1770000000123));
+  EXPECT_EQ(text, timeText(1770000000123, {}));
   EXPECT_EQ(areas.value({}).value("road"), 1);
   EXPECT_EQ(areas.value("lake").value("sky"), 0.25);
   cv::imwrite(picture.substr(0, picture.size() - 4) + "_overlay.png", frame->overlay.rowRange(1, 16));

@@ -195,6 +195,23 @@ TEST_F(Regions, FilesAreReadAndWritten) {
   EXPECT_EQ(watching().watch().regions, "none") << "else those of the database would count";
 }
 
+TEST_F(Regions, DatesAreThoseOfTheCamerasClock) {
+  const UnixMs noon = 1780315200000;  // UTC
+  const vision::Region lake{.name = "lake", .size = {320, 160}, .polygons = {{{0, 0}, {9, 0}, {9, 9}}}, .from = noon};
+  RegionsDialog dialog("yard", {lake}, cv::Mat(160, 320, CV_8UC3), noon, 9 * 60);
+  auto* from = fieldOf<QDateTimeEdit>(&dialog, "Valid from");
+  EXPECT_EQ(from->text(), from->locale().toString(QDateTime({2026, 6, 1}, {21, 0}), from->displayFormat()));
+  from->setTime({22, 0});
+  EXPECT_EQ(dialog.regions()[0].from, noon + kHourMs);
+  const std::string list = file("lake_DB_1000_roi.csv").toStdString();
+  cv::imwrite(file("mask.png").toStdString(), cv::Mat(160, 320, CV_8UC1, cv::Scalar(0)));
+  std::ofstream(list) << "# Veg Type: DB\n# ROI ID Number: 1000\nstart_date,start_time,end_date,end_time,maskfile,"
+                         "sample_image\n2026-06-01,21:00:00,9999-12-31,23:59:59,mask.png,a.jpg\n";
+  dialog.read(QString::fromStdString(list));
+  ASSERT_EQ(dialog.regions().size(), 2U);
+  EXPECT_EQ(dialog.regions()[1].from, noon);
+}
+
 TEST_F(Regions, ItsChartIsDrawnAlsoAfterARestart) {
   ask();
   draw(40, 20, 240, 120);

@@ -24,15 +24,15 @@ constexpr Step kSteps[] = {{1},         {2},         {5},          {10},       {
                            {0, 0, 240}, {0, 0, 600}, {0, 0, 1200}};
 
 std::tm partsOf(double time, Clock clock) {
-  const auto second = static_cast<std::time_t>(std::floor(time));
+  const auto second = static_cast<std::time_t>(std::floor(time)) + 60 * clock.value_or(0);
   std::tm parts{};
-  clock == Clock::kUtc ? ::gmtime_r(&second, &parts) : ::localtime_r(&second, &parts);
+  clock ? ::gmtime_r(&second, &parts) : ::localtime_r(&second, &parts);
   return parts;
 }
 
 double timeOf(std::tm parts, Clock clock) {
   parts.tm_isdst = -1;
-  return static_cast<double>(clock == Clock::kUtc ? ::timegm(&parts) : ::mktime(&parts));
+  return static_cast<double>(clock ? ::timegm(&parts) - 60 * *clock : ::mktime(&parts));
 }
 
 int remainder(int value, int divisor) { return (value % divisor + divisor) % divisor; }
@@ -75,7 +75,7 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock cloc
   at.tm_hour = at.tm_min = at.tm_sec = 0;
   if (step.seconds > 0) at.tm_hour = (second_of_day - second_of_day % step.seconds) / kHour;
   constexpr int kMonday = 3;  // days from the Monday before it to 1970-01-01
-  if (step.days > 0) at.tm_mday -= remainder(static_cast<int>(timeOf(at, Clock::kUtc) / kDay) + kMonday, step.days);
+  if (step.days > 0) at.tm_mday -= remainder(static_cast<int>(timeOf(at, 0) / kDay) + kMonday, step.days);
   if (step.months > 0) {
     at.tm_mday = 1;
     at.tm_mon -= remainder(12 * (at.tm_year + 1900) + at.tm_mon, step.months);

@@ -39,7 +39,8 @@ struct Chart {
   std::vector<ChartBucket> buckets;  ///< ascending; empty ones are left out
 };
 
-enum class Clock { kLocal, kUtc };
+/// By which times are read: so many minutes east of UTC; nullopt: that of this machine.
+using Clock = std::optional<int>;
 
 /// A stretch of time mapped to pixels. Times are seconds since 1970.
 struct TimeAxis {

@@ -301,7 +301,10 @@ std::string ChartCanvas::label(double value, int decimals) const {
 
 std::string ChartCanvas::label(const TimeAxis& axis, Clock clock) const {
   const auto text = [&](double time) { return timeText(time, clock, "%-d %b %Y %H:%M"); };
-  return text(axis.from) + " to " + text(axis.to) + (clock == Clock::kUtc ? " UTC" : "");
+  return text(axis.from) + " to " + text(axis.to) +
+         (clock == 0 ? " UTC"
+          : clock    ? " " + vision::timeZoneText(*clock)
+                     : "");
 }
 
 cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title) {

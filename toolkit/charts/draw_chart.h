@@ -43,7 +43,7 @@ struct ChartDrawing {
   std::vector<ChartBand> bands{};
   bool one_lane = false;  ///< all series share one value axis; else each that does not join has its own lane
   TimeAxis axis{};        ///< `left` and `width` are those of plotArea()
-  Clock clock = Clock::kLocal;
+  Clock clock{};
   std::string title{};  ///< with a title come a legend and the span of time; empty: none of them
   std::string note{};   ///< in the middle, instead of the values where it is not empty
   std::string night_name = "night", band_name = "lowest to highest";

@@ -188,10 +188,11 @@ struct Gaps {
 
 struct SourceRecord {
   std::int64_t id = 0;
-  std::string name;            ///< without credentials
-  UnixMs first = 0, last = 0;  ///< of what is kept, in any resolution
-  std::int64_t samples = 0;    ///< kept one by one
-  bool archive = false;        ///< its times are those of pictures, however old: nothing of it expires
+  std::string name;                ///< without credentials
+  UnixMs first = 0, last = 0;      ///< of what is kept, in any resolution
+  std::int64_t samples = 0;        ///< kept one by one
+  bool archive = false;            ///< its times are those of pictures, however old: nothing of it expires
+  std::optional<int> time_zone{};  ///< of an archive: the latest SessionRecord::time_zone
 };
 
 struct RegionRecord {

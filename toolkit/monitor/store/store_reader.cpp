@@ -350,10 +350,13 @@ void StoreReader::setNightRule(const NightRule& rule) {
 
 std::vector<SourceRecord> StoreReader::sources() const {
   std::vector<SourceRecord> sources;
-  Statement rows = impl_->database.prepare("SELECT id, name, archive FROM source ORDER BY id");
+  const std::string zone = nullUnless(columnsOf(impl_->database, "session"), "time_zone");
+  Statement rows = impl_->database.prepare("SELECT id, name, archive, (SELECT " + zone +
+                                           " FROM session WHERE source = source.id AND " + zone +
+                                           " IS NOT NULL ORDER BY id DESC LIMIT 1) FROM source ORDER BY id");
   while (rows.step()) {
     SourceRecord& source = sources.emplace_back();
-    rows.read(source.id, source.name, source.archive);
+    rows.read(source.id, source.name, source.archive, source.time_zone);
     if (const auto extent = impl_->extent(source.id)) {
       source.first = extent->first;
       source.last = extent->last;
