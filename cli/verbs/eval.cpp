@@ -346,8 +346,10 @@ Verb addStudy(CLI::App& mpm) {
   verb->add_flag("--sweep-pairs", arguments->sweep_pairs,
                  "Two steps before each two blocks, too: heat maps of loss and speed-up");
   addMeasureOptions(*verb, arguments->plan);
+  verb->remove_option(
+      verb->get_option("--reuse"));  // it needs all frames in their order, and a study goes on after a kill
   verb->footer(
-      R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with one or two reductions of each method;
+      R"('mpm eval --reduce none --reduce ... --resume DIR/results.jsonl', by default with nine reductions: of mpm, gradual, tome and algm;
 one step of mpm before each block in turn, or before each two (sweep.jsonl); a report with figures (Debian:
 python3-matplotlib). The same command goes on after a kill. Other models, data and reductions add to the folder.
 

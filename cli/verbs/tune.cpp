@@ -194,7 +194,7 @@ Verb addTune(CLI::App& mpm) {
             "Folder of label maps with the names of the pictures. The built-in scene has its own");
   addDataset(*verb, arguments->dataset, "SOURCE is the folder of this data set, as in 'mpm eval'");
   addNumber(*verb, "--pictures", arguments->pictures, "N", evaluation::kMinTunePictures, 10000,
-            "Use at most so many pictures, spread evenly over the source. Default: 40");
+            "Use at most so many pictures, 8 at least, spread evenly over the source. Default: 40");
   addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
   addField(*verb, "input-size", tuning.segmenter.read.convert.input_size, parseSize);
   addPrecision(*verb, tuning.segmenter.read.convert.precision);

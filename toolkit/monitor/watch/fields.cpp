@@ -92,7 +92,8 @@ const std::vector<WatchField>& watchFields() {
        "the model's own", 0, 0, readBy<parseSize>},
       {"precision", &W::precision, kNetworkGroup, "fp32|bf16|tf32|fp16|int8",
        "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 needs a GPU, fp16 a GPU or an Arm "
-       "CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 without AVX512-VNNI, AMX or Arm's SDOT",
+       "CPU such as the Cortex-A76. int8 is for CPUs, and no faster than fp32 without AVX512-VNNI, AVX-VNNI or Arm's "
+       "SDOT",
        ""},
       {"device", &W::device, kNetworkGroup, "D",
        "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there is one, "
@@ -174,8 +175,9 @@ const std::vector<WatchField>& watchFields() {
        MPM_SAID("watch", "Delete the oldest snapshots of this source while their disk has less free space"), "0, none",
        0, 1e9, nullptr, kNone, MPM_SAID("watch", "Forget the oldest pictures to leave free"), 500},
       {"hide", &W::hide, kPrivacyGroup, "FILE",
-       "Black out these parts in every picture that is written, sent or shown: a file as of --regions", "", 0, 0,
-       nullptr, kFile},
+       "Black out these parts in every picture that is written, sent or shown: a file of the same form as for "
+       "--regions",
+       "", 0, 0, nullptr, kFile},
       {"blur", &W::blur, kPrivacyGroup, "CLASS ...",
        "Blur what the model takes for one of these classes there, such as person or car; what it misses stays visible "
        "(docs/monitor.md)",
