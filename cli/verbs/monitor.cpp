@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -319,6 +320,13 @@ std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std
                       WatchedPage& page) try {
   const auto [written, tables] = watchFile(arguments);
   std::vector<Camera> cameras = camerasOf(arguments, written, teller);
+  for (const Camera& one : cameras) {  // what can be known before a camera is stopped for it
+    (void)readModelInfo(one.session.model, one.session.inference.read.convert);
+    const std::filesystem::path database = std::filesystem::absolute(one.session.database);
+    if (std::filesystem::exists(database)) (void)StoreReader(database);
+    if (!std::filesystem::is_directory(database.parent_path()))
+      throw Error("there is no folder '" + database.parent_path().string() + "'");
+  }
   teller->set(tables);
   std::string shown;
   try {

@@ -90,6 +90,34 @@ TEST(Alarms, LimitsOfZeroAndBelow) {
   EXPECT_EQ(add(-18), 1u);
 }
 
+// What is stored of two limits of one number says which of them rings on after a restart.
+TEST(Alarms, EachOfTwoLimitsRingsOn) {
+  const AlarmOptions options{.alarms = {parseAlarm("tokens>500"), parseAlarm("tokens>650"), parseAlarm("no-frame>60")},
+                             .minutes = 0};
+  std::vector<Event> told;
+  int second = 0;
+  for (const double value : {695., 565., 565., 400.}) {
+    Alarms alarms(options);
+    if (second > 0) (void)alarms.add(sampleAt(kNoon, 695), 0);
+    if (second > 1) (void)alarms.add(sampleAt(kNoon, 565), 0);
+    alarms.keepTold(told);
+    for (const Event& event : alarms.add(sampleAt(kNoon, value), ++second * 1000)) told.push_back(event);
+  }
+  std::vector<std::string> messages;
+  for (const Event& event : told) messages.push_back(event.message);
+  EXPECT_THAT(messages,
+              ElementsAre("tokens 695 above 500 for 0 min", "tokens 695 above 650 for 0 min",
+                          "tokens back at 565, no longer above 650", "tokens back at 400, no longer above 500"));
+  for (int run = 0; run < 3; ++run) {
+    Alarms alarms(options);
+    alarms.keepTold(told);
+    for (const Event& event : alarms.tick(kNoon, 0, run < 2 ? 90 : 0)) told.push_back(event);
+  }
+  EXPECT_EQ(told[4].message, "no frame for 60 s");
+  ASSERT_EQ(told.size(), 6u) << "once";
+  EXPECT_EQ(told[5].message, "frames come again");
+}
+
 TEST(Alarms, AreaOfAClass) {
   Alarms alarms({.alarms = {parseAlarm("car>20")}, .minutes = 0});
   EXPECT_THAT(alarms.add(sampleAt(kNoon), 0), IsEmpty()) << "the classes of the model are not known yet";

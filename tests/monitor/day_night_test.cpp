@@ -127,7 +127,7 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
   std::filesystem::create_directory(folder_ / "shots");
   for (const auto& [time, source] : {std::pair("25T09-00", "camera 0"),
                                      {"25T11-00", "camera 1"},
-                                     {"25T13-00", "camera 0"},
+                                     {"25T11-15", "camera 0"},
                                      {"25T14-00", "camera 0"},
                                      {"25T23-30", "camera 0"}}) {
     const std::string stem = folder_ / "shots/2026-10-" + time + "-00.000Z";
@@ -145,7 +145,7 @@ TEST_F(DailySummaryTest, HasTheDayBeforeByDayAndByNight) {
   EXPECT_EQ(facts["gaps"], 1);
   EXPECT_NEAR(facts["gap_minutes"].get<int>(), 128, 3) << "from the end of the last sample's step in a chart";
   EXPECT_EQ(facts["alarms"], 2);
-  EXPECT_EQ(facts["picture_file"], folder_ / "shots/2026-10-25T13-00-00.000Z.png") << "its first one from noon on";
+  EXPECT_EQ(facts["picture_file"], folder_ / "shots/2026-10-25T11-15-00.000Z.png") << "its first one from noon on";
   EXPECT_EQ(due(kSeven + 2 * kDayMs, folder_ / "shots").value().facts["summary"]["picture_file"], "");
   EXPECT_EQ(facts["day"]["tokens"], 300);
   EXPECT_EQ(facts["night"]["tokens"], 500);

@@ -53,12 +53,12 @@ class EventCommandTest : public InFolder {
 };
 
 TEST_F(EventCommandTest, FactsArrive) {
-  ::setenv("MPM_SOURCE", "rtsp://anna:geheim@yard/1", 1);
+  for (const char* name : {"MPM_SOURCE", "MPM_SOURCE_GATE_2"}) ::setenv(name, "rtsp://anna:geheim@yard/1", 1);
   ::setenv("MPM_EVENT_OLD", "stale", 1);
   auto command = shell("env > $1/env; cat > $1/json; ls /proc/self/fd > $1/files");
   command->add(event("area of \"car\" is 25 %, above 20 %"), "rtsp://***@yard/1");
   command->finish(60);
-  ::unsetenv("MPM_SOURCE");
+  for (const char* name : {"MPM_SOURCE", "MPM_SOURCE_GATE_2"}) ::unsetenv(name);
   ::unsetenv("MPM_EVENT_OLD");
   EXPECT_THAT(problems_.all(), IsEmpty());
   const std::string environment = "\n" + text("env");

@@ -27,6 +27,14 @@ InferenceResult roadOf(cv::Size size, UnixMs later) {
   return result;
 }
 
+cv::Mat hiddenBy(Privacy&& privacy, InferenceResult result, const ViewMotion& place) {
+  privacy.hide(result, place);
+  return result.frame.image;
+}
+cv::Mat hiddenBy(Privacy& privacy, const InferenceResult& result, const ViewMotion& place) {
+  return hiddenBy(std::move(privacy), result, place);
+}
+
 // 255 where a picture is another than that of the result.
 cv::Mat changed(const InferenceResult& result, const cv::Mat& hidden) {
   cv::Mat difference, channels[3];
@@ -55,7 +63,7 @@ TEST(Privacy, BlursEachPixelOfItsClassesWithAMargin) {
         InferenceResult result = roadOf(size, 0);
         const cv::Mat before = result.frame.image.clone();
         result.estimate.labels.at<uchar>(at) = static_cast<uchar>(label);
-        const cv::Mat where = changed(result, privacy.hidden(result, {}));
+        const cv::Mat where = changed(result, hiddenBy(privacy, result, {}));
         EXPECT_EQ(cv::norm(before, result.frame.image, cv::NORM_INF), 0) << "the picture that was measured";
         const double margin = share * std::max(size.width, size.height);
         const cv::Rect around = cv::Rect(at - cv::Point(static_cast<int>(margin), static_cast<int>(margin)),
@@ -67,22 +75,22 @@ TEST(Privacy, BlursEachPixelOfItsClassesWithAMargin) {
   Privacy privacy({.blurred = {"car"}});
   InferenceResult result = roadOf({64, 48}, 0);
   result.estimate.labels.setTo(kPerson);
-  EXPECT_EQ(cv::countNonZero(changed(result, privacy.hidden(result, {}))), 0);
+  EXPECT_EQ(cv::countNonZero(changed(result, hiddenBy(privacy, result, {}))), 0);
 }
 
 TEST(Privacy, RemembersForSeconds) {
   Privacy privacy({.blurred = {"person"}, .memory_s = 3});
   InferenceResult result = roadOf({64, 48}, 10'000);
   result.estimate.labels.at<uchar>(20, 20) = kPerson;
-  const int pixels = cv::countNonZero(changed(result, privacy.hidden(result, {})));
+  const int pixels = cv::countNonZero(changed(result, hiddenBy(privacy, result, {})));
   EXPECT_GT(pixels, 0);
   for (const auto& [at, stays] :
        {std::pair(11'000, true), {13'000, true}, {13'001, false}, {9'000, false}, {20'000, false}}) {
     const InferenceResult later = roadOf({64, 48}, at);
-    EXPECT_EQ(cv::countNonZero(changed(later, privacy.hidden(later, {}))) == pixels, stays) << at;
+    EXPECT_EQ(cv::countNonZero(changed(later, hiddenBy(privacy, later, {}))) == pixels, stays) << at;
   }
   const InferenceResult larger = roadOf({64, 96}, 20'500);
-  EXPECT_EQ(cv::countNonZero(changed(larger, privacy.hidden(larger, {}))), 0);
+  EXPECT_EQ(cv::countNonZero(changed(larger, hiddenBy(privacy, larger, {}))), 0);
 }
 
 TEST(Privacy, ALargePictureShowsNoMoreThanASmallOne) {
@@ -90,22 +98,22 @@ TEST(Privacy, ALargePictureShowsNoMoreThanASmallOne) {
   result.estimate.labels.setTo(kPerson);
   for (int x = 0; x < 1920; ++x) result.frame.image.col(x).setTo(cv::Scalar::all(x / 10 % 2 * 255));
   double darkest = 0, brightest = 0;
-  cv::minMaxLoc(Privacy({.blurred = {"person"}}).hidden(result, {}).reshape(1), &darkest, &brightest);
+  cv::minMaxLoc(hiddenBy(Privacy({.blurred = {"person"}}), result, {}).reshape(1), &darkest, &brightest);
   EXPECT_LT(brightest - darkest, 30) << "stripes of 10 px";
 }
 
 TEST(Privacy, BlursAllWhereClassesCannotBeTold) {
   InferenceResult without = roadOf({64, 48}, 0);
   without.estimate.labels.release();
-  EXPECT_GT(cv::countNonZero(changed(without, Privacy({.blurred = {"car"}}).hidden(without, {}))), 64 * 48 * 0.95);
+  EXPECT_GT(cv::countNonZero(changed(without, hiddenBy(Privacy({.blurred = {"car"}}), without, {}))), 64 * 48 * 0.95);
   InferenceResult unseen = without;
   unseen.model.reset();
   Privacy privacy({.blurred = {"car"}});
-  EXPECT_GT(cv::countNonZero(changed(unseen, privacy.hidden(unseen, {}))), 64 * 48 * 0.95);
+  EXPECT_GT(cv::countNonZero(changed(unseen, hiddenBy(privacy, unseen, {}))), 64 * 48 * 0.95);
   const InferenceResult first = roadOf({64, 48}, 1);
-  EXPECT_EQ(cv::countNonZero(changed(first, privacy.hidden(first, {}))), 0) << "nothing was seen there";
+  EXPECT_EQ(cv::countNonZero(changed(first, hiddenBy(privacy, first, {}))), 0) << "nothing was seen there";
   const InferenceResult other = roadOf({64, 48}, 0);
-  EXPECT_GT(cv::countNonZero(changed(other, Privacy({.blurred = {"person", "dog"}}).hidden(other, {}))),
+  EXPECT_GT(cv::countNonZero(changed(other, hiddenBy(Privacy({.blurred = {"person", "dog"}}), other, {}))),
             64 * 48 * 0.95);
 }
 
@@ -114,12 +122,21 @@ TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
   window.to = kNoon + 100;
   Privacy privacy({.hidden = {window}});
   const auto black = [&](const InferenceResult& result, const ViewMotion& place) {
-    const cv::Mat hidden = privacy.hidden(result, place);
+    const cv::Mat hidden = hiddenBy(privacy, result, place);
     return std::pair(cv::countNonZero(changed(result, hidden)), cv::countNonZero(hidden.reshape(1)));
   };
   const auto [pixels, bright] = black(roadOf({64, 48}, 0), {});
   EXPECT_EQ(pixels, 100);
   EXPECT_NEAR(bright, 3 * (64 * 48 - 100), 64);
+  InferenceResult result = roadOf({64, 48}, 0);
+  const cv::Mat labels = result.estimate.labels;
+  result.estimate.depth = cv::Mat(48, 64, CV_32F, cv::Scalar::all(3));
+  privacy.hide(result, {});
+  EXPECT_EQ(cv::countNonZero(result.estimate.labels == 255), 100) << "nor do overlays show what was there";
+  EXPECT_EQ(cv::countNonZero(result.estimate.depth != 3), 100);
+  EXPECT_EQ(cv::countNonZero(labels == 255), 0) << "those of the Estimator stay";
+  Privacy({.blurred = {"dog"}}).hide(result, {});
+  EXPECT_TRUE(result.estimate.depth.empty()) << "it would show persons, too";
   EXPECT_EQ(black(roadOf({128, 96}, 0), {}).first, 19 * 19) << "from centre to centre, as the picture scales";
   EXPECT_EQ(black(roadOf({64, 48}, 0), {.right = -4}).first, 60);
   EXPECT_EQ(black(roadOf({64, 48}, 100), {}).first, 0) << "no longer valid";
@@ -129,13 +146,13 @@ TEST(Privacy, BlacksOutRegionsThatFollowTheView) {
   mask.polygons.clear();
   mask.mask = cv::Mat(48, 64, CV_8U, cv::Scalar::all(255));
   Privacy masked({.hidden = {mask}});
-  EXPECT_EQ(cv::countNonZero(masked.hidden(roadOf({64, 48}, 0), {}).reshape(1)), 0);
+  EXPECT_EQ(cv::countNonZero(hiddenBy(masked, roadOf({64, 48}, 0), {}).reshape(1)), 0);
   EXPECT_EQ(masked.takeProblem(), "");
   const InferenceResult larger = roadOf({128, 96}, 0);
-  EXPECT_GT(cv::countNonZero(changed(larger, masked.hidden(larger, {}))), 128 * 96 * 0.95) << "blurred";
+  EXPECT_GT(cv::countNonZero(changed(larger, hiddenBy(masked, larger, {}))), 128 * 96 * 0.95) << "blurred";
   EXPECT_THAT(masked.takeProblem(),
               HasSubstr("the mask of region 'window' is 64 x 48 px (width x height), the picture 128 x 96 px"));
-  masked.hidden(larger, {});
+  hiddenBy(masked, larger, {});
   EXPECT_EQ(masked.takeProblem(), "") << "once";
   const PrivacyOptions nothing{.hidden = {{.name = "nothing", .size = {64, 48}}}};
   EXPECT_MPM_ERROR(Privacy(nothing), "nothing");
@@ -161,7 +178,7 @@ TEST(PrivacyOnTheStreet, LongShareThatStaysVisible) {
     result.estimate = estimator.estimate(frame->image);
     result.model = model;
     Privacy privacy({.blurred = {"person", "cyclist", "car"}});  // no memory of another frame
-    const cv::Mat where = changed(result, privacy.hidden(result, {}));
+    const cv::Mat where = changed(result, hiddenBy(privacy, result, {}));
     const auto labelOf = [&](const char* name) {
       return static_cast<int>(std::ranges::find(names, name) - names.begin());
     };

@@ -47,6 +47,10 @@ TEST_F(PageTest, ACameraIsOnlineWhileSamplesCome) {
   };
   EXPECT_EQ(state(kNoon + 3000 + kMinuteMs), "online") << "samples are meant to come each second";
   EXPECT_EQ(state(kNoon + 3001 + kMinuteMs), "stalled");
+  writer.append(sampleAt(kNoon + 400 * kDayMs));
+  ASSERT_TRUE(writer.flush());
+  EXPECT_EQ(state(kNoon + 3001 + kMinuteMs), "stalled") << "the clock was wrong for a moment";
+  EXPECT_EQ(state(kNoon + 400 * kDayMs), "online");
   writer.endSession();
   ASSERT_TRUE(writer.flush());
   EXPECT_EQ(state(kNoon), "ended");

@@ -50,7 +50,7 @@ std::pair<int, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, Uni
 }
 
 // The path of the first frame from noon on, else of the last one before; empty: there is none.
-std::string pictureOf(const std::string& folder, const std::string& source, UnixMs from, UnixMs to) {
+std::string pictureOf(const std::string& folder, const std::string& source, UnixMs from, UnixMs noon, UnixMs to) {
   std::string path;
   std::vector<std::string> names;
   try {
@@ -62,7 +62,7 @@ std::string pictureOf(const std::string& folder, const std::string& source, Unix
     if (name != time + ".png" || time < fileTime(from, true) || time >= fileTime(to, true)) continue;
     if (snapshotSource(stem) != source) continue;
     path = stem + ".png";
-    if (time >= fileTime(from + (to - from) / 2, true)) break;
+    if (time >= fileTime(noon, true)) break;
   }
   return path;
 }
@@ -84,7 +84,7 @@ Event summaryOf(const StoreReader& store, const SourceRecord& source, UnixMs now
   std::string text = date + ": " + counted(samples, "sample") + ", " + counted(gaps, "gap") +
                      (gaps > 0 ? " of " + counted(minutes, "minute") : "") + ", " + counted(alarms, "alarm");
   Json facts = {{"date", date}, {"samples", samples}, {"gaps", gaps}, {"gap_minutes", minutes}, {"alarms", alarms}};
-  facts["picture_file"] = pictureOf(pictures, source.name, from, to);
+  facts["picture_file"] = pictureOf(pictures, source.name, from, localTime(now, -1, 12), to);
   const auto regions = regionMeans(store, source, from, to);
   const bool knows_night = !store.hoursOfTokens(source.id, from, to).empty();
   for (const auto& [key, words, values, shareOf] : kParts) {

@@ -37,11 +37,11 @@ struct Told {
   std::string source;
 };
 
-// Ours less what an earlier command got, and less the source as it was given, which may hold a password.
+// Ours less what an earlier command got, and less the sources as they were given, which may hold passwords.
 std::vector<std::string> environmentOf(const Told& told) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry; ++entry)
-    if (const std::string_view text = *entry; !text.starts_with("MPM_EVENT_") && !text.starts_with("MPM_SOURCE="))
+    if (const std::string_view text = *entry; !text.starts_with("MPM_EVENT_") && !text.starts_with("MPM_SOURCE"))
       all.emplace_back(text);
   const Event& event = told.event;
   for (const auto& [name, value] : {std::pair<std::string, std::string>("KIND", toString(event.kind)),

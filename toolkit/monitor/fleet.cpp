@@ -136,6 +136,7 @@ class Watching {
       if (!now.finished && !now.store->stopped && !(camera.once && (sampled || silent))) continue;
       if (!sampled || !camera.once) failure = now.source.message;
       if (camera.once && !sampled && failure.empty()) failure = "no frame came";
+      if (camera.once) session.tick();  // says how it stands
       break;
     }
     shared_.set([&] { status_.session = std::exchange(session_, nullptr)->status(); });

@@ -66,25 +66,35 @@ cv::Mat Privacy::where(const cv::Mat& labels, const std::vector<int>& classes, c
   return result;
 }
 
-cv::Mat Privacy::hidden(const InferenceResult& result, const ViewMotion& place) {
+void Privacy::hide(InferenceResult& result, const ViewMotion& place) {
+  Estimate& estimate = result.estimate;
   cv::Mat image = result.frame.image.clone();
+  const auto blurAll = [&] {
+    image = blurred(image);
+    estimate.depth.release();
+  };
   if (!options_.blurred.empty()) {
-    const cv::Mat& labels = result.estimate.labels;
-    const auto classes = labels.empty() ? std::vector<int>() : indicesOf(options_.blurred, *result.model);
+    const auto classes = estimate.labels.empty() ? std::vector<int>() : indicesOf(options_.blurred, *result.model);
     // By the time of the pictures, which may be hours apart or come faster than they were taken.
     if (classes.empty())
-      image = blurred(image);
-    else if (const cv::Mat mask = where(labels, classes, image.size(), static_cast<double>(result.frame.time));
+      blurAll();
+    else if (const cv::Mat mask = where(estimate.labels, classes, image.size(), static_cast<double>(result.frame.time));
              cv::countNonZero(mask) > 0)
       blurred(image).copyTo(image, mask);
   }
   for (const vision::Region& region : options_.hidden) try {
-      if (region.validAt(result.frame.time)) image.setTo(cv::Scalar::all(0), movedMask(region, image.size(), place));
+      if (!region.validAt(result.frame.time)) continue;
+      const cv::Mat mask = movedMask(region, image.size(), place);
+      image.setTo(cv::Scalar::all(0), mask);
+      for (const auto& [map, nothing] : {std::pair(&estimate.labels, 255.0),
+                                         {&estimate.ids, 0.0},
+                                         {&estimate.depth, double{estimate.depth_range.min}}})
+        if (map->size() == image.size()) *map = map->clone().setTo(nothing, mask);
     } catch (const Error& error) {
-      image = blurred(image);
+      blurAll();
       problem_ = error.what();
     }
-  return image;
+  result.frame.image = image;
 }
 
 std::string Privacy::takeProblem() {

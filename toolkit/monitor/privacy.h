@@ -28,11 +28,11 @@ class Privacy {
   /// Throws mpm::Error as vision::check().
   explicit Privacy(PrivacyOptions options);
 
-  /// The picture of a result, with a copy of its pixels in which everything is hidden that has to be; `place`: where
-  /// the view has moved. A picture is blurred as a whole where classes cannot be told: the model lacks one of
-  /// them or gives no labels, or no model has seen the frame (`model` null); and where the mask of a region is of
-  /// another size.
-  cv::Mat hidden(const InferenceResult& result, const ViewMotion& place);
+  /// Gives a result a copy of its picture in which everything is hidden that has to be, and an estimate that says
+  /// nothing of the hidden parts; `place`: where the view has moved. A picture is blurred as a whole, and loses its
+  /// depth, where classes cannot be told: the model lacks one of them or gives no labels, or no model has seen the
+  /// frame (`model` null); and where the mask of a region is of another size.
+  void hide(InferenceResult& result, const ViewMotion& place);
   /// Why a region could not be hidden alone, the first time; else empty.
   std::string takeProblem();
 

@@ -221,7 +221,10 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
   {
     const std::unique_lock lock(mutex_, 50ms);
     if (!lock) return;
-    if (!options_.archive_zone) events = alarms_.tick(time, steady, status.frame_age_s);
+    // Between the runs of a timer no frames come either.
+    const bool between = options_.once && status.frame_age_s < 0 && last_;
+    const double silent_s = between ? static_cast<double>(time - *last_) / kSecondMs : status.frame_age_s;
+    if (!options_.archive_zone) events = alarms_.tick(time, steady, silent_s);
     if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +

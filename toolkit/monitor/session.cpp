@@ -96,7 +96,8 @@ void recall(const std::string& database, const std::string& source, const std::w
 
 const char* SessionStatus::word() const {
   using enum CaptureState;
-  if (source.state == kRetrying || source.state == kEnded || source.attempt > 0) return "lost";
+  if (source.state == kRetrying || source.state == kEnded || (source.attempt > 0 && source.state != kLive))
+    return "lost";
   return source.state == kStalled ? "stalled" : store && !store->writing ? "not_writing" : "online";
 }
 
@@ -179,7 +180,7 @@ struct Session::Impl {
                    std::string* problem = nullptr) {
     const std::lock_guard lock(of.hiding);
     if (place) of.place = *place;
-    if (of.privacy) result.frame.image = of.privacy->hidden(result, of.place);
+    if (of.privacy) of.privacy->hide(result, of.place);
     if (of.privacy && problem) *problem = of.privacy->takeProblem();
   }
 
@@ -324,10 +325,7 @@ void Session::open(const WatchOptions& options) {
                                               [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (options.summary_hour && !archive) watch->summary.emplace(*options.summary_hour);
   if (store) store->setSource(name);
-  if (options.privacy.on()) {
-    watch->privacy.emplace(options.privacy);
-    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, options.privacy.text()});
-  }
+  if (options.privacy.on()) watch->privacy.emplace(options.privacy);
   if (options.regions) recorder->setRegions(*options.regions);
   impl_->worker->setFeatures(!options.states.heads.empty());
   impl_->worker->setStream(watch->stream, options.samples_only && !every_frame ? options.every_s : 0);
@@ -335,6 +333,8 @@ void Session::open(const WatchOptions& options) {
     const std::lock_guard lock(impl_->mutex);
     impl_->watch = watch;
   }
+  if (options.privacy.on())
+    impl_->report({impl_->options.now(), EventKind::kSource, Severity::kInfo, options.privacy.text()});
   watch->capture.start();
 }
 

@@ -58,13 +58,13 @@ UnixMs timeIn(const Request& request, const std::string& name, UnixMs usual) {
 
 // "stalled": no sample came for three intervals and a minute, and no program has ended the session. A camera that never
 // gave a frame is "lost", also while its source is being opened.
-const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs now) {
+const char* stateOf(const Shown& camera, const SessionRecord& session, UnixMs last, UnixMs now) {
   const auto& [source, live] = std::tie(camera.source, camera.live);
   if (live && live->over) return live->failure.empty() ? "ended" : "lost";
   if (live) return source.last == 0 && live->session.source.in == 0 ? "lost" : live->session.word();
   if (source.archive) return "archive";
   if (session.id == 0 || session.ended) return "ended";
-  return now - source.last > std::llround(3000 * session.every_s) + kMinuteMs ? "stalled" : "online";
+  return now - last > std::llround(3000 * session.every_s) + kMinuteMs ? "stalled" : "online";
 }
 
 // Some buckets as one: of all samples, by day and by night.
@@ -79,7 +79,8 @@ struct Row {
   }
   Json json(const Quantity& quantity) const {
     Json json = {start, gap, all.samples};
-    for (const double value : {all.mean, all.min, all.max}) json.push_back(rounded(quantity, value));
+    for (const double value : {all.mean, all.min, all.max})
+      json.push_back(all.samples ? Json(rounded(quantity, value)) : Json());
     for (const Spread& part : {day, night}) json.push_back(part.samples ? Json(rounded(quantity, part.mean)) : Json());
     return json;
   }
@@ -344,13 +345,17 @@ struct Page::Impl {
     const auto& [name, store, source, live, from, to] = camera;
     const auto sessions = store ? store->sessions(source.id) : std::vector<SessionRecord>();
     const SessionRecord session = sessions.empty() ? SessionRecord() : sessions.back();
-    const auto last = store ? store->lastSamples(source.id, 1) : std::vector<Sample>();
+    // A clock that was wrong for a moment left samples of days to come; a scene may have all its time there.
+    const UnixMs now = options.now();
+    auto last = store ? store->lastSamples(source.id, 1, now + kMinuteMs) : std::vector<Sample>();
+    if (store && last.empty()) last = store->lastSamples(source.id, 1);
+    const UnixMs last_ms = last.empty() ? source.last : last.back().time;
     Json regions = Json::array();
     for (const auto& one : store ? currentRegions(*store, source.name) : std::vector<vision::Region>()) {
       regions.push_back(vision::toJson(one));
       regions.back().erase("mask");  // thousands of numbers, for an outline that the page does not draw
     }
-    Json json = {{"name", name}, {"state", stateOf(camera, session, options.now())}, {"first_ms", source.first}};
+    Json json = {{"name", name}, {"state", stateOf(camera, session, last_ms, now)}, {"first_ms", source.first}};
     if (live) {
       const auto& [capture, inference] = std::tie(live->session.source, live->session.inference);
       json["live"] = {{"frames_total", capture.in},
@@ -360,12 +365,12 @@ struct Page::Impl {
                       {"seconds", inference.all_s},
                       {"by_time", inference.by_time}};
     }
-    json["last_ms"] = source.last;
+    json["last_ms"] = last_ms;
     json["samples"] = source.samples;
     json["model"] = session.model_name;
     json["classes"] = session.classes;
     json["regions"] = std::move(regions);
-    json["pictures"] = pictures.latest(source.name, 0, options.now() + kDayMs, 1);
+    json["pictures"] = pictures.latest(source.name, 0, now + kDayMs, 1);
     json["sample"] = last.empty() ? Json() : toJson(last.back(), session.classes, session.reduce);
     return json;
   }

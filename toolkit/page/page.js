@@ -475,11 +475,13 @@ function renderStates(heads, from, to) {
   show($("strips"), ...heads.map(head => {
     const all = Object.values(head.samples).reduce((sum, count) => sum + count, 0);
     const names = [...new Set([...head.changes.map(([, name]) => name), ...Object.keys(head.samples)])].filter(Boolean).sort();
-    const stretches = head.changes.map(([start, name], i) => [start, head.changes[i + 1]?.[0] ?? Math.min(to, data.now_ms), name]);
+    const last = Math.max(from, Math.min(to, camera().last_ms));
+    const stretches = head.changes.map(([start, name], i) => [start, head.changes[i + 1]?.[0] ?? last, name]);
+    const place = time => (time - from) / (to - from) * 1000;  // Chromium cuts lengths beyond 2^25, so none is in milliseconds
     return make("div", {class: "strip"}, make("h3", {}, head.name),
-      draw("svg", {viewBox: `0 0 ${to - from} 1`, preserveAspectRatio: "none", "aria-hidden": "true"},
+      draw("svg", {viewBox: "0 0 1000 1", preserveAspectRatio: "none", "aria-hidden": "true"},
         ...stretches.filter(([, , name]) => name).map(([start, end, name]) => draw("rect",
-          {class: `tone${names.indexOf(name) % 4}`, x: start - from, width: Math.max(0, end - start), height: 1},
+          {class: `tone${names.indexOf(name) % 4}`, x: place(start), width: Math.max(0, place(end) - place(start)), height: 1},
           draw("title", {}, `${name} from ${date.full(start)}`)))),
       make("ul", {}, ...names.map((name, i) => make("li", {}, make("i", {class: `tone${i % 4}`}),
         `${name}: ${percent((head.samples[name] ?? 0) / (all || 1))} of the samples`))));

@@ -13,6 +13,9 @@
 namespace mpm::monitor {
 namespace {
 
+// Beginnings of messages by which keepTold() knows what rang.
+const std::string kNoFrameFor = "no frame for ", kFramesAgain = "frames come again", kMissingFrames = "missing frames";
+
 std::string shortText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
@@ -84,9 +87,7 @@ bool Alarms::Limit::backInside(double value, double hysteresis) const {
 
 std::string Alarms::Limit::text(double value) const { return shortText(value) + (alarm.isArea() ? " %" : ""); }
 
-std::string Alarms::Limit::limitText() const {
-  return (alarm.above ? " above " : " below ") + text(alarm.limit) + " for ";
-}
+std::string Alarms::Limit::side() const { return (alarm.above ? "above " : "below ") + text(alarm.limit); }
 
 Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
   options_.validate();
@@ -120,17 +121,17 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
       if (!limit.backInside(*value, options_.hysteresis)) continue;
       limit.ringing = false;
       limit.outside_since.reset();
-      events.push_back(
-          {sample.time, EventKind::kAlarmEnded, Severity::kInfo, limit.name() + " back at " + limit.text(*value)});
+      events.push_back({sample.time, EventKind::kAlarmEnded, Severity::kInfo,
+                        limit.name() + " back at " + limit.text(*value) + ", no longer " + limit.side()});
     } else if (!limit.outside(*value)) {
       limit.outside_since.reset();
     } else {
       if (!limit.outside_since) limit.outside_since = steady;
       if (static_cast<double>(steady - *limit.outside_since) < options_.minutes * 60000) continue;
       limit.ringing = true;
-      events.push_back(
-          {sample.time, EventKind::kAlarm, Severity::kWarning,
-           limit.name() + " " + limit.text(*value) + limit.limitText() + shortText(options_.minutes) + " min"});
+      events.push_back({sample.time, EventKind::kAlarm, Severity::kWarning,
+                        limit.name() + " " + limit.text(*value) + " " + limit.side() + " for " +
+                            shortText(options_.minutes) + " min"});
     }
   }
   return events;
@@ -142,8 +143,8 @@ std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_a
   const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *first_tick_) / 1000;
   const bool rings = silent >= no_frame_s_;
   if (std::exchange(no_frame_, rings) == rings) return {};
-  if (!rings) return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
-  return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + shortText(no_frame_s_) + " s"}};
+  if (!rings) return {{time, EventKind::kAlarmEnded, Severity::kInfo, kFramesAgain}};
+  return {{time, EventKind::kAlarm, Severity::kWarning, kNoFrameFor + shortText(no_frame_s_) + " s"}};
 }
 
 void Alarms::Limit::rest(std::optional<Event> why, std::vector<Event>& events) {
@@ -182,14 +183,20 @@ void Alarms::keepTold(const std::vector<Event>& events) {
   for (Limit& limit : limits_) {
     const Alarm& alarm = limit.alarm;
     const std::string begin = alarm.state.empty() ? limit.name() + " " : alarm.quantity + " is ",
-                      rung = alarm.state.empty() ? limit.limitText() : begin + alarm.state;
+                      rung = alarm.state.empty() ? " " + limit.side() + " for " : begin + alarm.state;
     bool told = false;
     for (const Event& event : events) {
       if (!event.message.starts_with(begin)) continue;
-      if (event.kind == EventKind::kAlarmEnded) told = false;
+      const auto side = event.message.find(", no longer ");
+      if (event.kind == EventKind::kAlarmEnded && (side == std::string::npos || event.message.ends_with(limit.side())))
+        told = false;
       if (event.kind == EventKind::kAlarm && event.message.find(rung) != std::string::npos) told = true;
     }
     limit.ringing = limit.ringing && told;
+  }
+  for (const Event& event : events) {
+    if (event.message.starts_with(kNoFrameFor)) no_frame_ = true;
+    if (event.message == kFramesAgain || event.message.starts_with(kMissingFrames)) no_frame_ = false;
   }
 }
 
@@ -200,7 +207,7 @@ std::vector<Event> Alarms::end(UnixMs time) {
       events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"});
   };
   for (Limit& limit : limits_) ended(limit.ringing, limit.name());
-  ended(no_frame_, "missing frames");
+  ended(no_frame_, kMissingFrames);
   return events;
 }
 

@@ -59,8 +59,8 @@ class Alarms {
   /// The regions that are measured. The alarm of another one rests, which is an event.
   std::vector<Event> setRegions(const std::vector<std::string>& names, UnixMs time);
 
-  /// What rang in samples of an earlier watch rings on where one of its `events`, the oldest first, says so. An alarm
-  /// that is new rings with the next sample.
+  /// What rang in an earlier watch rings on where its samples and one of its `events`, the oldest first, say so. An
+  /// alarm that is new rings with the next sample.
   void keepTold(const std::vector<Event>& events);
 
   /// Watching ends: returns an event for each active alarm.
@@ -76,7 +76,7 @@ class Alarms {
 
     std::string name() const;  // "tokens", "area of car"
     std::string text(double value) const;
-    std::string limitText() const;  // " above 20 % for "
+    std::string side() const;  // "above 20 %"
     std::optional<double> valueOf(const Sample& sample) const;
     bool outside(double value) const { return alarm.above ? value > alarm.limit : value < alarm.limit; }
     bool backInside(double value, double hysteresis) const;

@@ -42,11 +42,14 @@ void withPart(Database& database, const std::string& part, Work work) {
 
 void refuseTwice(const Database& database, const std::string& part) {
   Statement twice = database.prepare(
-      "SELECT p.picture FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON m.name = s.name"
+      "SELECT p.picture, p.time_ms FROM part.sample p JOIN part.source s ON s.id = p.source JOIN main.source m ON "
+      "m.name = s.name"
       " JOIN main.sample q ON q.source = m.id AND q.time_ms = p.time_ms AND q.picture = p.picture"
       " AND q.picture_digest = p.picture_digest LIMIT 1");
   if (twice.step())
-    throw Error("'" + part + "' holds what another part holds: picture '" + visibleText(twice.text(0)) + "'");
+    throw Error("'" + part + "' holds what another part holds: " +
+                (twice.text(0).empty() ? "the sample of " + isoTime(twice.integer(1), true)
+                                       : "picture '" + visibleText(twice.text(0)) + "'"));
 }
 
 void copyAll(Database& database) {

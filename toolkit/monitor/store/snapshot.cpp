@@ -77,11 +77,11 @@ std::string writeRecorded(const std::string& folder, const InferenceResult& resu
 
 std::string stemOf(const std::string& name) { return name.substr(0, kSnapshotTime); }
 
-// To the second; of a name that snapshotFiles() gave.
+// Of a name that snapshotFiles() gave.
 UnixMs timeOf(const std::string& name) {
   std::tm parts{};
   ::strptime(name.c_str(), "%Y-%m-%dT%H-%M-%S", &parts);
-  return ::timegm(&parts) * kSecondMs;
+  return ::timegm(&parts) * kSecondMs + std::stoi(name.substr(20, 3));
 }
 
 bool isOf(const std::string& source, const std::string& folder, const std::string& name) {
@@ -239,6 +239,8 @@ struct SnapshotWriter::Impl {
         throw Error("less than " + std::to_string(std::lround(how.reserve_megabytes)) + " MB are free at '" +
                     how.folder + "': no recording and no time-lapse until there is more");
     }
+    static std::mutex naming;  // cameras may share a folder, and a name is taken once its .json is there
+    const std::lock_guard lock(naming);
     std::string path =
         picture.occasion == Occasion::kRecording
             ? writeRecorded(how.folder, picture.result, picture.source)

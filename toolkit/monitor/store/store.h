@@ -247,8 +247,8 @@ class StoreReader {
   /// Every sample in [from, to), by time; `visit` returns false to stop.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
   std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
-  /// The latest ones, at most `limit` but for several of one time, ascending by time.
-  std::vector<Sample> lastSamples(std::int64_t source, int limit) const;
+  /// The latest ones before `until`, at most `limit` but for several of one time, ascending by time.
+  std::vector<Sample> lastSamples(std::int64_t source, int limit, UnixMs until = INT64_MAX) const;
   /// Name, time and digest of each.
   void pictures(std::int64_t source,
                 const std::function<void(const std::string& name, UnixMs time, std::int64_t digest)>& visit) const;

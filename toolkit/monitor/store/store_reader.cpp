@@ -541,12 +541,12 @@ void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
   impl_->visit(source, from, to, SampleRows::With::kStates, visit);
 }
 
-std::vector<Sample> StoreReader::lastSamples(std::int64_t source, int limit) const {
-  Statement first =
-      impl_->database.prepare("SELECT time_ms FROM sample WHERE source = ? ORDER BY time_ms DESC LIMIT 1 OFFSET ?");
+std::vector<Sample> StoreReader::lastSamples(std::int64_t source, int limit, UnixMs until) const {
+  Statement first = impl_->database.prepare(
+      "SELECT time_ms FROM sample WHERE source = ? AND time_ms < ? ORDER BY time_ms DESC LIMIT 1 OFFSET ?");
   std::vector<Sample> samples;
-  const UnixMs from = first.bind(source, limit - 1).step() ? first.integer(0) : INT64_MIN;
-  this->samples(source, from, INT64_MAX, [&](const Sample& sample) {
+  const UnixMs from = first.bind(source, until, limit - 1).step() ? first.integer(0) : INT64_MIN;
+  this->samples(source, from, until, [&](const Sample& sample) {
     samples.push_back(sample);
     return true;
   });

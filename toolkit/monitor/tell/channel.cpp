@@ -59,7 +59,8 @@ Json discovery(const std::string& camera, const std::string& topic, const FileTa
   Json components = Json::object();
   const auto add = [&](const std::string& key, const std::string& name, const char* platform, const Json& more) {
     std::string own = topicName(key);
-    if (std::ranges::any_of(key, [](unsigned char c) { return c > 127; }))  // else names of equal length collide
+    // Else names of equal length, or that differ in signs only, collide.
+    if (std::ranges::any_of(key, [](unsigned char c) { return c > 127; }) || components.contains(own))
       own += "_" + std::to_string(hashBytes(key) >> 32);
     const std::string id = device + "_" + own;
     Json& entity = components[own];

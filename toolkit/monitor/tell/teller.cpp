@@ -99,7 +99,7 @@ class Sender {
                                            : "sends to " + name_ + " again"});
       lock.lock();
       ++rounds_;
-      failures_ = fails ? failures_ + 1 : 0;
+      if (!channel_->cancelled) failures_ = fails ? failures_ + 1 : 0;
       idle_ = idle && !fails;
       woken_ = woken_ || !idle;
       sending_ = false;
