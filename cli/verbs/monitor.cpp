@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "base/atomic_file.h"
@@ -276,40 +275,25 @@ class Lines {
   std::vector<std::pair<bool, std::string>> lines_;  // for stdout (data) or stderr
 };
 
-// The page of a watch file: the databases of its cameras.
+// The page of a watch file.
 class WatchedPage {
  public:
-  explicit WatchedPage(const Fleet& fleet) : fleet_(fleet) {}
+  explicit WatchedPage(const Fleet& fleet) : page_({.live = [&fleet] { return fleet.status(); }}) {}
 
-  // The page of these cameras from now on. Returns its address as text for a line; throws mpm::Error where it cannot
-  // listen, and then there is none.
-  std::string set(const WebPage& table, const std::vector<Camera>& cameras) {
-    page::PageOptions shown{.live = [this] { return fleet_.status(); }};
-    std::set<std::string> folders;
-    for (const Camera& one : cameras) {
-      shown.databases.push_back(one.session.database);
-      if (!one.session.snapshots.folder.empty()) folders.insert(one.session.snapshots.folder);
-    }
-    shown.snapshots.assign(folders.begin(), folders.end());
+  // Where the page is from now on. Returns its address as text for a line; throws mpm::Error where it cannot listen,
+  // and then there is none.
+  std::string set(const WebPage& table) {
     if (table != std::exchange(table_, table)) server_.reset();
-    {
-      const std::lock_guard lock(mutex_);
-      page_.emplace(std::move(shown));
-    }
     if (table == WebPage()) return "";
     if (!server_)
-      server_ = std::make_unique<page::HttpServer>(table.address, table.token_file, [this](const auto& request) {
-        const std::lock_guard lock(mutex_);
-        return page_->answer(request);
-      });
+      server_ = std::make_unique<page::HttpServer>(table.address, table.token_file,
+                                                   [this](const auto& request) { return page_.answer(request); });
     return "page: " + server_->url();
   }
 
  private:
-  const Fleet& fleet_;
+  page::Page page_;  // of the server's thread
   WebPage table_{};
-  std::mutex mutex_;
-  std::optional<page::Page> page_;  // guarded by the mutex
   std::unique_ptr<page::HttpServer> server_;
 };
 
@@ -330,7 +314,7 @@ std::string readAgain(const MonitorArguments& arguments, Fleet& fleet, const std
   teller->set(tables);
   std::string shown;
   try {
-    if (!arguments.once) shown = page.set(tables.page, cameras);
+    if (!arguments.once) shown = page.set(tables.page);
   } catch (const Error& error) {
     shown = std::string("no page: ") + error.what();
   }
@@ -390,8 +374,7 @@ int monitorCameras(const MonitorArguments& arguments) {
   Fleet fleet(std::move(callbacks));
   WatchedPage page(fleet);
   if (!arguments.once)
-    if (const std::string shown = orUsageError([&] { return page.set(file.tables.page, cameras); }, in_file);
-        !shown.empty())
+    if (const std::string shown = orUsageError([&] { return page.set(file.tables.page); }, in_file); !shown.empty())
       printNote(shown);
   fleet.set(std::move(cameras));
 

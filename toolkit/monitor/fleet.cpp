@@ -51,6 +51,7 @@ class Watching {
       : camera(std::move(watched)), shared_(shared), before_(std::move(before)) {
     status_.name = camera.name;
     status_.database = camera.session.database;
+    status_.snapshots = camera.session.snapshots.folder;
     status_.source = camera.watch.source.name();
     camera.session.models = shared_.models;
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });

@@ -6,6 +6,7 @@
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -147,7 +148,7 @@ constexpr std::pair<std::string_view, const char*> kViews[] = {{".png", "frame"}
 // later at the earliest. Not thread-safe.
 class StoredPictures {
  public:
-  explicit StoredPictures(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+  explicit StoredPictures(std::function<std::set<std::string>()> folders) : folders_(std::move(folders)) {}
 
   // The latest of a source in [from, to), the newest first: a list of {"time", "frame", "overlay", "depth",
   // "merge_map"}, the last four with the id of the picture, where there is one.
@@ -186,15 +187,16 @@ class StoredPictures {
   void update() {
     if (updated_ && steadyNow() < *updated_ + kUpdateMs) return;
     paths_.clear();
-    for (std::size_t f = 0; f < folders_.size(); ++f) try {
-        for (const std::string& name : snapshotFiles(folders_[f]))
-          if (name.ends_with(".png")) paths_[name + "-" + std::to_string(f)] = folders_[f] + "/" + name;
+    for (int number = 0; const std::string& folder : folders_()) try {
+        const std::string of_folder = "-" + std::to_string(number++);
+        for (const std::string& name : snapshotFiles(folder))
+          if (name.ends_with(".png")) paths_[name + of_folder] = folder + "/" + name;
       } catch (const Error&) {  // no picture was written yet, or the disk is away
       }
     updated_ = steadyNow();
   }
 
-  std::vector<std::string> folders_;
+  std::function<std::set<std::string>()> folders_;
   std::optional<std::int64_t> updated_{};         // steady
   std::map<std::string, std::string> paths_{};    // by id: the name of the file, then the number of its folder
   std::map<std::string, std::string> sources_{};  // by the path without its ending
@@ -285,44 +287,46 @@ Response toResponse(const Json& json, int status = 200) { return {status, "appli
 }  // namespace
 
 struct Page::Impl {
-  struct Database {
-    std::string path;
-    std::optional<StoreReader> reader{};
-  };
   PageOptions options;
-  std::vector<Database> databases{};
-  StoredPictures pictures;
+  std::map<std::string, std::optional<StoreReader>> readers{};  // by path
+  StoredPictures pictures{[this] { return folders(); }};
 
-  explicit Impl(PageOptions given) : options(std::move(given)), pictures(options.snapshots) {
-    for (const std::string& path : options.databases) databases.push_back({path});
+  std::vector<CameraStatus> live() const { return options.live ? options.live() : std::vector<CameraStatus>(); }
+
+  std::set<std::string> folders() const {
+    std::set<std::string> all(options.snapshots.begin(), options.snapshots.end());
+    for (const CameraStatus& watched : live()) all.insert(watched.snapshots);
+    return all;
   }
 
   // `problems`: gets a line for each database that cannot be read.
   std::vector<Shown> cameras(Json& problems) {
     std::vector<Shown> all;
-    const auto live = options.live ? options.live() : std::vector<CameraStatus>();
-    for (Database& one : databases) {
-      std::vector<SourceRecord> sources;
+    auto before = std::exchange(readers, {});
+    const auto read = [&](const std::string& path) -> std::vector<SourceRecord> {
+      auto& reader = readers.try_emplace(path, std::move(before[path])).first->second;
       try {
-        if (!one.reader || !one.reader->current()) one.reader.emplace(one.path);
-        sources = one.reader->sources();
+        if (!reader || !reader->current()) reader.emplace(path);
+        return reader->sources();
       } catch (const Error& error) {
-        one.reader.reset();
+        reader.reset();
         problems.push_back(error.what());
+        return {};
       }
-      const auto add = [&](const std::string& usual, const SourceRecord& source) -> Shown& {
-        std::string name = usual;
-        for (int copy = 2; std::ranges::find(all, name, &Shown::name) != all.end(); ++copy)
-          name = usual + " (" + std::to_string(copy) + ")";
-        return all.emplace_back(Shown{std::move(name), source.id ? &*one.reader : nullptr, source});
-      };
-      for (const SourceRecord& source : sources)
-        if (!options.live) add(source.name, source);
-      for (const CameraStatus& watched : live) {
-        if (watched.database != one.path) continue;
-        const auto stored = std::ranges::find(sources, watched.source, &SourceRecord::name);
-        add(watched.name, stored == sources.end() ? SourceRecord{.name = watched.source} : *stored).live = watched;
-      }
+    };
+    const auto add = [&](const std::string& usual, const std::string& path, const SourceRecord& source) -> Shown& {
+      std::string name = usual;
+      for (int copy = 2; std::ranges::find(all, name, &Shown::name) != all.end(); ++copy)
+        name = usual + " (" + std::to_string(copy) + ")";
+      return all.emplace_back(Shown{std::move(name), source.id ? &*readers[path] : nullptr, source});
+    };
+    for (const std::string& path : options.databases)
+      for (const SourceRecord& source : read(path)) add(source.name, path, source);
+    for (const CameraStatus& watched : live()) {
+      const auto sources = read(watched.database);
+      const auto stored = std::ranges::find(sources, watched.source, &SourceRecord::name);
+      const SourceRecord source = stored == sources.end() ? SourceRecord{.name = watched.source} : *stored;
+      add(watched.name, watched.database, source).live = watched;
     }
     return all;
   }
@@ -411,7 +415,7 @@ struct Page::Impl {
   }
 };
 
-Page::Page(PageOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Page::Page(PageOptions options) : impl_(new Impl{.options = std::move(options)}) {}
 Page::~Page() = default;
 Json Page::json(const Request& request) { return impl_->json(request); }
 

@@ -18,7 +18,7 @@ namespace mpm::page {
 struct PageOptions {
   std::vector<std::string> databases{};  ///< files of monitor::StoreWriter; other programs may write them meanwhile
   std::vector<std::string> snapshots{};  ///< folders of monitor::SnapshotWriter
-  /// The cameras that this program watches into these databases: they alone are shown, with their names and counts.
+  /// The cameras that this program watches, with their databases and folders, in place of both.
   std::function<std::vector<monitor::CameraStatus>()> live{};
   std::function<UnixMs()> now = unixNow;
 };
