@@ -45,13 +45,8 @@ struct Shown {
   UnixMs from = 0, to = 0;             // what is asked for
 };
 
-std::string argument(const Request& request, const std::string& name) {
-  const auto found = request.arguments.find(name);
-  return found == request.arguments.end() ? "" : found->second;
-}
-
-UnixMs timeIn(const Request& request, const std::string& name, UnixMs usual) {
-  const std::string text = argument(request, name);
+UnixMs timeIn(Request& request, const std::string& name, UnixMs usual) {
+  const std::string& text = request.arguments[name];
   const auto time = text.empty() ? usual : vision::timeOfIso(text);
   if (!time) throw Refusal(400, name + ": '" + visibleText(text) + "' is no time such as 2026-11-03T17:04:05Z");
   return *time;
@@ -87,8 +82,9 @@ struct Row {
   }
 };
 
-Json series(const Shown& camera, const Request& request) {
-  const SeriesKey key{argument(request, "quantity"), argument(request, "class"), argument(request, "region")};
+Json series(const Shown& camera, Request& request) {
+  auto& said = request.arguments;
+  const SeriesKey key{said["quantity"], said["class"], said["region"]};
   const Quantity area{.key = "", .label = "", .unit = "%", .digits = 2, .measure = nullptr};
   const Quantity* const quantity = key.quantity.empty() ? &area : findQuantity(key.quantity);
   if (!quantity || key.quantity.empty() == key.class_name.empty())
@@ -124,14 +120,14 @@ Json series(const Shown& camera, const Request& request) {
   return json;
 }
 
-Json events(const Shown& camera, const Request&) {
+Json events(const Shown& camera) {
   Json list = Json::array();
   for (const Event& one : camera.store->events(camera.source.id, camera.from, camera.to, kMaxEvents))
     list.push_back(toJson(one));
   return list;
 }
 
-Json states(const Shown& camera, const Request&) {
+Json states(const Shown& camera) {
   Json list = Json::array();
   for (const StateSeries& one : camera.store->states(camera.source.id, camera.from, camera.to))
     list.push_back({{"name", one.name}, {"changes", one.changes}, {"samples", one.samples}});
@@ -331,8 +327,8 @@ struct Page::Impl {
     return all;
   }
 
-  Shown asked(const Request& request) {
-    const std::string name = argument(request, "camera");
+  Shown asked(Request& request) {
+    const std::string& name = request.arguments["camera"];
     const UnixMs to = timeIn(request, "to", options.now()), from = timeIn(request, "from", to - kDayMs);
     if (from >= to) throw Refusal(400, "from: it must be before 'to'");
     Json problems;
@@ -403,12 +399,12 @@ struct Page::Impl {
     return {200, "image/jpeg", {bytes.begin(), bytes.end()}};
   }
 
-  Json json(const Request& request) {
+  Json json(Request request) {
     const std::string& path = request.path;
     if (path == "/api/cameras") return camerasJson();
     if (path == "/api/series") return series(asked(request), request);
-    if (path == "/api/events") return events(asked(request), request);
-    if (path == "/api/states") return states(asked(request), request);
+    if (path == "/api/events") return events(asked(request));
+    if (path == "/api/states") return states(asked(request));
     if (path != "/api/snapshots") throw Refusal(404, "there is nothing under this path");
     const Shown camera = asked(request);
     return pictures.latest(camera.source.name, camera.from, camera.to, kMaxPictures);
