@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "base/json_file.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/store/snapshot.h"
@@ -86,8 +86,8 @@ struct Picture {
   std::int64_t digest = 0;
 };
 
-// By day, counted from 1970.
-using Days = std::map<UnixMs, std::vector<Picture>>;
+// By day, counted from 1970; of each the best first.
+using Days = std::map<UnixMs, std::multimap<double, Picture>>;
 
 // The wanted moment; without a place, noon is 12:00.
 FilmMoment momentOf(const FilmOptions& options) {
@@ -117,12 +117,13 @@ using Files = std::map<std::string, std::vector<std::string>>;
 Days storedPictures(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options,
                     const Files& files) {
   Days days;
-  const auto add = [&](const Picture& one) {
-    if (one.time >= options.from && one.time < options.to)
-      days[(one.time + options.ahead_of_utc) / kDayMs].push_back(one);
+  const auto add = [&, moment = momentOf(options)](const Picture& one) {
+    if (const auto away = distance(one.time, moment, options))
+      days[(one.time + options.ahead_of_utc) / kDayMs].emplace(*away, one);
   };
   if (!options.folder.empty()) {
-    for (const monitor::Snapshot& one : monitor::snapshots(options.folder, source.name)) add({one.time, one.stem});
+    for (const auto& [time, stem] : monitor::snapshots(options.folder, source.name, options.from, options.to))
+      add({time, stem});
     return days;
   }
   if (!source.archive)
@@ -166,23 +167,19 @@ void writeDate(cv::Mat& picture, const std::string& date) {
 
 FilmMoment parseFilmMoment(const std::string& text) {
   if (text == "noon") return {};
-  int hour = 0, minute = 0, end = -1;
-  const auto whole = [&] { return end == static_cast<int>(text.size()); };
-  if (std::sscanf(text.c_str(), "%2d:%2d%n", &hour, &minute, &end) == 2 && whole() && hour >= 0 && hour < 24 &&
-      minute >= 0 && minute < 60)
-    return {By::kClock, hour * 60.0 + minute};
-  double height = 0;
-  const int read = std::sscanf(text.c_str(), "sun:%lf%n", &height, &(end = -1));
-  const std::string rest = read == 1 ? text.substr(static_cast<std::size_t>(end)) : "?";
-  if (std::abs(height) < 90 && rest.empty()) return {By::kRisingSun, height};
-  if (std::abs(height) < 90 && rest == ":evening") return {By::kSinkingSun, height};
+  if (const auto time = readNumbers(text, ':'))
+    if (const auto [hour, minute] = *time; hour >= 0 && hour < 24 && minute >= 0 && minute < 60)
+      return {By::kClock, hour * 60.0 + minute};
+  const bool evening = text.ends_with(":evening");
+  const std::string sun = text.substr(0, evening ? text.rfind(':') : text.size());
+  const auto height = sun.starts_with("sun:") ? readNumber<double>(sun.substr(4)) : std::nullopt;
+  if (height && std::abs(*height) < 90) return {evening ? By::kSinkingSun : By::kRisingSun, *height};
   throw Error("'" + text +
               "' is neither noon, a time of the day such as 13:30, nor a height of the sun in degrees such as "
               "sun:20 or sun:20:evening");
 }
 
 FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecord& source, const FilmOptions& options) {
-  const FilmMoment moment = momentOf(options);
   const bool snapshots = !options.folder.empty();
   Files files;
   if (!snapshots && source.archive)
@@ -195,13 +192,10 @@ FilmDays writeFilm(const monitor::StoreReader& store, const monitor::SourceRecor
   FilmDays result;
   UnixMs first = 0, last = 0;
   for (const auto& [day, pictures] : days) {
-    std::multimap<double, Picture> ranked;  // the best first
-    for (const Picture& one : pictures)
-      if (const auto away = distance(one.time, moment, options)) ranked.emplace(*away, one);
-    const auto chosen = std::ranges::find_if(ranked, [&](const auto& one) {
+    const auto chosen = std::ranges::find_if(pictures, [&](const auto& one) {
       return !snapshots || (fs::exists(one.second.path + ending) && !flagged(one.second.path));
     });
-    if (chosen == ranked.end()) continue;
+    if (chosen == pictures.end()) continue;
     std::string path = chosen->second.path + ending;
     if (const auto named = files.find(path); named != files.end()) {
       const auto same = std::ranges::find_if(named->second, [&](const std::string& file) {

@@ -52,17 +52,12 @@ std::pair<int, UnixMs> gapsIn(const StoreReader& store, std::int64_t source, Uni
 // The path of the first frame from noon on, else of the last one before; empty: there is none.
 std::string pictureOf(const std::string& folder, const std::string& source, UnixMs from, UnixMs noon, UnixMs to) {
   std::string path;
-  std::vector<std::string> names;
   try {
-    if (!folder.empty()) names = snapshotFiles(folder);
-  } catch (const Error&) {  // no picture was written yet, or the disk is away
-  }
-  for (const std::string& name : names) {
-    const std::string time = name.substr(0, kSnapshotTime), stem = folder + "/" + time;
-    if (name != time + ".png" || time < fileTime(from, true) || time >= fileTime(to, true)) continue;
-    if (snapshotSource(stem) != source) continue;
-    path = stem + ".png";
-    if (time >= fileTime(noon, true)) break;
+    for (const Snapshot& one : snapshots(folder, source, from, to)) {
+      path = one.stem + ".png";
+      if (one.time >= noon) break;
+    }
+  } catch (const Error&) {  // there is no folder, no picture was written yet, or the disk is away
   }
   return path;
 }

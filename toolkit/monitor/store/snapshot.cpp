@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
-#include <ctime>
 #include <deque>
 #include <filesystem>
 #include <mutex>
@@ -79,9 +78,9 @@ std::string stemOf(const std::string& name) { return name.substr(0, kSnapshotTim
 
 // Of a name that snapshotFiles() gave.
 UnixMs timeOf(const std::string& name) {
-  std::tm parts{};
-  ::strptime(name.c_str(), "%Y-%m-%dT%H-%M-%S", &parts);
-  return ::timegm(&parts) * kSecondMs + std::stoi(name.substr(20, 3));
+  std::string time = stemOf(name);
+  time[13] = time[16] = ':';  // as isoTime() writes it
+  return vision::timeOfIso(time).value_or(0);
 }
 
 bool isOf(const std::string& source, const std::string& folder, const std::string& name) {
@@ -130,11 +129,11 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
   return stem + ".png";
 }
 
-std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source) {
+std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source, UnixMs from, UnixMs to) {
   std::vector<Snapshot> result;
   for (const std::string& name : snapshotFiles(folder))
-    if (name.ends_with(".json") && isOf(source, folder, name))
-      result.push_back({timeOf(name), (fs::path(folder) / stemOf(name)).string()});
+    if (const UnixMs time = timeOf(name); name == stemOf(name) + ".png" && time >= from && time < to)
+      if (isOf(source, folder, name)) result.push_back({time, (fs::path(folder) / stemOf(name)).string()});
   return result;
 }
 

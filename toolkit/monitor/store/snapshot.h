@@ -30,12 +30,12 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
 
 /// A picture of a folder of snapshots.
 struct Snapshot {
-  UnixMs time = 0;     ///< of its frame, to the second
+  UnixMs time = 0;     ///< of its frame
   std::string stem{};  ///< its files without their endings: ".png", "_overlay.png", ".json"
 };
 
-/// Those of the source with this name, by time. Throws mpm::Error.
-std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source);
+/// Those of the source with this name in [from, to), by time. Throws mpm::Error.
+std::vector<Snapshot> snapshots(const std::string& folder, const std::string& source, UnixMs from, UnixMs to);
 
 /// Removes snapshots (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones while the
 /// disk has less than `min_free_megabytes`; 0: no such limit. With `source` only those of that source, by their
