@@ -17,21 +17,14 @@
 namespace mpm::monitor {
 
 HostPort parseAddress(const std::string& text) {
-  HostPort address;
-  std::string port;
-  const bool bracket = text.starts_with('[');
-  const auto end = bracket ? text.find(']') : std::min(text.find(':'), text.size());
-  if (end != std::string::npos) {
-    address.host = text.substr(bracket, end - bracket);
-    port = text.substr(end + bracket);
-  }
-  bool good = !address.host.empty() && address.host.find_first_of(" /@\t") == std::string::npos;
-  if (good && !port.empty()) {
-    const auto number = port.front() == ':' ? readNumber<std::uint16_t>(port.substr(1)) : std::nullopt;
-    good = (address.port = number.value_or(0)) > 0;
-  }
-  if (!good) throw Error("'" + visibleText(text) + "' is no address such as localhost:1883 or [::1]:1883");
-  return address;
+  const std::size_t colon = text.find(':', text.starts_with('[') ? std::min(text.find(']'), text.size()) : 0);
+  const bool has_port = colon != std::string::npos;
+  std::string host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const int port = has_port ? readNumber<std::uint16_t>(text.substr(colon + 1)).value_or(0) : 0;
+  if (host.empty() || host.find_first_of("[] /@\t") != std::string::npos || (has_port && port == 0))
+    throw Error("'" + visibleText(text) + "' is no address such as localhost:1883 or [::1]:1883");
+  return {host, port};
 }
 
 std::string topicName(const std::string& text) {
