@@ -185,7 +185,7 @@ int measureArchiveAgain(const SessionOptions& session, const WatchOptions& watch
 
 Camera cameraOf(const MonitorArguments& arguments, const WrittenWatch& written) {
   const Watch& said = written.watch;
-  Camera camera{.name = cameraName(said), .said = said, .once = arguments.once};
+  Camera camera{.name = cameraName(said), .said = said};
   const vision::SourceKind kind = vision::parseSourceSpec(said.source).kind;
   if (!arguments.shard.isWhole() && kind != vision::SourceKind::kFolder && kind != vision::SourceKind::kGlob)
     throw UsageError("--shard needs a folder or a glob");

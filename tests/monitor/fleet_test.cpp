@@ -167,7 +167,7 @@ TEST_F(FleetTest, OneSampleOfEach) {
   std::vector<Camera> all;
   all.push_back(camera("gives"));
   all.push_back(camera("dark", [](int) -> std::optional<vision::Frame> { throw Error("no light"); }));
-  for (Camera& one : all) one.once = true;
+  for (Camera& one : all) one.watch.once = true;
   all[0].watch.every_s = 60;
   fleet_->set(std::move(all));
   ASSERT_TRUE(eventually([&] { return status("gives").over && status("dark").over; }));

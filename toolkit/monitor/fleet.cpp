@@ -21,10 +21,6 @@ constexpr double kDiskPatienceS = 20;  // at the end of a camera, for a disk tha
 constexpr auto kAllPatience = 40s;     // for all of them: also for the command of events and the frame in work
 constexpr auto kLook = 100ms, kRetry = 30000ms;
 
-bool isSame(const Camera& a, const Camera& b) {
-  return a.name == b.name && a.said == b.said && a.files == b.files && a.once == b.once;
-}
-
 // What the threads of the cameras share.
 struct Shared {
   Fleet::Callbacks callbacks;
@@ -63,8 +59,6 @@ class Watching {
   CameraStatus status() const {
     CameraStatus now = status_;
     if (session_) now.session = session_->status();
-    const std::lock_guard lock(mutex_);
-    now.sample = sample_;
     return now;
   }
   void addEvent(const Event& event) const {
@@ -92,7 +86,7 @@ class Watching {
       } catch (const std::exception& error) {
         problem = error.what();
       }
-      const bool again = !problem.empty() && !shared_.alone() && !camera.once && !stop.stop_requested();
+      const bool again = !problem.empty() && !shared_.alone() && !camera.watch.once && !stop.stop_requested();
       if (again && std::exchange(reported, problem) != problem)
         report({unixNow(), EventKind::kSource, Severity::kError,
                 "not watched: " + problem + "; it is tried again every 30 s"});
@@ -115,10 +109,7 @@ class Watching {
     InferenceStatus loading = session.status().inference;
     for (; loading.loading && !stop.stop_requested(); loading = session.status().inference) pause(stop, 10ms);
     if (stop.stop_requested()) return;
-    if (!loading.ready) {
-      const std::lock_guard lock(mutex_);
-      throw Error(model_problem_.empty() ? "cannot load '" + camera.session.model + "'" : model_problem_);
-    }
+    if (!loading.ready) throw Error(loading.problem);
     opened_ = true;
     session.open(camera.watch);
     shared_.set([&] {
@@ -134,10 +125,10 @@ class Watching {
         session.tick();
       }
       const bool sampled = hasSample(), silent = now.source.attempt > 0 || now.source.state == CaptureState::kStalled;
-      if (!now.finished && !now.store->stopped && !(camera.once && (sampled || silent))) continue;
-      if (!sampled || !camera.once) failure = now.source.message;
-      if (camera.once && !sampled && failure.empty()) failure = "no frame came";
-      if (camera.once) session.tick();  // says how it stands
+      if (!now.finished && !now.store->stopped && !(camera.watch.once && (sampled || silent))) continue;
+      if (!sampled || !camera.watch.once) failure = now.source.message;
+      if (camera.watch.once && !sampled && failure.empty()) failure = "no frame came";
+      if (camera.watch.once) session.tick();  // says how it stands
       break;
     }
     shared_.set([&] { status_.session = std::exchange(session_, nullptr)->status(); });
@@ -161,11 +152,7 @@ class Watching {
     callbacks.on_event = [this](const Event& event) {
       // What ends the command is its error, and is said once.
       if (shared_.alone() && event.kind == EventKind::kSource && lost_) return;
-      if (event.kind == EventKind::kModel && !opened_) {
-        const std::lock_guard lock(mutex_);
-        model_problem_ = event.message;
-        return;
-      }
+      if (event.kind == EventKind::kModel && !opened_) return;
       report(event);
     };
     callbacks.on_state = [this](const CaptureStatus& state) {
@@ -173,8 +160,8 @@ class Watching {
     };
     callbacks.on_sample = [this](const Sample& sample, const InferenceResult& result) {
       {
-        const std::lock_guard lock(mutex_);
-        sample_ = sample;
+        const std::lock_guard lock(shared_.mutex);
+        status_.sample = sample;
       }
       if (shared_.callbacks.on_sample) shared_.callbacks.on_sample(camera, sample, result);
     };
@@ -185,8 +172,8 @@ class Watching {
     if (shared_.callbacks.on_event) shared_.callbacks.on_event(camera, event);
   }
   bool hasSample() const {
-    const std::lock_guard lock(mutex_);
-    return sample_.has_value();
+    const std::lock_guard lock(shared_.mutex);
+    return status_.sample.has_value();
   }
   void pause(const std::stop_token& stop, std::chrono::milliseconds time) const {
     std::unique_lock lock(shared_.mutex);
@@ -200,9 +187,6 @@ class Watching {
   CameraStatus status_;
   bool ended_ = false, hangs_ = false;
 
-  mutable std::mutex mutex_;  // of the next two
-  std::optional<Sample> sample_;
-  std::string model_problem_;
   std::atomic<bool> opened_ = false;  // the model was there
   std::atomic<bool> lost_ = false;    // the source failed for good
   std::jthread thread_;               // last: it uses the others
@@ -236,8 +220,9 @@ Fleet::Changes Fleet::set(std::vector<Camera> cameras) {
   auto others = std::exchange(impl_->cameras, {});
   std::vector<std::shared_ptr<Watching>> kept(cameras.size());
   for (std::size_t i = 0; i < cameras.size(); ++i) {
-    const auto same = std::ranges::find_if(
-        others, [&](const auto& one) { return isSame(one->camera, cameras[i]) && !one->failed(); });
+    const auto same = std::ranges::find_if(others, [&](const auto& one) {
+      return one->camera.said == cameras[i].said && one->camera.files == cameras[i].files && !one->failed();
+    });
     if (same == others.end()) continue;
     kept[i] = *same;
     others.erase(same);

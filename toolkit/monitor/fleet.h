@@ -18,8 +18,7 @@ struct Camera {
   Watch said{};              ///< what the two below were made from
   std::string files{};       ///< namedFiles(said)
   SessionOptions session{};  ///< with a database; its `models` is that of the Fleet
-  WatchOptions watch{};
-  bool once = false;  ///< it ends with its first sample, or when none comes
+  WatchOptions watch{};      ///< with `once` it ends with its first sample, or when none comes
 };
 
 struct CameraStatus {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <exception>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <tuple>
@@ -32,12 +32,6 @@ bool sameNet(const EstimatorOptions& a, const EstimatorOptions& b) {
   };
   return facts(a) == facts(b);
 }
-
-struct Work {
-  const std::function<void()>& work;
-  bool done = false;
-  std::exception_ptr failure{};
-};
 
 struct Net {
   std::string path, digest;
@@ -76,7 +70,7 @@ std::string lookAt(const std::string& path) {
 struct SharedModels::Impl {
   mutable std::mutex mutex;
   std::condition_variable_any changed;
-  std::deque<Work*> queue;
+  std::deque<std::shared_ptr<std::packaged_task<void()>>> queue;
 
   std::mutex opening;  // held while a model is read: of cameras that start together, one reads it
   std::vector<Net> nets;
@@ -86,16 +80,11 @@ struct SharedModels::Impl {
   void runAll(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     while (changed.wait(lock, stop, [&] { return !queue.empty(); })) {
-      Work& next = *queue.front();
+      const auto next = queue.front();
       queue.pop_front();
       lock.unlock();
-      try {
-        next.work();
-      } catch (...) {
-        next.failure = std::current_exception();
-      }
+      (*next)();
       lock.lock();
-      next.done = true;
       changed.notify_all();
     }
   }
@@ -105,13 +94,15 @@ SharedModels::SharedModels() : impl_(std::make_unique<Impl>()) {}
 SharedModels::~SharedModels() = default;
 
 bool SharedModels::run(const std::stop_token& stop, const std::function<void()>& work) {
-  Work own{work};
+  const auto own = std::make_shared<std::packaged_task<void()>>(work);
+  std::future<void> result = own->get_future();
   std::unique_lock lock(impl_->mutex);
-  impl_->queue.push_back(&own);
+  impl_->queue.push_back(own);
   impl_->changed.notify_all();
-  if (!impl_->changed.wait(lock, stop, [&] { return own.done; }) && std::erase(impl_->queue, &own) > 0) return false;
-  impl_->changed.wait(lock, [&] { return own.done; });
-  if (own.failure) std::rethrow_exception(own.failure);
+  const auto done = [&] { return result.wait_for(0s) == std::future_status::ready; };
+  if (!impl_->changed.wait(lock, stop, done) && std::erase(impl_->queue, own) > 0) return false;
+  lock.unlock();
+  result.get();
   return true;
 }
 
@@ -274,8 +265,11 @@ struct InferenceWorker::Impl {
     } catch (const std::exception& error) {
       std::string what = error.what();
       if (what.find(now.path) == std::string::npos) what = now.path + ": " + what;
+      what = "cannot load " + what + (current ? "; the model before it goes on" : "");
       keepWantedAsLoaded();
-      post(Severity::kError, "cannot load " + what + (current ? "; the model before it goes on" : ""));
+      post(Severity::kError, what);
+      const std::lock_guard lock(mutex);
+      status.problem = what;
     }
     setLoading(false);
   }

@@ -80,6 +80,7 @@ struct InferenceStatus {
   std::optional<ReuseStatus> reuse{};                          ///< nullopt: no frame yet, or without reuse
   bool loading = false;                                        ///< a model is being read
   bool ready = false;                                          ///< there is a model that can run
+  std::string problem{};                                       ///< of the last model that could not be loaded
   double busy_s = 0;  ///< how long the current frame has been in work, delivery included; 0: idle
   /// One frame has taken two minutes, which never happens: the supervisor should restart the process.
   bool stuck() const { return busy_s >= 120; }
