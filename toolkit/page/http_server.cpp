@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/http_server.h"
+#include "page/page.h"
 
 #include <fcntl.h>
 #include <microhttpd.h>

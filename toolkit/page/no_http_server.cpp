@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In place of http_server.cpp where CMake did not find libmicrohttpd.
 #include "mpm/error.hpp"
-#include "page/http_server.h"
+#include "page/page.h"
 
 namespace mpm::page {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,10 +10,22 @@
 
 #include "base/json_file.h"
 #include "monitor/fleet.h"
-#include "page/http_server.h"
 #include "vision/time.h"
 
 namespace mpm::page {
+
+/// A request to read something (GET or HEAD), as it came: nothing in it is trusted.
+struct Request {
+  std::string path{};                              ///< decoded: "/api/series"
+  std::map<std::string, std::string> arguments{};  ///< of the query, decoded; the last of one name counts
+  bool allowed = false;                            ///< whether it may read more than the page itself
+};
+
+struct Response {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body{};
+};
 
 /// What the page shows.
 struct PageOptions {
@@ -46,5 +59,28 @@ struct Asset {
 };
 /// Null: there is none under this path.
 const Asset* findAsset(std::string_view path);
+
+/// Serves HTTP on a thread of its own, one answer at a time, over at most 32 connections. A connection on which nothing
+/// moves for ten seconds is closed; a request has at most 16 KiB, and no body.
+///
+/// With a token a request is allowed that has "Authorization: Bearer TOKEN", or the cookie that such a request and
+/// "?token=TOKEN" are answered with. Without one it is allowed if it was sent to this machine by a number or as
+/// localhost: a page elsewhere that makes a browser ask us comes by another name.
+class HttpServer {
+ public:
+  /// `address`: an IP address and a port, "127.0.0.1:8080", "[::1]:8080"; port 0: any free one. `token_file`: its first
+  /// line is the token; empty: none. `answer` is called on the thread of the server. Throws mpm::Error: the address is
+  /// none, taken or of another machine; others can reach it and there is no token; the token has fewer than 16
+  /// characters or every user may read it; this program was built without libmicrohttpd.
+  HttpServer(const std::string& address, const std::string& token_file, std::function<Response(const Request&)> answer);
+  ~HttpServer();  ///< ends the current answer
+
+  const std::string& url() const { return url_; }  ///< "http://127.0.0.1:8080/"
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  std::string url_{};
+};
 
 }  // namespace mpm::page
