@@ -66,7 +66,8 @@ cv::Mat Privacy::where(const cv::Mat& labels, const std::vector<int>& classes, c
   return result;
 }
 
-void Privacy::hide(InferenceResult& result, const ViewMotion& place) {
+void Privacy::hide(InferenceResult& result, const ViewMotion& place,
+                   const std::function<void(const std::string&)>& report) {
   Estimate& estimate = result.estimate;
   cv::Mat image = result.frame.image.clone();
   const auto blurAll = [&] {
@@ -92,13 +93,9 @@ void Privacy::hide(InferenceResult& result, const ViewMotion& place) {
         if (map->size() == image.size()) *map = map->clone().setTo(nothing, mask);
     } catch (const Error& error) {
       blurAll();
-      problem_ = error.what();
+      if (report && !std::exchange(told_, true)) report(std::string("whole pictures are blurred: ") + error.what());
     }
   result.frame.image = image;
-}
-
-std::string Privacy::takeProblem() {
-  return problem_.empty() || std::exchange(told_, true) ? "" : "whole pictures are blurred: " + problem_;
 }
 
 }  // namespace mpm::monitor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
@@ -31,18 +32,16 @@ class Privacy {
   /// Gives a result a copy of its picture in which everything is hidden that has to be, and an estimate that says
   /// nothing of the hidden parts; `place`: where the view has moved. A picture is blurred as a whole, and loses its
   /// depth, where classes cannot be told: the model lacks one of them or gives no labels, or no model has seen the
-  /// frame (`model` null); and where the mask of a region is of another size.
-  void hide(InferenceResult& result, const ViewMotion& place);
-  /// Why a region could not be hidden alone, the first time; else empty.
-  std::string takeProblem();
+  /// frame (`model` null); and where the mask of a region is of another size, which is told to `report` the first time.
+  void hide(InferenceResult& result, const ViewMotion& place,
+            const std::function<void(const std::string& problem)>& report = {});
 
  private:
   cv::Mat where(const cv::Mat& labels, const std::vector<int>& classes, cv::Size picture, double now);
 
   PrivacyOptions options_;
-  std::string problem_;
-  bool told_ = false;
-  cv::Mat seen_;  // CV_64F, by cells of the picture: when one of the classes was last seen there, UnixMs
+  bool told_ = false;  // that a region could not be hidden alone
+  cv::Mat seen_;       // CV_64F, by cells of the picture: when one of the classes was last seen there, UnixMs
 };
 
 }  // namespace mpm::monitor

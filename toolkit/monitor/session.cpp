@@ -161,10 +161,7 @@ struct Session::Impl {
     if (ours && !result.repeated) sample = now->recorder->add(result, now->capture.status().dropped);
     const bool recorded = sample.has_value();
     if (!sample && callbacks.on_frame) sample = measure(result);
-    std::string blurred;
-    if (ours)
-      hide(result, *now, recorded ? &sample->place : nullptr, &blurred);  // measured are the pixels as they were
-    if (!blurred.empty()) post({options.now(), EventKind::kSource, Severity::kWarning, blurred});
+    if (ours) hide(result, *now, recorded ? &sample->place : nullptr);  // measured are the pixels as they were
     if (ours && !result.repeated) {
       snapshots->add(result, recorded ? &*sample : nullptr, now->source);
       now->samples += recorded;
@@ -175,13 +172,14 @@ struct Session::Impl {
     callbacks.on_frame(std::move(result), std::move(*sample));
   }
 
-  // `place`: where the view is now; null: where it was last. `problem` gets Privacy::takeProblem().
-  static void hide(InferenceResult& result, OpenSource& of, const ViewMotion* place = nullptr,
-                   std::string* problem = nullptr) {
+  // `place`: where the view is now; null: where it was last.
+  void hide(InferenceResult& result, OpenSource& of, const ViewMotion* place = nullptr) {
     const std::lock_guard lock(of.hiding);
     if (place) of.place = *place;
-    if (of.privacy) of.privacy->hide(result, of.place);
-    if (of.privacy && problem) *problem = of.privacy->takeProblem();
+    if (of.privacy)
+      of.privacy->hide(result, of.place, [this](const std::string& problem) {
+        post({options.now(), EventKind::kSource, Severity::kWarning, problem});
+      });
   }
 
   Sample measure(const InferenceResult& result) const {
@@ -361,7 +359,7 @@ std::optional<CapturedFrame> Session::lastFrame() const {
 CapturedFrame Session::shown(CapturedFrame frame) const {
   InferenceResult result;
   result.frame = std::move(frame);
-  if (impl_->watch) Impl::hide(result, *impl_->watch);
+  if (impl_->watch) impl_->hide(result, *impl_->watch);
   return std::move(result.frame);
 }
 
