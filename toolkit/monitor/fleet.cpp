@@ -88,8 +88,8 @@ class Watching {
       }
       const bool again = !problem.empty() && !shared_.alone() && !camera.watch.once && !stop.stop_requested();
       if (again && std::exchange(reported, problem) != problem)
-        report({unixNow(), EventKind::kSource, Severity::kError,
-                "not watched: " + problem + "; it is tried again every 30 s"});
+        shared_.callbacks.on_event(camera, {unixNow(), EventKind::kSource, Severity::kError,
+                                            "not watched: " + problem + "; it is tried again every 30 s"});
       shared_.set([&] {
         if (!problem.empty()) status_.failure = problem;
         status_.started = status_.over = true;
@@ -153,7 +153,7 @@ class Watching {
       // What ends the command is its error, and is said once.
       if (shared_.alone() && event.kind == EventKind::kSource && lost_) return;
       if (event.kind == EventKind::kModel && !opened_) return;
-      report(event);
+      shared_.callbacks.on_event(camera, event);
     };
     callbacks.on_state = [this](const CaptureStatus& state) {
       lost_ = state.state == CaptureState::kEnded && !state.message.empty();
@@ -168,9 +168,6 @@ class Watching {
     return callbacks;
   }
 
-  void report(const Event& event) const {
-    if (shared_.callbacks.on_event) shared_.callbacks.on_event(camera, event);
-  }
   bool hasSample() const {
     const std::lock_guard lock(shared_.mutex);
     return status_.sample.has_value();

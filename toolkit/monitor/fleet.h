@@ -41,7 +41,7 @@ bool stuck(const std::vector<CameraStatus>& cameras);
 class Fleet {
  public:
   struct Callbacks {  ///< called on other threads, several at a time; none comes after finish()
-    std::function<void(const Camera&, const Event&)> on_event{};
+    std::function<void(const Camera&, const Event&)> on_event{};  ///< must be there
     std::function<void(const Camera&, const Sample&, const InferenceResult&)> on_sample{};
   };
   struct Changes {

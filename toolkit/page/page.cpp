@@ -172,11 +172,12 @@ class StoredPictures {
     return list;
   }
 
-  // The path of a picture that is listed under this id; nullopt: none is.
-  std::optional<std::string> path(const std::string& id) {
+  // The path of the picture that is listed under this id.
+  const std::string& path(const std::string& id) {
     update();
     const auto found = paths_.find(id);
-    return found == paths_.end() ? std::nullopt : std::optional(found->second);
+    if (found == paths_.end()) throw Refusal(404, "no such picture is stored");
+    return found->second;
   }
 
  private:
@@ -388,10 +389,9 @@ struct Page::Impl {
 
   // As it is stored, or with "small" as a JPEG.
   Response picture(const std::string& id, bool small) {
-    const auto path = pictures.path(id);
-    if (!path) throw Refusal(404, "no such picture is stored");
-    if (!small) return {200, "image/png", readFile(*path)};
-    cv::Mat image = vision::readPictureFile(*path, cv::IMREAD_COLOR);
+    const std::string& path = pictures.path(id);
+    if (!small) return {200, "image/png", readFile(path)};
+    cv::Mat image = vision::readPictureFile(path, cv::IMREAD_COLOR);
     if (image.cols > kSmallWidth)
       cv::resize(image, image, {kSmallWidth, std::max(1, image.rows * kSmallWidth / image.cols)}, 0, 0, cv::INTER_AREA);
     std::vector<unsigned char> bytes;
