@@ -225,7 +225,7 @@ void MainWindow::showPage() {
   stack_->setCurrentWidget(cameras_->allShown() ? static_cast<QWidget*>(cameras_) : one ? watch_page_ : welcome_);
   if (cameras_->allShown()) cameras_->setFocus();
   for (const char* id : {"cameras", "previous_camera", "next_camera"})
-    actions_->action(id)->setVisible(cameras_->cameras() > 0);
+    actions_->action(id)->setVisible(cameras_->count() > 0);
 }
 
 // What is stored of it, which another program may be writing; the camera itself where nothing is stored.

@@ -13,16 +13,6 @@
     </message>
 </context>
 <context>
-    <name>mpm::gui::CameraList</name>
-    <message numerus="yes">
-        <source>%n sample(s)</source>
-        <translation>
-            <numerusform>%n sample</numerusform>
-            <numerusform>%n samples</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>mpm::gui::Exports</name>
     <message numerus="yes">
         <source>%n sample(s) exported to %1</source>
@@ -120,6 +110,16 @@
         <translation>
             <numerusform>%1 blocks of width %2, %3 × %4 patches (width × height), %n class</numerusform>
             <numerusform>%1 blocks of width %2, %3 × %4 patches (width × height), %n classes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::StoredCamera</name>
+    <message numerus="yes">
+        <source>%n sample(s)</source>
+        <translation>
+            <numerusform>%n sample</numerusform>
+            <numerusform>%n samples</numerusform>
         </translation>
     </message>
 </context>

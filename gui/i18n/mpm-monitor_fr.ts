@@ -235,64 +235,14 @@
     </message>
 </context>
 <context>
-    <name>mpm::gui::CameraList</name>
-    <message>
-        <source>□ nothing is stored yet</source>
-        <translation>□ rien n’est encore enregistré</translation>
-    </message>
-    <message>
-        <source>● online</source>
-        <translation>● en ligne</translation>
-    </message>
-    <message>
-        <source>▲ without samples</source>
-        <translation>▲ sans échantillons</translation>
-    </message>
-    <message>
-        <source>▤ archive</source>
-        <translation>▤ archive</translation>
-    </message>
-    <message>
-        <source>■ ended</source>
-        <translation>■ terminé</translation>
-    </message>
-    <message>
-        <source>%1 ago</source>
-        <translation>il y a %1</translation>
-    </message>
-    <message>
-        <source>night</source>
-        <translation>nuit</translation>
-    </message>
-    <message>
-        <source>day</source>
-        <translation>jour</translation>
-    </message>
-    <message>
-        <source>not known</source>
-        <translation>inconnu</translation>
-    </message>
-    <message>
-        <source>Today</source>
-        <translation>Aujourd’hui</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n sample(s)</source>
-        <translation>
-            <numerusform>%n échantillon</numerusform>
-            <numerusform>%n échantillons</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>▲ cannot be read</source>
-        <translation>▲ illisible</translation>
-    </message>
-</context>
-<context>
     <name>mpm::gui::CamerasPage</name>
     <message>
         <source>Cameras</source>
         <translation>Caméras</translation>
+    </message>
+    <message>
+        <source>▲ cannot be read</source>
+        <translation>▲ illisible</translation>
     </message>
 </context>
 <context>
@@ -2858,6 +2808,56 @@
     <message>
         <source>Store in a new file…</source>
         <translation>Enregistrer dans un nouveau fichier…</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::StoredCamera</name>
+    <message>
+        <source>□ nothing is stored yet</source>
+        <translation>□ rien n’est encore enregistré</translation>
+    </message>
+    <message>
+        <source>● online</source>
+        <translation>● en ligne</translation>
+    </message>
+    <message>
+        <source>▲ without samples</source>
+        <translation>▲ sans échantillons</translation>
+    </message>
+    <message>
+        <source>▤ archive</source>
+        <translation>▤ archive</translation>
+    </message>
+    <message>
+        <source>■ ended</source>
+        <translation>■ terminé</translation>
+    </message>
+    <message>
+        <source>%1 ago</source>
+        <translation>il y a %1</translation>
+    </message>
+    <message>
+        <source>night</source>
+        <translation>nuit</translation>
+    </message>
+    <message>
+        <source>day</source>
+        <translation>jour</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>inconnu</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Aujourd’hui</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s)</source>
+        <translation>
+            <numerusform>%n échantillon</numerusform>
+            <numerusform>%n échantillons</numerusform>
+        </translation>
     </message>
 </context>
 <context>

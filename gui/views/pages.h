@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gui/models/camera_list.h"
 #include "gui/models/recents.h"
+#include "gui/models/stored_camera.h"
+#include "gui/models/worker.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
 
-/// All cameras of a watch file; also knows which one is on show in place of them.
-class CamerasPage : public QListView {
+/// All cameras of a watch file; also knows which one is on show in place of them. While all are, their databases are
+/// read every few seconds, on a thread of its own.
+class CamerasPage : public QListWidget {
   Q_OBJECT
  public:
   explicit CamerasPage(QWidget* parent = nullptr);
+  ~CamerasPage() override { thread_.giveUp(); }
 
-  /// Shows the cameras of a file, or its only one. Throws mpm::Error as monitor::readWatches().
+  /// Shows the cameras of a file, or its only one. Throws mpm::Error as monitor::readWatches(); then they are those of
+  /// before.
   void open(const QString& file);
   void choose(int row);
   void chooseAll() { setShown(kAll); }
@@ -27,8 +31,7 @@ class CamerasPage : public QListView {
   void leave() { setShown(kNone); }
 
   bool allShown() const { return shown_ == kAll; }
-  QString name() const { return shown_ < 0 ? QString() : list_.name(shown_); }  ///< of the camera on show
-  int cameras() const { return list_.rowCount(); }
+  QString name() const { return shown_ < 0 ? QString() : nameOf(shown_); }  ///< of the camera on show
 
  signals:
   void chosen(const mpm::monitor::Watch& camera);
@@ -38,9 +41,15 @@ class CamerasPage : public QListView {
  private:
   static constexpr int kNone = -2, kAll = -1;
   void setShown(int row);
+  const monitor::Watch& watch(int row) const { return cameras_[static_cast<std::size_t>(row)]->watch; }
+  QString nameOf(int row) const { return QString::fromStdString(monitor::cameraName(watch(row))); }
+  void read();
+  void describe(int row, const QStringList& lines, const QImage& picture);
 
-  CameraList list_;
+  std::vector<std::shared_ptr<StoredCamera>> cameras_;
   int shown_ = kNone;  // the row of a camera, or one of these
+  QTimer timer_;
+  Worker thread_;
 };
 
 /// The first page: the ways to begin.

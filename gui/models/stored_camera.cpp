@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/stored_camera.h"
+
+#include "gui/models/readout.h"
+#include "gui/models/recents.h"
+
+namespace mpm::gui {
+
+QStringList StoredCamera::read() {
+  if (!QFileInfo::exists(QString::fromStdString(watch.db))) return {tr("□ nothing is stored yet")};
+  const Json all = page_.json({.path = "/api/cameras"});
+  if (!all["problems"].empty()) throw Error(all["problems"][0].get<std::string>());
+  if (all["cameras"].empty()) return {tr("□ nothing is stored yet")};
+  // The database may also have what the camera was before.
+  const std::string source = sourceSpec(QString::fromStdString(watch.source)).name();
+  const Json camera = *std::ranges::max_element(all["cameras"], {}, [&](const Json& one) {
+    return std::pair(one["name"] == source, one["last_ms"].get<UnixMs>());
+  });
+  const Json &sample = camera["sample"], &pictures = camera["pictures"];
+  const auto last = camera["last_ms"].get<UnixMs>();
+
+  const std::string word = camera["state"];
+  const double age = static_cast<double>((unixNow() - last) / kSecondMs);
+  QStringList state{word == "online"    ? tr("● online")
+                    : word == "stalled" ? tr("▲ without samples")
+                    : word == "archive" ? tr("▤ archive")
+                                        : tr("■ ended")};
+  if (word != "archive" && age >= 0) state << tr("%1 ago").arg(spanText(age));
+
+  QStringList facts;
+  if (sample.is_object() && sample["night"].is_boolean()) facts << (sample["night"] ? tr("night") : tr("day"));
+  const Json states = sample.is_object() ? sample["states"] : Json::object();
+  for (const auto& [head, its] : states.items())
+    facts << QString::fromStdString(head + ": ") +
+                 (its["counted"].is_string() ? QString::fromStdString(its["counted"]) : tr("not known"));
+
+  const QDate day = QDateTime::fromMSecsSinceEpoch(last).date();
+  const bool today = day == QDateTime::fromMSecsSinceEpoch(unixNow()).date();
+  QStringList span{today ? tr("Today") : QLocale().toString(day, QLocale::ShortFormat)};
+  QStringList numbers;
+  for (const char* key : {"tokens", "brightness"}) {
+    const std::string midnight = isoTime(day.startOfDay().toMSecsSinceEpoch()), end = isoTime(last + 1, true);
+    const Json means = page_.json(
+        {"/api/series", {{"camera", camera["name"]}, {"quantity", key}, {"from", midnight}, {"to", end}}})["all"];
+    if (span.size() == 1) span << tr("%n sample(s)", nullptr, means[2]);
+    if (means[2] > 0) numbers << quantityName(*monitor::findQuantity(key)) + QLatin1Char(' ') + number(means[3]);
+  }
+
+  for (const char* view : {"overlay", "depth", "frame"}) {
+    if (pictures.empty() || !pictures[0].contains(view)) continue;
+    if (const std::string id = pictures[0][view]; std::exchange(picture_id_, id) != id) {
+      const page::Response file = page_.answer({"/api/snapshot/" + id, {{"small", ""}}, true});
+      picture = QImage::fromData(QByteArray::fromStdString(file.body))
+                    .scaled(kPicture, Qt::KeepAspectRatio, Qt::SmoothTransformation);
+    }
+    break;
+  }
+  const QString dot = QStringLiteral("  ·  ");
+  return {state.join(dot), facts.join(dot), span.join(dot), numbers.join(dot)};
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QtGui>
+
+#include "monitor/watch/watch.h"
+#include "page/page.h"
+
+namespace mpm::gui {
+
+/// What `mpm monitor` has stored of a camera of a watch file.
+class StoredCamera {
+  Q_DECLARE_TR_FUNCTIONS(mpm::gui::StoredCamera)
+ public:
+  static constexpr QSize kPicture{224, 140};  ///< px, at most
+
+  explicit StoredCamera(const monitor::Watch& said) : watch(said) {}
+  /// Its state, facts, and numbers of its last day, a line each. Always on the same thread. Throws mpm::Error.
+  QStringList read();
+
+  const monitor::Watch watch;
+  QImage picture{};  ///< the last one; of the thread of read()
+
+ private:
+  page::Page page_{{.databases = {watch.db}, .snapshots = {watch.snapshots}}};
+  std::string picture_id_{};
+};
+
+}  // namespace mpm::gui
