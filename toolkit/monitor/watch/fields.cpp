@@ -212,49 +212,46 @@ const std::vector<WatchField>& watchFields() {
 
 const std::vector<TableField<Mqtt>>& fieldsOf(const Mqtt&) {
   using enum FieldPath;
-  using T = Mqtt;
   static const std::vector<TableField<Mqtt>> fields = {
-      {"address", &T::address, "mqtt", "HOST:PORT",
+      {"address", &Mqtt::address, "mqtt", "HOST:PORT",
        "The broker that is told of samples and events (docs/tell.md). Port by default: 1883, with TLS 8883", "", 0, 0,
        readBy<parseAddress>},
-      {"prefix", &T::prefix, "mqtt", "NAME", "What the topics of this program begin with", "mpm", 0, 0, checkTopic},
-      {"user", &T::user, "mqtt", "NAME", "The user at the broker", ""},
-      {"password-file", &T::password_file, "mqtt", "FILE", "The password of this user is the first line of it", "", 0,
-       0, nullptr, kFile},
-      {"ca-file", &T::ca_file, "mqtt", "FILE",
+      {"prefix", &Mqtt::prefix, "mqtt", "NAME", "What the topics of this program begin with", "mpm", 0, 0, checkTopic},
+      {"user", &Mqtt::user, "mqtt", "NAME", "The user at the broker", ""},
+      {"password-file", &Mqtt::password_file, "mqtt", "FILE", "The password of this user is the first line of it", "",
+       0, 0, nullptr, kFile},
+      {"ca-file", &Mqtt::ca_file, "mqtt", "FILE",
        "TLS: the certificate (PEM) that signed that of the broker, which is always verified", "", 0, 0, nullptr, kFile},
-      {"tls", &T::tls, "mqtt", "true", "TLS with the certificate authorities of this machine", ""},
-      {"discovery", &T::discovery, "mqtt", "NAME",
+      {"tls", &Mqtt::tls, "mqtt", "true", "TLS with the certificate authorities of this machine", ""},
+      {"discovery", &Mqtt::discovery, "mqtt", "NAME",
        "What the topics of Home Assistant's discovery begin with; none: no discovery", "homeassistant", 0, 0,
        checkTopic},
-      {"picture", &T::picture, "mqtt", "true", "Send the last overlay of each camera too", ""}};
+      {"picture", &Mqtt::picture, "mqtt", "true", "Send the last overlay of each camera too", ""}};
   return fields;
 }
 
 const std::vector<TableField<Webhook>>& fieldsOf(const Webhook&) {
   using enum FieldPath;
-  using T = Webhook;
   static const std::vector<TableField<Webhook>> fields = {
-      {"url", &T::url, "webhook", "URL", "POST each event there, as JSON (docs/tell.md)", "", 0, 0, checkWebUrl},
-      {"url-file", &T::url_file, "webhook", "FILE",
+      {"url", &Webhook::url, "webhook", "URL", "POST each event there, as JSON (docs/tell.md)", "", 0, 0, checkWebUrl},
+      {"url-file", &Webhook::url_file, "webhook", "FILE",
        "The same, for a URL with a password or token: it is the first line of this file", "", 0, 0, nullptr, kFile},
-      {"token-file", &T::token_file, "webhook", "FILE",
+      {"token-file", &Webhook::token_file, "webhook", "FILE",
        "The first line of this file is sent as 'Authorization: Bearer ...'", "", 0, 0, nullptr, kFile},
-      {"ca-file", &T::ca_file, "webhook", "FILE",
+      {"ca-file", &Webhook::ca_file, "webhook", "FILE",
        "The certificate (PEM) that signed that of the server, which is always verified",
        "the certificate authorities of this machine", 0, 0, nullptr, kFile},
-      {"picture", &T::picture, "webhook", "true", "Add the last overlay of the camera, as base64", ""}};
+      {"picture", &Webhook::picture, "webhook", "true", "Add the last overlay of the camera, as base64", ""}};
   return fields;
 }
 
 const std::vector<TableField<WebPage>>& fieldsOf(const WebPage&) {
-  using T = WebPage;
   static const std::vector<TableField<WebPage>> fields = {
-      {"address", &T::address, "page", "IP:PORT",
+      {"address", &WebPage::address, "page", "IP:PORT",
        "Show the cameras there while they are watched, as 'mpm serve' does (docs/page.md). An address that other "
        "machines reach needs token-file",
        ""},
-      {"token-file", &T::token_file, "page", "FILE",
+      {"token-file", &WebPage::token_file, "page", "FILE",
        "Show cameras only to those who know the first line of this file, 16 characters or more", "", 0, 0, nullptr,
        FieldPath::kFile}};
   return fields;
