@@ -215,15 +215,6 @@ constexpr std::tuple<const char*, const char*, const char*> kMetrics[] = {
     {"mpm_outbox_waiting", "gauge", "Messages that no broker or server has confirmed yet."},
     {"mpm_inference_seconds", "histogram", "Time that the model took for a frame."}};
 
-std::string labelText(const std::string& value) {
-  std::string text;
-  for (const char c : visibleText(value, std::string::npos)) {
-    if (c == '\\' || c == '"') text += '\\';
-    text += c;
-  }
-  return text;
-}
-
 // /api/cameras in the text format of Prometheus. The numbers are those of the last samples, and of a camera that this
 // program watches its counts; a region without a name is the whole picture.
 std::string metricsText(const Json& cameras) {
@@ -235,7 +226,7 @@ std::string metricsText(const Json& cameras) {
     if (!camera.empty()) labels["camera"] = camera;
     std::string text = name + part;
     for (char before = '{'; const auto& [label, of] : labels)
-      text += std::exchange(before, ',') + label + "=\"" + labelText(of) + '"';
+      text += std::exchange(before, ',') + label + "=" + toLine(visibleText(of, std::string::npos));  // in quotes
     lines[name] += text + "} " + numberText(value.get<double>()) + "\n";
   };
   add("mpm_build_info", 1, {{"version", cameras["version"].get<std::string>()}});
