@@ -181,7 +181,7 @@ class Estimator(_Model):
         it, window_stride px apart (0: 15/16 of a window), after the image is resized to this shorter side, short_side px
         (0: it stays as it is).
     min_score, min_overlap: of segments, 0..1, as the options of mpm run (docs/converter.md).
-    threads: CPU threads, for the whole process; 0 is all.
+    threads: CPU threads, for the whole process, while this object is the newest with a number of its own; 0 is as many as now.
     channels: 'BGR' as in OpenCV, or 'RGB': the order in the images that estimate() gets.
     reuse: for the frames of a fixed camera, given one after the other: 'auto', or a spec such as 'threshold=12:refresh=600'.
         Only what changed since earlier frames is computed (docs/reuse.md).

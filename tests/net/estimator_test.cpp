@@ -156,6 +156,13 @@ TEST(Estimator, ThreadsAreThoseOfBeforeAtItsEnd) {
     cv::setNumThreads(2);
   }
   EXPECT_EQ(cv::getNumThreads(), 2) << "the program chose it meanwhile";
+  auto bound = std::make_unique<Estimator>(kOfDepth, EstimatorOptions{.threads = 1});
+  bound = std::make_unique<Estimator>(kOfDepth, EstimatorOptions{.threads = 1});
+  EXPECT_EQ(cv::getNumThreads(), 1) << "the end of the first came after the begin of the second";
+  { const Estimator inner(kOfDepth, {.threads = 2}); }
+  EXPECT_EQ(cv::getNumThreads(), 1) << "of the one that is left";
+  bound.reset();
+  EXPECT_EQ(cv::getNumThreads(), 2);
   cv::setNumThreads(before);
 }
 

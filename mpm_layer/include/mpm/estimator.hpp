@@ -29,8 +29,8 @@ enum class Fit {
 struct EstimatorOptions {
   ReadOptions read = ReadOptions();  ///< outputs, convert.output and convert.scores are ignored
   std::optional<Task> task = {};     ///< nullopt: that of the model
-  /// CPU threads; 0: as many as now. Calls cv::setNumThreads, which is global to the process; the end of the Estimator
-  /// restores the number before it.
+  /// CPU threads; 0: as many as now. Calls cv::setNumThreads, which is global to the process: the newest Estimator with
+  /// a number decides, and after the last one it is the number before them.
   int threads = 0;
   bool inspect = false;    ///< also fill token_score and pair_similarity; only with Fit::kResize
   Fit fit = Fit::kResize;  ///< how an image of another size reaches the net

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <opencv2/dnn.hpp>
 #include <optional>
 #include <string>
@@ -82,20 +83,33 @@ void normalise(const cv::Mat& image, const PixelValues& values, cv::Mat& planes,
 /// tokens. Returns its name. Throws mpm::Error for a model without such tokens.
 std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info);
 
-/// Sets the number of OpenCV's threads, and restores the one before at its end, unless somebody changed it meanwhile.
+/// Sets the number of OpenCV's threads; 0 leaves it. At the end of the newest one, the number is that of the newest
+/// that is left, or the one before all of them, unless somebody changed it meanwhile. They end in any order: an object
+/// that replaces another is made before the other one ends.
 class ThreadCount {
  public:
-  explicit ThreadCount(int threads) : own_(std::min(threads, cv::getNumberOfCPUs())), before_(cv::getNumThreads()) {
-    if (own_ > 0) cv::setNumThreads(own_);
+  explicit ThreadCount(int threads) : own_(std::min(threads, cv::getNumberOfCPUs())) {
+    if (own_ <= 0) return;
+    const std::lock_guard lock(mutex_);
+    if (living_.empty()) before_ = cv::getNumThreads();
+    living_.push_back(this);
+    cv::setNumThreads(own_);
   }
   ~ThreadCount() {
-    if (own_ > 0 && cv::getNumThreads() == own_) cv::setNumThreads(before_);
+    if (own_ <= 0) return;
+    const std::lock_guard lock(mutex_);
+    const bool newest = living_.back() == this;
+    std::erase(living_, this);
+    if (newest && cv::getNumThreads() == own_) cv::setNumThreads(living_.empty() ? before_ : living_.back()->own_);
   }
   ThreadCount(const ThreadCount&) = delete;
   ThreadCount& operator=(const ThreadCount&) = delete;
 
  private:
-  int own_, before_;
+  static inline std::mutex mutex_;
+  static inline std::vector<const ThreadCount*> living_;  // from the oldest to the newest
+  static inline int before_ = 0;                          // before the oldest
+  const int own_;
 };
 
 /// What a net that reuses rows keeps of the frames of one camera.
