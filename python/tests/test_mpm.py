@@ -290,9 +290,15 @@ def test_a_rule_that_refers_to_its_caller_is_freed_with_it(kind):
 
 
 def test_features_are_the_tokens_of_the_last_block():
-    estimator = mpm.Estimator(CLIP, schedule=(), features=True)
-    features = estimator.estimate(picture()).features
-    assert features.shape == (estimator.info["tokens"], estimator.info["dim"]) and features.dtype == np.float32
+    for model in (CLIP, QUERIES):  # queries join the special tokens between blocks
+        estimator = mpm.Estimator(model, schedule=(), features=True)
+        info = estimator.info
+        image = picture(*info["input"])
+        features = estimator.estimate(image).features
+        assert features.shape == (info["tokens"], info["dim"]) and features.dtype == np.float32
+        planes = ((image[:, :, ::-1] / 255 - info["mean"]) / info["std"]).transpose(2, 0, 1)[None].astype(np.float32)
+        rows = mpm.Net(model, schedule=(), outputs=[f"backbone/block{info['blocks'] - 1}"]).forward(planes)[0]
+        np.testing.assert_allclose(features, rows[0, -info["tokens"]:], atol=1e-5)
     assert mpm.Estimator(CLIP).estimate(picture()).features is None
     with pytest.raises(ValueError, match="sliding windows"):
         mpm.Estimator(SEGMENTER, fit="window", features=True)

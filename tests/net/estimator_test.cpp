@@ -98,12 +98,16 @@ TEST(Estimator, ScoresAreProbabilitiesOfClasses) {
 
 // The oracle: the rows of the last block, taken by the merge map.
 TEST(Estimator, FeaturesAreTheRowsOfTheLastBlock) {
-  for (const Reduction& reduce : {kFullModel, mpmBefore({1})}) {
-    Estimator estimator(kOfLabels, {.read = {.convert = {.reduce = reduce}}, .features = true});
+  for (const auto& [model, reduce] : {std::pair(kOfLabels, kFullModel),
+                                      {kOfLabels, mpmBefore({1})},
+                                      {kOfQueries, mpmBefore({1})}}) {  // which join the special tokens between blocks
+    Estimator estimator(model, {.read = {.convert = {.reduce = reduce}}, .features = true});
     const cv::Mat image = test::noisePicture(45, 61);
     const Estimate estimate = estimator.estimate(image);
-    HeadTrainer trainer(kOfLabels, reduce);
-    EXPECT_EQ(cv::norm(estimate.features, trainer.tokens(image), cv::NORM_INF), 0);
+    if (model == kOfLabels) {
+      HeadTrainer trainer(model, reduce);
+      EXPECT_EQ(cv::norm(estimate.features, trainer.tokens(image), cv::NORM_INF), 0);
+    }
     ASSERT_EQ(estimate.features.rows, estimator.model().tokens());
     if (reduce == kFullModel) continue;
     const std::vector<int>& clusters = estimate.cluster_of_token.back();

@@ -58,10 +58,10 @@ std::string restoreLastTokens(onnx::GraphProto& graph, const ModelInfo& info) {
   for (const onnx::NodeProto& node : graph.node()) {
     if (!onnx_graph::isOurs(node) || node.output(0) != tokens || node.input_size() < 2) continue;
     const std::string& state = node.input(1);
+    const std::int64_t special = onnx_graph::attributeOf(node, "special_tokens").i();  // queries may have joined
     onnx::NodeProto& restore = *graph.add_node();
-    onnx_graph::describeNode(
-        restore, "RestoreTokens", {tokens, state}, {name},
-        {{"special_tokens", std::int64_t{info.special_tokens}}, {"keep_special", std::int64_t{0}}});
+    onnx_graph::describeNode(restore, "RestoreTokens", {tokens, state}, {name},
+                             {{"special_tokens", special}, {"keep_special", std::int64_t{0}}});
     restore.set_domain(onnx_graph::kOurDomain);
     return name;
   }
