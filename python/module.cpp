@@ -649,6 +649,8 @@ class LooseLayer {
         params.set(name, nb::cast<std::int64_t>(value));
       else if (nb::isinstance<nb::float_>(value))
         params.set(name, nb::cast<double>(value));
+      else if (std::vector<std::int64_t> list; nb::try_cast(value, list))
+        params.set(name, cv::dnn::DictValue::arrayInt(list.data(), static_cast<int>(list.size())));
     }
     for (const nb::handle constant : constants)
       params.blobs.push_back(toMat<float>(constant, 0, 1, "a constant is an array of float32").clone());

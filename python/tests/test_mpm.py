@@ -728,15 +728,16 @@ print("both")
             return
         mpm.register_cv2()
         mpm.register_cv2()
-        for model, reduce in ((SEGMENTER, "mpm:blocks=1,2"), (LINEAR, "tome:count=4"), (SEGMENTER, "none")):
+        for model, reduce in ((SEGMENTER, "mpm:blocks=1,2"), (LINEAR, "tome:count=4"), (SEGMENTER, "none"),
+                              (DATA / "dpt_ts16.onnx", "mpm:blocks=1"), (QUERIES, "mpm:blocks=1")):
             converted = str(tmp_path / "fast.onnx")
             info = mpm.convert(model, converted, reduce=reduce)
             assert info["reduction"].startswith(reduce.split(":")[0])
             images = np.random.default_rng(7).standard_normal((2, 3, *info["input"])).astype(np.float32)
             net = self.cv2.dnn.readNetFromONNX(converted)
             net.setInput(images)
-            names = ["labels", "merge_map", "token_counts"]
-            for found, expected in zip(net.forward(names), mpm.Net(converted).forward(images, names)):
+            same = mpm.Net(converted)
+            for found, expected in zip(net.forward(same.outputs), same.forward(images), strict=True):
                 np.testing.assert_array_equal(found, expected)
 
     def test_readmes_run_as_printed(self, tmp_path, monkeypatch):
