@@ -41,6 +41,8 @@ TEST_F(WriteWholeFile, NeverReplacesAFolder) {
   EXPECT_EQ(test::filesIn(folder_.path()).size(), 1u);
 }
 
+TEST_F(WriteWholeFile, NeedsAName) { EXPECT_MPM_ERROR(writeFileAtomically("", "a"), "cannot write ''"); }
+
 TEST_F(WriteWholeFile, FollowsLinksAndLeavesThem) {
   fs::create_directory(folder_ / "d");
   fs::create_symlink("d/f", folder_ / "link");

@@ -72,6 +72,7 @@ bool writeAll(int file, std::string_view bytes) {
 
 AtomicFile::AtomicFile(const std::string& path, const std::string& ending) : path_(path), place_(path) {
   std::error_code none;
+  if (path.empty()) fail(path, ENOENT);
   if (fs::is_directory(path, none)) fail(path, EISDIR);
   if (staysAsItIs(path)) return;
   const fs::path target = withoutLinks(path);
