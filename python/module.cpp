@@ -162,9 +162,8 @@ constexpr const char *kWholeNumber = "a whole number", *kYesOrNo = "True or Fals
 
 /// Throws ArgumentError("WHAT, got VALUE") for what is no path.
 std::string pathOf(nb::handle value, const char* what) {
-  const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
-  std::string text;
-  if (path.is_valid() && nb::try_cast(path, text)) return text;
+  PyObject* path = nullptr;  // its bytes, which need not be UTF-8, and without a NUL
+  if (PyUnicode_FSConverter(value.ptr(), &path) != 0) return nb::steal<nb::bytes>(path).c_str();
   PyErr_Clear();
   throw ArgumentError(std::string(what) + ", got " + shown(value));
 }
@@ -414,7 +413,7 @@ std::string teach(const nb::dict& arguments) {
 nb::dict toDict(const ModelInfo& info) {
   nb::dict dict;
   const auto pair = [](Size2 size) { return nb::make_tuple(size.height, size.width); };
-  dict["name"] = info.facts.name;
+  dict["name"] = visibleText(info.facts.name, 400);  // that of the file, which need not be UTF-8
   dict["converted"] = info.converted;
   dict["blocks"] = info.blocks;
   dict["dim"] = info.dim;

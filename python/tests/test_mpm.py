@@ -209,6 +209,8 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule=2), "schedule is blocks such as (2, 5) or '2,5', got 2"),
     (ValueError, lambda: mpm.Net(SEGMENTER, schedule=(2, "x")), "schedule is blocks such as (2, 5) or '2,5', got (2, 'x')"),
     (ValueError, lambda: mpm.convert(SEGMENTER, 3), "output_file is the path of a file, got 3"),
+    (ValueError, lambda: mpm.convert(SEGMENTER, "/tmp/a.onnx\0b"), "output_file is the path of a file, got '/tmp/a.onnx\\x00b'"),
+    (mpm.Error, lambda: mpm.convert(SEGMENTER, ""), "cannot write ''"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule=(1,), reduce="tome"), "give one of the two"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=3), "reduce is a text such as 'tome:count=8', got 3"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER, input_size=32), "input_size is (height, width) in px, got 32"),
@@ -460,6 +462,12 @@ def test_models_travel_as_pickles(tmp_path, monkeypatch):
     np.testing.assert_array_equal(same_net.forward(blob)[0], net.forward(blob)[0])
     for kind in (mpm.ArgumentError, mpm.FileError):
         assert str(pickle.loads(pickle.dumps(kind("a line")))) == "a line"
+
+
+def test_a_name_need_not_be_utf8(tmp_path):
+    model = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.onnx")
+    pathlib.Path(model).write_bytes(SEGMENTER.read_bytes())
+    assert mpm.info(model)["name"] == "\\xff" and repr(mpm.Estimator(model)).startswith(f"<mpm.Estimator {model}: ")
 
 
 def test_dir_lists_what_is_for_users():
