@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import pathlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Union, overload
 
@@ -136,10 +137,13 @@ class _Model:
 
     def _read(self, native: type, arguments: dict[str, Any]) -> None:
         self._arguments = {name: value for name, value in arguments.items() if name not in ("self", "__class__")}
+        model = arguments["model"]
+        if isinstance(model, (str, os.PathLike)):  # it is read again for gflop() and pickles, maybe in another working folder
+            self._arguments["model"] = pathlib.Path(os.fsdecode(model)).absolute()
         self._native = native(_native(self._arguments))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self._arguments, "model": os.path.abspath(self._arguments["model"])}
+        return self._arguments
 
     def __setstate__(self, arguments: dict[str, Any]) -> None:
         self.__init__(**arguments)
@@ -149,7 +153,7 @@ class _Model:
         does = info["task"] or info["head"]
         height, width = info["input"]
         classes = f", {info['classes']} classes" if info["classes"] else ""
-        return (f"<mpm.{type(self).__name__} {os.fspath(self._arguments['model'])}: {does}{classes}, "
+        return (f"<mpm.{type(self).__name__} {self._arguments['model']}: {does}{classes}, "
                 f"input {height} x {width} px (height x width), reduction {info['reduction']}, {info['precision']}>")
 
     @property

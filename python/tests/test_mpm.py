@@ -454,8 +454,11 @@ def test_models_travel_as_pickles(tmp_path, monkeypatch):
     pickles = pickle.dumps(estimator), pickle.dumps(net)
     assert len(pickles[0]) < 1000, "a pickle holds the arguments, not the weights"
     monkeypatch.chdir(tmp_path)
-    same, same_net = map(pickle.loads, pickles)
     image = picture()
+    assert estimator.gflop(estimator.estimate(image)) > 0, "it reads the model again"
+    pickles += (pickle.dumps(estimator),)
+    same, same_net, late = map(pickle.loads, pickles)
+    assert late.info == estimator.info
     np.testing.assert_array_equal(same.estimate(image).labels, estimator.estimate(image).labels)
     np.testing.assert_array_equal(copy.copy(same).estimate(image).labels, estimator.estimate(image).labels)
     blob = np.zeros((1, 3, 32, 64), np.float32)
