@@ -210,13 +210,17 @@ class Estimator(_Model):
         """The result for one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
         sequence of images of any sizes, gives a list with one Estimate per image. Type checkers take any array for one image.
 
-        patches, with Estimator(reuse=...): the patches of this frame to compute, ascending, instead of those that the Estimator
-        finds changed: a policy of your own. The first frame is computed whole all the same."""
+        patches, of one image and with Estimator(reuse=...): the patches of this frame to compute, ascending, instead of those that
+        the Estimator finds changed: a policy of your own. Computed whole all the same: the first frame, one of another size and one
+        that is due after `refresh` seconds."""
         image = _array(image)
         is_array = isinstance(image, np.ndarray)
         if is_array and image.ndim == 4 or not is_array and isinstance(image, Iterable) and not isinstance(image, str):
+            if patches is not None:
+                raise ArgumentError("patches are those of one image, and this is a batch")
             return [self.estimate(one) for one in image]
-        labels, ids, segments, *rest = self._native.estimate(image, None if patches is None else [int(patch) for patch in patches])
+        chosen = None if patches is None else np.asarray(patches).tolist()  # whole numbers, or the extension refuses it
+        labels, ids, segments, *rest = self._native.estimate(image, chosen)
         return Estimate(labels, ids, [Segment(*one) for one in segments], *rest)
 
     def gflop(self, result: Estimate) -> float:

@@ -119,6 +119,11 @@ def test_the_patches_to_compute_may_be_named():
     for wrong in ([5, 3], [tokens], [-1], [2, 2]):
         with pytest.raises(mpm.Error, match="ascending numbers from 0 to"):
             estimator.estimate(image, patches=wrong)
+    for wrong in ([0.7, 1.9], "12", 5, [2**40]):
+        with pytest.raises(mpm.ArgumentError, match="patches is a list of whole numbers, got"):
+            estimator.estimate(image, patches=wrong)
+    with pytest.raises(mpm.ArgumentError, match="patches are those of one image"):
+        estimator.estimate([image], patches=[0])
     with pytest.raises(mpm.Error, match="an Estimator that reuses rows"):
         mpm.Estimator(SEGMENTER).estimate(image, patches=[0])
 
