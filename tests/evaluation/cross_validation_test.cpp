@@ -119,6 +119,8 @@ TEST(Teaching, NamesAClassThatNoPixelHas) {
   TeachJob job = jobOfTwoPictures(folder / "mine.onnx");
   job.classes.classes.push_back({"none"});
   EXPECT_MPM_ERROR(teach(job), "no pixel is labelled 'none' in 2 label maps");
+  job.output = folder / "none/mine.onnx";
+  EXPECT_MPM_ERROR(teach(job), "cannot write '" + job.output + "': No such file") << "before it reads the label maps";
   job.output = folder / "mine.json";
   EXPECT_MPM_ERROR(teach(job), "its name must end in .onnx");
   job.output = job.model;

@@ -36,6 +36,7 @@ class Teacher {
       classes_.validate("the list of classes");
       trainer_.setClasses(classes_.classes, classes_.ignore);
     });
+    const AtomicFile writable(job.output);  // it throws now, and not after minutes of training
   }
 
   std::optional<Taught> run() {
