@@ -129,6 +129,20 @@ TEST(FlopCounter, CountsTheConvolutionsOfAHead) {
   EXPECT_EQ(flop("ConvTranspose", {TinyVit::kDim, 6, 2, 2}, 1) - base, pixel * 4 * 4 * 6);
 }
 
+// The oracle: all MatMul, Gemm, Conv, ConvTranspose and Einsum nodes of the original files, with the shapes that ONNX
+// Runtime gives their tensors: attention pooling, a class token beside the mean of the tokens, queries and their masks,
+// and boxes.
+TEST(FlopCounter, CountsTheRowsBehindPooling) {
+  for (const auto& [file, flop] : {std::pair("timm_map_dynamo18", 581952.0),
+                                   {"hf_dinov2_classifier_dynamo18", 363328.0},
+                                   {"hf_eomt_ts17", 900288.0},
+                                   {"hf_yolos_dynamo18", 882016.0}}) {
+    const auto [bytes, model] =
+        convertModel(MPM_TEST_DATA_DIR "/" + std::string(file) + ".onnx", {.reduce = kFullModel});
+    EXPECT_DOUBLE_EQ(FlopCounter(bytes).count({static_cast<double>(model.tokens())}), flop) << file;
+  }
+}
+
 TEST(FlopCounter, RefusesWhatDoesNotFit) {
   EXPECT_MPM_ERROR(FlopCounter("not a model"), "not ONNX");
   const FlopCounter counter(convertModel(kLinear, {.reduce = mpmBefore({1})}).bytes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
+#include <optional>
 
 #include "evaluation/flop_counter.h"
 #include "mpm/error.hpp"
@@ -30,16 +31,39 @@ class FlopCounter::Reader {
     counter.head_.resize(1);
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
-    for (const auto& node : graph.node())
-      if (node.domain() == "ai.mpm" && node.name().find("/policy/") == std::string::npos) add(node);
+    for (const auto& output : graph.output())
+      for (const auto& side : output.type().tensor_type().shape().dim())
+        if (side.dim_value() > 0)
+          elements_.try_emplace(output.name(), 1).first->second *= static_cast<double>(side.dim_value());
+    for (const auto& node : graph.node()) {
+      const std::optional<Rows> pooled = pooledInputs(node);
+      for (const auto& output : node.output())
+        if (pooled) pooled_[output] = *pooled;
+      if (node.domain() == "ai.mpm" && node.name().find("/policy/") == std::string::npos) add(node, pooled);
+    }
     if (!found_) throw Error("the model to count has no op of ai.mpm: convert it first");
   }
 
  private:
-  // Multiply-adds of a row with every matrix among the constants.
-  double matrixFlop(const onnx::NodeProto& node) const {
+  struct Rows {
+    double count, width;  // of each image
+  };
+
+  // The most rows of an input; nullopt: one has as many as there are tokens, or is a map.
+  std::optional<Rows> pooledInputs(const onnx::NodeProto& node) const {
+    Rows rows{};
+    for (const auto& input : node.input())
+      if (const auto pooled = pooled_.find(input); pooled != pooled_.end())
+        rows = pooled->second.count > rows.count ? pooled->second : rows;
+      else if (!constants_.count(input))
+        return std::nullopt;
+    return rows;
+  }
+
+  // Of a row with every matrix among the constants.
+  static double matrixFlop(const std::vector<Dims>& constants) {
     double flop = 0;
-    for (const Dims& matrix : matrices(node)) flop += matrix.size() == 2 ? 2 * product(matrix) : 0;
+    for (const Dims& matrix : constants) flop += matrix.size() == 2 ? 2 * product(matrix) : 0;
     return flop;
   }
 
@@ -57,7 +81,7 @@ class FlopCounter::Reader {
                 ") lacks a weight or an output: convert the original model again");
   }
 
-  void add(const onnx::NodeProto& node) {
+  void add(const onnx::NodeProto& node, const std::optional<Rows>& pooled) {
     const std::string& op = node.op_type();
     requireParts(node, node.output_size() > 0);
     struct {
@@ -68,22 +92,20 @@ class FlopCounter::Reader {
     std::size_t insertions_before = 0;
     if (node.input_size() > 1 && insertions_of_state_.count(node.input(1)))
       insertions_before = insertions_of_state_.at(node.input(1));
-    const bool pooled = node.input_size() > 0 && pooled_.count(node.input(0)) > 0;
+    const std::vector<Dims> weights = matrices(node);
     if (op == "PatchEmbed") {
-      const std::vector<Dims> weights = matrices(node);
       requireParts(node, weights.size() > 1 && node.output_size() > 1);
       const Dims& weight = weights.at(0);
       dim_ = weight.at(0);
       cost.fixed = 2 * product(weight) * weights.at(1).at(0);  // a position for each patch
       insertions_of_state_[node.output(1)] = 0;
     } else if (op == "TransformerBlock") {
-      cost.per_row = matrixFlop(node);
+      cost.per_row = matrixFlop(weights);
       if (attribute(node, "part").s() != "mlp")
         cost.per_row_pair = 4 * attribute(node, "heads").i() * attribute(node, "head_dim").i();
       if (node.output_size() > 1) width_of_keys_[node.output(1)] = attribute(node, "head_dim").i();
     } else if (op == "WindowAttention") {
-      const std::vector<Dims> weights = matrices(node);  // qkv, proj, rows of the windows
-      requireParts(node, weights.size() > 2);
+      requireParts(node, weights.size() > 2);  // qkv, proj, rows of the windows
       cost.per_row = 2 * (product(weights[0]) + product(weights[1]));
       cost.fixed =
           4 * attribute(node, "heads").i() * attribute(node, "head_dim").i() * product(weights[2]) * weights[2].back();
@@ -100,14 +122,24 @@ class FlopCounter::Reader {
       counter_.terms_.emplace_back();
       counter_.head_.emplace_back();
     } else if (op == "TokenLinear") {
-      cost.per_row = matrixFlop(node);
+      requireParts(node, !weights.empty());
+      cost.per_row = matrixFlop(weights);
+      if (pooled) pooled_[node.output(0)] = {pooled->count, weights[0][0]};
+    } else if (op == "PoolTokens") {
+      pooled_[node.output(0)] = {std::max(1.0, static_cast<double>(attribute(node, "count").i())), dim_};
+    } else if (op == "AttentionPool") {
+      requireParts(node, weights.size() > 1);  // the query, keys and values
+      cost.per_row = 2 * product(weights[1]) + 4 * weights[0].back();
+      pooled_[node.output(0)] = {1, weights[0].back()};
+    } else if (op == "HeadEinsum" && node.input_size() > 0) {  // queries with each pixel of a map, to an output
+      const auto queries = pooled_.find(node.input(0));
+      if (const auto scores = elements_.find(node.output(0)); queries != pooled_.end() && scores != elements_.end())
+        cost.fixed = 2 * queries->second.width * scores->second;
     } else if (op == "MaskScores") {
-      const std::vector<Dims> projections = matrices(node);
-      requireParts(node, projections.size() > 1);
-      cost.per_token = 2 * product(projections.at(0)) + 2 * special * projections.at(0).at(0);
-      cost.fixed = special * 2 * product(projections.at(1));
+      requireParts(node, weights.size() > 1);
+      cost.per_token = 2 * product(weights[0]) + 2 * special * weights[0].at(0);
+      cost.fixed = special * 2 * product(weights[1]);
     } else if (op == "HeadConvolve") {
-      const std::vector<Dims> weights = matrices(node);
       const auto sidesOf = [&](const char* name) {
         const auto& list = attribute(node, name).ints();
         return product({list.begin(), list.end()});
@@ -117,10 +149,9 @@ class FlopCounter::Reader {
       // A pixel of y sees one of stride * stride weights.
       if (attribute(node, "transposed").i() != 0) cost.fixed /= sidesOf("stride");
     }
-    if (pooled || op == "PoolTokens") pooled_.insert(node.output(0));
     found_ = true;
-    // Rows are tokens and special rows; behind pooling there is one row per image, whatever the tokens.
-    const double others = pooled ? 1 : special;
+    // Rows are tokens and special rows; behind pooling there are as many for every image, whatever the tokens.
+    const double others = pooled ? pooled->count : special;
     Terms own = {cost.fixed + (cost.per_row + cost.per_row_pair * others) * others};
     if (!pooled)
       own = {own[0], cost.per_row + 2 * cost.per_row_pair * special + cost.per_token,
@@ -133,7 +164,8 @@ class FlopCounter::Reader {
   std::map<std::string, Dims> constants_;
   std::map<std::string, std::size_t> insertions_of_state_;
   std::map<std::string, double> width_of_keys_;
-  std::set<std::string> pooled_;
+  std::map<std::string, double> elements_;  // of the outputs of the graph
+  std::map<std::string, Rows> pooled_;
   double dim_ = 0;
   bool found_ = false;
 };
