@@ -10,11 +10,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -211,9 +213,9 @@ Array<T> toArray(std::vector<T> values, const std::vector<std::size_t>& shape) {
 std::string describe(const Input& array) {
   std::string text = "shape (";
   for (std::size_t i = 0; i < array.ndim(); ++i) text += (i ? ", " : "") + std::to_string(array.shape(i));
-  const bool is_float = array.dtype().code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
-  const bool is_unsigned = array.dtype().code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt);
-  return text + ") of " + (is_float ? "float" : is_unsigned ? "uint" : "int") + std::to_string(array.dtype().bits);
+  constexpr std::array kKinds{"int", "uint", "float", "object", "bfloat", "complex", "bool"};  // by the codes of DLPack
+  const std::size_t code = array.dtype().code;
+  return text + ") of " + (code < kKinds.size() ? kKinds[code] : "type") + std::to_string(array.dtype().bits);
 }
 
 /// The array as a matrix without a copy; `depth` is CV_8U, CV_32F or CV_32S. The last dimension becomes channels when
@@ -231,6 +233,8 @@ cv::Mat toMat(nb::handle value, int dims, int channels, const std::string& what)
   for (int i = sides - 1; i >= 0; --i) {
     if (array.size() > 0 && array.shape(i) != 1 && array.stride(i) != expected)
       throw ArgumentError(what + " in C order; call numpy.ascontiguousarray first");
+    if (array.shape(i) > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw ArgumentError(what + " with sides below 2^31, got " + describe(array));
     expected *= static_cast<std::int64_t>(array.shape(i));
   }
   std::vector<int> sizes;

@@ -232,6 +232,8 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate([picture(), None]), IMAGE + ", got None"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4), np.uint8)), IMAGE + ", got shape (4, 4) of uint8"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4, 3))), "got shape (4, 4, 3) of float64"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4, 3), bool)), "got shape (4, 4, 3) of bool8"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4, 3), complex)), "got shape (4, 4, 3) of complex128"),
     (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((0, 4, 3), np.uint8)), "the image is empty"),
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((3, 32, 64), np.float32)), "got shape (3, 32, 64) of float32"),
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 8, 64), np.float32)), "(batch, 3, 32, 64) of float32, got"),
@@ -516,6 +518,12 @@ def test_merge_and_restore():
     assert restored.shape == tokens.shape
     np.testing.assert_array_equal(restored[0], tokens[0])
     np.testing.assert_array_equal(restored[1:], merged[1 + clusters])
+
+
+def test_sides_beyond_an_int_are_refused(tmp_path):
+    tall = np.memmap(tmp_path / "sparse", np.uint8, "w+", shape=(2**32 + 40, 1))  # not one of 40 rows
+    with pytest.raises(mpm.ArgumentError, match="sides below 2\\^31, got shape"):
+        mpm.evaluate([tall], [tall[:40]], classes=2)
 
 
 def test_evaluate_counts_as_numpy_does():
