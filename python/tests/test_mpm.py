@@ -488,7 +488,8 @@ def test_dir_lists_what_is_for_users():
 def test_net_gives_its_outputs_by_name(tmp_path):
     converted = tmp_path / "fast.onnx"
     info = mpm.convert(SEGMENTER, converted, schedule=(1, 2))
-    assert info["reduction"] == "mpm:blocks=1,2" and mpm.info(converted)["converted"] and not mpm.info(SEGMENTER)["converted"]
+    assert info["reduction"] == "mpm:blocks=1,2" and info["converted"] and not mpm.info(SEGMENTER)["converted"]
+    assert info == mpm.info(converted)
     images = np.random.default_rng(1).standard_normal((2, 3, *info["input"])).astype(np.float32)
     net = mpm.Net(converted)
     assert net.outputs == ["labels", "merge_map", "token_counts"]

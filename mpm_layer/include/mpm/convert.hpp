@@ -27,8 +27,8 @@ struct ConvertedModel {
 /// (ConvertOptions).
 MPM_API ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& options = {});
 
-/// Writes the result of convertModel() into a file, completely or not at all. Throws mpm::Error also when `output_path`
-/// is one of modelFiles(onnx_path) or cannot be written.
+/// Writes the result of convertModel() into a file, completely or not at all. Returns what readModelInfo() says of it.
+/// Throws mpm::Error also when `output_path` is one of modelFiles(onnx_path) or cannot be written.
 MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
                               const ConvertOptions& options = {});
 

@@ -371,6 +371,7 @@ ModelInfo convertFile(const std::string& onnx_path, const std::string& output_pa
     throw Error("reduction '" + toString(converted.info.reduction) +
                 "' is a function of a program, which no file holds");
   writeFileAtomically(output_path, converted.bytes, true);
+  converted.info.converted = true;
   return std::move(converted.info);
 }
 
