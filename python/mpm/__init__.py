@@ -261,7 +261,7 @@ class Net(_Model):
         """Runs the net on float32 (batch, 3, height, width), normalised as info['mean'] and info['std'] say, and returns
         the named outputs, all float32. None: all, in the order of Net.outputs."""
         names = self.outputs
-        wanted = names if outputs is None else list(outputs)
+        wanted = names if outputs is None else list(outputs) if isinstance(outputs, Iterable) else [outputs]
         for name in wanted:
             if name not in names:
                 raise ArgumentError(f"the net has no output {_shown(name)}; it has {', '.join(names)}")
@@ -291,7 +291,7 @@ def _shown(value: Any) -> str:
 
 def _array(value: Any) -> Any:
     """An array in C order of what is one. Else `value`, which the extension refuses."""
-    is_array = hasattr(value, "__array__") or hasattr(value, "__array_interface__")
+    is_array = hasattr(value, "__array__") or hasattr(value, "__array_interface__") or isinstance(value, memoryview)
     return np.ascontiguousarray(value) if is_array else value
 
 
@@ -355,7 +355,7 @@ def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], estimat
             matrix.add(_array(truth), _array(predicted))
             count += 1
     except ValueError as error:
-        if "zip()" not in str(error):
+        if "zip()" not in str(error) or error.__traceback__.tb_next:  # of the caller's own generator
             raise
         raise ArgumentError(f"there are not as many images as label maps: one of the two ends after {count}") from None
     confusion = np.array([[matrix.count(t, p) for p in range(classes)] for t in range(classes)], np.int64)

@@ -179,7 +179,8 @@ def test_channels_and_strides():
     np.testing.assert_array_equal(image, picture())
     wide = np.zeros((40, 90, 3), np.uint8)
     wide[:, :70] = image
-    np.testing.assert_array_equal(mpm.Estimator(SEGMENTER).estimate(wide[:, :70]).labels, expected)
+    for same in (wide[:, :70], memoryview(image)):
+        np.testing.assert_array_equal(mpm.Estimator(SEGMENTER).estimate(same).labels, expected)
 
 
 def test_results_outlive_the_estimator():
@@ -240,6 +241,7 @@ IMAGE = "an image is an array (height, width, 3) of uint8"
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(None), "(batch, 3, 32, 64) of float32, got None"),
     (mpm.Error, lambda: mpm.Net(SEGMENTER, outputs=["logits"]), "no value 'logits'"),
     (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), ["x"]), "no output 'x'"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), 5), "no output 5"),
     (ValueError, lambda: mpm.info(None), "a model is the path of an ONNX file, got None"),
     (ValueError, lambda: mpm.merge(None), "tokens are an array (special + N, dim) of float32, got None"),
     (ValueError, lambda: mpm.merge(np.zeros((4, 4))), "got shape (4, 4) of float64"),
@@ -547,6 +549,15 @@ def test_evaluate_counts_as_numpy_does():
     assert mpm.evaluate([image], [estimator.estimate(image).labels], estimator).pixel_accuracy == 1
     other = types.SimpleNamespace(info={"classes": 2, "ignore": 1}, estimate=lambda one: types.SimpleNamespace(labels=one))
     assert mpm.evaluate([truth[0] * 0], [truth[0].clip(0, 1)], other).confusion.sum() == (truth[0] == 0).sum()
+
+
+def test_evaluate_passes_errors_of_a_generator_on():
+    def images():
+        yield np.zeros((2, 2), np.uint8)
+        raise ValueError("my zip() broke")
+
+    with pytest.raises(ValueError, match="my zip"):
+        mpm.evaluate(images(), [np.zeros((2, 2), np.uint8)] * 2, classes=2)
 
 
 def test_overlay_blends():
