@@ -22,20 +22,20 @@ def main():
         sys.exit(__doc__)
     database, region, name, figure_path = sys.argv[1:]
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-    rows = connection.execute("SELECT time_ms, night, gcc, areas, classes FROM region_values WHERE region_name = ? "
-                              "ORDER BY time_ms", (region,)).fetchall()
+    found = connection.execute("SELECT time_ms, night, gcc, areas, classes FROM region_values WHERE region_name = ? "
+                               "ORDER BY time_ms", (region,))
+    rows = [row for row in found if name in json.loads(row[-1])]
     if not rows:
-        sys.exit(f"plot_year.py: '{database}' has no samples of a region '{region}'")
+        sys.exit(f"plot_year.py: '{database}' has no samples of a region '{region}' with a class '{name}'")
     figure, (gcc_axis, area_axis) = plt.subplots(2, sharex=True, figsize=(10, 5.5), layout="constrained")
     for night, label, colour in ((0, "day", "#c77700"), (1, "night", "#2b4a8b")):
         times, gccs, areas = [], [], []
         for time_ms, at_night, gcc, areas_json, classes_json in rows:
-            classes = json.loads(classes_json)
-            if at_night != night or name not in classes:
+            if at_night != night:
                 continue
             times.append(datetime.datetime.fromtimestamp(time_ms / 1000, datetime.timezone.utc))
             gccs.append(gcc)
-            areas.append(100 * json.loads(areas_json).get(str(classes.index(name)), 0))
+            areas.append(100 * json.loads(areas_json).get(str(json.loads(classes_json).index(name)), 0))
         gcc_axis.plot(times, gccs, ".", color=colour, markersize=3, label=label)
         area_axis.plot(times, areas, ".", color=colour, markersize=3, label=label)
     gcc_axis.set_ylabel(f"gcc of {region}")

@@ -17,11 +17,11 @@ model, path, figure = sys.argv[1:]
 image = plt.imread(path)  # RGB; PNG as floats 0..1
 if image.dtype != np.uint8:
     image = (255 * image).round().astype(np.uint8)
-image = image[:, :, :3]
+image = image[:, :, :3] if image.ndim == 3 else np.dstack([image] * 3)
 estimator = mpm.Estimator(model, channels="RGB")
 result = estimator.estimate(image)
 colors = estimator.colors[:, ::-1]  # BGR to RGB
-clusters = result.maps[-1].reshape(result.grid)
+clusters = (result.maps[-1] if len(result.maps) else np.arange(result.tokens[0])).reshape(result.grid)
 shuffled = np.random.default_rng(0).permutation(clusters.max() + 1)[clusters]  # neighbours in different colours
 
 _, axes = plt.subplots(1, 3, figsize=(15, 4))

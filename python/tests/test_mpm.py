@@ -797,8 +797,8 @@ print("both")
             self.cv2.imwrite(str(tmp_path / "images" / f"{i}.png"), picture(seed=i))
         examples = ROOT / "python" / "examples"
 
-        def run(name, *arguments):
-            return subprocess.run([sys.executable, examples / name, SEGMENTER, *arguments], check=True, capture_output=True,
+        def run(name, *arguments, model=SEGMENTER):
+            return subprocess.run([sys.executable, examples / name, model, *arguments], check=True, capture_output=True,
                                   text=True, timeout=300)
 
         assert "3/3" in run("segment_folder.py", tmp_path / "images", tmp_path / "out").stderr
@@ -811,6 +811,9 @@ print("both")
         pytest.importorskip("matplotlib")
         run("overlay_matplotlib.py", tmp_path / "images" / "0.png", tmp_path / "figure.png")
         assert (tmp_path / "figure.png").stat().st_size > 1000
+        self.cv2.imwrite(str(tmp_path / "grey.png"), picture()[:, :, 0])
+        mpm.convert(SEGMENTER, tmp_path / "full.onnx", ())
+        run("overlay_matplotlib.py", tmp_path / "grey.png", tmp_path / "grey_figure.png", model=tmp_path / "full.onnx")
         pytest.importorskip("torch")
         assert "(2, 448, 640, 3) (2, 448, 640)" in run("data_loader.py", tmp_path / "images").stdout
 

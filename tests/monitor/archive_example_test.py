@@ -34,6 +34,9 @@ def main():
         if importlib.util.find_spec("matplotlib"):
             run(sys.executable, examples / "plot_year.py", "a.db", "tree", "building", "year.png")
             assert (folder / "year.png").read_bytes().startswith(b"\x89PNG")
+            wrong = subprocess.run([sys.executable, examples / "plot_year.py", folder / "a.db", "tree", "moss", folder / "b.png"],
+                                   capture_output=True, text=True)
+            assert wrong.returncode == 1 and "no samples of a region 'tree' with a class 'moss'" in wrong.stderr
 
 
 if __name__ == "__main__":
